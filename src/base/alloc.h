@@ -1,0 +1,73 @@
+/* alloc: the only place that asks for memory. jemalloc underneath, the C library's malloc in sanitizer builds.
+ *
+ * Every function aborts the process, after logging what was asked for, when memory cannot be had:
+ * callers never see NULL. Memory is uninitialised unless said otherwise. All functions are safe in
+ * any thread. */
+#ifndef PACKLIST_BASE_ALLOC_H
+#define PACKLIST_BASE_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `size` bytes, 16-byte aligned; `size` 0 gives a valid pointer that must be freed. */
+void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
+
+/* As mem_alloc, all bytes zero. */
+void *mem_alloc_zeroed(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
+
+/* As mem_alloc with the given power-of-two alignment (at most 4096). Freed with mem_free. */
+void *mem_alloc_aligned(size_t alignment, size_t size) __attribute__((malloc, returns_nonnull));
+
+/* Resizes as realloc does: contents are kept up to the smaller size, the address may change.
+ * `ptr` NULL is mem_alloc. `size` must not be 0. */
+void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
+
+/* As mem_alloc, but returns NULL instead of aborting: for sizes that a client chose (hundreds of
+ * MB); the caller answers with an error. */
+void *mem_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
+
+/* As mem_realloc, but returns NULL, leaving `ptr` as it was, instead of aborting. */
+void *mem_try_realloc(void *ptr, size_t size) __attribute__((alloc_size(2)));
+
+/* Frees; NULL is allowed. */
+void mem_free(void *ptr);
+
+/* Frees memory whose size is known: `size` is what was asked for, or any size of the same class
+ * (mem_good_size). Cheaper than mem_free. `ptr` must not be NULL. */
+void mem_free_sized(void *ptr, size_t size);
+
+/* How many bytes an allocation of `size` really takes (its size class), and so may be used. O(1).
+ * In sanitizer builds it returns `size` rounded up to 16, so that the same arithmetic holds: an
+ * allocation that will be used up to mem_good_size(n) must be *asked for* with that size. */
+size_t mem_good_size(size_t size);
+
+/* A NUL-terminated copy. */
+char *mem_strdup(const char *cstr) __attribute__((malloc, returns_nonnull));
+
+/* Bytes in live allocations, by size class, over all threads: what INFO calls used_memory. O(threads),
+ * reads counters that the allocator keeps anyway; costs nothing per allocation. */
+size_t mem_used(void);
+
+struct mem_stats {
+    size_t allocated; /* as mem_used, as seen by the allocator's own statistics */
+    size_t active;    /* bytes in pages that hold allocations */
+    size_t resident;  /* bytes of physical memory mapped by the allocator */
+    size_t retained;  /* virtual memory kept for reuse */
+    size_t metadata;  /* the allocator's own */
+};
+
+/* Refreshes and reads the allocator's statistics (zeros but for `allocated` without jemalloc). Takes
+ * tens of microseconds: for INFO, not for commands. */
+void mem_stats_read(struct mem_stats *stats);
+
+/* "jemalloc-5.3.0" or "libc". Static string. */
+const char *mem_allocator_name(void);
+
+/* Calls `report(size)` before the abort when memory cannot be had. */
+void mem_on_out_of_memory(void (*report)(size_t size));
+
+/* Returns unused pages to the system (MEMORY PURGE). */
+void mem_purge(void);
+
+#endif
