@@ -1,4 +1,4 @@
-/* log: lines of text for the operator, to a file or standard output, optionally syslog-free and coloured by nothing.
+/* log: lines of text for the operator, to a file or to standard output.
  *
  * A line looks as in Redis, so that log readers keep working:
  *      PID:M DD Mon YYYY HH:MM:SS.mmm * text        with . - * # for debug, verbose, notice, warning */
