@@ -1,0 +1,92 @@
+/* hashtable: a set of items found by a byte-string key that lies inside each item; grown by linear hashing.
+ *
+ * Buckets are cache lines of eight slots; a slot is one word: a 16-bit tag and a 48-bit pointer, so that eight tags are
+ * compared before any pointer is followed. The table grows and shrinks one bucket at a time over a segmented directory:
+ * no operation rehashes the table or doubles its memory. The item's owner keeps the item; the table only points.
+ *
+ * Items must be at least 8-byte aligned and their keys must not change while they are in the table. */
+#ifndef PACKLIST_DS_HASHTABLE_H
+#define PACKLIST_DS_HASHTABLE_H
+
+#include "base/random.h"
+#include "base/sds.h"
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hashtable;
+
+/* How to find the key in an item. */
+struct hashtable_type {
+    struct slice (*key)(const void *item);
+};
+
+/* One slot: opaque. A slot pointer stays valid until the next insert or delete in its table. */
+typedef uint64_t hashtable_slot;
+
+/* An empty table; owns no bucket until the first insert. `type` must outlive it. */
+struct hashtable *hashtable_new(const struct hashtable_type *type);
+
+/* Frees the table, not the items. */
+void hashtable_free(struct hashtable *table);
+
+/* Items in the table, bytes that the table itself takes (as allocated), primary buckets. O(1). */
+size_t hashtable_count(const struct hashtable *table);
+size_t hashtable_allocated(const struct hashtable *table);
+size_t hashtable_bucket_count(const struct hashtable *table);
+
+/* The hash to pass below (hash_bytes of the key). */
+uint64_t hashtable_hash(struct slice key);
+
+/* Starts loading the key's bucket into the cache; for pipelines of lookups. */
+void hashtable_prefetch(const struct hashtable *table, uint64_t hash);
+
+/* The slot of the item with this key, or NULL. O(1): one cache line and the item, nearly always. */
+hashtable_slot *hashtable_find(const struct hashtable *table, struct slice key, uint64_t hash);
+
+/* The item in a slot. */
+static inline void *hashtable_item(hashtable_slot slot) {
+    return (void *)(uintptr_t)(slot & 0x0000FFFFFFFFFFFFull);
+}
+
+/* Adds an item whose key is not in the table; returns its slot. O(1) at worst but for one allocation now and then:
+ * at most one bucket is split. */
+hashtable_slot *hashtable_insert(struct hashtable *table, void *item, uint64_t hash);
+
+/* Points a slot at another item with the same key (the old one was moved or replaced). O(1). */
+static inline void hashtable_replace(hashtable_slot *slot, void *item) {
+    *slot = (*slot & 0xFFFF000000000000ull) | (uint64_t)(uintptr_t)item;
+}
+
+/* Takes an item out; the item itself is untouched. At most one bucket is merged. O(1). */
+void hashtable_delete(struct hashtable *table, hashtable_slot *slot, uint64_t hash);
+
+/* Visits the items of one or a few buckets and returns the next cursor; start with 0, done when it returns 0.
+ * Every item that is in the table from the first call to the last is visited at least once, however the table grows or
+ * shrinks between calls; some may be visited twice. visit() must not change the table. O(bucket) a call. */
+uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
+                        void (*visit)(void *item, void *arg), void *arg);
+
+/* An item chosen at random, nearly uniformly, or NULL when empty. Expected O(1). */
+void *hashtable_random(const struct hashtable *table, struct random *random);
+
+/* Walks all items in no order. The table must not change meanwhile. */
+struct hashtable_iter {
+    const struct hashtable *table;
+    size_t bucket;
+    const void *chunk;
+    unsigned slot;
+};
+void hashtable_iter_start(struct hashtable_iter *iter, const struct hashtable *table);
+void *hashtable_iter_next(struct hashtable_iter *iter);
+
+/* Appends a readable description: items, buckets, overflow buckets, load, bytes per item; with `full` a histogram of
+ * items per bucket (O(table)). What DEBUG HTSTATS shows. */
+sds hashtable_describe(const struct hashtable *table, sds out, bool full);
+
+/* The executable invariant. O(table). */
+bool hashtable_check(const struct hashtable *table);
+
+#endif

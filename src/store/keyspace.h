@@ -1,0 +1,75 @@
+/* keyspace: the keys of one database: a hashtable of entries, with a memo of the key last looked up.
+ *
+ * The keyspace owns its entries. A struct keyref names one entry together with its place in the table, so that a type can
+ * resize or re-encode it without a second lookup. A keyref stays valid until another key is added to or deleted from
+ * the same keyspace. */
+#ifndef PACKLIST_STORE_KEYSPACE_H
+#define PACKLIST_STORE_KEYSPACE_H
+
+#include "base/random.h"
+#include "ds/hashtable.h"
+#include "store/entry.h"
+
+struct keyspace;
+
+struct keyref {
+    struct keyspace *keyspace;
+    hashtable_slot *slot; /* NULL when the key does not exist */
+    struct entry *entry;  /* NULL when the key does not exist */
+    uint64_t hash;
+};
+
+/* `free_entry` frees an entry with its value (types/value.h knows how). */
+struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry));
+void keyspace_free(struct keyspace *keyspace);
+
+size_t keyspace_count(const struct keyspace *keyspace);
+
+/* Bytes of the table; entries not included. O(1). */
+size_t keyspace_table_allocated(const struct keyspace *keyspace);
+
+/* Looks the key up. The result's entry is NULL when it is not there; the hash is set in any case, for keyspace_add. O(1). */
+struct keyref keyspace_find(struct keyspace *keyspace, struct slice key);
+
+/* Starts loading what a later keyspace_find(key) will read. */
+void keyspace_prefetch(struct keyspace *keyspace, struct slice key);
+
+/* Adds an entry whose key `ref` was looked up and not found; takes ownership; `ref` then names it. */
+void keyspace_add(struct keyref *ref, struct entry *entry);
+
+/* Deletes and frees the entry that `ref` names; `ref` then names nothing. */
+void keyspace_delete(struct keyref *ref);
+
+/* Takes the entry out without freeing it: the caller owns it. */
+struct entry *keyspace_take(struct keyref *ref);
+
+/* The entry was moved by its type (entry_resize, entry_set_expiry): updates the table. */
+static inline void keyref_moved(struct keyref *ref, struct entry *entry) {
+    ref->entry = entry;
+    hashtable_replace(ref->slot, entry);
+}
+
+/* Deletes every key. O(n). */
+void keyspace_clear(struct keyspace *keyspace);
+
+/* A random entry or NULL. */
+struct entry *keyspace_random(struct keyspace *keyspace, struct random *random);
+
+/* One step of SCAN: see hashtable_scan. */
+uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
+                       void (*visit)(struct entry *entry, void *arg), void *arg);
+
+/* Walks all entries; the keyspace must not change meanwhile. */
+struct keyspace_iter {
+    struct hashtable_iter table;
+};
+void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace);
+struct entry *keyspace_iter_next(struct keyspace_iter *iter);
+
+/* The table itself, for DEBUG HTSTATS. */
+const struct hashtable *keyspace_table(const struct keyspace *keyspace);
+
+/* The executable invariant: table, entries, count. */
+bool keyspace_check(const struct keyspace *keyspace);
+
+#endif
