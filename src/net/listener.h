@@ -1,0 +1,32 @@
+/* listener: a listening socket, TCP or unix. */
+#ifndef PACKLIST_NET_LISTENER_H
+#define PACKLIST_NET_LISTENER_H
+
+#include "net/conn.h"
+#include "net/net.h"
+
+struct listener;
+
+/* Why a listener could not be opened. */
+enum listen_status {
+    LISTEN_OK,
+    LISTEN_UNAVAILABLE, /* the address does not exist here, or its family is not supported */
+    LISTEN_FAILED       /* anything else: in use, no permission, malformed */
+};
+
+/* Listens on an IPv4 or IPv6 address in text form ("*" is every IPv4 and "::*" every IPv6 address). On success
+ * *listener is set; else `error` (of `error_size` bytes) has the system's reason. Connections get `events`;
+ * `owner` is handed to `opened`. `events` must outlive the listener. */
+enum listen_status listener_open_tcp(struct net *net, const char *address, int port, int backlog,
+                                     const struct conn_events *events, void *owner,
+                                     struct listener **listener, char *error, size_t error_size);
+
+/* Listens on a unix socket; an old socket file is replaced; `permissions` 0 leaves the umask's. */
+enum listen_status listener_open_unix(struct net *net, const char *path, unsigned permissions,
+                                      int backlog, const struct conn_events *events, void *owner,
+                                      struct listener **listener, char *error, size_t error_size);
+
+/* Stops accepting and frees it; removes the unix socket's file. Accepted connections live on. */
+void listener_close(struct listener *listener);
+
+#endif
