@@ -1,0 +1,57 @@
+/* server: the process's state. The only mutable global of the program; only server/ sees it. */
+#ifndef PACKLIST_SERVER_SERVER_H
+#define PACKLIST_SERVER_SERVER_H
+
+#include "ds/quicklist.h"
+#include "net/listener.h"
+#include "net/net.h"
+#include "resp/parser.h"
+#include "resp/reply.h"
+#include "server/command.h"
+#include "server/config.h"
+#include "server/session.h"
+#include "server/stats.h"
+#include "store/keyspace.h"
+
+#define PACKLIST_VERSION "0.1.0"
+
+/* The version of Redis whose commands and replies clients may count on. */
+#define PACKLIST_REDIS_VERSION "7.2.4"
+
+struct server {
+    struct config config;
+    struct config_source config_source;
+    struct net *net;
+    struct listeners *listeners;     /* server/listeners.c */
+    struct keyspace **keyspaces;     /* config.databases of them */
+    struct quicklist_limits list_limits;
+    struct session_list sessions;
+    struct resp_parser parser;       /* shared by all sessions that are not inside a request */
+    struct reply reply;              /* replies of the read being served */
+    struct reply side_reply;         /* replies to others than who is being served */
+    struct blocking *blocking;       /* server/blocking.c */
+    struct stats stats;
+    int64_t now_ms;                  /* wall clock, read once per batch of requests */
+    int64_t start_ms;
+    uint64_t dirty;                  /* changes since the start */
+    uint64_t next_session_id;
+    uint32_t lru_clock;              /* access clock for entries: seconds, 24 bits */
+    const char *executable;
+    char run_id[41];
+    char replication_id[41];
+    int64_t pause_until_ms;          /* CLIENT PAUSE: 0 = none */
+    bool pause_writes_only;
+    bool shutting_down;
+    bool active_expire;              /* DEBUG SET-ACTIVE-EXPIRE */
+    bool supervised_foreground;      /* print the "how to connect" line */
+};
+
+extern struct server server;
+
+/* The wall clock again, into server.now_ms and server.lru_clock. */
+void server_update_clock(void);
+
+/* Ends the process in order after the current turn of the loop: listeners closed, pid file and socket removed. */
+void server_shutdown(const char *why);
+
+#endif

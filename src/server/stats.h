@@ -1,0 +1,50 @@
+/* stats: what INFO counts. Plain counters, bumped where things happen. */
+#ifndef PACKLIST_SERVER_STATS_H
+#define PACKLIST_SERVER_STATS_H
+
+#include <stdint.h>
+
+struct command_stats {
+    uint64_t calls;
+    uint64_t ticks; /* clock_ticks spent */
+    uint64_t rejected;
+    uint64_t failed;
+};
+
+enum { STATS_SAMPLES = 16 };
+
+/* A figure per second, averaged over the last samples. */
+struct rate {
+    uint64_t last_value;
+    int64_t last_ms;
+    uint64_t samples[STATS_SAMPLES];
+    unsigned next;
+};
+
+struct stats {
+    uint64_t connections_received;
+    uint64_t connections_rejected;
+    uint64_t commands;
+    uint64_t keyspace_hits;
+    uint64_t keyspace_misses;
+    uint64_t errors;
+    uint64_t evicted_clients;
+    uint64_t query_buffer_limit_disconnections;
+    uint64_t output_buffer_limit_disconnections;
+    uint64_t replies_written;
+    uint64_t reads;
+    uint64_t peak_memory;
+    struct rate commands_rate;
+    struct rate input_rate;
+    struct rate output_rate;
+    struct command_stats *by_command; /* indexed by the command's place in the table */
+};
+
+/* Zeroes all counters (CONFIG RESETSTAT) but keeps what they are indexed by. */
+void stats_reset(struct stats *stats);
+
+/* One sample of a running total; and the average per second over the samples. */
+void rate_sample(struct rate *rate, uint64_t value, int64_t now_ms);
+uint64_t rate_per_second(const struct rate *rate);
+
+#endif
