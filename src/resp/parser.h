@@ -44,6 +44,9 @@ void resp_parser_init(struct resp_parser *parser);
 /* Frees the argument array. */
 void resp_parser_free(struct resp_parser *parser);
 
+/* Forgets a half-read request: the next call begins at its first byte again. The array is kept. */
+void resp_parser_reset(struct resp_parser *parser);
+
 /* Parses one request that begins at bytes[0]; `len` bytes are there. After RESP_MORE call again with the same request
  * still beginning at bytes[0] (the bytes may have moved: slices are rebased) and more bytes behind. After RESP_REQUEST
  * the next call, at bytes + consumed, begins a new request. Inline commands are unquoted in place, so `bytes` is writable.

@@ -22,10 +22,10 @@ struct server {
     struct config config;
     struct config_source config_source;
     struct net *net;
-    struct listeners *listeners;     /* server/listeners.c */
     struct keyspace **keyspaces;     /* config.databases of them */
     struct quicklist_limits list_limits;
     struct session_list sessions;
+    struct session *current;         /* who is being served, or NULL */
     struct resp_parser parser;       /* shared by all sessions that are not inside a request */
     struct reply reply;              /* replies of the read being served */
     struct reply side_reply;         /* replies to others than who is being served */
@@ -33,6 +33,7 @@ struct server {
     struct stats stats;
     int64_t now_ms;                  /* wall clock, read once per batch of requests */
     int64_t start_ms;
+    uint64_t ticks;                  /* clock_ticks at the end of the last command */
     uint64_t dirty;                  /* changes since the start */
     uint64_t next_session_id;
     uint32_t lru_clock;              /* access clock for entries: seconds, 24 bits */
@@ -43,7 +44,6 @@ struct server {
     bool pause_writes_only;
     bool shutting_down;
     bool active_expire;              /* DEBUG SET-ACTIVE-EXPIRE */
-    bool supervised_foreground;      /* print the "how to connect" line */
 };
 
 extern struct server server;

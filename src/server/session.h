@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct args;
 struct command;
 struct waiter;
 
@@ -24,7 +25,8 @@ enum session_flag {
     SESSION_REPLY_SKIP = 1 << 4,    /* the next reply is dropped */
     SESSION_REPLY_SKIP_NEXT = 1 << 5, /* CLIENT REPLY SKIP was just run */
     SESSION_CLOSING = 1 << 6,       /* closed, or closes after its output is sent: runs nothing more */
-    SESSION_RESUME = 1 << 7         /* stands in the queue of sessions to resume */
+    SESSION_RESUME = 1 << 7,        /* stands in the queue of sessions to resume */
+    SESSION_DROPPED = 1 << 8        /* closing without sending what is left */
 };
 
 /* Facts that dispatch need not look at. */
@@ -44,6 +46,7 @@ struct session {
     struct resp_parser *parser; /* own parser while inside a request that has arguments; else NULL */
     const struct command *last_command;
     struct waiter *waiter; /* while blocked */
+    struct args *postponed; /* a command that CLIENT PAUSE held back */
     int64_t created_ms;
     int64_t active_ms;     /* last time something was read */
     int64_t soft_limit_ms; /* since when the output is over the soft limit; 0 = it is not */
@@ -52,6 +55,7 @@ struct session {
     sds lib_version;
     struct session *prev; /* list of all sessions, oldest first */
     struct session *next;
+    struct session *resume_prev;
     struct session *resume_next;
 };
 
@@ -67,7 +71,7 @@ struct session_list {
 extern const struct conn_events session_events;
 
 /* Ends the session: leaves every queue, frees what it owns, closes the connection: at once, or after its output is sent.
- * The struct stays readable until the turn of the loop ends. */
+ * The session being served is closed when its read has been served. The struct stays readable until the turn of the loop ends. */
 void session_close(struct session *session);
 void session_close_after_reply(struct session *session);
 

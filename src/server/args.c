@@ -1,0 +1,23 @@
+#include "server/args.h"
+
+#include "base/alloc.h"
+
+struct args *args_copy(const struct slice *argv, size_t argc) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < argc; i++) bytes += argv[i].len;
+    size_t head = sizeof(struct args) + argc * sizeof(struct slice);
+    struct args *args = mem_alloc(head + bytes);
+    args->argc = argc;
+    args->allocated = head + bytes;
+    char *at = (char *)args + head;
+    for (size_t i = 0; i < argc; i++) {
+        if (argv[i].len) memcpy(at, argv[i].ptr, argv[i].len);
+        args->argv[i] = slice_make(at, argv[i].len);
+        at += argv[i].len;
+    }
+    return args;
+}
+
+void args_free(struct args *args) {
+    mem_free(args);
+}

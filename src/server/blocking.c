@@ -1,0 +1,293 @@
+/* blocking: see the drawing in blocking.h.
+ *
+ * Invariants: a blocked key is in its database's table exactly while it has a wait, or until it was taken off the ready
+ * queue; a waiter's waits are all linked or all unlinked; a session has SESSION_BLOCKED exactly while it has a waiter. */
+#include "server/blocking.h"
+
+#include "base/alloc.h"
+#include "ds/hashtable.h"
+#include "ds/timer_wheel.h"
+#include "net/net.h"
+#include "server/args.h"
+#include "server/dispatch.h"
+#include "server/server.h"
+
+struct blocked_key;
+
+/* One waiter in one key's list. */
+struct wait {
+    struct waiter *waiter;
+    struct blocked_key *key;
+    struct wait *prev;
+    struct wait *next;
+};
+
+struct waiter {
+    struct session *session;
+    const struct command *command;
+    struct args *args;
+    bool (*serve)(struct call *call, struct slice key);
+    struct timer_node timer; /* linked when there is a deadline */
+    bool has_deadline;
+    bool null_bulk;
+    size_t wait_count;
+    struct wait waits[];
+};
+
+struct blocked_key {
+    struct wait *first;
+    struct wait *last;
+    struct blocked_key *ready_next;
+    int database;
+    bool is_ready;
+    size_t name_len;
+    char name[];
+};
+
+struct blocking {
+    struct hashtable **keys; /* one table of blocked keys per database */
+    int databases;
+    size_t key_count;
+    size_t session_count;
+    struct blocked_key *ready_first;
+    struct blocked_key *ready_last;
+    struct timer_wheel *deadlines;
+    struct net_timer *timer;
+};
+
+static struct slice name_of(const struct blocked_key *key) {
+    return slice_make(key->name, key->name_len);
+}
+
+static struct slice name_of_item(const void *item) {
+    return name_of(item);
+}
+
+static const struct hashtable_type blocked_key_type = {.key = name_of_item};
+
+/* --- Keys that are waited for ---------------------------------------------------------------------------- */
+
+static struct blocked_key *find_key(struct blocking *blocking, int database, struct slice name) {
+    struct hashtable *table = blocking->keys[database];
+    hashtable_slot *slot = hashtable_find(table, name, hashtable_hash(name));
+    return slot ? hashtable_item(*slot) : NULL;
+}
+
+static struct blocked_key *find_or_add_key(struct blocking *blocking, int database,
+                                           struct slice name) {
+    struct blocked_key *key = find_key(blocking, database, name);
+    if (key) return key;
+    key = mem_alloc_zeroed(sizeof(*key) + name.len);
+    key->database = database;
+    key->name_len = name.len;
+    if (name.len) memcpy(key->name, name.ptr, name.len);
+    hashtable_insert(blocking->keys[database], key, hashtable_hash(name));
+    blocking->key_count++;
+    return key;
+}
+
+static void free_key_if_idle(struct blocking *blocking, struct blocked_key *key) {
+    if (key->first || key->is_ready) return;
+    struct hashtable *table = blocking->keys[key->database];
+    uint64_t hash = hashtable_hash(name_of(key));
+    hashtable_delete(table, hashtable_find(table, name_of(key), hash), hash);
+    blocking->key_count--;
+    mem_free(key);
+}
+
+static void link_wait(struct wait *wait, struct waiter *waiter, struct blocked_key *key) {
+    *wait = (struct wait){.waiter = waiter, .key = key, .prev = key->last};
+    if (key->last) key->last->next = wait;
+    else key->first = wait;
+    key->last = wait;
+}
+
+static void unlink_wait(struct blocking *blocking, struct wait *wait) {
+    struct blocked_key *key = wait->key;
+    if (wait->prev) wait->prev->next = wait->next;
+    else key->first = wait->next;
+    if (wait->next) wait->next->prev = wait->prev;
+    else key->last = wait->prev;
+    free_key_if_idle(blocking, key);
+}
+
+/* --- Deadlines ------------------------------------------------------------------------------------------- */
+
+static void arm_timer(struct blocking *blocking) {
+    int64_t next = timer_wheel_next(blocking->deadlines);
+    if (next < 0) {
+        net_timer_stop(blocking->timer);
+        return;
+    }
+    int64_t delay = next - server.now_ms;
+    net_timer_start(blocking->timer, delay > 0 ? (uint64_t)delay : 0, 0);
+}
+
+static void end_wait(struct blocking *blocking, struct session *session);
+
+static void answer_timeout(struct waiter *waiter) {
+    struct session *session = waiter->session;
+    struct reply *reply = session_side_begin(session);
+    if (waiter->null_bulk) reply_null(reply);
+    else reply_null_array(reply);
+    session_side_end(session);
+}
+
+static void on_deadline(struct timer_node *node, void *arg) {
+    struct waiter *waiter =
+        (struct waiter *)(void *)((char *)node - offsetof(struct waiter, timer));
+    struct session *session = waiter->session;
+    waiter->has_deadline = false; /* the wheel has let go of it */
+    answer_timeout(waiter);
+    end_wait(arg, session);
+}
+
+static void on_timer(void *arg) {
+    struct blocking *blocking = arg;
+    server_update_clock();
+    timer_wheel_advance(blocking->deadlines, server.now_ms, on_deadline, blocking);
+    arm_timer(blocking);
+}
+
+/* --- Waiting ------------------------------------------------------------------------------------------------ */
+
+void blocking_add(struct blocking *blocking, struct call *call,
+                  const struct block_request *request) {
+    struct waiter *waiter =
+        mem_alloc(sizeof(*waiter) + request->key_count * sizeof(struct wait));
+    *waiter = (struct waiter){
+        .session = call->session,
+        .command = call->command,
+        .args = args_copy(call->argv, call->argc),
+        .serve = request->serve,
+        .has_deadline = request->deadline_ms != 0,
+        .null_bulk = request->null_bulk,
+    };
+    for (size_t i = 0; i < request->key_count; i++) {
+        struct blocked_key *key = find_or_add_key(blocking, call->database, request->keys[i]);
+        if (key->last && key->last->waiter == waiter) continue; /* the same key twice */
+        link_wait(&waiter->waits[waiter->wait_count++], waiter, key);
+    }
+    call->session->waiter = waiter;
+    call->session->flags |= SESSION_BLOCKED;
+    blocking->session_count++;
+    if (!waiter->has_deadline) return;
+    timer_wheel_add(blocking->deadlines, &waiter->timer, request->deadline_ms);
+    arm_timer(blocking);
+}
+
+void blocking_remove(struct blocking *blocking, struct session *session) {
+    struct waiter *waiter = session->waiter;
+    if (!waiter) return;
+    for (size_t i = 0; i < waiter->wait_count; i++) unlink_wait(blocking, &waiter->waits[i]);
+    if (waiter->has_deadline) timer_wheel_remove(blocking->deadlines, &waiter->timer);
+    session->waiter = NULL;
+    session->flags &= ~(uint32_t)SESSION_BLOCKED;
+    blocking->session_count--;
+    args_free(waiter->args);
+    mem_free(waiter);
+}
+
+/* The session has its answer and may go on. */
+static void end_wait(struct blocking *blocking, struct session *session) {
+    blocking_remove(blocking, session);
+    session_resume_later(session);
+}
+
+bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error) {
+    if (!session->waiter) return false;
+    if (with_error) {
+        struct reply *reply = session_side_begin(session);
+        reply_error(reply, "UNBLOCKED client unblocked via CLIENT UNBLOCK");
+        session_side_end(session);
+    } else {
+        answer_timeout(session->waiter);
+    }
+    end_wait(blocking, session);
+    return true;
+}
+
+/* --- Serving -------------------------------------------------------------------------------------------------- */
+
+void blocking_signal(struct blocking *blocking, int database, struct slice name) {
+    if (blocking->key_count == 0) return;
+    struct blocked_key *key = find_key(blocking, database, name);
+    if (!key || key->is_ready) return;
+    key->is_ready = true;
+    key->ready_next = NULL;
+    if (blocking->ready_last) blocking->ready_last->ready_next = key;
+    else blocking->ready_first = key;
+    blocking->ready_last = key;
+}
+
+bool blocking_has_ready(const struct blocking *blocking) {
+    return blocking->ready_first != NULL;
+}
+
+/* Does the key exist as something that a list command can be served from? */
+static bool key_can_serve(struct blocked_key *key) {
+    struct keyref ref = keyspace_find(server.keyspaces[key->database], name_of(key));
+    return ref.entry && entry_type(ref.entry) == VALUE_LIST;
+}
+
+/* Lets one waiter have its turn at a key; true when it was answered. The waiter's session may be gone after it. */
+static bool serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
+    struct session *session = waiter->session;
+    struct reply *reply = session_side_begin(session);
+    struct call call =
+        dispatch_call(session, reply, waiter->command, waiter->args->argv, waiter->args->argc);
+    call.keyspace = server.keyspaces[key->database];
+    call.database = key->database;
+    if (!waiter->serve(&call, name_of(key))) return false;
+    session_side_end(session);
+    if (session->waiter) end_wait(blocking, session);
+    return true;
+}
+
+static void serve_key(struct blocking *blocking, struct blocked_key *key) {
+    struct wait *wait = key->first;
+    while (wait && key_can_serve(key)) {
+        struct wait *next = wait->next;
+        serve_one(blocking, wait->waiter, key);
+        wait = next;
+    }
+}
+
+void blocking_serve(struct blocking *blocking) {
+    struct blocked_key *key;
+    while ((key = blocking->ready_first)) {
+        blocking->ready_first = key->ready_next;
+        if (!blocking->ready_first) blocking->ready_last = NULL;
+        serve_key(blocking, key); /* still marked as ready, so that it is not freed meanwhile */
+        key->is_ready = false;
+        free_key_if_idle(blocking, key);
+    }
+}
+
+/* --- Life --------------------------------------------------------------------------------------------------- */
+
+struct blocking *blocking_new(struct net *net, int databases) {
+    struct blocking *blocking = mem_alloc_zeroed(sizeof(*blocking));
+    blocking->databases = databases;
+    blocking->keys = mem_alloc(sizeof(*blocking->keys) * (size_t)databases);
+    for (int i = 0; i < databases; i++) blocking->keys[i] = hashtable_new(&blocked_key_type);
+    blocking->deadlines = timer_wheel_new(server.now_ms);
+    blocking->timer = net_timer_new(net, on_timer, blocking);
+    return blocking;
+}
+
+void blocking_free(struct blocking *blocking) {
+    for (int i = 0; i < blocking->databases; i++) hashtable_free(blocking->keys[i]);
+    mem_free(blocking->keys);
+    timer_wheel_free(blocking->deadlines);
+    net_timer_free(blocking->timer);
+    mem_free(blocking);
+}
+
+size_t blocking_session_count(const struct blocking *blocking) {
+    return blocking->session_count;
+}
+
+size_t blocking_key_count(const struct blocking *blocking) {
+    return blocking->key_count;
+}

@@ -1,0 +1,144 @@
+/* dispatch: one lookup, one arity check, one question about the session, then the command runs. */
+#include "server/dispatch.h"
+
+#include "base/clock.h"
+#include "server/blocking.h"
+#include "server/pause.h"
+#include "server/server.h"
+
+#include <stdio.h>
+
+enum {
+    UNKNOWN_NAME_MAX = 128,
+    UNKNOWN_ARGUMENTS_MAX = 128
+};
+
+/* --- What cannot run ------------------------------------------------------------------------------- */
+
+static void answer_unknown(struct reply *reply, const struct slice *argv, size_t argc) {
+    sds text = sds_append_format(sds_new(SLICE("ERR unknown command '")), "%.*s",
+                                 (int)(argv[0].len < UNKNOWN_NAME_MAX ? argv[0].len
+                                                                      : UNKNOWN_NAME_MAX),
+                                 argv[0].ptr);
+    text = sds_append_cstr(text, "', with args beginning with: ");
+    size_t begin = sds_len(text);
+    for (size_t i = 1; i < argc && sds_len(text) - begin < UNKNOWN_ARGUMENTS_MAX; i++) {
+        size_t room = UNKNOWN_ARGUMENTS_MAX - (sds_len(text) - begin);
+        size_t shown = argv[i].len < room ? argv[i].len : room;
+        text = sds_append_format(text, "'%.*s' ", (int)shown, argv[i].ptr);
+    }
+    reply_error(reply, text);
+    sds_free(text);
+}
+
+static void answer_arity(struct reply *reply, const struct command *command) {
+    reply_error_format(reply, "ERR wrong number of arguments for '%s' command", command->name);
+}
+
+static bool arity_fits(const struct command *command, size_t argc) {
+    return command->arity >= 0 ? argc == (size_t)command->arity
+                               : argc >= (size_t)-command->arity;
+}
+
+/* The command that the arguments name; answers the error and returns NULL when they name none or do not fit it. */
+static const struct command *resolve(struct session *session, struct reply *reply,
+                                     const struct slice *argv, size_t argc) {
+    const struct command *command = command_find_cached(session->last_command, argv[0]);
+    if (!command) {
+        answer_unknown(reply, argv, argc);
+        return NULL;
+    }
+    if (command->flags & COMMAND_CONTAINER && argc > 1) {
+        const struct command *sub = command_find_subcommand(command, argv[1]);
+        if (!sub) {
+            call_unknown_subcommand(
+                &(struct call){.argv = argv, .argc = argc, .reply = reply, .command = command});
+            return NULL;
+        }
+        command = sub;
+    }
+    if (!arity_fits(command, argc)) {
+        server.stats.by_command[command_index(command)].rejected++;
+        answer_arity(reply, command);
+        return NULL;
+    }
+    return command;
+}
+
+/* --- The rare states of a session ---------------------------------------------------------------------- */
+
+static bool needs_auth(const struct session *session, const struct command *command) {
+    return session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH);
+}
+
+/* CLIENT REPLY: takes back what the command has answered when the client does not want it. */
+static void suppress_reply(struct session *session, struct reply *reply, size_t begin) {
+    if (session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)) reply->len = begin;
+    session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
+    if (session->flags & SESSION_REPLY_SKIP_NEXT)
+        session->flags =
+            (session->flags & ~(uint32_t)SESSION_REPLY_SKIP_NEXT) | SESSION_REPLY_SKIP;
+}
+
+/* --- Running ------------------------------------------------------------------------------------------- */
+
+struct call dispatch_call(struct session *session, struct reply *reply,
+                          const struct command *command, const struct slice *argv, size_t argc) {
+    return (struct call){
+        .argv = argv,
+        .argc = argc,
+        .reply = reply,
+        .keyspace = server.keyspaces[session->database],
+        .database = session->database,
+        .command = command,
+        .list_limits = &server.list_limits,
+        .now_ms = server.now_ms,
+        .may_block = true,
+        .session = session,
+    };
+}
+
+void dispatch_begin(void) {
+    server.ticks = clock_ticks();
+}
+
+static void run(struct session *session, const struct command *command, const struct slice *argv,
+                size_t argc) {
+    struct command_stats *stats = &server.stats.by_command[command_index(command)];
+    size_t begin = server.reply.len;
+    struct call call = dispatch_call(session, &server.reply, command, argv, argc);
+    command->run(&call);
+    if (server.reply.len > begin && server.reply.data[begin] == '-') {
+        stats->failed++;
+        server.stats.errors++;
+    }
+    uint64_t ticks = clock_ticks();
+    stats->calls++;
+    stats->ticks += ticks - server.ticks;
+    server.ticks = ticks;
+    server.stats.commands++;
+}
+
+bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
+    size_t begin = server.reply.len;
+    const struct command *command = resolve(session, &server.reply, argv, argc);
+    if (command) {
+        if (server.pause_until_ms && pause_holds(command)) {
+            session->flags |= SESSION_PAUSED;
+            return false;
+        }
+        if (session->flags && needs_auth(session, command)) {
+            server.stats.by_command[command_index(command)].rejected++;
+            server.stats.errors++;
+            reply_error(&server.reply, "NOAUTH Authentication required.");
+        } else {
+            session->last_command = command;
+            run(session, command, argv, argc);
+        }
+    } else {
+        server.stats.errors++;
+    }
+    if (session->flags) suppress_reply(session, &server.reply, begin);
+    if (blocking_has_ready(server.blocking)) blocking_serve(server.blocking);
+    return true;
+}

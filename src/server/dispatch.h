@@ -1,0 +1,22 @@
+/* dispatch: from arguments to a command that has run. */
+#ifndef PACKLIST_SERVER_DISPATCH_H
+#define PACKLIST_SERVER_DISPATCH_H
+
+#include "base/slice.h"
+#include "server/call.h"
+#include "server/command.h"
+#include "server/session.h"
+
+/* Runs one request of `session` (argc > 0): finds the command, checks it, runs it, counts it, serves clients that it woke.
+ * The reply goes to server.reply. False when the command must wait (CLIENT PAUSE): nothing was done, and the
+ * session was marked as paused. */
+bool dispatch(struct session *session, const struct slice *argv, size_t argc);
+
+/* The call of a command that runs for `session`, answering to `reply`. */
+struct call dispatch_call(struct session *session, struct reply *reply,
+                          const struct command *command, const struct slice *argv, size_t argc);
+
+/* Begins a batch of requests: the first one's time is counted from here. */
+void dispatch_begin(void);
+
+#endif

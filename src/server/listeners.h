@@ -1,0 +1,20 @@
+/* listeners: the sockets that the configuration asks for. */
+#ifndef PACKLIST_SERVER_LISTENERS_H
+#define PACKLIST_SERVER_LISTENERS_H
+
+#include <stdbool.h>
+
+/* Opens what port, bind, unixsocket say. False with *error (owned by this module until the next call) when an address that
+ * is not optional cannot be had; then nothing stays open. */
+bool listeners_open(const char **error);
+
+/* Opens the TCP sockets anew for a changed port, bind or tcp-backlog; if that fails the old ones are opened again. */
+bool listeners_reopen(const char **error);
+
+/* Closes all and removes the unix socket. */
+void listeners_close(void);
+
+/* Logs where the server listens, and how to connect. */
+void listeners_announce(void);
+
+#endif

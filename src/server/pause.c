@@ -1,0 +1,29 @@
+#include "server/pause.h"
+
+#include "server/server.h"
+
+void pause_start(int64_t until_ms, bool writes_only) {
+    bool running = server.pause_until_ms != 0;
+    if (until_ms > server.pause_until_ms) server.pause_until_ms = until_ms;
+    server.pause_writes_only = writes_only && (!running || server.pause_writes_only);
+}
+
+void pause_end(void) {
+    server.pause_until_ms = 0;
+    for (struct session *session = server.sessions.first; session; session = session->next) {
+        if (!(session->flags & SESSION_PAUSED)) continue;
+        session->flags &= ~(uint32_t)SESSION_PAUSED;
+        session_resume_later(session);
+    }
+}
+
+bool pause_holds(const struct command *command) {
+    pause_tick();
+    if (!server.pause_until_ms) return false;
+    if (!server.pause_writes_only) return true;
+    return command->flags & COMMAND_WRITE;
+}
+
+void pause_tick(void) {
+    if (server.pause_until_ms && server.now_ms >= server.pause_until_ms) pause_end();
+}

@@ -1,0 +1,371 @@
+/* session: from bytes to requests and from replies to bytes; the life of a client. */
+#include "server/session.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "server/args.h"
+#include "server/blocking.h"
+#include "server/dispatch.h"
+#include "server/pause.h"
+#include "server/server.h"
+
+#include <errno.h>
+
+enum {
+    /* A pipeline's replies are sent when they pass this, not only at its end. */
+    FLUSH_AT = 64 * 1024,
+    /* Unsent replies of at least this size are handed to the connection with their buffer. */
+    HAND_OVER_AT = 64 * 1024,
+    /* The shared reply buffer goes back to its first size when it has grown beyond this. */
+    REPLY_KEEP_MAX = 1024 * 1024,
+    REPLY_FIRST_CAPACITY = 2 * FLUSH_AT,
+    /* A request that has fewer arguments complete than this is parsed again from its beginning when more bytes come. */
+    REPARSE_ARGUMENTS = 16,
+    /* Announced requests of this size are read straight into a buffer of their own. */
+    EXPECT_AT = 32 * 1024,
+    UNAUTHENTICATED_ARGUMENTS = 10,
+    UNAUTHENTICATED_BULK = 16 * 1024
+};
+
+/* --- Output --------------------------------------------------------------------------------------- */
+
+static void reply_reset(struct reply *reply) {
+    reply->len = 0;
+    if (reply->capacity > REPLY_KEEP_MAX) {
+        int protocol = reply->protocol;
+        reply_free(reply);
+        reply_init(reply, REPLY_FIRST_CAPACITY);
+        reply->protocol = protocol;
+    }
+}
+
+/* Sends what `reply` holds; what the socket refuses becomes the connection's. */
+static void flush(struct session *session, struct reply *reply) {
+    if (reply->len == 0 || session->flags & SESSION_DROPPED) return;
+    struct conn *conn = conn_of_session(session);
+    server.stats.replies_written++;
+    size_t sent = conn_try_write(conn, reply->data, reply->len);
+    if (sent < reply->len && reply->len - sent >= HAND_OVER_AT) {
+        int protocol = reply->protocol;
+        conn_queue_owned(conn, reply->data, sent, reply->len);
+        reply_init(reply, REPLY_FIRST_CAPACITY);
+        reply->protocol = protocol;
+    } else if (sent < reply->len) {
+        conn_queue(conn, reply->data + sent, reply->len - sent);
+    }
+    reply_reset(reply);
+    session_check_output_limit(session);
+}
+
+struct reply *session_side_begin(struct session *session) {
+    if (session == server.current) flush(session, &server.reply);
+    server.side_reply.len = 0;
+    server.side_reply.protocol = session->protocol;
+    return &server.side_reply;
+}
+
+void session_side_end(struct session *session) {
+    if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) {
+        reply_reset(&server.side_reply);
+        return;
+    }
+    flush(session, &server.side_reply);
+}
+
+void session_check_output_limit(struct session *session) {
+    size_t pending = conn_pending_output(conn_of_session(session));
+    if (pending == 0) {
+        session->soft_limit_ms = 0;
+        return;
+    }
+    const struct output_limit *limit = &server.config.output_limits[CLIENT_CLASS_NORMAL];
+    bool over = limit->hard_bytes && pending >= limit->hard_bytes;
+    if (limit->soft_bytes && pending >= limit->soft_bytes) {
+        if (!session->soft_limit_ms) session->soft_limit_ms = server.now_ms;
+        over |= server.now_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
+    } else {
+        session->soft_limit_ms = 0;
+    }
+    if (!over || session->flags & SESSION_CLOSING) return;
+    char peer[CONN_NAME_MAX];
+    log_warning("Client id=%llu addr=%s scheduled to be closed ASAP for overcoming of output "
+                "buffer limits (%zu bytes pending).",
+                (unsigned long long)session->id,
+                conn_peer_name(conn_of_session(session), peer), pending);
+    server.stats.output_buffer_limit_disconnections++;
+    session_close(session);
+}
+
+/* --- Input ---------------------------------------------------------------------------------------- */
+
+static struct resp_limits input_limits(const struct session *session) {
+    bool authenticated = !(session->flags & SESSION_NEEDS_AUTH);
+    return (struct resp_limits){
+        .arguments_max = authenticated ? INT32_MAX : UNAUTHENTICATED_ARGUMENTS,
+        .bulk_max = authenticated ? server.config.proto_max_bulk_len : UNAUTHENTICATED_BULK,
+        .authenticated = authenticated,
+    };
+}
+
+static void drop_own_parser(struct session *session) {
+    if (!session->parser) return;
+    resp_parser_free(session->parser);
+    mem_free(session->parser);
+    session->parser = NULL;
+}
+
+/* The bytes end inside a request. A parser that has seen many arguments stays with the session; else the request is short
+ * or its arguments are few, and parsing them again is cheaper than keeping the state. */
+static void keep_partial(struct session *session, struct resp_parser *parser) {
+    size_t needs = resp_parser_needs(parser);
+    if (needs >= EXPECT_AT) conn_expect(conn_of_session(session), needs);
+    if (parser != &server.parser) return;
+    if (parser->argc >= REPARSE_ARGUMENTS) {
+        session->parser = mem_alloc(sizeof(*session->parser));
+        *session->parser = server.parser;
+        resp_parser_init(&server.parser);
+    } else {
+        resp_parser_reset(&server.parser);
+    }
+}
+
+static void protocol_error(struct session *session, const char *text) {
+    char peer[CONN_NAME_MAX];
+    log_verbose("Protocol error (%s) from client: id=%llu addr=%s", text,
+                (unsigned long long)session->id,
+                conn_peer_name(conn_of_session(session), peer));
+    reply_error_format(&server.reply, "ERR Protocol error: %s", text);
+    session->flags |= SESSION_CLOSING;
+}
+
+/* Runs the requests in the bytes, as far as the session may; returns the bytes consumed. */
+static size_t run_requests(struct session *session, char *bytes, size_t len) {
+    const uint32_t stopped = SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING;
+    size_t done = 0;
+    while (done < len && !(session->flags & stopped)) {
+        struct resp_parser *parser = session->parser ? session->parser : &server.parser;
+        struct resp_limits limits = input_limits(session);
+        enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
+        if (status == RESP_MORE) {
+            keep_partial(session, parser);
+            break;
+        }
+        if (status == RESP_ERROR) {
+            protocol_error(session, parser->error);
+            resp_parser_reset(parser);
+            break;
+        }
+        done += parser->consumed;
+        if (parser->argc > 0 && !dispatch(session, parser->argv, parser->argc))
+            session->postponed = args_copy(parser->argv, parser->argc);
+        if (parser == session->parser) drop_own_parser(session);
+        if (server.reply.len >= FLUSH_AT) flush(session, &server.reply);
+    }
+    return done;
+}
+
+/* A command that CLIENT PAUSE held back. */
+static void run_postponed(struct session *session) {
+    struct args *args = session->postponed;
+    session->postponed = NULL;
+    if (dispatch(session, args->argv, args->argc)) args_free(args);
+    else session->postponed = args;
+}
+
+static void serve_begin(struct session *session) {
+    server_update_clock();
+    dispatch_begin();
+    server.current = session;
+    server.reply.protocol = session->protocol;
+}
+
+static void serve_end(struct session *session) {
+    if (!(session->flags & SESSION_DROPPED)) flush(session, &server.reply);
+    reply_reset(&server.reply);
+    server.current = NULL;
+    if (session->flags & SESSION_DROPPED) session_close(session);
+    else if (session->flags & SESSION_CLOSING) session_close_after_reply(session);
+}
+
+static size_t session_data(struct conn *conn, char *bytes, size_t len) {
+    struct session *session = conn_session(conn);
+    if (session->flags & (SESSION_BLOCKED | SESSION_PAUSED) &&
+        len <= (size_t)server.config.client_query_buffer_limit)
+        return 0;
+    serve_begin(session);
+    session->active_ms = server.now_ms;
+    server.stats.reads++;
+    size_t done = run_requests(session, bytes, len);
+    if (len - done > (size_t)server.config.client_query_buffer_limit) {
+        char peer[CONN_NAME_MAX];
+        log_warning("Closing client that reached max query buffer length: id=%llu addr=%s qbuf=%zu",
+                    (unsigned long long)session->id, conn_peer_name(conn, peer), len - done);
+        server.stats.query_buffer_limit_disconnections++;
+        session->flags |= SESSION_CLOSING;
+    }
+    serve_end(session);
+    return done;
+}
+
+/* --- Resuming ------------------------------------------------------------------------------------- */
+
+void session_resume_later(struct session *session) {
+    if (session->flags & (SESSION_RESUME | SESSION_CLOSING)) return;
+    struct session_list *list = &server.sessions;
+    session->flags |= SESSION_RESUME;
+    session->resume_prev = list->resume_last;
+    session->resume_next = NULL;
+    if (list->resume_last) list->resume_last->resume_next = session;
+    else list->resume_first = session;
+    list->resume_last = session;
+}
+
+static void resume_unlink(struct session *session) {
+    if (!(session->flags & SESSION_RESUME)) return;
+    struct session_list *list = &server.sessions;
+    if (session->resume_prev) session->resume_prev->resume_next = session->resume_next;
+    else list->resume_first = session->resume_next;
+    if (session->resume_next) session->resume_next->resume_prev = session->resume_prev;
+    else list->resume_last = session->resume_prev;
+    session->flags &= ~(uint32_t)SESSION_RESUME;
+}
+
+void session_resume_all(void) {
+    struct session *session;
+    while ((session = server.sessions.resume_first)) {
+        resume_unlink(session);
+        if (session->postponed) {
+            serve_begin(session);
+            run_postponed(session);
+            serve_end(session);
+        }
+        if (!(session->flags & (SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING)))
+            conn_replay(conn_of_session(session));
+    }
+}
+
+/* --- Life ----------------------------------------------------------------------------------------- */
+
+static void link_session(struct session *session) {
+    struct session_list *list = &server.sessions;
+    session->prev = list->last;
+    if (list->last) list->last->next = session;
+    else list->first = session;
+    list->last = session;
+    list->count++;
+}
+
+static void unlink_session(struct session *session) {
+    struct session_list *list = &server.sessions;
+    if (session->prev) session->prev->next = session->next;
+    else list->first = session->next;
+    if (session->next) session->next->prev = session->prev;
+    else list->last = session->prev;
+    list->count--;
+}
+
+/* Says why to a client that may not stay, and drops it. */
+static void refuse(struct conn *conn, struct slice error) {
+    server.stats.connections_rejected++;
+    conn_try_write(conn, error.ptr, error.len);
+    conn_close(conn);
+}
+
+static bool is_refused(struct conn *conn) {
+    if (server.sessions.count >= (size_t)server.config.maxclients) {
+        refuse(conn, SLICE("-ERR max number of clients reached\r\n"));
+        return true;
+    }
+    if (server.config.protected_mode && sds_len(server.config.requirepass) == 0 &&
+        !conn_is_local(conn)) {
+        refuse(conn,
+               SLICE("-DENIED Packlist is running in protected mode because protected mode is "
+                     "enabled and no password is set. In this mode connections are only accepted "
+                     "from the loopback interface and unix sockets. To connect from elsewhere "
+                     "set a password with the requirepass directive, or, where nobody else can "
+                     "reach the port, disable protected mode with 'CONFIG SET protected-mode "
+                     "no' sent from this host.\r\n"));
+        return true;
+    }
+    return false;
+}
+
+static void session_opened(struct conn *conn, void *owner) {
+    (void)owner;
+    server.stats.connections_received++;
+    if (is_refused(conn)) return;
+    server_update_clock();
+    struct session *session = conn_session(conn);
+    session->id = ++server.next_session_id;
+    session->protocol = 2;
+    session->created_ms = session->active_ms = server.now_ms;
+    if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
+    if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
+    if (conn_is_local(conn)) session->marks |= SESSION_LOCAL;
+    if (server.config.tcp_keepalive) conn_set_keepalive(conn, (unsigned)server.config.tcp_keepalive);
+    link_session(session);
+}
+
+static void session_ended(struct conn *conn, const char *reason) {
+    struct session *session = conn_session(conn);
+    log_verbose("Client id=%llu closed connection: %s", (unsigned long long)session->id, reason);
+    session_close(session);
+}
+
+/* Takes the session out of everything that knows it and frees what it owns. */
+static void teardown(struct session *session) {
+    if (session->id == 0) return; /* was refused, or torn down already */
+    session->flags |= SESSION_CLOSING;
+    blocking_remove(server.blocking, session);
+    resume_unlink(session);
+    unlink_session(session);
+    drop_own_parser(session);
+    args_free(session->postponed);
+    session->postponed = NULL;
+    sds_free(session->name);
+    sds_free(session->lib_name);
+    sds_free(session->lib_version);
+    session->name = session->lib_name = session->lib_version = NULL;
+    session->id = 0;
+}
+
+void session_close(struct session *session) {
+    if (session == server.current) { /* its command is still running: serve_end comes back here */
+        session->flags |= SESSION_CLOSING | SESSION_DROPPED;
+        return;
+    }
+    teardown(session);
+    conn_close(conn_of_session(session));
+}
+
+void session_close_after_reply(struct session *session) {
+    if (session == server.current) { /* its replies are still being written: serve_end comes back here */
+        session->flags |= SESSION_CLOSING;
+        return;
+    }
+    teardown(session);
+    conn_close_after_write(conn_of_session(session));
+}
+
+struct session *session_by_id(uint64_t id) {
+    struct session *session = server.sessions.first;
+    while (session && session->id != id) session = session->next;
+    return session;
+}
+
+size_t session_allocated(const struct session *session) {
+    struct conn *conn = conn_of_session((struct session *)session);
+    size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_pending_output(conn);
+    if (session->name) bytes += sds_allocated(session->name);
+    if (session->lib_name) bytes += sds_allocated(session->lib_name);
+    if (session->lib_version) bytes += sds_allocated(session->lib_version);
+    if (session->postponed) bytes += session->postponed->allocated;
+    return bytes;
+}
+
+const struct conn_events session_events = {
+    .session_size = sizeof(struct session),
+    .opened = session_opened,
+    .data = session_data,
+    .ended = session_ended,
+};
