@@ -76,7 +76,7 @@ $(B)/tests/%.o: tests/%.c Makefile
 	$(CC) $(compile) -Itests -MMD -MP -c $< -o $@
 
 $(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
-	$(CC) $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -o $@
+	$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -o $@
 
 $(client_tests): %: %.o
 	$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
