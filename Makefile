@@ -1,0 +1,119 @@
+# Packlist's only makefile: every source is found by wildcard, so adding a file needs no edit here.
+#
+#   make [all]     build/release/packlist-server
+#   make run       install what is missing, build, serve on port 6379 with redis.conf, in the foreground
+#   make test      install what is missing, build, run every test; the last line counts them
+#   make lint      the rules of the sources (utils/lint)
+#   make fuzz      long fuzzing runs, FUZZ_SECONDS each
+#   make unit      build the unit tests only
+#   make install   into $(DESTDIR)$(PREFIX)
+#   make clean
+#
+# Variables
+#   CC=clang-14                   another compiler
+#   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc
+#   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
+#   ONLY='unit server/basics'     for make test: only what begins so
+#   CFLAGS, LDFLAGS               appended to ours
+# Each choice of compiler, sanitizers and limits builds in a folder of its own: build/<variant>/.
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 3600
+comma := ,
+VARIANT := $(or $(subst $(comma),-,$(SANITIZE)),release)$(patsubst %,-%,$(notdir \
+	$(filter-out gcc,$(CC))))$(if $(TINY),-tiny)
+B := build/$(VARIANT)
+SERVER := $(B)/packlist-server
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+compile = -std=gnu17 -O2 -g -Wall -Wextra -Werror -Isrc $(if $(TINY),-DTINY_LIMITS) $(CFLAGS)
+libraries = -luv -llzf -lxxhash -lm -lpthread
+ifdef SANITIZE
+compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC
+link = -fsanitize=$(filter-out fuzzer-no-link,$(SANITIZE))
+else
+libraries += -ljemalloc
+# Link-time optimisation of the server where the compiler can keep plain code in the objects too: tests,
+# which link in no time without it, and lint read the same objects.
+lto := $(if $(findstring gcc,$(CC)),$(if $(TINY),,-flto=auto -ffat-lto-objects))
+endif
+
+objects := $(patsubst %.c,$(B)/%.o,$(wildcard src/*/*.c))
+unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
+unit_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c))
+client_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/clients/*_test.c))
+fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
+
+.PHONY: all run test lint fuzz unit clients fuzzers objects install clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+all: $(SERVER)
+objects: $(objects)
+unit: $(unit_tests)
+clients: $(client_tests)
+fuzzers: $(fuzzers)
+
+$(SERVER): $(objects)
+	$(CC) $(compile) $(lto) $(link) $(LDFLAGS) $^ $(libraries) -o $@
+
+# Everything but main, as an archive: a test pulls in just what it needs.
+$(B)/libpacklist.a: $(filter-out %/server/main.o,$(objects))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/src/%.o: src/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(compile) $(lto) -MMD -MP -c $< -o $@
+
+$(B)/tests/%.o: tests/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(compile) -Itests -MMD -MP -c $< -o $@
+
+$(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
+	$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -o $@
+
+$(client_tests): %: %.o
+	$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
+
+$(fuzzers): %: %.o $(B)/libpacklist.a
+	$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -o $@
+
+# The phases of these follow each other, hence the calls of make: headers get installed before a compile.
+fuzz_build := CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined TINY=
+fuzz_folder := build/fuzzer-no-link-address-undefined-clang-14
+
+run:
+	@deps/install build
+	@$(MAKE) all
+	@exec $(SERVER) redis.conf
+
+test:
+	@deps/install build test
+	@$(MAKE) all unit clients
+	@$(MAKE) TINY=1 unit
+	@$(MAKE) $(fuzz_build) fuzzers
+	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(ONLY)
+
+fuzz:
+	@deps/install build test
+	@$(MAKE) $(fuzz_build) fuzzers
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run --fuzz $(fuzz_folder) fuzz
+
+lint: objects
+	@utils/lint $(B)
+
+install: all
+	install -D $(SERVER) $(DESTDIR)$(PREFIX)/bin/packlist-server
+	install -D -m 644 redis.conf $(DESTDIR)$(PREFIX)/share/packlist/redis.conf
+	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/packlist/LICENSE
+
+clean:
+	rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

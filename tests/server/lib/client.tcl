@@ -1,0 +1,237 @@
+# client: one connection to a server, speaking RESP2 or RESP3 byte by byte, in plain Tcl.
+#
+#   set c [client_open]                 to the current server, in the current check's protocol
+#   $c call LPUSH k a b                 sends, reads, returns the plain value; an error reply throws
+#   $c typed LPUSH k a b                the same as {type value}; never throws for an error reply
+#   $c send BLPOP k 0                   sends only; then
+#   $c read  /  $c read_typed           reads one reply
+#   $c pipeline {{PING} {ECHO hi}}      sends all at once; the list of plain values
+#   $c write bytes  $c read_bytes n  $c read_line      the raw socket
+#   $c is_silent ?ms?                   nothing arrives within so many milliseconds
+#   $c is_closed                        waits for the server to close; true when it did
+#   $c close
+#
+# A *plain* value is what a user thinks of, the same in both protocols: text or number as is, arrays, sets and
+# maps as a flat list, any null as (nil), booleans as 1 and 0, an error inside an array as "(error) text".
+#
+# A *typed* value keeps everything: {simple OK} {error {ERR …}} {int 3} {bulk abc} {double 1.5} {bool t}
+# {bignum 12} {verbatim {txt abc}}, {array {typed typed …}} and so set, push, map (key value key value …),
+# {bulkerror …}; and the three nulls: {nil} is RESP2's $-1, {nilarray} RESP2's *-1, {null} RESP3's _.
+#
+# All text is bytes: characters beyond \xff must be encoded by the test ([encoding convertto utf-8 …]).
+
+# How long a reply may take. Sanitized servers are slow, and so is a busy machine.
+set reply_timeout_ms [expr {[info exists env(PACKLIST_SLOW)] ? 60000 : 15000}]
+
+oo::class create client {
+    variable socket wakeup
+
+    constructor {host port {protocol 2}} {
+        set socket [socket $host $port]
+        chan configure $socket -translation binary -buffering full -blocking 0 -buffersize 65536
+        if {$protocol == 3} {
+            my call HELLO 3
+        }
+    }
+
+    destructor {
+        catch {chan close $socket}
+    }
+
+    method close {} {
+        my destroy
+    }
+
+    method call {args} {
+        my send {*}$args
+        return [my read]
+    }
+
+    method typed {args} {
+        my send {*}$args
+        return [my read_typed]
+    }
+
+    method send {args} {
+        my write [request $args]
+    }
+
+    method pipeline {requests} {
+        set bytes ""
+        foreach arguments $requests {
+            append bytes [request $arguments]
+        }
+        my write $bytes
+        return [lmap arguments $requests {plain_value [my read_typed]}]
+    }
+
+    method read {} {
+        set typed [my read_typed]
+        if {[lindex $typed 0] in {error bulkerror}} {
+            throw {REPLY ERROR} [lindex $typed 1]
+        }
+        return [plain_value $typed]
+    }
+
+    method write {bytes} {
+        chan configure $socket -blocking 1
+        chan puts -nonewline $socket $bytes
+        chan flush $socket
+        chan configure $socket -blocking 0
+    }
+
+    # Waits until there is something to read, or the end; throws after `limit_ms`.
+    method wait_readable {limit_ms} {
+        set wakeup ""
+        set timer [after $limit_ms [list set [my varname wakeup] timeout]]
+        chan event $socket readable [list set [my varname wakeup] readable]
+        vwait [my varname wakeup]
+        after cancel $timer
+        chan event $socket readable {}
+        if {$wakeup eq "timeout"} {
+            throw {CLIENT TIMEOUT} "no reply within $limit_ms ms"
+        }
+    }
+
+    method wait_more {} {
+        if {[chan eof $socket]} {
+            throw {CLIENT CLOSED} "the server closed the connection"
+        }
+        my wait_readable $::reply_timeout_ms
+    }
+
+    # One line without its CR LF.
+    method read_line {} {
+        while {[chan gets $socket line] < 0} {
+            my wait_more
+        }
+        if {[string index $line end] ne "\r"} {
+            throw {CLIENT PROTOCOL} "a line ends without CR: [printable $line]"
+        }
+        return [string range $line 0 end-1]
+    }
+
+    # Exactly `count` bytes.
+    method read_bytes {count} {
+        set bytes [chan read $socket $count]
+        while {[string length $bytes] < $count} {
+            my wait_more
+            append bytes [chan read $socket [expr {$count - [string length $bytes]}]]
+        }
+        return $bytes
+    }
+
+    # Everything up to the end of the connection.
+    method read_all {} {
+        set bytes ""
+        while {1} {
+            append bytes [chan read $socket]
+            if {[chan eof $socket]} {
+                return $bytes
+            }
+            my wait_readable $::reply_timeout_ms
+        }
+    }
+
+    method is_silent {{limit_ms 50}} {
+        if {[catch {my wait_readable $limit_ms} message options]} {
+            if {[dict get $options -errorcode] eq {CLIENT TIMEOUT}} {
+                return 1
+            }
+            return -options $options $message
+        }
+        return 0
+    }
+
+    method is_closed {} {
+        if {[catch {my read_all} bytes options]} {
+            # A reset is an end, too.
+            return [expr {[lindex [dict get $options -errorcode] 0] eq "POSIX"}]
+        }
+        return [expr {$bytes eq ""}]
+    }
+
+    method read_typed {} {
+        set line [my read_line]
+        set rest [string range $line 1 end]
+        switch -exact -- [string index $line 0] {
+            +  { return [list simple $rest] }
+            -  { return [list error $rest] }
+            :  { return [list int $rest] }
+            ,  { return [list double $rest] }
+            \# { return [list bool $rest] }
+            (  { return [list bignum $rest] }
+            _  { return null }
+            $  { return [expr {$rest == -1 ? "nil" : [list bulk [my read_body $rest]]}] }
+            !  { return [list bulkerror [my read_body $rest]] }
+            =  {
+                set body [my read_body $rest]
+                return [list verbatim [list [string range $body 0 2] [string range $body 4 end]]]
+            }
+            *  { return [expr {$rest == -1 ? "nilarray" : [list array [my read_items $rest]]}] }
+            ~  { return [list set [my read_items $rest]] }
+            >  { return [list push [my read_items $rest]] }
+            %  { return [list map [my read_items [expr {2 * $rest}]]] }
+            |  {
+                # Attributes annotate the reply that follows them.
+                my read_items [expr {2 * $rest}]
+                return [my read_typed]
+            }
+        }
+        throw {CLIENT PROTOCOL} "not a reply: [printable $line]"
+    }
+
+    method read_body {length} {
+        set body [my read_bytes $length]
+        if {[my read_bytes 2] ne "\r\n"} {
+            throw {CLIENT PROTOCOL} "a bulk of $length bytes is not followed by CR LF"
+        }
+        return $body
+    }
+
+    method read_items {count} {
+        set items {}
+        for {set i 0} {$i < $count} {incr i} {
+            lappend items [my read_typed]
+        }
+        return $items
+    }
+}
+
+# The bytes of a request.
+proc request {arguments} {
+    set bytes "*[llength $arguments]\r\n"
+    foreach argument $arguments {
+        append bytes "\$[string length $argument]\r\n$argument\r\n"
+    }
+    return $bytes
+}
+
+proc plain_value {typed} {
+    lassign $typed type value
+    switch -exact -- $type {
+        nil - nilarray - null { return "(nil)" }
+        error - bulkerror { return "(error) $value" }
+        bool { return [expr {$value eq "t"}] }
+        verbatim { return [lindex $value 1] }
+        array - set - push - map { return [lmap item $value {plain_value $item}] }
+    }
+    return $value
+}
+
+# Bytes as text that can be printed: \r, \n, \xHH, and long ones cut.
+proc printable {bytes} {
+    set text ""
+    foreach char [split [string range $bytes 0 199] ""] {
+        scan $char %c code
+        switch -exact -- $char {
+            \r { append text {\r} }
+            \n { append text {\n} }
+            default { append text [expr {$code < 32 || $code > 126 ? [format {\x%02x} $code] : $char}] }
+        }
+    }
+    if {[string length $bytes] > 200} {
+        append text "… ([string length $bytes] bytes)"
+    }
+    return $text
+}

@@ -1,0 +1,195 @@
+# The framework of the server tests; tests/README.md tells how to write one. A test file sources this first,
+# starts a server, makes its checks and ends with `finish`.
+#
+#   check name body ?expected? ?-match glob|regexp?
+#       Runs the body twice, in RESP2 and in RESP3, each time on an empty keyspace with a fresh connection, and
+#       compares its result; without `expected` it only must not throw. Connections opened meanwhile are closed.
+#   check_in protocols name body ?expected? …       the same in the protocols of the list only
+#   check_error name body text                      the body must end in exactly this error reply
+#
+#   r LPUSH k a b                   in a check: the plain value of a reply, see client.tcl; errors throw
+#   typed LPUSH k a b               the same with its type
+#   client_open ?protocol?          another connection
+#   client_blocked BLPOP k 0        another connection that sent this and is seen waiting; then `$c read`
+#   wait_blocked count              until so many clients wait
+#   wait_until {condition} ?ms?     until an expression holds; throws when it does not in time
+#   info_field name                 a field of INFO
+#   with_config {name value …} body CONFIG SETs for the body, and back
+#   assert_equal actual expected    and assert {condition}: for checks of several steps
+#   error_of body                   the text of the error that a body ends in
+#   elapsed_ms body                 how long it takes
+#   cli arguments …                 the output of redis-cli
+#
+# Environment: CHECK=glob runs only the checks whose name matches, VERBOSE=1 names those that pass.
+package require Tcl 8.6
+package require tcltest 2.3
+
+set library [file dirname [file normalize [info script]]]
+source $library/client.tcl
+source $library/server.tcl
+
+tcltest::configure -verbose [expr {[info exists env(VERBOSE)] ? {pass body error} : {body error}}]
+if {[info exists env(CHECK)]} {
+    tcltest::configure -match $env(CHECK)
+}
+expr {srand([clock microseconds] ^ [pid])}
+
+set protocol 2
+set default_client ""
+
+proc check {name body args} {
+    uplevel 1 [list check_in {2 3} $name $body {*}$args]
+}
+
+proc check_in {protocols name body args} {
+    set options {-match exact}
+    if {[llength $args] % 2 == 1} {
+        set args [lassign $args expected]
+        set body_to_run [list run_check $body]
+    } else {
+        set expected ""
+        set body_to_run "[list run_check $body]; set _ {}"
+    }
+    foreach ::protocol $protocols {
+        tcltest::test "$name (RESP$::protocol)" "" -body $body_to_run -result $expected {*}$options {*}$args
+        if {![$::current_server is_running]} {
+            puts "==== the server died in: $name (RESP$::protocol)"
+            finish
+        }
+    }
+}
+
+proc check_error {name body text} {
+    check $name [list error_of $body] $text
+}
+
+# The body in global scope, between an empty keyspace and no connection left.
+proc run_check {body} {
+    $::current_server control FLUSHALL
+    set ::default_client ""
+    try {
+        set result [uplevel #0 $body]
+    } on error {message options} {
+        # What called the body is the same for every check.
+        dict set options -errorinfo [regsub {\n    \("uplevel" body line.*} [dict get $options -errorinfo] ""]
+        return -options $options $message
+    } finally {
+        close_connections
+    }
+    if {![wait_while {[info_field connected_clients] > 1}]} {
+        error "the server still counts connections that were closed"
+    }
+    return $result
+}
+
+proc close_connections {} {
+    set kept [lmap server [info class instances server] {$server control_client}]
+    foreach connection [info class instances client] {
+        if {$connection ni $kept} {
+            $connection close
+        }
+    }
+}
+
+proc client_open {{version ""}} {
+    return [client new 127.0.0.1 [$::current_server port] [expr {$version eq "" ? $::protocol : $version}]]
+}
+
+proc default_client {} {
+    if {$::default_client eq ""} {
+        set ::default_client [client_open]
+    }
+    return $::default_client
+}
+
+proc r {args} {
+    return [[default_client] call {*}$args]
+}
+
+proc typed {args} {
+    return [[default_client] typed {*}$args]
+}
+
+proc client_blocked {args} {
+    set connection [client_open]
+    set waiting [info_field blocked_clients]
+    $connection send {*}$args
+    wait_blocked [expr {$waiting + 1}]
+    return $connection
+}
+
+proc wait_blocked {count} {
+    wait_until {[info_field blocked_clients] == $count}
+}
+
+proc wait_until {condition {limit_ms 10000}} {
+    if {![uplevel 1 [list wait_while "!($condition)" $limit_ms]]} {
+        error "not within $limit_ms ms: $condition"
+    }
+}
+
+proc info_field {name} {
+    if {![regexp -line "^$name:(\[^\r\]*)" [$::current_server control INFO everything] _ value]} {
+        error "INFO has no field $name"
+    }
+    return $value
+}
+
+proc with_config {settings body} {
+    set before {}
+    foreach {name _} $settings {
+        lappend before {*}[$::current_server control CONFIG GET $name]
+    }
+    $::current_server control CONFIG SET {*}$settings
+    try {
+        uplevel 1 $body
+    } finally {
+        $::current_server control CONFIG SET {*}$before
+    }
+}
+
+proc assert_equal {actual expected} {
+    if {$actual ne $expected} {
+        error "got [printable $actual]\nnot [printable $expected]"
+    }
+}
+
+proc assert {condition} {
+    if {![uplevel 1 [list expr $condition]]} {
+        error "does not hold: $condition"
+    }
+}
+
+proc error_of {body} {
+    if {![catch {uplevel 1 $body} result options]} {
+        error "no error, but: [printable $result]"
+    }
+    if {[dict get $options -errorcode] ne {REPLY ERROR}} {
+        return -options $options $result
+    }
+    return $result
+}
+
+proc elapsed_ms {body} {
+    set start [clock milliseconds]
+    uplevel 1 $body
+    return [expr {[clock milliseconds] - $start}]
+}
+
+proc cli {args} {
+    return [exec redis-cli -p [$::current_server port] {*}$args 2>@1]
+}
+
+# Stops the server, prints the closing line and ends the process.
+proc finish {} {
+    if {$::current_server ne ""} {
+        set log [$::current_server log]
+        server_stop
+        if {$::tcltest::numTests(Failed) > 0 && [llength $::all_problems] == 0} {
+            puts "---- the server's log ends with:\n[last_lines $log 30]"
+        }
+    }
+    set failed [expr {$::tcltest::numTests(Failed) + [llength $::all_problems]}]
+    puts "$::tcltest::numTests(Passed) passed, $failed failed"
+    exit [expr {$failed > 0}]
+}

@@ -1,0 +1,261 @@
+# server: a real server process of our own, on a free port, in a folder of its own that is removed afterwards.
+#
+#   server_start ?{directive value …}?      starts one and makes it the current server; returns its object
+#   server_stop                             stops the current one and says what was wrong with it
+#   with_server {directive value …} body    starts another one for the body; then the one before is current again
+#   server_run arguments ?stdin?            runs the binary until it exits by itself: {status output}
+#
+#   $server port  pid  folder  log          facts; log is everything it wrote so far
+#   $server control INFO memory             a command over a connection kept for the framework
+#   $server restart                         stops it and starts it again with the same configuration and folder
+#
+# The value of a directive is text as it stands in a configuration file. The binary is the environment's
+# PACKLIST_SERVER, else build/release/packlist-server. It dies with the test, whatever happens to the test.
+
+set repository [file dirname [file dirname [file dirname [file dirname [file normalize [info script]]]]]]
+set server_binary [expr {[info exists env(PACKLIST_SERVER)] ? [file normalize $env(PACKLIST_SERVER)]
+    : "$repository/build/release/packlist-server"}]
+set server_defaults {bind 127.0.0.1 save {""} enable-debug-command yes}
+set start_timeout_ms 30000
+# What a log holds only when something went wrong inside the server.
+set crash_signs {Sanitizer|runtime error:|Assertion |BUG REPORT}
+
+foreach {name value} {
+    ASAN_OPTIONS detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=0
+    UBSAN_OPTIONS print_stacktrace=1:halt_on_error=1
+} {
+    if {![info exists env($name)]} {
+        set env($name) $value
+    }
+}
+
+oo::class create server {
+    variable directives port folder process control problems
+
+    constructor {overrides} {
+        set directives [dict merge $::server_defaults $overrides]
+        set folder [temporary_folder]
+        set control ""
+        set problems {}
+        try {
+            my launch
+        } on error {message options} {
+            file delete -force $folder
+            return -options $options $message
+        }
+    }
+
+    destructor {
+        my halt
+        file delete -force $folder
+    }
+
+    method port {} { return $port }
+    method pid {} { return [pid $process] }
+    method folder {} { return $folder }
+    method problems {} { return $problems }
+
+    method log {} {
+        return [read_file $folder/log]
+    }
+
+    # On a free port: another process may take the one we found, so a start that fails is tried again.
+    method launch {} {
+        for {set attempt 1} {1} {incr attempt} {
+            set port [expr {[dict exists $directives port] ? [dict get $directives port] : [free_port]}]
+            my spawn
+            if {[my wait_until_ready]} {
+                return
+            }
+            set log [my log]
+            my reap
+            if {$attempt == 5 || ![string match -nocase *in\ use* $log]} {
+                throw {SERVER START} "the server did not start:\n$log"
+            }
+        }
+    }
+
+    method spawn {} {
+        set text ""
+        dict for {name value} [dict merge $directives [list port $port dir $folder]] {
+            append text "$name $value\n"
+        }
+        write_file $folder/packlist.conf $text
+        set process [open [list | setpriv --pdeathsig KILL -- $::server_binary \
+            $folder/packlist.conf >>$folder/log 2>@1] w]
+    }
+
+    method is_running {} {
+        if {$process eq "" || [catch {read_file /proc/[pid $process]/stat} stat]} {
+            return 0
+        }
+        return [expr {![regexp {\) [ZX] } $stat]}]
+    }
+
+    method wait_until_ready {} {
+        set deadline [expr {[clock milliseconds] + $::start_timeout_ms}]
+        while {[my is_running] && [clock milliseconds] < $deadline} {
+            if {![catch {my connect_control}]} {
+                return 1
+            }
+            after 10
+        }
+        return 0
+    }
+
+    method connect_control {} {
+        set control [client new 127.0.0.1 $port]
+        if {[dict exists $directives requirepass]} {
+            $control call AUTH [dict get $directives requirepass]
+        }
+        $control call PING
+    }
+
+    method control_client {} { return $control }
+
+    method control {args} {
+        return [$control call {*}$args]
+    }
+
+    # Asks it to shut down and notes what is wrong: a crash, a hang, a bad exit status, a sanitizer's report.
+    method halt {} {
+        catch {$control close}
+        if {$process eq ""} {
+            return
+        }
+        if {[my is_running]} {
+            exec kill -TERM [my pid]
+            if {![wait_while {[my is_running]} $::start_timeout_ms]} {
+                lappend problems "the server did not stop on SIGTERM"
+                exec kill -KILL [my pid]
+            }
+        }
+        set status [my reap]
+        if {$status ne "0"} {
+            lappend problems "the server exited with $status"
+        }
+        if {[regexp -line "^.*($::crash_signs).*\$" [my log] line]} {
+            lappend problems "its log says: $line"
+        }
+    }
+
+    # Collects the exit status of a process that ended or is about to.
+    method reap {} {
+        if {[my is_running]} {
+            exec kill -KILL [my pid]
+        }
+        set failed [catch {close $process} message options]
+        set process ""
+        if {!$failed} {
+            return 0
+        }
+        return [join [lreplace [dict get $options -errorcode] 1 1]]
+    }
+
+    method restart {} {
+        my halt
+        my launch
+    }
+
+    # For tests in which the server ends by itself (SHUTDOWN): waits for it, gives its exit status.
+    method wait_exit {} {
+        if {![wait_while {[my is_running]} $::start_timeout_ms]} {
+            error "the server is still running"
+        }
+        return [my reap]
+    }
+}
+
+set current_server ""
+set all_problems {}
+
+proc server_start {{directives {}}} {
+    set ::current_server [server new $directives]
+    return $::current_server
+}
+
+proc server_stop {} {
+    $::current_server halt
+    set problems [$::current_server problems]
+    lappend ::all_problems {*}$problems
+    if {[llength $problems] > 0} {
+        puts "==== [join $problems "\n==== "]"
+        puts "---- its log ends with:\n[last_lines [$::current_server log] 60]"
+    }
+    $::current_server destroy
+    set ::current_server ""
+}
+
+proc with_server {directives body} {
+    set before [list $::current_server $::default_client]
+    server_start $directives
+    set ::default_client ""
+    try {
+        uplevel 1 $body
+    } finally {
+        server_stop
+        lassign $before ::current_server ::default_client
+    }
+}
+
+proc server_run {arguments {stdin ""}} {
+    set failed [catch {
+        exec -ignorestderr -keepnewline -- timeout 20 $::server_binary {*}$arguments << $stdin 2>@1
+    } output options]
+    if {!$failed} {
+        return [list 0 $output]
+    }
+    regsub {\n?child process exited abnormally$} $output "" output
+    return [list [lindex [dict get $options -errorcode] 2] $output]
+}
+
+# --- Small tools ---------------------------------------------------------------------------------
+
+# A port that nobody listens on, out of PACKLIST_PORTS (first-last), below the range of outgoing connections.
+proc free_port {} {
+    set range [expr {[info exists ::env(PACKLIST_PORTS)] ? $::env(PACKLIST_PORTS) : "21000-31999"}]
+    scan $range %d-%d first last
+    while {1} {
+        set port [expr {$first + int(rand() * ($last - $first + 1))}]
+        if {![catch {socket -server {} -myaddr 127.0.0.1 $port} listener]} {
+            close $listener
+            return $port
+        }
+    }
+}
+
+proc temporary_folder {} {
+    set parent [expr {[info exists ::env(TMPDIR)] ? $::env(TMPDIR) : "/tmp"}]
+    return [string trim [exec mktemp -d $parent/packlist-test.XXXXXX]]
+}
+
+proc read_file {path} {
+    set file [open $path rb]
+    try {
+        return [read $file]
+    } finally {
+        close $file
+    }
+}
+
+proc write_file {path bytes} {
+    set file [open $path wb]
+    puts -nonewline $file $bytes
+    close $file
+}
+
+proc last_lines {text count} {
+    return [join [lrange [split [string trimright $text] \n] end-[expr {$count - 1}] end] \n]
+}
+
+# Evaluates `condition` in the caller every few milliseconds until it is false; true when that came in time.
+proc wait_while {condition {limit_ms 10000}} {
+    set deadline [expr {[clock milliseconds] + $limit_ms}]
+    while {[uplevel 1 [list expr $condition]]} {
+        if {[clock milliseconds] > $deadline} {
+            return 0
+        }
+        after 5
+    }
+    return 1
+}
