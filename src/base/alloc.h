@@ -1,4 +1,5 @@
-/* alloc: the only place that asks for memory. jemalloc underneath, the C library's malloc in sanitizer builds.
+/* alloc: the only place that asks for memory. jemalloc underneath, the C library's malloc in
+ * sanitizer builds.
  *
  * Every function aborts the process, after logging what was asked for, when memory cannot be had:
  * callers never see NULL. Memory is uninitialised unless said otherwise. All functions are safe in
@@ -45,8 +46,8 @@ size_t mem_good_size(size_t size);
 /* A NUL-terminated copy. */
 char *mem_strdup(const char *cstr) __attribute__((malloc, returns_nonnull));
 
-/* Bytes in live allocations, by size class, over all threads: what INFO calls used_memory. O(threads),
- * reads counters that the allocator keeps anyway; costs nothing per allocation. */
+/* Bytes in live allocations, by size class, over all threads: what INFO calls used_memory.
+ * O(threads), reads counters that the allocator keeps anyway; costs nothing per allocation. */
 size_t mem_used(void);
 
 struct mem_stats {
@@ -57,8 +58,8 @@ struct mem_stats {
     size_t metadata;  /* the allocator's own */
 };
 
-/* Refreshes and reads the allocator's statistics (zeros but for `allocated` without jemalloc). Takes
- * tens of microseconds: for INFO, not for commands. */
+/* Refreshes and reads the allocator's statistics (zeros but for `allocated` without jemalloc).
+ * Takes tens of microseconds: for INFO, not for commands. */
 void mem_stats_read(struct mem_stats *stats);
 
 /* "jemalloc-5.3.0" or "libc". Static string. */

@@ -1,4 +1,5 @@
-/* clock: wall clock, monotonic clock, and a time-stamp counter cheap enough to read once per command. */
+/* clock: wall clock, monotonic clock, and a time-stamp counter cheap enough to read once per
+ * command. */
 #ifndef PACKLIST_BASE_CLOCK_H
 #define PACKLIST_BASE_CLOCK_H
 
@@ -8,7 +9,8 @@
 #include <x86intrin.h>
 #endif
 
-/* Calibrates the time-stamp counter (a few milliseconds). Called once before anything else of this module. */
+/* Calibrates the time-stamp counter (a few milliseconds). Called once before anything else of this
+ * module. */
 void clock_init(void);
 
 /* Time since the epoch. One system clock read (vDSO, ~20 ns). */
@@ -18,8 +20,8 @@ int64_t clock_wall_ms(void);
 /* Time that never goes back, from an arbitrary start. */
 int64_t clock_monotonic_us(void);
 
-/* A raw counter: the CPU's time-stamp counter where it is invariant, else nanoseconds of the monotonic
- * clock. Only differences have a meaning. ~7 ns, no system call. */
+/* A raw counter: the CPU's time-stamp counter where it is invariant, else nanoseconds of the
+ * monotonic clock. Only differences have a meaning. ~7 ns, no system call. */
 static inline uint64_t clock_ticks(void) {
 #if defined(__x86_64__)
     return __rdtsc();

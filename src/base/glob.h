@@ -1,11 +1,13 @@
-/* glob: the pattern matching of KEYS, SCAN, CONFIG GET, PSUBSCRIBE: * ? [a-z] [^a] and \ escapes. */
+/* glob: the pattern matching of KEYS, SCAN, CONFIG GET, PSUBSCRIBE: * ? [a-z] [^a] and \ escapes.
+ */
 #ifndef PACKLIST_BASE_GLOB_H
 #define PACKLIST_BASE_GLOB_H
 
 #include "base/slice.h"
 
-/* Does the whole of `text` match `pattern`? Binary-safe; `nocase` folds ASCII letters. O(pattern × text) at worst:
- * no pattern is exponential, nothing recurses. An unclosed [ extends to the pattern's end, as in Redis. */
+/* Does the whole of `text` match `pattern`? Binary-safe; `nocase` folds ASCII letters. O(pattern ×
+ * text) at worst: no pattern is exponential, nothing recurses. An unclosed [ extends to the
+ * pattern's end, as in Redis. */
 bool glob_match(struct slice pattern, struct slice text, bool nocase);
 
 /* True when the pattern is a plain "*". */

@@ -1,5 +1,5 @@
-/* hash: the keyed hash of every table: fast, 64 bits, and seeded per process so that a client cannot choose
- * keys that collide.
+/* hash: the keyed hash of every table: fast, 64 bits, and seeded per process so that a client
+ * cannot choose keys that collide.
  *
  * XXH3 with a 192-byte secret drawn from the system's entropy (libxxhash, https://xxhash.com). */
 #ifndef PACKLIST_BASE_HASH_H

@@ -1,7 +1,8 @@
 /* log: lines of text for the operator, to a file or to standard output.
  *
  * A line looks as in Redis, so that log readers keep working:
- *      PID:M DD Mon YYYY HH:MM:SS.mmm * text        with . - * # for debug, verbose, notice, warning */
+ *      PID:M DD Mon YYYY HH:MM:SS.mmm * text        with . - * # for debug, verbose, notice,
+ * warning */
 #ifndef PACKLIST_BASE_LOG_H
 #define PACKLIST_BASE_LOG_H
 
@@ -12,13 +13,13 @@ enum log_level { LOG_DEBUG, LOG_VERBOSE, LOG_NOTICE, LOG_WARNING, LOG_NOTHING };
 /* Lines below `level` are dropped. Default LOG_NOTICE. */
 void log_set_level(enum log_level level);
 
-/* Appends to the file at `path` from now on; "" is standard output (the default). The file is opened for
- * each line, so that it can be rotated by renaming. Returns false with errno set, and changes nothing,
- * when it cannot be opened for writing. The path is copied. */
+/* Appends to the file at `path` from now on; "" is standard output (the default). The file is
+ * opened for each line, so that it can be rotated by renaming. Returns false with errno set, and
+ * changes nothing, when it cannot be opened for writing. The path is copied. */
 bool log_set_file(const char *path);
 
-/* Writes one line: a printf format without the newline. Longer than 1024 bytes is cut. Never fails; a
- * line that cannot be written is lost. */
+/* Writes one line: a printf format without the newline. Longer than 1024 bytes is cut. Never fails;
+ * a line that cannot be written is lost. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_debug(...)   log_write(LOG_DEBUG, __VA_ARGS__)

@@ -8,10 +8,10 @@
  *      64      [len 8][capacity 8][class 1]                       17      … 2^64-1
  *
  * The pointer is to the first character; the byte before it always holds the class in its low three
- * bits. A *standalone* sds is an allocation of its own and has a NUL after its last character, so it
- * can be printed; growing one never leaves it in class 5, which has no room for a capacity. An
- * *embedded* sds (sds_write_embedded) lives inside somebody else's memory, is exactly as long as its
- * text, has no NUL and cannot grow.
+ * bits. A *standalone* sds is an allocation of its own and has a NUL after its last character, so
+ * it can be printed; growing one never leaves it in class 5, which has no room for a capacity. An
+ * *embedded* sds (sds_write_embedded) lives inside somebody else's memory, is exactly as long as
+ * its text, has no NUL and cannot grow.
  *
  * The layout is the one of Redis since 3.2. */
 #ifndef PACKLIST_BASE_SDS_H
@@ -38,7 +38,8 @@ static inline struct slice sds_slice(const char *s) {
 
 /* --- Embedded ------------------------------------------------------------------------------- */
 
-/* The class that a text of `len` bytes gets when embedded, and its header size in bytes (1, 3, 5, 9, 17). */
+/* The class that a text of `len` bytes gets when embedded, and its header size in bytes (1, 3, 5,
+ * 9, 17). */
 enum sds_class sds_embedded_class(size_t len);
 size_t sds_header_size(enum sds_class class);
 
@@ -48,25 +49,28 @@ size_t sds_embedded_size(size_t len);
 /* Writes header and text at `dst` (unaligned is fine) and returns the sds, which lies inside. */
 sds sds_write_embedded(char *dst, struct slice text);
 
-/* --- Standalone: each takes and returns ownership; the old pointer dies when a new one is returned --- */
+/* --- Standalone: each takes and returns ownership; the old pointer dies when a new one is returned
+ * --- */
 
 /* A new string with a copy of `text`. Freed with sds_free. */
 sds sds_new(struct slice text);
 
-/* A new string of `len` bytes, uninitialised (for reading into); NULL when that much memory can't be had. */
+/* A new string of `len` bytes, uninitialised (for reading into); NULL when that much memory can't
+ * be had. */
 sds sds_try_new_uninit(size_t len);
 
 /* NULL is allowed. */
 void sds_free(sds s);
 
-/* Bytes of the whole allocation: header, capacity and terminator, as the allocator rounds it. O(1). */
+/* Bytes of the whole allocation: header, capacity and terminator, as the allocator rounds it. O(1).
+ */
 size_t sds_allocated(const char *s);
 
 /* Bytes that can be appended before the next reallocation. */
 size_t sds_available(const char *s);
 
-/* Makes room for `more` bytes after the text. Growth is geometric (doubling below 1 MB, then 1 MB steps),
- * so that n appends cost O(n). */
+/* Makes room for `more` bytes after the text. Growth is geometric (doubling below 1 MB, then 1 MB
+ * steps), so that n appends cost O(n). */
 sds sds_reserve(sds s, size_t more);
 
 /* Appends. `text` must not lie inside `s`. Amortised O(text.len). */
@@ -79,7 +83,8 @@ sds sds_append_vformat(sds s, const char *format, va_list args);
  * Redis prints arguments (MONITOR, SLOWLOG, DEBUG, CONFIG REWRITE). */
 sds sds_append_quoted(sds s, struct slice text);
 
-/* Sets the length to `len`, at most the capacity: after writing into reserved room, or to cut. O(1). */
+/* Sets the length to `len`, at most the capacity: after writing into reserved room, or to cut.
+ * O(1). */
 void sds_set_len(sds s, size_t len);
 
 /* Gives spare capacity back. */

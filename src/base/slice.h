@@ -1,7 +1,8 @@
 /* slice: a view of bytes that somebody else owns. A slice is two words and is passed by value.
  *
- * Nothing here allocates; a slice lives as long as the bytes it points to, which its giver documents.
- * The bytes are binary: no terminator, NUL allowed. `ptr` may be NULL only when `len` is 0. */
+ * Nothing here allocates; a slice lives as long as the bytes it points to, which its giver
+ * documents. The bytes are binary: no terminator, NUL allowed. `ptr` may be NULL only when `len` is
+ * 0. */
 #ifndef PACKLIST_BASE_SLICE_H
 #define PACKLIST_BASE_SLICE_H
 

@@ -1,10 +1,13 @@
-/* hashtable: a set of items found by a byte-string key that lies inside each item; grown by linear hashing.
+/* hashtable: a set of items found by a byte-string key that lies inside each item; grown by linear
+ * hashing.
  *
- * Buckets are cache lines of eight slots; a slot is one word: a 16-bit tag and a 48-bit pointer, so that eight tags are
- * compared before any pointer is followed. The table grows and shrinks one bucket at a time over a segmented directory:
- * no operation rehashes the table or doubles its memory. The item's owner keeps the item; the table only points.
+ * Buckets are cache lines of eight slots; a slot is one word: a 16-bit tag and a 48-bit pointer, so
+ * that eight tags are compared before any pointer is followed. The table grows and shrinks one
+ * bucket at a time over a segmented directory: no operation rehashes the table or doubles its
+ * memory. The item's owner keeps the item; the table only points.
  *
- * Items must be at least 8-byte aligned and their keys must not change while they are in the table. */
+ * Items must be at least 8-byte aligned and their keys must not change while they are in the table.
+ */
 #ifndef PACKLIST_DS_HASHTABLE_H
 #define PACKLIST_DS_HASHTABLE_H
 
@@ -51,8 +54,8 @@ static inline void *hashtable_item(hashtable_slot slot) {
     return (void *)(uintptr_t)(slot & 0x0000FFFFFFFFFFFFull);
 }
 
-/* Adds an item whose key is not in the table; returns its slot. O(1) at worst but for one allocation now and then:
- * at most one bucket is split. */
+/* Adds an item whose key is not in the table; returns its slot. O(1) at worst but for one
+ * allocation now and then: at most one bucket is split. */
 hashtable_slot *hashtable_insert(struct hashtable *table, void *item, uint64_t hash);
 
 /* Points a slot at another item with the same key (the old one was moved or replaced). O(1). */
@@ -63,9 +66,10 @@ static inline void hashtable_replace(hashtable_slot *slot, void *item) {
 /* Takes an item out; the item itself is untouched. At most one bucket is merged. O(1). */
 void hashtable_delete(struct hashtable *table, hashtable_slot *slot, uint64_t hash);
 
-/* Visits the items of one or a few buckets and returns the next cursor; start with 0, done when it returns 0.
- * Every item that is in the table from the first call to the last is visited at least once, however the table grows or
- * shrinks between calls; some may be visited twice. visit() must not change the table. O(bucket) a call. */
+/* Visits the items of one or a few buckets and returns the next cursor; start with 0, done when it
+ * returns 0. Every item that is in the table from the first call to the last is visited at least
+ * once, however the table grows or shrinks between calls; some may be visited twice. visit() must
+ * not change the table. O(bucket) a call. */
 uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
                         void (*visit)(void *item, void *arg), void *arg);
 
@@ -82,8 +86,8 @@ struct hashtable_iter {
 void hashtable_iter_start(struct hashtable_iter *iter, const struct hashtable *table);
 void *hashtable_iter_next(struct hashtable_iter *iter);
 
-/* Appends a readable description: items, buckets, overflow buckets, load, bytes per item; with `full` a histogram of
- * items per bucket (O(table)). What DEBUG HTSTATS shows. */
+/* Appends a readable description: items, buckets, overflow buckets, load, bytes per item; with
+ * `full` a histogram of items per bucket (O(table)). What DEBUG HTSTATS shows. */
 sds hashtable_describe(const struct hashtable *table, sds out, bool full);
 
 /* The executable invariant. O(table). */

@@ -1,13 +1,14 @@
 /* conn: one client connection: input tail, output queue, and the room for its session.
  *
- * Input. All connections read into one shared buffer, so an idle connection owns none. The owner's `data` upcall gets all
- * unconsumed bytes in one piece and returns how many it has consumed; the rest (an incomplete request) is kept and comes
- * again, at another address, together with what arrives next. Small tails are copied back in front of the next read into
- * the shared buffer; once a tail is large, or conn_expect says that it will be, the connection gets a buffer of its own
+ * Input. All connections read into one shared buffer, so an idle connection owns none. The owner's
+ * `data` upcall gets all unconsumed bytes in one piece and returns how many it has consumed; the
+ * rest (an incomplete request) is kept and comes again, at another address, together with what
+ * arrives next. Small tails are copied back in front of the next read into the shared buffer; once
+ * a tail is large, or conn_expect says that it will be, the connection gets a buffer of its own
  * that is read into directly, so that a big argument is not copied again and again.
  *
- * Output. conn_try_write sends at once what the socket takes; conn_queue keeps the rest and finishes it with one
- * outstanding asynchronous write. */
+ * Output. conn_try_write sends at once what the socket takes; conn_queue keeps the rest and
+ * finishes it with one outstanding asynchronous write. */
 #ifndef PACKLIST_NET_CONN_H
 #define PACKLIST_NET_CONN_H
 
@@ -16,18 +17,21 @@
 
 struct conn;
 
-/* Upcalls and the size of the session, the owner's memory inside the connection's single allocation. */
+/* Upcalls and the size of the session, the owner's memory inside the connection's single
+ * allocation. */
 struct conn_events {
     size_t session_size;
 
-    /* A connection was accepted; its session is zeroed. `owner` is the listener's. May call conn_close. */
+    /* A connection was accepted; its session is zeroed. `owner` is the listener's. May call
+     * conn_close. */
     void (*opened)(struct conn *conn, void *owner);
 
-    /* `bytes` (writable, `len` > 0) are all unconsumed bytes; returns how many were consumed. They are gone when the upcall
-     * returns. May call conn_close; then the result is ignored. */
+    /* `bytes` (writable, `len` > 0) are all unconsumed bytes; returns how many were consumed. They
+     * are gone when the upcall returns. May call conn_close; then the result is ignored. */
     size_t (*data)(struct conn *conn, char *bytes, size_t len);
 
-    /* The other side closed, or an error occurred (`reason` is a static text). The owner must call conn_close. */
+    /* The other side closed, or an error occurred (`reason` is a static text). The owner must call
+     * conn_close. */
     void (*ended)(struct conn *conn, const char *reason);
 };
 
@@ -35,45 +39,52 @@ struct conn_events {
 void *conn_session(struct conn *conn);
 struct conn *conn_of_session(void *session);
 
-/* Closes now: no upcall follows, queued output is dropped, the peer sees the end. Connection and session stay readable
- * until the current turn of the loop ends, then they are freed. Calling it twice is allowed. */
+/* Closes now: no upcall follows, queued output is dropped, the peer sees the end. Connection and
+ * session stay readable until the current turn of the loop ends, then they are freed. Calling it
+ * twice is allowed. */
 void conn_close(struct conn *conn);
 
-/* Stops reading and closes as soon as the queued output is sent (at once when there is none). No upcall follows but
- * `ended` in case of an error. */
+/* Stops reading and closes as soon as the queued output is sent (at once when there is none). No
+ * upcall follows but `ended` in case of an error. */
 void conn_close_after_write(struct conn *conn);
 bool conn_is_closing(const struct conn *conn); /* true after either */
 
-/* --- Input --------------------------------------------------------------------------------------- */
+/* --- Input ---------------------------------------------------------------------------------------
+ */
 
-/* The current request needs at least `total` bytes counted from the first unconsumed one: they are then read straight into a
- * buffer of that size. To be called from `data`, for requests that have announced a big argument. */
+/* The current request needs at least `total` bytes counted from the first unconsumed one: they are
+ * then read straight into a buffer of that size. To be called from `data`, for requests that have
+ * announced a big argument. */
 void conn_expect(struct conn *conn, size_t total);
 
-/* Presents the unconsumed bytes again (after the session was blocked and did not consume). Does nothing when there are none.
- * Not from inside `data` of the same connection. */
+/* Presents the unconsumed bytes again (after the session was blocked and did not consume). Does
+ * nothing when there are none. Not from inside `data` of the same connection. */
 void conn_replay(struct conn *conn);
 
 /* Unconsumed bytes kept, and the memory they take. O(1). */
 size_t conn_pending_input(const struct conn *conn);
 size_t conn_input_allocated(const struct conn *conn);
 
-/* --- Output --------------------------------------------------------------------------------------- */
+/* --- Output
+ * --------------------------------------------------------------------------------------- */
 
-/* Sends what the socket takes right now, with one system call; returns the number of bytes taken: 0 when output is queued
- * already (order is kept) or the socket is full. An error is reported by `ended` in the next turn. */
+/* Sends what the socket takes right now, with one system call; returns the number of bytes taken: 0
+ * when output is queued already (order is kept) or the socket is full. An error is reported by
+ * `ended` in the next turn. */
 size_t conn_try_write(struct conn *conn, const char *bytes, size_t len);
 
 /* Copies bytes to the end of the queue and sends them when the socket allows. */
 void conn_queue(struct conn *conn, const char *bytes, size_t len);
 
-/* Hands over a mem_alloc'ed buffer whose bytes [start, end) are to be sent: no copy; the connection frees it. */
+/* Hands over a mem_alloc'ed buffer whose bytes [start, end) are to be sent: no copy; the connection
+ * frees it. */
 void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end);
 
 /* Bytes queued and not yet taken by the socket. O(1). */
 size_t conn_pending_output(const struct conn *conn);
 
-/* --- Facts ---------------------------------------------------------------------------------------- */
+/* --- Facts
+ * ---------------------------------------------------------------------------------------- */
 
 /* "ip:port", "[ip6]:port" or "path:0" of either side, into a caller's buffer; returns it. */
 enum { CONN_NAME_MAX = 128 };

@@ -14,9 +14,9 @@ enum listen_status {
     LISTEN_FAILED       /* anything else: in use, no permission, malformed */
 };
 
-/* Listens on an IPv4 or IPv6 address in text form ("*" is every IPv4 and "::*" every IPv6 address). On success
- * *listener is set; else `error` (of `error_size` bytes) has the system's reason. Connections get `events`;
- * `owner` is handed to `opened`. `events` must outlive the listener. */
+/* Listens on an IPv4 or IPv6 address in text form ("*" is every IPv4 and "::*" every IPv6 address).
+ * On success *listener is set; else `error` (of `error_size` bytes) has the system's reason.
+ * Connections get `events`; `owner` is handed to `opened`. `events` must outlive the listener. */
 enum listen_status listener_open_tcp(struct net *net, const char *address, int port, int backlog,
                                      const struct conn_events *events, void *owner,
                                      struct listener **listener, char *error, size_t error_size);

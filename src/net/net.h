@@ -1,4 +1,5 @@
-/* net: the event loop, its timers and signals. Together with net/conn.h and net/listener.h the only face of libuv.
+/* net: the event loop, its timers and signals. Together with net/conn.h and net/listener.h the only
+ * face of libuv.
  *
  * Single-threaded: every upcall comes from net_run, one at a time. */
 #ifndef PACKLIST_NET_NET_H
@@ -9,24 +10,29 @@
 
 struct net;
 
-/* A loop with its shared read buffer. NULL with *error set (static text) when the system refuses. */
+/* A loop with its shared read buffer. NULL with *error set (static text) when the system refuses.
+ */
 struct net *net_new(const char **error);
 
-/* Closes all handles, runs the loop until they are gone, frees it. Connections are dropped without an upcall. */
+/* Closes all handles, runs the loop until they are gone, frees it. Connections are dropped without
+ * an upcall. */
 void net_free(struct net *net);
 
 /* Runs until net_stop. */
 void net_run(struct net *net);
 void net_stop(struct net *net);
 
-/* Called once per turn of the loop, after all upcalls of that turn and before it sleeps: the place to send what is still
- * to be sent and to resume who was waiting. One only. If it returns true the loop does not sleep. */
+/* Called once per turn of the loop, after all upcalls of that turn and before it sleeps: the place
+ * to send what is still to be sent and to resume who was waiting. One only. If it returns true the
+ * loop does not sleep. */
 void net_on_before_poll(struct net *net, bool (*upcall)(void *arg), void *arg);
 
-/* Calls upcall(signum, arg) from the loop (not from a signal handler) when the signal arrives. False when refused. */
+/* Calls upcall(signum, arg) from the loop (not from a signal handler) when the signal arrives.
+ * False when refused. */
 bool net_on_signal(struct net *net, int signum, void (*upcall)(int signum, void *arg), void *arg);
 
-/* --- Timers ------------------------------------------------------------------------------------ */
+/* --- Timers ------------------------------------------------------------------------------------
+ */
 
 struct net_timer;
 
@@ -34,7 +40,8 @@ struct net_timer;
 struct net_timer *net_timer_new(struct net *net, void (*upcall)(void *arg), void *arg);
 void net_timer_free(struct net_timer *timer);
 
-/* Fires after `delay_ms`, then every `repeat_ms` unless that is 0. Starting a running timer resets it. O(log timers). */
+/* Fires after `delay_ms`, then every `repeat_ms` unless that is 0. Starting a running timer resets
+ * it. O(log timers). */
 void net_timer_start(struct net_timer *timer, uint64_t delay_ms, uint64_t repeat_ms);
 void net_timer_stop(struct net_timer *timer);
 

@@ -1,7 +1,8 @@
 /* reply: values → RESP2 or RESP3 bytes, appended to a growing buffer.
  *
- * The writer never fails and never flushes: who owns the buffer sends it. The protocol version decides how the types that
- * RESP2 lacks are written (map → flat array, set → array, double → bulk, boolean → integer, null → $-1, push → array). */
+ * The writer never fails and never flushes: who owns the buffer sends it. The protocol version
+ * decides how the types that RESP2 lacks are written (map → flat array, set → array, double → bulk,
+ * boolean → integer, null → $-1, push → array). */
 #ifndef PACKLIST_RESP_REPLY_H
 #define PACKLIST_RESP_REPLY_H
 
@@ -21,7 +22,8 @@ struct reply {
 void reply_init(struct reply *reply, size_t capacity);
 void reply_free(struct reply *reply);
 
-/* Room for `more` bytes behind data + len (which may be written directly, then len += n). Amortised O(1). */
+/* Room for `more` bytes behind data + len (which may be written directly, then len += n). Amortised
+ * O(1). */
 char *reply_reserve(struct reply *reply, size_t more);
 
 /* Bytes that are RESP already. */
@@ -40,22 +42,25 @@ void reply_integer(struct reply *reply, int64_t value);
 void reply_bulk(struct reply *reply, struct slice text);
 void reply_bulk_cstr(struct reply *reply, const char *cstr);
 void reply_bulk_integer(struct reply *reply, int64_t value); /* its decimal text as a bulk */
-void reply_null(struct reply *reply);       /* $-1 or _ */
-void reply_null_array(struct reply *reply); /* *-1 or _ */
+void reply_null(struct reply *reply);                        /* $-1 or _ */
+void reply_null_array(struct reply *reply);                  /* *-1 or _ */
 void reply_bool(struct reply *reply, bool value);
 void reply_double(struct reply *reply, double value);
-void reply_verbatim(struct reply *reply, struct slice text, const char format[3]); /* "txt" or "mkd" */
+void reply_verbatim(struct reply *reply, struct slice text,
+                    const char format[3]); /* "txt" or "mkd" */
 void reply_big_number(struct reply *reply, struct slice digits);
 
-/* Headers of aggregates: the members follow. Maps take pairs. Attributes are RESP3's only (caller checks). */
+/* Headers of aggregates: the members follow. Maps take pairs. Attributes are RESP3's only (caller
+ * checks). */
 void reply_array(struct reply *reply, size_t count);
 void reply_map(struct reply *reply, size_t pairs);
 void reply_set(struct reply *reply, size_t count);
 void reply_push(struct reply *reply, size_t count);
 void reply_attribute(struct reply *reply, size_t pairs);
 
-/* An aggregate whose length is known only afterwards: `mark` remembers where it begins; the matching reply_*_end
- * puts the header there (moving the members by its few bytes: O(bytes written since)). Nests. */
+/* An aggregate whose length is known only afterwards: `mark` remembers where it begins; the
+ * matching reply_*_end puts the header there (moving the members by its few bytes: O(bytes written
+ * since)). Nests. */
 size_t reply_begin(const struct reply *reply);
 void reply_array_end(struct reply *reply, size_t mark, size_t count);
 void reply_map_end(struct reply *reply, size_t mark, size_t pairs);
@@ -64,9 +69,9 @@ void reply_set_end(struct reply *reply, size_t mark, size_t count);
 /* One listpack element as a bulk. */
 void reply_listpack_element(struct reply *reply, const uint8_t *element);
 
-/* `count` elements of a body from `first` on, each as a bulk, in one fused loop; the LRANGE writer. `readable_end`: bytes
- * before it may be read, so that copies can be of fixed size. Reserves once. A few nanoseconds an element. Returns the
- * position behind the last element. */
+/* `count` elements of a body from `first` on, each as a bulk, in one fused loop; the LRANGE writer.
+ * `readable_end`: bytes before it may be read, so that copies can be of fixed size. Reserves once.
+ * A few nanoseconds an element. Returns the position behind the last element. */
 const uint8_t *reply_listpack_run(struct reply *reply, const uint8_t *first, size_t count,
                                   const uint8_t *body_end, const uint8_t *readable_end);
 

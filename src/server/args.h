@@ -1,4 +1,5 @@
-/* args: a copy of a request's arguments that outlives the read buffer: for whoever must run a command later. */
+/* args: a copy of a request's arguments that outlives the read buffer: for whoever must run a
+ * command later. */
 #ifndef PACKLIST_SERVER_ARGS_H
 #define PACKLIST_SERVER_ARGS_H
 

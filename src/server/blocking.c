@@ -1,7 +1,8 @@
 /* blocking: see the drawing in blocking.h.
  *
- * Invariants: a blocked key is in its database's table exactly while it has a wait, or until it was taken off the ready
- * queue; a waiter's waits are all linked or all unlinked; a session has SESSION_BLOCKED exactly while it has a waiter. */
+ * Invariants: a blocked key is in its database's table exactly while it has a wait, or until it was
+ * taken off the ready queue; a waiter's waits are all linked or all unlinked; a session has
+ * SESSION_BLOCKED exactly while it has a waiter. */
 #include "server/blocking.h"
 
 #include "base/alloc.h"
@@ -65,7 +66,8 @@ static struct slice name_of_item(const void *item) {
 
 static const struct hashtable_type blocked_key_type = {.key = name_of_item};
 
-/* --- Keys that are waited for ---------------------------------------------------------------------------- */
+/* --- Keys that are waited for
+ * ---------------------------------------------------------------------------- */
 
 static struct blocked_key *find_key(struct blocking *blocking, int database, struct slice name) {
     struct hashtable *table = blocking->keys[database];
@@ -97,21 +99,28 @@ static void free_key_if_idle(struct blocking *blocking, struct blocked_key *key)
 
 static void link_wait(struct wait *wait, struct waiter *waiter, struct blocked_key *key) {
     *wait = (struct wait){.waiter = waiter, .key = key, .prev = key->last};
-    if (key->last) key->last->next = wait;
-    else key->first = wait;
+    if (key->last)
+        key->last->next = wait;
+    else
+        key->first = wait;
     key->last = wait;
 }
 
 static void unlink_wait(struct blocking *blocking, struct wait *wait) {
     struct blocked_key *key = wait->key;
-    if (wait->prev) wait->prev->next = wait->next;
-    else key->first = wait->next;
-    if (wait->next) wait->next->prev = wait->prev;
-    else key->last = wait->prev;
+    if (wait->prev)
+        wait->prev->next = wait->next;
+    else
+        key->first = wait->next;
+    if (wait->next)
+        wait->next->prev = wait->prev;
+    else
+        key->last = wait->prev;
     free_key_if_idle(blocking, key);
 }
 
-/* --- Deadlines ------------------------------------------------------------------------------------------- */
+/* --- Deadlines
+ * ------------------------------------------------------------------------------------------- */
 
 static void arm_timer(struct blocking *blocking) {
     int64_t next = timer_wheel_next(blocking->deadlines);
@@ -128,8 +137,10 @@ static void end_wait(struct blocking *blocking, struct session *session);
 static void answer_timeout(struct waiter *waiter) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
-    if (waiter->null_bulk) reply_null(reply);
-    else reply_null_array(reply);
+    if (waiter->null_bulk)
+        reply_null(reply);
+    else
+        reply_null_array(reply);
     session_side_end(session);
 }
 
@@ -149,12 +160,13 @@ static void on_timer(void *arg) {
     arm_timer(blocking);
 }
 
-/* --- Waiting ------------------------------------------------------------------------------------------------ */
+/* --- Waiting
+ * ------------------------------------------------------------------------------------------------
+ */
 
 void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request) {
-    struct waiter *waiter =
-        mem_alloc(sizeof(*waiter) + request->key_count * sizeof(struct wait));
+    struct waiter *waiter = mem_alloc(sizeof(*waiter) + request->key_count * sizeof(struct wait));
     *waiter = (struct waiter){
         .session = call->session,
         .command = call->command,
@@ -207,7 +219,9 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
     return true;
 }
 
-/* --- Serving -------------------------------------------------------------------------------------------------- */
+/* --- Serving
+ * --------------------------------------------------------------------------------------------------
+ */
 
 void blocking_signal(struct blocking *blocking, int database, struct slice name) {
     if (blocking->key_count == 0) return;
@@ -215,8 +229,10 @@ void blocking_signal(struct blocking *blocking, int database, struct slice name)
     if (!key || key->is_ready) return;
     key->is_ready = true;
     key->ready_next = NULL;
-    if (blocking->ready_last) blocking->ready_last->ready_next = key;
-    else blocking->ready_first = key;
+    if (blocking->ready_last)
+        blocking->ready_last->ready_next = key;
+    else
+        blocking->ready_first = key;
     blocking->ready_last = key;
 }
 
@@ -230,7 +246,8 @@ static bool key_can_serve(struct blocked_key *key) {
     return ref.entry && entry_type(ref.entry) == VALUE_LIST;
 }
 
-/* Lets one waiter have its turn at a key; true when it was answered. The waiter's session may be gone after it. */
+/* Lets one waiter have its turn at a key; true when it was answered. The waiter's session may be
+ * gone after it. */
 static bool serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
@@ -264,7 +281,9 @@ void blocking_serve(struct blocking *blocking) {
     }
 }
 
-/* --- Life --------------------------------------------------------------------------------------------------- */
+/* --- Life
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 struct blocking *blocking_new(struct net *net, int databases) {
     struct blocking *blocking = mem_alloc_zeroed(sizeof(*blocking));

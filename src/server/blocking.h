@@ -3,9 +3,10 @@
  *      session ── waiter ──┬─ wait ── blocked key "a" (database 0): first wait … last wait
  *                          └─ wait ── blocked key "b" (database 0): …
  *
- * Each blocked key holds its waits in order of arrival; each wait is linked into its key's list, so that a waiter leaves all
- * of its keys without a search. A key that was written to while somebody waits for it is queued as ready once, and served after the
- * command. Deadlines stand in a timer wheel. Serving a waiter costs O(1) per key that it waits for, however many others wait. */
+ * Each blocked key holds its waits in order of arrival; each wait is linked into its key's list, so
+ * that a waiter leaves all of its keys without a search. A key that was written to while somebody
+ * waits for it is queued as ready once, and served after the command. Deadlines stand in a timer
+ * wheel. Serving a waiter costs O(1) per key that it waits for, however many others wait. */
 #ifndef PACKLIST_SERVER_BLOCKING_H
 #define PACKLIST_SERVER_BLOCKING_H
 
@@ -26,7 +27,8 @@ void blocking_free(struct blocking *blocking);
 void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request);
 
-/* A key was written: queues it if anyone waits for it. O(1); nearly free while nobody waits at all. */
+/* A key was written: queues it if anyone waits for it. O(1); nearly free while nobody waits at all.
+ */
 void blocking_signal(struct blocking *blocking, int database, struct slice key);
 
 /* Serves the waiters of all ready keys, and of those that become ready meanwhile. */
@@ -38,8 +40,8 @@ bool blocking_has_ready(const struct blocking *blocking);
 /* The session leaves without an answer (it closes). Does nothing when it does not wait. */
 void blocking_remove(struct blocking *blocking, struct session *session);
 
-/* CLIENT UNBLOCK: wakes the session as if its time was up, or with "UNBLOCKED client unblocked via CLIENT UNBLOCK". False when
- * it does not wait. */
+/* CLIENT UNBLOCK: wakes the session as if its time was up, or with "UNBLOCKED client unblocked via
+ * CLIENT UNBLOCK". False when it does not wait. */
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error);
 
 /* Sessions that wait; keys that are waited for. O(1). */

@@ -1,8 +1,9 @@
 /* call: one command being run: all that a command function sees of the server.
  *
- * A command is `void name_command(struct call *call)`: it reads call->argv, finds its keys with call_find_*, changes values
- * through types/, tells what it changed with call_touched, and writes exactly one reply to call->reply. Its arity was
- * checked before. Arguments are slices into the read buffer and die when the command returns.
+ * A command is `void name_command(struct call *call)`: it reads call->argv, finds its keys with
+ * call_find_*, changes values through types/, tells what it changed with call_touched, and writes
+ * exactly one reply to call->reply. Its arity was checked before. Arguments are slices into the
+ * read buffer and die when the command returns.
  *
  * Nothing in this header names a socket, a session or the server's own struct. */
 #ifndef PACKLIST_SERVER_CALL_H
@@ -27,73 +28,84 @@ struct call {
     int database;              /* its number */
     const struct command *command;
     const struct quicklist_limits *list_limits;
-    int64_t now_ms;            /* wall clock, read once per batch */
-    bool may_block;            /* false in MULTI, scripts: blocking commands then answer at once */
-    struct session *session;   /* for server/ only */
+    int64_t now_ms;          /* wall clock, read once per batch */
+    bool may_block;          /* false in MULTI, scripts: blocking commands then answer at once */
+    struct session *session; /* for server/ only */
 };
 
-/* --- Keys ------------------------------------------------------------------------------------------ */
+/* --- Keys
+ * ------------------------------------------------------------------------------------------ */
 
-/* Finds a key to read: counts a hit or a miss and marks the entry as used. The result's entry is NULL when the key
- * does not exist. */
+/* Finds a key to read: counts a hit or a miss and marks the entry as used. The result's entry is
+ * NULL when the key does not exist. */
 struct keyref call_find_read(struct call *call, struct slice key);
 
 /* Finds a key to change it: as above, without hit and miss. */
 struct keyref call_find_write(struct call *call, struct slice key);
 
-/* As above for another database than the selected one, without marking or counting anything: OBJECT, DEBUG, TYPE-like looks. */
+/* As above for another database than the selected one, without marking or counting anything:
+ * OBJECT, DEBUG, TYPE-like looks. */
 struct keyref call_find_quiet(struct call *call, struct slice key);
 
 /* Is the entry of type `type`? If not, answers WRONGTYPE and returns false. */
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type);
 
-/* --- What every write must tell: one epilogue ----------------------------------------------------------- */
+/* --- What every write must tell: one epilogue
+ * ----------------------------------------------------------- */
 
 /* Classes of keyspace events. */
 enum event_class { EVENT_GENERIC, EVENT_STRING, EVENT_LIST };
 
-/* The value under `ref` (found under `key`) was changed, `changes` times as counted for saving (>= 1). Does all that must
- * follow a write: dirty count, watchers, notification `event` ("lpush"), clients blocked on the key; and when the value
- * is now empty, deletes the key and notifies "del". After it `ref` may name nothing. */
+/* The value under `ref` (found under `key`) was changed, `changes` times as counted for saving (>=
+ * 1). Does all that must follow a write: dirty count, watchers, notification `event` ("lpush"),
+ * clients blocked on the key; and when the value is now empty, deletes the key and notifies "del".
+ * After it `ref` may name nothing. */
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes);
 
 /* Deletes the key that `ref` names, with all that must follow ("del" event, watchers, dirty). */
 void call_delete(struct call *call, struct keyref *ref, struct slice key);
 
-/* --- Arguments: each answers the error and returns false when the argument is not what it must be --------- */
+/* --- Arguments: each answers the error and returns false when the argument is not what it must be
+ * --------- */
 
 /* A 64-bit integer: "ERR value is not an integer or out of range". */
 bool call_integer(struct call *call, size_t index, int64_t *value);
 
-/* An integer within [min, max], else `error` (NULL: the default text "ERR value is out of range, must be …"). */
+/* An integer within [min, max], else `error` (NULL: the default text "ERR value is out of range,
+ * must be …"). */
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
 
 /* LEFT or RIGHT, else a syntax error. */
 bool call_list_end(struct call *call, size_t index, enum list_end *end);
 
-/* A timeout in seconds with fractions; *deadline_ms gets the wall clock time, 0 for none. Errors: "ERR timeout is not a float or
- * out of range", "ERR timeout is negative", "ERR timeout is out of range". */
+/* A timeout in seconds with fractions; *deadline_ms gets the wall clock time, 0 for none. Errors:
+ * "ERR timeout is not a float or out of range", "ERR timeout is negative", "ERR timeout is out of
+ * range". */
 bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms);
 
-/* --- Errors ------------------------------------------------------------------------------------------- */
+/* --- Errors
+ * ------------------------------------------------------------------------------------------- */
 
-void call_syntax_error(struct call *call);                     /* ERR syntax error */
-void call_wrong_arity(struct call *call);                      /* ERR wrong number of arguments for '…' command */
-void call_unknown_subcommand(struct call *call);               /* ERR unknown subcommand '…'. Try X HELP. */
+void call_syntax_error(struct call *call); /* ERR syntax error */
+void call_wrong_arity(struct call *call);  /* ERR wrong number of arguments for '…' command */
+void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'. Try X HELP. */
 
-/* Answers the lines of a HELP subcommand: "<COMMAND> <subcommand> …" header and trailer are added as Redis does.
- * `lines` ends with NULL. */
+/* Answers the lines of a HELP subcommand: "<COMMAND> <subcommand> …" header and trailer are added
+ * as Redis does. `lines` ends with NULL. */
 void call_help(struct call *call, const char *const *lines);
 
-/* --- Blocking ----------------------------------------------------------------------------------------- */
+/* --- Blocking
+ * ----------------------------------------------------------------------------------------- */
 
-/* Asks to put the client to sleep until one of `keys` can serve it. The command returns right after, without a reply. When a
- * key becomes ready, `serve` is called with a call whose argv is a copy of the original one, and that key: it either answers
- * (and returns true) or writes nothing and returns false to go on waiting. Waiters of a key are served first come first
- * served. At `deadline_ms` (0 = never) the client gets a null array, or null when `null_bulk`. Where call->may_block is false
- * the same null is answered at once. `keys` are arguments of this call; the same key may stand twice. */
+/* Asks to put the client to sleep until one of `keys` can serve it. The command returns right
+ * after, without a reply. When a key becomes ready, `serve` is called with a call whose argv is a
+ * copy of the original one, and that key: it either answers (and returns true) or writes nothing
+ * and returns false to go on waiting. Waiters of a key are served first come first served. At
+ * `deadline_ms` (0 = never) the client gets a null array, or null when `null_bulk`. Where
+ * call->may_block is false the same null is answered at once. `keys` are arguments of this call;
+ * the same key may stand twice. */
 struct block_request {
     const struct slice *keys;
     size_t key_count;

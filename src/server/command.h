@@ -1,4 +1,5 @@
-/* command: the table of commands: what each one is called, takes and does. One line a command, written by hand. */
+/* command: the table of commands: what each one is called, takes and does. One line a command,
+ * written by hand. */
 #ifndef PACKLIST_SERVER_COMMAND_H
 #define PACKLIST_SERVER_COMMAND_H
 
@@ -13,12 +14,12 @@ struct call;
 enum command_flag {
     COMMAND_WRITE = 1 << 0,
     COMMAND_READONLY = 1 << 1,
-    COMMAND_DENYOOM = 1 << 2,  /* refused when memory is over the limit */
+    COMMAND_DENYOOM = 1 << 2, /* refused when memory is over the limit */
     COMMAND_ADMIN = 1 << 3,
     COMMAND_PUBSUB = 1 << 4,
     COMMAND_NOSCRIPT = 1 << 5,
     COMMAND_BLOCKING = 1 << 6,
-    COMMAND_LOADING = 1 << 7,  /* allowed while loading */
+    COMMAND_LOADING = 1 << 7, /* allowed while loading */
     COMMAND_STALE = 1 << 8,
     COMMAND_SKIP_MONITOR = 1 << 9,
     COMMAND_SKIP_SLOWLOG = 1 << 10,
@@ -27,7 +28,7 @@ enum command_flag {
     COMMAND_NO_MULTI = 1 << 13,
     COMMAND_ALLOW_BUSY = 1 << 14,
     COMMAND_MOVABLE_KEYS = 1 << 15, /* key positions depend on arguments: see numkeys_index */
-    COMMAND_CONTAINER = 1 << 16, /* has subcommands */
+    COMMAND_CONTAINER = 1 << 16,    /* has subcommands */
     COMMAND_SUBCOMMAND = 1 << 17
 };
 
@@ -44,31 +45,33 @@ enum key_flag {
 };
 
 struct key_positions {
-    int8_t first;   /* argv index of the first key; 0 = none */
-    int8_t last;    /* index of the last key; negative counts from the end */
+    int8_t first; /* argv index of the first key; 0 = none */
+    int8_t last;  /* index of the last key; negative counts from the end */
     int8_t step;
     int8_t numkeys; /* > 0: argv index of a count of keys that follow it (movable keys) */
     uint16_t flags; /* of the first key specification */
-    uint16_t second_flags; /* of the second key, when its use differs (LMOVE's destination); else 0 */
+    uint16_t
+        second_flags; /* of the second key, when its use differs (LMOVE's destination); else 0 */
 };
 
 struct command {
-    const char *name;       /* lower case; subcommands: "config|get" */
+    const char *name; /* lower case; subcommands: "config|get" */
     void (*run)(struct call *call);
-    int arity;              /* argc must be this, or at least its negation; command name(s) included */
+    int arity; /* argc must be this, or at least its negation; command name(s) included */
     uint32_t flags;
     struct key_positions keys;
-    const char *group;      /* "list", "generic", "connection", "server", "string" */
-    const char *since;      /* the Redis version that brought it */
+    const char *group; /* "list", "generic", "connection", "server", "string" */
+    const char *since; /* the Redis version that brought it */
     const char *complexity;
     const char *summary;
-    const char *syntax;     /* arguments in the notation of the command reference, see command_docs.c */
+    const char *syntax; /* arguments in the notation of the command reference, see command_docs.c */
 };
 
 /* Builds the lookup table. Called once at start. */
 void command_table_init(void);
 
-/* Finds a command by its name in any case; NULL when unknown. A few nanoseconds: the first eight bytes, lower-cased, are hashed. */
+/* Finds a command by its name in any case; NULL when unknown. A few nanoseconds: the first eight
+ * bytes, lower-cased, are hashed. */
 const struct command *command_find(struct slice name);
 
 /* Finds the subcommand `name` of a container ("config", "get"); NULL when unknown. */
@@ -77,8 +80,8 @@ const struct command *command_find_subcommand(const struct command *container, s
 /* All commands in table order, subcommands behind their container. */
 const struct command *command_all(size_t *count);
 
-/* Finds the argv indexes of a command's keys: up to `max` go to `indexes`; returns how many keys there are, or -1 when the
- * arguments make no sense (a bad numkeys). */
+/* Finds the argv indexes of a command's keys: up to `max` go to `indexes`; returns how many keys
+ * there are, or -1 when the arguments make no sense (a bad numkeys). */
 long command_keys(const struct command *command, const struct slice *argv, size_t argc,
                   size_t *indexes, size_t max);
 

@@ -1,8 +1,9 @@
-/* config: the directives: their values, texts, checks, and where they come from (file, command line, CONFIG SET).
+/* config: the directives: their values, texts, checks, and where they come from (file, command
+ * line, CONFIG SET).
  *
- * One table (config_table.c) has a row for each directive: name, alias, kind, place in struct config, limits, default,
- * whether it can be set at run time, and what must happen when it changed. Everything else (reading files, CONFIG GET, SET,
- * REWRITE, --help) works from that table. */
+ * One table (config_table.c) has a row for each directive: name, alias, kind, place in struct
+ * config, limits, default, whether it can be set at run time, and what must happen when it changed.
+ * Everything else (reading files, CONFIG GET, SET, REWRITE, --help) works from that table. */
 #ifndef PACKLIST_SERVER_CONFIG_H
 #define PACKLIST_SERVER_CONFIG_H
 
@@ -17,7 +18,12 @@
 enum debug_access { DEBUG_ACCESS_NO, DEBUG_ACCESS_LOCAL, DEBUG_ACCESS_YES };
 
 /* client-output-buffer-limit, by class of client. */
-enum client_class { CLIENT_CLASS_NORMAL, CLIENT_CLASS_REPLICA, CLIENT_CLASS_PUBSUB, CLIENT_CLASS_COUNT };
+enum client_class {
+    CLIENT_CLASS_NORMAL,
+    CLIENT_CLASS_REPLICA,
+    CLIENT_CLASS_PUBSUB,
+    CLIENT_CLASS_COUNT
+};
 
 struct output_limit {
     uint64_t hard_bytes; /* 0 = none */
@@ -60,22 +66,26 @@ void config_free(struct config *config);
 
 /* Where the configuration came from. */
 struct config_source {
-    sds path;        /* absolute path of the file; "" when there is none (then CONFIG REWRITE cannot be done) */
+    sds path; /* absolute path of the file; "" when there is none (then CONFIG REWRITE cannot be
+                 done) */
 };
 
-/* Reads the whole command line as Redis does: an optional config file (or "-" for standard input) first, then
- * directives as --name value… . Directives of Redis that do not apply are logged as ignored (after the log file is known).
- * False, with `*error` a text to print (owned by the caller: file, line and text of what is wrong), when
- * anything is malformed. --version and --help are main's matter and must not be among `args`. */
+/* Reads the whole command line as Redis does: an optional config file (or "-" for standard input)
+ * first, then directives as --name value… . Directives of Redis that do not apply are logged as
+ * ignored (after the log file is known). False, with `*error` a text to print (owned by the caller:
+ * file, line and text of what is wrong), when anything is malformed. --version and --help are
+ * main's matter and must not be among `args`. */
 bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
                  sds *error);
 
-/* --- For the CONFIG command ------------------------------------------------------------------------------ */
+/* --- For the CONFIG command
+ * ------------------------------------------------------------------------------ */
 
 struct config_directive; /* a row of the table */
 
 const struct config_directive *config_directives(size_t *count);
-const struct config_directive *config_find(struct slice name); /* name or alias, any case; NULL when unknown */
+const struct config_directive *
+config_find(struct slice name); /* name or alias, any case; NULL when unknown */
 const char *config_name(const struct config_directive *directive);
 const char *config_alias(const struct config_directive *directive); /* or NULL */
 
@@ -83,7 +93,8 @@ const char *config_alias(const struct config_directive *directive); /* or NULL *
 sds config_append_value(const struct config *config, const struct config_directive *directive,
                         sds out);
 
-/* Parses and sets one value. False with *error (static or owned by config until the next call) naming why. */
+/* Parses and sets one value. False with *error (static or owned by config until the next call)
+ * naming why. */
 bool config_set(struct config *config, const struct config_directive *directive,
                 const struct slice *values, size_t count, const char **error);
 

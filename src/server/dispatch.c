@@ -8,18 +8,15 @@
 
 #include <stdio.h>
 
-enum {
-    UNKNOWN_NAME_MAX = 128,
-    UNKNOWN_ARGUMENTS_MAX = 128
-};
+enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
 
-/* --- What cannot run ------------------------------------------------------------------------------- */
+/* --- What cannot run
+ * ------------------------------------------------------------------------------- */
 
 static void answer_unknown(struct reply *reply, const struct slice *argv, size_t argc) {
-    sds text = sds_append_format(sds_new(SLICE("ERR unknown command '")), "%.*s",
-                                 (int)(argv[0].len < UNKNOWN_NAME_MAX ? argv[0].len
-                                                                      : UNKNOWN_NAME_MAX),
-                                 argv[0].ptr);
+    sds text = sds_append_format(
+        sds_new(SLICE("ERR unknown command '")), "%.*s",
+        (int)(argv[0].len < UNKNOWN_NAME_MAX ? argv[0].len : UNKNOWN_NAME_MAX), argv[0].ptr);
     text = sds_append_cstr(text, "', with args beginning with: ");
     size_t begin = sds_len(text);
     for (size_t i = 1; i < argc && sds_len(text) - begin < UNKNOWN_ARGUMENTS_MAX; i++) {
@@ -36,11 +33,11 @@ static void answer_arity(struct reply *reply, const struct command *command) {
 }
 
 static bool arity_fits(const struct command *command, size_t argc) {
-    return command->arity >= 0 ? argc == (size_t)command->arity
-                               : argc >= (size_t)-command->arity;
+    return command->arity >= 0 ? argc == (size_t)command->arity : argc >= (size_t)-command->arity;
 }
 
-/* The command that the arguments name; answers the error and returns NULL when they name none or do not fit it. */
+/* The command that the arguments name; answers the error and returns NULL when they name none or do
+ * not fit it. */
 static const struct command *resolve(struct session *session, struct reply *reply,
                                      const struct slice *argv, size_t argc) {
     const struct command *command = command_find_cached(session->last_command, argv[0]);
@@ -65,7 +62,8 @@ static const struct command *resolve(struct session *session, struct reply *repl
     return command;
 }
 
-/* --- The rare states of a session ---------------------------------------------------------------------- */
+/* --- The rare states of a session
+ * ---------------------------------------------------------------------- */
 
 static bool needs_auth(const struct session *session, const struct command *command) {
     return session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH);
@@ -76,11 +74,11 @@ static void suppress_reply(struct session *session, struct reply *reply, size_t 
     if (session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)) reply->len = begin;
     session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
     if (session->flags & SESSION_REPLY_SKIP_NEXT)
-        session->flags =
-            (session->flags & ~(uint32_t)SESSION_REPLY_SKIP_NEXT) | SESSION_REPLY_SKIP;
+        session->flags = (session->flags & ~(uint32_t)SESSION_REPLY_SKIP_NEXT) | SESSION_REPLY_SKIP;
 }
 
-/* --- Running ------------------------------------------------------------------------------------------- */
+/* --- Running
+ * ------------------------------------------------------------------------------------------- */
 
 struct call dispatch_call(struct session *session, struct reply *reply,
                           const struct command *command, const struct slice *argv, size_t argc) {

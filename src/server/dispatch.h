@@ -7,9 +7,9 @@
 #include "server/command.h"
 #include "server/session.h"
 
-/* Runs one request of `session` (argc > 0): finds the command, checks it, runs it, counts it, serves clients that it woke.
- * The reply goes to server.reply. False when the command must wait (CLIENT PAUSE): nothing was done, and the
- * session was marked as paused. */
+/* Runs one request of `session` (argc > 0): finds the command, checks it, runs it, counts it,
+ * serves clients that it woke. The reply goes to server.reply. False when the command must wait
+ * (CLIENT PAUSE): nothing was done, and the session was marked as paused. */
 bool dispatch(struct session *session, const struct slice *argv, size_t argc);
 
 /* The call of a command that runs for `session`, answering to `reply`. */

@@ -4,11 +4,12 @@
 
 #include <stdbool.h>
 
-/* Opens what port, bind, unixsocket say. False with *error (owned by this module until the next call) when an address that
- * is not optional cannot be had; then nothing stays open. */
+/* Opens what port, bind, unixsocket say. False with *error (owned by this module until the next
+ * call) when an address that is not optional cannot be had; then nothing stays open. */
 bool listeners_open(const char **error);
 
-/* Opens the TCP sockets anew for a changed port, bind or tcp-backlog; if that fails the old ones are opened again. */
+/* Opens the TCP sockets anew for a changed port, bind or tcp-backlog; if that fails the old ones
+ * are opened again. */
 bool listeners_reopen(const char **error);
 
 /* Closes all and removes the unix socket. */

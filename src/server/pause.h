@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Holds back all commands, or those that write, until `until_ms`. A running pause is only prolonged, and only made stricter. */
+/* Holds back all commands, or those that write, until `until_ms`. A running pause is only
+ * prolonged, and only made stricter. */
 void pause_start(int64_t until_ms, bool writes_only);
 
 /* Ends the pause: held-back sessions go on. */

@@ -22,28 +22,28 @@ struct server {
     struct config config;
     struct config_source config_source;
     struct net *net;
-    struct keyspace **keyspaces;     /* config.databases of them */
+    struct keyspace **keyspaces; /* config.databases of them */
     struct quicklist_limits list_limits;
     struct session_list sessions;
-    struct session *current;         /* who is being served, or NULL */
-    struct resp_parser parser;       /* shared by all sessions that are not inside a request */
-    struct reply reply;              /* replies of the read being served */
-    struct reply side_reply;         /* replies to others than who is being served */
-    struct blocking *blocking;       /* server/blocking.c */
+    struct session *current;   /* who is being served, or NULL */
+    struct resp_parser parser; /* shared by all sessions that are not inside a request */
+    struct reply reply;        /* replies of the read being served */
+    struct reply side_reply;   /* replies to others than who is being served */
+    struct blocking *blocking; /* server/blocking.c */
     struct stats stats;
-    int64_t now_ms;                  /* wall clock, read once per batch of requests */
+    int64_t now_ms; /* wall clock, read once per batch of requests */
     int64_t start_ms;
-    uint64_t ticks;                  /* clock_ticks at the end of the last command */
-    uint64_t dirty;                  /* changes since the start */
+    uint64_t ticks; /* clock_ticks at the end of the last command */
+    uint64_t dirty; /* changes since the start */
     uint64_t next_session_id;
-    uint32_t lru_clock;              /* access clock for entries: seconds, 24 bits */
+    uint32_t lru_clock; /* access clock for entries: seconds, 24 bits */
     const char *executable;
     char run_id[41];
     char replication_id[41];
-    int64_t pause_until_ms;          /* CLIENT PAUSE: 0 = none */
+    int64_t pause_until_ms; /* CLIENT PAUSE: 0 = none */
     bool pause_writes_only;
     bool shutting_down;
-    bool active_expire;              /* DEBUG SET-ACTIVE-EXPIRE */
+    bool active_expire; /* DEBUG SET-ACTIVE-EXPIRE */
 };
 
 extern struct server server;
@@ -51,7 +51,8 @@ extern struct server server;
 /* The wall clock again, into server.now_ms and server.lru_clock. */
 void server_update_clock(void);
 
-/* Ends the process in order after the current turn of the loop: listeners closed, pid file and socket removed. */
+/* Ends the process in order after the current turn of the loop: listeners closed, pid file and
+ * socket removed. */
 void server_shutdown(const char *why);
 
 #endif

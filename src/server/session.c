@@ -19,7 +19,8 @@ enum {
     /* The shared reply buffer goes back to its first size when it has grown beyond this. */
     REPLY_KEEP_MAX = 1024 * 1024,
     REPLY_FIRST_CAPACITY = 2 * FLUSH_AT,
-    /* A request that has fewer arguments complete than this is parsed again from its beginning when more bytes come. */
+    /* A request that has fewer arguments complete than this is parsed again from its beginning when
+       more bytes come. */
     REPARSE_ARGUMENTS = 16,
     /* Announced requests of this size are read straight into a buffer of their own. */
     EXPECT_AT = 32 * 1024,
@@ -27,7 +28,8 @@ enum {
     UNAUTHENTICATED_BULK = 16 * 1024
 };
 
-/* --- Output --------------------------------------------------------------------------------------- */
+/* --- Output
+ * --------------------------------------------------------------------------------------- */
 
 static void reply_reset(struct reply *reply) {
     reply->len = 0;
@@ -90,13 +92,14 @@ void session_check_output_limit(struct session *session) {
     char peer[CONN_NAME_MAX];
     log_warning("Client id=%llu addr=%s scheduled to be closed ASAP for overcoming of output "
                 "buffer limits (%zu bytes pending).",
-                (unsigned long long)session->id,
-                conn_peer_name(conn_of_session(session), peer), pending);
+                (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer),
+                pending);
     server.stats.output_buffer_limit_disconnections++;
     session_close(session);
 }
 
-/* --- Input ---------------------------------------------------------------------------------------- */
+/* --- Input
+ * ---------------------------------------------------------------------------------------- */
 
 static struct resp_limits input_limits(const struct session *session) {
     bool authenticated = !(session->flags & SESSION_NEEDS_AUTH);
@@ -114,8 +117,9 @@ static void drop_own_parser(struct session *session) {
     session->parser = NULL;
 }
 
-/* The bytes end inside a request. A parser that has seen many arguments stays with the session; else the request is short
- * or its arguments are few, and parsing them again is cheaper than keeping the state. */
+/* The bytes end inside a request. A parser that has seen many arguments stays with the session;
+ * else the request is short or its arguments are few, and parsing them again is cheaper than
+ * keeping the state. */
 static void keep_partial(struct session *session, struct resp_parser *parser) {
     size_t needs = resp_parser_needs(parser);
     if (needs >= EXPECT_AT) conn_expect(conn_of_session(session), needs);
@@ -132,8 +136,7 @@ static void keep_partial(struct session *session, struct resp_parser *parser) {
 static void protocol_error(struct session *session, const char *text) {
     char peer[CONN_NAME_MAX];
     log_verbose("Protocol error (%s) from client: id=%llu addr=%s", text,
-                (unsigned long long)session->id,
-                conn_peer_name(conn_of_session(session), peer));
+                (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer));
     reply_error_format(&server.reply, "ERR Protocol error: %s", text);
     session->flags |= SESSION_CLOSING;
 }
@@ -168,8 +171,10 @@ static size_t run_requests(struct session *session, char *bytes, size_t len) {
 static void run_postponed(struct session *session) {
     struct args *args = session->postponed;
     session->postponed = NULL;
-    if (dispatch(session, args->argv, args->argc)) args_free(args);
-    else session->postponed = args;
+    if (dispatch(session, args->argv, args->argc))
+        args_free(args);
+    else
+        session->postponed = args;
 }
 
 static void serve_begin(struct session *session) {
@@ -183,8 +188,10 @@ static void serve_end(struct session *session) {
     if (!(session->flags & SESSION_DROPPED)) flush(session, &server.reply);
     reply_reset(&server.reply);
     server.current = NULL;
-    if (session->flags & SESSION_DROPPED) session_close(session);
-    else if (session->flags & SESSION_CLOSING) session_close_after_reply(session);
+    if (session->flags & SESSION_DROPPED)
+        session_close(session);
+    else if (session->flags & SESSION_CLOSING)
+        session_close_after_reply(session);
 }
 
 static size_t session_data(struct conn *conn, char *bytes, size_t len) {
@@ -207,7 +214,8 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
     return done;
 }
 
-/* --- Resuming ------------------------------------------------------------------------------------- */
+/* --- Resuming
+ * ------------------------------------------------------------------------------------- */
 
 void session_resume_later(struct session *session) {
     if (session->flags & (SESSION_RESUME | SESSION_CLOSING)) return;
@@ -215,18 +223,24 @@ void session_resume_later(struct session *session) {
     session->flags |= SESSION_RESUME;
     session->resume_prev = list->resume_last;
     session->resume_next = NULL;
-    if (list->resume_last) list->resume_last->resume_next = session;
-    else list->resume_first = session;
+    if (list->resume_last)
+        list->resume_last->resume_next = session;
+    else
+        list->resume_first = session;
     list->resume_last = session;
 }
 
 static void resume_unlink(struct session *session) {
     if (!(session->flags & SESSION_RESUME)) return;
     struct session_list *list = &server.sessions;
-    if (session->resume_prev) session->resume_prev->resume_next = session->resume_next;
-    else list->resume_first = session->resume_next;
-    if (session->resume_next) session->resume_next->resume_prev = session->resume_prev;
-    else list->resume_last = session->resume_prev;
+    if (session->resume_prev)
+        session->resume_prev->resume_next = session->resume_next;
+    else
+        list->resume_first = session->resume_next;
+    if (session->resume_next)
+        session->resume_next->resume_prev = session->resume_prev;
+    else
+        list->resume_last = session->resume_prev;
     session->flags &= ~(uint32_t)SESSION_RESUME;
 }
 
@@ -244,23 +258,30 @@ void session_resume_all(void) {
     }
 }
 
-/* --- Life ----------------------------------------------------------------------------------------- */
+/* --- Life
+ * ----------------------------------------------------------------------------------------- */
 
 static void link_session(struct session *session) {
     struct session_list *list = &server.sessions;
     session->prev = list->last;
-    if (list->last) list->last->next = session;
-    else list->first = session;
+    if (list->last)
+        list->last->next = session;
+    else
+        list->first = session;
     list->last = session;
     list->count++;
 }
 
 static void unlink_session(struct session *session) {
     struct session_list *list = &server.sessions;
-    if (session->prev) session->prev->next = session->next;
-    else list->first = session->next;
-    if (session->next) session->next->prev = session->prev;
-    else list->last = session->prev;
+    if (session->prev)
+        session->prev->next = session->next;
+    else
+        list->first = session->next;
+    if (session->next)
+        session->next->prev = session->prev;
+    else
+        list->last = session->prev;
     list->count--;
 }
 
@@ -302,7 +323,8 @@ static void session_opened(struct conn *conn, void *owner) {
     if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
     if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
     if (conn_is_local(conn)) session->marks |= SESSION_LOCAL;
-    if (server.config.tcp_keepalive) conn_set_keepalive(conn, (unsigned)server.config.tcp_keepalive);
+    if (server.config.tcp_keepalive)
+        conn_set_keepalive(conn, (unsigned)server.config.tcp_keepalive);
     link_session(session);
 }
 
@@ -339,7 +361,8 @@ void session_close(struct session *session) {
 }
 
 void session_close_after_reply(struct session *session) {
-    if (session == server.current) { /* its replies are still being written: serve_end comes back here */
+    if (session ==
+        server.current) { /* its replies are still being written: serve_end comes back here */
         session->flags |= SESSION_CLOSING;
         return;
     }

@@ -1,7 +1,8 @@
-/* session: one client as the server sees it: who it is, what protocol it speaks, what state it is in.
+/* session: one client as the server sees it: who it is, what protocol it speaks, what state it is
+ * in.
  *
- * A session is the owner's memory inside its connection (net/conn.h). `flags` is zero in the common case, so that dispatch asks
- * one question before it runs a command. */
+ * A session is the owner's memory inside its connection (net/conn.h). `flags` is zero in the common
+ * case, so that dispatch asks one question before it runs a command. */
 #ifndef PACKLIST_SERVER_SESSION_H
 #define PACKLIST_SERVER_SESSION_H
 
@@ -18,15 +19,15 @@ struct command;
 struct waiter;
 
 enum session_flag {
-    SESSION_NEEDS_AUTH = 1 << 0,    /* requirepass is set and it has not authenticated */
-    SESSION_BLOCKED = 1 << 1,       /* waits for a key: input is kept, not run */
-    SESSION_PAUSED = 1 << 2,        /* CLIENT PAUSE holds its next command back */
-    SESSION_REPLY_OFF = 1 << 3,     /* CLIENT REPLY OFF */
-    SESSION_REPLY_SKIP = 1 << 4,    /* the next reply is dropped */
+    SESSION_NEEDS_AUTH = 1 << 0,      /* requirepass is set and it has not authenticated */
+    SESSION_BLOCKED = 1 << 1,         /* waits for a key: input is kept, not run */
+    SESSION_PAUSED = 1 << 2,          /* CLIENT PAUSE holds its next command back */
+    SESSION_REPLY_OFF = 1 << 3,       /* CLIENT REPLY OFF */
+    SESSION_REPLY_SKIP = 1 << 4,      /* the next reply is dropped */
     SESSION_REPLY_SKIP_NEXT = 1 << 5, /* CLIENT REPLY SKIP was just run */
-    SESSION_CLOSING = 1 << 6,       /* closed, or closes after its output is sent: runs nothing more */
-    SESSION_RESUME = 1 << 7,        /* stands in the queue of sessions to resume */
-    SESSION_DROPPED = 1 << 8        /* closing without sending what is left */
+    SESSION_CLOSING = 1 << 6, /* closed, or closes after its output is sent: runs nothing more */
+    SESSION_RESUME = 1 << 7,  /* stands in the queue of sessions to resume */
+    SESSION_DROPPED = 1 << 8  /* closing without sending what is left */
 };
 
 /* Facts that dispatch need not look at. */
@@ -43,9 +44,10 @@ struct session {
     uint8_t protocol;
     int32_t database;
     uint64_t id;
-    struct resp_parser *parser; /* own parser while inside a request that has arguments; else NULL */
+    struct resp_parser
+        *parser; /* own parser while inside a request that has arguments; else NULL */
     const struct command *last_command;
-    struct waiter *waiter; /* while blocked */
+    struct waiter *waiter;  /* while blocked */
     struct args *postponed; /* a command that CLIENT PAUSE held back */
     int64_t created_ms;
     int64_t active_ms;     /* last time something was read */
@@ -70,17 +72,20 @@ struct session_list {
 /* Upcalls for the listeners. */
 extern const struct conn_events session_events;
 
-/* Ends the session: leaves every queue, frees what it owns, closes the connection: at once, or after its output is sent.
- * The session being served is closed when its read has been served. The struct stays readable until the turn of the loop ends. */
+/* Ends the session: leaves every queue, frees what it owns, closes the connection: at once, or
+ * after its output is sent. The session being served is closed when its read has been served. The
+ * struct stays readable until the turn of the loop ends. */
 void session_close(struct session *session);
 void session_close_after_reply(struct session *session);
 
-/* Writes a reply to a session other than the one being served: fill the returned writer (speaking the session's
- * protocol), then call session_side_end, which sends what the socket takes and queues the rest. */
+/* Writes a reply to a session other than the one being served: fill the returned writer (speaking
+ * the session's protocol), then call session_side_end, which sends what the socket takes and queues
+ * the rest. */
 struct reply *session_side_begin(struct session *session);
 void session_side_end(struct session *session);
 
-/* The session may run commands again (was unblocked, pause is over): its kept input is looked at before the loop sleeps. */
+/* The session may run commands again (was unblocked, pause is over): its kept input is looked at
+ * before the loop sleeps. */
 void session_resume_later(struct session *session);
 
 /* Resumes all of those; before_poll. */

@@ -1,8 +1,9 @@
-/* keyspace: the keys of one database: a hashtable of entries, with a memo of the key last looked up.
+/* keyspace: the keys of one database: a hashtable of entries, with a memo of the key last looked
+ * up.
  *
- * The keyspace owns its entries. A struct keyref names one entry together with its place in the table, so that a type can
- * resize or re-encode it without a second lookup. A keyref stays valid until another key is added to or deleted from
- * the same keyspace. */
+ * The keyspace owns its entries. A struct keyref names one entry together with its place in the
+ * table, so that a type can resize or re-encode it without a second lookup. A keyref stays valid
+ * until another key is added to or deleted from the same keyspace. */
 #ifndef PACKLIST_STORE_KEYSPACE_H
 #define PACKLIST_STORE_KEYSPACE_H
 
@@ -28,13 +29,15 @@ size_t keyspace_count(const struct keyspace *keyspace);
 /* Bytes of the table; entries not included. O(1). */
 size_t keyspace_table_allocated(const struct keyspace *keyspace);
 
-/* Looks the key up. The result's entry is NULL when it is not there; the hash is set in any case, for keyspace_add. O(1). */
+/* Looks the key up. The result's entry is NULL when it is not there; the hash is set in any case,
+ * for keyspace_add. O(1). */
 struct keyref keyspace_find(struct keyspace *keyspace, struct slice key);
 
 /* Starts loading what a later keyspace_find(key) will read. */
 void keyspace_prefetch(struct keyspace *keyspace, struct slice key);
 
-/* Adds an entry whose key `ref` was looked up and not found; takes ownership; `ref` then names it. */
+/* Adds an entry whose key `ref` was looked up and not found; takes ownership; `ref` then names it.
+ */
 void keyspace_add(struct keyref *ref, struct entry *entry);
 
 /* Deletes and frees the entry that `ref` names; `ref` then names nothing. */

@@ -3,14 +3,15 @@
  *      layout      where the elements are                                   OBJECT ENCODING
  *      embedded    a listpack body inside the entry, up to a few hundred    listpack
  *                  bytes: [body size 2][count 1] body
- *      hanging     one pointer to a quicklist                               listpack while its only node is within the
- *                                                                           limits and it did not outgrow them; else quicklist
+ *      hanging     one pointer to a quicklist                               listpack while its only
+ * node is within the limits and it did not outgrow them; else quicklist
  *
- * Which encoding OBJECT ENCODING shows follows Redis: a list starts as listpack, becomes quicklist when a push would pass
- * list-max-listpack-size, and listpack again when it has one node of at most half the limit, checked after removals.
+ * Which encoding OBJECT ENCODING shows follows Redis: a list starts as listpack, becomes quicklist
+ * when a push would pass list-max-listpack-size, and listpack again when it has one node of at most
+ * half the limit, checked after removals.
  *
- * Functions that may move the entry take the keyref. Positions: 0-based from the head. A list in the keyspace is never empty:
- * who empties one deletes the key. */
+ * Functions that may move the entry take the keyref. Positions: 0-based from the head. A list in
+ * the keyspace is never empty: who empties one deletes the key. */
 #ifndef PACKLIST_TYPES_LIST_H
 #define PACKLIST_TYPES_LIST_H
 
@@ -21,7 +22,8 @@
 /* Bytes of body up to which a list lives inside its entry. */
 #define LIST_EMBEDDED_MAX 512
 
-/* Adds a new list with `count` (> 0) elements, pushed at `end` one after another, under the key that `ref` looked up and did not find. */
+/* Adds a new list with `count` (> 0) elements, pushed at `end` one after another, under the key
+ * that `ref` looked up and did not find. */
 void list_create(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
                  const struct quicklist_limits *limits);
 
@@ -34,8 +36,8 @@ uint64_t list_length(const struct entry *entry);
 /* The element at one end, a view until the list changes. O(1). */
 const uint8_t *list_peek(const struct entry *entry, enum list_end end);
 
-/* Removes `count` elements (at most all) from one end. O(1) for one. The list may be empty after it: the caller then
- * deletes the key. May convert the encoding back to listpack. */
+/* Removes `count` elements (at most all) from one end. O(1) for one. The list may be empty after
+ * it: the caller then deletes the key. May convert the encoding back to listpack. */
 void list_drop(struct keyref *ref, enum list_end end, uint64_t count);
 
 /* Replaces / inserts before position `index` (< length; insert: <= length). */
@@ -47,12 +49,13 @@ void list_insert(struct keyref *ref, uint64_t index, struct slice element,
 /* Keeps [from, from + count) and removes the rest; count may be 0. */
 void list_trim(struct keyref *ref, uint64_t from, uint64_t count);
 
-/* Removes up to `max` elements equal to `element` from `direction`'s beginning on; returns how many. */
+/* Removes up to `max` elements equal to `element` from `direction`'s beginning on; returns how
+ * many. */
 uint64_t list_remove(struct keyref *ref, struct slice element, uint64_t max,
                      enum list_direction direction);
 
-/* Reading in order, over either layout, on the caller's stack; list_iter_end must be called; the list must not change
- * meanwhile. Elements and runs are views. */
+/* Reading in order, over either layout, on the caller's stack; list_iter_end must be called; the
+ * list must not change meanwhile. Elements and runs are views. */
 struct list_iter {
     struct quicklist_iter chunks; /* hanging layout */
     const uint8_t *first;         /* embedded layout: the body */
