@@ -21,8 +21,6 @@ enum command_flag {
     COMMAND_BLOCKING = 1 << 6,
     COMMAND_LOADING = 1 << 7, /* allowed while loading */
     COMMAND_STALE = 1 << 8,
-    COMMAND_SKIP_MONITOR = 1 << 9,
-    COMMAND_SKIP_SLOWLOG = 1 << 10,
     COMMAND_FAST = 1 << 11,
     COMMAND_NO_AUTH = 1 << 12, /* allowed before authentication */
     COMMAND_NO_MULTI = 1 << 13,
@@ -74,11 +72,17 @@ void command_table_init(void);
  * bytes, lower-cased, are hashed. */
 const struct command *command_find(struct slice name);
 
+/* As command_find, but tries `last` (NULL allowed) first: clients repeat themselves. */
+const struct command *command_find_cached(const struct command *last, struct slice name);
+
 /* Finds the subcommand `name` of a container ("config", "get"); NULL when unknown. */
 const struct command *command_find_subcommand(const struct command *container, struct slice name);
 
 /* All commands in table order, subcommands behind their container. */
 const struct command *command_all(size_t *count);
+
+/* The command's place among command_all: what statistics are indexed by. */
+size_t command_index(const struct command *command);
 
 /* Finds the argv indexes of a command's keys: up to `max` go to `indexes`; returns how many keys
  * there are, or -1 when the arguments make no sense (a bad numkeys). */

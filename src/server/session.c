@@ -376,6 +376,21 @@ struct session *session_by_id(uint64_t id) {
     return session;
 }
 
+void session_set_name(struct session *session, struct slice name) {
+    sds_free(session->name);
+    session->name = name.len ? sds_new(name) : NULL;
+}
+
+bool session_check_name(struct call *call, struct slice name, const char *what) {
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] >= '!' && name.ptr[i] <= '~') continue;
+        reply_error_format(call->reply,
+                           "ERR %s cannot contain spaces, newlines or special characters.", what);
+        return false;
+    }
+    return true;
+}
+
 size_t session_allocated(const struct session *session) {
     struct conn *conn = conn_of_session((struct session *)session);
     size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_pending_output(conn);

@@ -1,0 +1,175 @@
+/* call: what a command may ask of the server. */
+#include "server/call.h"
+
+#include "base/number.h"
+#include "server/blocking.h"
+#include "server/server.h"
+#include "types/value.h"
+
+#include <ctype.h>
+#include <math.h>
+
+/* --- Keys ------------------------------------------------------------------------------------------ */
+
+static void mark_used(const struct call *call, struct entry *entry) {
+    if (!(call->session->marks & SESSION_NO_TOUCH)) entry_set_clock(entry, server.lru_clock);
+}
+
+struct keyref call_find_read(struct call *call, struct slice key) {
+    struct keyref ref = keyspace_find(call->keyspace, key);
+    if (!ref.entry) {
+        server.stats.keyspace_misses++;
+        return ref;
+    }
+    server.stats.keyspace_hits++;
+    mark_used(call, ref.entry);
+    return ref;
+}
+
+struct keyref call_find_write(struct call *call, struct slice key) {
+    struct keyref ref = keyspace_find(call->keyspace, key);
+    if (ref.entry) mark_used(call, ref.entry);
+    return ref;
+}
+
+struct keyref call_find_quiet(struct call *call, struct slice key) {
+    return keyspace_find(call->keyspace, key);
+}
+
+bool call_check_type(struct call *call, const struct entry *entry, enum value_type type) {
+    if (entry_type(entry) == type) return true;
+    reply_error(call->reply,
+                "WRONGTYPE Operation against a key holding the wrong kind of value");
+    return false;
+}
+
+/* --- The epilogue of writes ------------------------------------------------------------------------ */
+
+void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
+                  const char *event, uint64_t changes) {
+    (void)class; /* notifications are not published yet */
+    (void)event;
+    server.dirty += changes;
+    if (value_is_empty(ref->entry)) {
+        keyspace_delete(ref);
+        return;
+    }
+    entry_set_clock(ref->entry, server.lru_clock);
+    if (class == EVENT_LIST) blocking_signal(server.blocking, call->database, key);
+}
+
+void call_delete(struct call *call, struct keyref *ref, struct slice key) {
+    (void)call;
+    (void)key;
+    server.dirty++;
+    keyspace_delete(ref);
+}
+
+/* --- Arguments ------------------------------------------------------------------------------------- */
+
+bool call_integer(struct call *call, size_t index, int64_t *value) {
+    if (number_parse_int64(call->argv[index], value)) return true;
+    reply_error(call->reply, "ERR value is not an integer or out of range");
+    return false;
+}
+
+bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
+                     const char *error) {
+    int64_t parsed;
+    if (!error && !call_integer(call, index, &parsed)) return false;
+    if (error && !number_parse_int64(call->argv[index], &parsed)) {
+        reply_error(call->reply, error);
+        return false;
+    }
+    if (parsed >= min && parsed <= max) {
+        *value = parsed;
+        return true;
+    }
+    if (error) reply_error(call->reply, error);
+    else if (min == 0) reply_error(call->reply, "ERR value is out of range, must be positive");
+    else
+        reply_error_format(call->reply, "ERR value is out of range, value must between %lld and %lld",
+                           (long long)min, (long long)max);
+    return false;
+}
+
+bool call_list_end(struct call *call, size_t index, enum list_end *end) {
+    if (slice_is(call->argv[index], "left")) *end = LIST_HEAD;
+    else if (slice_is(call->argv[index], "right")) *end = LIST_TAIL;
+    else {
+        call_syntax_error(call);
+        return false;
+    }
+    return true;
+}
+
+bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
+    long double seconds;
+    if (!number_parse_long_double(call->argv[index], &seconds)) {
+        reply_error(call->reply, "ERR timeout is not a float or out of range");
+        return false;
+    }
+    if (seconds < 0) {
+        reply_error(call->reply, "ERR timeout is negative");
+        return false;
+    }
+    long double ms = ceill(seconds * 1000);
+    if (ms > (long double)(INT64_MAX - call->now_ms - 1)) {
+        reply_error(call->reply, "ERR timeout is out of range");
+        return false;
+    }
+    *deadline_ms = ms > 0 ? call->now_ms + (int64_t)ms : 0;
+    return true;
+}
+
+/* --- Errors ------------------------------------------------------------------------------------------ */
+
+void call_syntax_error(struct call *call) {
+    reply_error(call->reply, "ERR syntax error");
+}
+
+void call_wrong_arity(struct call *call) {
+    reply_error_format(call->reply, "ERR wrong number of arguments for '%s' command",
+                       call->command->name);
+}
+
+/* The container's name in capitals, as texts for people show it. */
+static sds container_name(const struct call *call) {
+    const char *name = call->command->name;
+    sds upper = sds_new(slice_make(name, strcspn(name, "|")));
+    for (size_t i = 0; i < sds_len(upper); i++) upper[i] = (char)toupper((unsigned char)upper[i]);
+    return upper;
+}
+
+void call_unknown_subcommand(struct call *call) {
+    enum { SHOWN_MAX = 128 };
+    size_t shown = call->argv[1].len < SHOWN_MAX ? call->argv[1].len : SHOWN_MAX;
+    sds container = container_name(call);
+    reply_error_format(call->reply, "ERR unknown subcommand '%.*s'. Try %s HELP.", (int)shown,
+                       call->argv[1].ptr, container);
+    sds_free(container);
+}
+
+void call_help(struct call *call, const char *const *lines) {
+    sds container = container_name(call);
+    sds header = sds_append_format(sds_new(SLICE("")),
+                                   "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+                                   container);
+    size_t count = 0;
+    while (lines[count]) count++;
+    reply_array(call->reply, count + 3);
+    reply_status(call->reply, sds_slice(header));
+    for (size_t i = 0; i < count; i++) reply_status(call->reply, slice_of_cstr(lines[i]));
+    reply_status(call->reply, SLICE("HELP"));
+    reply_status(call->reply, SLICE("    Print this help."));
+    sds_free(header);
+    sds_free(container);
+}
+
+/* --- Blocking ---------------------------------------------------------------------------------------- */
+
+void call_block(struct call *call, const struct block_request *request) {
+    if (call->may_block) blocking_add(server.blocking, call, request);
+    else if (request->null_bulk) reply_null(call->reply);
+    else reply_null_array(call->reply);
+}

@@ -1,0 +1,104 @@
+/* command: finding a command by its name.
+ *
+ * The lookup table is open-addressed over the first eight bytes of the name, lower-cased, as one word. Names are compared
+ * in full after that: several commands share their first eight bytes ("brpoplpush", "expiretime"). */
+#include "server/command.h"
+
+#include "base/number.h"
+#include "server/command_table.h"
+
+#include <string.h>
+
+enum { LOOKUP_SIZE = 1024 }; /* a power of two, several times the number of commands */
+
+static const struct command *lookup[LOOKUP_SIZE];
+
+/* The first eight bytes with ASCII capitals made small, the rest zero. Other bytes may be changed too (bit 5 is set in all):
+ * enough for a hash and a first comparison, not for equality. */
+static inline uint64_t fold_prefix(const char *name, size_t len) {
+    uint64_t word = 0;
+    memcpy(&word, name, len < 8 ? len : 8);
+    const uint64_t small = 0x2020202020202020ull;
+    return word | (len < 8 ? small & ((1ull << (8 * len)) - 1) : small);
+}
+
+static inline size_t slot_of(uint64_t prefix, size_t len) {
+    uint64_t mixed = (prefix ^ len) * 0x9E3779B97F4A7C15ull;
+    return (size_t)(mixed >> 54) & (LOOKUP_SIZE - 1);
+}
+
+/* Is it one that can be named alone? */
+static bool is_top_level(const struct command *command) {
+    return !(command->flags & COMMAND_SUBCOMMAND);
+}
+
+void command_table_init(void) {
+    size_t count;
+    const struct command *all = command_all(&count);
+    memset(lookup, 0, sizeof(lookup));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_top_level(&all[i])) continue;
+        size_t len = strlen(all[i].name);
+        size_t slot = slot_of(fold_prefix(all[i].name, len), len);
+        while (lookup[slot]) slot = (slot + 1) & (LOOKUP_SIZE - 1);
+        lookup[slot] = &all[i];
+    }
+}
+
+static inline bool has_name(const struct command *command, struct slice name) {
+    return strncasecmp(command->name, name.ptr, name.len) == 0 && command->name[name.len] == 0;
+}
+
+const struct command *command_find(struct slice name) {
+    size_t slot = slot_of(fold_prefix(name.ptr, name.len), name.len);
+    for (; lookup[slot]; slot = (slot + 1) & (LOOKUP_SIZE - 1))
+        if (has_name(lookup[slot], name)) return lookup[slot];
+    return NULL;
+}
+
+const struct command *command_find_cached(const struct command *last, struct slice name) {
+    if (last && is_top_level(last) && has_name(last, name)) return last;
+    return command_find(name);
+}
+
+const struct command *command_find_subcommand(const struct command *container, struct slice name) {
+    size_t prefix = strlen(container->name);
+    size_t count;
+    const struct command *end = command_all(&count) + count;
+    for (const struct command *sub = container + 1;
+         sub < end && sub->flags & COMMAND_SUBCOMMAND; sub++)
+        if (slice_is(name, sub->name + prefix + 1)) return sub;
+    return NULL;
+}
+
+const struct command *command_all(size_t *count) {
+    *count = command_table_count;
+    return command_table;
+}
+
+size_t command_index(const struct command *command) {
+    return (size_t)(command - command_table);
+}
+
+/* Keys that follow a count: the count must be a positive number that the arguments can hold. */
+static long counted_keys(const struct command *command, const struct slice *argv, size_t argc,
+                         size_t *indexes, size_t max) {
+    size_t at = (size_t)command->keys.numkeys;
+    int64_t announced;
+    if (at >= argc || !number_parse_int64(argv[at], &announced)) return -1;
+    if (announced < 1 || (uint64_t)announced > argc - at - 1) return -1;
+    for (size_t i = 0; i < (size_t)announced && i < max; i++) indexes[i] = at + 1 + i;
+    return (long)announced;
+}
+
+long command_keys(const struct command *command, const struct slice *argv, size_t argc,
+                  size_t *indexes, size_t max) {
+    const struct key_positions *keys = &command->keys;
+    if (keys->numkeys) return counted_keys(command, argv, argc, indexes, max);
+    if (!keys->first) return 0;
+    long last = keys->last >= 0 ? keys->last : (long)argc + keys->last;
+    long count = 0;
+    for (long i = keys->first; i <= last && (size_t)i < argc; i += keys->step, count++)
+        if ((size_t)count < max) indexes[count] = (size_t)i;
+    return count;
+}

@@ -1,0 +1,67 @@
+#include "server/cron.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "server/pause.h"
+#include "server/server.h"
+
+enum { SAMPLE_EVERY_MS = 100 };
+
+static struct net_timer *timer;
+
+/* Closes clients that have been silent for longer than `timeout`; those that wait for a key have their own deadline. */
+static void close_idle_sessions(void) {
+    if (server.config.timeout == 0) return;
+    struct session *next;
+    for (struct session *session = server.sessions.first; session; session = next) {
+        next = session->next;
+        if (session->flags & SESSION_BLOCKED) continue;
+        if (server.now_ms - session->active_ms <= server.config.timeout * 1000) continue;
+        log_verbose("Closing idle client id=%llu", (unsigned long long)session->id);
+        session_close(session);
+    }
+}
+
+/* A soft output limit is over its time without another write. */
+static void check_output_limits(void) {
+    struct session *next;
+    for (struct session *session = server.sessions.first; session; session = next) {
+        next = session->next;
+        if (session->soft_limit_ms) session_check_output_limit(session);
+    }
+}
+
+static void sample_rates(void) {
+    struct stats *stats = &server.stats;
+    if (server.now_ms - stats->commands_rate.last_ms < SAMPLE_EVERY_MS) return;
+    struct conn_totals totals = conn_totals(server.net);
+    rate_sample(&stats->commands_rate, stats->commands, server.now_ms);
+    rate_sample(&stats->input_rate, totals.input_bytes, server.now_ms);
+    rate_sample(&stats->output_rate, totals.output_bytes, server.now_ms);
+}
+
+static void tick(void *arg) {
+    (void)arg;
+    server_update_clock();
+    pause_tick();
+    sample_rates();
+    size_t used = mem_used();
+    if (used > server.stats.peak_memory) server.stats.peak_memory = used;
+    close_idle_sessions();
+    check_output_limits();
+}
+
+void cron_start(void) {
+    timer = net_timer_new(server.net, tick, NULL);
+    cron_reschedule();
+}
+
+void cron_stop(void) {
+    net_timer_free(timer);
+    timer = NULL;
+}
+
+void cron_reschedule(void) {
+    uint64_t period = 1000 / (uint64_t)server.config.hz;
+    net_timer_start(timer, period, period);
+}

@@ -1,0 +1,29 @@
+/* flush_commands: emptying databases. */
+#include "server/server.h"
+#include "server/server_commands.h"
+
+/* [ASYNC | SYNC]: both empty the database before they answer. */
+static bool check_mode(struct call *call) {
+    bool fine = call->argc == 1 || (call->argc == 2 && (slice_is(call->argv[1], "async") ||
+                                                        slice_is(call->argv[1], "sync")));
+    if (!fine) call_syntax_error(call);
+    return fine;
+}
+
+static void flush(struct keyspace *keyspace) {
+    server.dirty += keyspace_count(keyspace);
+    keyspace_clear(keyspace);
+}
+
+void flushdb_command(struct call *call) {
+    if (!check_mode(call)) return;
+    flush(call->keyspace);
+    reply_ok(call->reply);
+}
+
+void flushall_command(struct call *call) {
+    if (!check_mode(call)) return;
+    for (int64_t i = 0; i < server.config.databases; i++) flush(server.keyspaces[i]);
+    server.dirty++;
+    reply_ok(call->reply);
+}

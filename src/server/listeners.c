@@ -1,0 +1,96 @@
+#include "server/listeners.h"
+
+#include "base/log.h"
+#include "server/server.h"
+
+#include <stdio.h>
+
+enum { LISTENERS_MAX = 64 };
+
+static struct listener *tcp[LISTENERS_MAX];
+static size_t tcp_count;
+static struct listener *unix_listener;
+static char error_text[512];
+
+static bool open_address(const char *address, bool optional) {
+    char reason[256];
+    enum listen_status status = listener_open_tcp(
+        server.net, address, (int)server.config.port, (int)server.config.tcp_backlog,
+        &session_events, NULL, &tcp[tcp_count], reason, sizeof(reason));
+    if (status == LISTEN_OK) {
+        tcp_count++;
+        return true;
+    }
+    snprintf(error_text, sizeof(error_text), "Could not create server TCP listening socket %s:%d: %s",
+             address, (int)server.config.port, reason);
+    log_warning("%s", error_text);
+    return optional && status == LISTEN_UNAVAILABLE;
+}
+
+static void close_tcp(void) {
+    while (tcp_count > 0) listener_close(tcp[--tcp_count]);
+}
+
+static bool open_tcp(void) {
+    if (server.config.port == 0) return true;
+    for (size_t i = 0; i < server.config.bind_count; i++) {
+        const char *address = server.config.bind[i];
+        bool optional = address[0] == '-';
+        if (tcp_count == LISTENERS_MAX) {
+            snprintf(error_text, sizeof(error_text), "Too many bind addresses (at most %d)",
+                     LISTENERS_MAX);
+        } else if (open_address(address + optional, optional)) {
+            continue;
+        }
+        close_tcp();
+        return false;
+    }
+    if (tcp_count > 0) return true;
+    snprintf(error_text, sizeof(error_text), "None of the bind addresses is available on port %d",
+             (int)server.config.port);
+    return server.config.bind_count == 0;
+}
+
+static bool open_unix(void) {
+    if (sds_len(server.config.unixsocket) == 0) return true;
+    char reason[256];
+    enum listen_status status = listener_open_unix(
+        server.net, server.config.unixsocket, (unsigned)server.config.unixsocketperm,
+        (int)server.config.tcp_backlog, &session_events, NULL, &unix_listener, reason,
+        sizeof(reason));
+    if (status == LISTEN_OK) return true;
+    snprintf(error_text, sizeof(error_text), "Failed opening Unix socket %s: %s",
+             server.config.unixsocket, reason);
+    return false;
+}
+
+bool listeners_open(const char **error) {
+    *error = error_text;
+    if (!open_tcp()) return false;
+    if (open_unix()) return true;
+    close_tcp();
+    return false;
+}
+
+bool listeners_reopen(const char **error) {
+    *error = error_text;
+    close_tcp();
+    return open_tcp();
+}
+
+void listeners_close(void) {
+    close_tcp();
+    if (unix_listener) listener_close(unix_listener);
+    unix_listener = NULL;
+}
+
+void listeners_announce(void) {
+    if (tcp_count > 0) {
+        log_notice("Ready to accept connections on port %d; connect with: redis-cli -p %d",
+                   (int)server.config.port, (int)server.config.port);
+    }
+    if (unix_listener) {
+        log_notice("Ready to accept connections on unix socket %s; connect with: redis-cli -s %s",
+                   server.config.unixsocket, server.config.unixsocket);
+    }
+}

@@ -1,0 +1,132 @@
+/* main: the command line, becoming a daemon, and the order of starting and stopping. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "server/listeners.h"
+#include "server/limits.h"
+#include "server/server.h"
+#include "server/server_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void print_version(void) {
+    printf("Packlist server v=%s redis_version=%s malloc=%s bits=%zu\n", PACKLIST_VERSION,
+           PACKLIST_REDIS_VERSION, mem_allocator_name(), sizeof(void *) * 8);
+}
+
+static void print_help(FILE *out) {
+    fputs("Usage: packlist-server [/path/to/redis.conf] [options] [-]\n"
+          "       packlist-server - (read the configuration from standard input)\n"
+          "       packlist-server -v or --version\n"
+          "       packlist-server -h or --help\n"
+          "\n"
+          "Options are the directives of the configuration file, written as --name value...\n"
+          "\n"
+          "Examples:\n"
+          "       packlist-server (run with the defaults, on port 6379)\n"
+          "       packlist-server /etc/packlist/redis.conf\n"
+          "       packlist-server --port 7777 --list-max-listpack-size -1\n"
+          "       echo 'maxclients 128' | packlist-server -\n",
+          out);
+}
+
+static int fail(const char *what) {
+    fprintf(stderr, "packlist-server: %s\n", what);
+    return EXIT_FAILURE;
+}
+
+static void report_out_of_memory(size_t size) {
+    log_warning("Out Of Memory allocating %zu bytes!", size);
+}
+
+/* Leaves the terminal: the parent exits, the child goes on in a session of its own. */
+static bool become_daemon(void) {
+    pid_t pid = fork();
+    if (pid < 0) return false;
+    if (pid > 0) _exit(EXIT_SUCCESS);
+    setsid();
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0) return true;
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    if (null > STDERR_FILENO) close(null);
+    return true;
+}
+
+/* The pid file's path: as configured, or the default of a daemon; NULL when none is wanted. */
+static const char *pid_path(void) {
+    if (sds_len(server.config.pidfile) > 0) return server.config.pidfile;
+    return server.config.daemonize ? "/var/run/packlist.pid" : NULL;
+}
+
+static void write_pid_file(void) {
+    const char *path = pid_path();
+    if (!path) return;
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        log_warning("Failed to write PID file %s: %s", path, strerror(errno));
+        return;
+    }
+    fprintf(file, "%d\n", (int)getpid());
+    fclose(file);
+}
+
+/* Answers --version and --help; -1 when the server is to be started. */
+static int answer_question(int argc, char **argv) {
+    if (argc != 2) return -1;
+    if (!strcmp(argv[1], "-v") || !strcmp(argv[1], "--version")) {
+        print_version();
+        return EXIT_SUCCESS;
+    }
+    if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
+        print_help(stdout);
+        return EXIT_SUCCESS;
+    }
+    return -1;
+}
+
+static void prepare(void) {
+    sds why = NULL;
+    if (!limits_raise_files(&server.config.maxclients, &why)) log_warning("%s", why);
+    sds_free(why);
+    log_notice("Packlist %s is starting (pid %d, %s)", PACKLIST_VERSION, (int)getpid(),
+               mem_allocator_name());
+}
+
+int main(int argc, char **argv) {
+    int answered = answer_question(argc, argv);
+    if (answered >= 0) return answered;
+    mem_on_out_of_memory(report_out_of_memory);
+    clock_init();
+    hash_init();
+    server.executable = argv[0];
+    config_init(&server.config);
+    sds reason = NULL;
+    if (!config_load(&server.config, &server.config_source, argc - 1, argv + 1, &reason)) {
+        fputs(reason, stderr);
+        return EXIT_FAILURE;
+    }
+    if (server.config.daemonize && !become_daemon()) return fail("cannot fork");
+    prepare();
+    const char *error;
+    if (!server_start(&error)) {
+        log_warning("%s", error);
+        return fail(error);
+    }
+    write_pid_file();
+    listeners_announce();
+    server_run();
+    server_stop();
+    if (pid_path()) unlink(pid_path());
+#ifdef PACKLIST_LIBC_MALLOC
+    server_free(); /* so that a leak checker sees only real leaks */
+#endif
+    log_warning("Packlist is now ready to exit, bye bye...");
+    return EXIT_SUCCESS;
+}

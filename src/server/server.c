@@ -1,0 +1,106 @@
+/* server: the process's state is built, run and taken down here. */
+#include "server/server.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "server/blocking.h"
+#include "server/cron.h"
+#include "server/listeners.h"
+#include "server/server_run.h"
+#include "types/value.h"
+
+#include <signal.h>
+
+enum {
+    LRU_CLOCK_BITS = 24,
+    REPLY_CAPACITY = 128 * 1024,
+    SIDE_REPLY_CAPACITY = 4 * 1024
+};
+
+struct server server;
+
+void server_update_clock(void) {
+    server.now_ms = clock_wall_ms();
+    server.lru_clock = (uint32_t)(server.now_ms / 1000) & ((1u << LRU_CLOCK_BITS) - 1);
+}
+
+/* Wakes sessions until nobody is left to be woken, then the loop may sleep. */
+static bool before_poll(void *arg) {
+    (void)arg;
+    session_resume_all();
+    return false;
+}
+
+static void on_signal(int signum, void *arg) {
+    (void)arg;
+    log_warning("Received %s scheduling shutdown...", signum == SIGINT ? "SIGINT" : "SIGTERM");
+    server_shutdown(signum == SIGINT ? "SIGINT" : "SIGTERM");
+}
+
+void server_shutdown(const char *why) {
+    if (server.shutting_down) return;
+    server.shutting_down = true;
+    log_warning("User requested shutdown (%s)...", why);
+    net_stop(server.net);
+}
+
+static void make_keyspaces(void) {
+    size_t count = (size_t)server.config.databases;
+    server.keyspaces = mem_alloc(count * sizeof(*server.keyspaces));
+    for (size_t i = 0; i < count; i++) server.keyspaces[i] = keyspace_new(value_free);
+}
+
+bool server_start(const char **error) {
+    server_update_clock();
+    server.start_ms = server.now_ms;
+    server.active_expire = true;
+    random_hex(server.run_id, sizeof(server.run_id) - 1);
+    random_hex(server.replication_id, sizeof(server.replication_id) - 1);
+    command_table_init();
+    size_t commands;
+    command_all(&commands);
+    server.stats.by_command = mem_alloc_zeroed(commands * sizeof(*server.stats.by_command));
+    resp_parser_init(&server.parser);
+    reply_init(&server.reply, REPLY_CAPACITY);
+    reply_init(&server.side_reply, SIDE_REPLY_CAPACITY);
+    server.net = net_new(error);
+    if (!server.net) return false;
+    make_keyspaces();
+    server.blocking = blocking_new(server.net, (int)server.config.databases);
+    net_on_before_poll(server.net, before_poll, NULL);
+    if (!net_on_signal(server.net, SIGTERM, on_signal, NULL) ||
+        !net_on_signal(server.net, SIGINT, on_signal, NULL)) {
+        *error = "cannot watch for signals";
+        return false;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    if (!listeners_open(error)) return false;
+    cron_start();
+    return true;
+}
+
+void server_run(void) {
+    net_run(server.net);
+}
+
+void server_stop(void) {
+    listeners_close();
+    cron_stop();
+    while (server.sessions.first) session_close(server.sessions.first);
+    blocking_free(server.blocking);
+    net_free(server.net);
+}
+
+void server_free(void) {
+    for (int64_t i = 0; i < server.config.databases; i++) keyspace_free(server.keyspaces[i]);
+    mem_free(server.keyspaces);
+    mem_free(server.stats.by_command);
+    resp_parser_free(&server.parser);
+    reply_free(&server.reply);
+    reply_free(&server.side_reply);
+    sds_free(server.config_source.path);
+    config_free(&server.config);
+}

@@ -1,0 +1,29 @@
+#include "server/stats.h"
+
+#include "server/command.h"
+
+#include <string.h>
+
+void stats_reset(struct stats *stats) {
+    size_t commands;
+    command_all(&commands);
+    struct command_stats *by_command = stats->by_command;
+    memset(by_command, 0, commands * sizeof(*by_command));
+    *stats = (struct stats){.by_command = by_command};
+}
+
+void rate_sample(struct rate *rate, uint64_t value, int64_t now_ms) {
+    int64_t elapsed = now_ms - rate->last_ms;
+    if (elapsed <= 0) return;
+    uint64_t grown = value > rate->last_value ? value - rate->last_value : 0;
+    rate->samples[rate->next] = grown * 1000 / (uint64_t)elapsed;
+    rate->next = (rate->next + 1) % STATS_SAMPLES;
+    rate->last_value = value;
+    rate->last_ms = now_ms;
+}
+
+uint64_t rate_per_second(const struct rate *rate) {
+    uint64_t sum = 0;
+    for (int i = 0; i < STATS_SAMPLES; i++) sum += rate->samples[i];
+    return sum / STATS_SAMPLES;
+}
