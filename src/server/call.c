@@ -38,8 +38,7 @@ struct keyref call_find_quiet(struct call *call, struct slice key) {
 
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type) {
     if (entry_type(entry) == type) return true;
-    reply_error(call->reply,
-                "WRONGTYPE Operation against a key holding the wrong kind of value");
+    reply_error(call->reply, "WRONGTYPE Operation against a key holding the wrong kind of value");
     return false;
 }
 
@@ -85,17 +84,22 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
         *value = parsed;
         return true;
     }
-    if (error) reply_error(call->reply, error);
-    else if (min == 0) reply_error(call->reply, "ERR value is out of range, must be positive");
+    if (error)
+        reply_error(call->reply, error);
+    else if (min == 0)
+        reply_error(call->reply, "ERR value is out of range, must be positive");
     else
-        reply_error_format(call->reply, "ERR value is out of range, value must between %lld and %lld",
+        reply_error_format(call->reply,
+                           "ERR value is out of range, value must between %lld and %lld",
                            (long long)min, (long long)max);
     return false;
 }
 
 bool call_list_end(struct call *call, size_t index, enum list_end *end) {
-    if (slice_is(call->argv[index], "left")) *end = LIST_HEAD;
-    else if (slice_is(call->argv[index], "right")) *end = LIST_TAIL;
+    if (slice_is(call->argv[index], "left"))
+        *end = LIST_HEAD;
+    else if (slice_is(call->argv[index], "right"))
+        *end = LIST_TAIL;
     else {
         call_syntax_error(call);
         return false;
@@ -152,9 +156,9 @@ void call_unknown_subcommand(struct call *call) {
 
 void call_help(struct call *call, const char *const *lines) {
     sds container = container_name(call);
-    sds header = sds_append_format(sds_new(SLICE("")),
-                                   "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-                                   container);
+    sds header =
+        sds_append_format(sds_new(SLICE("")),
+                          "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", container);
     size_t count = 0;
     while (lines[count]) count++;
     reply_array(call->reply, count + 3);
@@ -169,7 +173,10 @@ void call_help(struct call *call, const char *const *lines) {
 /* --- Blocking ---------------------------------------------------------------------------------------- */
 
 void call_block(struct call *call, const struct block_request *request) {
-    if (call->may_block) blocking_add(server.blocking, call, request);
-    else if (request->null_bulk) reply_null(call->reply);
-    else reply_null_array(call->reply);
+    if (call->may_block)
+        blocking_add(server.blocking, call, request);
+    else if (request->null_bulk)
+        reply_null(call->reply);
+    else
+        reply_null_array(call->reply);
 }

@@ -65,8 +65,8 @@ const struct command *command_find_subcommand(const struct command *container, s
     size_t prefix = strlen(container->name);
     size_t count;
     const struct command *end = command_all(&count) + count;
-    for (const struct command *sub = container + 1;
-         sub < end && sub->flags & COMMAND_SUBCOMMAND; sub++)
+    for (const struct command *sub = container + 1; sub < end && sub->flags & COMMAND_SUBCOMMAND;
+         sub++)
         if (slice_is(name, sub->name + prefix + 1)) return sub;
     return NULL;
 }

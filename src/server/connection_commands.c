@@ -5,9 +5,12 @@
 #include "server/server_commands.h"
 
 void ping_command(struct call *call) {
-    if (call->argc > 2) call_wrong_arity(call);
-    else if (call->argc == 2) reply_bulk(call->reply, call->argv[1]);
-    else reply_status(call->reply, SLICE("PONG"));
+    if (call->argc > 2)
+        call_wrong_arity(call);
+    else if (call->argc == 2)
+        reply_bulk(call->reply, call->argv[1]);
+    else
+        reply_status(call->reply, SLICE("PONG"));
 }
 
 void echo_command(struct call *call) {
@@ -36,7 +39,7 @@ void reset_command(struct call *call) {
         SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT | SESSION_NEEDS_AUTH;
     session->flags &= ~replies;
     if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
-    session->marks &= (uint8_t)~(SESSION_NO_EVICT | SESSION_NO_TOUCH);
+    session->marks &= (uint8_t) ~(SESSION_NO_EVICT | SESSION_NO_TOUCH);
     session->database = 0;
     session->protocol = 2;
     call->reply->protocol = 2;
@@ -138,8 +141,9 @@ static bool parse_hello(struct call *call, struct hello *hello) {
 
 void hello_command(struct call *call) {
     int64_t protocol = call->session->protocol;
-    if (call->argc > 1 && !call_integer_in(call, 1, INT64_MIN, INT64_MAX, &protocol,
-                                           "ERR Protocol version is not an integer or out of range"))
+    if (call->argc > 1 &&
+        !call_integer_in(call, 1, INT64_MIN, INT64_MAX, &protocol,
+                         "ERR Protocol version is not an integer or out of range"))
         return;
     if (protocol < 2 || protocol > 3) {
         reply_error(call->reply, "NOPROTO unsupported protocol version");

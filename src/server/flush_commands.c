@@ -4,8 +4,9 @@
 
 /* [ASYNC | SYNC]: both empty the database before they answer. */
 static bool check_mode(struct call *call) {
-    bool fine = call->argc == 1 || (call->argc == 2 && (slice_is(call->argv[1], "async") ||
-                                                        slice_is(call->argv[1], "sync")));
+    bool fine =
+        call->argc == 1 ||
+        (call->argc == 2 && (slice_is(call->argv[1], "async") || slice_is(call->argv[1], "sync")));
     if (!fine) call_syntax_error(call);
     return fine;
 }

@@ -14,15 +14,16 @@ static char error_text[512];
 
 static bool open_address(const char *address, bool optional) {
     char reason[256];
-    enum listen_status status = listener_open_tcp(
-        server.net, address, (int)server.config.port, (int)server.config.tcp_backlog,
-        &session_events, NULL, &tcp[tcp_count], reason, sizeof(reason));
+    enum listen_status status = listener_open_tcp(server.net, address, (int)server.config.port,
+                                                  (int)server.config.tcp_backlog, &session_events,
+                                                  NULL, &tcp[tcp_count], reason, sizeof(reason));
     if (status == LISTEN_OK) {
         tcp_count++;
         return true;
     }
-    snprintf(error_text, sizeof(error_text), "Could not create server TCP listening socket %s:%d: %s",
-             address, (int)server.config.port, reason);
+    snprintf(error_text, sizeof(error_text),
+             "Could not create server TCP listening socket %s:%d: %s", address,
+             (int)server.config.port, reason);
     log_warning("%s", error_text);
     return optional && status == LISTEN_UNAVAILABLE;
 }
@@ -54,10 +55,10 @@ static bool open_tcp(void) {
 static bool open_unix(void) {
     if (sds_len(server.config.unixsocket) == 0) return true;
     char reason[256];
-    enum listen_status status = listener_open_unix(
-        server.net, server.config.unixsocket, (unsigned)server.config.unixsocketperm,
-        (int)server.config.tcp_backlog, &session_events, NULL, &unix_listener, reason,
-        sizeof(reason));
+    enum listen_status status =
+        listener_open_unix(server.net, server.config.unixsocket,
+                           (unsigned)server.config.unixsocketperm, (int)server.config.tcp_backlog,
+                           &session_events, NULL, &unix_listener, reason, sizeof(reason));
     if (status == LISTEN_OK) return true;
     snprintf(error_text, sizeof(error_text), "Failed opening Unix socket %s: %s",
              server.config.unixsocket, reason);

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "server/listeners.h"
 #include "server/limits.h"
+#include "server/listeners.h"
 #include "server/server.h"
 #include "server/server_run.h"
 

@@ -13,11 +13,7 @@
 
 #include <signal.h>
 
-enum {
-    LRU_CLOCK_BITS = 24,
-    REPLY_CAPACITY = 128 * 1024,
-    SIDE_REPLY_CAPACITY = 4 * 1024
-};
+enum { LRU_CLOCK_BITS = 24, REPLY_CAPACITY = 128 * 1024, SIDE_REPLY_CAPACITY = 4 * 1024 };
 
 struct server server;
 
