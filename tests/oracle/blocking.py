@@ -1,0 +1,141 @@
+"""Clients that wait: the same waits and pushes at both servers must wake the same clients with the same replies."""
+from servers import Link, encode
+
+WAITERS = 6
+ROUNDS = 60
+KEYS = [b"p", b"q", b"s"]
+
+
+class Scene:
+    """A driver and several waiters at one server."""
+
+    def __init__(self, server, protocol):
+        self.driver = Link(server)
+        self.waiters = [Link(server) for _ in range(WAITERS)]
+        for link in (self.driver, *self.waiters):
+            link.call(b"HELLO", b"%d" % protocol)
+        self.driver.call(b"FLUSHALL")
+        self.ids = [link.call(b"CLIENT", b"ID") for link in self.waiters]
+
+    def blocked(self):
+        info = self.driver.call(b"INFO", b"clients")
+        return int(info.split(b"blocked_clients:")[1].split(b"\r")[0])
+
+    def wait(self, which, argv, expected_blocked):
+        """Sends a blocking command; its reply when it was answered at once, else b"" once it waits."""
+        link = self.waiters[which]
+        link.send(encode(argv))
+        while True:
+            link.socket.settimeout(0.002)
+            try:
+                return link.reply()
+            except (TimeoutError, OSError):
+                pass
+            finally:
+                link.socket.settimeout(60)
+            if self.blocked() >= expected_blocked:
+                return b""
+
+    def close(self):
+        for link in (self.driver, *self.waiters):
+            link.close()
+
+
+def waiting_command(rng):
+    keys = [rng.choice(KEYS) for _ in range(rng.randint(1, 3))]
+    side = rng.choice([b"LEFT", b"RIGHT"])
+    return rng.choice([
+        [b"BLPOP", *keys, b"0"],
+        [b"BRPOP", *keys, b"0"],
+        [b"BLMOVE", keys[0], rng.choice(KEYS), side, rng.choice([b"LEFT", b"RIGHT"]), b"0"],
+        [b"BRPOPLPUSH", keys[0], rng.choice(KEYS + [b"text"]), b"0"],
+        [b"BLMPOP", b"0", b"%d" % len(keys), *keys, side, b"COUNT", b"%d" % rng.randint(1, 3)],
+    ])
+
+
+def driving_command(rng):
+    values = [b"%d" % rng.randint(0, 99) for _ in range(rng.randint(1, 3))]
+    return rng.choice([
+        [b"LPUSH", rng.choice(KEYS), *values],
+        [b"RPUSH", rng.choice(KEYS), *values],
+        [b"RPOPLPUSH", b"spare", rng.choice(KEYS)],
+        [b"LMOVE", b"spare", rng.choice(KEYS), b"LEFT", b"LEFT"],
+        [b"RPUSH", b"spare", *values],
+        [b"DEL", rng.choice(KEYS)],
+    ])
+
+
+def run_round(scenes, rng):
+    """One scenario on both; the differing observations, or None."""
+    idle, waiting = list(range(WAITERS)), []
+    for scene in scenes:
+        scene.driver.call(b"SET", b"text", b"not a list")
+    for _ in range(25):
+        if idle and rng.random() < 0.6:
+            which = idle.pop(rng.randrange(len(idle)))
+            argv = waiting_command(rng)
+            seen = [scene.wait(which, argv, len(waiting) + 1) for scene in scenes]
+            if seen[0] == b"":
+                waiting.append(which)
+            else:
+                idle.append(which)
+        else:
+            argv = driving_command(rng)
+            seen = [scene.driver.call(*argv) for scene in scenes]
+        if seen[0] != seen[1]:
+            return argv, seen
+        left = [scene.blocked() for scene in scenes]
+        if left[0] != left[1]:
+            return argv, left
+        woken = [collect(scene, waiting, left[0]) for scene in scenes]
+        if woken[0] != woken[1]:
+            return argv, woken
+        for which in woken[0]:
+            waiting.remove(which)
+            idle.append(which)
+    for scene in scenes:
+        release(scene, waiting)
+    return None
+
+
+def collect(scene, waiting, left):
+    """The replies of those that were woken, by waiter."""
+    woken = {}
+    while len(woken) < len(waiting) - left:
+        for which in waiting:
+            link = scene.waiters[which]
+            if which in woken:
+                continue
+            link.socket.settimeout(0.005)
+            try:
+                woken[which] = link.reply()
+            except (TimeoutError, OSError):
+                pass
+            finally:
+                link.socket.settimeout(60)
+    return woken
+
+
+def release(scene, waiting):
+    for which in waiting:
+        scene.driver.call(b"CLIENT", b"UNBLOCK", scene.ids[which][1:-2])
+        scene.waiters[which].reply()
+    scene.driver.call(b"FLUSHALL")
+
+
+def check_blocking(servers, rng):
+    passed = failed = 0
+    for protocol in (2, 3):
+        scenes = [Scene(server, protocol) for server in servers]
+        for _ in range(ROUNDS):
+            found = run_round(scenes, rng)
+            if not found:
+                passed += 1
+                continue
+            failed += 1
+            print(f"DIFFERENCE between waiting clients after {found[0]!r}\n"
+                  f"  packlist:  {found[1][0]!r}\n  reference: {found[1][1]!r}")
+            break
+        for scene in scenes:
+            scene.close()
+    return passed, failed

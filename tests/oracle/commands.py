@@ -1,0 +1,187 @@
+"""Random commands over a few keys: mostly sensible, sometimes wrong in every way a client can be wrong."""
+
+KEYS = [b"a", b"b", b"c", b"list:4", b"\x00binary\r\n\xff", b""]
+STRING_KEY = b"text"
+SIZES = [0, 1, 5, 31, 63, 64, 65, 200, 4095, 4096]
+
+
+class Generator:
+    def __init__(self, random):
+        self.random = random
+        self.protocol = 2
+
+    # --- parts -------------------------------------------------------------------------------------
+
+    def key(self):
+        return STRING_KEY if self.random.random() < 0.03 else self.random.choice(KEYS)
+
+    def element(self):
+        roll = self.random.random()
+        if roll < 0.35:
+            return b"%d" % self.random.randint(-3, 12)
+        if roll < 0.5:
+            return self.integer_text()
+        if roll < 0.9:
+            return self.random.choice([b"x", b"y", b"hello", b"hellohello", b"", b"0x1", b"1.5"])
+        size = self.random.choice(SIZES if roll < 0.995 else [8192, 20000, 70000])
+        return bytes([self.random.choice(b"ab\r\n\x00\xff")]) * size
+
+    def integer_text(self):
+        bits = self.random.choice([6, 7, 8, 12, 13, 15, 16, 23, 24, 31, 32, 63])
+        near = self.random.choice([1 << bits, -(1 << bits)]) + self.random.randint(-2, 2)
+        text = b"%d" % near
+        return self.random.choice([text, text, text, b"+" + text, b"0" + text, text + b" "])
+
+    def index(self):
+        roll = self.random.random()
+        if roll < 0.8:
+            return b"%d" % self.random.randint(-12, 12)
+        if roll < 0.9:
+            return b"%d" % self.random.randint(-300, 300)
+        return self.random.choice([b"9223372036854775807", b"-9223372036854775808",
+                                   b"9223372036854775808", b"-9223372036854775807", b"abc", b"",
+                                   b"1.0", b" 1", b"4294967296", b"-0"])
+
+    def count(self):
+        roll = self.random.random()
+        return b"%d" % self.random.randint(0, 6) if roll < 0.85 else self.index()
+
+    def side(self):
+        roll = self.random.random()
+        return self.random.choice([b"LEFT", b"RIGHT", b"left", b"Right"]) if roll < 0.96 else b"up"
+
+    def elements(self):
+        many = self.random.random() < 0.03
+        return [self.element() for _ in range(self.random.randint(1, 40 if many else 4))]
+
+    def numkeys_and_keys(self):
+        keys = [self.key() for _ in range(self.random.randint(1, 3))]
+        number = b"%d" % len(keys) if self.random.random() < 0.93 else self.index()
+        return [number, *keys]
+
+    def spelled(self, word):
+        return self.random.choice([word, word.lower(), word.title()])
+
+    def options(self, *choices):
+        """Some of the optional arguments, in any order."""
+        chosen = [c for c in choices if self.random.random() < 0.4]
+        self.random.shuffle(chosen)
+        return [part for choice in chosen for part in choice]
+
+    # --- commands ----------------------------------------------------------------------------------
+
+    def list_write(self):
+        pick = self.random.random()
+        if pick < 0.55:
+            name = self.random.choice([b"LPUSH", b"RPUSH", b"LPUSH", b"RPUSH", b"LPUSHX", b"RPUSHX"])
+            return [name, self.key(), *self.elements()]
+        return self.random.choice([
+            lambda: [b"LPOP", self.key()],
+            lambda: [b"RPOP", self.key()],
+            lambda: [b"LPOP", self.key(), self.count()],
+            lambda: [b"RPOP", self.key(), self.count()],
+            lambda: [b"LSET", self.key(), self.index(), self.element()],
+            lambda: [b"LINSERT", self.key(), self.random.choice([b"BEFORE", b"after", b"AT"]),
+                     self.element(), self.element()],
+            lambda: [b"LREM", self.key(), self.index(), self.element()],
+            lambda: [b"LTRIM", self.key(), self.index(), self.index()],
+            lambda: [b"LMOVE", self.key(), self.key(), self.side(), self.side()],
+            lambda: [b"RPOPLPUSH", self.key(), self.key()],
+            lambda: [b"LMPOP", *self.numkeys_and_keys(), self.side(),
+                     *self.options([b"COUNT", self.count()])],
+        ])()
+
+    def list_read(self):
+        return self.random.choice([
+            lambda: [b"LLEN", self.key()],
+            lambda: [b"LRANGE", self.key(), self.index(), self.index()],
+            lambda: [b"LRANGE", self.key(), b"0", b"-1"],
+            lambda: [b"LINDEX", self.key(), self.index()],
+            lambda: [b"LPOS", self.key(), self.element(), *self.options(
+                [b"RANK", self.index()], [b"COUNT", self.count()], [b"MAXLEN", self.count()])],
+        ])()
+
+    def served_at_once(self):
+        """Blocking commands that find an element in the reserve, or soon give up."""
+        reserve = b"reserve"
+        return self.random.choice([
+            lambda: [b"BLPOP", self.key(), reserve, b"0.01"],
+            lambda: [b"BRPOP", reserve, b"0.01"],
+            lambda: [b"BLMOVE", reserve, self.key(), self.side(), self.side(), b"0.01"],
+            lambda: [b"BRPOPLPUSH", reserve, self.key(), b"0.01"],
+            lambda: [b"BLMPOP", b"0.01", b"2", self.key(), reserve, self.side(),
+                     *self.options([b"COUNT", self.count()])],
+            lambda: [b"BLPOP", self.key(), self.random.choice([b"-1", b"abc", b"1e400", b"nan"])],
+        ])()
+
+    def key_command(self):
+        return self.random.choice([
+            lambda: [b"DEL", *[self.key() for _ in range(self.random.randint(1, 2))]],
+            lambda: [b"UNLINK", self.key()],
+            lambda: [b"EXISTS", *[self.key() for _ in range(self.random.randint(1, 4))]],
+            lambda: [b"TYPE", self.key()],
+            lambda: [b"KEYS", self.random.choice([b"*", b"?", b"[a-c]", b"l*", b"\\a", b"[^b]", b""])],
+            lambda: [b"SCAN", b"0", b"COUNT", b"100000", *self.options(
+                [b"MATCH", self.random.choice([b"*", b"?", b"l*"])],
+                [b"TYPE", self.random.choice([b"list", b"string", b"nosuch"])])],
+            lambda: [b"SCAN", self.random.choice([b"abc", b"", b"-", b"1.0"])],
+            lambda: [b"SCAN", b"0", self.random.choice([b"COUNT", b"MATCH", b"FOO"]), self.index()],
+            lambda: [b"DBSIZE"],
+            lambda: [b"RANDOMKEY"],
+            lambda: [b"SET", self.random.choice([STRING_KEY, self.key()]), self.element()],
+            lambda: [b"GET", self.random.choice([STRING_KEY, self.key()])],
+            lambda: [b"OBJECT", b"REFCOUNT", self.key()],
+            lambda: [b"OBJECT", b"IDLETIME", self.key()],
+            lambda: [b"OBJECT", b"FREQ", self.key()],
+            lambda: [b"OBJECT", b"ENCODING", STRING_KEY],
+        ])()
+
+    def connection_command(self):
+        return self.random.choice([
+            lambda: [b"PING"],
+            lambda: [b"PING", self.element()],
+            lambda: [b"ECHO", self.element()],
+            lambda: [b"SELECT", self.random.choice([b"0", b"1", b"15", b"16", b"-1", b"x"])],
+            lambda: [b"CLIENT", b"GETNAME"],
+            lambda: [b"CLIENT", b"SETNAME", self.random.choice([b"name", b"", b"a b", b"\xff"])],
+            lambda: [b"HELLO", self.random.choice([b"4", b"1", b"x"])],
+            lambda: [b"DEBUG", b"PROTOCOL", self.random.choice(
+                [b"string", b"integer", b"double", b"null", b"array", b"set", b"map", b"true",
+                 b"false", b"bignum", b"verbatim", b"nosuch"])],
+            lambda: [b"COMMAND", b"GETKEYS", *self.list_write()],
+            lambda: [b"OBJECT", b"NOSUCH", self.key()],
+            lambda: [b"FLUSHDB"],
+        ])()
+
+    def mangled(self, argv):
+        """A command as a careless client writes it."""
+        argv = list(argv)
+        roll = self.random.random()
+        if roll < 0.3:
+            argv.pop()
+        elif roll < 0.6:
+            argv.append(self.element())
+        elif roll < 0.75:
+            argv[0] = self.random.choice([b"NOSUCH", b"lpus", b"lpushh", b"\x00", b"get\r\n", b"x" * 200])
+        elif len(argv) > 1:
+            argv[self.random.randrange(1, len(argv))] = self.element()
+        return argv or [b"PING"]
+
+    def command(self):
+        roll = self.random.random()
+        if roll < 0.55:
+            argv = self.list_write()
+        elif roll < 0.8:
+            argv = self.list_read()
+        elif roll < 0.86:
+            argv = self.served_at_once()
+        elif roll < 0.97:
+            argv = self.key_command()
+        else:
+            argv = self.connection_command()
+        blocks = argv[0].startswith(b"B")
+        if self.random.random() < 0.04 and not blocks:
+            argv = self.mangled(argv)
+        if self.random.random() < 0.2:
+            argv[0] = self.spelled(argv[0])
+        return argv

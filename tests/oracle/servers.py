@@ -1,0 +1,164 @@
+"""The two servers that are compared, and connections to them that read raw replies."""
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """One server process on a port of its own, without persistence, in a folder of its own."""
+
+    def __init__(self, name, argv0, binary):
+        self.name = name
+        self.port = free_port()
+        self.folder = tempfile.mkdtemp(prefix="packlist-oracle.")
+        self.log = open(f"{self.folder}/log", "wb")
+        self.process = subprocess.Popen(
+            [argv0, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+             "--enable-debug-command", "yes"],
+            executable=binary, cwd=self.folder, stdin=subprocess.DEVNULL,
+            stdout=self.log, stderr=self.log)
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                Link(self).call(b"PING")
+                return
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise SystemExit(f"{name} does not start:\n{self.log_text()}")
+                time.sleep(0.02)
+
+    def log_text(self):
+        return Path(self.folder, "log").read_text(errors="replace")
+
+    def stop(self):
+        """True when it was still alive and ended in order."""
+        alive = self.process.poll() is None
+        self.process.terminate()
+        status = self.process.wait(timeout=60)
+        self.log.close()
+        text = self.log_text()
+        shutil.rmtree(self.folder)
+        clean = alive and status == 0 and "Sanitizer" not in text and "runtime error" not in text
+        if not clean:
+            print(f"{self.name} ended with status {status}:\n{text[-4000:]}")
+        return clean
+
+
+def start_pair():
+    """(Packlist, the reference). Debian's redis-tools holds the server's binary under another name."""
+    reference = os.environ.get("PACKLIST_ORACLE", "/usr/bin/redis-check-rdb")
+    mine = os.environ.get("PACKLIST_SERVER", "build/release/packlist-server")
+    return (Server("packlist", "packlist-server", os.path.abspath(mine)),
+            Server("reference", "redis-server", reference))
+
+
+def encode(argv):
+    parts = [b"*%d\r\n" % len(argv)]
+    for argument in argv:
+        parts.append(b"$%d\r\n%s\r\n" % (len(argument), argument))
+    return b"".join(parts)
+
+
+MARKER = b"--end of batch--"
+MARKER_REQUEST = encode([b"ECHO", MARKER])
+MARKER_REPLY = b"$%d\r\n%s\r\n" % (len(MARKER), MARKER)
+
+
+class Link:
+    """A connection. Replies are kept as the bytes that came."""
+
+    def __init__(self, server):
+        self.server = server
+        self.socket = socket.create_connection(("127.0.0.1", server.port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.settimeout(60)
+        self.buffer = b""
+
+    def close(self):
+        self.socket.close()
+
+    def send(self, payload):
+        self.socket.sendall(payload)
+
+    def more(self):
+        data = self.socket.recv(1 << 20)
+        if not data:
+            raise EOFError(f"{self.server.name} closed the connection")
+        self.buffer += data
+
+    def batch(self, payload):
+        """Sends requests and a marker; returns all that was answered before the marker."""
+        self.send(payload + MARKER_REQUEST)
+        while not self.buffer.endswith(MARKER_REPLY):
+            self.more()
+        answer, self.buffer = self.buffer[:-len(MARKER_REPLY)], b""
+        return answer
+
+    def call(self, *argv):
+        """One request; its raw reply."""
+        self.send(encode(list(argv)))
+        return self.reply()
+
+    def reply(self):
+        while (size := reply_size(self.buffer, 0)) is None:
+            self.more()
+        answer, self.buffer = self.buffer[:size], self.buffer[size:]
+        return answer
+
+    def until_closed(self, quiet_seconds=0.2):
+        """All bytes that come until the server closes or stays quiet; and whether it closed."""
+        self.socket.settimeout(quiet_seconds)
+        closed = False
+        try:
+            while True:
+                self.more()
+        except EOFError:
+            closed = True
+        except (TimeoutError, socket.timeout):
+            pass
+        except ConnectionResetError:
+            closed = True
+        self.socket.settimeout(60)
+        answer, self.buffer = self.buffer, b""
+        return answer, closed
+
+
+def reply_size(data, at):
+    """Where the reply that begins at `at` ends, or None while it is incomplete."""
+    line_end = data.find(b"\r\n", at)
+    if line_end < 0:
+        return None
+    kind, rest, at = data[at:at + 1], data[at + 1:line_end], line_end + 2
+    if kind in (b"$", b"="):
+        size = int(rest)
+        if size < 0:
+            return at
+        return at + size + 2 if len(data) >= at + size + 2 else None
+    if kind in (b"*", b"~", b">", b"%"):
+        for _ in range(max(int(rest), 0) * (2 if kind == b"%" else 1)):
+            at = reply_size(data, at)
+            if at is None:
+                return None
+    return at
+
+
+def split_replies(data):
+    replies, at = [], 0
+    while at < len(data):
+        end = reply_size(data, at)
+        if end is None:
+            replies.append(data[at:])
+            break
+        replies.append(data[at:end])
+        at = end
+    return replies
