@@ -5,8 +5,7 @@
 
 #include <stdint.h>
 
-/* Calibrates the time-stamp counter (a few milliseconds). Called once before anything else of this
- * module. */
+/* Calibrates the time-stamp counter (a few milliseconds). Called once before ticks are used. */
 void clock_init(void);
 
 /* Time since the epoch. One system clock read (vDSO, ~20 ns). */

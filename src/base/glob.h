@@ -1,5 +1,4 @@
-/* glob: the pattern matching of KEYS, SCAN, CONFIG GET, PSUBSCRIBE: * ? [a-z] [^a] and \ escapes.
- */
+/* glob: the pattern matching of KEYS, SCAN, CONFIG GET, PSUBSCRIBE: * ? [a-z] [^a], \ escapes. */
 #ifndef PACKLIST_BASE_GLOB_H
 #define PACKLIST_BASE_GLOB_H
 

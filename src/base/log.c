@@ -1,12 +1,13 @@
 #include "base/log.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,14 +46,14 @@ bool log_set_file(const char *path) {
 
 /* "PID:M DD Mon YYYY HH:MM:SS.mmm * " at `dst`; returns its length. */
 static size_t format_head(char *dst, size_t size, enum log_level level) {
-    struct timeval now;
+    int64_t now_ms = clock_wall_ms();
+    time_t now = now_ms / 1000;
     struct tm parts;
     char date[32];
-    gettimeofday(&now, NULL);
-    localtime_r(&now.tv_sec, &parts);
+    localtime_r(&now, &parts);
     strftime(date, sizeof(date), "%d %b %Y %H:%M:%S", &parts);
     int len = snprintf(dst, size, "%d:%c %s.%03d %c ", (int)getpid(), logger.role, date,
-                       (int)(now.tv_usec / 1000), ".-*#"[level]);
+                       (int)(now_ms % 1000), ".-*#"[level]);
     return (size_t)len;
 }
 

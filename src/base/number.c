@@ -143,7 +143,7 @@ struct decimal {
  * not be tried, trailing zeros apart; but the subnormal ones have less precision. */
 static struct decimal shortest_decimal(double value) {
     struct decimal decimal;
-    char text[40];
+    char text[DOUBLE_TEXT_MAX];
     int precision = value < DBL_MIN ? 1 : 15;
     do {
         snprintf(text, sizeof(text), "%.*e", precision - 1, value);
@@ -154,7 +154,7 @@ static struct decimal shortest_decimal(double value) {
         if (number_is_digit(*at)) decimal.digits[decimal.count++] = *at;
     }
     while (decimal.count > 1 && decimal.digits[decimal.count - 1] == '0') decimal.count--;
-    decimal.point = atoi(exponent + 1) + 1;
+    decimal.point = (int)strtol(exponent + 1, NULL, 10) + 1;
     return decimal;
 }
 
@@ -174,7 +174,10 @@ static char *put_exponential(char *dst, const struct decimal *decimal) {
         *dst++ = '.';
         dst = put_digits(dst, decimal->digits + 1, decimal->count - 1);
     }
-    return dst + sprintf(dst, "e%+d", decimal->point - 1);
+    int exponent = decimal->point - 1;
+    *dst++ = 'e';
+    *dst++ = exponent < 0 ? '-' : '+';
+    return dst + number_format_uint64(dst, (uint64_t)abs(exponent));
 }
 
 /* Plain where that takes at most seven zeros after the digits, or for fractions not below 0.0001 or

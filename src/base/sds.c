@@ -7,9 +7,9 @@
  *
  * Invariants:
  *   - length ≤ capacity, and s[length] is NUL;
- *   - header + capacity + 1 is of the size class that was asked for, so that mem_good_size of it is
- *     the size of the allocation, and freeing and accounting need not ask the allocator. Class 5 has
- *     no capacity and may have been cut: only there the allocator must look the size up. */
+ *   - header + capacity + 1 is of the size class that was asked for, so mem_good_size of it is the
+ *     size of the allocation: freeing and accounting need not ask the allocator. Class 5 has no
+ *     capacity and may have been cut: only there the allocator must look the size up. */
 #include "base/sds.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 #include "base/glob.h"
-#include "base/random.h"
+#include "unit/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,11 +122,7 @@ static bool naive_match(const char *pattern, const char *text) {
 
 static void random_patterns_agree_with_the_definition(void **state) {
     (void)state;
-    const char *seed_text = getenv("PACKLIST_SEED");
-    uint64_t seed = seed_text != NULL ? strtoull(seed_text, NULL, 10) : (uint64_t)time(NULL);
-    print_message("PACKLIST_SEED=%llu\n", (unsigned long long)seed);
-    struct random random;
-    random_seed(&random, seed);
+    struct random random = random_of_this_run();
     int matches = 0;
     for (int i = 0; i < 200000; i++) {
         char pattern[9] = {0}, text[10] = {0};

@@ -57,9 +57,11 @@ static void lines_look_as_log_readers_expect(void **state) {
     assert_int_equal(pid, getpid());
     assert_int_equal(role, 'M');
     assert_int_equal(mark, '#');
-    time_t now = time(NULL);
-    struct tm *local = localtime(&now);
-    assert_in_range(year, local->tm_year + 1899, local->tm_year + 1900);
+    struct timespec now;
+    struct tm local;
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &local);
+    assert_in_range(year, local.tm_year + 1899, local.tm_year + 1900);
     assert_int_equal(strchr(text, '#') - strchr(text, ' '), strlen(" 01 Jan 2025 01:02:03.004 "));
 }
 

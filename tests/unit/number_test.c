@@ -1,5 +1,5 @@
 #include "base/number.h"
-#include "base/random.h"
+#include "unit/seed.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,18 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <cmocka.h>
-
-static struct random random_of_this_run(void) {
-    const char *seed_text = getenv("PACKLIST_SEED");
-    uint64_t seed = seed_text != NULL ? strtoull(seed_text, NULL, 10) : (uint64_t)time(NULL);
-    print_message("PACKLIST_SEED=%llu\n", (unsigned long long)seed);
-    struct random random;
-    random_seed(&random, seed);
-    return random;
-}
 
 static void check_round_trip(int64_t value) {
     char ours[INT64_TEXT_MAX + 1], libc[32];

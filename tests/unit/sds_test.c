@@ -1,12 +1,9 @@
 #include "base/alloc.h"
-#include "base/random.h"
 #include "base/sds.h"
+#include "unit/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -203,11 +200,7 @@ static void quoting_escapes_what_is_not_printable(void **state) {
 static void random_steps_agree_with_a_plain_buffer(void **state) {
     (void)state;
     enum { MODEL_MAX = 300000, STEPS = 20000 };
-    const char *seed_text = getenv("PACKLIST_SEED");
-    uint64_t seed = seed_text != NULL ? strtoull(seed_text, NULL, 10) : (uint64_t)time(NULL);
-    print_message("PACKLIST_SEED=%llu\n", (unsigned long long)seed);
-    struct random random;
-    random_seed(&random, seed);
+    struct random random = random_of_this_run();
     size_t before = mem_used();
     char *model = mem_alloc(MODEL_MAX), *text = pattern_bytes(MODEL_MAX);
     size_t fixed = mem_used() - before, len = 0;
