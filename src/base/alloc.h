@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `size` bytes, 16-byte aligned; `size` 0 gives a valid pointer that must be freed. */
+/* `size` bytes, aligned to 16 bytes (to 8 when `size` is 8 or less); `size` 0 gives a valid pointer
+ * that must be freed. */
 void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
 
 /* As mem_alloc, all bytes zero. */
@@ -35,19 +36,40 @@ void *mem_try_realloc(void *ptr, size_t size) __attribute__((alloc_size(2)));
 void mem_free(void *ptr);
 
 /* Frees memory whose size is known: `size` is what was asked for, or any size of the same class
- * (mem_good_size). Cheaper than mem_free. `ptr` must not be NULL. */
+ * (mem_good_size). Cheaper than mem_free, which must look the class up. `ptr` must not be NULL and
+ * must not come from mem_alloc_aligned. */
 void mem_free_sized(void *ptr, size_t size);
 
-/* How many bytes an allocation of `size` really takes (its size class), and so may be used. O(1).
- * In sanitizer builds it returns `size` rounded up to 16, so that the same arithmetic holds: an
- * allocation that will be used up to mem_good_size(n) must be *asked for* with that size. */
-size_t mem_good_size(size_t size);
+/* How many bytes an allocation of `size` (at most PTRDIFF_MAX) really takes: its size class. O(1),
+ * inline, and idempotent. An allocation that will be used up to mem_good_size(n) must be *asked
+ * for* with that size.
+ *
+ * The classes are jemalloc's with a 16-byte quantum, the default of every 64-bit build: 8, the
+ * multiples of 16 up to 128, then four evenly spaced classes to each doubling. That the linked
+ * library agrees is checked at start. In sanitizer builds it is `size` rounded up to 16, so that
+ * the same arithmetic holds. */
+static inline size_t mem_good_size(size_t size) {
+#ifdef PACKLIST_LIBC_MALLOC
+    return size == 0 ? 16 : (size + 15) & ~(size_t)15;
+#else
+    if (size <= 8) return 8;
+    if (size <= 128) return (size + 15) & ~(size_t)15;
+    unsigned top_bit = 63 - (unsigned)__builtin_clzl(size - 1);
+    size_t step = (size_t)1 << (top_bit - 2);
+    return (size + step - 1) & ~(step - 1);
+#endif
+}
 
 /* A NUL-terminated copy. */
 char *mem_strdup(const char *cstr) __attribute__((malloc, returns_nonnull));
 
-/* Bytes in live allocations, by size class, over all threads: what INFO calls used_memory.
- * O(threads), reads counters that the allocator keeps anyway; costs nothing per allocation. */
+/* Bytes in live allocations, by size class, over all threads and including what libraries hold:
+ * what INFO calls used_memory. Exact, O(threads), some tens of nanoseconds.
+ *
+ * jemalloc counts each thread's allocated and freed bytes anyway; this adds them up, so an
+ * allocation costs nothing more than a test of one thread-local flag, which makes a thread known on
+ * its first use of this module. (A thread that only ever uses malloc through libraries is not
+ * counted.) In sanitizer builds it counts what was asked of this module, rounded up to 16 bytes. */
 size_t mem_used(void);
 
 struct mem_stats {
@@ -62,13 +84,18 @@ struct mem_stats {
  * Takes tens of microseconds: for INFO, not for commands. */
 void mem_stats_read(struct mem_stats *stats);
 
-/* "jemalloc-5.3.0" or "libc". Static string. */
+/* "jemalloc-5.3.0" or "libc". Lives as long as the process. */
 const char *mem_allocator_name(void);
 
-/* Calls `report(size)` before the abort when memory cannot be had. */
+/* Calls `report(size)`, which should not allocate, before the abort when memory cannot be had;
+ * without one a line goes to standard error. */
 void mem_on_out_of_memory(void (*report)(size_t size));
 
-/* Returns unused pages to the system (MEMORY PURGE). */
+/* Returns all unused pages to the system (MEMORY PURGE). Can take milliseconds. */
 void mem_purge(void);
+
+/* Returns pages that have been unused for some seconds. The allocator does so by itself while it is
+ * being used; a server that has fallen idle calls this now and then. */
+void mem_decay(void);
 
 #endif

@@ -5,12 +5,7 @@
 
 #include <stdint.h>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
-/* Calibrates the time-stamp counter (a few milliseconds). Called once before anything else of this
- * module. */
+/* Calibrates the time-stamp counter (a few milliseconds). Called once before ticks are used. */
 void clock_init(void);
 
 /* Time since the epoch. One system clock read (vDSO, ~20 ns). */
@@ -20,17 +15,12 @@ int64_t clock_wall_ms(void);
 /* Time that never goes back, from an arbitrary start. */
 int64_t clock_monotonic_us(void);
 
-/* A raw counter: the CPU's time-stamp counter where it is invariant, else nanoseconds of the
- * monotonic clock. Only differences have a meaning. ~7 ns, no system call. */
-static inline uint64_t clock_ticks(void) {
-#if defined(__x86_64__)
-    return __rdtsc();
-#else
-    return (uint64_t)clock_monotonic_us() * 1000;
-#endif
-}
+/* A raw counter: the CPU's time-stamp counter where it runs at one constant rate, else nanoseconds
+ * of the monotonic clock. Only differences have a meaning. ~10 ns, no system call. */
+uint64_t clock_ticks(void);
 
-/* A difference of clock_ticks() in microseconds. O(1), no division. */
+/* A difference of clock_ticks() in microseconds, rounded down. O(1), no division. The rate is known
+ * to about one part in 10^4. */
 uint64_t clock_ticks_to_us(uint64_t ticks);
 
 #endif

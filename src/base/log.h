@@ -1,14 +1,15 @@
 /* log: lines of text for the operator, to a file or to standard output.
  *
  * A line looks as in Redis, so that log readers keep working:
- *      PID:M DD Mon YYYY HH:MM:SS.mmm * text        with . - * # for debug, verbose, notice,
- * warning */
+ *      PID:M DD Mon YYYY HH:MM:SS.mmm * text        with . - * # by level */
 #ifndef PACKLIST_BASE_LOG_H
 #define PACKLIST_BASE_LOG_H
 
 #include <stdbool.h>
 
 enum log_level { LOG_DEBUG, LOG_VERBOSE, LOG_NOTICE, LOG_WARNING, LOG_NOTHING };
+
+enum { LOG_TEXT_MAX = 1024 };
 
 /* Lines below `level` are dropped. Default LOG_NOTICE. */
 void log_set_level(enum log_level level);
@@ -18,8 +19,13 @@ void log_set_level(enum log_level level);
  * changes nothing, when it cannot be opened for writing. The path is copied. */
 bool log_set_file(const char *path);
 
-/* Writes one line: a printf format without the newline. Longer than 1024 bytes is cut. Never fails;
- * a line that cannot be written is lost. */
+/* Marks the lines of a forked child: they say C in place of M. Called in the child. */
+void log_set_child(void);
+
+/* Writes one line: a printf format without the newline. Longer than LOG_TEXT_MAX bytes is cut.
+ * Never fails; a line that cannot be written is lost. Allocates nothing, writes each line with one
+ * system call, keeps errno. Only the main thread and forked children log: the C library's time zone
+ * has a lock, which a fork could find taken by another thread. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_debug(...)   log_write(LOG_DEBUG, __VA_ARGS__)

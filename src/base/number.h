@@ -12,37 +12,101 @@ enum { INT64_TEXT_MAX = 20 };
 /* Longest text that number_format_double writes, with terminator. */
 enum { DOUBLE_TEXT_MAX = 40 };
 
+/* Longest text of a floating-point number or a size that is parsed. */
+enum { NUMBER_TEXT_MAX = 255 };
+
 /* Parses a *canonical* decimal: optional '-', no '+', no leading zeros or blanks, "-0" refused,
  * within int64. What number_format_int64 writes is accepted and nothing else, so text → number →
  * text is the identity: the rule by which list elements and strings become integers. O(len), no
- * locale. Returns false, leaving *value alone, when `text` is not one. */
-bool number_parse_int64(struct slice text, int64_t *value);
+ * locale. Returns false, leaving *value alone, when `text` is not one. Most texts that are none are
+ * refused inline, by length and outer bytes. */
+static inline bool number_parse_int64(struct slice text, int64_t *value);
 
 /* As above for 0 … 2^64-1. */
 bool number_parse_uint64(struct slice text, uint64_t *value);
 
 /* Parses a finite or infinite floating-point number: what strtod accepts, the whole of `text`, no
- * leading blanks, no NaN, and not out of range. At most 256 bytes long. */
+ * leading blanks, no NaN, and neither overflow nor underflow to zero. At most NUMBER_TEXT_MAX bytes
+ * long. */
 bool number_parse_double(struct slice text, double *value);
 
 /* As number_parse_double in long double precision: timeouts and INCRBYFLOAT. */
 bool number_parse_long_double(struct slice text, long double *value);
 
 /* Parses a size with an optional unit in any case: 100, 1k = 1000, 1kb = 1024, m, mb, g, gb, 1b.
- * Not negative. */
+ * Not negative, and within 64 bits. Directives such as maxmemory. */
 bool number_parse_memory(struct slice text, uint64_t *bytes);
+
+/* Length of the text that number_format_int64 or number_format_uint64 would write. O(1). */
+static inline size_t number_uint64_length(uint64_t value);
+static inline size_t number_int64_length(int64_t value);
 
 /* Writes the decimal text (no terminator) at `dst`, which has room for INT64_TEXT_MAX bytes, two
  * digits a step; returns its length. */
-size_t number_format_int64(char *dst, int64_t value);
-size_t number_format_uint64(char *dst, uint64_t value);
-
-/* Length of the text that number_format_int64 would write. O(1). */
-size_t number_int64_length(int64_t value);
+static inline size_t number_format_int64(char *dst, int64_t value);
+static inline size_t number_format_uint64(char *dst, uint64_t value);
 
 /* Writes the shortest text that reads back as `value` (at most 17 significant digits), "inf",
- * "-inf" or "nan", NUL-terminated; `dst` has room for DOUBLE_TEXT_MAX bytes; returns its length.
- * What RESP3 doubles use. */
+ * "-inf", "nan" or
+ * "-0", NUL-terminated; `dst` has room for DOUBLE_TEXT_MAX bytes; returns its length. What RESP3
+ * doubles and scores use: exponents only where the plain form would be long, as Redis does
+ * since 7.2. */
 size_t number_format_double(char *dst, double value);
+
+/* --- Inline parts --------------------------------------------------------------------------------
+ */
+
+/* "00" … "99", and 0 followed by the powers 10^1 … 10^19. */
+extern const char number_digit_pairs[201];
+extern const uint64_t number_powers_of_ten[20];
+
+/* number_parse_int64 for a text of 1 … INT64_TEXT_MAX bytes. */
+bool number_parse_int64_short(struct slice text, int64_t *value);
+
+static inline bool number_is_digit(char c) {
+    return (unsigned char)(c - '0') <= 9;
+}
+
+static inline bool number_parse_int64(struct slice text, int64_t *value) {
+    if (text.len - 1 >= INT64_TEXT_MAX) return false; /* 0 wraps around */
+    if (!number_is_digit(text.ptr[text.len - 1])) return false;
+    if (!number_is_digit(text.ptr[0]) && text.ptr[0] != '-') return false;
+    return number_parse_int64_short(text, value);
+}
+
+static inline size_t number_uint64_length(uint64_t value) {
+    /* 1233 / 4096 is just above log10(2): the estimate is right or one too small. */
+    unsigned bits = 64 - (unsigned)__builtin_clzl(value | 1);
+    unsigned estimate = bits * 1233 >> 12;
+    return estimate + (value >= number_powers_of_ten[estimate]);
+}
+
+static inline uint64_t number_magnitude(int64_t value) {
+    return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+static inline size_t number_int64_length(int64_t value) {
+    return number_uint64_length(number_magnitude(value)) + (value < 0);
+}
+
+static inline size_t number_format_uint64(char *dst, uint64_t value) {
+    size_t len = number_uint64_length(value), at = len;
+    while (value >= 100) {
+        at -= 2;
+        memcpy(dst + at, number_digit_pairs + value % 100 * 2, 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        memcpy(dst, number_digit_pairs + value * 2, 2);
+    } else {
+        dst[0] = (char)('0' + value);
+    }
+    return len;
+}
+
+static inline size_t number_format_int64(char *dst, int64_t value) {
+    *dst = '-';
+    return number_format_uint64(dst + (value < 0), number_magnitude(value)) + (value < 0);
+}
 
 #endif

@@ -8,8 +8,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
-#include <strings.h>
+
+/* The lower-case form of an ASCII letter, other bytes as they are, whatever the locale. */
+static inline char ascii_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
 
 struct slice {
     const char *ptr;
@@ -23,6 +28,12 @@ static inline struct slice slice_make(const void *ptr, size_t len) {
     return (struct slice){ptr, len};
 }
 
+/* One past the last byte. (NULL of an empty slice is passed through: adding even 0 to it is
+ * undefined.) */
+static inline const char *slice_end(struct slice a) {
+    return a.len == 0 ? a.ptr : a.ptr + a.len;
+}
+
 static inline struct slice slice_of_cstr(const char *cstr) {
     return (struct slice){cstr, strlen(cstr)};
 }
@@ -31,9 +42,34 @@ static inline bool slice_equal(struct slice a, struct slice b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Copies the bytes to `dst`, which has room for them and lies elsewhere. Texts below 16 bytes are
+ * copied in place by two overlapping words: a call of memcpy costs more than the copy. */
+static inline void slice_copy(char *dst, struct slice from) {
+    const char *src = from.ptr;
+    size_t len = from.len;
+    if (len >= 16) {
+        memcpy(dst, src, len);
+    } else if (len >= 8) {
+        uint64_t head, tail;
+        memcpy(&head, src, 8), memcpy(&tail, src + len - 8, 8);
+        memcpy(dst, &head, 8), memcpy(dst + len - 8, &tail, 8);
+    } else if (len >= 4) {
+        uint32_t head, tail;
+        memcpy(&head, src, 4), memcpy(&tail, src + len - 4, 4);
+        memcpy(dst, &head, 4), memcpy(dst + len - 4, &tail, 4);
+    } else if (len > 0) {
+        char first = src[0], middle = src[len / 2], last = src[len - 1];
+        dst[0] = first, dst[len / 2] = middle, dst[len - 1] = last;
+    }
+}
+
 /* Equal but for the case of ASCII letters. O(n). */
 static inline bool slice_equal_nocase(struct slice a, struct slice b) {
-    return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
+    if (a.len != b.len) return false;
+    for (size_t i = 0; i < a.len; i++) {
+        if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i])) return false;
+    }
+    return true;
 }
 
 /* True when `a` spells the NUL-terminated `word`, in any case. What option parsing uses. */

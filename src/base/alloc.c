@@ -1,0 +1,360 @@
+/* How mem_used() knows, with nothing done per allocation
+ *
+ *      thread 1 (thread-local)          thread 2                      process
+ *      ┌───────────────────────┐        ┌───────────────────────┐
+ *      │ allocated ─┐ freed ─┐ │◄──────►│ allocated   freed     │◄─── ledger.threads
+ *      │ settled    │        │ │        │ settled               │     ledger.settled
+ *      └────────────┼────────┼─┘        └───────────────────────┘
+ *                   ▼        ▼
+ *            jemalloc's own counters of this thread, which only grow
+ *
+ * Invariant: used = ledger.settled + Σ over ledger.threads of (*allocated - *freed - settled).
+ *
+ * A thread is linked in by its first call of this module (its counters reach back to its start, so
+ * nothing is missed). When it ends, a destructor adds its balance to ledger.settled and unlinks it;
+ * should another destructor allocate after that, the thread is linked in again, and `settled` says
+ * what has been added already. A balance may be negative: a thread that frees what others
+ * allocated. After fork() only the calling thread lives on in the child: the others' balances are
+ * settled there, because their thread-local memory may be given to new threads. */
+#include "base/alloc.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef PACKLIST_LIBC_MALLOC
+#include <malloc.h>
+#else
+#include <jemalloc/jemalloc.h>
+#endif
+
+/* --- Running out --------------------------------------------------------------------------------
+ */
+
+static void (*out_of_memory_report)(size_t size);
+
+void mem_on_out_of_memory(void (*report)(size_t size)) {
+    out_of_memory_report = report;
+}
+
+/* Decimal digits by hand: printf might allocate. */
+static void report_to_stderr(size_t size) {
+    char line[64] = "out of memory: could not get ";
+    size_t len = strlen(line), digits = 1;
+    for (size_t rest = size; rest >= 10; rest /= 10) digits++;
+    for (size_t i = digits; i > 0; i--, size /= 10) line[len + i - 1] = (char)('0' + size % 10);
+    len += digits;
+    memcpy(line + len, " bytes\n", 7);
+    if (write(STDERR_FILENO, line, len + 7) < 0) return; /* nowhere left to complain */
+}
+
+static _Noreturn __attribute__((cold, noinline)) void out_of_memory(size_t size) {
+    void (*report)(size_t) = out_of_memory_report;
+    out_of_memory_report = NULL; /* a report that runs out of memory itself must not come back */
+    (report != NULL ? report : report_to_stderr)(size);
+    abort();
+}
+
+#ifdef PACKLIST_LIBC_MALLOC
+/* --- The C library's malloc, for sanitizer builds ------------------------------------------------
+ */
+
+static size_t used;
+
+/* Sanitizers abort by themselves on a size they can't serve, unless told to return NULL as malloc
+ * does. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+    return "allocator_may_return_null=1";
+}
+
+static void *counted(void *ptr) {
+    if (ptr != NULL) {
+        __atomic_add_fetch(&used, mem_good_size(malloc_usable_size(ptr)), __ATOMIC_RELAXED);
+    }
+    return ptr;
+}
+
+static void uncount(void *ptr) {
+    if (ptr != NULL) {
+        __atomic_sub_fetch(&used, mem_good_size(malloc_usable_size(ptr)), __ATOMIC_RELAXED);
+    }
+}
+
+static void *raw_alloc(size_t size) {
+    return counted(malloc(size));
+}
+
+static void *raw_alloc_zeroed(size_t size) {
+    return counted(calloc(1, size));
+}
+
+static void *raw_alloc_aligned(size_t alignment, size_t size) {
+    void *ptr = NULL;
+    if (alignment < sizeof(void *)) alignment = sizeof(void *);
+    return posix_memalign(&ptr, alignment, size) == 0 ? counted(ptr) : NULL;
+}
+
+static void *raw_realloc(void *ptr, size_t size) {
+    uncount(ptr);
+    void *moved = realloc(ptr, size);
+    if (moved == NULL) counted(ptr);
+    return counted(moved);
+}
+
+void mem_free(void *ptr) {
+    uncount(ptr);
+    free(ptr);
+}
+
+void mem_free_sized(void *ptr, size_t size) {
+    (void)size;
+    mem_free(ptr);
+}
+
+size_t mem_used(void) {
+    return __atomic_load_n(&used, __ATOMIC_RELAXED);
+}
+
+void mem_stats_read(struct mem_stats *stats) {
+    *stats = (struct mem_stats){.allocated = mem_used()};
+}
+
+const char *mem_allocator_name(void) {
+    return "libc";
+}
+
+void mem_purge(void) {
+    malloc_trim(0);
+}
+
+void mem_decay(void) {}
+
+#else
+/* --- jemalloc -----------------------------------------------------------------------------------
+ */
+
+/* Read by jemalloc before main.
+ * narenas: one thread does nearly all the work; a second arena would only spread memory thinner.
+ * Memory allocated by one thread and freed by another then comes back to where it is wanted.
+ * background_thread: the only one would compete with the event loop for the arena's locks; see
+ * mem_decay(). (cache_oblivious, which makes a block of 16 KB or more touch up to a page more than
+ * its size, would be worth turning off, but jemalloc 5.3.0 has it as a build option only.) */
+const char *malloc_conf = "narenas:1,background_thread:false,dirty_decay_ms:10000,muzzy_decay_ms:0";
+
+struct thread_balance {
+    const uint64_t *allocated, *freed; /* jemalloc's, thread-local like this struct */
+    uint64_t settled;
+    struct thread_balance *prev, *next;
+    bool counted;
+};
+
+static _Thread_local struct thread_balance self;
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_key_t thread_exit;
+    struct thread_balance *threads;
+    uint64_t settled;        /* wraps below zero and back: all of this is modulo 2^64 */
+    uint64_t others_at_fork; /* what the threads that a forked child will not have stand for */
+} ledger = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t balance_of(const struct thread_balance *thread) {
+    return __atomic_load_n(thread->allocated, __ATOMIC_RELAXED) -
+           __atomic_load_n(thread->freed, __ATOMIC_RELAXED) - thread->settled;
+}
+
+static void ledger_settle_thread(void *arg) {
+    struct thread_balance *thread = arg;
+    pthread_mutex_lock(&ledger.mutex);
+    uint64_t balance = balance_of(thread);
+    ledger.settled += balance;
+    thread->settled += balance;
+    if (thread->prev != NULL) thread->prev->next = thread->next;
+    if (thread->next != NULL) thread->next->prev = thread->prev;
+    if (ledger.threads == thread) ledger.threads = thread->next;
+    thread->counted = false;
+    pthread_mutex_unlock(&ledger.mutex);
+}
+
+static void read_pointer(const char *name, const uint64_t **pointer) {
+    size_t size = sizeof(*pointer);
+    if (mallctl(name, pointer, &size, NULL, 0) != 0) abort(); /* a jemalloc without statistics */
+}
+
+static __attribute__((cold, noinline)) void ledger_add_thread(void) {
+    read_pointer("thread.allocatedp", &self.allocated);
+    read_pointer("thread.deallocatedp", &self.freed);
+    pthread_mutex_lock(&ledger.mutex);
+    self.prev = NULL;
+    self.next = ledger.threads;
+    if (self.next != NULL) self.next->prev = &self;
+    ledger.threads = &self;
+    self.counted = true;
+    pthread_mutex_unlock(&ledger.mutex);
+    pthread_setspecific(ledger.thread_exit, &self);
+}
+
+/* First in every function that allocates, frees or asks. */
+static inline void count_this_thread(void) {
+    if (__builtin_expect(!self.counted, 0)) ledger_add_thread();
+}
+
+static void before_fork(void) {
+    pthread_mutex_lock(&ledger.mutex);
+    ledger.others_at_fork = 0;
+    for (struct thread_balance *t = ledger.threads; t != NULL; t = t->next) {
+        if (t != &self) ledger.others_at_fork += balance_of(t);
+    }
+}
+
+static void after_fork_in_parent(void) {
+    pthread_mutex_unlock(&ledger.mutex);
+}
+
+static void after_fork_in_child(void) {
+    ledger.settled += ledger.others_at_fork;
+    ledger.threads = self.counted ? &self : NULL;
+    self.prev = self.next = NULL;
+    pthread_mutex_init(&ledger.mutex, NULL);
+}
+
+/* A library whose classes are not the ones that mem_good_size computes would be given wrong sizes
+ * to free. */
+static void check_size_classes(void) {
+    for (size_t size = 1; size <= (size_t)1 << 26; size += 1 + size / 5) {
+        size_t class = nallocx(size, 0);
+        if (mem_good_size(size) == class && mem_good_size(class) == class) continue;
+        static const char text[] =
+            "this jemalloc was built with other size classes than Packlist\n";
+        if (write(STDERR_FILENO, text, sizeof(text) - 1) >= 0) abort();
+        abort();
+    }
+}
+
+static __attribute__((constructor)) void mem_start(void) {
+    check_size_classes();
+    if (pthread_key_create(&ledger.thread_exit, ledger_settle_thread) != 0) abort();
+    if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) abort();
+}
+
+static inline void *raw_alloc(size_t size) {
+    count_this_thread();
+    return malloc(size);
+}
+
+static inline void *raw_alloc_zeroed(size_t size) {
+    count_this_thread();
+    return calloc(1, size);
+}
+
+static inline void *raw_alloc_aligned(size_t alignment, size_t size) {
+    count_this_thread();
+    return mallocx(size == 0 ? 1 : size, MALLOCX_ALIGN(alignment));
+}
+
+static inline void *raw_realloc(void *ptr, size_t size) {
+    count_this_thread();
+    return realloc(ptr, size);
+}
+
+void mem_free(void *ptr) {
+    count_this_thread();
+    free(ptr);
+}
+
+void mem_free_sized(void *ptr, size_t size) {
+    count_this_thread();
+    sdallocx(ptr, size, 0);
+}
+
+size_t mem_used(void) {
+    count_this_thread();
+    pthread_mutex_lock(&ledger.mutex);
+    uint64_t sum = ledger.settled;
+    for (struct thread_balance *t = ledger.threads; t != NULL; t = t->next) sum += balance_of(t);
+    pthread_mutex_unlock(&ledger.mutex);
+    return sum;
+}
+
+static size_t read_size(const char *name) {
+    size_t value = 0, size = sizeof(value);
+    return mallctl(name, &value, &size, NULL, 0) == 0 ? value : 0;
+}
+
+void mem_stats_read(struct mem_stats *stats) {
+    uint64_t epoch = 1;
+    size_t size = sizeof(epoch);
+    mallctl("epoch", &epoch, &size, &epoch, size);
+    *stats = (struct mem_stats){
+        .allocated = read_size("stats.allocated"),
+        .active = read_size("stats.active"),
+        .resident = read_size("stats.resident"),
+        .retained = read_size("stats.retained"),
+        .metadata = read_size("stats.metadata"),
+    };
+}
+
+#define STRINGIZE(x) #x
+#define VERSION_TEXT(major, minor, bugfix)                                                         \
+    "jemalloc-" STRINGIZE(major) "." STRINGIZE(minor) "." STRINGIZE(bugfix)
+
+const char *mem_allocator_name(void) {
+    return VERSION_TEXT(JEMALLOC_VERSION_MAJOR, JEMALLOC_VERSION_MINOR, JEMALLOC_VERSION_BUGFIX);
+}
+
+/* The mallctl names take the arena's index as text; this one stands for all of them. */
+#define ALL_ARENAS "4096"
+_Static_assert(MALLCTL_ARENAS_ALL == 4096, "ALL_ARENAS spells MALLCTL_ARENAS_ALL");
+
+void mem_purge(void) {
+    mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+    mallctl("arena." ALL_ARENAS ".purge", NULL, NULL, NULL, 0);
+}
+
+void mem_decay(void) {
+    mallctl("arena." ALL_ARENAS ".decay", NULL, NULL, NULL, 0);
+}
+
+#endif
+
+/* --- For both -----------------------------------------------------------------------------------
+ */
+
+void *mem_alloc(size_t size) {
+    void *ptr = raw_alloc(size);
+    if (__builtin_expect(ptr == NULL, 0)) out_of_memory(size);
+    return ptr;
+}
+
+void *mem_alloc_zeroed(size_t size) {
+    void *ptr = raw_alloc_zeroed(size);
+    if (__builtin_expect(ptr == NULL, 0)) out_of_memory(size);
+    return ptr;
+}
+
+void *mem_alloc_aligned(size_t alignment, size_t size) {
+    void *ptr = raw_alloc_aligned(alignment, size);
+    if (__builtin_expect(ptr == NULL, 0)) out_of_memory(size);
+    return ptr;
+}
+
+void *mem_realloc(void *ptr, size_t size) {
+    void *moved = raw_realloc(ptr, size);
+    if (__builtin_expect(moved == NULL, 0)) out_of_memory(size);
+    return moved;
+}
+
+void *mem_try_alloc(size_t size) {
+    return raw_alloc(size);
+}
+
+void *mem_try_realloc(void *ptr, size_t size) {
+    return raw_realloc(ptr, size);
+}
+
+char *mem_strdup(const char *cstr) {
+    size_t size = strlen(cstr) + 1;
+    return memcpy(mem_alloc(size), cstr, size);
+}

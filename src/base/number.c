@@ -1,0 +1,228 @@
+#include "base/number.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char number_digit_pairs[201] = "00010203040506070809101112131415161718192021222324"
+                                     "25262728293031323334353637383940414243444546474849"
+                                     "50515253545556575859606162636465666768697071727374"
+                                     "75767778798081828384858687888990919293949596979899";
+
+const uint64_t number_powers_of_ten[20] = {
+    0,
+    10UL,
+    100UL,
+    1000UL,
+    10000UL,
+    100000UL,
+    1000000UL,
+    10000000UL,
+    100000000UL,
+    1000000000UL,
+    10000000000UL,
+    100000000000UL,
+    1000000000000UL,
+    10000000000000UL,
+    100000000000000UL,
+    1000000000000000UL,
+    10000000000000000UL,
+    100000000000000000UL,
+    1000000000000000000UL,
+    10000000000000000000UL,
+};
+
+/* --- Integers ------------------------------------------------------------------------------------
+ */
+
+/* Canonical digits, at least one. Nineteen of them can't overflow; the twentieth is checked. */
+static bool parse_digits(const char *at, const char *end, uint64_t *value) {
+    enum { SAFE_DIGITS = 19 };
+    size_t len = (size_t)(end - at);
+    if (len == 0 || len > SAFE_DIGITS + 1) return false;
+    if (at[0] == '0' && len > 1) return false;
+    const char *safe_end = len > SAFE_DIGITS ? at + SAFE_DIGITS : end;
+    uint64_t sum = 0;
+    for (; at < safe_end; at++) {
+        if (!number_is_digit(*at)) return false;
+        sum = sum * 10 + (uint64_t)(*at - '0');
+    }
+    if (at < end) {
+        if (!number_is_digit(*at)) return false;
+        if (__builtin_mul_overflow(sum, 10, &sum)) return false;
+        if (__builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum)) return false;
+    }
+    *value = sum;
+    return true;
+}
+
+bool number_parse_uint64(struct slice text, uint64_t *value) {
+    return parse_digits(text.ptr, slice_end(text), value);
+}
+
+bool number_parse_int64_short(struct slice text, int64_t *value) {
+    bool negative = text.ptr[0] == '-';
+    uint64_t magnitude;
+    if (!parse_digits(text.ptr + negative, text.ptr + text.len, &magnitude)) return false;
+    if (negative && magnitude == 0) return false;
+    if (magnitude > (uint64_t)INT64_MAX + negative) return false;
+    *value = (int64_t)(negative ? 0 - magnitude : magnitude);
+    return true;
+}
+
+bool number_parse_memory(struct slice text, uint64_t *bytes) {
+    static const struct {
+        const char *unit;
+        uint64_t factor;
+    } units[] = {
+        {"", 1},        {"b", 1},          {"k", 1000},       {"kb", 1UL << 10},
+        {"m", 1000000}, {"mb", 1UL << 20}, {"g", 1000000000}, {"gb", 1UL << 30},
+    };
+    if (text.len == 0) return false;
+    size_t digits = 0;
+    while (digits < text.len && number_is_digit(text.ptr[digits])) digits++;
+    /* Leading zeros are harmless here. */
+    size_t zeros = 0;
+    while (zeros + 1 < digits && text.ptr[zeros] == '0') zeros++;
+    uint64_t count;
+    if (!parse_digits(text.ptr + zeros, text.ptr + digits, &count)) return false;
+    struct slice unit = slice_make(text.ptr + digits, text.len - digits);
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (!slice_is(unit, units[i].unit)) continue;
+        uint64_t product;
+        if (__builtin_mul_overflow(count, units[i].factor, &product)) return false;
+        *bytes = product;
+        return true;
+    }
+    return false;
+}
+
+/* --- Floating point
+ * ------------------------------------------------------------------------------- */
+
+/* strtod needs a terminator, and skips blanks that are not wanted. */
+static bool copy_number_text(struct slice text, char copy[NUMBER_TEXT_MAX + 1]) {
+    if (text.len == 0 || text.len > NUMBER_TEXT_MAX) return false;
+    if (text.ptr[0] == ' ' || (text.ptr[0] >= '\t' && text.ptr[0] <= '\r')) return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    return true;
+}
+
+bool number_parse_long_double(struct slice text, long double *value) {
+    char copy[NUMBER_TEXT_MAX + 1], *end;
+    if (!copy_number_text(text, copy)) return false;
+    errno = 0;
+    long double parsed = strtold(copy, &end);
+    if (end != copy + text.len || isnan(parsed)) return false;
+    if (errno == ERANGE && (isinf(parsed) || parsed == 0)) return false;
+    *value = parsed;
+    return true;
+}
+
+bool number_parse_double(struct slice text, double *value) {
+    char copy[NUMBER_TEXT_MAX + 1], *end;
+    if (!copy_number_text(text, copy)) return false;
+    errno = 0;
+    double parsed = strtod(copy, &end);
+    if (end != copy + text.len || isnan(parsed)) return false;
+    if (errno == ERANGE && (isinf(parsed) || parsed == 0)) return false;
+    *value = parsed;
+    return true;
+}
+
+/* value = 0.d1d2d3… × 10^point, as few digits as read back the same. */
+struct decimal {
+    char digits[20];
+    int count, point;
+};
+
+/* `value` is finite and positive. Fifteen digits always survive text → double → text, so fewer need
+ * not be tried, trailing zeros apart; but the subnormal ones have less precision. */
+static struct decimal shortest_decimal(double value) {
+    struct decimal decimal;
+    char text[DOUBLE_TEXT_MAX];
+    int precision = value < DBL_MIN ? 1 : 15;
+    do {
+        snprintf(text, sizeof(text), "%.*e", precision - 1, value);
+    } while (strtod(text, NULL) != value && precision++ < 17);
+    const char *exponent = strchr(text, 'e');
+    decimal.count = 0;
+    for (const char *at = text; at < exponent; at++) {
+        if (number_is_digit(*at)) decimal.digits[decimal.count++] = *at;
+    }
+    while (decimal.count > 1 && decimal.digits[decimal.count - 1] == '0') decimal.count--;
+    decimal.point = (int)strtol(exponent + 1, NULL, 10) + 1;
+    return decimal;
+}
+
+static char *put_zeros(char *dst, int count) {
+    memset(dst, '0', (size_t)count);
+    return dst + count;
+}
+
+static char *put_digits(char *dst, const char *digits, int count) {
+    memcpy(dst, digits, (size_t)count);
+    return dst + count;
+}
+
+static char *put_exponential(char *dst, const struct decimal *decimal) {
+    *dst++ = decimal->digits[0];
+    if (decimal->count > 1) {
+        *dst++ = '.';
+        dst = put_digits(dst, decimal->digits + 1, decimal->count - 1);
+    }
+    int exponent = decimal->point - 1;
+    *dst++ = 'e';
+    *dst++ = exponent < 0 ? '-' : '+';
+    return dst + number_format_uint64(dst, (uint64_t)abs(exponent));
+}
+
+/* Plain where that takes at most seven zeros after the digits, or for fractions not below 0.0001 or
+ * with at most six places; else with an exponent. The layout of Redis since 7.2. */
+static char *put_decimal(char *dst, const struct decimal *decimal) {
+    int zeros_after = decimal->point - decimal->count;
+    int exponent = abs(decimal->point - 1);
+    if (zeros_after >= 0 && exponent < decimal->count + 7) {
+        dst = put_digits(dst, decimal->digits, decimal->count);
+        return put_zeros(dst, zeros_after);
+    }
+    if (zeros_after >= 0 || (zeros_after <= -7 && exponent >= 4)) {
+        return put_exponential(dst, decimal);
+    }
+    if (decimal->point <= 0) {
+        dst = put_digits(dst, "0.", 2);
+        dst = put_zeros(dst, -decimal->point);
+        return put_digits(dst, decimal->digits, decimal->count);
+    }
+    dst = put_digits(dst, decimal->digits, decimal->point);
+    *dst++ = '.';
+    return put_digits(dst, decimal->digits + decimal->point, decimal->count - decimal->point);
+}
+
+/* Integers below 2^62 are written digit by digit, exactly. */
+#define PLAIN_INTEGER_END 4611686018427387904.0
+
+size_t number_format_double(char *dst, double value) {
+    char *at = dst;
+    if (isnan(value)) {
+        at = put_digits(at, "nan", 3);
+    } else if (value == 0) {
+        if (signbit(value)) *at++ = '-';
+        *at++ = '0';
+    } else if (fabs(value) < PLAIN_INTEGER_END && value == (double)(int64_t)value) {
+        at += number_format_int64(at, (int64_t)value);
+    } else {
+        if (value < 0) *at++ = '-';
+        if (isinf(value)) {
+            at = put_digits(at, "inf", 3);
+        } else {
+            struct decimal decimal = shortest_decimal(fabs(value));
+            at = put_decimal(at, &decimal);
+        }
+    }
+    *at = '\0';
+    return (size_t)(at - dst);
+}

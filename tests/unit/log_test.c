@@ -1,0 +1,170 @@
+#include "base/log.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[64], path[96];
+
+static int make_directory(void **state) {
+    (void)state;
+    snprintf(directory, sizeof(directory), "/tmp/packlist-log-test-XXXXXX");
+    if (mkdtemp(directory) == NULL) return -1;
+    snprintf(path, sizeof(path), "%s/server.log", directory);
+    return log_set_file(path) ? 0 : -1;
+}
+
+static int remove_directory(void **state) {
+    (void)state;
+    unlink(path);
+    return rmdir(directory);
+}
+
+static int start_empty(void **state) {
+    (void)state;
+    log_set_level(LOG_NOTICE);
+    return truncate(path, 0);
+}
+
+/* The whole log; the returned text is overwritten by the next call. */
+static char *read_log(void) {
+    static char text[8192];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void lines_look_as_log_readers_expect(void **state) {
+    (void)state;
+    log_warning("a %s of %d", "text", 42);
+    int pid, day, year, hour, minute, second, ms, end = 0;
+    char role, month[4], mark;
+    char *text = read_log();
+    assert_int_equal(sscanf(text, "%d:%c %2d %3s %4d %2d:%2d:%2d.%3d %c a text of 42\n%n", &pid,
+                            &role, &day, month, &year, &hour, &minute, &second, &ms, &mark, &end),
+                     10);
+    assert_int_equal(end, strlen(text));
+    assert_int_equal(pid, getpid());
+    assert_int_equal(role, 'M');
+    assert_int_equal(mark, '#');
+    struct timespec now;
+    struct tm local;
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &local);
+    assert_in_range(year, local.tm_year + 1899, local.tm_year + 1900);
+    assert_int_equal(strchr(text, '#') - strchr(text, ' '), strlen(" 01 Jan 2025 01:02:03.004 "));
+}
+
+static void lines_below_the_level_are_dropped(void **state) {
+    (void)state;
+    static const char marks[] = ".-*#";
+    for (int level = LOG_DEBUG; level <= LOG_NOTHING; level++) {
+        assert_int_equal(truncate(path, 0), 0);
+        log_set_level((enum log_level)level);
+        log_debug("line");
+        log_verbose("line");
+        log_notice("line");
+        log_warning("line");
+        log_write(LOG_NOTHING, "line");
+        char *line = read_log();
+        for (int written = level; written < LOG_NOTHING; written++) {
+            assert_int_equal(strstr(line, " line\n")[-1], marks[written]);
+            line = strchr(line, '\n') + 1;
+        }
+        assert_string_equal(line, "");
+    }
+}
+
+static void long_lines_are_cut_and_end_with_a_newline(void **state) {
+    (void)state;
+    char text[LOG_TEXT_MAX * 2];
+    for (size_t len = LOG_TEXT_MAX - 2; len < LOG_TEXT_MAX + 3; len++) {
+        assert_int_equal(truncate(path, 0), 0);
+        memset(text, 'x', len);
+        text[len] = '\0';
+        log_notice("%s", text);
+        const char *log = read_log();
+        size_t kept = len < LOG_TEXT_MAX ? len : LOG_TEXT_MAX;
+        assert_int_equal(strlen(strchr(log, 'x')), kept + 1);
+        assert_int_equal(log[strlen(log) - 1], '\n');
+    }
+}
+
+static void a_renamed_file_is_left_behind(void **state) {
+    (void)state;
+    char old[112];
+    snprintf(old, sizeof(old), "%s.1", path);
+    log_notice("before");
+    assert_int_equal(rename(path, old), 0);
+    log_notice("after");
+    assert_null(strstr(read_log(), "before"));
+    assert_non_null(strstr(read_log(), "after"));
+    unlink(old);
+}
+
+static void a_path_that_cannot_be_opened_changes_nothing(void **state) {
+    (void)state;
+    char long_path[10000];
+    memset(long_path, 'p', sizeof(long_path) - 1);
+    long_path[sizeof(long_path) - 1] = '\0';
+    assert_false(log_set_file("/nowhere/at/all.log"));
+    assert_int_equal(errno, ENOENT);
+    assert_false(log_set_file(long_path));
+    assert_int_equal(errno, ENAMETOOLONG);
+    errno = EAGAIN;
+    log_notice("still here");
+    assert_int_equal(errno, EAGAIN);
+    assert_non_null(strstr(read_log(), "still here"));
+}
+
+static void a_child_marks_its_lines(void **state) {
+    (void)state;
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        log_set_child();
+        log_notice("from the child");
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    char head[32];
+    snprintf(head, sizeof(head), "%d:C ", (int)child);
+    assert_memory_equal(read_log(), head, strlen(head));
+}
+
+static void an_empty_path_is_standard_output(void **state) {
+    (void)state;
+    int saved = dup(STDOUT_FILENO);
+    fflush(stdout);
+    assert_non_null(freopen(path, "a", stdout));
+    assert_true(log_set_file(""));
+    log_notice("to standard output");
+    fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    assert_non_null(strstr(read_log(), "to standard output"));
+    assert_true(log_set_file(path));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(lines_look_as_log_readers_expect, start_empty),
+        cmocka_unit_test_setup(lines_below_the_level_are_dropped, start_empty),
+        cmocka_unit_test_setup(long_lines_are_cut_and_end_with_a_newline, start_empty),
+        cmocka_unit_test_setup(a_renamed_file_is_left_behind, start_empty),
+        cmocka_unit_test_setup(a_path_that_cannot_be_opened_changes_nothing, start_empty),
+        cmocka_unit_test_setup(a_child_marks_its_lines, start_empty),
+        cmocka_unit_test_setup(an_empty_path_is_standard_output, start_empty),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,258 @@
+#include "base/number.h"
+#include "unit/seed.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void check_round_trip(int64_t value) {
+    char ours[INT64_TEXT_MAX + 1], libc[32];
+    ours[INT64_TEXT_MAX] = 'x';
+    size_t len = number_format_int64(ours, value);
+    assert_int_equal(len, snprintf(libc, sizeof(libc), "%" PRId64, value));
+    assert_memory_equal(ours, libc, len);
+    assert_int_equal(number_int64_length(value), len);
+    int64_t back = ~value;
+    assert_true(number_parse_int64(slice_make(ours, len), &back));
+    assert_true(back == value);
+
+    uint64_t as_unsigned = (uint64_t)value, unsigned_back = ~as_unsigned;
+    len = number_format_uint64(ours, as_unsigned);
+    assert_int_equal(len, snprintf(libc, sizeof(libc), "%" PRIu64, as_unsigned));
+    assert_memory_equal(ours, libc, len);
+    assert_int_equal(number_uint64_length(as_unsigned), len);
+    assert_true(number_parse_uint64(slice_make(ours, len), &unsigned_back));
+    assert_true(unsigned_back == as_unsigned);
+    assert_int_equal(ours[INT64_TEXT_MAX], 'x');
+}
+
+static void integers_survive_text_and_back(void **state) {
+    (void)state;
+    struct random random = random_of_this_run();
+    for (int64_t value = -11000; value < 11000; value++) check_round_trip(value);
+    for (uint64_t power = 1, i = 0; i < 20; i++, power *= 10) {
+        for (int delta = -2; delta <= 2; delta++) {
+            check_round_trip((int64_t)(power + (uint64_t)delta));
+            check_round_trip((int64_t)(0 - power + (uint64_t)delta));
+        }
+    }
+    for (int bits = 0; bits < 64; bits++) {
+        for (int delta = -2; delta <= 2; delta++) {
+            check_round_trip((int64_t)((1UL << bits) + (uint64_t)delta));
+        }
+        for (int i = 0; i < 1000; i++) check_round_trip((int64_t)(random_next(&random) >> bits));
+    }
+}
+
+static void only_canonical_integers_are_accepted(void **state) {
+    (void)state;
+    static const char *refused[] = {"",
+                                    "-",
+                                    "+1",
+                                    "-0",
+                                    "00",
+                                    "01",
+                                    "-01",
+                                    " 1",
+                                    "1 ",
+                                    "1a",
+                                    "a1",
+                                    "1.0",
+                                    "1-1",
+                                    "--1",
+                                    "1a1",
+                                    "0x10",
+                                    "9223372036854775808",
+                                    "-9223372036854775809",
+                                    "18446744073709551616",
+                                    "99999999999999999999",
+                                    "100000000000000000000",
+                                    "9999999999999999999a",
+                                    "-99999999999999999999"};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        int64_t value = 77;
+        assert_false(number_parse_int64(slice_of_cstr(refused[i]), &value));
+        assert_int_equal(value, 77);
+    }
+    int64_t value = 77;
+    assert_false(number_parse_int64(slice_make(NULL, 0), &value));
+    assert_false(number_parse_int64(SLICE("1\0"), &value));
+    assert_false(number_parse_int64(SLICE("1\0001"), &value));
+    assert_true(number_parse_int64(SLICE("-9223372036854775808"), &value));
+    assert_true(value == INT64_MIN);
+
+    uint64_t natural = 77;
+    assert_false(number_parse_uint64(SLICE("-1"), &natural));
+    assert_false(number_parse_uint64(SLICE("18446744073709551616"), &natural));
+    assert_false(number_parse_uint64(SLICE("184467440737095516150"), &natural));
+    assert_false(number_parse_uint64(SLICE("1844674407370955161/"), &natural));
+    assert_false(number_parse_uint64(slice_make(NULL, 0), &natural));
+    assert_int_equal(natural, 77);
+    assert_true(number_parse_uint64(SLICE("18446744073709551615"), &natural));
+    assert_true(natural == UINT64_MAX);
+}
+
+/* Whatever is accepted must be what would be written. */
+static void random_texts_are_accepted_only_if_they_format_back(void **state) {
+    (void)state;
+    struct random random = random_of_this_run();
+    int accepted = 0;
+    for (int i = 0; i < 300000; i++) {
+        char text[24], back[INT64_TEXT_MAX];
+        size_t len = random_below(&random, 22);
+        for (size_t n = 0; n < len; n++) text[n] = "0123456789-9"[random_below(&random, 12)];
+        int64_t value;
+        char *end = NULL;
+        text[len] = '\0';
+        bool ok = number_parse_int64(slice_make(text, len), &value);
+        long long expected = strtoll(text, &end, 10);
+        bool same = len > 0 && end == text + len && number_format_int64(back, expected) == len &&
+                    memcmp(back, text, len) == 0;
+        assert_int_equal(ok, same);
+        if (ok) assert_true(value == expected);
+        accepted += ok;
+    }
+    assert_true(accepted > 1000);
+}
+
+static void floating_point_texts_follow_strtod_but_for_blanks_and_nan(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } accepted[] = {{"0", 0},
+                    {"1.5", 1.5},
+                    {"-2.25e3", -2250},
+                    {"+3", 3},
+                    {".5", 0.5},
+                    {"5.", 5},
+                    {"0x10", 16},
+                    {"inf", INFINITY},
+                    {"-INF", -INFINITY},
+                    {"infinity", INFINITY},
+                    {"5e-324", 5e-324}};
+    for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
+        double value = 77;
+        long double long_value = 77;
+        assert_true(number_parse_double(slice_of_cstr(accepted[i].text), &value));
+        assert_true(value == accepted[i].value);
+        assert_true(number_parse_long_double(slice_of_cstr(accepted[i].text), &long_value));
+        assert_true((double)long_value == accepted[i].value);
+    }
+    static const char *refused[] = {"",  " 1", "\t1", "\n1",    "1 ",  "nan",     "-nan",
+                                    "a", "1a", "1,5", "1e5000", "--1", "1e-5000", "nan(1)"};
+    char zeros[NUMBER_TEXT_MAX + 2];
+    memset(zeros, '0', sizeof(zeros));
+    double value = 77;
+    long double long_value = 77;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        assert_false(number_parse_double(slice_of_cstr(refused[i]), &value));
+        assert_false(number_parse_long_double(slice_of_cstr(refused[i]), &long_value));
+    }
+    assert_false(number_parse_double(slice_make(zeros, NUMBER_TEXT_MAX + 1), &value));
+    assert_false(number_parse_long_double(slice_make(zeros, NUMBER_TEXT_MAX + 1), &long_value));
+    assert_false(number_parse_double(SLICE("1\0"), &value));
+    assert_false(number_parse_double(slice_make(NULL, 0), &value));
+    assert_true(value == 77 && long_value == 77);
+    assert_true(number_parse_double(slice_make(zeros, NUMBER_TEXT_MAX), &value));
+    assert_true(value == 0);
+}
+
+static void sizes_take_units_in_any_case(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } accepted[] = {{"0", 0},
+                    {"100", 100},
+                    {"1b", 1},
+                    {"007", 7},
+                    {"1k", 1000},
+                    {"1kb", 1024},
+                    {"2K", 2000},
+                    {"3Kb", 3072},
+                    {"1m", 1000000},
+                    {"1MB", 1048576},
+                    {"1g", 1000000000},
+                    {"4gb", 4294967296},
+                    {"18446744073709551615", UINT64_MAX}};
+    for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
+        uint64_t bytes = 77;
+        assert_true(number_parse_memory(slice_of_cstr(accepted[i].text), &bytes));
+        assert_true(bytes == accepted[i].bytes);
+    }
+    static const char *refused[] = {
+        "", "-1", "kb", "1 kb", "1kib", "1.5g", "1tb", "+1", "18446744073709551615k", "1kbb"};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        uint64_t bytes = 77;
+        assert_false(number_parse_memory(slice_of_cstr(refused[i]), &bytes));
+        assert_int_equal(bytes, 77);
+    }
+}
+
+static void check_double_text(double value, const char *expected) {
+    char text[DOUBLE_TEXT_MAX];
+    size_t len = number_format_double(text, value);
+    assert_string_equal(text, expected);
+    assert_int_equal(len, strlen(expected));
+}
+
+static void doubles_are_written_in_the_shortest_plain_form(void **state) {
+    (void)state;
+    check_double_text(0, "0");
+    check_double_text(-0.0, "-0");
+    check_double_text(3, "3");
+    check_double_text(-17, "-17");
+    check_double_text(3.3, "3.3");
+    check_double_text(0.1, "0.1");
+    check_double_text(1.0 / 3, "0.3333333333333333");
+    check_double_text(-0.00001, "-0.00001");
+    check_double_text(1e-7, "1e-7");
+    check_double_text(1.5e-10, "1.5e-10");
+    check_double_text(123456789.125, "123456789.125");
+    check_double_text(2251799813685249.5, "2251799813685249.5");
+    check_double_text(467957031831174912.0, "467957031831174912");
+    check_double_text(1e18, "1000000000000000000");
+    check_double_text(1e19, "1e+19");
+    check_double_text(1.7976931348623157e308, "1.7976931348623157e+308");
+    check_double_text(-2.2250738585072014e-308, "-2.2250738585072014e-308");
+    check_double_text(5e-324, "5e-324");
+    check_double_text(INFINITY, "inf");
+    check_double_text(-INFINITY, "-inf");
+    check_double_text(NAN, "nan");
+}
+
+static void doubles_read_back_the_same(void **state) {
+    (void)state;
+    struct random random = random_of_this_run();
+    for (int i = 0; i < 100000; i++) {
+        uint64_t bits = random_next(&random);
+        double value, back;
+        memcpy(&value, &bits, sizeof(value));
+        if (i % 2) value = (double)(int64_t)(bits >> i % 64) / (double)(1L << bits % 20);
+        if (isnan(value)) continue;
+        char text[DOUBLE_TEXT_MAX];
+        size_t len = number_format_double(text, value);
+        assert_true(len < DOUBLE_TEXT_MAX && text[len] == '\0');
+        assert_true(number_parse_double(slice_make(text, len), &back));
+        assert_true(back == value);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_survive_text_and_back),
+        cmocka_unit_test(only_canonical_integers_are_accepted),
+        cmocka_unit_test(random_texts_are_accepted_only_if_they_format_back),
+        cmocka_unit_test(floating_point_texts_follow_strtod_but_for_blanks_and_nan),
+        cmocka_unit_test(sizes_take_units_in_any_case),
+        cmocka_unit_test(doubles_are_written_in_the_shortest_plain_form),
+        cmocka_unit_test(doubles_read_back_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
