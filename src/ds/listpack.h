@@ -1,8 +1,8 @@
 /* listpack: elements packed one after another; the encoding of every small or chunked list value.
  *
- * This module knows *elements* and runs of them ("the body": elements with nothing around them). Who holds a
- * body (an entry, a quicklist node) is its owner's matter. The *serialized* form, as in RDB files and DUMP
- * payloads, wraps a body in a 6-byte header and an end byte.
+ * This module knows *elements* and runs of them ("the body": elements with nothing around them).
+ * Who holds a body (an entry, a quicklist node) is its owner's matter. The *serialized* form, as in
+ * RDB files and DUMP payloads, wraps a body in a 6-byte header and an end byte.
  *
  *      serialized:  [total bytes 4 LE][count 2 LE, 65535 = unknown] element … [0xFF]
  *      element:     [encoding + data][back length 1-5 bytes]
@@ -14,14 +14,15 @@
  *      1110llll     [l 1] string of … 4095 bytes (12 bits, BE)  1111 0011    integer, 4 bytes LE
  *                                                               1111 0100    integer, 8 bytes LE
  *
- * The back length is the size of "encoding + data", in 7-bit groups, readable from its last byte backwards: every byte
- * but the first has its top bit set. It takes 1 byte up to 127, then 2, 3, 4, 5 bytes from 128, 16383, 2097151 and
- * 268435455 on (the last three one earlier than 7 bits a byte ask for: so Redis writes them, and walks over them).
- * Source: the listpack specification (github.com/antirez/listpack) and Redis RDB version 10.
+ * The back length is the size of "encoding + data", in 7-bit groups, readable from its last byte
+ * backwards: every byte but the first has its top bit set. It takes 1 byte up to 127, then 2, 3, 4,
+ * 5 bytes from 128, 16383, 2097151 and 268435455 on (the last three one earlier than 7 bits a byte
+ * ask for: so Redis writes them, and walks over them). Source: the listpack specification
+ * (github.com/antirez/listpack) and Redis RDB version 10.
  *
- * Invariant of every body in memory: elements are *canonical*: a text that number_parse_int64 accepts is
- * stored as the shortest integer, any other text with the shortest string header. So two elements are
- * equal texts exactly when their bytes are equal, and searching never decodes. */
+ * Invariant of every body in memory: elements are *canonical*: a text that number_parse_int64
+ * accepts is stored as the shortest integer, any other text with the shortest string header. So two
+ * elements are equal texts exactly when their bytes are equal, and searching never decodes. */
 #ifndef PACKLIST_DS_LISTPACK_H
 #define PACKLIST_DS_LISTPACK_H
 
@@ -54,20 +55,20 @@ enum {
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-/* A text made ready to be stored: classified once, then sized, compared and written as often as needed.
- * A view: `text` must outlive it. */
+/* A text made ready to be stored: classified once, then sized, compared and written as often as
+ * needed. A view: `text` must outlive it. */
 struct listpack_element {
     struct slice text;
     int64_t integer; /* the value, when `is_integer` */
     uint32_t size;   /* bytes of the whole element, back length included */
     bool is_integer;
     uint8_t header_size;
-    uint8_t header
-        [LISTPACK_INTEGER_SIZE_MAX]; /* what precedes the text; the whole element of an integer */
+    uint8_t header[LISTPACK_INTEGER_SIZE_MAX]; /* what precedes the text; the whole element of an
+                                                  integer */
 };
 
-/* Classifies `text` (at most LISTPACK_TEXT_MAX bytes). O(1) but for texts of up to 20 bytes that begin like a number, which
- * are tried as integers. */
+/* Classifies `text` (at most LISTPACK_TEXT_MAX bytes). O(1) but for texts of up to 20 bytes that
+ * begin like a number, which are tried as integers. */
 void listpack_prepare(struct listpack_element *element, struct slice text);
 
 /* Writes `element->size` bytes at `dst`. */
@@ -85,7 +86,8 @@ struct listpack_value {
 /* Decodes the element at `p`; returns its size, back length included. */
 size_t listpack_get(const uint8_t *p, struct listpack_value *value);
 
-/* The element's text: inside the body, or, for integers, written to `buffer` (room for INT64_TEXT_MAX bytes). */
+/* The element's text: inside the body, or, for integers, written to `buffer` (room for
+ * INT64_TEXT_MAX bytes). */
 struct slice listpack_value_text(const struct listpack_value *value, char *buffer);
 
 /* Size of each element whose first byte alone tells it; 0 for longer strings. */
@@ -106,14 +108,14 @@ static inline size_t listpack_size_before(const uint8_t *p) {
     return p[-1] < 128 ? (size_t)p[-1] + 1 : listpack_size_before_long(p);
 }
 
-/* The start of element `index` (0-based), walking from `first`, resp. from `end` backwards (0 = the last). O(index);
- * about half a nanosecond a step where neighbours are of equal size. */
+/* The start of element `index` (0-based), walking from `first`, resp. from `end` backwards (0 = the
+ * last). O(index); about half a nanosecond a step where neighbours are of equal size. */
 const uint8_t *listpack_seek(const uint8_t *first, size_t index);
 const uint8_t *listpack_seek_back(const uint8_t *end, size_t index);
 
-/* The first element in [first, end) that equals `needle`, or NULL. `*skipped` gets the number of elements
- * passed before it (all of them when NULL). At most `max` elements are looked at. Reads each header once and
- * compares bytes only where the size and header agree. */
+/* The first element in [first, end) that equals `needle`, or NULL. `*skipped` gets the number of
+ * elements passed before it (all of them when NULL). At most `max` elements are looked at. Reads
+ * each header once and compares bytes only where the size and header agree. */
 const uint8_t *listpack_find(const uint8_t *first, const uint8_t *end,
                              const struct listpack_element *needle, size_t max, size_t *skipped);
 
@@ -125,25 +127,29 @@ const uint8_t *listpack_find_back(const uint8_t *first, const uint8_t *end,
 /* Does the element at `p` equal `needle`? */
 bool listpack_equal(const uint8_t *p, const struct listpack_element *needle);
 
-/* Removes up to `max` elements that equal `needle` from the body [first, end), the first ones, or the last ones
- * when `from_end`; closes the gaps in one pass; returns the new end. `*removed` gets their number. */
+/* Removes up to `max` elements that equal `needle` from the body [first, end), the first ones, or
+ * the last ones when `from_end`; closes the gaps in one pass; returns the new end. `*removed` gets
+ * their number. */
 uint8_t *listpack_remove_matching(uint8_t *first, uint8_t *end,
                                   const struct listpack_element *needle, size_t max, bool from_end,
                                   size_t *removed);
 
-/* --- The serialized form -------------------------------------------------------------------------- */
+/* --- The serialized form
+ * -------------------------------------------------------------------------- */
 
-/* Writes the 6-byte header for a body of `body_size` bytes and `count` elements; the caller copies the body
- * and ends with LISTPACK_END. */
+/* Writes the 6-byte header for a body of `body_size` bytes and `count` elements; the caller copies
+ * the body and ends with LISTPACK_END. */
 void listpack_write_header(uint8_t *dst, size_t body_size, size_t count);
 
-/* Checks untrusted bytes completely: header, every element within bounds, every back length, end byte, count.
- * True when valid; then the body is [bytes + 6, bytes + size - 1), `*count` has the number of elements and
- * `*canonical` tells whether every element is canonical (if not, the owner re-encodes each one). O(size), never
- * reads outside [bytes, bytes + size). */
+/* Checks untrusted bytes completely: header, every element within bounds, every back length, end
+ * byte, count. True when valid; then the body is [bytes + 6, bytes + size - 1), `*count` has the
+ * number of elements and
+ * `*canonical` tells whether every element is canonical (if not, the owner re-encodes each one).
+ * O(size), never reads outside [bytes, bytes + size). */
 bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *canonical);
 
-/* The executable invariant: [first, end) is exactly `count` valid canonical elements. For tests and asserts. */
+/* The executable invariant: [first, end) is exactly `count` valid canonical elements. For tests and
+ * asserts. */
 bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count);
 
 #endif

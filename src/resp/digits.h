@@ -1,8 +1,10 @@
-/* digits: decimal text of lengths and integers, for the inner loops of the reply writer; internal to resp/.
+/* digits: decimal text of lengths and integers, for the inner loops of the reply writer; internal
+ * to resp/.
  *
- * Eight digits are made at once in one register: a number below 10^8 is split into two of four digits, four of
- * two, eight of one, each step one multiplication over all lanes. No table, no loop, no branch on the number of digits.
- * Stores are eight bytes wide: callers have DIGITS_SLACK writable bytes behind what they write. */
+ * Eight digits are made at once in one register: a number below 10^8 is split into two of four
+ * digits, four of two, eight of one, each step one multiplication over all lanes. No table, no
+ * loop, no branch on the number of digits. Stores are eight bytes wide: callers have DIGITS_SLACK
+ * writable bytes behind what they write. */
 #ifndef PACKLIST_RESP_DIGITS_H
 #define PACKLIST_RESP_DIGITS_H
 

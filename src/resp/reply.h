@@ -1,7 +1,8 @@
 /* reply: values → RESP2 or RESP3 bytes, appended to a growing buffer.
  *
- * The writer never fails and never flushes: who owns the buffer sends it. The protocol version decides how the types that
- * RESP2 lacks are written (map → flat array, set → array, double → bulk, boolean → integer, null → $-1, push → array). */
+ * The writer never fails and never flushes: who owns the buffer sends it. The protocol version
+ * decides how the types that RESP2 lacks are written (map → flat array, set → array, double → bulk,
+ * boolean → integer, null → $-1, push → array). */
 #ifndef PACKLIST_RESP_REPLY_H
 #define PACKLIST_RESP_REPLY_H
 
@@ -18,15 +19,16 @@ struct reply {
     int protocol; /* 2 or 3 */
 };
 
-/* An empty RESP2 reply with room for `capacity` bytes; 0 allocates nothing until the first write. The bytes are freed by
- * reply_free, which leaves an empty reply. */
+/* An empty RESP2 reply with room for `capacity` bytes; 0 allocates nothing until the first write.
+ * The bytes are freed by reply_free, which leaves an empty reply. */
 void reply_init(struct reply *reply, size_t capacity);
 void reply_free(struct reply *reply);
 
 /* The slow half of reply_reserve: a larger buffer, at least doubled. */
 void reply_grow(struct reply *reply, size_t more);
 
-/* Room for `more` bytes behind data + len (which may be written directly, then len += n). Amortised O(1). */
+/* Room for `more` bytes behind data + len (which may be written directly, then len += n). Amortised
+ * O(1). */
 static inline char *reply_reserve(struct reply *reply, size_t more) {
     if (__builtin_expect(reply->capacity - reply->len < more, 0)) reply_grow(reply, more);
     return reply->data + reply->len;
@@ -46,7 +48,8 @@ static inline void reply_ok(struct reply *reply) {
     reply_raw(reply, SLICE("+OK\r\n"));
 }
 
-/* -text: the whole error line, code first ("ERR no such key"); line breaks at its ends are cut off, others become blanks. */
+/* -text: the whole error line, code first ("ERR no such key"); line breaks at its ends are cut off,
+ * others become blanks. */
 void reply_error(struct reply *reply, const char *text);
 void reply_error_format(struct reply *reply, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -62,21 +65,25 @@ void reply_bulk_integer(struct reply *reply, int64_t value); /* its decimal text
 void reply_null(struct reply *reply);                        /* $-1 or _ */
 void reply_null_array(struct reply *reply);                  /* *-1 or _ */
 void reply_bool(struct reply *reply, bool value);
-void reply_double(struct reply *reply,
-                  double value); /* shortest text that reads back; inf, -inf, nan */
-void reply_verbatim(struct reply *reply, struct slice text,
-                    const char format[3]); /* "txt" or "mkd" */
+
+/* The shortest text that reads back as `value`; inf, -inf, nan. */
+void reply_double(struct reply *reply, double value);
+
+/* `format` is "txt" or "mkd"; RESP2 gets the bare text. */
+void reply_verbatim(struct reply *reply, struct slice text, const char format[3]);
 void reply_big_number(struct reply *reply, struct slice digits);
 
-/* Headers of aggregates: the members follow. Maps take pairs. Attributes are RESP3's only (caller checks). */
+/* Headers of aggregates: the members follow. Maps take pairs. Attributes are RESP3's only (caller
+ * checks). */
 void reply_array(struct reply *reply, size_t count);
 void reply_map(struct reply *reply, size_t pairs);
 void reply_set(struct reply *reply, size_t count);
 void reply_push(struct reply *reply, size_t count);
 void reply_attribute(struct reply *reply, size_t pairs);
 
-/* An aggregate whose length is known only afterwards: `mark` remembers where it begins; the matching reply_*_end
- * puts the header there (moving the members by its few bytes: O(bytes written since)). Nests. */
+/* An aggregate whose length is known only afterwards: `mark` remembers where it begins; the
+ * matching reply_*_end puts the header there (moving the members by its few bytes: O(bytes written
+ * since)). Nests. */
 size_t reply_begin(const struct reply *reply);
 void reply_array_end(struct reply *reply, size_t mark, size_t count);
 void reply_map_end(struct reply *reply, size_t mark, size_t pairs);
@@ -85,14 +92,15 @@ void reply_set_end(struct reply *reply, size_t mark, size_t count);
 /* One listpack element as a bulk. */
 void reply_listpack_element(struct reply *reply, const uint8_t *element);
 
-/* `count` elements of the body [first, body_end) from `first` on, each as a bulk, in one fused loop; the LRANGE writer.
- * Bytes before `readable_end` (>= body_end) may be read, so that copies can be of fixed size; the more of them, the better.
- * Reserves once, by the size of the body. A few nanoseconds an element. Returns the position behind the last element. */
+/* `count` elements of the body [first, body_end) from `first` on, each as a bulk, in one fused
+ * loop; the LRANGE writer. Bytes before `readable_end` (>= body_end) may be read, so that copies
+ * can be of fixed size; the more of them, the better. Reserves once, by the size of the body. A few
+ * nanoseconds an element. Returns the position behind the last element. */
 const uint8_t *reply_listpack_run(struct reply *reply, const uint8_t *first, size_t count,
                                   const uint8_t *body_end, const uint8_t *readable_end);
 
-/* The same from `end` backwards, last element first, of the body [body_first, end). Returns the position of the element
- * written last. */
+/* The same from `end` backwards, last element first, of the body [body_first, end). Returns the
+ * position of the element written last. */
 const uint8_t *reply_listpack_run_back(struct reply *reply, const uint8_t *end, size_t count,
                                        const uint8_t *body_first, const uint8_t *readable_end);
 

@@ -36,8 +36,10 @@ enum {
 
 /* "$<length>\r\n", padded to 8 bytes. */
 static const char length_headers[100][8] = {
-    HEADERS_OF_TEN(""), HEADERS_OF_TEN("1"), HEADERS_OF_TEN("2"), HEADERS_OF_TEN("3"), HEADERS_OF_TEN("4"),
-    HEADERS_OF_TEN("5"), HEADERS_OF_TEN("6"), HEADERS_OF_TEN("7"), HEADERS_OF_TEN("8"), HEADERS_OF_TEN("9"),
+    HEADERS_OF_TEN(""), HEADERS_OF_TEN("1"), HEADERS_OF_TEN("2"),
+    HEADERS_OF_TEN("3"), HEADERS_OF_TEN("4"), HEADERS_OF_TEN("5"),
+    HEADERS_OF_TEN("6"), HEADERS_OF_TEN("7"), HEADERS_OF_TEN("8"),
+    HEADERS_OF_TEN("9"),
 };
 // clang-format on
 

@@ -29,7 +29,7 @@ enum { TEXT_SIZE_MAX = 17000 };
 static inline size_t text_integer(struct random *random, char *buffer) {
     uint64_t value = (1ull << random_below(random, 64)) + random_below(random, 3) - 1;
     bool negative = random_below(random, 2) != 0;
-    return (size_t)sprintf(buffer, "%s%llu", negative ? "-" : "", (unsigned long long)value);
+    return (size_t)snprintf(buffer, 32, "%s%llu", negative ? "-" : "", (unsigned long long)value);
 }
 
 /* Writes a text at `buffer` (TEXT_SIZE_MAX bytes); `long_ones` allows those of 4 KB and more. */
@@ -52,7 +52,7 @@ static inline struct slice text_random(struct random *random, char *buffer, bool
     switch (random_below(random, 4)) {
     case 0: len = text_integer(random, buffer); break;
     case 1:
-        len = (size_t)sprintf(buffer, "%lld", (long long)random_below(random, 300) - 150);
+        len = (size_t)snprintf(buffer, 32, "%lld", (long long)random_below(random, 300) - 150);
         break;
     case 2:
         len = (size_t)sprintf(buffer, "%s",
