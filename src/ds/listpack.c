@@ -150,12 +150,19 @@ void listpack_prepare(struct listpack_element *element, struct slice text) {
 }
 
 void listpack_write(uint8_t *dst, const struct listpack_element *element) {
+    size_t len = element->text.len;
+    if ((element->header[0] & 0xC0) == LISTPACK_STRING6) {
+        *dst = element->header[0];
+        if (len > 0) memcpy(dst + 1, element->text.ptr, len);
+        dst[1 + len] = (uint8_t)(1 + len);
+        return;
+    }
     memcpy(dst, element->header, element->header_size);
     if (element->is_integer) return;
     dst += element->header_size;
-    if (element->text.len > 0) memcpy(dst, element->text.ptr, element->text.len);
-    size_t data_size = element->header_size + element->text.len;
-    write_back_length(dst + element->text.len, data_size, element->size - data_size);
+    memcpy(dst, element->text.ptr, len);
+    size_t data_size = element->header_size + len;
+    write_back_length(dst + len, data_size, element->size - data_size);
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */

@@ -4,28 +4,30 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "resp/digits.h"
+#include "resp/reply_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
+// clang-format off
+#define HEADERS_OF_TEN(tens) \
+    "$" tens "0\r\n", "$" tens "1\r\n", "$" tens "2\r\n", "$" tens "3\r\n", "$" tens "4\r\n", \
+    "$" tens "5\r\n", "$" tens "6\r\n", "$" tens "7\r\n", "$" tens "8\r\n", "$" tens "9\r\n"
+
+const char reply_length_headers[REPLY_SHORT_LENGTHS][8] = {
+    HEADERS_OF_TEN(""), HEADERS_OF_TEN("1"), HEADERS_OF_TEN("2"),
+    HEADERS_OF_TEN("3"), HEADERS_OF_TEN("4"), HEADERS_OF_TEN("5"),
+    HEADERS_OF_TEN("6"), HEADERS_OF_TEN("7"), HEADERS_OF_TEN("8"),
+    HEADERS_OF_TEN("9"),
+};
+// clang-format on
+
 /* Most bytes of "<type><int64>\r\n", with the room that digits_write wants behind. */
 enum { LINE_MAX_SIZE = 1 + INT64_TEXT_MAX + 2 + DIGITS_SLACK };
 
-static inline char *write_line_end(char *out) {
-    memcpy(out, "\r\n", 2);
-    return out + 2;
-}
-
-/* "<type><number>\r\n". */
-static inline char *write_header(char *out, char type, uint64_t number) {
-    *out++ = type;
-    return write_line_end(digits_write(out, number));
-}
-
 static inline void reply_header(struct reply *reply, char type, uint64_t number) {
     char *out = reply_reserve(reply, LINE_MAX_SIZE);
-    reply->len = (size_t)(write_header(out, type, number) - reply->data);
+    reply->len = (size_t)(reply_write_header(out, type, number) - reply->data);
 }
 
 static inline bool is_resp3(const struct reply *reply) {
@@ -59,7 +61,7 @@ static char *write_text_line(struct reply *reply, char type, struct slice text) 
     char *out = reply_reserve(reply, 1 + text.len + 2);
     *out = type;
     if (text.len > 0) memcpy(out + 1, text.ptr, text.len);
-    write_line_end(out + 1 + text.len);
+    reply_write_line_end(out + 1 + text.len);
     reply->len += 1 + text.len + 2;
     return out + 1;
 }
@@ -107,18 +109,22 @@ void reply_error_format(struct reply *reply, const char *format, ...) {
 }
 
 void reply_integer(struct reply *reply, int64_t value) {
+    if (value >= 0) {
+        reply_header(reply, ':', (uint64_t)value);
+        return;
+    }
     char *out = reply_reserve(reply, LINE_MAX_SIZE);
     *out++ = ':';
-    reply->len = (size_t)(write_line_end(digits_write_signed(out, value)) - reply->data);
+    reply->len = (size_t)(reply_write_line_end(digits_write_signed(out, value)) - reply->data);
 }
 
 /* --- Bulks ------------------------------------------------------------------------------------ */
 
 void reply_bulk(struct reply *reply, struct slice text) {
     char *out = reply_reserve(reply, LINE_MAX_SIZE + text.len + 2);
-    out = write_header(out, '$', text.len);
+    out = reply_write_header(out, '$', text.len);
     if (text.len > 0) memcpy(out, text.ptr, text.len);
-    reply->len = (size_t)(write_line_end(out + text.len) - reply->data);
+    reply->len = (size_t)(reply_write_line_end(out + text.len) - reply->data);
 }
 
 void reply_bulk_integer(struct reply *reply, int64_t value) {
@@ -160,11 +166,11 @@ void reply_verbatim(struct reply *reply, struct slice text, const char format[3]
         return;
     }
     char *out = reply_reserve(reply, LINE_MAX_SIZE + 4 + text.len + 2);
-    out = write_header(out, '=', 4 + text.len);
+    out = reply_write_header(out, '=', 4 + text.len);
     memcpy(out, format, 3);
     out[3] = ':';
     if (text.len > 0) memcpy(out + 4, text.ptr, text.len);
-    reply->len = (size_t)(write_line_end(out + 4 + text.len) - reply->data);
+    reply->len = (size_t)(reply_write_line_end(out + 4 + text.len) - reply->data);
 }
 
 void reply_big_number(struct reply *reply, struct slice digits) {
@@ -208,7 +214,7 @@ size_t reply_begin(const struct reply *reply) {
 /* Moves what was written since `mark` up by the header, and writes the header there. */
 static void insert_header(struct reply *reply, size_t mark, char type, uint64_t number) {
     char header[LINE_MAX_SIZE];
-    size_t size = (size_t)(write_header(header, type, number) - header);
+    size_t size = (size_t)(reply_write_header(header, type, number) - header);
     reply_reserve(reply, size);
     char *at = reply->data + mark;
     memmove(at + size, at, reply->len - mark);

@@ -16,7 +16,7 @@
  * see string_run. */
 #include "resp/reply.h"
 
-#include "resp/digits.h"
+#include "resp/reply_internal.h"
 
 #include <assert.h>
 
@@ -28,29 +28,6 @@ enum {
      * characters takes 10 bytes in the listpack and 27 in the reply. */
     GROWTH_MAX = 17
 };
-
-// clang-format off
-#define HEADERS_OF_TEN(tens) \
-    "$" tens "0\r\n", "$" tens "1\r\n", "$" tens "2\r\n", "$" tens "3\r\n", "$" tens "4\r\n", \
-    "$" tens "5\r\n", "$" tens "6\r\n", "$" tens "7\r\n", "$" tens "8\r\n", "$" tens "9\r\n"
-
-/* "$<length>\r\n", padded to 8 bytes. */
-static const char length_headers[100][8] = {
-    HEADERS_OF_TEN(""), HEADERS_OF_TEN("1"), HEADERS_OF_TEN("2"),
-    HEADERS_OF_TEN("3"), HEADERS_OF_TEN("4"), HEADERS_OF_TEN("5"),
-    HEADERS_OF_TEN("6"), HEADERS_OF_TEN("7"), HEADERS_OF_TEN("8"),
-    HEADERS_OF_TEN("9"),
-};
-// clang-format on
-
-static inline char *write_line_end(char *out) {
-    memcpy(out, "\r\n", 2);
-    return out + 2;
-}
-
-static inline size_t short_header_size(size_t len) {
-    return len > 9 ? 5 : 4;
-}
 
 /* --- Integers --------------------------------------------------------------------------------- */
 
@@ -65,14 +42,14 @@ static inline char *write_integer(char *out, int64_t value) {
         memcpy(out, &header, 4);
         out[4] = '-';
         memcpy(out + 4 + negative, &digits.text, 8);
-        return write_line_end(out + 4 + len);
+        return reply_write_line_end(out + 4 + len);
     }
     char *text = out + (negative || magnitude > 999999999 ? 5 : 4);
     char *end = digits_write_signed(text, value);
-    const char *header = length_headers[end - text];
+    const char *header = reply_length_headers[end - text];
     memcpy(out, header, 4);
     if (text - out == 5) out[4] = header[4];
-    return write_line_end(end);
+    return reply_write_line_end(end);
 }
 
 /* Is `byte`, which is not that of a short string, the first of an integer element? */
@@ -113,24 +90,18 @@ static inline bool is_middle_string(unsigned byte) {
 /* A string of up to 63 bytes; WIDE readable bytes at `p`. */
 static inline char *write_short_string(char *out, const uint8_t *p) {
     size_t len = *p & 63;
-    memcpy(out, length_headers[len], 8);
-    out += short_header_size(len);
+    memcpy(out, reply_length_headers[len], 8);
+    out += reply_length_header_size(len);
     memcpy(out, p + 1, 32);
     if (len > 32) memcpy(out + 32, p + 33, 32);
-    return write_line_end(out + len);
+    return reply_write_line_end(out + len);
 }
 
 /* A string whose text is exactly [text, text + len). */
 static inline char *write_exact_string(char *out, const char *text, size_t len) {
-    if (len < 100) {
-        memcpy(out, length_headers[len], 8);
-        out += short_header_size(len);
-    } else {
-        *out++ = '$';
-        out = write_line_end(digits_write(out, len));
-    }
+    out = reply_write_header(out, '$', len);
     memcpy(out, text, len);
-    return write_line_end(out + len);
+    return reply_write_line_end(out + len);
 }
 
 /* Any element, reading nothing but it. */
@@ -156,16 +127,16 @@ struct run {
 static inline __attribute__((always_inline)) void
 string_run_of(struct run *run, const uint8_t *last_wide, size_t copied) {
     const uint8_t byte = *run->p;
-    const size_t len = byte & 63, header_size = short_header_size(len);
+    const size_t len = byte & 63, header_size = reply_length_header_size(len);
     uint64_t header;
-    memcpy(&header, length_headers[len], 8);
+    memcpy(&header, reply_length_headers[len], 8);
     char *out = run->out;
     const uint8_t *p = run->p;
     size_t left = run->left;
     do {
         memcpy(out, &header, 8);
         memcpy(out + header_size, p + 1, copied);
-        out = write_line_end(out + header_size + len);
+        out = reply_write_line_end(out + header_size + len);
         p += len + 2;
         left--;
     } while (left > 0 && p <= last_wide && *p == byte);
@@ -217,9 +188,9 @@ static void middle_string_run(struct run *run, const uint8_t *last_wide) {
         const uint8_t *text = at.p + 2;
         if (text + len > last_wide) break;
         *at.out = '$';
-        char *out = write_line_end(digits_write_short(at.out + 1, (uint32_t)len));
+        char *out = reply_write_line_end(digits_write_short(at.out + 1, (uint32_t)len));
         for (size_t i = 0; i < len; i += 64) memcpy(out + i, text + i, 64);
-        at.out = write_line_end(out + len);
+        at.out = reply_write_line_end(out + len);
         at.p = text + len + (len < 126 ? 1 : 2);
         at.left--;
     } while (at.left > 0 && at.p <= last_wide && is_middle_string(*at.p));
