@@ -55,8 +55,8 @@ static inline struct slice text_random(struct random *random, char *buffer, bool
         len = (size_t)snprintf(buffer, 32, "%lld", (long long)random_below(random, 300) - 150);
         break;
     case 2:
-        len = (size_t)sprintf(buffer, "%s",
-                              tricky[random_below(random, sizeof tricky / sizeof *tricky)]);
+        len = (size_t)snprintf(buffer, 32, "%s",
+                               tricky[random_below(random, sizeof tricky / sizeof *tricky)]);
         break;
     default:
         len = lengths[random_below(random, long_ones ? choices : choices - 6)];
