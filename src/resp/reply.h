@@ -19,35 +19,58 @@ struct reply {
     int protocol; /* 2 or 3 */
 };
 
+/* An empty RESP2 reply with room for `capacity` bytes; 0 allocates nothing until the first write.
+ * The bytes are freed by reply_free, which leaves an empty reply. */
 void reply_init(struct reply *reply, size_t capacity);
 void reply_free(struct reply *reply);
 
+/* The slow half of reply_reserve: a larger buffer, at least doubled. */
+void reply_grow(struct reply *reply, size_t more);
+
 /* Room for `more` bytes behind data + len (which may be written directly, then len += n). Amortised
  * O(1). */
-char *reply_reserve(struct reply *reply, size_t more);
+static inline char *reply_reserve(struct reply *reply, size_t more) {
+    if (__builtin_expect(reply->capacity - reply->len < more, 0)) reply_grow(reply, more);
+    return reply->data + reply->len;
+}
 
 /* Bytes that are RESP already. */
-void reply_raw(struct reply *reply, struct slice bytes);
+static inline void reply_raw(struct reply *reply, struct slice bytes) {
+    char *out = reply_reserve(reply, bytes.len);
+    if (bytes.len > 0) memcpy(out, bytes.ptr, bytes.len);
+    reply->len += bytes.len;
+}
 
 /* +text. `text` has no line break. */
 void reply_status(struct reply *reply, struct slice text);
-void reply_ok(struct reply *reply);
 
-/* -text: the whole error line, code first ("ERR no such key"); line breaks in it become blanks. */
+static inline void reply_ok(struct reply *reply) {
+    reply_raw(reply, SLICE("+OK\r\n"));
+}
+
+/* -text: the whole error line, code first ("ERR no such key"); line breaks at its ends are cut off,
+ * others become blanks. */
 void reply_error(struct reply *reply, const char *text);
 void reply_error_format(struct reply *reply, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 void reply_integer(struct reply *reply, int64_t value);
 void reply_bulk(struct reply *reply, struct slice text);
-void reply_bulk_cstr(struct reply *reply, const char *cstr);
+
+static inline void reply_bulk_cstr(struct reply *reply, const char *cstr) {
+    reply_bulk(reply, slice_of_cstr(cstr));
+}
+
 void reply_bulk_integer(struct reply *reply, int64_t value); /* its decimal text as a bulk */
 void reply_null(struct reply *reply);                        /* $-1 or _ */
 void reply_null_array(struct reply *reply);                  /* *-1 or _ */
 void reply_bool(struct reply *reply, bool value);
+
+/* The shortest text that reads back as `value`; inf, -inf, nan. */
 void reply_double(struct reply *reply, double value);
-void reply_verbatim(struct reply *reply, struct slice text,
-                    const char format[3]); /* "txt" or "mkd" */
+
+/* `format` is "txt" or "mkd"; RESP2 gets the bare text. */
+void reply_verbatim(struct reply *reply, struct slice text, const char format[3]);
 void reply_big_number(struct reply *reply, struct slice digits);
 
 /* Headers of aggregates: the members follow. Maps take pairs. Attributes are RESP3's only (caller
@@ -69,13 +92,16 @@ void reply_set_end(struct reply *reply, size_t mark, size_t count);
 /* One listpack element as a bulk. */
 void reply_listpack_element(struct reply *reply, const uint8_t *element);
 
-/* `count` elements of a body from `first` on, each as a bulk, in one fused loop; the LRANGE writer.
- * `readable_end`: bytes before it may be read, so that copies can be of fixed size. Reserves once.
- * A few nanoseconds an element. Returns the position behind the last element. */
+/* `count` elements of the body [first, body_end) from `first` on, each as a bulk, in one fused
+ * loop; the LRANGE writer. Bytes before `readable_end` (>= body_end) may be read, so that copies
+ * can be of fixed size; the more of them, the better. Reserves once, by the size of the body. A few
+ * nanoseconds an element. Returns the position behind the last element. */
 const uint8_t *reply_listpack_run(struct reply *reply, const uint8_t *first, size_t count,
                                   const uint8_t *body_end, const uint8_t *readable_end);
 
-/* The same from `end` backwards, last element first. */
-const uint8_t *reply_listpack_run_back(struct reply *reply, const uint8_t *end, size_t count);
+/* The same from `end` backwards, last element first, of the body [body_first, end). Returns the
+ * position of the element written last. */
+const uint8_t *reply_listpack_run_back(struct reply *reply, const uint8_t *end, size_t count,
+                                       const uint8_t *body_first, const uint8_t *readable_end);
 
 #endif

@@ -1,0 +1,448 @@
+/* listpack: see the header for the format, byte by byte.
+ *
+ * How the element of each kind lies in memory (back length drawn as its usual single byte):
+ *
+ *      integer 5        05 | 01                      size 2
+ *      integer 1000     C3 E8 | 02                   size 3
+ *      integer 1000000  F2 40 42 0F | 04             size 5
+ *      string "abc"     83 'a' 'b' 'c' | 04          size 5
+ *      100-byte string  E0 64 text… | 66             size 103
+ *      5000-byte string F0 88 13 00 00 text… | 27 8D size 5007 (two bytes of back length)
+ *
+ * Walking is a chain of dependent loads: byte → size → next byte. Where neighbours are of equal
+ * size, which is what lists mostly hold, the loops below step by the last size and only *check* it:
+ * the processor predicts the check and works on several elements at once. They do so from the
+ * second equal size on, so that lists of mixed sizes do not pay for wrong guesses. */
+#include "ds/listpack.h"
+
+#include "base/number.h"
+
+#include <assert.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers are copied as they are");
+
+/* --- Sizes ------------------------------------------------------------------------------------ */
+
+// clang-format off
+const uint8_t listpack_size_table[256] = {
+    [0x00 ... 0x7F] = 2, /* 7-bit integers */
+    /* strings: header, text, back length */
+    [0x80] = 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+    [0x90] = 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33,
+    [0xA0] = 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49,
+    [0xB0] = 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65,
+    [0xC0 ... 0xDF] = 3, /* 13-bit integers */
+    [0xE0 ... 0xF0] = 0, /* strings whose length stands in the next bytes */
+    [0xF1] = 4, 5, 6, 10, /* 16, 24, 32, 64-bit integers */
+};
+// clang-format on
+
+/* Bytes that the back length of `data_size` bytes takes. */
+static size_t back_length_size(uint64_t data_size) {
+    if (data_size < 128) return 1;
+    if (data_size < 16383) return 2;
+    if (data_size < 2097151) return 3;
+    if (data_size < 268435455) return 4;
+    return 5;
+}
+
+static void write_back_length(uint8_t *dst, uint64_t data_size, size_t length_size) {
+    for (size_t i = length_size; i-- > 0; data_size >>= 7) {
+        dst[i] = (uint8_t)((data_size & 127) | (i > 0 ? 128 : 0));
+    }
+}
+
+/* Text length of an element of type LISTPACK_STRING12, resp. LISTPACK_STRING32. */
+static size_t string12_length(const uint8_t *p) {
+    return (size_t)(p[0] & 15) << 8 | p[1];
+}
+
+static size_t string32_length(const uint8_t *p) {
+    uint32_t len;
+    memcpy(&len, p + 1, sizeof len);
+    return len;
+}
+
+size_t listpack_size_long(const uint8_t *p) {
+    assert(*p >= LISTPACK_STRING12 && *p <= LISTPACK_STRING32);
+    size_t data_size = *p < LISTPACK_STRING32 ? 2 + string12_length(p) : 5 + string32_length(p);
+    return data_size + back_length_size(data_size);
+}
+
+size_t listpack_size_before_long(const uint8_t *p) {
+    size_t data_size = 0, groups = 0;
+    uint8_t byte;
+    do {
+        byte = *--p;
+        data_size |= (size_t)(byte & 127) << (7 * groups++);
+    } while (byte & 128);
+    return data_size + groups;
+}
+
+/* --- Writing ---------------------------------------------------------------------------------- */
+
+/* Writes encoding and data of an integer in its shortest form; returns their size. */
+static size_t encode_integer(uint8_t *dst, int64_t value) {
+    if (value >= 0 && value <= 127) {
+        dst[0] = (uint8_t)value;
+        return 1;
+    }
+    if (value >= -4096 && value <= 4095) {
+        dst[0] = (uint8_t)(LISTPACK_INTEGER13 | ((value >> 8) & 31));
+        dst[1] = (uint8_t)value;
+        return 2;
+    }
+    size_t width = 8;
+    dst[0] = LISTPACK_INTEGER64;
+    if (value >= INT16_MIN && value <= INT16_MAX) {
+        dst[0] = LISTPACK_INTEGER16;
+        width = 2;
+    } else if (value >= -8388608 && value <= 8388607) {
+        dst[0] = LISTPACK_INTEGER24;
+        width = 3;
+    } else if (value >= INT32_MIN && value <= INT32_MAX) {
+        dst[0] = LISTPACK_INTEGER32;
+        width = 4;
+    }
+    memcpy(dst + 1, &value, width);
+    return 1 + width;
+}
+
+/* Writes the shortest header for a text of `len` bytes; returns the header's size. */
+static size_t encode_string_header(uint8_t *dst, size_t len) {
+    if (len < 64) {
+        dst[0] = (uint8_t)(LISTPACK_STRING6 | len);
+        return 1;
+    }
+    if (len < 4096) {
+        dst[0] = (uint8_t)(LISTPACK_STRING12 | len >> 8);
+        dst[1] = (uint8_t)len;
+        return 2;
+    }
+    uint32_t len32 = (uint32_t)len;
+    dst[0] = LISTPACK_STRING32;
+    memcpy(dst + 1, &len32, sizeof len32);
+    return 5;
+}
+
+/* Is `text` stored as an integer? Refuses most texts by their length and first byte. */
+static bool parse_integer(struct slice text, int64_t *value) {
+    if (text.len == 0 || text.len > INT64_TEXT_MAX) return false;
+    bool numeric = (text.ptr[0] >= '0' && text.ptr[0] <= '9') || text.ptr[0] == '-';
+    return numeric && number_parse_int64(text, value);
+}
+
+void listpack_prepare(struct listpack_element *element, struct slice text) {
+    assert(text.len <= LISTPACK_TEXT_MAX);
+    element->text = text;
+    element->integer = 0;
+    element->is_integer = parse_integer(text, &element->integer);
+    if (element->is_integer) {
+        size_t data_size = encode_integer(element->header, element->integer);
+        element->header[data_size] = (uint8_t)data_size;
+        element->header_size = (uint8_t)(data_size + 1);
+        element->size = element->header_size;
+        return;
+    }
+    element->header_size = (uint8_t)encode_string_header(element->header, text.len);
+    size_t data_size = element->header_size + text.len;
+    element->size = (uint32_t)(data_size + back_length_size(data_size));
+}
+
+void listpack_write(uint8_t *dst, const struct listpack_element *element) {
+    size_t len = element->text.len;
+    if ((element->header[0] & 0xC0) == LISTPACK_STRING6) {
+        *dst = element->header[0];
+        if (len > 0) memcpy(dst + 1, element->text.ptr, len);
+        dst[1 + len] = (uint8_t)(1 + len);
+        return;
+    }
+    memcpy(dst, element->header, element->header_size);
+    if (element->is_integer) return;
+    dst += element->header_size;
+    memcpy(dst, element->text.ptr, len);
+    size_t data_size = element->header_size + len;
+    write_back_length(dst + len, data_size, element->size - data_size);
+}
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+/* The value of an element that is an integer. */
+static int64_t decode_integer(const uint8_t *p) {
+    if (*p < LISTPACK_STRING6) return *p;
+    if (*p < LISTPACK_STRING12) {
+        /* 13 bits: the sign is bit 12, carried up by shifting through the top of the word. */
+        return (int64_t)((uint64_t)(p[0] & 31) << 59 | (uint64_t)p[1] << 51) >> 51;
+    }
+    size_t width = listpack_size_table[*p] - 2;
+    uint64_t bits = 0;
+    memcpy(&bits, p + 1, width);
+    unsigned shift = 64 - 8 * (unsigned)width;
+    return (int64_t)(bits << shift) >> shift;
+}
+
+size_t listpack_get(const uint8_t *p, struct listpack_value *value) {
+    unsigned byte = *p;
+    size_t header_size;
+    if ((byte & 0xC0) == LISTPACK_STRING6) {
+        header_size = 1;
+        value->len = byte & 63;
+    } else if ((byte & 0xF0) == LISTPACK_STRING12) {
+        header_size = 2;
+        value->len = string12_length(p);
+    } else if (byte == LISTPACK_STRING32) {
+        header_size = 5;
+        value->len = string32_length(p);
+    } else {
+        value->ptr = NULL;
+        value->len = 0;
+        value->integer = decode_integer(p);
+        return listpack_size_table[byte];
+    }
+    value->ptr = (const char *)p + header_size;
+    value->integer = 0;
+    size_t data_size = header_size + value->len;
+    return data_size + back_length_size(data_size);
+}
+
+struct slice listpack_value_text(const struct listpack_value *value, char *buffer) {
+    if (value->ptr != NULL) return slice_make(value->ptr, value->len);
+    return slice_make(buffer, number_format_int64(buffer, value->integer));
+}
+
+const uint8_t *listpack_seek(const uint8_t *first, size_t index) {
+    const uint8_t *p = first;
+    size_t previous = 0;
+    while (index > 0) {
+        size_t size = listpack_size(p);
+        if (size == previous) {
+            for (; index > 0 && listpack_size(p) == previous; index--) p += previous;
+            previous = 0;
+            continue;
+        }
+        p += size;
+        index--;
+        previous = size;
+    }
+    return p;
+}
+
+const uint8_t *listpack_seek_back(const uint8_t *end, size_t index) {
+    const uint8_t *p = end - listpack_size_before(end);
+    size_t previous = 0;
+    while (index > 0) {
+        size_t size = listpack_size_before(p);
+        if (size == previous) {
+            for (; index > 0 && listpack_size_before(p) == previous; index--) p -= previous;
+            previous = 0;
+            continue;
+        }
+        p -= size;
+        index--;
+        previous = size;
+    }
+    return p;
+}
+
+/* --- Searching -------------------------------------------------------------------------------- */
+
+bool listpack_equal(const uint8_t *p, const struct listpack_element *needle) {
+    /* The first byte decides how many follow, so no more is read before it agrees. */
+    if (*p != needle->header[0]) return false;
+    if (memcmp(p, needle->header, needle->header_size) != 0) return false;
+    return needle->is_integer || needle->text.len == 0 ||
+           memcmp(p + needle->header_size, needle->text.ptr, needle->text.len) == 0;
+}
+
+/* The first bytes of the needle's encoding in one word: what nearly every element differs in. */
+struct probe {
+    uint64_t word;
+    uint64_t mask; /* ones where the needle has bytes */
+};
+
+static struct probe make_probe(const struct listpack_element *needle) {
+    uint8_t bytes[8] = {0}, ones[8] = {0};
+    size_t used = needle->header_size < 8 ? needle->header_size : 8;
+    memcpy(bytes, needle->header, used);
+    if (!needle->is_integer) {
+        size_t text = needle->text.len < 8 - used ? needle->text.len : 8 - used;
+        if (text > 0) memcpy(bytes + used, needle->text.ptr, text);
+        used += text;
+    }
+    memset(ones, 0xFF, used);
+    struct probe probe;
+    memcpy(&probe.word, bytes, sizeof bytes);
+    memcpy(&probe.mask, ones, sizeof ones);
+    return probe;
+}
+
+/* May the element at `p`, with 8 readable bytes, equal the needle? */
+static inline bool probe_matches(const struct probe *probe, const uint8_t *p) {
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return ((word ^ probe->word) & probe->mask) == 0;
+}
+
+const uint8_t *listpack_find(const uint8_t *first, const uint8_t *end,
+                             const struct listpack_element *needle, size_t max, size_t *skipped) {
+    const struct probe probe = make_probe(needle);
+    const uint8_t *p = first;
+    size_t n = 0, previous = 0;
+    while (n < max && end - p >= 8) {
+        size_t size = listpack_size(p);
+        if (size == previous) {
+            while (n < max && end - p >= 8 && listpack_size(p) == previous) {
+                if (probe_matches(&probe, p) && listpack_equal(p, needle)) goto found;
+                p += previous;
+                n++;
+            }
+            previous = 0;
+            continue;
+        }
+        if (probe_matches(&probe, p) && listpack_equal(p, needle)) goto found;
+        p += size;
+        n++;
+        previous = size;
+    }
+    for (; n < max && p < end; n++) {
+        if (listpack_equal(p, needle)) goto found;
+        p += listpack_size(p);
+    }
+    p = NULL;
+found:
+    *skipped = n;
+    return p;
+}
+
+const uint8_t *listpack_find_back(const uint8_t *first, const uint8_t *end,
+                                  const struct listpack_element *needle, size_t max,
+                                  size_t *skipped) {
+    const struct probe probe = make_probe(needle);
+    const uint8_t *p = end;
+    size_t n = 0;
+    for (; n < max && p > first; n++) {
+        p -= listpack_size_before(p);
+        if (end - p >= 8 && !probe_matches(&probe, p)) continue;
+        if (listpack_equal(p, needle)) {
+            *skipped = n;
+            return p;
+        }
+    }
+    *skipped = n;
+    return NULL;
+}
+
+/* Removes the first `max` matches of [first, end). Each byte behind the first match moves once. */
+static uint8_t *remove_first(uint8_t *first, uint8_t *end, const struct listpack_element *needle,
+                             size_t max, size_t *removed) {
+    uint8_t *from = first, *to = first;
+    size_t skipped;
+    *removed = 0;
+    while (*removed < max) {
+        const uint8_t *match = listpack_find(from, end, needle, SIZE_MAX, &skipped);
+        if (match == NULL) break;
+        size_t kept = (size_t)(match - from);
+        if (to != from) memmove(to, from, kept);
+        to += kept;
+        from += kept + needle->size;
+        ++*removed;
+    }
+    size_t rest = (size_t)(end - from);
+    if (to != from) memmove(to, from, rest);
+    return to + rest;
+}
+
+uint8_t *listpack_remove_matching(uint8_t *first, uint8_t *end,
+                                  const struct listpack_element *needle, size_t max, bool from_end,
+                                  size_t *removed) {
+    if (!from_end) return remove_first(first, end, needle, max, removed);
+    /* From the end: find the leftmost of the matches that go, then remove all from there on. */
+    uint8_t *leftmost = end;
+    for (size_t n = 0; n < max; n++) {
+        size_t skipped;
+        const uint8_t *match = listpack_find_back(first, leftmost, needle, SIZE_MAX, &skipped);
+        if (match == NULL) break;
+        leftmost = first + (match - first);
+    }
+    return remove_first(leftmost, end, needle, SIZE_MAX, removed);
+}
+
+/* --- The serialized form ---------------------------------------------------------------------- */
+
+enum { COUNT_UNKNOWN = 65535 };
+
+void listpack_write_header(uint8_t *dst, size_t body_size, size_t count) {
+    assert(body_size <= UINT32_MAX - LISTPACK_OVERHEAD);
+    uint32_t total = (uint32_t)(body_size + LISTPACK_OVERHEAD);
+    uint16_t count16 = (uint16_t)(count < COUNT_UNKNOWN ? count : COUNT_UNKNOWN);
+    memcpy(dst, &total, sizeof total);
+    memcpy(dst + 4, &count16, sizeof count16);
+}
+
+/* Size of "encoding + data" of the untrusted element at `p` < end, or 0 when it is malformed or its
+ * header is cut off. The data may still lie beyond `end`. */
+static uint64_t untrusted_data_size(const uint8_t *p, const uint8_t *end) {
+    unsigned byte = *p;
+    if (byte < LISTPACK_STRING12 || (byte >= LISTPACK_INTEGER16 && byte <= LISTPACK_INTEGER64)) {
+        return listpack_size_table[byte] - 1;
+    }
+    if (byte < LISTPACK_STRING32) return end - p >= 2 ? 2 + string12_length(p) : 0;
+    if (byte == LISTPACK_STRING32) return end - p >= 5 ? 5 + (uint64_t)string32_length(p) : 0;
+    return 0;
+}
+
+/* Is this element, known to be valid, stored in the form that listpack_prepare would choose for its
+ * text? */
+static bool is_canonical(const uint8_t *p) {
+    struct listpack_value value;
+    uint8_t shortest[LISTPACK_INTEGER_SIZE_MAX];
+    listpack_get(p, &value);
+    if (value.ptr == NULL) {
+        encode_integer(shortest, value.integer);
+        return listpack_size_table[shortest[0]] == listpack_size_table[*p];
+    }
+    int64_t integer;
+    return (size_t)(value.ptr - (const char *)p) == encode_string_header(shortest, value.len) &&
+           !parse_integer(slice_make(value.ptr, value.len), &integer);
+}
+
+/* Checks the untrusted bytes [p, end) to be elements and nothing else. */
+static bool validate_body(const uint8_t *p, const uint8_t *end, size_t *count, bool *canonical) {
+    *count = 0;
+    *canonical = true;
+    while (p < end) {
+        uint64_t left = (uint64_t)(end - p);
+        uint64_t data_size = untrusted_data_size(p, end);
+        size_t length_size = back_length_size(data_size);
+        if (data_size == 0 || data_size + length_size > left) return false;
+        uint8_t expected[5];
+        write_back_length(expected, data_size, length_size);
+        if (memcmp(p + data_size, expected, length_size) != 0) return false;
+        if (*canonical) *canonical = is_canonical(p);
+        p += data_size + length_size;
+        ++*count;
+    }
+    return true;
+}
+
+bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *canonical) {
+    *count = 0;
+    *canonical = true;
+    if (size < LISTPACK_OVERHEAD) return false;
+    uint32_t total;
+    uint16_t count16;
+    memcpy(&total, bytes, sizeof total);
+    memcpy(&count16, bytes + 4, sizeof count16);
+    if (total != size || bytes[size - 1] != LISTPACK_END) return false;
+    if (!validate_body(bytes + LISTPACK_HEADER_SIZE, bytes + size - 1, count, canonical)) {
+        return false;
+    }
+    return count16 == COUNT_UNKNOWN || count16 == *count;
+}
+
+bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count) {
+    size_t found;
+    bool canonical;
+    return first <= end && validate_body(first, end, &found, &canonical) && canonical &&
+           found == count;
+}

@@ -1,0 +1,35 @@
+/* What the files of the reply writer share. Each function writes at `out`, where there is room, and
+ * returns the position behind what it wrote. */
+#ifndef PACKLIST_RESP_REPLY_INTERNAL_H
+#define PACKLIST_RESP_REPLY_INTERNAL_H
+
+#include "resp/digits.h"
+
+#include <stddef.h>
+
+/* "$<length>\r\n" for lengths below 100, padded to 8 bytes. */
+enum { REPLY_SHORT_LENGTHS = 100 };
+extern const char reply_length_headers[REPLY_SHORT_LENGTHS][8];
+
+/* Bytes of such a header that count. */
+static inline size_t reply_length_header_size(size_t len) {
+    return len > 9 ? 5 : 4;
+}
+
+static inline char *reply_write_line_end(char *out) {
+    memcpy(out, "\r\n", 2);
+    return out + 2;
+}
+
+/* "<type><number>\r\n", for any number. Needs DIGITS_SLACK bytes of room behind it. */
+static inline char *reply_write_header(char *out, char type, uint64_t number) {
+    if (number < REPLY_SHORT_LENGTHS) {
+        memcpy(out, reply_length_headers[number], 8);
+        *out = type;
+        return out + reply_length_header_size(number);
+    }
+    *out++ = type;
+    return reply_write_line_end(digits_write(out, number));
+}
+
+#endif
