@@ -1,9 +1,9 @@
 /* client_filter: what CLIENT KILL's options are read as, and whom they match. */
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include "server/client_filter.h"
 

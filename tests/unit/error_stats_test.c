@@ -1,9 +1,9 @@
 /* error_stats: errors are counted by their code. */
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include "server/error_stats.h"
 
