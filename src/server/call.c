@@ -145,13 +145,21 @@ static sds container_name(const struct call *call) {
     return upper;
 }
 
-void call_unknown_subcommand(struct call *call) {
+static void answer_subcommand(struct call *call, const char *problem) {
     enum { SHOWN_MAX = 128 };
     size_t shown = call->argv[1].len < SHOWN_MAX ? call->argv[1].len : SHOWN_MAX;
     sds container = container_name(call);
-    reply_error_format(call->reply, "ERR unknown subcommand '%.*s'. Try %s HELP.", (int)shown,
+    reply_error_format(call->reply, "ERR %s '%.*s'. Try %s HELP.", problem, (int)shown,
                        call->argv[1].ptr, container);
     sds_free(container);
+}
+
+void call_unknown_subcommand(struct call *call) {
+    answer_subcommand(call, "unknown subcommand");
+}
+
+void call_bad_subcommand(struct call *call) {
+    answer_subcommand(call, "unknown subcommand or wrong number of arguments for");
 }
 
 void call_help(struct call *call, const char *const *lines) {

@@ -92,6 +92,10 @@ void call_syntax_error(struct call *call); /* ERR syntax error */
 void call_wrong_arity(struct call *call);  /* ERR wrong number of arguments for '…' command */
 void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'. Try X HELP. */
 
+/* "ERR unknown subcommand or wrong number of arguments for '…'. Try X HELP.": what commands answer that
+ * look at their subcommand or at its arity themselves. */
+void call_bad_subcommand(struct call *call);
+
 /* Answers the lines of a HELP subcommand: "<COMMAND> <subcommand> …" header and trailer are added
  * as Redis does. `lines` ends with NULL. */
 void call_help(struct call *call, const char *const *lines);

@@ -62,6 +62,15 @@ static const struct command *resolve(struct session *session, struct reply *repl
     return command;
 }
 
+/* Was an error answered, from `begin` on? If so it is counted. */
+static bool count_error(size_t begin) {
+    const struct reply *reply = &server.reply;
+    if (reply->len == begin || reply->data[begin] != '-') return false;
+    server.stats.errors++;
+    error_stats_count(&server.stats.by_error, slice_make(reply->data + begin, reply->len - begin));
+    return true;
+}
+
 /* --- The rare states of a session
  * ---------------------------------------------------------------------- */
 
@@ -106,10 +115,7 @@ static void run(struct session *session, const struct command *command, const st
     size_t begin = server.reply.len;
     struct call call = dispatch_call(session, &server.reply, command, argv, argc);
     command->run(&call);
-    if (server.reply.len > begin && server.reply.data[begin] == '-') {
-        stats->failed++;
-        server.stats.errors++;
-    }
+    if (count_error(begin)) stats->failed++;
     uint64_t ticks = clock_ticks();
     stats->calls++;
     stats->ticks += ticks - server.ticks;
@@ -127,14 +133,14 @@ bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
         }
         if (session->flags && needs_auth(session, command)) {
             server.stats.by_command[command_index(command)].rejected++;
-            server.stats.errors++;
             reply_error(&server.reply, "NOAUTH Authentication required.");
+            count_error(begin);
         } else {
             session->last_command = command;
             run(session, command, argv, argc);
         }
     } else {
-        server.stats.errors++;
+        count_error(begin);
     }
     if (session->flags) suppress_reply(session, &server.reply, begin);
     if (blocking_has_ready(server.blocking)) blocking_serve(server.blocking);

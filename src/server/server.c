@@ -75,6 +75,7 @@ bool server_start(const char **error) {
     signal(SIGHUP, SIG_IGN);
     if (!listeners_open(error)) return false;
     cron_start();
+    server.startup_memory = mem_used();
     return true;
 }
 

@@ -2,6 +2,8 @@
 #ifndef PACKLIST_SERVER_STATS_H
 #define PACKLIST_SERVER_STATS_H
 
+#include "server/error_stats.h"
+
 #include <stdint.h>
 
 struct command_stats {
@@ -37,6 +39,7 @@ struct stats {
     struct rate commands_rate;
     struct rate input_rate;
     struct rate output_rate;
+    struct error_stats by_error;
     struct command_stats *by_command; /* indexed by the command's place in the table */
 };
 

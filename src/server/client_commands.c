@@ -1,0 +1,260 @@
+/* client_commands: CLIENT: what clients may know and say of themselves, and what the operator may do
+ * to them. */
+#include "base/number.h"
+#include "server/blocking.h"
+#include "server/client_filter.h"
+#include "server/pause.h"
+#include "server/server.h"
+#include "server/server_commands.h"
+
+/* --- Who I am --- */
+
+void client_id_command(struct call *call) {
+    reply_integer(call->reply, (int64_t)call->session->id);
+}
+
+void client_getname_command(struct call *call) {
+    if (call->session->name)
+        reply_bulk(call->reply, sds_slice(call->session->name));
+    else
+        reply_null(call->reply);
+}
+
+void client_setname_command(struct call *call) {
+    if (!session_check_name(call, call->argv[2], "Client names")) return;
+    session_set_name(call->session, call->argv[2]);
+    reply_ok(call->reply);
+}
+
+/* Where the library's text of that name is kept; NULL when there is no such text. */
+static sds *library_text(struct session *session, struct slice name) {
+    if (slice_is(name, "lib-name")) return &session->lib_name;
+    return slice_is(name, "lib-ver") ? &session->lib_version : NULL;
+}
+
+void client_setinfo_command(struct call *call) {
+    struct slice name = call->argv[2], value = call->argv[3];
+    sds *text = library_text(call->session, name);
+    if (!text) {
+        reply_error_format(call->reply, "ERR Unrecognized option '%.*s'", (int)name.len, name.ptr);
+        return;
+    }
+    char as_sent[sizeof("lib-name")];
+    memcpy(as_sent, name.ptr, name.len);
+    as_sent[name.len] = 0;
+    if (!session_check_name(call, value, as_sent)) return;
+    sds_free(*text);
+    *text = value.len ? sds_new(value) : NULL;
+    reply_ok(call->reply);
+}
+
+/* --- How I am served --- */
+
+void client_reply_command(struct call *call) {
+    const uint32_t off = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT;
+    struct session *session = call->session;
+    if (slice_is(call->argv[2], "on")) {
+        session->flags &= ~off;
+        reply_ok(call->reply);
+    } else if (slice_is(call->argv[2], "off")) {
+        session->flags |= SESSION_REPLY_OFF;
+    } else if (slice_is(call->argv[2], "skip")) {
+        if (!(session->flags & SESSION_REPLY_OFF)) session->flags |= SESSION_REPLY_SKIP_NEXT;
+    } else {
+        call_syntax_error(call);
+    }
+}
+
+/* ON or OFF for one mark of the session. */
+static void set_mark(struct call *call, enum session_mark mark) {
+    if (slice_is(call->argv[2], "on")) {
+        call->session->marks |= (uint8_t)mark;
+    } else if (slice_is(call->argv[2], "off")) {
+        call->session->marks &= (uint8_t)~mark;
+    } else {
+        call_syntax_error(call);
+        return;
+    }
+    reply_ok(call->reply);
+}
+
+void client_no_evict_command(struct call *call) {
+    set_mark(call, SESSION_NO_EVICT);
+}
+
+void client_no_touch_command(struct call *call) {
+    set_mark(call, SESSION_NO_TOUCH);
+}
+
+/* Invalidation messages are never sent, so tracking is always off. */
+void client_trackinginfo_command(struct call *call) {
+    struct reply *reply = call->reply;
+    reply_map(reply, 3);
+    reply_bulk_cstr(reply, "flags");
+    reply_set(reply, 1);
+    reply_bulk_cstr(reply, "off");
+    reply_bulk_cstr(reply, "redirect");
+    reply_integer(reply, -1);
+    reply_bulk_cstr(reply, "prefixes");
+    reply_array(reply, 0);
+}
+
+void client_getredir_command(struct call *call) {
+    reply_integer(call->reply, -1);
+}
+
+/* --- What the operator does to others --- */
+
+static bool filter_meets(const struct client_filter *filter, struct session *session,
+                         const struct session *me) {
+    struct conn *conn = conn_of_session(session);
+    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX];
+    struct client_facts facts = {
+        .id = (int64_t)session->id,
+        .age_s = (server.now_ms - session->created_ms) / 1000,
+        .type = CLIENT_TYPE_NORMAL,
+        .is_me = session == me,
+    };
+    if (filter->address.ptr) facts.address = slice_of_cstr(conn_peer_name(conn, peer));
+    if (filter->local_address.ptr)
+        facts.local_address = slice_of_cstr(conn_local_name(conn, local));
+    return client_filter_matches(filter, &facts);
+}
+
+/* Closes who meets the filter, the asking client only after it was answered; returns how many. */
+static int64_t kill_matching(const struct client_filter *filter, struct session *me) {
+    int64_t killed = 0;
+    struct session *next;
+    for (struct session *session = server.sessions.first; session; session = next) {
+        next = session->next;
+        if (!filter_meets(filter, session, me)) continue;
+        if (session == me)
+            session_close_after_reply(session);
+        else
+            session_close(session);
+        killed++;
+    }
+    return killed;
+}
+
+void client_kill_command(struct call *call) {
+    if (call->argc == 3) { /* the old form: an address, which may be one's own */
+        struct client_filter filter = {.address = call->argv[2]};
+        if (kill_matching(&filter, call->session))
+            reply_ok(call->reply);
+        else
+            reply_error(call->reply, "ERR No such client");
+        return;
+    }
+    struct client_filter filter;
+    sds error = client_filter_parse(&filter, call->argv + 2, call->argc - 2);
+    if (error) {
+        reply_error(call->reply, error);
+        sds_free(error);
+        return;
+    }
+    reply_integer(call->reply, kill_matching(&filter, call->session));
+}
+
+void client_unblock_command(struct call *call) {
+    if (call->argc > 4) {
+        call_bad_subcommand(call);
+        return;
+    }
+    bool with_error = call->argc == 4 && slice_is(call->argv[3], "error");
+    if (call->argc == 4 && !with_error && !slice_is(call->argv[3], "timeout")) {
+        reply_error(call->reply, "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+        return;
+    }
+    int64_t id;
+    if (!call_integer(call, 2, &id)) return;
+    struct session *session = id > 0 ? session_by_id((uint64_t)id) : NULL;
+    bool woken = session && blocking_unblock(server.blocking, session, with_error);
+    reply_integer(call->reply, woken);
+}
+
+/* The wall clock time that is argv[index] milliseconds away; answers the error and returns false when
+ * it is not a time. */
+static bool parse_pause_end(struct call *call, size_t index, int64_t *end_ms) {
+    int64_t timeout;
+    if (!number_parse_int64(call->argv[index], &timeout)) {
+        reply_error(call->reply, "ERR timeout is not an integer or out of range");
+    } else if (timeout < 0) {
+        reply_error(call->reply, "ERR timeout is negative");
+    } else if (timeout > INT64_MAX - call->now_ms) {
+        reply_error(call->reply, "ERR timeout is out of range");
+    } else {
+        *end_ms = call->now_ms + timeout;
+        return true;
+    }
+    return false;
+}
+
+void client_pause_command(struct call *call) {
+    if (call->argc > 4) {
+        call_bad_subcommand(call);
+        return;
+    }
+    bool writes_only = call->argc == 4 && slice_is(call->argv[3], "write");
+    if (call->argc == 4 && !writes_only && !slice_is(call->argv[3], "all")) {
+        reply_error(call->reply, "ERR CLIENT PAUSE mode must be WRITE or ALL");
+        return;
+    }
+    int64_t end_ms;
+    if (!parse_pause_end(call, 2, &end_ms)) return;
+    pause_start(end_ms, writes_only);
+    reply_ok(call->reply);
+}
+
+void client_unpause_command(struct call *call) {
+    pause_end();
+    reply_ok(call->reply);
+}
+
+/* --- Help --- */
+
+void client_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "GETNAME",
+        "    The name of this connection.",
+        "GETREDIR",
+        "    Where invalidation messages go: -1, tracking is never on.",
+        "ID",
+        "    The number of this connection.",
+        "INFO",
+        "    The line that CLIENT LIST has for this connection.",
+        "KILL <ip:port>",
+        "    Close the connection from that address.",
+        "KILL <option> <value> [<option> <value> ...]",
+        "    Close all connections that meet every option, and count them:",
+        "    * ID <client-id>",
+        "    * ADDR <ip:port>     the client's address, or <socket path>:0",
+        "    * LADDR <ip:port>    the server's side of the connection",
+        "    * TYPE NORMAL|REPLICA|PUBSUB|MASTER",
+        "    * USER <name>",
+        "    * MAXAGE <seconds>   connected for at least so long",
+        "    * SKIPME YES|NO      spare this connection (default: yes)",
+        "LIST [TYPE <type> | ID <client-id> ...]",
+        "    A line for each connection.",
+        "NO-EVICT ON|OFF",
+        "    Exempt this connection from being closed for the memory it takes.",
+        "NO-TOUCH ON|OFF",
+        "    Read keys without marking them as used.",
+        "PAUSE <milliseconds> [WRITE|ALL]",
+        "    Hold back commands, or those that write, for a time.",
+        "REPLY ON|OFF|SKIP",
+        "    Answer commands, none of them, or all but the next.",
+        "SETINFO LIB-NAME|LIB-VER <text>",
+        "    Tell which client library this is.",
+        "SETNAME <name>",
+        "    Name this connection.",
+        "TRACKINGINFO",
+        "    How keys are tracked for this connection.",
+        "UNBLOCK <client-id> [TIMEOUT|ERROR]",
+        "    Wake a client that waits for a key.",
+        "UNPAUSE",
+        "    End a pause.",
+        NULL,
+    };
+    call_help(call, lines);
+}

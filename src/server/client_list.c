@@ -1,0 +1,121 @@
+#include "server/client_list.h"
+
+#include "base/number.h"
+#include "server/args.h"
+#include "server/client_filter.h"
+#include "server/server.h"
+#include "server/server_commands.h"
+
+/* --- One client's line --- */
+
+/* The letters of the flags field; "N" when there are none. */
+static void write_flags(const struct session *session, char out[8]) {
+    const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
+    char *at = out;
+    if (session->flags & waiting) *at++ = 'b';
+    if (session->flags & SESSION_DROPPED)
+        *at++ = 'A';
+    else if (session->flags & SESSION_CLOSING)
+        *at++ = 'c';
+    if (session->marks & SESSION_UNIX) *at++ = 'U';
+    if (session->marks & SESSION_NO_EVICT) *at++ = 'e';
+    if (session->marks & SESSION_NO_TOUCH) *at++ = 'T';
+    if (at == out) *at++ = 'N';
+    *at = 0;
+}
+
+static const char *text_or_empty(const char *text) {
+    return text ? text : "";
+}
+
+static sds append_identity(sds out, struct session *session) {
+    struct conn *conn = conn_of_session(session);
+    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[8];
+    write_flags(session, flags);
+    return sds_append_format(
+        out, "id=%llu addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s db=%d",
+        (unsigned long long)session->id, conn_peer_name(conn, peer), conn_local_name(conn, local),
+        conn_fd(conn), text_or_empty(session->name),
+        (long long)((server.now_ms - session->created_ms) / 1000),
+        (long long)((server.now_ms - session->active_ms) / 1000), flags, session->database);
+}
+
+/* Buffers: a client has input only while a request is incomplete, no reply buffer of its own (rbs,
+ * rbp, obl are those of one), and a queue of output only while its socket is full. */
+static sds append_memory(sds out, struct session *session) {
+    struct conn *conn = conn_of_session(session);
+    size_t input = conn_pending_input(conn);
+    size_t input_allocated = conn_input_allocated(conn);
+    size_t output = conn_pending_output(conn);
+    size_t argv = session->postponed ? session->postponed->allocated : 0;
+    return sds_append_format(out,
+                             " sub=0 psub=0 ssub=0 multi=-1 watch=0 qbuf=%zu qbuf-free=%zu"
+                             " argv-mem=%zu multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%zu"
+                             " tot-mem=%zu events=%s",
+                             input, input_allocated > input ? input_allocated - input : 0, argv,
+                             output > 0, output, session_allocated(session), output ? "rw" : "r");
+}
+
+sds client_append_line(sds out, struct session *session) {
+    out = append_identity(out, session);
+    out = append_memory(out, session);
+    return sds_append_format(out, " cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
+                             session->last_command ? session->last_command->name : "NULL",
+                             session->protocol, text_or_empty(session->lib_name),
+                             text_or_empty(session->lib_version));
+}
+
+/* --- CLIENT INFO, CLIENT LIST --- */
+
+static void answer_text(struct call *call, sds text) {
+    reply_verbatim(call->reply, sds_slice(text), "txt");
+    sds_free(text);
+}
+
+void client_info_command(struct call *call) {
+    answer_text(call, client_append_line(sds_new(SLICE("")), call->session));
+}
+
+static void list_all(struct call *call) {
+    sds out = sds_new(SLICE(""));
+    for (struct session *session = server.sessions.first; session; session = session->next)
+        out = client_append_line(out, session);
+    answer_text(call, out);
+}
+
+static void list_type(struct call *call, struct slice name) {
+    enum client_type type = client_type_named(name);
+    if (type == CLIENT_TYPE_NORMAL) {
+        list_all(call);
+    } else if (type == CLIENT_TYPE_ANY) {
+        reply_error_format(call->reply, "ERR Unknown client type '%.*s'", (int)name.len, name.ptr);
+    } else {
+        answer_text(call, sds_new(SLICE("")));
+    }
+}
+
+static void list_ids(struct call *call, size_t first) {
+    sds out = sds_new(SLICE(""));
+    for (size_t i = first; i < call->argc; i++) {
+        int64_t id;
+        if (!number_parse_int64(call->argv[i], &id)) {
+            reply_error(call->reply, "ERR Invalid client ID");
+            sds_free(out);
+            return;
+        }
+        struct session *session = id > 0 ? session_by_id((uint64_t)id) : NULL;
+        if (session) out = client_append_line(out, session);
+    }
+    answer_text(call, out);
+}
+
+void client_list_command(struct call *call) {
+    if (call->argc == 2)
+        list_all(call);
+    else if (call->argc == 4 && slice_is(call->argv[2], "type"))
+        list_type(call, call->argv[3]);
+    else if (call->argc > 3 && slice_is(call->argv[2], "id"))
+        list_ids(call, 3);
+    else
+        call_syntax_error(call);
+}

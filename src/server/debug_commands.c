@@ -1,0 +1,373 @@
+/* debug_commands: DEBUG: what tests and the curious ask of the inside. Off unless
+ * enable-debug-command allows it. */
+#include "base/alloc.h"
+#include "base/glob.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "base/random.h"
+#include "persist/rdb_length.h"
+#include "server/debug_list.h"
+#include "server/server.h"
+#include "server/server_commands.h"
+#include "types/string.h"
+#include "types/value.h"
+
+#include <stdio.h>
+#include <time.h>
+
+/* --- Values --- */
+
+static void debug_object(struct call *call) {
+    const struct entry *entry = call_find_quiet(call, call->argv[2]).entry;
+    if (!entry) {
+        reply_error(call->reply, "ERR no such key");
+        return;
+    }
+    uint32_t clock = entry_clock(entry);
+    uint32_t idle_s = (server.lru_clock - clock) & 0xFFFFFF;
+    sds out = sds_append_format(
+        sds_new(SLICE("")),
+        "Value at:%p refcount:1 encoding:%s serializedlength:%zu lru:%u lru_seconds_idle:%u",
+        (const void *)entry, value_encoding_name(entry), rdb_length_value(entry), clock, idle_s);
+    out = debug_append_quicklist_fields(out, entry);
+    reply_status(call->reply, sds_slice(out));
+    sds_free(out);
+}
+
+/* --- Making keys --- */
+
+/* "<word>:<number>" behind what `buffer` holds in its first `prefix_len` bytes; returns its length. */
+static size_t append_number(char *buffer, size_t prefix_len, uint64_t number) {
+    return prefix_len + number_format_uint64(buffer + prefix_len, number);
+}
+
+/* A value of exactly `size` bytes: the text, cut or filled up with zero bytes. */
+static struct slice fit(char *buffer, size_t len, size_t size) {
+    if (size > len) memset(buffer + len, 0, size - len);
+    return slice_make(buffer, size);
+}
+
+static void populate(struct keyspace *keyspace, uint64_t keys, struct slice prefix, size_t size) {
+    const struct slice word = SLICE("value:");
+    char *key = mem_alloc(prefix.len + 1 + INT64_TEXT_MAX);
+    char *value = mem_alloc(word.len + INT64_TEXT_MAX + size);
+    memcpy(key, prefix.ptr, prefix.len);
+    key[prefix.len] = ':';
+    for (uint64_t i = 0; i < keys; i++) {
+        size_t key_len = append_number(key, prefix.len + 1, i);
+        struct keyref ref = keyspace_find(keyspace, slice_make(key, key_len));
+        if (ref.entry) continue;
+        memcpy(value, word.ptr, word.len); /* again: a shorter value has cut into it */
+        size_t len = append_number(value, word.len, i);
+        string_create(&ref, slice_make(key, key_len),
+                      size ? fit(value, len, size) : slice_make(value, len));
+    }
+    mem_free(key);
+    mem_free(value);
+}
+
+static void debug_populate(struct call *call) {
+    static const char error[] = "ERR value is out of range, must be positive";
+    int64_t keys, size = 0;
+    if (!call_integer_in(call, 2, 0, INT64_MAX, &keys, error)) return;
+    if (call->argc == 5 &&
+        !call_integer_in(call, 4, 0, server.config.proto_max_bulk_len, &size, error))
+        return;
+    struct slice prefix = call->argc > 3 ? call->argv[3] : SLICE("key");
+    populate(call->keyspace, (uint64_t)keys, prefix, (size_t)size);
+    reply_ok(call->reply);
+}
+
+/* --- Time, log, errors --- */
+
+static void debug_sleep(struct call *call) {
+    double seconds = 0;
+    if (!number_parse_double(call->argv[2], &seconds) || !(seconds > 0)) seconds = 0;
+    if (seconds > INT32_MAX) seconds = INT32_MAX;
+    struct timespec duration = {.tv_sec = (time_t)seconds};
+    duration.tv_nsec = (long)((seconds - (double)duration.tv_sec) * 1e9);
+    nanosleep(&duration, NULL);
+    server_update_clock();
+    reply_ok(call->reply);
+}
+
+static void debug_error(struct call *call) {
+    sds text = sds_new(call->argv[2]);
+    reply_error(call->reply, text);
+    sds_free(text);
+}
+
+static void debug_log(struct call *call) {
+    log_warning("DEBUG LOG: %.*s", (int)call->argv[2].len, call->argv[2].ptr);
+    reply_ok(call->reply);
+}
+
+/* --- Replies of each type --- */
+
+static void protocol_string(struct reply *reply) {
+    reply_bulk_cstr(reply, "Hello World");
+}
+
+static void protocol_integer(struct reply *reply) {
+    reply_integer(reply, 12345);
+}
+
+static void protocol_double(struct reply *reply) {
+    reply_double(reply, 3.141);
+}
+
+static void protocol_bignum(struct reply *reply) {
+    reply_big_number(reply, SLICE("1234567999999999999999999999999999999"));
+}
+
+static void protocol_members(struct reply *reply) {
+    for (int i = 0; i < 3; i++) reply_integer(reply, i);
+}
+
+static void protocol_array(struct reply *reply) {
+    reply_array(reply, 3);
+    protocol_members(reply);
+}
+
+static void protocol_set(struct reply *reply) {
+    reply_set(reply, 3);
+    protocol_members(reply);
+}
+
+static void protocol_map(struct reply *reply) {
+    reply_map(reply, 3);
+    for (int i = 0; i < 3; i++) {
+        reply_integer(reply, i);
+        reply_bool(reply, i == 1);
+    }
+}
+
+static void protocol_attribute(struct reply *reply) {
+    if (reply->protocol > 2) {
+        reply_attribute(reply, 1);
+        reply_bulk_cstr(reply, "key-popularity");
+        reply_array(reply, 2);
+        reply_bulk_cstr(reply, "key:123");
+        reply_integer(reply, 90);
+    }
+    reply_bulk_cstr(reply, "Some real reply following the attribute");
+}
+
+static void protocol_push(struct reply *reply) {
+    if (reply->protocol < 3) {
+        reply_error(reply, "ERR RESP2 is not supported by this command");
+        return;
+    }
+    reply_bulk_cstr(reply, "Some real reply following the push reply");
+    reply_push(reply, 2);
+    reply_bulk_cstr(reply, "server-cpu-usage");
+    reply_integer(reply, 42);
+}
+
+static void protocol_true(struct reply *reply) {
+    reply_bool(reply, true);
+}
+
+static void protocol_false(struct reply *reply) {
+    reply_bool(reply, false);
+}
+
+static void protocol_verbatim(struct reply *reply) {
+    reply_verbatim(reply, SLICE("This is a verbatim\nstring"), "txt");
+}
+
+static void debug_protocol(struct call *call) {
+    static const struct {
+        const char *name;
+        void (*write)(struct reply *reply);
+    } types[] = {
+        {"string", protocol_string},
+        {"integer", protocol_integer},
+        {"double", protocol_double},
+        {"bignum", protocol_bignum},
+        {"null", reply_null},
+        {"array", protocol_array},
+        {"set", protocol_set},
+        {"map", protocol_map},
+        {"attrib", protocol_attribute},
+        {"push", protocol_push},
+        {"verbatim", protocol_verbatim},
+        {"true", protocol_true},
+        {"false", protocol_false},
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (!slice_is(call->argv[2], types[i].name)) continue;
+        types[i].write(call->reply);
+        return;
+    }
+    reply_error(call->reply,
+                "ERR Wrong protocol type name. Please use one of the following: string|integer|"
+                "double|bignum|null|array|set|map|attrib|push|verbatim|true|false");
+}
+
+/* --- Tables --- */
+
+/* An entry holds its own expiry: there is no table of them, and its heading, which tools expect, stands
+ * over nothing. */
+static void debug_htstats(struct call *call) {
+    int64_t database;
+    if (!call_integer(call, 2, &database)) return;
+    if (database < 0 || database >= server.config.databases) {
+        reply_error(call->reply, "ERR Out of range database");
+        return;
+    }
+    bool full = call->argc > 3 && slice_is(call->argv[3], "full");
+    const struct hashtable *table = keyspace_table(server.keyspaces[database]);
+    sds out = hashtable_describe(table, sds_new(SLICE("[Dictionary HT]\n")), full);
+    out = sds_append_cstr(out, "[Expires HT]\n");
+    reply_verbatim(call->reply, sds_slice(out), "txt");
+    sds_free(out);
+}
+
+static void debug_htstats_key(struct call *call) {
+    bool exists = call_find_quiet(call, call->argv[2]).entry;
+    reply_error(call->reply, exists
+                                 ? "ERR The value stored at the specified key is not represented "
+                                   "using an hash table"
+                                 : "ERR no such key");
+}
+
+/* --- Switches and the rest --- */
+
+static void debug_set_active_expire(struct call *call) {
+    int64_t on = 0;
+    server.active_expire = number_parse_int64(call->argv[2], &on) && on != 0;
+    reply_ok(call->reply);
+}
+
+static void debug_change_repl_id(struct call *call) {
+    random_hex(server.replication_id, sizeof(server.replication_id) - 1);
+    log_notice("Changing replication IDs after receiving DEBUG change-repl-id");
+    reply_ok(call->reply);
+}
+
+/* All clients share one reply buffer, so there is none to shrink after a peak: the settings are checked
+ * and have nothing to change. */
+static void debug_replybuffer(struct call *call) {
+    struct slice setting = call->argv[2], value = call->argv[3];
+    bool is_peak = slice_is(setting, "peak-reset-time");
+    int64_t ignored;
+    if (!is_peak && !slice_is(setting, "resizing")) {
+        call_bad_subcommand(call);
+        return;
+    }
+    if (is_peak && !slice_is(value, "never") && !slice_is(value, "reset") &&
+        !call_integer(call, 3, &ignored))
+        return;
+    reply_ok(call->reply);
+}
+
+/* How long a pattern takes: matches it against that many letters "a". */
+static void debug_stringmatch_len(struct call *call) {
+    int64_t len;
+    if (!call_integer_in(call, 2, 0, server.config.proto_max_bulk_len, &len, NULL)) return;
+    char *text = mem_alloc((size_t)len);
+    memset(text, 'a', (size_t)len);
+    reply_integer(call->reply, glob_match(call->argv[3], slice_make(text, (size_t)len), false));
+    mem_free(text);
+}
+
+/* Dumps the heap of servers written in Java; here there is nothing to do. */
+static void debug_jmap(struct call *call) {
+    reply_ok(call->reply);
+}
+
+static void debug_help(struct call *call) {
+    static const char *const lines[] = {
+        "CHANGE-REPL-ID",
+        "    Draw a new replication id.",
+        "ERROR <text>",
+        "    Answer with that error.",
+        "HTSTATS <database> [full]",
+        "    The table of a database's keys: items, buckets, load.",
+        "HTSTATS-KEY <key> [full]",
+        "    The same for a value that is kept in a table.",
+        "JMAP",
+        "    Do nothing.",
+        "LISTPACK <key>",
+        "    The elements of a list in listpack encoding, as they are stored.",
+        "LOG <text>",
+        "    Write a line to the server's log.",
+        "OBJECT <key>",
+        "    Where and how a value is stored, and its size in an RDB file.",
+        "POPULATE <count> [<prefix>] [<size>]",
+        "    Create strings under the keys <prefix>:0 and on, 'key' if there is no prefix;",
+        "    each holds value:<number>, cut or filled up with zeros to <size> bytes.",
+        "PROTOCOL <type>",
+        "    Answer with a value of the type string, integer, double, bignum, null, array,",
+        "    set, map, attrib, push, verbatim, true or false.",
+        "QUICKLIST <key> [full]",
+        "    The nodes of a list in quicklist encoding: elements, bytes, compression; with",
+        "    full every element too.",
+        "QUICKLIST-PACKED-THRESHOLD <size>",
+        "    Store elements of at least that many bytes in a node of their own; 0 leaves it",
+        "    to list-max-listpack-size.",
+        "REPLYBUFFER PEAK-RESET-TIME <never|reset|milliseconds>",
+        "REPLYBUFFER RESIZING <0|1>",
+        "    Accepted; clients have no reply buffers of their own.",
+        "SET-ACTIVE-EXPIRE <0|1>",
+        "    Whether expired keys are removed before anybody asks for them.",
+        "SLEEP <seconds>",
+        "    Stop serving for that time.",
+        "STRINGMATCH-LEN <length> <pattern>",
+        "    Match a pattern against a text of that many letters a.",
+        NULL,
+    };
+    call_help(call, lines);
+}
+
+/* --- The command --- */
+
+static const struct debug_subcommand {
+    const char *name;
+    size_t argc_min;
+    size_t argc_max;
+    void (*run)(struct call *call);
+} subcommands[] = {
+    {"change-repl-id", 2, 2, debug_change_repl_id},
+    {"error", 3, 3, debug_error},
+    {"help", 2, 2, debug_help},
+    {"htstats", 3, 4, debug_htstats},
+    {"htstats-key", 3, 4, debug_htstats_key},
+    {"jmap", 2, 2, debug_jmap},
+    {"listpack", 3, 3, debug_listpack},
+    {"log", 3, 3, debug_log},
+    {"object", 3, 3, debug_object},
+    {"populate", 3, 5, debug_populate},
+    {"protocol", 3, 3, debug_protocol},
+    {"quicklist", 3, 4, debug_quicklist},
+    {"quicklist-packed-threshold", 3, 3, debug_packed_threshold},
+    {"replybuffer", 4, 4, debug_replybuffer},
+    {"set-active-expire", 3, 3, debug_set_active_expire},
+    {"sleep", 3, 3, debug_sleep},
+    {"stringmatch-len", 4, 4, debug_stringmatch_len},
+};
+
+static bool is_allowed(const struct session *session) {
+    int64_t access = server.config.enable_debug_command;
+    return access == DEBUG_ACCESS_YES ||
+           (access == DEBUG_ACCESS_LOCAL && session->marks & SESSION_LOCAL);
+}
+
+void debug_command(struct call *call) {
+    if (!is_allowed(call->session)) {
+        reply_error(call->reply,
+                    "ERR DEBUG command not allowed. If the enable-debug-command option is set to "
+                    "\"local\", you can run it from a local connection, otherwise you need to set "
+                    "this option in the configuration file, and then restart the server.");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++) {
+        const struct debug_subcommand *sub = &subcommands[i];
+        if (!slice_is(call->argv[1], sub->name)) continue;
+        if (call->argc < sub->argc_min || call->argc > sub->argc_max) break;
+        sub->run(call);
+        return;
+    }
+    call_bad_subcommand(call);
+}

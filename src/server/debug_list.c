@@ -1,0 +1,165 @@
+#include "server/debug_list.h"
+
+#include "base/number.h"
+#include "server/server.h"
+#include "types/list.h"
+#include "types/value.h"
+
+/* Longer elements are cut where they are shown. */
+enum { SHOWN_MAX = 64 };
+
+/* As far as nodes can count their bytes, less some room for headers. */
+#define PACKED_THRESHOLD_MAX ((1ull << 32) - (1ull << 20))
+
+static bool has_encoding(const struct entry *entry, const char *encoding) {
+    return entry_type(entry) == VALUE_LIST && !strcmp(list_encoding_name(entry), encoding);
+}
+
+sds debug_append_quicklist_fields(sds out, const struct entry *entry) {
+    if (!has_encoding(entry, "quicklist")) return out;
+    const struct quicklist *list = list_quicklist(entry);
+    struct quicklist_limits limits = quicklist_limits_of(list);
+    size_t nodes = quicklist_node_count(list);
+    return sds_append_format(out,
+                             " ql_nodes:%zu ql_avg_node:%.2f ql_listpack_max:%d ql_compressed:%d "
+                             "ql_uncompressed_size:%zu",
+                             nodes, (double)quicklist_count(list) / (double)nodes, limits.fill,
+                             limits.compress_depth != 0, quicklist_serialized_size(list));
+}
+
+/* The list under argv[2] in that encoding; answers the error and returns NULL when there is none. */
+static const struct entry *find_list(struct call *call, const char *encoding) {
+    const struct entry *entry = call_find_quiet(call, call->argv[2]).entry;
+    if (!entry) {
+        reply_error(call->reply, "ERR no such key");
+    } else if (!has_encoding(entry, encoding)) {
+        reply_error_format(call->reply, "ERR Not a %s encoded object.", encoding);
+    } else {
+        return entry;
+    }
+    return NULL;
+}
+
+static void answer_text(struct call *call, sds text) {
+    reply_verbatim(call->reply, sds_slice(text), "txt");
+    sds_free(text);
+}
+
+/* --- Elements --- */
+
+/* "12: offset 84, size 13, string 11: \"hello world\"", offsets counted in the serialized listpack. */
+static sds append_element(sds out, size_t index, size_t offset, const uint8_t *element) {
+    struct listpack_value value;
+    size_t size = listpack_get(element, &value);
+    out = sds_append_format(out, "%zu: offset %zu, size %zu, ", index, offset, size);
+    if (!value.ptr) return sds_append_format(out, "integer: %lld\n", (long long)value.integer);
+    size_t shown = value.len < SHOWN_MAX ? value.len : SHOWN_MAX;
+    out = sds_append_format(out, "string %zu: ", value.len);
+    out = sds_append_quoted(out, slice_make(value.ptr, shown));
+    return sds_append_cstr(out, shown < value.len ? "...\n" : "\n");
+}
+
+static sds append_elements(sds out, const uint8_t *first, size_t count, const char *indent) {
+    const uint8_t *at = first;
+    for (size_t i = 0; i < count; i++) {
+        out = sds_append_cstr(out, indent);
+        out = append_element(out, i, LISTPACK_HEADER_SIZE + (size_t)(at - first), at);
+        at += listpack_size(at);
+    }
+    return out;
+}
+
+void debug_listpack(struct call *call) {
+    const struct entry *entry = find_list(call, "listpack");
+    if (!entry) return;
+    const uint8_t *first, *end;
+    list_single_body(entry, &first, &end);
+    size_t count = list_length(entry);
+    sds out = sds_append_format(sds_new(SLICE("")),
+                                "elements %zu, bytes %zu, allocated with its key %zu\n", count,
+                                (size_t)(end - first) + LISTPACK_OVERHEAD, value_allocated(entry));
+    answer_text(call, append_elements(out, first, count, ""));
+}
+
+/* --- Nodes --- */
+
+struct node_walk {
+    sds out;
+    size_t index;
+    struct quicklist_iter *elements; /* in step with the visit; NULL = nodes only */
+};
+
+static sds append_node(sds out, size_t index, const struct quicklist_node_info *info) {
+    out =
+        sds_append_format(out, "node %zu: count %zu, bytes %zu, ", index, info->count, info->size);
+    if (info->plain) out = sds_append_cstr(out, "plain, ");
+    if (info->compressed_size)
+        out = sds_append_format(out, "lzf %zu (%.1f%%), ", info->compressed_size,
+                                100.0 * (double)info->compressed_size / (double)info->size);
+    else
+        out = sds_append_cstr(out, "raw, ");
+    return sds_append_format(out, "allocated %zu\n", info->allocated);
+}
+
+static void show_node(const struct quicklist_node_info *info, void *arg) {
+    struct node_walk *walk = arg;
+    walk->out = append_node(walk->out, walk->index++, info);
+    struct quicklist_run run;
+    if (walk->elements && quicklist_iter_run(walk->elements, &run))
+        walk->out = append_elements(walk->out, run.first, run.count, "    ");
+}
+
+static void count_compressed(const struct quicklist_node_info *info, void *arg) {
+    *(size_t *)arg += info->compressed_size > 0;
+}
+
+static sds append_summary(sds out, const struct quicklist *list) {
+    struct quicklist_limits limits = quicklist_limits_of(list);
+    size_t compressed = 0;
+    quicklist_visit_nodes(list, count_compressed, &compressed);
+    return sds_append_format(out,
+                             "elements %llu, nodes %zu, compressed nodes %zu, bytes %zu, "
+                             "allocated %zu, list-max-listpack-size %d, list-compress-depth %u\n",
+                             (unsigned long long)quicklist_count(list), quicklist_node_count(list),
+                             compressed, quicklist_serialized_size(list), quicklist_allocated(list),
+                             limits.fill, limits.compress_depth);
+}
+
+/* [full], which Redis writes as 1; true in *full. False when it is something else. */
+static bool parse_detail(const struct call *call, bool *full) {
+    *full = false;
+    if (call->argc == 3) return true;
+    *full = slice_is(call->argv[3], "full") || slice_is(call->argv[3], "1");
+    return *full || slice_is(call->argv[3], "0");
+}
+
+void debug_quicklist(struct call *call) {
+    bool full;
+    if (!parse_detail(call, &full)) {
+        call_syntax_error(call);
+        return;
+    }
+    const struct entry *entry = find_list(call, "quicklist");
+    if (!entry) return;
+    const struct quicklist *list = list_quicklist(entry);
+    struct quicklist_iter elements;
+    struct node_walk walk = {.out = append_summary(sds_new(SLICE("")), list)};
+    if (full) {
+        quicklist_iter_start(&elements, list, 0, LIST_FORWARD);
+        walk.elements = &elements;
+    }
+    quicklist_visit_nodes(list, show_node, &walk);
+    if (full) quicklist_iter_end(&elements);
+    answer_text(call, walk.out);
+}
+
+void debug_packed_threshold(struct call *call) {
+    uint64_t bytes;
+    if (!number_parse_memory(call->argv[2], &bytes) || bytes > PACKED_THRESHOLD_MAX) {
+        reply_error(call->reply,
+                    "ERR argument must be a memory value bigger than 1 and smaller than 4gb");
+        return;
+    }
+    server.list_limits.plain_threshold = bytes;
+    reply_ok(call->reply);
+}

@@ -1,0 +1,21 @@
+/* debug_list: what DEBUG shows of a list: its encoding, node by node. */
+#ifndef PACKLIST_SERVER_DEBUG_LIST_H
+#define PACKLIST_SERVER_DEBUG_LIST_H
+
+#include "base/sds.h"
+#include "server/call.h"
+
+/* Appends the ql_ fields of DEBUG OBJECT when the entry is a list in quicklist encoding. O(1). */
+sds debug_append_quicklist_fields(sds out, const struct entry *entry);
+
+/* DEBUG LISTPACK key: every element of a list in listpack encoding: offset, size, text. */
+void debug_listpack(struct call *call);
+
+/* DEBUG QUICKLIST key [full]: every node of a list in quicklist encoding: count, bytes, compression;
+ * with `full` every element too. */
+void debug_quicklist(struct call *call);
+
+/* DEBUG QUICKLIST-PACKED-THRESHOLD size: elements of that many bytes get a node of their own. */
+void debug_packed_threshold(struct call *call);
+
+#endif

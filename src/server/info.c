@@ -1,0 +1,491 @@
+/* info: INFO, section by section.
+ *
+ * Names and order of sections and fields are those of Redis 7.2, as far as there is a true figure for
+ * them; a constant 0 stands where there is nothing to count (replication, scripts, forks). */
+#define _GNU_SOURCE /* RUSAGE_THREAD */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "server/blocking.h"
+#include "server/command.h"
+#include "server/server.h"
+#include "server/server_commands.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+typedef unsigned long long figure; /* what %llu prints */
+
+/* --- Server --- */
+
+static sds append_listeners(sds out) {
+    const struct config *config = &server.config;
+    int number = 0;
+    if (config->port) {
+        out = sds_append_format(out, "listener%d:name=tcp", number++);
+        for (size_t i = 0; i < config->bind_count; i++)
+            out = sds_append_format(out, ",bind=%s", config->bind[i]);
+        out = sds_append_format(out, ",port=%lld\r\n", (long long)config->port);
+    }
+    if (sds_len(config->unixsocket))
+        out =
+            sds_append_format(out, "listener%d:name=unix,bind=%s\r\n", number, config->unixsocket);
+    return out;
+}
+
+static sds append_server(sds out) {
+    struct utsname host = {0};
+    uname(&host);
+    int64_t uptime = (server.now_ms - server.start_ms) / 1000;
+    out = sds_append_format(out,
+                            "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
+                            "server_name:packlist\r\n"
+                            "packlist_version:" PACKLIST_VERSION "\r\n"
+                            "redis_mode:standalone\r\n"
+                            "os:%s %s %s\r\n"
+                            "arch_bits:%zu\r\n"
+                            "monotonic_clock:POSIX clock_gettime\r\n"
+                            "multiplexing_api:epoll\r\n"
+                            "gcc_version:%d.%d.%d\r\n"
+                            "process_id:%d\r\n"
+                            "process_supervised:no\r\n"
+                            "run_id:%s\r\n"
+                            "tcp_port:%lld\r\n"
+                            "server_time_usec:%lld\r\n"
+                            "uptime_in_seconds:%lld\r\n"
+                            "uptime_in_days:%lld\r\n"
+                            "hz:%lld\r\n"
+                            "configured_hz:%lld\r\n"
+                            "lru_clock:%u\r\n"
+                            "executable:%s\r\n"
+                            "config_file:%s\r\n"
+                            "io_threads_active:0\r\n",
+                            host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
+                            __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), server.run_id,
+                            (long long)server.config.port, (long long)clock_wall_us(),
+                            (long long)uptime, (long long)(uptime / (24 * 3600)),
+                            (long long)server.config.hz, (long long)server.config.hz,
+                            server.lru_clock, server.executable, server.config_source.path);
+    return append_listeners(out);
+}
+
+/* --- Clients --- */
+
+/* What all sessions take together. */
+struct session_figures {
+    size_t allocated;
+    size_t largest_input;
+    size_t largest_output;
+};
+
+static struct session_figures session_figures(void) {
+    struct session_figures figures = {0};
+    for (struct session *session = server.sessions.first; session; session = session->next) {
+        struct conn *conn = conn_of_session(session);
+        size_t input = conn_input_allocated(conn);
+        size_t output = conn_pending_output(conn);
+        figures.allocated += session_allocated(session);
+        if (input > figures.largest_input) figures.largest_input = input;
+        if (output > figures.largest_output) figures.largest_output = output;
+    }
+    return figures;
+}
+
+static sds append_clients(sds out) {
+    struct session_figures figures = session_figures();
+    return sds_append_format(out,
+                             "connected_clients:%zu\r\n"
+                             "cluster_connections:0\r\n"
+                             "maxclients:%lld\r\n"
+                             "client_recent_max_input_buffer:%zu\r\n"
+                             "client_recent_max_output_buffer:%zu\r\n"
+                             "blocked_clients:%zu\r\n"
+                             "tracking_clients:0\r\n"
+                             "pubsub_clients:0\r\n"
+                             "watching_clients:0\r\n"
+                             "total_watched_keys:0\r\n"
+                             "total_blocking_keys:%zu\r\n"
+                             "total_blocking_keys_on_nokey:0\r\n",
+                             server.sessions.count, (long long)server.config.maxclients,
+                             figures.largest_input, figures.largest_output,
+                             blocking_session_count(server.blocking),
+                             blocking_key_count(server.blocking));
+}
+
+/* --- Memory --- */
+
+/* "%.2f" and a unit, as people read bytes. */
+static sds append_human(sds out, const char *name, size_t bytes) {
+    static const char units[] = "BKMGTP";
+    int unit = 0;
+    double shown = (double)bytes;
+    for (; shown >= 1024 && units[unit + 1]; unit++) shown /= 1024;
+    return sds_append_format(out, "%s:%.*f%c\r\n", name, unit ? 2 : 0, shown, units[unit]);
+}
+
+static sds append_bytes(sds out, const char *name, const char *human_name, size_t bytes) {
+    out = sds_append_format(out, "%s:%zu\r\n", name, bytes);
+    return append_human(out, human_name, bytes);
+}
+
+static double ratio(size_t part, size_t whole) {
+    return whole ? (double)part / (double)whole : 0;
+}
+
+static long long difference(size_t a, size_t b) {
+    return (long long)a - (long long)b;
+}
+
+/* Bytes of physical memory that the process has, from /proc/self/statm; 0 where there is none. */
+static size_t resident_size(void) {
+    char text[128];
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t len = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (len <= 0) return 0;
+    text[len] = 0;
+    char *after_total = NULL;
+    strtoul(text, &after_total, 10);
+    return strtoul(after_total, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+struct memory {
+    size_t used;
+    size_t resident;
+    size_t sessions;
+    size_t overhead; /* what is not keys and values */
+    size_t dataset;
+    struct mem_stats stats;
+};
+
+static struct memory read_memory(void) {
+    struct memory memory = {.used = mem_used(), .resident = resident_size()};
+    mem_stats_read(&memory.stats);
+    if (memory.used > server.stats.peak_memory) server.stats.peak_memory = memory.used;
+    memory.sessions = session_figures().allocated;
+    memory.overhead = server.startup_memory + memory.sessions;
+    for (int64_t i = 0; i < server.config.databases; i++)
+        memory.overhead += keyspace_table_allocated(server.keyspaces[i]);
+    memory.dataset = memory.used > memory.overhead ? memory.used - memory.overhead : 0;
+    return memory;
+}
+
+static sds append_used_memory(sds out, const struct memory *memory) {
+    size_t peak = server.stats.peak_memory;
+    size_t grown = memory->used > server.startup_memory ? memory->used - server.startup_memory : 0;
+    out = append_bytes(out, "used_memory", "used_memory_human", memory->used);
+    out = append_bytes(out, "used_memory_rss", "used_memory_rss_human", memory->resident);
+    out = append_bytes(out, "used_memory_peak", "used_memory_peak_human", peak);
+    return sds_append_format(out,
+                             "used_memory_peak_perc:%.2f%%\r\n"
+                             "used_memory_overhead:%zu\r\n"
+                             "used_memory_startup:%zu\r\n"
+                             "used_memory_dataset:%zu\r\n"
+                             "used_memory_dataset_perc:%.2f%%\r\n",
+                             100 * ratio(memory->used, peak), memory->overhead,
+                             server.startup_memory, memory->dataset,
+                             100 * ratio(memory->dataset, grown));
+}
+
+static sds append_limits(sds out) {
+    size_t physical = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    out = append_bytes(out, "total_system_memory", "total_system_memory_human", physical);
+    return sds_append_cstr(out, "used_memory_lua:0\r\n"
+                                "used_memory_vm_eval:0\r\n"
+                                "used_memory_lua_human:0B\r\n"
+                                "used_memory_scripts_eval:0\r\n"
+                                "number_of_cached_scripts:0\r\n"
+                                "number_of_functions:0\r\n"
+                                "number_of_libraries:0\r\n"
+                                "used_memory_vm_functions:0\r\n"
+                                "used_memory_vm_total:0\r\n"
+                                "used_memory_vm_total_human:0B\r\n"
+                                "used_memory_functions:0\r\n"
+                                "used_memory_scripts:0\r\n"
+                                "used_memory_scripts_human:0B\r\n"
+                                "maxmemory:0\r\n"
+                                "maxmemory_human:0B\r\n"
+                                "maxmemory_policy:noeviction\r\n");
+}
+
+static sds append_fragmentation(sds out, const struct memory *memory) {
+    const struct mem_stats *stats = &memory->stats;
+    return sds_append_format(
+        out,
+        "allocator_frag_ratio:%.2f\r\n"
+        "allocator_frag_bytes:%lld\r\n"
+        "allocator_rss_ratio:%.2f\r\n"
+        "allocator_rss_bytes:%lld\r\n"
+        "rss_overhead_ratio:%.2f\r\n"
+        "rss_overhead_bytes:%lld\r\n"
+        "mem_fragmentation_ratio:%.2f\r\n"
+        "mem_fragmentation_bytes:%lld\r\n"
+        "mem_not_counted_for_evict:0\r\n"
+        "mem_replication_backlog:0\r\n"
+        "mem_total_replication_buffers:0\r\n"
+        "mem_clients_slaves:0\r\n"
+        "mem_clients_normal:%zu\r\n"
+        "mem_cluster_links:0\r\n"
+        "mem_aof_buffer:0\r\n"
+        "mem_allocator:%s\r\n"
+        "active_defrag_running:0\r\n"
+        "lazyfree_pending_objects:0\r\n"
+        "lazyfreed_objects:0\r\n",
+        ratio(stats->active, stats->allocated), difference(stats->active, stats->allocated),
+        ratio(stats->resident, stats->active), difference(stats->resident, stats->active),
+        ratio(memory->resident, stats->resident), difference(memory->resident, stats->resident),
+        ratio(memory->resident, memory->used), difference(memory->resident, memory->used),
+        memory->sessions, mem_allocator_name());
+}
+
+static sds append_memory(sds out) {
+    struct memory memory = read_memory();
+    out = append_used_memory(out, &memory);
+    out = sds_append_format(out,
+                            "allocator_allocated:%zu\r\n"
+                            "allocator_active:%zu\r\n"
+                            "allocator_resident:%zu\r\n",
+                            memory.stats.allocated, memory.stats.active, memory.stats.resident);
+    out = append_limits(out);
+    return append_fragmentation(out, &memory);
+}
+
+/* --- Persistence: nothing is written to disk --- */
+
+static sds append_persistence(sds out) {
+    return sds_append_format(out,
+                             "loading:0\r\n"
+                             "async_loading:0\r\n"
+                             "current_cow_peak:0\r\n"
+                             "current_cow_size:0\r\n"
+                             "current_cow_size_age:0\r\n"
+                             "current_fork_perc:0.00\r\n"
+                             "current_save_keys_processed:0\r\n"
+                             "current_save_keys_total:0\r\n"
+                             "rdb_changes_since_last_save:%llu\r\n"
+                             "rdb_bgsave_in_progress:0\r\n"
+                             "rdb_last_save_time:%lld\r\n"
+                             "rdb_last_bgsave_status:ok\r\n"
+                             "rdb_last_bgsave_time_sec:-1\r\n"
+                             "rdb_current_bgsave_time_sec:-1\r\n"
+                             "rdb_saves:0\r\n"
+                             "rdb_last_cow_size:0\r\n"
+                             "rdb_last_load_keys_expired:0\r\n"
+                             "rdb_last_load_keys_loaded:0\r\n"
+                             "aof_enabled:0\r\n"
+                             "aof_rewrite_in_progress:0\r\n"
+                             "aof_rewrite_scheduled:0\r\n"
+                             "aof_last_rewrite_time_sec:-1\r\n"
+                             "aof_current_rewrite_time_sec:-1\r\n"
+                             "aof_last_bgrewrite_status:ok\r\n"
+                             "aof_rewrites:0\r\n"
+                             "aof_rewrites_consecutive_failures:0\r\n"
+                             "aof_last_write_status:ok\r\n"
+                             "aof_last_cow_size:0\r\n"
+                             "module_fork_in_progress:0\r\n"
+                             "module_fork_last_cow_size:0\r\n",
+                             (figure)server.dirty, (long long)(server.start_ms / 1000));
+}
+
+/* --- Stats --- */
+
+static sds append_traffic(sds out) {
+    const struct stats *stats = &server.stats;
+    struct conn_totals totals = conn_totals(server.net);
+    return sds_append_format(
+        out,
+        "total_connections_received:%llu\r\n"
+        "total_commands_processed:%llu\r\n"
+        "instantaneous_ops_per_sec:%llu\r\n"
+        "total_net_input_bytes:%llu\r\n"
+        "total_net_output_bytes:%llu\r\n"
+        "total_net_repl_input_bytes:0\r\n"
+        "total_net_repl_output_bytes:0\r\n"
+        "instantaneous_input_kbps:%.2f\r\n"
+        "instantaneous_output_kbps:%.2f\r\n"
+        "instantaneous_input_repl_kbps:0.00\r\n"
+        "instantaneous_output_repl_kbps:0.00\r\n"
+        "rejected_connections:%llu\r\n"
+        "sync_full:0\r\n"
+        "sync_partial_ok:0\r\n"
+        "sync_partial_err:0\r\n",
+        (figure)stats->connections_received, (figure)stats->commands,
+        (figure)rate_per_second(&stats->commands_rate), totals.input_bytes, totals.output_bytes,
+        (double)rate_per_second(&stats->input_rate) / 1024,
+        (double)rate_per_second(&stats->output_rate) / 1024, (figure)stats->connections_rejected);
+}
+
+static sds append_stats(sds out) {
+    const struct stats *stats = &server.stats;
+    out = append_traffic(out);
+    return sds_append_format(out,
+                             "expired_keys:0\r\n"
+                             "expired_stale_perc:0.00\r\n"
+                             "expired_time_cap_reached_count:0\r\n"
+                             "expire_cycle_cpu_milliseconds:0\r\n"
+                             "evicted_keys:0\r\n"
+                             "evicted_clients:%llu\r\n"
+                             "total_eviction_exceeded_time:0\r\n"
+                             "current_eviction_exceeded_time:0\r\n"
+                             "keyspace_hits:%llu\r\n"
+                             "keyspace_misses:%llu\r\n"
+                             "pubsub_channels:0\r\n"
+                             "pubsub_patterns:0\r\n"
+                             "pubsubshard_channels:0\r\n"
+                             "latest_fork_usec:0\r\n"
+                             "total_forks:0\r\n"
+                             "migrate_cached_sockets:0\r\n"
+                             "slave_expires_tracked_keys:0\r\n"
+                             "active_defrag_hits:0\r\n"
+                             "active_defrag_misses:0\r\n"
+                             "active_defrag_key_hits:0\r\n"
+                             "active_defrag_key_misses:0\r\n"
+                             "total_active_defrag_time:0\r\n"
+                             "current_active_defrag_time:0\r\n"
+                             "tracking_total_keys:0\r\n"
+                             "tracking_total_items:0\r\n"
+                             "tracking_total_prefixes:0\r\n"
+                             "unexpected_error_replies:0\r\n"
+                             "total_error_replies:%llu\r\n"
+                             "dump_payload_sanitizations:0\r\n"
+                             "total_reads_processed:%llu\r\n"
+                             "total_writes_processed:%llu\r\n"
+                             "io_threaded_reads_processed:0\r\n"
+                             "io_threaded_writes_processed:0\r\n"
+                             "client_query_buffer_limit_disconnections:%llu\r\n"
+                             "client_output_buffer_limit_disconnections:%llu\r\n",
+                             (figure)stats->evicted_clients, (figure)stats->keyspace_hits,
+                             (figure)stats->keyspace_misses, (figure)stats->errors,
+                             (figure)stats->reads, (figure)stats->replies_written,
+                             (figure)stats->query_buffer_limit_disconnections,
+                             (figure)stats->output_buffer_limit_disconnections);
+}
+
+/* --- Replication, CPU, Modules, Cluster --- */
+
+static sds append_replication(sds out) {
+    return sds_append_format(out,
+                             "role:master\r\n"
+                             "connected_slaves:0\r\n"
+                             "master_failover_state:no-failover\r\n"
+                             "master_replid:%s\r\n"
+                             "master_replid2:%040d\r\n"
+                             "master_repl_offset:0\r\n"
+                             "second_repl_offset:-1\r\n"
+                             "repl_backlog_active:0\r\n"
+                             "repl_backlog_size:0\r\n"
+                             "repl_backlog_first_byte_offset:0\r\n"
+                             "repl_backlog_histlen:0\r\n",
+                             server.replication_id, 0);
+}
+
+static sds append_cpu_times(sds out, int who, const char *suffix) {
+    struct rusage usage = {0};
+    getrusage(who, &usage);
+    return sds_append_format(out,
+                             "used_cpu_sys%s:%ld.%06ld\r\n"
+                             "used_cpu_user%s:%ld.%06ld\r\n",
+                             suffix, (long)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec,
+                             suffix, (long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec);
+}
+
+static sds append_cpu(sds out) {
+    out = append_cpu_times(out, RUSAGE_SELF, "");
+    out = append_cpu_times(out, RUSAGE_CHILDREN, "_children");
+    return append_cpu_times(out, RUSAGE_THREAD, "_main_thread");
+}
+
+static sds append_nothing(sds out) {
+    return out;
+}
+
+static sds append_cluster(sds out) {
+    return sds_append_cstr(out, "cluster_enabled:0\r\n");
+}
+
+/* --- Commands, errors, keys --- */
+
+static sds append_command_stats(sds out) {
+    size_t commands;
+    const struct command *all = command_all(&commands);
+    for (size_t i = 0; i < commands; i++) {
+        const struct command_stats *stats = &server.stats.by_command[i];
+        if (!stats->calls && !stats->rejected && !stats->failed) continue;
+        uint64_t us = clock_ticks_to_us(stats->ticks);
+        double us_per_call = stats->calls ? (double)us / (double)stats->calls : 0;
+        out = sds_append_format(out,
+                                "cmdstat_%s:calls=%llu,usec=%llu,usec_per_call=%.2f,"
+                                "rejected_calls=%llu,failed_calls=%llu\r\n",
+                                all[i].name, (figure)stats->calls, (figure)us, us_per_call,
+                                (figure)stats->rejected, (figure)stats->failed);
+    }
+    return out;
+}
+
+static sds append_error_stats(sds out) {
+    const struct error_stats *errors = &server.stats.by_error;
+    for (unsigned i = 0; i < errors->count; i++)
+        out = sds_append_format(out, "errorstat_%s:count=%llu\r\n", errors->codes[i].name,
+                                (figure)errors->codes[i].count);
+    return out;
+}
+
+static sds append_keyspace(sds out) {
+    for (int64_t i = 0; i < server.config.databases; i++) {
+        size_t keys = keyspace_count(server.keyspaces[i]);
+        if (keys)
+            out = sds_append_format(out, "db%lld:keys=%zu,expires=0,avg_ttl=0\r\n", (long long)i,
+                                    keys);
+    }
+    return out;
+}
+
+/* --- The command --- */
+
+static const struct section {
+    const char *title;
+    bool is_default;
+    sds (*append)(sds out);
+} sections[] = {
+    {"Server", true, append_server},
+    {"Clients", true, append_clients},
+    {"Memory", true, append_memory},
+    {"Persistence", true, append_persistence},
+    {"Stats", true, append_stats},
+    {"Replication", true, append_replication},
+    {"CPU", true, append_cpu},
+    {"Modules", true, append_nothing},
+    {"Commandstats", false, append_command_stats},
+    {"Errorstats", true, append_error_stats},
+    {"Latencystats", false, append_nothing},
+    {"Cluster", true, append_cluster},
+    {"Keyspace", true, append_keyspace},
+};
+
+static bool asks_for(struct slice name, const struct section *section) {
+    if (slice_is(name, section->title) || slice_is(name, "all") || slice_is(name, "everything"))
+        return true;
+    return section->is_default && slice_is(name, "default");
+}
+
+static bool is_wanted(const struct call *call, const struct section *section) {
+    if (call->argc == 1) return section->is_default;
+    for (size_t i = 1; i < call->argc; i++)
+        if (asks_for(call->argv[i], section)) return true;
+    return false;
+}
+
+void info_command(struct call *call) {
+    sds out = sds_new(SLICE(""));
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+        if (!is_wanted(call, &sections[i])) continue;
+        if (sds_len(out)) out = sds_append_cstr(out, "\r\n");
+        out = sds_append_format(out, "# %s\r\n", sections[i].title);
+        out = sections[i].append(out);
+    }
+    reply_verbatim(call->reply, sds_slice(out), "txt");
+    sds_free(out);
+}

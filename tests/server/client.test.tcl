@@ -1,0 +1,334 @@
+# CLIENT: what clients say of themselves, and what the operator does to them.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start
+
+# The fields of a line of CLIENT LIST, in their order.
+set line_fields {
+    id addr laddr fd name age idle flags db sub psub ssub multi watch qbuf qbuf-free argv-mem multi-mem rbs rbp
+    obl oll omem tot-mem events cmd user redir resp lib-name lib-ver
+}
+
+# A line of CLIENT LIST as a dictionary.
+proc client_fields {line} {
+    set fields {}
+    foreach word [split [string trim $line] " "] {
+        regexp {^([^=]*)=(.*)$} $word _ name value
+        dict set fields $name $value
+    }
+    return $fields
+}
+
+proc field {name} {
+    return [dict get [client_fields [r CLIENT INFO]] $name]
+}
+
+# The lines of CLIENT LIST that show a connection with that name.
+proc lines_named {name} {
+    return [lsearch -all -inline [split [r CLIENT LIST] \n] "* name=$name *"]
+}
+
+proc open_named {name} {
+    set c [client_open]
+    $c call CLIENT SETNAME $name
+    return $c
+}
+
+check_error "CLIENT needs a subcommand" {r CLIENT} "ERR wrong number of arguments for 'client' command"
+check "an unknown subcommand of CLIENT is an error" {
+    foreach subcommand {FOO TRACKING CACHING MAINT_NOTIFICATIONS} {
+        assert_equal [error_of {r CLIENT $subcommand on}] \
+            "ERR unknown subcommand '$subcommand'. Try CLIENT HELP."
+    }
+}
+check "CLIENT HELP names every subcommand" {
+    set help [r CLIENT HELP]
+    foreach word {GETNAME GETREDIR ID INFO KILL LIST NO-EVICT NO-TOUCH PAUSE REPLY SETINFO SETNAME TRACKINGINFO
+                  UNBLOCK UNPAUSE HELP} {
+        assert {[lsearch -glob $help $word*] > 0}
+    }
+    lindex $help 0
+} {CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:}
+
+# --- Who I am
+
+check "CLIENT ID grows with each connection" {
+    set first [client_open]
+    set second [client_open]
+    expr {[$second call CLIENT ID] > [$first call CLIENT ID]}
+} 1
+check_in 2 "CLIENT GETNAME without a name is null" {typed CLIENT GETNAME} nil
+check_in 3 "CLIENT GETNAME without a name is null" {typed CLIENT GETNAME} null
+check "CLIENT SETNAME sets the name and an empty one takes it away" {
+    r CLIENT SETNAME me
+    assert_equal [typed CLIENT GETNAME] {bulk me}
+    assert_equal [field name] me
+    r CLIENT SETNAME ""
+    r CLIENT GETNAME
+} (nil)
+check "CLIENT SETNAME refuses blanks and control characters and keeps the old name" {
+    r CLIENT SETNAME me
+    foreach name {"a b" "a\n" "\x01" "\x7f" "\xe9"} {
+        assert_equal [error_of {r CLIENT SETNAME $name}] \
+            "ERR Client names cannot contain spaces, newlines or special characters."
+    }
+    r CLIENT GETNAME
+} me
+check "CLIENT SETINFO stores the library's name and version" {
+    assert_equal [r CLIENT SETINFO LIB-NAME redis-py] OK
+    assert_equal [r CLIENT SETINFO lib-ver 5.0.1] OK
+    assert_equal [list [field lib-name] [field lib-ver]] {redis-py 5.0.1}
+    r CLIENT SETINFO lib-name ""
+    list [field lib-name] [field lib-ver]
+} {{} 5.0.1}
+check "CLIENT SETINFO refuses other options and bad texts" {
+    assert_equal [error_of {r CLIENT SETINFO lib-x a}] "ERR Unrecognized option 'lib-x'"
+    assert_equal [error_of {r CLIENT SETINFO lib-name "a b"}] \
+        "ERR lib-name cannot contain spaces, newlines or special characters."
+    error_of {r CLIENT SETINFO LIB-VER "1\n"}
+} "ERR LIB-VER cannot contain spaces, newlines or special characters."
+check "CLIENT TRACKINGINFO says that tracking is off" {
+    r CLIENT TRACKINGINFO
+} {flags off redirect -1 prefixes {}}
+check_in 3 "CLIENT TRACKINGINFO is a map with a set in RESP3" {lindex [typed CLIENT TRACKINGINFO] 0} map
+check "CLIENT GETREDIR is -1" {typed CLIENT GETREDIR} {int -1}
+
+# --- CLIENT INFO and LIST
+
+check "CLIENT INFO has all fields in their order" {
+    assert_equal [dict keys [client_fields [r CLIENT INFO]]] [list {*}$line_fields]
+}
+check "CLIENT INFO ends with a line break" {string index [r CLIENT INFO] end} \n
+check_in 3 "CLIENT INFO and LIST are verbatim strings in RESP3" {
+    list [lindex [typed CLIENT INFO] 0] [lindex [typed CLIENT LIST] 0]
+} {verbatim verbatim}
+check "CLIENT INFO tells the truth" {
+    r SELECT 3
+    set fields [client_fields [r CLIENT INFO]]
+    assert_equal [dict get $fields id] [r CLIENT ID]
+    assert_equal [dict get $fields laddr] 127.0.0.1:[$current_server port]
+    assert_equal [dict get $fields db] 3
+    assert_equal [dict get $fields resp] $protocol
+    assert_equal [dict get $fields cmd] client|info
+    assert_equal [dict get $fields user] default
+    assert_equal [dict get $fields events] r
+    dict get $fields flags
+} N
+check "CLIENT LIST has a line for each connection, oldest first" {
+    open_named one
+    open_named two
+    set lines [lrange [split [r CLIENT LIST] \n] 0 end-1]
+    assert_equal [llength $lines] 4
+    set ids [lmap line $lines {dict get [client_fields $line] id}]
+    assert_equal $ids [lsort -integer $ids]
+    list [llength [lines_named one]] [llength [lines_named two]]
+} {1 1}
+check "CLIENT LIST shows the last command of each client" {
+    set c [open_named other]
+    assert_equal [dict get [client_fields [lindex [lines_named other] 0]] cmd] client|setname
+    $c call PING
+    dict get [client_fields [lindex [lines_named other] 0]] cmd
+} ping
+check "CLIENT LIST shows a client that has sent nothing yet" {
+    set before [lines_named ""]
+    set socket [socket 127.0.0.1 [$current_server port]]
+    wait_until {[llength [lines_named ""]] > [llength $before]}
+    set line [lindex [lines_named ""] end]
+    close $socket
+    dict get [client_fields $line] cmd
+} NULL
+check "CLIENT LIST marks a client that waits" {
+    set c [open_named waiting]
+    $c send BLPOP k 0
+    wait_blocked 1
+    dict get [client_fields [lindex [lines_named waiting] 0]] flags
+} b
+check "CLIENT LIST TYPE knows the types" {
+    assert_equal [llength [split [r CLIENT LIST TYPE normal] \n]] 3
+    foreach type {pubsub replica slave master} {
+        assert_equal [r CLIENT LIST TYPE $type] ""
+    }
+    error_of {r CLIENT LIST TYPE foo}
+} "ERR Unknown client type 'foo'"
+check "CLIENT LIST ID shows the named clients, in the order asked for" {
+    set one [[open_named one] call CLIENT ID]
+    set two [[open_named two] call CLIENT ID]
+    set lines [split [r CLIENT LIST ID $two 999999 $one] \n]
+    lmap line [lrange $lines 0 end-1] {dict get [client_fields $line] name}
+} {two one}
+check "CLIENT LIST refuses what is no option" {
+    foreach arguments {{TYPE} {ID} {FOO} {FOO bar} {TYPE normal more}} {
+        assert_equal [error_of {r CLIENT LIST {*}$arguments}] "ERR syntax error"
+    }
+    error_of {r CLIENT LIST ID 1 x}
+} "ERR Invalid client ID"
+
+# --- CLIENT NO-EVICT, NO-TOUCH, REPLY
+
+check "CLIENT NO-EVICT and NO-TOUCH are shown as flags" {
+    r CLIENT NO-EVICT on
+    assert_equal [field flags] e
+    r CLIENT NO-TOUCH ON
+    assert_equal [field flags] eT
+    r CLIENT NO-EVICT off
+    r CLIENT NO-TOUCH off
+    assert_equal [field flags] N
+    list [error_of {r CLIENT NO-EVICT maybe}] [error_of {r CLIENT NO-TOUCH maybe}]
+} {{ERR syntax error} {ERR syntax error}}
+check "CLIENT REPLY OFF silences everything until ON" {
+    set c [client_open]
+    $c send CLIENT REPLY OFF
+    $c send PING
+    $c send NOSUCH
+    $c send SET key value
+    assert_equal [$c call CLIENT REPLY ON] OK
+    list [$c call GET key] [$c is_silent]
+} {value 1}
+check "CLIENT REPLY SKIP silences the next command only" {
+    set c [client_open]
+    $c send CLIENT REPLY SKIP
+    $c send ECHO dropped
+    list [$c call ECHO kept] [$c is_silent]
+} {kept 1}
+check "CLIENT REPLY SKIP while replies are off changes nothing" {
+    set c [client_open]
+    $c send CLIENT REPLY OFF
+    $c send CLIENT REPLY SKIP
+    $c send PING
+    list [$c call CLIENT REPLY ON] [$c call PING]
+} {OK PONG}
+check_error "CLIENT REPLY knows ON, OFF and SKIP" {r CLIENT REPLY maybe} "ERR syntax error"
+
+# --- CLIENT KILL
+
+check "CLIENT KILL with an address closes that connection" {
+    set c [open_named victim]
+    set address [dict get [client_fields [$c call CLIENT INFO]] addr]
+    assert_equal [r CLIENT KILL $address] OK
+    assert {[$c is_closed]}
+    llength [lines_named victim]
+} 0
+check_error "CLIENT KILL of an address that nobody has" {r CLIENT KILL 1.2.3.4:5} "ERR No such client"
+check "CLIENT KILL with filters counts whom it closed" {
+    set c [open_named victim]
+    set id [$c call CLIENT ID]
+    assert_equal [typed CLIENT KILL ID $id] {int 1}
+    assert {[$c is_closed]}
+    typed CLIENT KILL ID $id
+} {int 0}
+check "CLIENT KILL by address of either side" {
+    set c [open_named victim]
+    set fields [client_fields [$c call CLIENT INFO]]
+    assert_equal [r CLIENT KILL LADDR 127.0.0.1:1] 0
+    assert_equal [r CLIENT KILL LADDR [dict get $fields laddr] ADDR [dict get $fields addr]] 1
+    $c is_closed
+} 1
+check "CLIENT KILL spares who asks, unless SKIPME no" {
+    set id [r CLIENT ID]
+    assert_equal [r CLIENT KILL ID $id] 0
+    assert_equal [r CLIENT KILL ID $id SKIPME yes] 0
+    set c [client_open]
+    assert_equal [$c call CLIENT KILL ID [$c call CLIENT ID] SKIPME no] 1
+    $c is_closed
+} 1
+check "CLIENT KILL MAXAGE closes only old connections" {
+    open_named young
+    assert_equal [r CLIENT KILL MAXAGE 1000] 0
+    assert_equal [r CLIENT KILL TYPE pubsub] 0
+    assert_equal [r CLIENT KILL ID 1 USER default MAXAGE 1000] 0
+    llength [lines_named young]
+} 1
+check "CLIENT KILL names what is wrong" {
+    foreach {arguments text} {
+        {ID 0} {client-id should be greater than 0}
+        {ID x} {client-id should be greater than 0}
+        {MAXAGE x} {maxage is not an integer or out of range}
+        {MAXAGE 0} {maxage should be greater than 0}
+        {TYPE foo} {Unknown client type 'foo'}
+        {USER foo} {No such user 'foo'}
+        {ID 1 SKIPME maybe} {syntax error}
+        {ID 1 ADDR} {syntax error}
+        {FOO bar} {syntax error}
+    } {
+        assert_equal [error_of {r CLIENT KILL {*}$arguments}] "ERR $text"
+    }
+}
+check "a client that is killed while it waits takes nothing" {
+    set c [client_blocked BLPOP k 0]
+    assert_equal [r CLIENT KILL TYPE normal ID [regexp -inline {\d+} [lsearch -inline \
+        [split [r CLIENT LIST] \n] "*flags=b*"]]] 1
+    assert {[$c is_closed]}
+    wait_blocked 0
+    r RPUSH k a
+} 1
+
+# --- CLIENT UNBLOCK
+
+proc waiting_id {} {
+    return [dict get [client_fields [lsearch -inline [split [r CLIENT LIST] \n] "* flags=b *"]] id]
+}
+
+check "CLIENT UNBLOCK wakes a client as if its time was up" {
+    set c [client_blocked BLPOP k 0]
+    assert_equal [typed CLIENT UNBLOCK [waiting_id]] {int 1}
+    assert_equal [$c read] (nil)
+    $c call PING
+} PONG
+check "CLIENT UNBLOCK TIMEOUT is the same" {
+    set c [client_blocked BLMOVE k d LEFT LEFT 0]
+    r CLIENT UNBLOCK [waiting_id] timeout
+    $c read
+} (nil)
+check "CLIENT UNBLOCK ERROR wakes it with an error" {
+    set c [client_blocked BLPOP k 0]
+    r CLIENT UNBLOCK [waiting_id] ERROR
+    $c read_typed
+} {error {UNBLOCKED client unblocked via CLIENT UNBLOCK}}
+check "CLIENT UNBLOCK of one that does not wait is 0" {
+    list [r CLIENT UNBLOCK [r CLIENT ID]] [r CLIENT UNBLOCK 999999] [r CLIENT UNBLOCK -1]
+} {0 0 0}
+check "CLIENT UNBLOCK names what is wrong" {
+    assert_equal [error_of {r CLIENT UNBLOCK x}] "ERR value is not an integer or out of range"
+    assert_equal [error_of {r CLIENT UNBLOCK x foo}] \
+        "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"
+    error_of {r CLIENT UNBLOCK 1 error more}
+} "ERR unknown subcommand or wrong number of arguments for 'UNBLOCK'. Try CLIENT HELP."
+
+# --- CLIENT PAUSE
+
+check "CLIENT PAUSE WRITE holds back writes, lets reads pass, and UNPAUSE ends it" {
+    r SET key old
+    assert_equal [r CLIENT PAUSE 100000 WRITE] OK
+    set c [client_open]
+    $c send SET key new
+    assert {[$c is_silent 50]}
+    assert_equal [r GET key] old
+    assert_equal [r CLIENT UNPAUSE] OK
+    assert_equal [$c read] OK
+    r GET key
+} new
+check "CLIENT PAUSE holds back everything and ends by itself" {
+    set before [clock milliseconds]
+    r CLIENT PAUSE 100
+    assert_equal [r PING] PONG
+    expr {[clock milliseconds] - $before >= 95}
+} 1
+check "what is held back is run in the order sent" {
+    r CLIENT PAUSE 50 ALL
+    set c [client_open]
+    $c pipeline {{RPUSH k a} {RPUSH k b} {LRANGE k 0 -1}}
+} {1 2 {a b}}
+check "CLIENT PAUSE names what is wrong" {
+    foreach {arguments text} {
+        {x} {timeout is not an integer or out of range}
+        {1.5} {timeout is not an integer or out of range}
+        {-1} {timeout is negative}
+        {9223372036854775807} {timeout is out of range}
+        {0 foo} {CLIENT PAUSE mode must be WRITE or ALL}
+        {0 all more} {unknown subcommand or wrong number of arguments for 'PAUSE'. Try CLIENT HELP.}
+    } {
+        assert_equal [error_of {r CLIENT PAUSE {*}$arguments}] "ERR $text"
+    }
+}
+
+finish

@@ -1,0 +1,129 @@
+# INFO: sections and fields.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start
+
+# The titles of INFO's sections in their order.
+proc titles {args} {
+    return [lmap {_ title} [regexp -all -inline -line {^# (\w+)\r$} [r INFO {*}$args]] {set title}]
+}
+
+set default_titles {Server Clients Memory Persistence Stats Replication CPU Modules Errorstats Cluster Keyspace}
+set all_titles {Server Clients Memory Persistence Stats Replication CPU Modules Commandstats Errorstats
+    Latencystats Cluster Keyspace}
+
+check "INFO has the default sections" {assert_equal [titles] $default_titles}
+check "INFO default is the same" {assert_equal [titles default] $default_titles}
+check "INFO all and everything have all sections" {
+    assert_equal [titles all] [list {*}$all_titles]
+    assert_equal [titles Everything] [list {*}$all_titles]
+}
+check "INFO of one section, in any case" {list [titles cluster] [titles REPLICATION]} {Cluster Replication}
+check "INFO of several sections has each once, in its place" {
+    titles keyspace server KEYSPACE nosuch cpu
+} {Server CPU Keyspace}
+check "INFO default and one more" {
+    assert_equal [titles default commandstats] [linsert $default_titles 8 Commandstats]
+}
+check "INFO of an unknown section is empty" {r INFO nosuch} ""
+check_in 2 "INFO is a bulk string in RESP2" {typed INFO cluster} [list bulk "# Cluster\r\ncluster_enabled:0\r\n"]
+check_in 3 "INFO is a verbatim string in RESP3" {lindex [typed INFO cluster] 0} verbatim
+check "an empty line stands between sections" {
+    r INFO modules cluster
+} "# Modules\r\n\r\n# Cluster\r\ncluster_enabled:0\r\n"
+check "every line is a heading, a field or empty" {
+    foreach line [split [string map {\r\n \n} [r INFO everything]] \n] {
+        assert {[regexp {^$|^# \w+$|^[^: ]+:.*$} $line]}
+    }
+}
+
+check "what clients look for" {
+    list [info_field redis_version] [info_field server_name] [info_field redis_mode] [info_field loading] \
+        [info_field role] [info_field maxmemory_policy] [info_field cluster_enabled]
+} {7.2.4 packlist standalone 0 master noeviction 0}
+check "INFO names the process and where it listens" {
+    assert_equal [info_field tcp_port] [$current_server port]
+    assert_equal [info_field process_id] [$current_server pid]
+    assert_equal [info_field listener0] name=tcp,bind=127.0.0.1,port=[$current_server port]
+    string match *packlist.conf [info_field config_file]
+} 1
+check "INFO counts clients" {
+    r PING
+    assert_equal [info_field connected_clients] 2
+    set c [client_blocked BLPOP a b 0]
+    list [info_field connected_clients] [info_field blocked_clients] [info_field total_blocking_keys]
+} {3 1 2}
+check "INFO shows databases that have keys" {
+    r SET a 1
+    r SET b 2
+    r SELECT 9
+    r RPUSH l x
+    assert {[string match {keys=2,expires=0,avg_ttl=0*} [info_field db0]]}
+    assert {[string match {keys=1,expires=0,avg_ttl=0*} [info_field db9]]}
+    r FLUSHALL
+    r INFO keyspace
+} "# Keyspace\r\n"
+check "INFO counts hits and misses" {
+    r CONFIG RESETSTAT
+    r SET a 1
+    r GET a
+    r GET nosuch
+    r LRANGE nosuch 0 -1
+    list [info_field keyspace_hits] [info_field keyspace_misses]
+} {1 2}
+check "INFO counts calls, failures and refusals of each command" {
+    r CONFIG RESETSTAT
+    r RPUSH l a
+    r RPUSH l b
+    error_of {r RPUSH l}
+    r SET s x
+    error_of {r RPUSH s a}
+    r CLIENT ID
+    assert {[string match calls=3,usec=*,usec_per_call=*,rejected_calls=1,failed_calls=1 \
+        [info_field cmdstat_rpush]]}
+    string match calls=1,* [info_field {cmdstat_client\|id}]
+} 1
+check "INFO counts errors by their code" {
+    r CONFIG RESETSTAT
+    r SET s x
+    error_of {r RPUSH s a}
+    error_of {r NOSUCH}
+    error_of {r GET}
+    list [info_field errorstat_WRONGTYPE] [info_field errorstat_ERR] [info_field total_error_replies]
+} {count=1 count=2 3}
+check "CONFIG RESETSTAT zeroes the counters" {
+    error_of {r NOSUCH}
+    r CONFIG RESETSTAT
+    list [regexp errorstat_ [r INFO errorstats]] [info_field total_error_replies]
+} {0 0}
+check "INFO shows memory that grows with the data" {
+    set before [info_field used_memory]
+    r SET big [string repeat x 1000000]
+    set after [info_field used_memory]
+    assert {$after - $before >= 1000000}
+    assert {[info_field used_memory_peak] >= $after}
+    assert {[info_field used_memory_dataset] >= 1000000}
+    assert {[info_field used_memory_rss] > 0}
+    regexp {^\d+\.\d\d[KMG]$} [info_field used_memory_human]
+} 1
+check "INFO itself takes no memory for good" {
+    for {set i 0} {$i < 5} {incr i} { r INFO everything }
+    set before [info_field used_memory]
+    for {set i 0} {$i < 50} {incr i} { r INFO everything }
+    expr {abs([info_field used_memory] - $before) < 4096}
+} 1
+check "INFO counts changes" {
+    set before [info_field rdb_changes_since_last_save]
+    r RPUSH l a b c
+    r LPOP l
+    expr {[info_field rdb_changes_since_last_save] - $before}
+} 4
+check "INFO counts what goes over the network" {
+    set in [info_field total_net_input_bytes]
+    set out [info_field total_net_output_bytes]
+    r ECHO [string repeat x 100000]
+    assert {[info_field total_net_input_bytes] - $in > 100000}
+    expr {[info_field total_net_output_bytes] - $out > 100000}
+} 1
+
+finish
