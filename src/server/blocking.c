@@ -28,8 +28,7 @@ struct waiter {
     const struct command *command;
     struct args *args;
     bool (*serve)(struct call *call, struct slice key);
-    struct timer_node timer; /* linked when there is a deadline */
-    bool has_deadline;
+    struct timer_node timer; /* in the wheel when there is a deadline */
     bool null_bulk;
     size_t wait_count;
     struct wait waits[];
@@ -52,7 +51,7 @@ struct blocking {
     size_t session_count;
     struct blocked_key *ready_first;
     struct blocked_key *ready_last;
-    struct timer_wheel *deadlines;
+    struct timer_wheel deadlines;
     struct net_timer *timer;
 };
 
@@ -66,8 +65,7 @@ static struct slice name_of_item(const void *item) {
 
 static const struct hashtable_type blocked_key_type = {.key = name_of_item};
 
-/* --- Keys that are waited for
- * ---------------------------------------------------------------------------- */
+/* --- Keys that are waited for --- */
 
 static struct blocked_key *find_key(struct blocking *blocking, int database, struct slice name) {
     struct hashtable *table = blocking->keys[database];
@@ -119,12 +117,11 @@ static void unlink_wait(struct blocking *blocking, struct wait *wait) {
     free_key_if_idle(blocking, key);
 }
 
-/* --- Deadlines
- * ------------------------------------------------------------------------------------------- */
+/* --- Deadlines --- */
 
 static void arm_timer(struct blocking *blocking) {
-    int64_t next = timer_wheel_next(blocking->deadlines);
-    if (next < 0) {
+    int64_t next = timer_wheel_next(&blocking->deadlines);
+    if (next == INT64_MAX) {
         net_timer_stop(blocking->timer);
         return;
     }
@@ -148,7 +145,6 @@ static void on_deadline(struct timer_node *node, void *arg) {
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)node - offsetof(struct waiter, timer));
     struct session *session = waiter->session;
-    waiter->has_deadline = false; /* the wheel has let go of it */
     answer_timeout(waiter);
     end_wait(arg, session);
 }
@@ -156,7 +152,7 @@ static void on_deadline(struct timer_node *node, void *arg) {
 static void on_timer(void *arg) {
     struct blocking *blocking = arg;
     server_update_clock();
-    timer_wheel_advance(blocking->deadlines, server.now_ms, on_deadline, blocking);
+    timer_wheel_advance(&blocking->deadlines, server.now_ms, on_deadline, blocking);
     arm_timer(blocking);
 }
 
@@ -172,7 +168,6 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .command = call->command,
         .args = args_copy(call->argv, call->argc),
         .serve = request->serve,
-        .has_deadline = request->deadline_ms != 0,
         .null_bulk = request->null_bulk,
     };
     for (size_t i = 0; i < request->key_count; i++) {
@@ -183,8 +178,8 @@ void blocking_add(struct blocking *blocking, struct call *call,
     call->session->waiter = waiter;
     call->session->flags |= SESSION_BLOCKED;
     blocking->session_count++;
-    if (!waiter->has_deadline) return;
-    timer_wheel_add(blocking->deadlines, &waiter->timer, request->deadline_ms);
+    if (request->deadline_ms == 0) return;
+    timer_wheel_add(&blocking->deadlines, &waiter->timer, request->deadline_ms);
     arm_timer(blocking);
 }
 
@@ -192,7 +187,7 @@ void blocking_remove(struct blocking *blocking, struct session *session) {
     struct waiter *waiter = session->waiter;
     if (!waiter) return;
     for (size_t i = 0; i < waiter->wait_count; i++) unlink_wait(blocking, &waiter->waits[i]);
-    if (waiter->has_deadline) timer_wheel_remove(blocking->deadlines, &waiter->timer);
+    timer_wheel_remove(&waiter->timer);
     session->waiter = NULL;
     session->flags &= ~(uint32_t)SESSION_BLOCKED;
     blocking->session_count--;
@@ -290,7 +285,7 @@ struct blocking *blocking_new(struct net *net, int databases) {
     blocking->databases = databases;
     blocking->keys = mem_alloc(sizeof(*blocking->keys) * (size_t)databases);
     for (int i = 0; i < databases; i++) blocking->keys[i] = hashtable_new(&blocked_key_type);
-    blocking->deadlines = timer_wheel_new(server.now_ms);
+    timer_wheel_init(&blocking->deadlines, server.now_ms);
     blocking->timer = net_timer_new(net, on_timer, blocking);
     return blocking;
 }
@@ -298,7 +293,6 @@ struct blocking *blocking_new(struct net *net, int databases) {
 void blocking_free(struct blocking *blocking) {
     for (int i = 0; i < blocking->databases; i++) hashtable_free(blocking->keys[i]);
     mem_free(blocking->keys);
-    timer_wheel_free(blocking->deadlines);
     net_timer_free(blocking->timer);
     mem_free(blocking);
 }

@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <math.h>
 
-/* --- Keys ------------------------------------------------------------------------------------------ */
+/* --- Keys --- */
 
 static void mark_used(const struct call *call, struct entry *entry) {
     if (!(call->session->marks & SESSION_NO_TOUCH)) entry_set_clock(entry, server.lru_clock);
@@ -42,7 +42,7 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
     return false;
 }
 
-/* --- The epilogue of writes ------------------------------------------------------------------------ */
+/* --- The epilogue of writes --- */
 
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes) {
@@ -64,7 +64,7 @@ void call_delete(struct call *call, struct keyref *ref, struct slice key) {
     keyspace_delete(ref);
 }
 
-/* --- Arguments ------------------------------------------------------------------------------------- */
+/* --- Arguments --- */
 
 bool call_integer(struct call *call, size_t index, int64_t *value) {
     if (number_parse_int64(call->argv[index], value)) return true;
@@ -126,7 +126,7 @@ bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
     return true;
 }
 
-/* --- Errors ------------------------------------------------------------------------------------------ */
+/* --- Errors --- */
 
 void call_syntax_error(struct call *call) {
     reply_error(call->reply, "ERR syntax error");
@@ -178,7 +178,7 @@ void call_help(struct call *call, const char *const *lines) {
     sds_free(container);
 }
 
-/* --- Blocking ---------------------------------------------------------------------------------------- */
+/* --- Blocking --- */
 
 void call_block(struct call *call, const struct block_request *request) {
     if (call->may_block)

@@ -33,8 +33,7 @@ struct call {
     struct session *session; /* for server/ only */
 };
 
-/* --- Keys
- * ------------------------------------------------------------------------------------------ */
+/* --- Keys --- */
 
 /* Finds a key to read: counts a hit or a miss and marks the entry as used. The result's entry is
  * NULL when the key does not exist. */
@@ -50,8 +49,7 @@ struct keyref call_find_quiet(struct call *call, struct slice key);
 /* Is the entry of type `type`? If not, answers WRONGTYPE and returns false. */
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type);
 
-/* --- What every write must tell: one epilogue
- * ----------------------------------------------------------- */
+/* --- What every write must tell: one epilogue --- */
 
 /* Classes of keyspace events. */
 enum event_class { EVENT_GENERIC, EVENT_STRING, EVENT_LIST };
@@ -66,8 +64,7 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
 /* Deletes the key that `ref` names, with all that must follow ("del" event, watchers, dirty). */
 void call_delete(struct call *call, struct keyref *ref, struct slice key);
 
-/* --- Arguments: each answers the error and returns false when the argument is not what it must be
- * --------- */
+/* --- Arguments: each answers the error and returns false when the argument is not what it must be --- */
 
 /* A 64-bit integer: "ERR value is not an integer or out of range". */
 bool call_integer(struct call *call, size_t index, int64_t *value);
@@ -85,8 +82,7 @@ bool call_list_end(struct call *call, size_t index, enum list_end *end);
  * range". */
 bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms);
 
-/* --- Errors
- * ------------------------------------------------------------------------------------------- */
+/* --- Errors --- */
 
 void call_syntax_error(struct call *call); /* ERR syntax error */
 void call_wrong_arity(struct call *call);  /* ERR wrong number of arguments for '…' command */
@@ -100,8 +96,7 @@ void call_bad_subcommand(struct call *call);
  * as Redis does. `lines` ends with NULL. */
 void call_help(struct call *call, const char *const *lines);
 
-/* --- Blocking
- * ----------------------------------------------------------------------------------------- */
+/* --- Blocking --- */
 
 /* Asks to put the client to sleep until one of `keys` can serve it. The command returns right
  * after, without a reply. When a key becomes ready, `serve` is called with a call whose argv is a

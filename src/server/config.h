@@ -78,8 +78,7 @@ struct config_source {
 bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
                  sds *error);
 
-/* --- For the CONFIG command
- * ------------------------------------------------------------------------------ */
+/* --- For the CONFIG command --- */
 
 struct config_directive; /* a row of the table */
 

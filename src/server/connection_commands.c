@@ -47,7 +47,7 @@ void reset_command(struct call *call) {
     reply_status(call->reply, SLICE("RESET"));
 }
 
-/* --- Authentication ------------------------------------------------------------------------------------ */
+/* --- Authentication --- */
 
 /* Compares without telling by its duration how much of the password was right. */
 static bool same_secret(struct slice given, struct slice secret) {
@@ -83,7 +83,7 @@ void auth_command(struct call *call) {
     if (authenticate(call, user, call->argv[call->argc - 1])) reply_ok(call->reply);
 }
 
-/* --- HELLO ------------------------------------------------------------------------------------------------- */
+/* --- HELLO --- */
 
 static void answer_hello(struct call *call) {
     struct reply *reply = call->reply;

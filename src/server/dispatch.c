@@ -10,8 +10,7 @@
 
 enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
 
-/* --- What cannot run
- * ------------------------------------------------------------------------------- */
+/* --- What cannot run --- */
 
 static void answer_unknown(struct reply *reply, const struct slice *argv, size_t argc) {
     sds text = sds_append_format(
@@ -65,14 +64,13 @@ static const struct command *resolve(struct session *session, struct reply *repl
 /* Was an error answered, from `begin` on? If so it is counted. */
 static bool count_error(size_t begin) {
     const struct reply *reply = &server.reply;
-    if (reply->len == begin || reply->data[begin] != '-') return false;
+    if (reply->len <= begin || reply->data[begin] != '-') return false;
     server.stats.errors++;
     error_stats_count(&server.stats.by_error, slice_make(reply->data + begin, reply->len - begin));
     return true;
 }
 
-/* --- The rare states of a session
- * ---------------------------------------------------------------------- */
+/* --- The rare states of a session --- */
 
 static bool needs_auth(const struct session *session, const struct command *command) {
     return session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH);
@@ -80,14 +78,14 @@ static bool needs_auth(const struct session *session, const struct command *comm
 
 /* CLIENT REPLY: takes back what the command has answered when the client does not want it. */
 static void suppress_reply(struct session *session, struct reply *reply, size_t begin) {
-    if (session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)) reply->len = begin;
+    bool unwanted = session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);
+    if (unwanted && reply->len > begin) reply->len = begin;
     session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
     if (session->flags & SESSION_REPLY_SKIP_NEXT)
         session->flags = (session->flags & ~(uint32_t)SESSION_REPLY_SKIP_NEXT) | SESSION_REPLY_SKIP;
 }
 
-/* --- Running
- * ------------------------------------------------------------------------------------------- */
+/* --- Running --- */
 
 struct call dispatch_call(struct session *session, struct reply *reply,
                           const struct command *command, const struct slice *argv, size_t argc) {

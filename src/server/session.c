@@ -28,8 +28,7 @@ enum {
     UNAUTHENTICATED_BULK = 16 * 1024
 };
 
-/* --- Output
- * --------------------------------------------------------------------------------------- */
+/* --- Output --- */
 
 static void reply_reset(struct reply *reply) {
     reply->len = 0;
@@ -98,8 +97,7 @@ void session_check_output_limit(struct session *session) {
     session_close(session);
 }
 
-/* --- Input
- * ---------------------------------------------------------------------------------------- */
+/* --- Input --- */
 
 static struct resp_limits input_limits(const struct session *session) {
     bool authenticated = !(session->flags & SESSION_NEEDS_AUTH);
@@ -214,8 +212,7 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
     return done;
 }
 
-/* --- Resuming
- * ------------------------------------------------------------------------------------- */
+/* --- Resuming --- */
 
 void session_resume_later(struct session *session) {
     if (session->flags & (SESSION_RESUME | SESSION_CLOSING)) return;
@@ -258,8 +255,7 @@ void session_resume_all(void) {
     }
 }
 
-/* --- Life
- * ----------------------------------------------------------------------------------------- */
+/* --- Life --- */
 
 static void link_session(struct session *session) {
     struct session_list *list = &server.sessions;
