@@ -99,8 +99,7 @@ bool number_parse_memory(struct slice text, uint64_t *bytes) {
     return false;
 }
 
-/* --- Floating point
- * ------------------------------------------------------------------------------- */
+/* --- Floating point --- */
 
 /* strtod needs a terminator, and skips blanks that are not wanted. */
 static bool copy_number_text(struct slice text, char copy[NUMBER_TEXT_MAX + 1]) {

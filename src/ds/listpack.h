@@ -134,8 +134,7 @@ uint8_t *listpack_remove_matching(uint8_t *first, uint8_t *end,
                                   const struct listpack_element *needle, size_t max, bool from_end,
                                   size_t *removed);
 
-/* --- The serialized form
- * -------------------------------------------------------------------------- */
+/* --- The serialized form --- */
 
 /* Writes the 6-byte header for a body of `body_size` bytes and `count` elements; the caller copies
  * the body and ends with LISTPACK_END. */

@@ -40,8 +40,7 @@ bool quicklist_exceeds_fill(int fill, size_t size, size_t count);
 /* Must an element with a text of `len` bytes have a plain node of its own? */
 bool quicklist_is_plain(const struct quicklist_limits *limits, size_t len);
 
-/* --- Life
- * ----------------------------------------------------------------------------------------- */
+/* --- Life --- */
 
 /* An empty list that keeps `limits` for its life (until quicklist_set_limits). */
 struct quicklist *quicklist_new(struct quicklist_limits limits);
@@ -60,8 +59,7 @@ void quicklist_free(struct quicklist *list);
 void quicklist_set_limits(struct quicklist *list, struct quicklist_limits limits);
 struct quicklist_limits quicklist_limits_of(const struct quicklist *list);
 
-/* --- Figures, all O(1)
- * ---------------------------------------------------------------------------- */
+/* --- Figures, all O(1) --- */
 
 uint64_t quicklist_count(const struct quicklist *list);    /* elements */
 size_t quicklist_node_count(const struct quicklist *list); /* nodes: ql_nodes */
@@ -75,8 +73,7 @@ size_t quicklist_serialized_size(
 bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
                            const uint8_t **end);
 
-/* --- The ends
- * ------------------------------------------------------------------------------------- */
+/* --- The ends --- */
 
 /* Adds one element. Amortised O(element): no node is moved. */
 void quicklist_push(struct quicklist *list, enum list_end end,
@@ -90,8 +87,7 @@ const uint8_t *quicklist_peek(const struct quicklist *list, enum list_end end);
  * unread. */
 void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n);
 
-/* --- Any position
- * --------------------------------------------------------------------------------- */
+/* --- Any position --- */
 
 /* Inserts before position `index` (index == count appends). O(log n + node). Splits a full node,
  * merges neighbours that then fit in one. */
@@ -110,8 +106,7 @@ void quicklist_delete(struct quicklist *list, uint64_t index, uint64_t n);
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
                                    uint64_t max, enum list_direction direction);
 
-/* --- Reading in order
- * ------------------------------------------------------------------------------ */
+/* --- Reading in order --- */
 
 /* An iterator on the caller's stack. The list must not change while it is used. A compressed node
  * is unpacked into a scratch buffer that the iterator owns and stays compressed. quicklist_iter_end
@@ -160,8 +155,7 @@ bool quicklist_iter_run(struct quicklist_iter *iter, struct quicklist_run *run);
 bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_element *needle,
                          uint64_t max, uint64_t *index);
 
-/* --- Looking inside (DEBUG QUICKLIST, RDB)
- * --------------------------------------------------------- */
+/* --- Looking inside (DEBUG QUICKLIST, RDB) --- */
 
 struct quicklist_node_info {
     size_t count;           /* elements */

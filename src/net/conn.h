@@ -65,8 +65,7 @@ void conn_replay(struct conn *conn);
 size_t conn_pending_input(const struct conn *conn);
 size_t conn_input_allocated(const struct conn *conn);
 
-/* --- Output
- * --------------------------------------------------------------------------------------- */
+/* --- Output --- */
 
 /* Sends what the socket takes right now, with one system call; returns the number of bytes taken: 0
  * when output is queued already (order is kept) or the socket is full. An error is reported by
@@ -83,8 +82,7 @@ void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end)
 /* Bytes queued and not yet taken by the socket. O(1). */
 size_t conn_pending_output(const struct conn *conn);
 
-/* --- Facts
- * ---------------------------------------------------------------------------------------- */
+/* --- Facts --- */
 
 /* "ip:port", "[ip6]:port" or "path:0" of either side, into a caller's buffer; returns it. */
 enum { CONN_NAME_MAX = 128 };

@@ -156,9 +156,7 @@ static void on_timer(void *arg) {
     arm_timer(blocking);
 }
 
-/* --- Waiting
- * ------------------------------------------------------------------------------------------------
- */
+/* --- Waiting --- */
 
 void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request) {
@@ -214,9 +212,7 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
     return true;
 }
 
-/* --- Serving
- * --------------------------------------------------------------------------------------------------
- */
+/* --- Serving --- */
 
 void blocking_signal(struct blocking *blocking, int database, struct slice name) {
     if (blocking->key_count == 0) return;
@@ -276,9 +272,7 @@ void blocking_serve(struct blocking *blocking) {
     }
 }
 
-/* --- Life
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- Life --- */
 
 struct blocking *blocking_new(struct net *net, int databases) {
     struct blocking *blocking = mem_alloc_zeroed(sizeof(*blocking));
