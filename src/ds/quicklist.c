@@ -12,7 +12,8 @@ enum {
     SAFETY_SIZE = 8192,     /* what a node limited by element count may take at most, serialized */
     NODE_COUNT_MAX = 32768, /* elements of one node: as many as fit in 64 KB */
     FIRST_CAPACITY = 64,    /* of the buffer of a list's first node */
-    CAPACITY_SHARE = 8, /* a new end node's buffer may be this part of what the list has already */
+    CAPACITY_SHARE = 8, /* a new node's buffer is at most this part of what the list has already … */
+    CAPACITY_PART = 8,  /* … and at first this part of the limit, or twice as many elements */
     FILL_SIZE_MIN = -5
 };
 
@@ -169,12 +170,16 @@ static struct quicklist_open *end_node(struct quicklist *list, enum list_end end
     return end == LIST_TAIL && list->nodes > 1 ? &list->tail : &list->head;
 }
 
-/* What buffer a new node at an end should begin with: what it will come to if the list is long, little if it is short. */
+/* What buffer a new node at an end should begin with: little where the list is short or elements are small; enough
+ * that large elements do not each ask for a larger buffer. */
 static size_t new_node_capacity(const struct quicklist *list, size_t element_size) {
-    size_t share = list->serialized / CAPACITY_SHARE;
-    size_t filled = list->count_limit * element_size;
-    size_t capacity = share > FIRST_CAPACITY ? share : FIRST_CAPACITY;
+    size_t share = list->serialized / CAPACITY_SHARE, part = list->size_limit / CAPACITY_PART;
+    size_t several = element_size * CAPACITY_PART * 2;
+    size_t capacity = several > part ? several : part;
+    if (capacity > share) capacity = share;
+    if (capacity < FIRST_CAPACITY) capacity = FIRST_CAPACITY;
     if (capacity > list->size_limit) capacity = list->size_limit;
+    size_t filled = list->count_limit * element_size;
     return capacity < filled ? capacity : filled;
 }
 
