@@ -1,4 +1,5 @@
-/* quicklist: life, figures and the ends. The structure and its invariants are drawn in quicklist_internal.h. */
+/* quicklist: life, figures and the ends. The structure and its invariants are drawn in
+ * quicklist_internal.h. */
 #include "ds/quicklist.h"
 
 #include "base/alloc.h"
@@ -12,12 +13,13 @@ enum {
     SAFETY_SIZE = 8192,     /* what a node limited by element count may take at most, serialized */
     NODE_COUNT_MAX = 32768, /* elements of one node: as many as fit in 64 KB */
     FIRST_CAPACITY = 64,    /* of the buffer of a list's first node */
-    CAPACITY_SHARE = 8, /* a new node's buffer is at most this part of what the list has already … */
-    CAPACITY_PART = 8,  /* … and at first this part of the limit, or twice as many elements */
+    CAPACITY_SHARE =
+        8, /* a new node's buffer is at most this part of what the list has already … */
+    CAPACITY_PART = 8, /* … and at first this part of the limit, or twice as many elements */
     FILL_SIZE_MIN = -5
 };
 
-/* --- Limits --------------------------------------------------------------------------------------- */
+/* --- Limits ---------------------------------------------------------------------------------- */
 
 static size_t fill_size_limit(int fill) {
     if (fill >= 0) return SAFETY_SIZE;
@@ -63,7 +65,7 @@ struct quicklist_limits quicklist_limits_of(const struct quicklist *list) {
     return list->limits;
 }
 
-/* --- Life ----------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------ */
 
 struct quicklist *quicklist_new(struct quicklist_limits limits) {
     struct quicklist *list = mem_alloc_zeroed(sizeof *list);
@@ -82,6 +84,9 @@ void quicklist_append_body(struct quicklist *list, const uint8_t *first, const u
         quicklist_open_init(&open, size, false, &list->allocated);
         memcpy(quicklist_open_grow_back(&open, size, &list->allocated), first, size);
         open.node.count = (uint16_t)taken;
+        if (quicklist_exceeds_fill(list->limits.fill, size + LISTPACK_OVERHEAD, taken)) {
+            list->mixed = true; /* made under other limits */
+        }
         if (plain) {
             struct listpack_value value;
             char digits[INT64_TEXT_MAX];
@@ -100,7 +105,6 @@ struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint
                                       const uint8_t *end, size_t count) {
     assert(count > 0);
     struct quicklist *list = quicklist_new(limits);
-    list->mixed = true; /* the body may have been made under other limits */
     quicklist_append_body(list, first, end, count, false);
     return list;
 }
@@ -138,7 +142,7 @@ void quicklist_free(struct quicklist *list) {
     mem_free_sized(list, sizeof *list);
 }
 
-/* --- Figures -------------------------------------------------------------------------------------- */
+/* --- Figures --------------------------------------------------------------------------------- */
 
 uint64_t quicklist_count(const struct quicklist *list) {
     return list->count;
@@ -164,14 +168,14 @@ bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
     return true;
 }
 
-/* --- The ends ------------------------------------------------------------------------------------- */
+/* --- The ends -------------------------------------------------------------------------------- */
 
 static struct quicklist_open *end_node(struct quicklist *list, enum list_end end) {
     return end == LIST_TAIL && list->nodes > 1 ? &list->tail : &list->head;
 }
 
-/* What buffer a new node at an end should begin with: little where the list is short or elements are small; enough
- * that large elements do not each ask for a larger buffer. */
+/* What buffer a new node at an end should begin with: little where the list is short or elements
+ * are small; enough that large elements do not each ask for a larger buffer. */
 static size_t new_node_capacity(const struct quicklist *list, size_t element_size) {
     size_t share = list->serialized / CAPACITY_SHARE, part = list->size_limit / CAPACITY_PART;
     size_t several = element_size * CAPACITY_PART * 2;

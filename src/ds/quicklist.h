@@ -1,11 +1,13 @@
 /* quicklist: a long list as a counted sequence of packed nodes.
  *
- * Each node holds a run of listpack elements in a buffer with slack at either end. The first and the last node are
- * part of the list itself, so pushes and pops touch only them; the nodes between stand in a counted tree, so any
- * position is reached in O(log n). Interior nodes are trimmed to size and LZF-compressed from `compress_depth` on.
+ * Each node holds a run of listpack elements in a buffer with slack at either end. The first and
+ * the last node are part of the list itself, so pushes and pops touch only them; the nodes between
+ * stand in a counted tree, so any position is reached in O(log n). Interior nodes are trimmed to
+ * size and LZF-compressed from `compress_depth` on.
  *
- * Positions are 0-based element indexes. Functions that take one require it to be in range. Elements come in as
- * struct listpack_element and go out as views into a node, valid until the list is next changed. */
+ * Positions are 0-based element indexes. Functions that take one require it to be in range.
+ * Elements come in as struct listpack_element and go out as views into a node, valid until the
+ * list is next changed. */
 #ifndef PACKLIST_DS_QUICKLIST_H
 #define PACKLIST_DS_QUICKLIST_H
 
@@ -15,14 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits of a list, passed by value from the configuration (list-max-listpack-size, list-compress-depth,
- * DEBUG QUICKLIST-PACKED-THRESHOLD). */
+/* Limits of a list, passed by value from the configuration (list-max-listpack-size,
+ * list-compress-depth, DEBUG QUICKLIST-PACKED-THRESHOLD). */
 struct quicklist_limits {
-    int16_t
-        fill; /* > 0: elements per node (and at most 8 KB); -1 … -5: 4, 8, 16, 32, 64 KB per node */
+    int16_t fill;            /* > 0: elements per node (and at most 8 KB); 0: one element;
+                                -1 … -5: 4, 8, 16, 32, 64 KB per node */
     uint16_t compress_depth; /* nodes at either end that stay raw; 0 = compress none */
-    size_t
-        plain_threshold; /* elements of at least this many bytes get a node of their own; 0 = by fill alone */
+    size_t plain_threshold;  /* elements of at least this many bytes get a node of their own;
+                                0 = by fill alone */
 };
 
 enum list_end { LIST_HEAD, LIST_TAIL };
@@ -32,14 +34,15 @@ struct quicklist;
 struct quicklist_node;
 struct quicklist_open;
 
-/* Would a node of `size` serialized bytes (body + LISTPACK_OVERHEAD) and `count` elements exceed what `fill` allows?
- * For fill >= 0: more than `fill` elements or over 8192 bytes; for fill < 0: more bytes than its size. */
+/* Would a node of `size` serialized bytes (body + LISTPACK_OVERHEAD) and `count` elements exceed
+ * what `fill` allows? For fill >= 0: more than `fill` elements or over 8192 bytes; for fill < 0:
+ * more bytes than its size. */
 bool quicklist_exceeds_fill(int fill, size_t size, size_t count);
 
 /* Must an element with a text of `len` bytes have a plain node of its own? */
 bool quicklist_is_plain(const struct quicklist_limits *limits, size_t len);
 
-/* --- Life ----------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------ */
 
 /* An empty list that keeps `limits` for its life (until quicklist_set_limits). */
 struct quicklist *quicklist_new(struct quicklist_limits limits);
@@ -48,9 +51,10 @@ struct quicklist *quicklist_new(struct quicklist_limits limits);
 struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint8_t *first,
                                       const uint8_t *end, size_t count);
 
-/* Appends a node that holds a copy of the body [first, end) with `count` (> 0) elements: as it is, whatever the fill, but a
- * body of more than 32768 elements is cut into several. `plain`: the body is one element that keeps the node to itself.
- * What loading an RDB file does, node by node. O(bytes). */
+/* Appends a node that holds a copy of the body [first, end) with `count` (> 0) elements: as it is,
+ * whatever the fill, but a body of more than 32768 elements is cut into several. `plain`: the body
+ * is one element that keeps the node to itself. What loading an RDB file does, node by node.
+ * O(bytes). */
 void quicklist_append_body(struct quicklist *list, const uint8_t *first, const uint8_t *end,
                            size_t count, bool plain);
 
@@ -60,69 +64,78 @@ struct quicklist *quicklist_copy(const struct quicklist *list);
 /* Frees list and nodes. O(nodes). */
 void quicklist_free(struct quicklist *list);
 
-/* New limits for what is pushed from now on; existing nodes are left as they are: a new compress depth reaches each node
- * when nodes are next added or removed near its border. O(1). */
+/* New limits for what is pushed from now on; existing nodes are left as they are: a new compress
+ * depth reaches each node when nodes are next added or removed near its border. O(1). */
 void quicklist_set_limits(struct quicklist *list, struct quicklist_limits limits);
 struct quicklist_limits quicklist_limits_of(const struct quicklist *list);
 
-/* --- Figures, all O(1) ---------------------------------------------------------------------------- */
+/* --- Figures, all O(1) ----------------------------------------------------------------------- */
 
-uint64_t quicklist_count(const struct quicklist *list);    /* elements */
-size_t quicklist_node_count(const struct quicklist *list); /* nodes: ql_nodes */
-size_t quicklist_allocated(
-    const struct quicklist *list); /* bytes of everything it owns, itself included */
-size_t quicklist_serialized_size(
-    const struct quicklist *list); /* sum over nodes of uncompressed listpack bytes
-                                        (body + 7; plain nodes: the text's length): ql_uncompressed_size */
+/* Elements; nodes (ql_nodes). */
+uint64_t quicklist_count(const struct quicklist *list);
+size_t quicklist_node_count(const struct quicklist *list);
+
+/* Bytes of everything it owns, itself included, as the allocator counts them. */
+size_t quicklist_allocated(const struct quicklist *list);
+
+/* Uncompressed listpack bytes, summed over the nodes: body + 7; the text's length for a plain node
+ * (ql_uncompressed_size). */
+size_t quicklist_serialized_size(const struct quicklist *list);
 
 /* The list's body when it has exactly one raw, non-plain node: returns true and where it lies. */
 bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
                            const uint8_t **end);
 
-/* --- The ends ------------------------------------------------------------------------------------- */
+/* --- The ends -------------------------------------------------------------------------------- */
 
 /* Adds one element. Amortised O(element): no node is moved. */
 void quicklist_push(struct quicklist *list, enum list_end end,
                     const struct listpack_element *element);
 
-/* The element at an end of a list that is not empty: its position in the node (decode with listpack_get). O(1): end
- * nodes are never compressed. */
+/* The element at an end of a list that is not empty: its position in the node (decode with
+ * listpack_get). O(1): end nodes are never compressed. */
 const uint8_t *quicklist_peek(const struct quicklist *list, enum list_end end);
 
-/* Removes `n` elements (at most the count) from an end. O(1) for one; whole nodes are dropped unread. */
+/* Removes `n` elements (at most the count) from an end. O(1) for one; whole nodes are dropped
+ * unread. */
 void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n);
 
-/* --- Any position --------------------------------------------------------------------------------- */
+/* --- Any position ---------------------------------------------------------------------------- */
 
-/* Inserts before element `index`, which must exist (quicklist_push appends), or after it. The sides differ where the element
- * is at a node's edge: its own node is tried first, then the neighbour, then a node of its own, as in Redis. O(log n + node).
- * Inserting inside a full node splits it; neighbours that then fit in one node are merged. */
+/* Inserts before element `index`, which must exist (quicklist_push appends), or after it. The
+ * sides differ where the element is at a node's edge: its own node is tried first, then the
+ * neighbour, then a node of its own, as in Redis. O(log n + node). Inserting inside a full node
+ * splits it; neighbours that then fit in one node are merged. */
 void quicklist_insert_before(struct quicklist *list, uint64_t index,
                              const struct listpack_element *element);
 void quicklist_insert_after(struct quicklist *list, uint64_t index,
                             const struct listpack_element *element);
 
-/* Inserts before position `index`; index == count appends. As quicklist_insert_before, where the caller has no side. */
+/* Inserts before position `index`; index == count appends. As quicklist_insert_before, where the
+ * caller has no side. */
 void quicklist_insert(struct quicklist *list, uint64_t index,
                       const struct listpack_element *element);
 
-/* Replaces the element at `index`. O(log n + node). As in Redis a node may outgrow the fill by it, here to four times its
- * bytes at most: then the element gets a node of its own. */
+/* Replaces the element at `index`. O(log n + node). As in Redis a node may outgrow the fill by it,
+ * here to four times its bytes at most: then the element gets a node of its own. */
 void quicklist_replace(struct quicklist *list, uint64_t index,
                        const struct listpack_element *element);
 
-/* Removes `n` elements from `index` on; whole nodes are dropped unread. O(log n + nodes removed). Neighbours at the gap that fit in
- * one node are merged, unless elements at an end were removed, or the list would come down to one node. */
+/* Removes `n` elements from `index` on; whole nodes are dropped unread. O(log n + nodes removed).
+ * Neighbours at the gap that fit in one node are merged, unless elements at an end were removed,
+ * or the list would come down to one node. */
 void quicklist_delete(struct quicklist *list, uint64_t index, uint64_t n);
 
-/* Removes up to `max` elements equal to `needle`, scanning in `direction`; returns how many. O(bytes), at memory speed. A packed
- * node without a match stays as it is. Merges as quicklist_delete does. */
+/* Removes up to `max` elements equal to `needle`, scanning in `direction`; returns how many.
+ * O(bytes), at memory speed. A packed node without a match stays as it is. Merges as
+ * quicklist_delete does. */
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
                                    uint64_t max, enum list_direction direction);
 
-/* --- Reading in order ------------------------------------------------------------------------------ */
+/* --- Reading in order ------------------------------------------------------------------------ */
 
-/* Where a node stands. Private to the quicklist, and only here so that iterators can live on the caller's stack. */
+/* Where a node stands. Private to the quicklist, and only here so that iterators can live on the
+ * caller's stack. */
 struct quicklist_tree_place {
     struct quicklist_node *leaf; /* the leaf of the tree that holds the node, as leaf[slot] */
     size_t slot;
@@ -132,8 +145,8 @@ struct quicklist_tree_place {
 struct quicklist_place {
     const struct quicklist_node *node;
     const struct quicklist_open
-        *open;    /* the node when it is an end of the list; NULL for one in the tree */
-    size_t index; /* of the node in the list */
+        *open;                        /* the node at an end of the list; NULL for one in the tree */
+    size_t index;                     /* of the node in the list */
     struct quicklist_tree_place tree; /* set when open is NULL */
 };
 
@@ -143,8 +156,9 @@ struct quicklist_scratch {
     size_t size;
 };
 
-/* An iterator on the caller's stack. The list must not change while it is used. A compressed node is unpacked
- * into a scratch buffer that the iterator owns and stays compressed. quicklist_iter_end must be called. */
+/* An iterator on the caller's stack. The list must not change while it is used. A compressed node
+ * is unpacked into a scratch buffer that the iterator owns and stays compressed.
+ * quicklist_iter_end must be called. */
 struct quicklist_iter {
     const struct quicklist *list;
     enum list_direction direction;
@@ -159,7 +173,8 @@ struct quicklist_iter {
     struct quicklist_place place;     /* of the current node */
 };
 
-/* Places the iterator so that the first element read is the one at `index` (< count). O(log n + node). */
+/* Places the iterator so that the first element read is the one at `index` (< count). O(log n +
+ * node). */
 void quicklist_iter_start(struct quicklist_iter *iter, const struct quicklist *list, uint64_t index,
                           enum list_direction direction);
 void quicklist_iter_end(struct quicklist_iter *iter);
@@ -167,8 +182,9 @@ void quicklist_iter_end(struct quicklist_iter *iter);
 /* The next element, or NULL at the end of the list. Amortised O(1). */
 const uint8_t *quicklist_iter_next(struct quicklist_iter *iter);
 
-/* A contiguous run of elements, in list order: [first, end) holds `count` of them. Bytes up to `readable_end` (>= end, the end
- * of the allocation) may be read; a full node has none behind its end. */
+/* A contiguous run of elements, in list order: [first, end) holds `count` of them. Bytes up to
+ * `readable_end` (>= end, the end of the allocation) may be read; a full node has none behind its
+ * end. */
 struct quicklist_run {
     const uint8_t *first;
     const uint8_t *end;
@@ -176,27 +192,29 @@ struct quicklist_run {
     size_t count;
 };
 
-/* What is left of the current node in the iterator's direction, as one run, and moves to the next node; false at the
- * end of the list. Forward: read it from `first`; backward: from `end`. For readers that take whole nodes (LRANGE). */
+/* What is left of the current node in the iterator's direction, as one run, and moves to the next
+ * node; false at the end of the list. Forward: read it from `first`; backward: from `end`. For
+ * readers that take whole nodes (LRANGE). */
 bool quicklist_iter_run(struct quicklist_iter *iter, struct quicklist_run *run);
 
-/* Moves to the next element equal to `needle`, looking at no more than `max` elements: true with its position
- * in *index, the iterator then standing behind it; false when there is none (`*index` is untouched). */
+/* Moves to the next element equal to `needle`, looking at no more than `max` elements: true with
+ * its position in *index, the iterator then standing behind it; false when there is none (`*index`
+ * is untouched). */
 bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_element *needle,
                          uint64_t max, uint64_t *index);
 
-/* --- Looking inside (DEBUG QUICKLIST, RDB) --------------------------------------------------------- */
+/* --- Looking inside (DEBUG QUICKLIST, RDB) --------------------------------------------------- */
 
+/* The LZF bytes of a compressed node, put behind the literal run [5][6 header bytes] and before the
+ * literal run [0][FF], are the LZF form of its whole serialized listpack. */
 struct quicklist_node_info {
     size_t count;           /* elements */
     size_t size;            /* serialized bytes when unpacked (body + 7; plain: text length) */
     size_t compressed_size; /* LZF bytes, 0 when raw */
     size_t allocated;       /* bytes of its buffer */
     bool plain;
-    const uint8_t *
-        data; /* body, or LZF bytes when compressed: put behind the literal run [5][6 header bytes] and
-                               before [0][FF] they are the LZF form of the node's whole serialized listpack */
-    size_t body_size; /* bytes of the body when unpacked */
+    const uint8_t *data; /* body, or LZF bytes when compressed */
+    size_t body_size;    /* bytes of the body when unpacked */
 };
 
 /* Calls visit(info, arg) for each node from head to tail. O(nodes). */
@@ -204,7 +222,8 @@ void quicklist_visit_nodes(const struct quicklist *list,
                            void (*visit)(const struct quicklist_node_info *info, void *arg),
                            void *arg);
 
-/* The executable invariant: counts, sizes, fill, tree order and balance, compression state, every body valid. O(bytes). */
+/* The executable invariant: counts, sizes, fill, tree order and balance, compression state, every
+ * body valid. O(bytes). */
 bool quicklist_check(const struct quicklist *list);
 
 #endif

@@ -1,8 +1,10 @@
-/* quicklist_edit: writing at any position: insert, replace, delete, and merging what has become small.
+/* quicklist_edit: writing at any position: insert, replace, delete, and merging what has become
+ * small.
  *
- * Which node takes an element follows Redis, so that lists have the same nodes here and there. A node may end up over the
- * limits in two cases, as it does there: an element inserted in the middle of a full node joins one of its halves
- * unchecked, and a replacement stays in its node (here up to STRETCH times the limit). */
+ * Which node takes an element follows Redis, so that lists have the same nodes here and there. A
+ * node may end up over the limits in two cases, as it does there: an element inserted in the
+ * middle of a full node joins one of its halves unchecked, and a replacement stays in its node
+ * (here up to STRETCH times the limit). */
 #include "ds/quicklist_internal.h"
 
 #include <assert.h>
@@ -10,7 +12,7 @@
 
 enum { STRETCH = 4 };
 
-/* --- Elements within one node --------------------------------------------------------------------- */
+/* --- Elements within one node ---------------------------------------------------------------- */
 
 /* Replaces `removed` (0 or 1) elements at element `offset` of an open node by `element`. */
 static void splice_element(struct quicklist *list, struct quicklist_open *open, size_t offset,
@@ -43,10 +45,10 @@ static void insert_single(struct quicklist *list, size_t index,
     quicklist_node_insert(list, index, &open);
 }
 
-/* --- Splitting and merging ------------------------------------------------------------------------ */
+/* --- Splitting and merging ------------------------------------------------------------------- */
 
-/* Moves the elements from `offset` (neither 0 nor the count) of node `index` into a new node, which is returned and not yet
- * part of the list. Room for `extra` bytes more is made in it. */
+/* Moves the elements from `offset` (neither 0 nor the count) of node `index` into a new node,
+ * which is returned and not yet part of the list. Room for `extra` bytes more is made in it. */
 static struct quicklist_open split_off(struct quicklist *list, size_t index, size_t offset,
                                        size_t extra) {
     struct quicklist_open work, right;
@@ -97,7 +99,8 @@ static void merge(struct quicklist *list, size_t index) {
     quicklist_nodes_remove(list, index + 1, index + 2);
 }
 
-/* Merges around node `center` after a split, in Redis's order: the two before it, the two behind it, then it with either side. */
+/* Merges around node `center` after a split, in Redis's order: the two before it, the two behind
+ * it, then it with either side. */
 static void merge_around(struct quicklist *list, size_t center) {
     if (center >= 2 && can_merge(list, center - 2)) merge(list, --center - 1);
     if (can_merge(list, center + 1)) merge(list, center + 1);
@@ -105,17 +108,19 @@ static void merge_around(struct quicklist *list, size_t center) {
     if (can_merge(list, center)) merge(list, center);
 }
 
-/* Merges node `index` with the next one after elements were removed from them. A list of several nodes is not melted down to
- * one: when it counts as small again is left to the removals themselves. True when they were merged. */
+/* Merges node `index` with the next one after elements were removed from them. A list of several
+ * nodes is not melted down to one: when it counts as small again is left to the removals
+ * themselves. True when they were merged. */
 static bool merge_sparse(struct quicklist *list, size_t index) {
     if (list->nodes <= 2 || !can_merge(list, index)) return false;
     merge(list, index);
     return true;
 }
 
-/* --- Inserting ------------------------------------------------------------------------------------ */
+/* --- Inserting ------------------------------------------------------------------------------- */
 
-/* Inserts between the elements `offset` - 1 and `offset` of a node, in a node of its own or by splitting. */
+/* Inserts between the elements `offset` - 1 and `offset` of a node, in a node of its own or by
+ * splitting. */
 static void insert_splitting(struct quicklist *list, size_t index, size_t offset, bool after,
                              const struct listpack_element *element) {
     if (element->text.len >= list->plain_length) {
@@ -182,9 +187,10 @@ void quicklist_insert(struct quicklist *list, uint64_t index,
     }
 }
 
-/* --- Replacing ------------------------------------------------------------------------------------ */
+/* --- Replacing ------------------------------------------------------------------------------- */
 
-/* Gives the new element a node of its own and takes the old one, at `offset` of node `index`, out. */
+/* Gives the new element a node of its own and takes the old one, at `offset` of node `index`,
+ * out. */
 static void replace_by_node(struct quicklist *list, size_t index, size_t offset,
                             const struct listpack_element *element) {
     struct quicklist_place place;
@@ -203,7 +209,8 @@ static void replace_by_node(struct quicklist *list, size_t index, size_t offset,
     merge_around(list, index + 1);
 }
 
-/* Replaces a plain node's element by one that is not plain: it goes to the next node, or gets this one. */
+/* Replaces a plain node's element by one that is not plain: it goes to the next node, or gets this
+ * one. */
 static void replace_plain(struct quicklist *list, size_t index,
                           const struct listpack_element *element) {
     if (index + 1 < list->nodes && node_accepts_at(list, index + 1, element->text.len)) {
@@ -233,7 +240,7 @@ void quicklist_replace(struct quicklist *list, uint64_t index,
     }
 }
 
-/* --- Removing ------------------------------------------------------------------------------------- */
+/* --- Removing -------------------------------------------------------------------------------- */
 
 /* Removes the elements from `index` to before `to`, none of them the list's first or last. */
 static void delete_inside(struct quicklist *list, uint64_t index, uint64_t to) {
@@ -268,8 +275,9 @@ void quicklist_delete(struct quicklist *list, uint64_t index, uint64_t n) {
     }
 }
 
-/* Removes up to `max` matching elements from the node at `place`; returns how many. A node of which nothing is left goes:
- * *emptied. One without a match is only read. `scratch` is for unpacking. */
+/* Removes up to `max` matching elements from the node at `place`; returns how many. A node of
+ * which nothing is left goes: *emptied. One without a match is only read. `scratch` is for
+ * unpacking. */
 static size_t remove_in_node(struct quicklist *list, const struct quicklist_place *place,
                              const struct listpack_element *needle, uint64_t max, bool from_end,
                              struct quicklist_scratch *scratch, bool *emptied) {

@@ -1,7 +1,8 @@
 /* quicklist_iter: reading in order.
  *
- * The iterator stands on one node, whose body is [first, end), or beyond the last one (left_in_node 0). Interior nodes are
- * walked along their leaf of the tree; a packed one is unpacked to the iterator's scratch buffer. */
+ * The iterator stands on one node, whose body is [first, end), or beyond the last one
+ * (left_in_node 0). Interior nodes are walked along their leaf of the tree; a packed one is
+ * unpacked to the iterator's scratch buffer. */
 #include "base/alloc.h"
 #include "ds/quicklist_internal.h"
 

@@ -1,20 +1,20 @@
 /* quicklist_node: node buffers: slack, growth, trimming, packing.
  *
- *      open      buffer: [ slack | element element … | slack ]        0 <= start, start + size <= capacity
- *                          0      ^start              ^start + size ^capacity
- *
- *      closed    buffer: [ element element … ]                        capacity is the class of size
- *      packed    buffer: [stream length 4][ LZF stream of the body ]
+ *      open      [ slack | element element … | slack ]
+ *                0       start               start + size <= capacity
+ *      closed    [ element element … ]
+ *      packed    [stream length 4][ LZF stream of the body ]
  *
  *   1. A buffer is always asked for as large as its size class, so every byte of it may be used.
  *   2. A closed raw node has the capacity mem_good_size(size): its descriptor need not say it.
  *   3. A packed node takes a smaller class than it would raw.
  *   4. The body is `count` canonical listpack elements; a plain node has one.
  *
- * Growth. A buffer grows by a quarter at least, that is by one or two of the allocator's classes: few bytes wasted, and
- * copying stays a small constant per byte pushed, because a node is small. When the slack on one side is used up but
- * there is enough on the other (a quarter of the body), the body is moved to leave half of the slack on either side, so
- * that a queue within one node (pushed at one end, popped at the other) moves each byte a constant number of times. */
+ * Growth. A buffer grows by a quarter at least, that is by one or two of the allocator's classes:
+ * few bytes wasted, and copying stays a small constant per byte pushed, because a node is small.
+ * When the slack on one side is used up but there is enough on the other (a quarter of the body),
+ * the body is moved to leave half of the slack on either side, so that a queue within one node
+ * (pushed at one end, popped at the other) moves each byte a constant number of times. */
 #include "ds/quicklist_node.h"
 
 #include "base/alloc.h"
@@ -35,7 +35,8 @@ enum {
 _Static_assert(sizeof(struct quicklist_node) == 16,
                "a leaf of 64 nodes is one class of 1024 bytes");
 
-/* What to ask for so that `size` bytes fit and no byte of the class is lost; capacities are 32-bit. */
+/* What to ask for so that `size` bytes fit and no byte of the class is lost; capacities are
+ * 32-bit. */
 static uint32_t capacity_for(size_t size) {
     size_t good = mem_good_size(size);
     return (uint32_t)(good <= UINT32_MAX ? good : size);
@@ -57,7 +58,7 @@ static uint8_t *buffer_resize(uint8_t *buffer, size_t old_capacity, size_t capac
     return mem_realloc(buffer, capacity);
 }
 
-/* --- Open nodes ----------------------------------------------------------------------------------- */
+/* --- Open nodes ------------------------------------------------------------------------------ */
 
 void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
                          size_t *allocated) {
@@ -97,8 +98,8 @@ static void open_rebuffer(struct quicklist_open *open, uint32_t capacity, uint32
     open->start = start;
 }
 
-/* The next capacity when `wanted` bytes are needed: a quarter more, but no growth steps over a power of two, because
- * the limits of nodes are such and a full node should fit its buffer. */
+/* The next capacity when `wanted` bytes are needed: a quarter more, but no growth steps over a
+ * power of two, because the limits of nodes are such and a full node should fit its buffer. */
 static uint32_t grown_capacity(size_t capacity, size_t wanted) {
     if (wanted > UINT32_MAX / 2) return capacity_for(wanted);
     size_t roomy = wanted + wanted / 4;
@@ -204,7 +205,7 @@ void quicklist_open_free(struct quicklist_open *open, size_t *allocated) {
     open->node.buffer = NULL;
 }
 
-/* --- Closed nodes --------------------------------------------------------------------------------- */
+/* --- Closed nodes ---------------------------------------------------------------------------- */
 
 static uint32_t stream_size(const struct quicklist_node *node) {
     uint32_t size;
@@ -278,7 +279,7 @@ struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, siz
     return copy;
 }
 
-/* --- Checks --------------------------------------------------------------------------------------- */
+/* --- Checks ---------------------------------------------------------------------------------- */
 
 static bool body_check(const struct quicklist_node *node, const uint8_t *first) {
     if (node->count == 0 || !listpack_body_check(first, first + node->size, node->count))

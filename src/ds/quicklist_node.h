@@ -1,10 +1,13 @@
-/* quicklist_node: the bytes of one quicklist node: a listpack body in a buffer of its own. Internal to the quicklist.
+/* quicklist_node: the bytes of one quicklist node: a listpack body in a buffer of its own.
+ * Internal to the quicklist.
  *
- * A node is *closed* or *open*. A closed node is a 16-byte descriptor, its body fills its buffer from the first byte
- * on, raw or as an LZF stream; this is how the nodes between the ends stand in the tree. An open node is one that may
- * be written to: raw, with slack on either side of the body. The list's first and last node are always open.
+ * A node is *closed* or *open*. A closed node is a 16-byte descriptor, its body fills its buffer
+ * from the first byte on, raw or as an LZF stream; this is how the nodes between the ends stand in
+ * the tree. An open node is one that may be written to: raw, with slack on either side of the
+ * body. The list's first and last node are always open.
  *
- * Functions that allocate or free keep a running figure, `allocated`: bytes as the allocator counts them. */
+ * Functions that allocate or free keep a running figure, `allocated`: bytes as the allocator
+ * counts them. */
 #ifndef PACKLIST_DS_QUICKLIST_NODE_H
 #define PACKLIST_DS_QUICKLIST_NODE_H
 
@@ -25,8 +28,8 @@ struct quicklist_node {
     uint32_t size;  /* bytes of the body, unpacked */
     uint16_t count; /* elements; 0 only in a node that is being made or emptied */
     uint8_t flags;
-    int8_t
-        excess; /* size less the serialized size: -LISTPACK_OVERHEAD, or, plain, what encoding adds to the text */
+    int8_t excess; /* size less the serialized size: -LISTPACK_OVERHEAD; in a plain node what
+                       the encoding adds to the text */
 };
 
 struct quicklist_open {
@@ -40,7 +43,7 @@ static inline size_t quicklist_node_serialized(const struct quicklist_node *node
     return (size_t)((int64_t)node->size - node->excess);
 }
 
-/* --- Open nodes ----------------------------------------------------------------------------------- */
+/* --- Open nodes ------------------------------------------------------------------------------ */
 
 static inline uint8_t *quicklist_open_first(const struct quicklist_open *open) {
     return open->node.buffer + open->start;
@@ -50,22 +53,25 @@ static inline uint8_t *quicklist_open_end(const struct quicklist_open *open) {
     return quicklist_open_first(open) + open->node.size;
 }
 
-/* An empty open node with room for `capacity` (> 0) bytes at least; with `at_end` the free bytes lie in front. */
+/* An empty open node with room for `capacity` (> 0) bytes at least; with `at_end` the free bytes
+ * lie in front. */
 void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
                          size_t *allocated);
 
-/* An open node of its own for one element: plain, or an ordinary node with room for `capacity` bytes. */
+/* An open node of its own for one element: plain, or an ordinary node with room for `capacity`
+ * bytes. */
 void quicklist_open_init_element(struct quicklist_open *open,
                                  const struct listpack_element *element, bool plain,
                                  size_t capacity, bool at_end, size_t *allocated);
 
-/* Makes `size` more bytes part of the body, before its first or behind its last byte, and returns where they lie: the
- * caller writes them. Moves bytes or takes a larger buffer when the slack there is used up: amortised O(size). */
+/* Makes `size` more bytes part of the body, before its first or behind its last byte, and returns
+ * where they lie: the caller writes them. Moves bytes or takes a larger buffer when the slack
+ * there is used up: amortised O(size). */
 uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, size_t *allocated);
 uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size_t *allocated);
 
-/* Replaces `old_size` bytes at `offset` of the body by room for `new_size`, which the caller writes; returns where. Moves
- * the shorter side where slack allows. O(body). */
+/* Replaces `old_size` bytes at `offset` of the body by room for `new_size`, which the caller
+ * writes; returns where. Moves the shorter side where slack allows. O(body). */
 uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_t old_size,
                                size_t new_size, size_t *allocated);
 
@@ -82,22 +88,24 @@ struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *
 /* Frees the buffer. */
 void quicklist_open_free(struct quicklist_open *open, size_t *allocated);
 
-/* --- Closed nodes --------------------------------------------------------------------------------- */
+/* --- Closed nodes ---------------------------------------------------------------------------- */
 
 /* Bytes of the buffer, as allocated. */
 size_t quicklist_node_allocated(const struct quicklist_node *node);
 
-/* The LZF stream of a packed node and its length. Put behind the literal run [5][6 header bytes] and before the
- * literal run [0][FF] it is the LZF stream of the node's serialized form. */
+/* The LZF stream of a packed node and its length. Put behind the literal run [5][6 header bytes]
+ * and before the literal run [0][FF] it is the LZF stream of the node's serialized form. */
 const uint8_t *quicklist_node_stream(const struct quicklist_node *node, size_t *size);
 
-/* Packs a raw node if it is worth it: at least 48 serialized bytes, and fewer bytes of memory afterwards. */
+/* Packs a raw node if it is worth it: at least 48 serialized bytes, and fewer bytes of memory
+ * afterwards. */
 void quicklist_node_pack(struct quicklist_node *node, size_t *allocated);
 
 /* Makes a packed node raw again. */
 void quicklist_node_unpack(struct quicklist_node *node, size_t *allocated);
 
-/* Unpacks the body of a packed node to `dst`, which has room for node->size bytes; the node stays packed. */
+/* Unpacks the body of a packed node to `dst`, which has room for node->size bytes; the node stays
+ * packed. */
 void quicklist_node_unpack_to(const struct quicklist_node *node, uint8_t *dst);
 
 void quicklist_node_free(struct quicklist_node *node, size_t *allocated);

@@ -1,9 +1,10 @@
-/* quicklist_nodes: a quicklist's nodes by index: finding, opening, adding and removing them, and keeping those packed that
- * must be.
+/* quicklist_nodes: a quicklist's nodes by index: finding, opening, adding and removing them, and
+ * keeping those packed that must be.
  *
- * Packing. With a compress depth d > 0, the d nodes at either end are raw, those between packed. Nodes cross
- * that border only when nodes are added or removed: adding one pushes at most one node per side across it, removing k draws
- * at most k per side back. The functions here settle just those. */
+ * Packing. With a compress depth d > 0, the d nodes at either end are raw, those between packed.
+ * Nodes cross that border only when nodes are added or removed: adding one pushes at most one node
+ * per side across it, removing k draws at most k per side back. The functions here settle just
+ * those. */
 #include "base/alloc.h"
 #include "ds/quicklist_internal.h"
 
@@ -12,7 +13,7 @@
 
 enum { PREFETCH_SIZE = 256 };
 
-/* --- Finding -------------------------------------------------------------------------------------- */
+/* --- Finding --------------------------------------------------------------------------------- */
 
 void quicklist_place_at(const struct quicklist *list, size_t index, struct quicklist_place *place) {
     assert(index < list->nodes);
@@ -90,7 +91,7 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
     *scratch = (struct quicklist_scratch){0};
 }
 
-/* --- Packing -------------------------------------------------------------------------------------- */
+/* --- Packing --------------------------------------------------------------------------------- */
 
 static bool is_packed_zone(const struct quicklist *list, size_t index) {
     size_t depth = list->limits.compress_depth;
@@ -130,7 +131,7 @@ static void settle_removed(struct quicklist *list, size_t index, size_t removed)
     for (size_t i = back; i < index && i < nodes && i < back + removed; i++) settle(list, i);
 }
 
-/* --- Adding and removing --------------------------------------------------------------------------- */
+/* --- Adding and removing --------------------------------------------------------------------- */
 
 void quicklist_node_insert(struct quicklist *list, size_t index,
                            const struct quicklist_open *open) {
@@ -214,7 +215,7 @@ void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to) {
     settle_removed(list, from, to - from);
 }
 
-/* --- Opening and closing --------------------------------------------------------------------------- */
+/* --- Opening and closing --------------------------------------------------------------------- */
 
 struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
                                            struct quicklist_open *work) {
@@ -226,7 +227,8 @@ struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
     return work;
 }
 
-/* The buffer of an emptied interior node is gone with `open`: its stale descriptor leaves the tree unread. */
+/* The buffer of an emptied interior node is gone with `open`: its stale descriptor leaves the tree
+ * unread. */
 static void drop_emptied(struct quicklist *list, size_t index, struct quicklist_open *open) {
     if (open == &list->head || open == &list->tail) {
         quicklist_nodes_remove(list, index, index + 1);

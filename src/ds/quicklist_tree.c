@@ -6,18 +6,20 @@
  *                        |     |
  *        leaf: [ node | node | … ]  [ node … ]    up to LEAF_MAX descriptors of 16 bytes
  *
- * An array has no header: what is below it and how many items it has stands in the ref that points to it, so that a search
- * touches one array per level. An array's capacity is what its size class holds, a function of the width alone.
+ * An array has no header: what is below it and how many items it has stands in the ref that points
+ * to it, so that a search touches one array per level. An array's capacity is what its size class
+ * holds, a function of the width alone.
  *
  * Invariants:
- *   1. All leaves are at the same depth; an array is never empty, but for the root leaf of an empty tree (child NULL).
+ *   1. All leaves are at the same depth; an array is never empty, but for the root leaf of an
+ *      empty tree (child NULL).
  *   2. A ref's `elements` and `nodes` are the sums of what is below.
- *   3. No array is wider than its maximum; two neighbours under one parent are together wider than half of it. So
- *      arrays are at least a quarter full on average, and the height is logarithmic.
+ *   3. No array is wider than its maximum; two neighbours under one parent are together wider than
+ *      half of it. So arrays are at least a quarter full on average, and the height is logarithmic.
  *   4. The root of a tree with height > 0 has at least two children.
  *
- * A full array splits in halves, except at the outer edges of the tree: there the new item gets an array of its own, so
- * that lists which grow at an end leave full arrays behind them. */
+ * A full array splits in halves, except at the outer edges of the tree: there the new item gets an
+ * array of its own, so that lists which grow at an end leave full arrays behind them. */
 #include "ds/quicklist_tree.h"
 
 #include "base/alloc.h"
@@ -83,7 +85,7 @@ static void sum_up(tree_ref *ref, unsigned height) {
     ref->nodes = nodes;
 }
 
-/* --- Finding -------------------------------------------------------------------------------------- */
+/* --- Finding --------------------------------------------------------------------------------- */
 
 void quicklist_tree_at(const struct quicklist_tree *tree, size_t index,
                        struct quicklist_tree_place *place) {
@@ -119,7 +121,7 @@ uint64_t quicklist_tree_find(const struct quicklist_tree *tree, uint64_t positio
     return position;
 }
 
-/* --- Inserting ------------------------------------------------------------------------------------ */
+/* --- Inserting ------------------------------------------------------------------------------- */
 
 static void array_insert(struct quicklist_tree *tree, tree_ref *ref, unsigned height, size_t at,
                          const void *item) {
@@ -149,7 +151,8 @@ static void array_split(struct quicklist_tree *tree, tree_ref *ref, unsigned hei
 /* Which edges of the whole tree a subtree lies on. */
 enum edge { EDGE_NONE = 0, EDGE_LEFT = 1, EDGE_RIGHT = 2 };
 
-/* Inserts an item into an array, splitting it if it is full: true, the right half being *right then. */
+/* Inserts an item into an array, splitting it if it is full: true, the right half being *right
+ * then. */
 static bool array_insert_split(struct quicklist_tree *tree, tree_ref *ref, unsigned height,
                                size_t at, const void *item, unsigned edges, tree_ref *right) {
     size_t width = ref->width;
@@ -158,7 +161,8 @@ static bool array_insert_split(struct quicklist_tree *tree, tree_ref *ref, unsig
         sum_up(ref, height);
         return false;
     }
-    /* At the left edge of an inner array, the item is the second: the right half of a child that was split. */
+    /* At the left edge of an inner array, the item is the second: the right half of a child that
+     * was split. */
     size_t split = width / 2;
     if ((edges & EDGE_RIGHT) && at == width) split = width;
     if ((edges & EDGE_LEFT) && at == (height == 0 ? 0 : 1)) split = at;
@@ -217,7 +221,7 @@ void quicklist_tree_replace(struct quicklist_tree *tree, size_t index, struct qu
     }
 }
 
-/* --- Removing ------------------------------------------------------------------------------------- */
+/* --- Removing -------------------------------------------------------------------------------- */
 
 /* Closes the gap of the items [from, to). */
 static void array_remove(struct quicklist_tree *tree, tree_ref *ref, unsigned height, size_t from,
@@ -317,7 +321,7 @@ void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
     }
 }
 
-/* --- Checking ------------------------------------------------------------------------------------- */
+/* --- Checking -------------------------------------------------------------------------------- */
 
 static bool check_below(const tree_ref *ref, unsigned height, size_t *allocated) {
     if (ref->width == 0 || ref->width > width_max(height) || ref->child == NULL) return false;

@@ -1,7 +1,8 @@
-/* quicklist_tree: the nodes between a quicklist's first and last, in order, as a counted B+tree. Internal to the quicklist.
+/* quicklist_tree: the nodes between a quicklist's first and last, in order, as a counted B+tree.
+ * Internal to the quicklist.
  *
- * Finds a node by its index or by the position of an element in it in O(log n). Nodes count from 0. The tree owns its
- * arrays; buffers of nodes belong to whoever put the nodes in. */
+ * Finds a node by its index or by the position of an element in it in O(log n). Nodes count from
+ * 0. The tree owns its arrays; buffers of nodes belong to whoever put the nodes in. */
 #ifndef PACKLIST_DS_QUICKLIST_TREE_H
 #define PACKLIST_DS_QUICKLIST_TREE_H
 
@@ -29,7 +30,8 @@ typedef void quicklist_tree_visit(struct quicklist_node *node, void *arg);
 void quicklist_tree_at(const struct quicklist_tree *tree, size_t index,
                        struct quicklist_tree_place *place);
 
-/* The place of the node that holds element `position` (< elements); returns the element's position in that node. O(log n). */
+/* The place of the node that holds element `position` (< elements); returns the element's position
+ * in that node. O(log n). */
 uint64_t quicklist_tree_find(const struct quicklist_tree *tree, uint64_t position,
                              struct quicklist_tree_place *place);
 
@@ -39,7 +41,8 @@ void quicklist_tree_insert(struct quicklist_tree *tree, size_t index, struct qui
 /* Overwrites node `index`, keeping the counts right. O(log n). */
 void quicklist_tree_replace(struct quicklist_tree *tree, size_t index, struct quicklist_node node);
 
-/* Takes out the nodes [from, to), passing each to `visit` (NULL: to nobody). O(log n + nodes taken). */
+/* Takes out the nodes [from, to), passing each to `visit` (NULL: to nobody). O(log n + nodes
+ * taken). */
 void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
                            quicklist_tree_visit *visit, void *arg);
 

@@ -1,4 +1,5 @@
-/* quicklist: long random runs against an array of texts, over every class of limits; the choice of nodes; memory. */
+/* quicklist: long random runs against an array of texts, over every class of limits; the choice of
+ * nodes; memory. */
 #include "ds/quicklist.h"
 
 #include "base/alloc.h"
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* --- A palette of texts, and the naive model: an array of indexes into it ------------------------ */
+/* --- A palette of texts, and the naive model: an array of indexes into it -------------------- */
 
 enum { PALETTE_SIZE = 96, MODEL_MAX = 4096 };
 
@@ -69,7 +70,7 @@ static size_t model_remove_matching(struct model *model, uint8_t item, size_t ma
     return removed;
 }
 
-/* --- Comparing ----------------------------------------------------------------------------------- */
+/* --- Comparing ------------------------------------------------------------------------------- */
 
 struct run {
     struct random *random;
@@ -88,7 +89,8 @@ static void compare_by_element(struct run *run, size_t index, enum list_directio
     quicklist_iter_start(&iter, run->list, index, direction);
     size_t n = direction == LIST_FORWARD ? run->model.count - index : index + 1;
     for (size_t i = 0; i < n; i++) {
-        assert_is(run, quicklist_iter_next(&iter), direction == LIST_FORWARD ? index + i : index - i);
+        assert_is(run, quicklist_iter_next(&iter),
+                  direction == LIST_FORWARD ? index + i : index - i);
     }
     assert_null(quicklist_iter_next(&iter));
     assert_null(quicklist_iter_next(&iter));
@@ -129,9 +131,10 @@ static void compare_by_find(struct run *run, size_t index, enum list_direction d
             looked++;
         }
         bool expected = looked < max && looked < left;
-        assert_int_equal(
-            quicklist_iter_find(&iter, &run->palette.elements[item], max, &found), expected);
-        assert_int_equal(found, expected ? (forward ? index + looked : index - looked) : UINT64_MAX);
+        assert_int_equal(quicklist_iter_find(&iter, &run->palette.elements[item], max, &found),
+                         expected);
+        assert_int_equal(found,
+                         expected ? (forward ? index + looked : index - looked) : UINT64_MAX);
         size_t passed = looked + expected;
         index = forward ? index + passed : index - passed;
         left -= passed;
@@ -163,7 +166,7 @@ static void compare(struct run *run) {
     }
 }
 
-/* --- Random operations ---------------------------------------------------------------------------- */
+/* --- Random operations ----------------------------------------------------------------------- */
 
 static uint8_t any_item(struct run *run) {
     /* Few texts much of the time, so that there is something to be found. */
@@ -315,10 +318,9 @@ static void limits_may_change_at_any_time(void **state) {
     run.list = quicklist_new((struct quicklist_limits){.fill = 2});
     for (int step = 0; step < 4000; step++) {
         if (random_below(random, 50) == 0) {
-            struct quicklist_limits limits = {
-                .fill = (int16_t)((int)random_below(random, 8) - 2),
-                .compress_depth = (uint16_t)random_below(random, 4),
-                .plain_threshold = random_below(random, 2) * 100};
+            struct quicklist_limits limits = {.fill = (int16_t)((int)random_below(random, 8) - 2),
+                                              .compress_depth = (uint16_t)random_below(random, 4),
+                                              .plain_threshold = random_below(random, 2) * 100};
             quicklist_set_limits(run.list, limits);
             assert_int_equal(quicklist_limits_of(run.list).fill, limits.fill);
         }
@@ -333,7 +335,7 @@ static void limits_may_change_at_any_time(void **state) {
     palette_free(&run.palette);
 }
 
-/* --- Which node takes an element: as Redis 8 has it ------------------------------------------------ */
+/* --- Which node takes an element: as Redis 8 has it ------------------------------------------ */
 
 static struct listpack_element text_of(size_t len) {
     static char text[70000];
@@ -355,7 +357,10 @@ static struct quicklist *list_of(int16_t fill, size_t threshold, size_t n, const
     return list;
 }
 
-#define LENGTHS(...) sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]){__VA_ARGS__}
+#define LENGTHS(...)                                                                               \
+    sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), (size_t[]) {                                 \
+        __VA_ARGS__                                                                                \
+    }
 
 static void assert_nodes(struct quicklist *list, size_t nodes, size_t serialized) {
     assert_int_equal(quicklist_node_count(list), nodes);
@@ -433,7 +438,8 @@ static void inserts_try_the_node_then_its_neighbour_then_a_new_one(void **state)
     assert_counts(list, LENGTHS(3, 3, 2, 3));
     quicklist_insert_before(list, 0, &element);
     assert_counts(list, LENGTHS(1, 3, 3, 2, 3));
-    quicklist_insert_before(list, 2, &element); /* splits node 1 in 1+1 and 2, and the 2 fits node 0 */
+    quicklist_insert_before(list, 2,
+                            &element); /* splits node 1 in 1+1 and 2, and the 2 fits node 0 */
     assert_counts(list, LENGTHS(3, 2, 3, 2, 3));
     quicklist_free(list);
 }
@@ -447,7 +453,8 @@ static void a_plain_element_splits_the_node_it_goes_into(void **state) {
     quicklist_replace(list, 2, &small); /* the next node takes it */
     assert_counts(list, LENGTHS(2, 3));
     quicklist_replace(list, 3, &large);
-    assert_counts(list, LENGTHS(3, 1, 1)); /* what was left of the node merged with the one before */
+    assert_counts(list,
+                  LENGTHS(3, 1, 1)); /* what was left of the node merged with the one before */
     quicklist_replace(list, 0, &large);
     assert_counts(list, LENGTHS(1, 2, 1, 1));
     quicklist_free(list);
@@ -467,7 +474,7 @@ static void removing_merges_neighbours_that_fit_in_one_node(void **state) {
     quicklist_free(list);
 }
 
-/* --- Memory and cost ------------------------------------------------------------------------------- */
+/* --- Memory and cost ------------------------------------------------------------------------- */
 
 static void long_lists_of_integers_cost_half_a_percent_over_their_encoding(void **state) {
     (void)state;
@@ -526,7 +533,8 @@ struct streams {
     size_t allocated;
 };
 
-/* The stream of a packed node, wrapped as the header says, must be that of the serialized listpack. */
+/* The stream of a packed node, wrapped as the header says, must be that of the serialized
+ * listpack. */
 static void visit_stream(const struct quicklist_node_info *info, void *arg) {
     struct streams *streams = arg;
     streams->nodes++;
@@ -538,8 +546,8 @@ static void visit_stream(const struct quicklist_node_info *info, void *arg) {
     memcpy(stream + 7, info->data, info->compressed_size);
     stream[7 + info->compressed_size] = 0;
     stream[8 + info->compressed_size] = LISTPACK_END;
-    size_t size = lzf_decompress(stream, (unsigned)info->compressed_size + 9, serialized,
-                                 sizeof serialized);
+    size_t size =
+        lzf_decompress(stream, (unsigned)info->compressed_size + 9, serialized, sizeof serialized);
     size_t count;
     bool canonical;
     assert_int_equal(size, info->size);
