@@ -26,8 +26,8 @@ struct palette {
 static void palette_fill(struct palette *palette, struct random *random, size_t size_max) {
     for (size_t i = 0; i < PALETTE_SIZE; i++) {
         char *text = mem_alloc(size_max + 32);
-        size_t len = (size_t)sprintf(text, "%zu", i * 131);
-        if (i % 3 == 1) len = (size_t)sprintf(text, "%lld", (1ll << (i / 2)) * -3);
+        int64_t number = i % 3 == 1 ? (1ll << (i / 2)) * -3 : (int64_t)i * 131;
+        size_t len = number_format_int64(text, number);
         if (i % 3 == 0) {
             size_t padding = random_below(random, size_max - 8);
             for (size_t k = 0; k < padding; k++) {
@@ -278,7 +278,7 @@ static void every_element_count_and_depth_agrees_with_the_model(void **state) {
     for (int16_t fill = 0; fill <= 5; fill++) {
         for (uint16_t depth = 0; depth <= 3; depth++) {
             struct quicklist_limits limits = {.fill = fill, .compress_depth = depth};
-            random_run(random, limits, 120, 60, 1000);
+            random_run(random, limits, 120, 60, 2000);
         }
     }
 }
@@ -289,7 +289,7 @@ static void plain_nodes_agree_with_the_model(void **state) {
         struct quicklist_limits limits = {.fill = (int16_t)(i % 2 ? 4 : -1),
                                           .compress_depth = (uint16_t)(i % 4),
                                           .plain_threshold = i < 4 ? 6 : 70};
-        random_run(random, limits, 200, 60, 1000);
+        random_run(random, limits, 200, 60, 2000);
     }
 }
 
@@ -441,6 +441,9 @@ static void inserts_try_the_node_then_its_neighbour_then_a_new_one(void **state)
     quicklist_insert_before(list, 2,
                             &element); /* splits node 1 in 1+1 and 2, and the 2 fits node 0 */
     assert_counts(list, LENGTHS(3, 2, 3, 2, 3));
+    quicklist_insert_before(list, 7,
+                            &element); /* splits node 2 in 2+1 and 1, and the 1 fits node 3 */
+    assert_counts(list, LENGTHS(3, 2, 3, 3, 3));
     quicklist_free(list);
 }
 
@@ -462,11 +465,15 @@ static void a_plain_element_splits_the_node_it_goes_into(void **state) {
 
 static void removing_merges_neighbours_that_fit_in_one_node(void **state) {
     (void)state;
-    struct quicklist *list = list_of(4, 0, LENGTHS(1, 2, 2, 1, 1, 2, 2, 1, 1, 1, 1, 1, 3));
-    assert_counts(list, LENGTHS(4, 4, 4, 1));
     struct listpack_element needle = text_of(2);
-    assert_int_equal(quicklist_remove_matching(list, &needle, SIZE_MAX, LIST_FORWARD), 4);
-    assert_counts(list, LENGTHS(4, 4, 1));
+    struct quicklist *list;
+    for (enum list_direction direction = LIST_FORWARD; direction <= LIST_BACKWARD; direction++) {
+        list = list_of(4, 0, LENGTHS(1, 2, 2, 1, 1, 2, 2, 1, 1, 1, 1, 1, 3));
+        assert_counts(list, LENGTHS(4, 4, 4, 1));
+        assert_int_equal(quicklist_remove_matching(list, &needle, SIZE_MAX, direction), 4);
+        assert_counts(list, LENGTHS(4, 4, 1));
+        if (direction == LIST_FORWARD) quicklist_free(list);
+    }
     quicklist_delete(list, 1, 4);
     assert_counts(list, LENGTHS(4, 1));
     quicklist_delete(list, 1, 2); /* two nodes stay two */
@@ -475,6 +482,12 @@ static void removing_merges_neighbours_that_fit_in_one_node(void **state) {
 }
 
 /* --- Memory and cost ------------------------------------------------------------------------- */
+
+#ifdef TINY_LIMITS
+enum { OVERHEAD_PART = 150 }; /* more inner arrays over narrow leaves */
+#else
+enum { OVERHEAD_PART = 200 };
+#endif
 
 static void long_lists_of_integers_cost_half_a_percent_over_their_encoding(void **state) {
     (void)state;
@@ -488,7 +501,7 @@ static void long_lists_of_integers_cost_half_a_percent_over_their_encoding(void 
             quicklist_push(list, end, &element);
             encoded += element.size;
         }
-        assert_in_range(quicklist_allocated(list), encoded, encoded + encoded / 200);
+        assert_in_range(quicklist_allocated(list), encoded, encoded + encoded / OVERHEAD_PART);
         if (end == LIST_TAIL) assert_true(quicklist_check(list));
         quicklist_free(list);
     }
@@ -500,10 +513,12 @@ static void a_queue_within_one_node_keeps_its_buffer(void **state) {
     for (enum list_end end = LIST_HEAD; end <= LIST_TAIL; end++) {
         struct quicklist *list = quicklist_new((struct quicklist_limits){.fill = -2});
         for (int i = 0; i < 70; i++) quicklist_push(list, end, &element);
-        size_t moves = 0, pushes = 100000;
+        size_t moves = 0, buffers = 0, pushes = 100000;
         for (size_t i = 0; i < pushes; i++) {
             const uint8_t *before = quicklist_open_first(&list->head);
+            const uint8_t *buffer = list->head.node.buffer;
             quicklist_push(list, end, &element);
+            if (list->head.node.buffer != buffer) buffers++;
             size_t step = end == LIST_HEAD ? element.size : 0;
             if (quicklist_open_first(&list->head) != before - step) moves++;
             quicklist_drop(list, end == LIST_HEAD ? LIST_TAIL : LIST_HEAD, 1);
@@ -512,6 +527,7 @@ static void a_queue_within_one_node_keeps_its_buffer(void **state) {
         assert_true(quicklist_check(list));
         assert_in_range(quicklist_allocated(list), 7000, 13000);
         assert_in_range(moves, 1, pushes / 5);
+        assert_in_range(buffers, 0, 3);
         quicklist_free(list);
     }
 }
