@@ -6,8 +6,8 @@
  * size and LZF-compressed from `compress_depth` on.
  *
  * Positions are 0-based element indexes. Functions that take one require it to be in range.
- * Elements come in as struct listpack_element and go out as views into a node, valid until the list
- * is next changed. */
+ * Elements come in as struct listpack_element and go out as views into a node, valid until the
+ * list is next changed. */
 #ifndef PACKLIST_DS_QUICKLIST_H
 #define PACKLIST_DS_QUICKLIST_H
 
@@ -20,17 +20,19 @@
 /* Limits of a list, passed by value from the configuration (list-max-listpack-size,
  * list-compress-depth, DEBUG QUICKLIST-PACKED-THRESHOLD). */
 struct quicklist_limits {
-    int16_t
-        fill; /* > 0: elements per node (and at most 8 KB); -1 … -5: 4, 8, 16, 32, 64 KB per node */
+    int16_t fill;            /* > 0: elements per node (and at most 8 KB); 0: one element;
+                                -1 … -5: 4, 8, 16, 32, 64 KB per node */
     uint16_t compress_depth; /* nodes at either end that stay raw; 0 = compress none */
-    size_t plain_threshold;  /* elements of at least this many bytes get a node of their own; 0 = by
-                                fill alone */
+    size_t plain_threshold;  /* elements of at least this many bytes get a node of their own;
+                                0 = by fill alone */
 };
 
 enum list_end { LIST_HEAD, LIST_TAIL };
 enum list_direction { LIST_FORWARD, LIST_BACKWARD };
 
 struct quicklist;
+struct quicklist_node;
+struct quicklist_open;
 
 /* Would a node of `size` serialized bytes (body + LISTPACK_OVERHEAD) and `count` elements exceed
  * what `fill` allows? For fill >= 0: more than `fill` elements or over 8192 bytes; for fill < 0:
@@ -40,7 +42,7 @@ bool quicklist_exceeds_fill(int fill, size_t size, size_t count);
 /* Must an element with a text of `len` bytes have a plain node of its own? */
 bool quicklist_is_plain(const struct quicklist_limits *limits, size_t len);
 
-/* --- Life --- */
+/* --- Life ------------------------------------------------------------------------------------ */
 
 /* An empty list that keeps `limits` for its life (until quicklist_set_limits). */
 struct quicklist *quicklist_new(struct quicklist_limits limits);
@@ -49,31 +51,42 @@ struct quicklist *quicklist_new(struct quicklist_limits limits);
 struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint8_t *first,
                                       const uint8_t *end, size_t count);
 
+/* Appends a node that holds a copy of the body [first, end) with `count` (> 0) elements: as it is,
+ * whatever the fill, but a body of more than 32768 elements is cut into several. `plain`: the body
+ * is one element that keeps the node to itself. What loading an RDB file does, node by node.
+ * O(bytes). */
+void quicklist_append_body(struct quicklist *list, const uint8_t *first, const uint8_t *end,
+                           size_t count, bool plain);
+
 /* A deep copy (COPY). O(bytes). */
 struct quicklist *quicklist_copy(const struct quicklist *list);
 
 /* Frees list and nodes. O(nodes). */
 void quicklist_free(struct quicklist *list);
 
-/* New limits for what is pushed from now on; existing nodes are left as they are. */
+/* New limits for what is pushed from now on; existing nodes are left as they are: a new compress
+ * depth reaches each node when nodes are next added or removed near its border. O(1). */
 void quicklist_set_limits(struct quicklist *list, struct quicklist_limits limits);
 struct quicklist_limits quicklist_limits_of(const struct quicklist *list);
 
-/* --- Figures, all O(1) --- */
+/* --- Figures, all O(1) ----------------------------------------------------------------------- */
 
-uint64_t quicklist_count(const struct quicklist *list);    /* elements */
-size_t quicklist_node_count(const struct quicklist *list); /* nodes: ql_nodes */
-size_t quicklist_allocated(
-    const struct quicklist *list); /* bytes of everything it owns, itself included */
-size_t quicklist_serialized_size(
-    const struct quicklist *list); /* sum over nodes of uncompressed listpack bytes
-           (body + 7; plain nodes: the text's length): ql_uncompressed_size */
+/* Elements; nodes (ql_nodes). */
+uint64_t quicklist_count(const struct quicklist *list);
+size_t quicklist_node_count(const struct quicklist *list);
+
+/* Bytes of everything it owns, itself included, as the allocator counts them. */
+size_t quicklist_allocated(const struct quicklist *list);
+
+/* Uncompressed listpack bytes, summed over the nodes: body + 7; the text's length for a plain node
+ * (ql_uncompressed_size). */
+size_t quicklist_serialized_size(const struct quicklist *list);
 
 /* The list's body when it has exactly one raw, non-plain node: returns true and where it lies. */
 bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
                            const uint8_t **end);
 
-/* --- The ends --- */
+/* --- The ends -------------------------------------------------------------------------------- */
 
 /* Adds one element. Amortised O(element): no node is moved. */
 void quicklist_push(struct quicklist *list, enum list_end end,
@@ -87,30 +100,65 @@ const uint8_t *quicklist_peek(const struct quicklist *list, enum list_end end);
  * unread. */
 void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n);
 
-/* --- Any position --- */
+/* --- Any position ---------------------------------------------------------------------------- */
 
-/* Inserts before position `index` (index == count appends). O(log n + node). Splits a full node,
- * merges neighbours that then fit in one. */
+/* Inserts before element `index`, which must exist (quicklist_push appends), or after it. The
+ * sides differ where the element is at a node's edge: its own node is tried first, then the
+ * neighbour, then a node of its own, as in Redis. O(log n + node). Inserting inside a full node
+ * splits it; neighbours that then fit in one node are merged. */
+void quicklist_insert_before(struct quicklist *list, uint64_t index,
+                             const struct listpack_element *element);
+void quicklist_insert_after(struct quicklist *list, uint64_t index,
+                            const struct listpack_element *element);
+
+/* Inserts before position `index`; index == count appends. As quicklist_insert_before, where the
+ * caller has no side. */
 void quicklist_insert(struct quicklist *list, uint64_t index,
                       const struct listpack_element *element);
 
-/* Replaces the element at `index`. O(log n + node). */
+/* Replaces the element at `index`. O(log n + node). As in Redis a node may outgrow the fill by it,
+ * here to four times its bytes at most: then the element gets a node of its own. */
 void quicklist_replace(struct quicklist *list, uint64_t index,
                        const struct listpack_element *element);
 
-/* Removes `n` elements from `index` on. O(log n + nodes removed). */
+/* Removes `n` elements from `index` on; whole nodes are dropped unread. O(log n + nodes removed).
+ * Neighbours at the gap that fit in one node are merged, unless elements at an end were removed,
+ * or the list would come down to one node. */
 void quicklist_delete(struct quicklist *list, uint64_t index, uint64_t n);
 
 /* Removes up to `max` elements equal to `needle`, scanning in `direction`; returns how many.
- * O(bytes), at memory speed. */
+ * O(bytes), at memory speed. A packed node without a match stays as it is. Merges as
+ * quicklist_delete does. */
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
                                    uint64_t max, enum list_direction direction);
 
-/* --- Reading in order --- */
+/* --- Reading in order ------------------------------------------------------------------------ */
+
+/* Where a node stands. Private to the quicklist, and only here so that iterators can live on the
+ * caller's stack. */
+struct quicklist_tree_place {
+    struct quicklist_node *leaf; /* the leaf of the tree that holds the node, as leaf[slot] */
+    size_t slot;
+    size_t width; /* nodes in the leaf */
+    size_t index; /* of the node in the tree */
+};
+struct quicklist_place {
+    const struct quicklist_node *node;
+    const struct quicklist_open
+        *open;                        /* the node at an end of the list; NULL for one in the tree */
+    size_t index;                     /* of the node in the list */
+    struct quicklist_tree_place tree; /* set when open is NULL */
+};
+
+/* A buffer for unpacking nodes, grown as needed. */
+struct quicklist_scratch {
+    uint8_t *bytes;
+    size_t size;
+};
 
 /* An iterator on the caller's stack. The list must not change while it is used. A compressed node
- * is unpacked into a scratch buffer that the iterator owns and stays compressed. quicklist_iter_end
- * must be called. */
+ * is unpacked into a scratch buffer that the iterator owns and stays compressed.
+ * quicklist_iter_end must be called. */
 struct quicklist_iter {
     const struct quicklist *list;
     enum list_direction direction;
@@ -118,12 +166,11 @@ struct quicklist_iter {
     uint64_t remaining;   /* elements left in this direction, the next included */
     const uint8_t *first; /* current node's body */
     const uint8_t *end;
-    const uint8_t *at;   /* forward: the next element; backward: just past it */
-    size_t left_in_node; /* elements left in the current node in this direction */
-    uint8_t *scratch;    /* owned; NULL until a compressed node was met */
-    size_t scratch_size;
-    const void *leaf; /* where in the tree the current node stands */
-    size_t slot;
+    const uint8_t *at; /* forward: the next element; backward: just past it */
+    const uint8_t *readable_end;
+    size_t left_in_node;              /* elements left in the current node in this direction */
+    struct quicklist_scratch scratch; /* owned; empty until a compressed node was met */
+    struct quicklist_place place;     /* of the current node */
 };
 
 /* Places the iterator so that the first element read is the one at `index` (< count). O(log n +
@@ -136,7 +183,8 @@ void quicklist_iter_end(struct quicklist_iter *iter);
 const uint8_t *quicklist_iter_next(struct quicklist_iter *iter);
 
 /* A contiguous run of elements, in list order: [first, end) holds `count` of them. Bytes up to
- * `readable_end` (>= end) may be read. */
+ * `readable_end` (>= end, the end of the allocation) may be read; a full node has none behind its
+ * end. */
 struct quicklist_run {
     const uint8_t *first;
     const uint8_t *end;
@@ -155,8 +203,10 @@ bool quicklist_iter_run(struct quicklist_iter *iter, struct quicklist_run *run);
 bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_element *needle,
                          uint64_t max, uint64_t *index);
 
-/* --- Looking inside (DEBUG QUICKLIST, RDB) --- */
+/* --- Looking inside (DEBUG QUICKLIST, RDB) --------------------------------------------------- */
 
+/* The LZF bytes of a compressed node, put behind the literal run [5][6 header bytes] and before the
+ * literal run [0][FF], are the LZF form of its whole serialized listpack. */
 struct quicklist_node_info {
     size_t count;           /* elements */
     size_t size;            /* serialized bytes when unpacked (body + 7; plain: text length) */

@@ -1,0 +1,255 @@
+/* quicklist: life, figures and the ends. The structure and its invariants are drawn in
+ * quicklist_internal.h. */
+#include "ds/quicklist.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "ds/quicklist_internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    SAFETY_SIZE = 8192,     /* what a node limited by element count may take at most, serialized */
+    NODE_COUNT_MAX = 32768, /* elements of one node: as many as fit in 64 KB */
+    FIRST_CAPACITY = 64,    /* of the buffer of a list's first node */
+    CAPACITY_SHARE =
+        8, /* a new node's buffer is at most this part of what the list has already … */
+    CAPACITY_PART = 8, /* … and at first this part of the limit, or twice as many elements */
+    FILL_SIZE_MIN = -5
+};
+
+/* --- Limits ---------------------------------------------------------------------------------- */
+
+static size_t fill_size_limit(int fill) {
+    if (fill >= 0) return SAFETY_SIZE;
+    if (fill < FILL_SIZE_MIN) fill = FILL_SIZE_MIN;
+    return (size_t)2048 << -fill;
+}
+
+static size_t fill_count_limit(int fill) {
+    if (fill < 0) return NODE_COUNT_MAX;
+    return fill == 0 ? 1 : (size_t)fill;
+}
+
+bool quicklist_exceeds_fill(int fill, size_t size, size_t count) {
+    return size > fill_size_limit(fill) || count > fill_count_limit(fill);
+}
+
+static size_t plain_length(const struct quicklist_limits *limits) {
+    return limits->plain_threshold != 0 ? limits->plain_threshold
+                                        : fill_size_limit(limits->fill) + 1;
+}
+
+bool quicklist_is_plain(const struct quicklist_limits *limits, size_t len) {
+    return len >= plain_length(limits);
+}
+
+static void adopt_limits(struct quicklist *list, struct quicklist_limits limits) {
+    list->limits = limits;
+    list->size_limit = fill_size_limit(limits.fill);
+    list->count_limit = fill_count_limit(limits.fill);
+    list->plain_length = plain_length(&limits);
+}
+
+void quicklist_set_limits(struct quicklist *list, struct quicklist_limits limits) {
+    bool same = limits.fill == list->limits.fill &&
+                limits.compress_depth == list->limits.compress_depth &&
+                limits.plain_threshold == list->limits.plain_threshold;
+    if (same) return;
+    if (list->nodes > 0) list->mixed = true;
+    adopt_limits(list, limits);
+}
+
+struct quicklist_limits quicklist_limits_of(const struct quicklist *list) {
+    return list->limits;
+}
+
+/* --- Life ------------------------------------------------------------------------------------ */
+
+struct quicklist *quicklist_new(struct quicklist_limits limits) {
+    struct quicklist *list = mem_alloc_zeroed(sizeof *list);
+    list->allocated = mem_good_size(sizeof *list);
+    adopt_limits(list, limits);
+    return list;
+}
+
+void quicklist_append_body(struct quicklist *list, const uint8_t *first, const uint8_t *end,
+                           size_t count, bool plain) {
+    while (count > 0) {
+        size_t taken = count <= NODE_COUNT_MAX ? count : NODE_COUNT_MAX;
+        const uint8_t *stop = taken == count ? end : listpack_seek(first, taken);
+        size_t size = (size_t)(stop - first);
+        struct quicklist_open open;
+        quicklist_open_init(&open, size, false, &list->allocated);
+        memcpy(quicklist_open_grow_back(&open, size, &list->allocated), first, size);
+        open.node.count = (uint16_t)taken;
+        if (quicklist_exceeds_fill(list->limits.fill, size + LISTPACK_OVERHEAD, taken)) {
+            list->mixed = true; /* made under other limits */
+        }
+        if (plain) {
+            struct listpack_value value;
+            char digits[INT64_TEXT_MAX];
+            listpack_get(first, &value);
+            size_t text = listpack_value_text(&value, digits).len;
+            open.node.flags = QUICKLIST_NODE_PLAIN;
+            open.node.excess = (int8_t)((int64_t)size - (int64_t)text);
+        }
+        quicklist_node_insert(list, list->nodes, &open);
+        first = stop;
+        count -= taken;
+    }
+}
+
+struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint8_t *first,
+                                      const uint8_t *end, size_t count) {
+    assert(count > 0);
+    struct quicklist *list = quicklist_new(limits);
+    quicklist_append_body(list, first, end, count, false);
+    return list;
+}
+
+static void copy_open(struct quicklist_open *to, const struct quicklist_open *from,
+                      size_t *allocated) {
+    quicklist_open_init(to, from->node.size, false, allocated);
+    uint8_t *body = quicklist_open_grow_back(to, from->node.size, allocated);
+    memcpy(body, quicklist_open_first(from), from->node.size);
+    to->node.count = from->node.count;
+    to->node.flags = from->node.flags;
+    to->node.excess = from->node.excess;
+}
+
+struct quicklist *quicklist_copy(const struct quicklist *list) {
+    struct quicklist *copy = quicklist_new(list->limits);
+    copy->count = list->count;
+    copy->nodes = list->nodes;
+    copy->serialized = list->serialized;
+    copy->mixed = list->mixed;
+    if (list->nodes > 0) copy_open(&copy->head, &list->head, &copy->allocated);
+    if (list->nodes > 1) copy_open(&copy->tail, &list->tail, &copy->allocated);
+    if (list->nodes <= 2) return copy;
+    struct quicklist_place place;
+    quicklist_place_at(list, 1, &place);
+    for (size_t i = 0; i + 2 < list->nodes; i++) {
+        quicklist_tree_insert(&copy->tree, i, quicklist_node_copy(place.node, &copy->allocated));
+        quicklist_place_step(list, &place, LIST_FORWARD);
+    }
+    return copy;
+}
+
+void quicklist_free(struct quicklist *list) {
+    quicklist_nodes_remove(list, 0, list->nodes);
+    mem_free_sized(list, sizeof *list);
+}
+
+/* --- Figures --------------------------------------------------------------------------------- */
+
+uint64_t quicklist_count(const struct quicklist *list) {
+    return list->count;
+}
+
+size_t quicklist_node_count(const struct quicklist *list) {
+    return list->nodes;
+}
+
+size_t quicklist_allocated(const struct quicklist *list) {
+    return list->allocated + list->tree.allocated;
+}
+
+size_t quicklist_serialized_size(const struct quicklist *list) {
+    return list->serialized;
+}
+
+bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
+                           const uint8_t **end) {
+    if (list->nodes != 1 || (list->head.node.flags & QUICKLIST_NODE_PLAIN)) return false;
+    *first = quicklist_open_first(&list->head);
+    *end = quicklist_open_end(&list->head);
+    return true;
+}
+
+/* --- The ends -------------------------------------------------------------------------------- */
+
+static struct quicklist_open *end_node(struct quicklist *list, enum list_end end) {
+    return end == LIST_TAIL && list->nodes > 1 ? &list->tail : &list->head;
+}
+
+/* What buffer a new node at an end should begin with: little where the list is short or elements
+ * are small; enough that large elements do not each ask for a larger buffer. */
+static size_t new_node_capacity(const struct quicklist *list, size_t element_size) {
+    size_t share = list->serialized / CAPACITY_SHARE, part = list->size_limit / CAPACITY_PART;
+    size_t several = element_size * CAPACITY_PART * 2;
+    size_t capacity = several > part ? several : part;
+    if (capacity > share) capacity = share;
+    if (capacity < FIRST_CAPACITY) capacity = FIRST_CAPACITY;
+    if (capacity > list->size_limit) capacity = list->size_limit;
+    size_t filled = list->count_limit * element_size;
+    return capacity < filled ? capacity : filled;
+}
+
+static __attribute__((noinline)) void push_node(struct quicklist *list, enum list_end end,
+                                                const struct listpack_element *element) {
+    struct quicklist_open open;
+    bool plain = element->text.len >= list->plain_length;
+    quicklist_open_init_element(&open, element, plain, new_node_capacity(list, element->size),
+                                end == LIST_HEAD, &list->allocated);
+    quicklist_node_insert(list, end == LIST_HEAD ? 0 : list->nodes, &open);
+}
+
+void quicklist_push(struct quicklist *list, enum list_end end,
+                    const struct listpack_element *element) {
+    struct quicklist_open *open = end_node(list, end);
+    if (list->nodes == 0 || !quicklist_node_accepts(list, &open->node, element->text.len)) {
+        push_node(list, end, element);
+        return;
+    }
+    uint8_t *place = end == LIST_HEAD
+                         ? quicklist_open_grow_front(open, element->size, &list->allocated)
+                         : quicklist_open_grow_back(open, element->size, &list->allocated);
+    listpack_write(place, element);
+    open->node.count++;
+    list->count++;
+    list->serialized += element->size;
+}
+
+const uint8_t *quicklist_peek(const struct quicklist *list, enum list_end end) {
+    assert(list->count > 0);
+    if (end == LIST_HEAD) return quicklist_open_first(&list->head);
+    const struct quicklist_open *open = list->nodes > 1 ? &list->tail : &list->head;
+    const uint8_t *behind = quicklist_open_end(open);
+    return behind - listpack_size_before(behind);
+}
+
+/* Drops `n` elements, fewer than all, beginning with whole nodes. */
+static void drop_many(struct quicklist *list, enum list_end end, uint64_t n) {
+    struct quicklist_place place;
+    if (end == LIST_HEAD) {
+        uint64_t kept_from = quicklist_place_find(list, n, &place);
+        quicklist_nodes_remove(list, 0, place.index);
+        quicklist_node_cut(list, 0, 0, kept_from);
+    } else {
+        uint64_t last_kept = quicklist_place_find(list, list->count - n - 1, &place);
+        quicklist_nodes_remove(list, place.index + 1, list->nodes);
+        struct quicklist_open *open = end_node(list, LIST_TAIL);
+        quicklist_node_cut(list, place.index, last_kept + 1, open->node.count);
+    }
+}
+
+void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n) {
+    assert(n <= list->count);
+    struct quicklist_open *open = end_node(list, end);
+    if (n == 1 && open->node.count > 1) {
+        size_t size = end == LIST_HEAD ? listpack_size(quicklist_open_first(open))
+                                       : listpack_size_before(quicklist_open_end(open));
+        if (end == LIST_HEAD) open->start += (uint32_t)size;
+        open->node.size -= (uint32_t)size;
+        open->node.count--;
+        list->count--;
+        list->serialized -= size;
+    } else if (n == list->count) {
+        quicklist_nodes_remove(list, 0, list->nodes);
+    } else if (n > 0) {
+        drop_many(list, end, n);
+    }
+    if (list->nodes == 1) quicklist_open_shrink(&list->head, &list->allocated);
+}

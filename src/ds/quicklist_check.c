@@ -1,0 +1,61 @@
+/* quicklist_check: the invariants of quicklist_internal.h, executed. */
+#include "base/alloc.h"
+#include "ds/quicklist_internal.h"
+
+struct totals {
+    uint64_t count;
+    size_t serialized;
+    size_t allocated;
+};
+
+/* Is the node packed where it must be, and raw where it must be? */
+static bool packing_check(const struct quicklist *list, const struct quicklist_place *place) {
+    size_t depth = list->limits.compress_depth;
+    bool inside = depth > 0 && place->index >= depth && place->index + depth < list->nodes;
+    bool packed = place->node->flags & QUICKLIST_NODE_LZF;
+    if (place->open != NULL) return !packed;
+    if (list->mixed) return true;
+    if (!inside) return !packed;
+    if (packed) return true;
+    size_t allocated = 0; /* raw though inside: packing must gain nothing */
+    struct quicklist_node node = quicklist_node_copy(place->node, &allocated);
+    quicklist_node_pack(&node, &allocated);
+    packed = node.flags & QUICKLIST_NODE_LZF;
+    quicklist_node_free(&node, &allocated);
+    return !packed && allocated == 0;
+}
+
+static bool node_check(const struct quicklist *list, const struct quicklist_place *place,
+                       struct totals *totals) {
+    const struct quicklist_node *node = place->node;
+    bool valid =
+        place->open != NULL ? quicklist_open_check(place->open) : quicklist_node_check(node);
+    if (!valid || !packing_check(list, place)) return false;
+    totals->count += node->count;
+    totals->serialized += quicklist_node_serialized(node);
+    totals->allocated +=
+        place->open != NULL ? mem_good_size(place->open->capacity) : quicklist_node_allocated(node);
+    if (list->mixed) return true;
+    /* A half of a full node with one more element, or a node that replacements stretched. */
+    return node->count <= list->count_limit &&
+           ((node->flags & QUICKLIST_NODE_PLAIN) || node->size <= 4 * list->size_limit);
+}
+
+bool quicklist_check(const struct quicklist *list) {
+    struct totals totals = {.allocated = mem_good_size(sizeof *list)};
+    if (list->tree.root.nodes != (list->nodes > 2 ? list->nodes - 2 : 0)) return false;
+    if (!quicklist_tree_check(&list->tree)) return false;
+    if (list->nodes < 1 && list->head.node.buffer != NULL) return false;
+    if (list->nodes < 2 && list->tail.node.buffer != NULL) return false;
+    if (list->nodes > 0) {
+        struct quicklist_place place;
+        size_t seen = 0;
+        quicklist_place_at(list, 0, &place);
+        do {
+            if (place.index != seen++ || !node_check(list, &place, &totals)) return false;
+        } while (quicklist_place_step(list, &place, LIST_FORWARD));
+        if (seen != list->nodes) return false;
+    }
+    return totals.count == list->count && totals.serialized == list->serialized &&
+           totals.allocated == list->allocated;
+}

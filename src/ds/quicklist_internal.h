@@ -1,0 +1,114 @@
+/* quicklist_internal: the quicklist's own structure, for its source files and its test.
+ *
+ *      struct quicklist
+ *        head (open) ── node 0               pushes and pops touch only these fields
+ *        tail (open) ── node nodes-1         and a few bytes of the node's buffer
+ *        tree ── [ node 1 | node 2 | … ]     closed nodes, counted: any position in O(log n)
+ *
+ * Invariants:
+ *   1. nodes == 0: nothing is in use. nodes == 1: only head is. nodes >= 2: head and tail are, and
+ *      the tree holds nodes - 2 nodes.
+ *   2. No node is empty. `count` and `serialized` are sums over the nodes.
+ *   3. `allocated` is the allocator's size of the struct and of every node's buffer; the tree
+ *      keeps its own figure.
+ *   4. Exactly the nodes with at least compress_depth nodes on either side are packed, but for
+ *      those that gain nothing by it; none are when compress_depth is 0.
+ *   5. No node is over the limits, but where an insert or a replacement stretched it
+ *      (quicklist_edit.c).
+ * 4 and 5 are not promised when limits were changed while the list had nodes, or when it was given
+ * nodes made under others (`mixed`). */
+#ifndef PACKLIST_DS_QUICKLIST_INTERNAL_H
+#define PACKLIST_DS_QUICKLIST_INTERNAL_H
+
+#include "ds/quicklist.h"
+#include "ds/quicklist_node.h"
+#include "ds/quicklist_tree.h"
+
+struct quicklist {
+    uint64_t count;
+    size_t nodes;
+    struct quicklist_open head;
+    struct quicklist_open tail;
+    size_t size_limit;   /* what the fill allows a node: serialized bytes … */
+    size_t count_limit;  /* … and elements */
+    size_t plain_length; /* texts of at least this length are plain */
+    size_t serialized;
+    size_t allocated;
+    struct quicklist_tree tree;
+    struct quicklist_limits limits;
+    bool mixed;
+};
+
+/* What Redis takes an element to cost beyond its text when it chooses a node, whatever it really
+ * costs. */
+enum { QUICKLIST_ELEMENT_ESTIMATE = 8 };
+
+/* Would this node take an element with a text of `length` bytes? O(1). */
+static inline bool quicklist_node_accepts(const struct quicklist *list,
+                                          const struct quicklist_node *node, size_t length) {
+    return length < list->plain_length && !(node->flags & QUICKLIST_NODE_PLAIN) &&
+           node->size + LISTPACK_OVERHEAD + QUICKLIST_ELEMENT_ESTIMATE + length <=
+               list->size_limit &&
+           node->count < list->count_limit;
+}
+
+/* --- Nodes by index (quicklist_nodes.c) ------------------------------------------------------ */
+
+/* The place of node `index` (< nodes), valid until nodes are next added or removed. O(log n); O(1)
+ * at the ends. */
+void quicklist_place_at(const struct quicklist *list, size_t index, struct quicklist_place *place);
+
+/* The place of the node with element `position` (< count); returns the element's position in it.
+ * As above. */
+uint64_t quicklist_place_find(const struct quicklist *list, uint64_t position,
+                              struct quicklist_place *place);
+
+/* Moves to the next node in `direction`; false when there is none. Amortised O(1). */
+bool quicklist_place_step(const struct quicklist *list, struct quicklist_place *place,
+                          enum list_direction direction);
+
+/* Has the lines of the neighbour in `direction` that are read first fetched while this node is
+ * read. */
+void quicklist_place_prefetch(const struct quicklist_place *place, enum list_direction direction);
+
+/* The body of the node at `place`: its own bytes, or, when it is packed, unpacked to the scratch
+ * buffer. */
+const uint8_t *quicklist_place_body(const struct quicklist_place *place,
+                                    struct quicklist_scratch *scratch);
+void quicklist_scratch_free(struct quicklist_scratch *scratch);
+
+/* The body of a raw node. */
+static inline const uint8_t *quicklist_place_first(const struct quicklist_place *place) {
+    return place->open != NULL ? quicklist_open_first(place->open) : place->node->buffer;
+}
+
+/* The node `index` open for writing: the end node itself, or an interior one taken into *work (its
+ * descriptor in the tree is stale until it is put back). */
+struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
+                                           struct quicklist_open *work);
+
+/* Puts a node that was taken back: closes and packs an interior one; drops one that has become
+ * empty and returns false. The caller keeps list->count and list->serialized right but for the
+ * node's own overhead. O(log n + node). */
+bool quicklist_node_put(struct quicklist *list, size_t index, struct quicklist_open *open);
+
+/* Puts a new node (not empty) before node `index`, taking it over; counts its elements and bytes.
+ * O(log n + node). */
+void quicklist_node_insert(struct quicklist *list, size_t index, const struct quicklist_open *open);
+
+/* Frees the nodes [from, to) unread; their elements and bytes are no longer counted. O(log n +
+ * nodes). */
+void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to);
+
+/* Removes the elements [from, to) of node `index`. O(log n + node). */
+void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_t to);
+
+/* The start of element `index` (== count: the end) in a body, walking from the nearer side. */
+static inline const uint8_t *quicklist_body_seek(const uint8_t *first, const uint8_t *end,
+                                                 size_t count, size_t index) {
+    if (index == count) return end;
+    if (index <= count / 2) return listpack_seek(first, index);
+    return listpack_seek_back(end, count - 1 - index);
+}
+
+#endif

@@ -1,0 +1,310 @@
+/* quicklist_node: node buffers: slack, growth, trimming, packing.
+ *
+ *      open      [ slack | element element … | slack ]
+ *                0       start               start + size <= capacity
+ *      closed    [ element element … ]
+ *      packed    [stream length 4][ LZF stream of the body ]
+ *
+ *   1. A buffer is always asked for as large as its size class, so every byte of it may be used.
+ *   2. A closed raw node has the capacity mem_good_size(size): its descriptor need not say it.
+ *   3. A packed node takes a smaller class than it would raw.
+ *   4. The body is `count` canonical listpack elements; a plain node has one.
+ *
+ * Growth. A buffer grows by a quarter at least, that is by one or two of the allocator's classes:
+ * few bytes wasted, and copying stays a small constant per byte pushed, because a node is small.
+ * When the slack on one side is used up but there is enough on the other (a quarter of the body),
+ * the body is moved to leave half of the slack on either side, so that a queue within one node
+ * (pushed at one end, popped at the other) moves each byte a constant number of times. */
+#include "ds/quicklist_node.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+
+#include <assert.h>
+#include <liblzf/lzf.h>
+#include <string.h>
+
+enum {
+    PACK_SERIALIZED_MIN = 48, /* smaller nodes are not worth packing */
+    PACK_GAIN_MIN = 8,        /* bytes that a stream must save */
+    STREAM_HEADER_SIZE = 4,
+    STACK_WORKSPACE_SIZE = 16384, /* streams of the usual node sizes are made on the stack */
+    SHRINK_CAPACITY_MIN = 512
+};
+
+_Static_assert(sizeof(struct quicklist_node) == 16,
+               "a leaf of 64 nodes is one class of 1024 bytes");
+
+/* What to ask for so that `size` bytes fit and no byte of the class is lost; capacities are
+ * 32-bit. */
+static uint32_t capacity_for(size_t size) {
+    size_t good = mem_good_size(size);
+    return (uint32_t)(good <= UINT32_MAX ? good : size);
+}
+
+static uint8_t *buffer_new(size_t capacity, size_t *allocated) {
+    *allocated += mem_good_size(capacity);
+    return mem_alloc(capacity);
+}
+
+static void buffer_free(uint8_t *buffer, size_t capacity, size_t *allocated) {
+    *allocated -= mem_good_size(capacity);
+    mem_free_sized(buffer, capacity);
+}
+
+static uint8_t *buffer_resize(uint8_t *buffer, size_t old_capacity, size_t capacity,
+                              size_t *allocated) {
+    *allocated += mem_good_size(capacity) - mem_good_size(old_capacity);
+    return mem_realloc(buffer, capacity);
+}
+
+/* --- Open nodes ------------------------------------------------------------------------------ */
+
+void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
+                         size_t *allocated) {
+    open->capacity = capacity_for(capacity);
+    open->start = at_end ? open->capacity : 0;
+    open->node = (struct quicklist_node){.buffer = buffer_new(open->capacity, allocated),
+                                         .excess = -LISTPACK_OVERHEAD};
+}
+
+void quicklist_open_init_element(struct quicklist_open *open,
+                                 const struct listpack_element *element, bool plain,
+                                 size_t capacity, bool at_end, size_t *allocated) {
+    if (plain || capacity < element->size) capacity = element->size;
+    quicklist_open_init(open, capacity, at_end, allocated);
+    if (at_end) open->start -= element->size;
+    open->node.size = element->size;
+    open->node.count = 1;
+    if (plain) {
+        open->node.flags = QUICKLIST_NODE_PLAIN;
+        open->node.excess = (int8_t)((int64_t)element->size - (int64_t)element->text.len);
+    }
+    listpack_write(quicklist_open_first(open), element);
+}
+
+/* Moves the body into a buffer of a new capacity, its first byte at `start`. */
+static void open_rebuffer(struct quicklist_open *open, uint32_t capacity, uint32_t start,
+                          size_t *allocated) {
+    if (start == open->start) { /* the allocator may be able to grow in place */
+        open->node.buffer = buffer_resize(open->node.buffer, open->capacity, capacity, allocated);
+    } else {
+        uint8_t *buffer = buffer_new(capacity, allocated);
+        memcpy(buffer + start, quicklist_open_first(open), open->node.size);
+        buffer_free(open->node.buffer, open->capacity, allocated);
+        open->node.buffer = buffer;
+    }
+    open->capacity = capacity;
+    open->start = start;
+}
+
+/* The next capacity when `wanted` bytes are needed: a quarter more, but no growth steps over a
+ * power of two, because the limits of nodes are such and a full node should fit its buffer. */
+static uint32_t grown_capacity(size_t capacity, size_t wanted) {
+    if (wanted > UINT32_MAX / 2) return capacity_for(wanted);
+    size_t roomy = wanted + wanted / 4;
+    size_t power = (size_t)1 << (64 - __builtin_clzl(wanted - 1));
+    return capacity_for(power < roomy && power > capacity ? power : roomy);
+}
+
+/* Makes the slack at one side at least `size` bytes. The slow half of growing. */
+static void open_make_slack(struct quicklist_open *open, bool front, size_t size,
+                            size_t *allocated) {
+    size_t used = open->node.size;
+    size_t free = open->capacity - used;
+    if (free >= size + used / 4) {
+        size_t here = size + (free - size) / 2;
+        uint32_t start = (uint32_t)(front ? here : free - here);
+        memmove(open->node.buffer + start, quicklist_open_first(open), used);
+        open->start = start;
+        return;
+    }
+    /* The slack of the other side stays as it is, unless there is much of it. */
+    size_t other = front ? free - open->start : open->start;
+    if (other > used / 4) other = used / 4;
+    uint32_t capacity = grown_capacity(open->capacity, used + size + other);
+    uint32_t start = (uint32_t)(front ? capacity - used - other : other);
+    open_rebuffer(open, capacity, start, allocated);
+}
+
+uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, size_t *allocated) {
+    if (__builtin_expect(open->start < size, 0)) open_make_slack(open, true, size, allocated);
+    open->start -= (uint32_t)size;
+    open->node.size += (uint32_t)size;
+    return quicklist_open_first(open);
+}
+
+uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size_t *allocated) {
+    size_t end = (size_t)open->start + open->node.size;
+    if (__builtin_expect(open->capacity - end < size, 0)) {
+        open_make_slack(open, false, size, allocated);
+        end = (size_t)open->start + open->node.size;
+    }
+    open->node.size += (uint32_t)size;
+    return open->node.buffer + end;
+}
+
+uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_t old_size,
+                               size_t new_size, size_t *allocated) {
+    size_t before = offset, behind = open->node.size - offset - old_size;
+    bool move_front = before < behind;
+    if (new_size > old_size) {
+        size_t more = new_size - old_size;
+        if (move_front) {
+            uint8_t *first = quicklist_open_grow_front(open, more, allocated);
+            memmove(first, first + more, before);
+        } else {
+            quicklist_open_grow_back(open, more, allocated);
+            uint8_t *hole = quicklist_open_first(open) + offset;
+            memmove(hole + new_size, hole + old_size, behind);
+        }
+    } else if (new_size < old_size) {
+        size_t less = old_size - new_size;
+        uint8_t *first = quicklist_open_first(open);
+        if (move_front) {
+            memmove(first + less, first, before);
+            open->start += (uint32_t)less;
+        } else {
+            memmove(first + offset + new_size, first + offset + old_size, behind);
+        }
+        open->node.size -= (uint32_t)less;
+    }
+    return quicklist_open_first(open) + offset;
+}
+
+void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated) {
+    if (open->capacity <= SHRINK_CAPACITY_MIN || open->node.size >= open->capacity / 4) return;
+    uint32_t capacity = capacity_for(open->capacity / 2);
+    uint32_t start = (capacity - open->node.size) / 2;
+    if (start == open->start)
+        start--; /* the body may reach beyond the new end: copy it in any case */
+    open_rebuffer(open, capacity, start, allocated);
+}
+
+void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
+                         size_t *allocated) {
+    open->node = *closed;
+    if (closed->flags & QUICKLIST_NODE_LZF) quicklist_node_unpack(&open->node, allocated);
+    open->node.flags &= (uint8_t)~QUICKLIST_NODE_INCOMPRESSIBLE;
+    open->start = 0;
+    open->capacity = capacity_for(closed->size);
+}
+
+struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *allocated) {
+    uint32_t capacity = capacity_for(open->node.size);
+    if (open->start != 0) {
+        memmove(open->node.buffer, quicklist_open_first(open), open->node.size);
+        open->start = 0;
+    }
+    if (capacity != open->capacity) open_rebuffer(open, capacity, 0, allocated);
+    return open->node;
+}
+
+void quicklist_open_free(struct quicklist_open *open, size_t *allocated) {
+    buffer_free(open->node.buffer, open->capacity, allocated);
+    open->node.buffer = NULL;
+}
+
+/* --- Closed nodes ---------------------------------------------------------------------------- */
+
+static uint32_t stream_size(const struct quicklist_node *node) {
+    uint32_t size;
+    memcpy(&size, node->buffer, sizeof size);
+    return size;
+}
+
+const uint8_t *quicklist_node_stream(const struct quicklist_node *node, size_t *size) {
+    *size = stream_size(node);
+    return node->buffer + STREAM_HEADER_SIZE;
+}
+
+/* Bytes of a closed node's buffer as it was asked for. */
+static size_t node_capacity(const struct quicklist_node *node) {
+    return node->flags & QUICKLIST_NODE_LZF ? STREAM_HEADER_SIZE + (size_t)stream_size(node)
+                                            : capacity_for(node->size);
+}
+
+size_t quicklist_node_allocated(const struct quicklist_node *node) {
+    return mem_good_size(node_capacity(node));
+}
+
+void quicklist_node_free(struct quicklist_node *node, size_t *allocated) {
+    buffer_free(node->buffer, node_capacity(node), allocated);
+    node->buffer = NULL;
+}
+
+void quicklist_node_pack(struct quicklist_node *node, size_t *allocated) {
+    uint8_t on_stack[STACK_WORKSPACE_SIZE];
+    if (node->flags & (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE)) return;
+    if (quicklist_node_serialized(node) < PACK_SERIALIZED_MIN || node->size <= PACK_GAIN_MIN)
+        return;
+    uint8_t *workspace = node->size <= sizeof on_stack ? on_stack : mem_alloc(node->size);
+    unsigned size = lzf_compress(node->buffer, node->size, workspace, node->size - PACK_GAIN_MIN);
+    size_t wanted = STREAM_HEADER_SIZE + (size_t)size;
+    if (size == 0 || mem_good_size(wanted) >= mem_good_size(node->size)) {
+        node->flags |= QUICKLIST_NODE_INCOMPRESSIBLE;
+    } else {
+        uint8_t *packed = buffer_new(wanted, allocated);
+        uint32_t header = size;
+        memcpy(packed, &header, sizeof header);
+        memcpy(packed + STREAM_HEADER_SIZE, workspace, size);
+        quicklist_node_free(node, allocated);
+        node->buffer = packed;
+        node->flags |= QUICKLIST_NODE_LZF;
+    }
+    if (workspace != on_stack) mem_free(workspace);
+}
+
+void quicklist_node_unpack_to(const struct quicklist_node *node, uint8_t *dst) {
+    unsigned size =
+        lzf_decompress(node->buffer + STREAM_HEADER_SIZE, stream_size(node), dst, node->size);
+    assert(size == node->size);
+    (void)size;
+}
+
+void quicklist_node_unpack(struct quicklist_node *node, size_t *allocated) {
+    uint8_t *raw = buffer_new(capacity_for(node->size), allocated);
+    quicklist_node_unpack_to(node, raw);
+    quicklist_node_free(node, allocated);
+    node->buffer = raw;
+    node->flags &= (uint8_t)~QUICKLIST_NODE_LZF;
+}
+
+struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, size_t *allocated) {
+    struct quicklist_node copy = *node;
+    bool packed = node->flags & QUICKLIST_NODE_LZF;
+    size_t used = packed ? node_capacity(node) : node->size;
+    copy.buffer = buffer_new(node_capacity(node), allocated);
+    memcpy(copy.buffer, node->buffer, used);
+    return copy;
+}
+
+/* --- Checks ---------------------------------------------------------------------------------- */
+
+static bool body_check(const struct quicklist_node *node, const uint8_t *first) {
+    if (node->count == 0 || !listpack_body_check(first, first + node->size, node->count))
+        return false;
+    if (!(node->flags & QUICKLIST_NODE_PLAIN)) return node->excess == -LISTPACK_OVERHEAD;
+    struct listpack_value value;
+    char digits[INT64_TEXT_MAX];
+    listpack_get(first, &value);
+    return node->count == 1 &&
+           quicklist_node_serialized(node) == listpack_value_text(&value, digits).len;
+}
+
+bool quicklist_open_check(const struct quicklist_open *open) {
+    if (open->node.flags & ~(unsigned)QUICKLIST_NODE_PLAIN) return false;
+    if ((size_t)open->start + open->node.size > open->capacity) return false;
+    return body_check(&open->node, quicklist_open_first(open));
+}
+
+bool quicklist_node_check(const struct quicklist_node *node) {
+    if (!(node->flags & QUICKLIST_NODE_LZF)) return body_check(node, node->buffer);
+    if (quicklist_node_allocated(node) >= mem_good_size(node->size)) return false;
+    uint8_t *raw = mem_alloc(node->size);
+    unsigned size =
+        lzf_decompress(node->buffer + STREAM_HEADER_SIZE, stream_size(node), raw, node->size);
+    bool valid = size == node->size && body_check(node, raw);
+    mem_free(raw);
+    return valid;
+}

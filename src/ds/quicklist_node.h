@@ -1,0 +1,120 @@
+/* quicklist_node: the bytes of one quicklist node: a listpack body in a buffer of its own.
+ * Internal to the quicklist.
+ *
+ * A node is *closed* or *open*. A closed node is a 16-byte descriptor, its body fills its buffer
+ * from the first byte on, raw or as an LZF stream; this is how the nodes between the ends stand in
+ * the tree. An open node is one that may be written to: raw, with slack on either side of the
+ * body. The list's first and last node are always open.
+ *
+ * Functions that allocate or free keep a running figure, `allocated`: bytes as the allocator
+ * counts them. */
+#ifndef PACKLIST_DS_QUICKLIST_NODE_H
+#define PACKLIST_DS_QUICKLIST_NODE_H
+
+#include "ds/listpack.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum quicklist_node_flags {
+    QUICKLIST_NODE_PLAIN = 1,         /* one large element that has the node to itself */
+    QUICKLIST_NODE_LZF = 2,           /* the buffer holds an LZF stream of the body */
+    QUICKLIST_NODE_INCOMPRESSIBLE = 4 /* LZF was tried on just these bytes and gained nothing */
+};
+
+struct quicklist_node {
+    uint8_t *buffer;
+    uint32_t size;  /* bytes of the body, unpacked */
+    uint16_t count; /* elements; 0 only in a node that is being made or emptied */
+    uint8_t flags;
+    int8_t excess; /* size less the serialized size: -LISTPACK_OVERHEAD; in a plain node what
+                       the encoding adds to the text */
+};
+
+struct quicklist_open {
+    struct quicklist_node node;
+    uint32_t start;    /* where in the buffer the body begins */
+    uint32_t capacity; /* bytes of the buffer */
+};
+
+/* Serialized bytes: body + LISTPACK_OVERHEAD, the text's length for a plain node. O(1). */
+static inline size_t quicklist_node_serialized(const struct quicklist_node *node) {
+    return (size_t)((int64_t)node->size - node->excess);
+}
+
+/* --- Open nodes ------------------------------------------------------------------------------ */
+
+static inline uint8_t *quicklist_open_first(const struct quicklist_open *open) {
+    return open->node.buffer + open->start;
+}
+
+static inline uint8_t *quicklist_open_end(const struct quicklist_open *open) {
+    return quicklist_open_first(open) + open->node.size;
+}
+
+/* An empty open node with room for `capacity` (> 0) bytes at least; with `at_end` the free bytes
+ * lie in front. */
+void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
+                         size_t *allocated);
+
+/* An open node of its own for one element: plain, or an ordinary node with room for `capacity`
+ * bytes. */
+void quicklist_open_init_element(struct quicklist_open *open,
+                                 const struct listpack_element *element, bool plain,
+                                 size_t capacity, bool at_end, size_t *allocated);
+
+/* Makes `size` more bytes part of the body, before its first or behind its last byte, and returns
+ * where they lie: the caller writes them. Moves bytes or takes a larger buffer when the slack
+ * there is used up: amortised O(size). */
+uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, size_t *allocated);
+uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size_t *allocated);
+
+/* Replaces `old_size` bytes at `offset` of the body by room for `new_size`, which the caller
+ * writes; returns where. Moves the shorter side where slack allows. O(body). */
+uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_t old_size,
+                               size_t new_size, size_t *allocated);
+
+/* Gives memory back when the buffer is much larger than the body. O(body). */
+void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated);
+
+/* Opens a closed node: takes over its buffer, unpacking an LZF one. `closed` is dead afterwards. */
+void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
+                         size_t *allocated);
+
+/* Closes an open node, trimmed to size, not packed. `open` is dead afterwards. */
+struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *allocated);
+
+/* Frees the buffer. */
+void quicklist_open_free(struct quicklist_open *open, size_t *allocated);
+
+/* --- Closed nodes ---------------------------------------------------------------------------- */
+
+/* Bytes of the buffer, as allocated. */
+size_t quicklist_node_allocated(const struct quicklist_node *node);
+
+/* The LZF stream of a packed node and its length. Put behind the literal run [5][6 header bytes]
+ * and before the literal run [0][FF] it is the LZF stream of the node's serialized form. */
+const uint8_t *quicklist_node_stream(const struct quicklist_node *node, size_t *size);
+
+/* Packs a raw node if it is worth it: at least 48 serialized bytes, and fewer bytes of memory
+ * afterwards. */
+void quicklist_node_pack(struct quicklist_node *node, size_t *allocated);
+
+/* Makes a packed node raw again. */
+void quicklist_node_unpack(struct quicklist_node *node, size_t *allocated);
+
+/* Unpacks the body of a packed node to `dst`, which has room for node->size bytes; the node stays
+ * packed. */
+void quicklist_node_unpack_to(const struct quicklist_node *node, uint8_t *dst);
+
+void quicklist_node_free(struct quicklist_node *node, size_t *allocated);
+
+/* A closed node with a buffer of its own holding the same, packed if `node` is. */
+struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, size_t *allocated);
+
+/* The executable invariants. O(body). */
+bool quicklist_node_check(const struct quicklist_node *node);
+bool quicklist_open_check(const struct quicklist_open *open);
+
+#endif

@@ -1,0 +1,269 @@
+/* quicklist_nodes: a quicklist's nodes by index: finding, opening, adding and removing them, and
+ * keeping those packed that must be.
+ *
+ * Packing. With a compress depth d > 0, the d nodes at either end are raw, those between packed.
+ * Nodes cross that border only when nodes are added or removed: adding one pushes at most one node
+ * per side across it, removing k draws at most k per side back. The functions here settle just
+ * those. */
+#include "base/alloc.h"
+#include "ds/quicklist_internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { PREFETCH_SIZE = 256 };
+
+/* --- Finding --------------------------------------------------------------------------------- */
+
+void quicklist_place_at(const struct quicklist *list, size_t index, struct quicklist_place *place) {
+    assert(index < list->nodes);
+    place->index = index;
+    if (index == 0 || index == list->nodes - 1) {
+        place->open = index == 0 ? &list->head : &list->tail;
+        place->node = &place->open->node;
+        return;
+    }
+    place->open = NULL;
+    quicklist_tree_at(&list->tree, index - 1, &place->tree);
+    place->node = &place->tree.leaf[place->tree.slot];
+}
+
+uint64_t quicklist_place_find(const struct quicklist *list, uint64_t position,
+                              struct quicklist_place *place) {
+    assert(position < list->count);
+    if (position < list->head.node.count) {
+        quicklist_place_at(list, 0, place);
+        return position;
+    }
+    uint64_t before_tail = list->count - list->tail.node.count;
+    if (position >= before_tail) {
+        quicklist_place_at(list, list->nodes - 1, place);
+        return position - before_tail;
+    }
+    position = quicklist_tree_find(&list->tree, position - list->head.node.count, &place->tree);
+    place->open = NULL;
+    place->index = place->tree.index + 1;
+    place->node = &place->tree.leaf[place->tree.slot];
+    return position;
+}
+
+bool quicklist_place_step(const struct quicklist *list, struct quicklist_place *place,
+                          enum list_direction direction) {
+    bool forward = direction == LIST_FORWARD;
+    if (forward ? place->index + 1 >= list->nodes : place->index == 0) return false;
+    size_t slot = place->tree.slot + (forward ? 1 : (size_t)-1);
+    size_t index = place->index + (forward ? 1 : (size_t)-1);
+    if (place->open != NULL || slot >= place->tree.width) {
+        quicklist_place_at(list, index, place);
+        return true;
+    }
+    place->tree.slot = slot;
+    place->index = index;
+    place->node = &place->tree.leaf[slot];
+    return true;
+}
+
+void quicklist_place_prefetch(const struct quicklist_place *place, enum list_direction direction) {
+    bool forward = direction == LIST_FORWARD;
+    size_t slot = place->tree.slot + (forward ? 1 : (size_t)-1);
+    if (place->open != NULL || slot >= place->tree.width) return;
+    const struct quicklist_node *next = &place->tree.leaf[slot];
+    bool from_end = !forward && !(next->flags & QUICKLIST_NODE_LZF);
+    size_t skipped = from_end && next->size > PREFETCH_SIZE ? next->size - PREFETCH_SIZE : 0;
+    for (size_t i = 0; i < PREFETCH_SIZE; i += 64) __builtin_prefetch(next->buffer + skipped + i);
+}
+
+const uint8_t *quicklist_place_body(const struct quicklist_place *place,
+                                    struct quicklist_scratch *scratch) {
+    const struct quicklist_node *node = place->node;
+    if (!(node->flags & QUICKLIST_NODE_LZF)) return quicklist_place_first(place);
+    if (scratch->size < node->size) {
+        mem_free(scratch->bytes);
+        scratch->size = mem_good_size(node->size);
+        scratch->bytes = mem_alloc(scratch->size);
+    }
+    quicklist_node_unpack_to(node, scratch->bytes);
+    return scratch->bytes;
+}
+
+void quicklist_scratch_free(struct quicklist_scratch *scratch) {
+    mem_free(scratch->bytes);
+    *scratch = (struct quicklist_scratch){0};
+}
+
+/* --- Packing --------------------------------------------------------------------------------- */
+
+static bool is_packed_zone(const struct quicklist *list, size_t index) {
+    size_t depth = list->limits.compress_depth;
+    return depth > 0 && index >= depth && index + depth < list->nodes;
+}
+
+/* Packs or unpacks node `index` as its place demands. */
+static void settle(struct quicklist *list, size_t index) {
+    if (index == 0 || index + 1 >= list->nodes) return;
+    struct quicklist_tree_place place;
+    quicklist_tree_at(&list->tree, index - 1, &place);
+    struct quicklist_node *node = &place.leaf[place.slot];
+    if (is_packed_zone(list, index)) {
+        quicklist_node_pack(node, &list->allocated);
+    } else if (node->flags & QUICKLIST_NODE_LZF) {
+        quicklist_node_unpack(node, &list->allocated);
+    }
+}
+
+/* After a node was put in at `index`. */
+static void settle_added(struct quicklist *list, size_t index) {
+    size_t depth = list->limits.compress_depth;
+    if (depth == 0) return;
+    settle(list, index);
+    if (depth >= list->nodes) return;
+    if (index < depth) settle(list, depth);
+    if (index + depth >= list->nodes) settle(list, list->nodes - 1 - depth);
+}
+
+/* After `removed` nodes were taken out before what is node `index` now. */
+static void settle_removed(struct quicklist *list, size_t index, size_t removed) {
+    size_t depth = list->limits.compress_depth, nodes = list->nodes;
+    if (depth == 0) return;
+    size_t front = depth > removed ? depth - removed : 0;
+    for (size_t i = front > index ? front : index; i < depth && i < nodes; i++) settle(list, i);
+    size_t back = nodes > depth ? nodes - depth : 0;
+    for (size_t i = back; i < index && i < nodes && i < back + removed; i++) settle(list, i);
+}
+
+/* --- Adding and removing --------------------------------------------------------------------- */
+
+void quicklist_node_insert(struct quicklist *list, size_t index,
+                           const struct quicklist_open *open) {
+    assert(index <= list->nodes && open->node.count > 0);
+    size_t interior = list->nodes > 2 ? list->nodes - 2 : 0;
+    if (list->nodes == 0) {
+        list->head = *open;
+    } else if (index == 0) {
+        if (list->nodes == 1) {
+            list->tail = list->head;
+        } else {
+            quicklist_tree_insert(&list->tree, 0,
+                                  quicklist_node_close(&list->head, &list->allocated));
+        }
+        list->head = *open;
+    } else if (index == list->nodes) {
+        if (list->nodes > 1) {
+            quicklist_tree_insert(&list->tree, interior,
+                                  quicklist_node_close(&list->tail, &list->allocated));
+        }
+        list->tail = *open;
+    } else {
+        struct quicklist_open copy = *open;
+        quicklist_tree_insert(&list->tree, index - 1,
+                              quicklist_node_close(&copy, &list->allocated));
+    }
+    list->nodes++;
+    list->count += open->node.count;
+    list->serialized += quicklist_node_serialized(&open->node);
+    settle_added(list, index);
+}
+
+static void discount(struct quicklist *list, const struct quicklist_node *node) {
+    list->count -= node->count;
+    list->serialized -= quicklist_node_serialized(node);
+}
+
+static void drop_closed(struct quicklist_node *node, void *arg) {
+    struct quicklist *list = arg;
+    discount(list, node);
+    quicklist_node_free(node, &list->allocated);
+}
+
+static void drop_open(struct quicklist *list, struct quicklist_open *open) {
+    discount(list, &open->node);
+    quicklist_open_free(open, &list->allocated);
+    *open = (struct quicklist_open){0};
+}
+
+/* Takes node `index` out of the tree to be an end of the list. */
+static void open_from_tree(struct quicklist *list, size_t index, struct quicklist_open *open) {
+    struct quicklist_tree_place place;
+    quicklist_tree_at(&list->tree, index, &place);
+    quicklist_node_open(open, &place.leaf[place.slot], &list->allocated);
+    quicklist_tree_remove(&list->tree, index, index + 1, NULL, NULL);
+}
+
+void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to) {
+    assert(from <= to && to <= list->nodes);
+    size_t old = list->nodes;
+    if (from == to) return;
+    size_t tree_from = from > 0 ? from - 1 : 0;
+    size_t tree_to = to == old ? (old > 2 ? old - 2 : 0) : to - 1;
+    if (tree_from < tree_to) {
+        quicklist_tree_remove(&list->tree, tree_from, tree_to, drop_closed, list);
+    }
+    bool no_tail = old == 1 || to == old;
+    if (to == old && old > 1) drop_open(list, &list->tail);
+    if (from == 0) drop_open(list, &list->head);
+    list->nodes = old - (to - from);
+    if (list->nodes == 0) return;
+    if (from == 0 && list->tree.root.nodes > 0) {
+        open_from_tree(list, 0, &list->head);
+    } else if (from == 0) {
+        list->head = list->tail;
+        list->tail = (struct quicklist_open){0};
+    }
+    if (no_tail && list->tree.root.nodes > 0) {
+        open_from_tree(list, list->tree.root.nodes - 1, &list->tail);
+    }
+    settle_removed(list, from, to - from);
+}
+
+/* --- Opening and closing --------------------------------------------------------------------- */
+
+struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
+                                           struct quicklist_open *work) {
+    if (index == 0) return &list->head;
+    if (index == list->nodes - 1) return &list->tail;
+    struct quicklist_tree_place place;
+    quicklist_tree_at(&list->tree, index - 1, &place);
+    quicklist_node_open(work, &place.leaf[place.slot], &list->allocated);
+    return work;
+}
+
+/* The buffer of an emptied interior node is gone with `open`: its stale descriptor leaves the tree
+ * unread. */
+static void drop_emptied(struct quicklist *list, size_t index, struct quicklist_open *open) {
+    if (open == &list->head || open == &list->tail) {
+        quicklist_nodes_remove(list, index, index + 1);
+        return;
+    }
+    list->serialized -= quicklist_node_serialized(&open->node);
+    quicklist_open_free(open, &list->allocated);
+    quicklist_tree_remove(&list->tree, index - 1, index, NULL, NULL);
+    list->nodes--;
+    settle_removed(list, index, 1);
+}
+
+bool quicklist_node_put(struct quicklist *list, size_t index, struct quicklist_open *open) {
+    if (open->node.count == 0) {
+        drop_emptied(list, index, open);
+        return false;
+    }
+    if (open == &list->head || open == &list->tail) return true;
+    struct quicklist_node node = quicklist_node_close(open, &list->allocated);
+    if (is_packed_zone(list, index)) quicklist_node_pack(&node, &list->allocated);
+    quicklist_tree_replace(&list->tree, index - 1, node);
+    return true;
+}
+
+void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_t to) {
+    struct quicklist_open work;
+    if (from == to) return;
+    struct quicklist_open *open = quicklist_node_take(list, index, &work);
+    const uint8_t *first = quicklist_open_first(open), *end = quicklist_open_end(open);
+    const uint8_t *cut = quicklist_body_seek(first, end, open->node.count, from);
+    const uint8_t *rest = quicklist_body_seek(first, end, open->node.count, to);
+    size_t bytes = (size_t)(rest - cut);
+    quicklist_open_splice(open, (size_t)(cut - first), bytes, 0, &list->allocated);
+    open->node.count -= (uint16_t)(to - from);
+    list->count -= to - from;
+    list->serialized -= bytes;
+    quicklist_node_put(list, index, open);
+}
