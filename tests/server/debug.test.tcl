@@ -158,7 +158,7 @@ check_in 3 "DEBUG LISTPACK and QUICKLIST are verbatim strings in RESP3" {
 check "DEBUG QUICKLIST-PACKED-THRESHOLD gives large elements nodes of their own" {
     r DEBUG QUICKLIST-PACKED-THRESHOLD 100b
     try {
-        r RPUSH q a [string repeat b 100] c
+        with_config {list-max-listpack-size 1} {r RPUSH q a [string repeat b 100] c}
     } finally {
         r DEBUG QUICKLIST-PACKED-THRESHOLD 0
     }
