@@ -11,6 +11,7 @@
 #include "server/server_commands.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
@@ -35,8 +36,17 @@ static sds append_listeners(sds out) {
     return out;
 }
 
+/* The program's absolute path; as it was called where the system does not tell. */
+static const char *executable_path(char buffer[PATH_MAX]) {
+    ssize_t len = readlink("/proc/self/exe", buffer, PATH_MAX - 1);
+    if (len < 0) return server.executable;
+    buffer[len] = 0;
+    return buffer;
+}
+
 static sds append_server(sds out) {
     struct utsname host = {0};
+    char executable[PATH_MAX];
     uname(&host);
     int64_t uptime = (server.now_ms - server.start_ms) / 1000;
     out = sds_append_format(out,
