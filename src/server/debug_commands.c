@@ -239,8 +239,8 @@ static void debug_protocol(struct call *call) {
 
 /* --- Tables --- */
 
-/* An entry holds its own expiry: there is no table of them, and its heading, which tools expect, stands
- * over nothing. */
+/* An entry holds its own expiry: there is no table of them, and its heading, which tools expect,
+ * stands over nothing. */
 static void debug_htstats(struct call *call) {
     int64_t database;
     if (!call_integer(call, 2, &database)) return;
@@ -278,8 +278,8 @@ static void debug_change_repl_id(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* All clients share one reply buffer, so there is none to shrink after a peak: the settings are checked
- * and have nothing to change. */
+/* All clients share one reply buffer, so there is none to shrink after a peak: the settings are
+ * checked and have nothing to change. */
 static void debug_replybuffer(struct call *call) {
     struct slice setting = call->argv[2], value = call->argv[3];
     bool is_peak = slice_is(setting, "peak-reset-time");

@@ -1,7 +1,8 @@
 /* info: INFO, section by section.
  *
- * Names and order of sections and fields are those of Redis 7.2, as far as there is a true figure for
- * them; a constant 0 stands where there is nothing to count (replication, scripts, forks). */
+ * Names and order of sections and fields are those of Redis 7.2, as far as there is a true
+ * figure for them; a constant 0 stands where there is nothing to count (replication, scripts,
+ * forks). */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "base/alloc.h"
 #include "base/clock.h"

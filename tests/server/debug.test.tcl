@@ -24,7 +24,9 @@ proc object_field {key name} {
 
 # --- Who may
 
-check_error "DEBUG is not allowed when enable-debug-command says no" {with_server {enable-debug-command no} {r DEBUG SLEEP 0}} $forbidden
+check_error "DEBUG is not allowed when enable-debug-command says no" {
+    with_server {enable-debug-command no} {r DEBUG SLEEP 0}
+} $forbidden
 check "DEBUG local allows it over the loopback interface" {
     with_server {enable-debug-command local} {r DEBUG SLEEP 0}
 } OK

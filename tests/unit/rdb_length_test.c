@@ -1,5 +1,5 @@
-/* rdb_length: bytes of strings and lists in an RDB file. The figures of whole lists are what redis-server
- * shows for the same lists as serializedlength. */
+/* rdb_length: bytes of strings and lists in an RDB file. The figures of whole lists are what
+ * redis-server shows for the same lists as serializedlength. */
 #include "persist/rdb_length.h"
 
 #include "base/alloc.h"
