@@ -1,5 +1,5 @@
-/* client_commands: CLIENT: what clients may know and say of themselves, and what the operator may do
- * to them. */
+/* client_commands: CLIENT: what clients may know and say of themselves, and what the operator may
+ * do to them. */
 #include "base/number.h"
 #include "server/blocking.h"
 #include "server/client_filter.h"
@@ -173,8 +173,8 @@ void client_unblock_command(struct call *call) {
     reply_integer(call->reply, woken);
 }
 
-/* The wall clock time that is argv[index] milliseconds away; answers the error and returns false when
- * it is not a time. */
+/* The wall clock time that is argv[index] milliseconds away; answers the error and returns false
+ * when it is not a time. */
 static bool parse_pause_end(struct call *call, size_t index, int64_t *end_ms) {
     int64_t timeout;
     if (!number_parse_int64(call->argv[index], &timeout)) {

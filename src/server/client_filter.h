@@ -1,5 +1,5 @@
-/* client_filter: which clients CLIENT KILL means: its options, read into a set of conditions. Knows no
- * session, so that it can be tested alone. */
+/* client_filter: which clients CLIENT KILL means: its options, read into a set of conditions.
+ * Knows no session, so that it can be tested alone. */
 #ifndef PACKLIST_SERVER_CLIENT_FILTER_H
 #define PACKLIST_SERVER_CLIENT_FILTER_H
 
@@ -18,8 +18,8 @@ enum client_type {
     CLIENT_TYPE_MASTER
 };
 
-/* The type named "normal", "replica" or "slave", "pubsub", "master", in any case; CLIENT_TYPE_ANY when
- * there is no such type. */
+/* The type named "normal", "replica" or "slave", "pubsub", "master", in any case; CLIENT_TYPE_ANY
+ * when there is no such type. */
 enum client_type client_type_named(struct slice name);
 
 /* All conditions must hold; zero or NULL is none. */
@@ -42,8 +42,9 @@ struct client_facts {
     bool is_me;
 };
 
-/* Reads option and value pairs (ID, ADDR, LADDR, TYPE, USER, SKIPME, MAXAGE) into `filter`. NULL when
- * all is well, else the error to answer, owned by the caller. The slices in `filter` are `options`'. */
+/* Reads option and value pairs (ID, ADDR, LADDR, TYPE, USER, SKIPME, MAXAGE) into `filter`. NULL
+ * when all is well, else the error to answer, owned by the caller. The slices in `filter` are
+ * `options`'. */
 sds client_filter_parse(struct client_filter *filter, const struct slice *options, size_t count);
 
 bool client_filter_matches(const struct client_filter *filter, const struct client_facts *facts);

@@ -5,8 +5,8 @@
 #include "base/sds.h"
 #include "server/session.h"
 
-/* Appends the client's line, with its line break: the fields and their order are those of Redis 7.2.
- * O(1). */
+/* Appends the client's line, with its line break: the fields and their order are those of Redis
+ * 7.2. O(1). */
 sds client_append_line(sds out, struct session *session);
 
 #endif

@@ -36,34 +36,56 @@ static void debug_object(struct call *call) {
 
 /* --- Making keys --- */
 
-/* "<word>:<number>" behind what `buffer` holds in its first `prefix_len` bytes; returns its length. */
-static size_t append_number(char *buffer, size_t prefix_len, uint64_t number) {
-    return prefix_len + number_format_uint64(buffer + prefix_len, number);
-}
+/* Keys are made so many at a time, so that the cache misses of their lookups overlap. */
+enum { POPULATE_BATCH = 16 };
 
-/* A value of exactly `size` bytes: the text, cut or filled up with zero bytes. */
-static struct slice fit(char *buffer, size_t len, size_t size) {
-    if (size > len) memset(buffer + len, 0, size - len);
-    return slice_make(buffer, size);
-}
+struct populate {
+    struct keyspace *keyspace;
+    char *keys; /* POPULATE_BATCH of them, `key_room` bytes each, prefix and colon written */
+    size_t key_room;
+    size_t prefix_len; /* colon included */
+    char *value;
+    size_t value_size; /* 0 = as long as the text */
+};
 
-static void populate(struct keyspace *keyspace, uint64_t keys, struct slice prefix, size_t size) {
+/* "value:<number>", cut or filled up with zero bytes to the size asked for. */
+static struct slice populate_value(struct populate *populate, uint64_t number) {
     const struct slice word = SLICE("value:");
-    char *key = mem_alloc(prefix.len + 1 + INT64_TEXT_MAX);
-    char *value = mem_alloc(word.len + INT64_TEXT_MAX + size);
-    memcpy(key, prefix.ptr, prefix.len);
-    key[prefix.len] = ':';
-    for (uint64_t i = 0; i < keys; i++) {
-        size_t key_len = append_number(key, prefix.len + 1, i);
-        struct keyref ref = keyspace_find(keyspace, slice_make(key, key_len));
-        if (ref.entry) continue;
-        memcpy(value, word.ptr, word.len); /* again: a shorter value has cut into it */
-        size_t len = append_number(value, word.len, i);
-        string_create(&ref, slice_make(key, key_len),
-                      size ? fit(value, len, size) : slice_make(value, len));
+    memcpy(populate->value, word.ptr, word.len);
+    size_t len = word.len + number_format_uint64(populate->value + word.len, number);
+    size_t size = populate->value_size;
+    if (size > len) memset(populate->value + len, 0, size - len);
+    return slice_make(populate->value, size ? size : len);
+}
+
+static void populate_batch(struct populate *populate, uint64_t first, size_t count) {
+    struct slice keys[POPULATE_BATCH];
+    uint64_t hashes[POPULATE_BATCH];
+    for (size_t i = 0; i < count; i++) {
+        char *key = populate->keys + i * populate->key_room;
+        size_t digits = number_format_uint64(key + populate->prefix_len, first + i);
+        keys[i] = slice_make(key, populate->prefix_len + digits);
+        hashes[i] = keyspace_prefetch(populate->keyspace, keys[i]);
     }
-    mem_free(key);
-    mem_free(value);
+    for (size_t i = 0; i < count; i++) {
+        struct keyref ref = keyspace_find_hashed(populate->keyspace, keys[i], hashes[i]);
+        if (!ref.entry) string_set(&ref, keys[i], populate_value(populate, first + i));
+    }
+}
+
+/* Adds the keys that are missing; nobody waits for strings, so nobody needs to be told. */
+static void populate_run(struct populate *populate, struct slice prefix, uint64_t count) {
+    for (size_t i = 0; i < POPULATE_BATCH; i++) {
+        char *key = populate->keys + i * populate->key_room;
+        memcpy(key, prefix.ptr, prefix.len);
+        key[prefix.len] = ':';
+    }
+    for (uint64_t done = 0; done < count;) {
+        uint64_t left = count - done;
+        size_t batch = left < POPULATE_BATCH ? (size_t)left : POPULATE_BATCH;
+        populate_batch(populate, done, batch);
+        done += batch;
+    }
 }
 
 static void debug_populate(struct call *call) {
@@ -74,7 +96,17 @@ static void debug_populate(struct call *call) {
         !call_integer_in(call, 4, 0, server.config.proto_max_bulk_len, &size, error))
         return;
     struct slice prefix = call->argc > 3 ? call->argv[3] : SLICE("key");
-    populate(call->keyspace, (uint64_t)keys, prefix, (size_t)size);
+    struct populate populate = {
+        .keyspace = call->keyspace,
+        .key_room = prefix.len + 1 + INT64_TEXT_MAX,
+        .prefix_len = prefix.len + 1,
+        .value_size = (size_t)size,
+    };
+    populate.keys = mem_alloc(POPULATE_BATCH * populate.key_room);
+    populate.value = mem_alloc(sizeof("value:") + INT64_TEXT_MAX + populate.value_size);
+    populate_run(&populate, prefix, (uint64_t)keys);
+    mem_free(populate.keys);
+    mem_free(populate.value);
     reply_ok(call->reply);
 }
 
@@ -207,8 +239,8 @@ static void debug_protocol(struct call *call) {
 
 /* --- Tables --- */
 
-/* An entry holds its own expiry: there is no table of them, and its heading, which tools expect, stands
- * over nothing. */
+/* An entry holds its own expiry: there is no table of them, and its heading, which tools expect,
+ * stands over nothing. */
 static void debug_htstats(struct call *call) {
     int64_t database;
     if (!call_integer(call, 2, &database)) return;
@@ -246,8 +278,8 @@ static void debug_change_repl_id(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* All clients share one reply buffer, so there is none to shrink after a peak: the settings are checked
- * and have nothing to change. */
+/* All clients share one reply buffer, so there is none to shrink after a peak: the settings are
+ * checked and have nothing to change. */
 static void debug_replybuffer(struct call *call) {
     struct slice setting = call->argv[2], value = call->argv[3];
     bool is_peak = slice_is(setting, "peak-reset-time");

@@ -27,7 +27,8 @@ sds debug_append_quicklist_fields(sds out, const struct entry *entry) {
                              limits.compress_depth != 0, quicklist_serialized_size(list));
 }
 
-/* The list under argv[2] in that encoding; answers the error and returns NULL when there is none. */
+/* The list under argv[2] in that encoding; answers the error and returns NULL when there is
+ * none. */
 static const struct entry *find_list(struct call *call, const char *encoding) {
     const struct entry *entry = call_find_quiet(call, call->argv[2]).entry;
     if (!entry) {
@@ -47,7 +48,8 @@ static void answer_text(struct call *call, sds text) {
 
 /* --- Elements --- */
 
-/* "12: offset 84, size 13, string 11: \"hello world\"", offsets counted in the serialized listpack. */
+/* "12: offset 84, size 13, string 11: \"hello world\"", offsets counted in the serialized
+ * listpack. */
 static sds append_element(sds out, size_t index, size_t offset, const uint8_t *element) {
     struct listpack_value value;
     size_t size = listpack_get(element, &value);

@@ -11,8 +11,8 @@ sds debug_append_quicklist_fields(sds out, const struct entry *entry);
 /* DEBUG LISTPACK key: every element of a list in listpack encoding: offset, size, text. */
 void debug_listpack(struct call *call);
 
-/* DEBUG QUICKLIST key [full]: every node of a list in quicklist encoding: count, bytes, compression;
- * with `full` every element too. */
+/* DEBUG QUICKLIST key [full]: every node of a list in quicklist encoding: count, bytes,
+ * compression; with `full` every element too. */
 void debug_quicklist(struct call *call);
 
 /* DEBUG QUICKLIST-PACKED-THRESHOLD size: elements of that many bytes get a node of their own. */

@@ -1,7 +1,8 @@
 /* info: INFO, section by section.
  *
- * Names and order of sections and fields are those of Redis 7.2, as far as there is a true figure for
- * them; a constant 0 stands where there is nothing to count (replication, scripts, forks). */
+ * Names and order of sections and fields are those of Redis 7.2, as far as there is a true
+ * figure for them; a constant 0 stands where there is nothing to count (replication, scripts,
+ * forks). */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -11,6 +12,7 @@
 #include "server/server_commands.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
@@ -35,39 +37,48 @@ static sds append_listeners(sds out) {
     return out;
 }
 
+/* The program's absolute path; as it was called where the system does not tell. */
+static const char *executable_path(char buffer[PATH_MAX]) {
+    ssize_t len = readlink("/proc/self/exe", buffer, PATH_MAX - 1);
+    if (len < 0) return server.executable;
+    buffer[len] = 0;
+    return buffer;
+}
+
 static sds append_server(sds out) {
     struct utsname host = {0};
+    char executable[PATH_MAX];
     uname(&host);
     int64_t uptime = (server.now_ms - server.start_ms) / 1000;
-    out = sds_append_format(out,
-                            "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
-                            "server_name:packlist\r\n"
-                            "packlist_version:" PACKLIST_VERSION "\r\n"
-                            "redis_mode:standalone\r\n"
-                            "os:%s %s %s\r\n"
-                            "arch_bits:%zu\r\n"
-                            "monotonic_clock:POSIX clock_gettime\r\n"
-                            "multiplexing_api:epoll\r\n"
-                            "gcc_version:%d.%d.%d\r\n"
-                            "process_id:%d\r\n"
-                            "process_supervised:no\r\n"
-                            "run_id:%s\r\n"
-                            "tcp_port:%lld\r\n"
-                            "server_time_usec:%lld\r\n"
-                            "uptime_in_seconds:%lld\r\n"
-                            "uptime_in_days:%lld\r\n"
-                            "hz:%lld\r\n"
-                            "configured_hz:%lld\r\n"
-                            "lru_clock:%u\r\n"
-                            "executable:%s\r\n"
-                            "config_file:%s\r\n"
-                            "io_threads_active:0\r\n",
-                            host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
-                            __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), server.run_id,
-                            (long long)server.config.port, (long long)clock_wall_us(),
-                            (long long)uptime, (long long)(uptime / (24 * 3600)),
-                            (long long)server.config.hz, (long long)server.config.hz,
-                            server.lru_clock, server.executable, server.config_source.path);
+    out = sds_append_format(
+        out,
+        "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
+        "server_name:packlist\r\n"
+        "packlist_version:" PACKLIST_VERSION "\r\n"
+        "redis_mode:standalone\r\n"
+        "os:%s %s %s\r\n"
+        "arch_bits:%zu\r\n"
+        "monotonic_clock:POSIX clock_gettime\r\n"
+        "multiplexing_api:epoll\r\n"
+        "gcc_version:%d.%d.%d\r\n"
+        "process_id:%d\r\n"
+        "process_supervised:no\r\n"
+        "run_id:%s\r\n"
+        "tcp_port:%lld\r\n"
+        "server_time_usec:%lld\r\n"
+        "uptime_in_seconds:%lld\r\n"
+        "uptime_in_days:%lld\r\n"
+        "hz:%lld\r\n"
+        "configured_hz:%lld\r\n"
+        "lru_clock:%u\r\n"
+        "executable:%s\r\n"
+        "config_file:%s\r\n"
+        "io_threads_active:0\r\n",
+        host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__, __GNUC_MINOR__,
+        __GNUC_PATCHLEVEL__, (int)getpid(), server.run_id, (long long)server.config.port,
+        (long long)clock_wall_us(), (long long)uptime, (long long)(uptime / (24 * 3600)),
+        (long long)server.config.hz, (long long)server.config.hz, server.lru_clock,
+        executable_path(executable), server.config_source.path);
     return append_listeners(out);
 }
 

@@ -36,8 +36,8 @@ static int parse_shutdown(const struct call *call) {
     return (options & save_modes) == save_modes ? -1 : options;
 }
 
-/* There are no replicas to wait for and no file to finish, so NOW changes nothing and a shutdown is over
- * at once: ABORT never finds one. */
+/* There are no replicas to wait for and no file to finish, so NOW changes nothing and a
+ * shutdown is over at once: ABORT never finds one. */
 void shutdown_command(struct call *call) {
     int options = parse_shutdown(call);
     if (options < 0) {

@@ -1,5 +1,5 @@
-/* server_commands: the commands that are about the server itself: its clients, its configuration, its
- * figures. Each is run as server/call.h says. */
+/* server_commands: the commands that are about the server itself: its clients, its
+ * configuration, its figures. Each is run as server/call.h says. */
 #ifndef PACKLIST_SERVER_SERVER_COMMANDS_H
 #define PACKLIST_SERVER_SERVER_COMMANDS_H
 

@@ -24,7 +24,9 @@ proc object_field {key name} {
 
 # --- Who may
 
-check_error "DEBUG is not allowed when enable-debug-command says no" {with_server {enable-debug-command no} {r DEBUG SLEEP 0}} $forbidden
+check_error "DEBUG is not allowed when enable-debug-command says no" {
+    with_server {enable-debug-command no} {r DEBUG SLEEP 0}
+} $forbidden
 check "DEBUG local allows it over the loopback interface" {
     with_server {enable-debug-command local} {r DEBUG SLEEP 0}
 } OK
@@ -158,7 +160,7 @@ check_in 3 "DEBUG LISTPACK and QUICKLIST are verbatim strings in RESP3" {
 check "DEBUG QUICKLIST-PACKED-THRESHOLD gives large elements nodes of their own" {
     r DEBUG QUICKLIST-PACKED-THRESHOLD 100b
     try {
-        r RPUSH q a [string repeat b 100] c
+        with_config {list-max-listpack-size 1} {r RPUSH q a [string repeat b 100] c}
     } finally {
         r DEBUG QUICKLIST-PACKED-THRESHOLD 0
     }

@@ -44,6 +44,7 @@ check "what clients look for" {
 check "INFO names the process and where it listens" {
     assert_equal [info_field tcp_port] [$current_server port]
     assert_equal [info_field process_id] [$current_server pid]
+    assert_equal [info_field executable] [file readlink /proc/[$current_server pid]/exe]
     assert_equal [info_field listener0] name=tcp,bind=127.0.0.1,port=[$current_server port]
     string match *packlist.conf [info_field config_file]
 } 1

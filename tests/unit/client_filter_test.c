@@ -1,11 +1,10 @@
 /* client_filter: what CLIENT KILL's options are read as, and whom they match. */
-#include <cmocka.h>
+#include "server/client_filter.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "server/client_filter.h"
+#include <cmocka.h>
 
 enum { OPTIONS_MAX = 16 };
 

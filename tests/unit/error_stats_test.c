@@ -1,13 +1,11 @@
 /* error_stats: errors are counted by their code. */
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "server/error_stats.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
+
+#include <cmocka.h>
 
 static void count(struct error_stats *stats, const char *reply) {
     error_stats_count(stats, slice_of_cstr(reply));

@@ -1,22 +1,21 @@
-/* rdb_length: bytes of strings and lists in an RDB file. The figures of whole lists are what redis-server
- * shows for the same lists as serializedlength. */
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* rdb_length: bytes of strings and lists in an RDB file. The figures of whole lists are what
+ * redis-server shows for the same lists as serializedlength. */
+#include "persist/rdb_length.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "ds/quicklist.h"
-#include "persist/rdb_length.h"
 #include "store/keyspace.h"
 #include "types/list.h"
 #include "types/string.h"
 #include "types/value.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
+
+#include <cmocka.h>
 
 static size_t length_of(const char *text) {
     return rdb_length_string(slice_of_cstr(text));
@@ -132,7 +131,7 @@ static void packed_nodes_are_as_long_as_in_a_file(void **state) {
 static void a_large_element_is_a_plain_node(void **state) {
     (void)state;
     struct list_case list = list_new();
-    const struct quicklist_limits limits = {.fill = -2, .plain_threshold = 30};
+    const struct quicklist_limits limits = {.fill = 1, .plain_threshold = 30};
     push(&list, "a", limits);                                        /* node: 1 + 1 + 10 */
     push(&list, "abcdefghijklmnopqrstuvwxyz0123456789ABCD", limits); /* node: 1 + 1 + 40 */
     push(&list, "b", limits);                                        /* node: 1 + 1 + 10 */
@@ -149,7 +148,7 @@ static void a_string_value_is_as_long_as_its_text(void **state) {
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct keyspace *keyspace = keyspace_new(value_free);
         struct keyref ref = keyspace_find(keyspace, SLICE("key"));
-        string_create(&ref, SLICE("key"), slice_of_cstr(texts[i]));
+        string_set(&ref, SLICE("key"), slice_of_cstr(texts[i]));
         assert_int_equal(rdb_length_value(ref.entry), length_of(texts[i]));
         keyspace_free(keyspace);
     }
