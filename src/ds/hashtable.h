@@ -6,8 +6,8 @@
  * bucket at a time over a segmented directory: no operation rehashes the table or doubles its
  * memory. The item's owner keeps the item; the table only points.
  *
- * Items must be at least 8-byte aligned and their keys must not change while they are in the table.
- */
+ * Items must be at least 8-byte aligned and their keys must not change while they are in the
+ * table. */
 #ifndef PACKLIST_DS_HASHTABLE_H
 #define PACKLIST_DS_HASHTABLE_H
 
@@ -18,10 +18,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct hashtable;
 
-/* How to find the key in an item. */
+/* How to find the key in an item. A key must give the same hash (hashtable_hash) as long as the
+ * item is in the table. */
 struct hashtable_type {
     struct slice (*key)(const void *item);
 };
@@ -45,6 +47,30 @@ uint64_t hashtable_hash(struct slice key);
 
 /* Starts loading the key's bucket into the cache; for pipelines of lookups. */
 void hashtable_prefetch(const struct hashtable *table, uint64_t hash);
+
+/* The second stage, when the bucket has arrived: starts loading the items whose tags match (nearly
+ * always the one looked for, if any). */
+void hashtable_prefetch_item(const struct hashtable *table, uint64_t hash);
+
+/* Equality of keys, without a call for keys of up to 16 bytes. */
+static inline bool hashtable_key_equal(struct slice a, struct slice b) {
+    if (a.len != b.len) return false;
+    if (a.len > 16) return memcmp(a.ptr, b.ptr, a.len) == 0;
+    /* Two loads that overlap cover any length. */
+    uint64_t a_head = 0, b_head = 0, a_tail = 0, b_tail = 0;
+    if (a.len >= 8) {
+        memcpy(&a_head, a.ptr, 8), memcpy(&a_tail, a.ptr + a.len - 8, 8);
+        memcpy(&b_head, b.ptr, 8), memcpy(&b_tail, b.ptr + b.len - 8, 8);
+    } else if (a.len >= 4) {
+        memcpy(&a_head, a.ptr, 4), memcpy(&a_tail, a.ptr + a.len - 4, 4);
+        memcpy(&b_head, b.ptr, 4), memcpy(&b_tail, b.ptr + b.len - 4, 4);
+    } else {
+        for (size_t i = 0; i < a.len; i++) {
+            if (a.ptr[i] != b.ptr[i]) return false;
+        }
+    }
+    return ((a_head ^ b_head) | (a_tail ^ b_tail)) == 0;
+}
 
 /* The slot of the item with this key, or NULL. O(1): one cache line and the item, nearly always. */
 hashtable_slot *hashtable_find(const struct hashtable *table, struct slice key, uint64_t hash);
@@ -76,18 +102,21 @@ uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
 /* An item chosen at random, nearly uniformly, or NULL when empty. Expected O(1). */
 void *hashtable_random(const struct hashtable *table, struct random *random);
 
-/* Walks all items in no order. The table must not change meanwhile. */
+/* Walks all items in no order, loading the next bucket's items into the cache on the way. The table
+ * must not change meanwhile; the items' owner may free each one that was returned. */
 struct hashtable_iter {
     const struct hashtable *table;
-    size_t bucket;
-    const void *chunk;
-    unsigned slot;
+    size_t next_bucket;
+    const hashtable_slot *words; /* the current bucket's own items, then its overflow */
+    size_t remaining;
+    const hashtable_slot *overflow;
+    size_t overflow_count;
 };
 void hashtable_iter_start(struct hashtable_iter *iter, const struct hashtable *table);
 void *hashtable_iter_next(struct hashtable_iter *iter);
 
-/* Appends a readable description: items, buckets, overflow buckets, load, bytes per item; with
- * `full` a histogram of items per bucket (O(table)). What DEBUG HTSTATS shows. */
+/* Appends a readable description: items, buckets, overflow bytes, load, bytes per item; with `full`
+ * a histogram of items per bucket (O(table)). What DEBUG HTSTATS shows. */
 sds hashtable_describe(const struct hashtable *table, sds out, bool full);
 
 /* The executable invariant. O(table). */

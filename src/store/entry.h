@@ -1,20 +1,20 @@
 /* entry: one key with its value in one allocation.
  *
  *      byte 0      type (low 4 bits), encoding (high 4 bits)
- *      bytes 1-3   access clock, 24 bits
- *      byte 4      flags: has an expiry; class of the key's sds
+ *      bytes 1-3   access clock, 24 bits, little-endian
+ *      byte 4      flags: bit 0 has an expiry; bits 1-3 class of the key's sds
  *      byte 5      the encoding's own byte (types/ decides)
  *      [8 bytes]   expiry, ms since the epoch, when the flag says so
  *      key         an embedded sds: header of 1, 3, 5, 9 or 17 bytes, text, no NUL
- *      value       `value_size` bytes that types/ lays out: an embedded value, or one pointer
- * (unaligned)
+ *      value       `value_size` bytes that types/ lays out: embedded, or one pointer (unaligned)
  *
  * The entry does not know how long its value is: its type does, and passes the size where it is
  * needed. An entry is 16-byte aligned and is found through the keyspace's table; when it moves, the
- * table's slot is updated (store/keyspace). */
+ * table's slot is updated (store/keyspace). Getters are inline: every command reads them. */
 #ifndef PACKLIST_STORE_ENTRY_H
 #define PACKLIST_STORE_ENTRY_H
 
+#include "base/sds.h"
 #include "base/slice.h"
 
 #include <stdbool.h>
@@ -23,7 +23,17 @@
 
 enum value_type { VALUE_STRING, VALUE_LIST, VALUE_SET, VALUE_ZSET, VALUE_HASH };
 
-struct entry; /* opaque bytes */
+/* The fields are for this module alone. */
+struct entry {
+    uint8_t type_encoding;
+    uint8_t clock[3];
+    uint8_t flags;
+    uint8_t encoding_byte;
+    uint8_t body[]; /* expiry, key, value */
+};
+_Static_assert(sizeof(struct entry) == 6, "a small string must fit 32 bytes, a small list 80");
+
+enum { ENTRY_HAS_EXPIRY = 1, ENTRY_KEY_CLASS_SHIFT = 1, ENTRY_KEY_CLASS_MASK = 7 };
 
 /* Key size limit: the 512 MB of bulk strings is far below it. */
 
@@ -37,31 +47,73 @@ struct entry *entry_new(struct slice key, enum value_type type, unsigned encodin
 void entry_free(struct entry *entry, size_t value_size);
 
 /* The key as a view into the entry. O(1). */
-struct slice entry_key(const struct entry *entry);
+static inline struct slice entry_key(const struct entry *entry) {
+    const char *at = (const char *)entry->body + (entry->flags & ENTRY_HAS_EXPIRY ? 8 : 0);
+    unsigned class = entry->flags >> ENTRY_KEY_CLASS_SHIFT & ENTRY_KEY_CLASS_MASK;
+    if (class == SDS_5) return slice_make(at + 1, (uint8_t)*at >> 3);
+    return sds_slice(at + sds_header_size((enum sds_class) class));
+}
 
-enum value_type entry_type(const struct entry *entry);
-unsigned entry_encoding(const struct entry *entry);
-void entry_set_type(struct entry *entry, enum value_type type, unsigned encoding);
+static inline enum value_type entry_type(const struct entry *entry) {
+    return (enum value_type)(entry->type_encoding & 15);
+}
+
+/* 0 … 15, each type's own numbering. */
+static inline unsigned entry_encoding(const struct entry *entry) {
+    return entry->type_encoding >> 4;
+}
+
+static inline void entry_set_type(struct entry *entry, enum value_type type, unsigned encoding) {
+    entry->type_encoding = (uint8_t)((unsigned)type | encoding << 4);
+}
 
 /* The encoding's own byte. */
-uint8_t entry_byte(const struct entry *entry);
-void entry_set_byte(struct entry *entry, uint8_t byte);
+static inline uint8_t entry_byte(const struct entry *entry) {
+    return entry->encoding_byte;
+}
 
-/* 24-bit access clock: what eviction and OBJECT IDLETIME read. */
-uint32_t entry_clock(const struct entry *entry);
-void entry_set_clock(struct entry *entry, uint32_t clock);
+static inline void entry_set_byte(struct entry *entry, uint8_t byte) {
+    entry->encoding_byte = byte;
+}
 
-/* Expiry in ms since the epoch, or -1. Adding or taking it away changes the entry's size, and so
- * may move it. */
-int64_t entry_expiry(const struct entry *entry);
+/* 24-bit access clock: what eviction and OBJECT IDLETIME read. Higher bits are dropped. */
+static inline uint32_t entry_clock(const struct entry *entry) {
+    return entry->clock[0] | (uint32_t)entry->clock[1] << 8 | (uint32_t)entry->clock[2] << 16;
+}
+
+static inline void entry_set_clock(struct entry *entry, uint32_t clock) {
+    entry->clock[0] = (uint8_t)clock;
+    entry->clock[1] = (uint8_t)(clock >> 8);
+    entry->clock[2] = (uint8_t)(clock >> 16);
+}
+
+/* Expiry in ms since the epoch, or -1. */
+static inline int64_t entry_expiry(const struct entry *entry) {
+    int64_t expiry_ms = -1;
+    if (entry->flags & ENTRY_HAS_EXPIRY) memcpy(&expiry_ms, entry->body, sizeof(expiry_ms));
+    return expiry_ms;
+}
+
+/* Sets the expiry (>= 0), or takes it away (-1). Adding or taking it away changes the entry's size,
+ * and so may move it; changing it does not. */
 struct entry *entry_set_expiry(struct entry *entry, int64_t expiry_ms, size_t value_size);
 
 /* The first byte of the value. Unaligned: read and write it with memcpy. */
-uint8_t *entry_value(const struct entry *entry);
+static inline uint8_t *entry_value(const struct entry *entry) {
+    struct slice key = entry_key(entry);
+    return (uint8_t *)(uintptr_t)(key.ptr + key.len);
+}
 
 /* The pointer that stands as the value (value_size is sizeof(void *)). */
-void *entry_pointer(const struct entry *entry);
-void entry_set_pointer(struct entry *entry, void *pointer);
+static inline void *entry_pointer(const struct entry *entry) {
+    void *pointer;
+    memcpy(&pointer, entry_value(entry), sizeof(pointer));
+    return pointer;
+}
+
+static inline void entry_set_pointer(struct entry *entry, void *pointer) {
+    memcpy(entry_value(entry), &pointer, sizeof(pointer));
+}
 
 /* Gives the value `new_size` bytes; the first min(old, new) are kept. Returns the entry, which may
  * have moved. No allocator call while the size class stays the same. */
@@ -69,6 +121,9 @@ struct entry *entry_resize(struct entry *entry, size_t old_size, size_t new_size
 
 /* Bytes the entry takes, by size class, with a value of `value_size`. */
 size_t entry_allocated(const struct entry *entry, size_t value_size);
+
+/* Bytes a value may grow to by entry_resize without the entry moving. */
+size_t entry_room(const struct entry *entry, size_t value_size);
 
 /* The executable invariant. */
 bool entry_check(const struct entry *entry);

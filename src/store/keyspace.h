@@ -30,14 +30,18 @@ size_t keyspace_count(const struct keyspace *keyspace);
 size_t keyspace_table_allocated(const struct keyspace *keyspace);
 
 /* Looks the key up. The result's entry is NULL when it is not there; the hash is set in any case,
- * for keyspace_add. O(1). */
+ * for keyspace_add. O(1); the key that was found last is found again without hashing. */
 struct keyref keyspace_find(struct keyspace *keyspace, struct slice key);
 
-/* Starts loading what a later keyspace_find(key) will read. */
-void keyspace_prefetch(struct keyspace *keyspace, struct slice key);
+/* For a pipeline of commands, two stages before the keys are looked up for good, so that their
+ * cache misses overlap. First start loading each key's bucket, which costs the hash; then, with the
+ * hash that this returned, the entry itself. Then look up without hashing again. */
+uint64_t keyspace_prefetch(const struct keyspace *keyspace, struct slice key);
+void keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash);
+struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash);
 
-/* Adds an entry whose key `ref` was looked up and not found; takes ownership; `ref` then names it.
- */
+/* Adds an entry whose key `ref` was looked up and not found (and not added since); takes ownership;
+ * `ref` then names it. */
 void keyspace_add(struct keyref *ref, struct entry *entry);
 
 /* Deletes and frees the entry that `ref` names; `ref` then names nothing. */

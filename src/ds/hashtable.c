@@ -1,0 +1,390 @@
+/* Finding and changing. The layout and the invariants are drawn in ds/hashtable_internal.h;
+ * hashtable_check() in ds/hashtable_walk.c executes them. */
+#include "ds/hashtable_internal.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
+#include <assert.h>
+
+#define likely(condition)   __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* --- The table --- */
+
+static void table_set_level(struct hashtable *table, unsigned level) {
+    table->level = (uint8_t)level;
+    table->level_mask = ((uint64_t)1 << level) - 1;
+    table->window = (uint8_t)(level / HASHTABLE_WINDOW_BITS * HASHTABLE_WINDOW_BITS);
+    table->split_window = (uint8_t)((level + 1) / HASHTABLE_WINDOW_BITS * HASHTABLE_WINDOW_BITS);
+}
+
+struct hashtable *hashtable_new(const struct hashtable_type *type) {
+    struct hashtable *table = mem_alloc_zeroed(sizeof(*table));
+    table->type = type;
+    table->directory = &table->only_segment;
+    table->directory_capacity = 1;
+    table_set_level(table, 0);
+    return table;
+}
+
+static size_t segments_in_use(const struct hashtable *table) {
+    return (hashtable__buckets(table) + HASHTABLE_SEGMENT - 1) >> HASHTABLE_SEGMENT_BITS;
+}
+
+void hashtable_free(struct hashtable *table) {
+    for (size_t b = 0; table->overflow_bytes > 0 && b < hashtable__buckets(table); b++) {
+        struct hashtable_bucket *bucket = hashtable__bucket(table, b);
+        if (hashtable__has_overflow(bucket)) mem_free(hashtable__overflow(bucket));
+    }
+    for (size_t s = 0; s < segments_in_use(table); s++) mem_free(table->directory[s]);
+    if (table->directory != &table->only_segment) mem_free(table->directory);
+    mem_free(table);
+}
+
+size_t hashtable_count(const struct hashtable *table) {
+    return table->count;
+}
+
+size_t hashtable_bucket_count(const struct hashtable *table) {
+    return hashtable__buckets(table);
+}
+
+size_t hashtable_allocated(const struct hashtable *table) {
+    size_t segments = segments_in_use(table);
+    size_t later = segments > 1 ? segments - 1 : 0;
+    size_t directory = table->directory_capacity > 1
+                           ? mem_good_size(table->directory_capacity * sizeof(void *))
+                           : 0;
+    return mem_good_size(sizeof(*table)) + directory + table->overflow_bytes +
+           (table->first_capacity + later * HASHTABLE_SEGMENT) * sizeof(struct hashtable_bucket);
+}
+
+uint64_t hashtable_hash(struct slice key) {
+    return hash_bytes(key);
+}
+
+/* --- Finding --- */
+
+void hashtable_prefetch(const struct hashtable *table, uint64_t hash) {
+    if (table->count == 0) return;
+    __builtin_prefetch(hashtable__bucket(table, hashtable__locate(table, hash).index));
+}
+
+void hashtable_prefetch_item(const struct hashtable *table, uint64_t hash) {
+    if (table->count == 0) return;
+    struct hashtable__place place = hashtable__locate(table, hash);
+    const struct hashtable_bucket *bucket = hashtable__bucket(table, place.index);
+    for (unsigned match = hashtable__match(bucket, place.tag); match != 0; match &= match - 1) {
+        __builtin_prefetch(
+            hashtable_item(bucket->slot[__builtin_ctz(match)])); /* or the overflow */
+    }
+    if (hashtable__has_overflow(bucket)) __builtin_prefetch(hashtable__overflow(bucket));
+}
+
+static inline bool item_has_key(const struct hashtable *table, hashtable_slot slot,
+                                struct slice key) {
+    return hashtable_key_equal(table->type->key(hashtable_item(slot)), key);
+}
+
+static __attribute__((noinline)) hashtable_slot *
+find_in_overflow(const struct hashtable *table, const struct hashtable_bucket *bucket,
+                 struct slice key, uint64_t tag) {
+    hashtable_slot *slots = hashtable__overflow(bucket);
+    size_t count = hashtable__overflow_count(bucket);
+    for (size_t i = 0; i < count; i++) {
+        if ((slots[i] ^ tag) > HASHTABLE_POINTER_MASK) continue;
+        if (item_has_key(table, slots[i], key)) return &slots[i];
+    }
+    return NULL;
+}
+
+hashtable_slot *hashtable_find(const struct hashtable *table, struct slice key, uint64_t hash) {
+    if (unlikely(table->count == 0)) return NULL;
+    struct hashtable__place place = hashtable__locate(table, hash);
+    struct hashtable_bucket *bucket = hashtable__bucket(table, place.index);
+    for (unsigned match = hashtable__match(bucket, place.tag); match != 0; match &= match - 1) {
+        hashtable_slot *slot = &bucket->slot[__builtin_ctz(match)];
+        if (unlikely(*slot == 0 || (*slot & 1))) continue; /* empty, or the overflow word */
+        if (likely(item_has_key(table, *slot, key))) return slot;
+    }
+    if (hashtable__has_overflow(bucket)) return find_in_overflow(table, bucket, key, place.tag);
+    return NULL;
+}
+
+/* --- One bucket --- */
+
+static size_t overflow_size(size_t count) {
+    return (count + 1) / 2 * 2 * sizeof(hashtable_slot);
+}
+
+static void bucket_set_overflow(struct hashtable_bucket *bucket, hashtable_slot *slots,
+                                size_t count) {
+    assert(count <= HASHTABLE_OVERFLOW_MAX);
+    bucket->slot[HASHTABLE_LAST_SLOT] =
+        (uint64_t)count << HASHTABLE_TAG_SHIFT | (uint64_t)(uintptr_t)slots | 1;
+}
+
+static hashtable_slot *overflow_new(struct hashtable *table, size_t count) {
+    table->overflow_bytes += mem_good_size(overflow_size(count));
+    return mem_alloc(overflow_size(count));
+}
+
+static void overflow_free(struct hashtable *table, hashtable_slot *slots, size_t count) {
+    table->overflow_bytes -= mem_good_size(overflow_size(count));
+    mem_free_sized(slots, overflow_size(count));
+}
+
+/* Sets the count of the bucket's overflow array, and its length if need be. */
+static hashtable_slot *overflow_resize(struct hashtable *table, struct hashtable_bucket *bucket,
+                                       size_t new_count) {
+    hashtable_slot *slots = hashtable__overflow(bucket);
+    size_t old_size = overflow_size(hashtable__overflow_count(bucket));
+    size_t new_size = overflow_size(new_count);
+    if (new_size != old_size) {
+        slots = mem_realloc(slots, new_size);
+        table->overflow_bytes += mem_good_size(new_size) - mem_good_size(old_size);
+    }
+    bucket_set_overflow(bucket, slots, new_count);
+    return slots;
+}
+
+static hashtable_slot *bucket_push(struct hashtable *table, struct hashtable_bucket *bucket,
+                                   hashtable_slot item) {
+    hashtable_slot *slot;
+    if (unlikely(hashtable__has_overflow(bucket))) {
+        size_t count = hashtable__overflow_count(bucket);
+        slot = &overflow_resize(table, bucket, count + 1)[count];
+    } else if (unlikely(bucket->slot[HASHTABLE_LAST_SLOT] != 0)) {
+        hashtable_slot *slots = overflow_new(table, 2);
+        slots[0] = bucket->slot[HASHTABLE_LAST_SLOT];
+        bucket_set_overflow(bucket, slots, 2);
+        slot = &slots[1];
+    } else {
+        slot = &bucket->slot[hashtable__own_count(bucket)];
+    }
+    *slot = item;
+    return slot;
+}
+
+/* The last item takes the place of the one that goes. */
+static void bucket_remove(struct hashtable *table, struct hashtable_bucket *bucket,
+                          hashtable_slot *slot) {
+    if (likely(!hashtable__has_overflow(bucket))) {
+        size_t last = hashtable__own_count(bucket) - 1;
+        *slot = bucket->slot[last];
+        bucket->slot[last] = 0;
+        return;
+    }
+    hashtable_slot *slots = hashtable__overflow(bucket);
+    size_t count = hashtable__overflow_count(bucket);
+    *slot = slots[count - 1];
+    if (count > 2) {
+        overflow_resize(table, bucket, count - 1);
+    } else {
+        bucket->slot[HASHTABLE_LAST_SLOT] = slots[0];
+        overflow_free(table, slots, count);
+    }
+}
+
+/* Writes the whole of a bucket, whatever was there. */
+static void bucket_fill(struct hashtable *table, struct hashtable_bucket *bucket,
+                        const hashtable_slot *items, size_t count) {
+    size_t own = count <= HASHTABLE_BUCKET_SLOTS ? count : HASHTABLE_LAST_SLOT;
+    *bucket = (struct hashtable_bucket){{0}};
+    for (size_t i = 0; i < own; i++) bucket->slot[i] = items[i];
+    if (own == count) return;
+    hashtable_slot *slots = overflow_new(table, count - own);
+    memcpy(slots, items + own, (count - own) * sizeof(*slots));
+    bucket_set_overflow(bucket, slots, count - own);
+}
+
+/* --- Splitting and merging --- */
+
+/* Items taken out of the buckets that are split or merged. */
+struct gathered {
+    hashtable_slot *items; /* `few`, or memory of its own */
+    size_t count;
+    hashtable_slot few[64];
+};
+
+static void gather_start(struct gathered *gathered, size_t count) {
+    gathered->count = 0;
+    gathered->items = gathered->few;
+    if (unlikely(count > sizeof(gathered->few) / sizeof(gathered->few[0]))) {
+        gathered->items = mem_alloc(count * sizeof(hashtable_slot));
+    }
+}
+
+/* Leaves the bucket to be written anew. */
+static void gather_bucket(struct hashtable *table, struct gathered *gathered,
+                          const struct hashtable_bucket *bucket) {
+    size_t own = hashtable__own_count(bucket);
+    memcpy(gathered->items + gathered->count, bucket->slot, own * sizeof(hashtable_slot));
+    gathered->count += own;
+    if (!hashtable__has_overflow(bucket)) return;
+    hashtable_slot *slots = hashtable__overflow(bucket);
+    size_t count = hashtable__overflow_count(bucket);
+    memcpy(gathered->items + gathered->count, slots, count * sizeof(hashtable_slot));
+    gathered->count += count;
+    overflow_free(table, slots, count);
+}
+
+static void gather_end(struct gathered *gathered) {
+    if (gathered->items != gathered->few) mem_free(gathered->items);
+}
+
+/* Items with the tag's bit clear to the front; returns how many. */
+static size_t gather_partition(struct gathered *gathered, unsigned tag_bit) {
+    size_t front = 0;
+    for (size_t i = 0; i < gathered->count; i++) {
+        hashtable_slot item = gathered->items[i];
+        gathered->items[i] = gathered->items[front];
+        gathered->items[front] = item;
+        front += ~(item >> (HASHTABLE_TAG_SHIFT + tag_bit)) & 1;
+    }
+    return front;
+}
+
+/* New tags, for another window, from the keys: the only time that splitting touches the items. */
+static __attribute__((noinline)) void gather_retag(const struct hashtable *table,
+                                                   struct gathered *gathered, unsigned window) {
+    for (size_t i = 0; i < gathered->count; i++) {
+        __builtin_prefetch(hashtable_item(gathered->items[i]));
+    }
+    for (size_t i = 0; i < gathered->count; i++) {
+        void *item = hashtable_item(gathered->items[i]);
+        uint64_t hash = hashtable_hash(table->type->key(item));
+        gathered->items[i] = hashtable__tag(hash, window) | (uint64_t)(uintptr_t)item;
+    }
+}
+
+static void first_segment_resize(struct hashtable *table, size_t capacity, size_t used) {
+    size_t size = sizeof(struct hashtable_bucket);
+    struct hashtable_bucket *moved = mem_alloc_aligned(size, capacity * size);
+    memcpy(moved, table->directory[0], used * size);
+    mem_free(table->directory[0]);
+    table->directory[0] = moved;
+    table->first_capacity = capacity;
+}
+
+static void directory_resize(struct hashtable *table, size_t capacity, size_t used) {
+    struct hashtable_bucket **directory = &table->only_segment;
+    if (capacity > 1) directory = mem_alloc(capacity * sizeof(*directory));
+    memcpy(directory, table->directory, used * sizeof(*directory));
+    if (table->directory != &table->only_segment) mem_free(table->directory);
+    table->directory = directory;
+    table->directory_capacity = capacity;
+}
+
+/* The size class that holds one bucket more. */
+static size_t first_capacity_after(size_t capacity) {
+    size_t size = sizeof(struct hashtable_bucket);
+    size_t next = mem_good_size((capacity + 1) * size) / size;
+    return next < HASHTABLE_SEGMENT ? next : HASHTABLE_SEGMENT;
+}
+
+/* Memory for bucket `index`, the one after the last. */
+static void storage_add(struct hashtable *table, size_t index) {
+    size_t segment = index >> HASHTABLE_SEGMENT_BITS;
+    if (segment == 0) {
+        if (index < table->first_capacity) return;
+        first_segment_resize(table, first_capacity_after(table->first_capacity), index);
+        return;
+    }
+    if ((index & (HASHTABLE_SEGMENT - 1)) != 0) return;
+    if (segment == table->directory_capacity) directory_resize(table, segment * 2, segment);
+    table->directory[segment] = mem_alloc_aligned(
+        sizeof(struct hashtable_bucket), HASHTABLE_SEGMENT * sizeof(struct hashtable_bucket));
+}
+
+/* Gives back what only bucket `index`, now unused and the one after the last, needed. */
+static void storage_drop(struct hashtable *table, size_t index) {
+    size_t segment = index >> HASHTABLE_SEGMENT_BITS;
+    if (segment == 0) {
+        if (index * 3 > table->first_capacity * 2) return;
+        first_segment_resize(table, first_capacity_after(index - 1), index);
+        return;
+    }
+    if ((index & (HASHTABLE_SEGMENT - 1)) != 0) return;
+    mem_free(table->directory[segment]);
+    if (segment * 4 <= table->directory_capacity || segment == 1) {
+        directory_resize(table, segment > 1 ? segment * 2 : 1, segment);
+    }
+}
+
+static void table_split(struct hashtable *table) {
+    size_t high_index = hashtable__buckets(table);
+    storage_add(table, high_index);
+    struct hashtable_bucket *low = hashtable__bucket(table, table->split);
+    struct hashtable_bucket *high = hashtable__bucket(table, high_index);
+
+    struct gathered all;
+    gather_start(&all, hashtable__bucket_count(low));
+    gather_bucket(table, &all, low);
+    size_t front = gather_partition(&all, table->level - table->window);
+    if (table->window != table->split_window) gather_retag(table, &all, table->split_window);
+    bucket_fill(table, low, all.items, front);
+    bucket_fill(table, high, all.items + front, all.count - front);
+    gather_end(&all);
+
+    if (++table->split > table->level_mask) {
+        table_set_level(table, table->level + 1);
+        table->split = 0;
+    }
+}
+
+static void table_merge(struct hashtable *table) {
+    if (table->split == 0) {
+        table_set_level(table, table->level - 1u);
+        table->split = table->level_mask + 1;
+    }
+    table->split--;
+    size_t high_index = hashtable__buckets(table);
+    struct hashtable_bucket *low = hashtable__bucket(table, table->split);
+    struct hashtable_bucket *high = hashtable__bucket(table, high_index);
+
+    struct gathered all;
+    gather_start(&all, hashtable__bucket_count(low) + hashtable__bucket_count(high));
+    gather_bucket(table, &all, low);
+    gather_bucket(table, &all, high);
+    if (table->window != table->split_window) gather_retag(table, &all, table->window);
+    bucket_fill(table, low, all.items, all.count);
+    gather_end(&all);
+    storage_drop(table, high_index);
+}
+
+/* --- Load control --- */
+
+static bool should_split(const struct hashtable *table) {
+    size_t after = (hashtable__buckets(table) + 1) * sizeof(struct hashtable_bucket);
+    return 2 * (after + table->overflow_bytes) <= table->count * HASHTABLE_HALF_BYTES_GROW;
+}
+
+static bool should_merge(const struct hashtable *table) {
+    size_t after = (hashtable__buckets(table) - 1) * sizeof(struct hashtable_bucket);
+    return after > 0 &&
+           2 * (after + table->overflow_bytes) > table->count * HASHTABLE_HALF_BYTES_SHRINK;
+}
+
+hashtable_slot *hashtable_insert(struct hashtable *table, void *item, uint64_t hash) {
+    assert(((uintptr_t)item & ~(uintptr_t)(HASHTABLE_POINTER_MASK & ~7ull)) == 0);
+    if (unlikely(table->first_capacity == 0)) {
+        size_t size = sizeof(struct hashtable_bucket);
+        table->only_segment = mem_alloc_aligned(size, size);
+        *table->only_segment = (struct hashtable_bucket){{0}};
+        table->first_capacity = 1;
+    }
+    table->count++;
+    if (should_split(table)) table_split(table); /* before the item has a slot that would move */
+    struct hashtable__place place = hashtable__locate(table, hash);
+    return bucket_push(table, hashtable__bucket(table, place.index),
+                       place.tag | (uint64_t)(uintptr_t)item);
+}
+
+void hashtable_delete(struct hashtable *table, hashtable_slot *slot, uint64_t hash) {
+    size_t index = hashtable__locate(table, hash).index;
+    bucket_remove(table, hashtable__bucket(table, index), slot);
+    table->count--;
+    if (should_merge(table)) table_merge(table);
+}

@@ -1,0 +1,175 @@
+/* hashtable, inside: the layout, for hashtable.c, hashtable_walk.c and their test.
+ *
+ *      bucket, one cache line:      slot 0 │ slot 1 │ … │ slot 6 │ slot 7
+ *
+ *      an item      [tag 16][pointer 48]              the low three bits are 0
+ *      empty        0
+ *      overflow     [count 16][pointer 48, bit 0 set] in slot 7 only: array of `count` more items
+ *
+ *      tag          [bits 56…63 of the hash][8 bits of the hash from the *window* on]
+ *
+ * Items fill a bucket from slot 0 on without holes. A ninth item moves slot 7's into an overflow
+ * array with its own: arrays are as long as they need (two slots, 16 bytes, at a time), not whole
+ * cache lines, which is worth 1.5 bytes an item.
+ *
+ * Linear hashing (Litwin, "Linear hashing: a new tool for file and table addressing", 1980): there
+ * are 2^level + split buckets. Bucket b holds the items whose hash ends in the bits of b: the last
+ * level + 1 bits when b < split or b >= 2^level, else the last `level` bits. Splitting bucket
+ * `split` looks at one more bit and moves the items where it is set to bucket 2^level + split;
+ * merging undoes it.
+ *
+ * That bit is in the tag: a bucket with l bits in use has its window start at l rounded down to a
+ * multiple of WINDOW_BITS, so bit l is always inside. Only when l + 1 starts a new window are the
+ * hashes computed again from the keys, once in 256 times the size.
+ *
+ * Memory decides when to split, not the count of items: one bucket more is taken as soon as all
+ * buckets and overflow arrays together fit BYTES_GROW bytes an item, one is given back when they
+ * exceed BYTES_SHRINK. So the cost of an item stays the same through the whole cycle from one power
+ * of two to the next, though buckets that are not split yet hold twice as many as the others.
+ *
+ * Directory: bucket b is directory[b / SEGMENT][b % SEGMENT]. The first segment grows by one size
+ * class at a time, so that small tables are small; with one segment the directory is a field of the
+ * table. Buckets beyond the last are uninitialised memory: a split writes the whole of its new
+ * bucket, so that nothing is ever cleared. */
+#ifndef PACKLIST_DS_HASHTABLE_INTERNAL_H
+#define PACKLIST_DS_HASHTABLE_INTERNAL_H
+
+#include "ds/hashtable.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#ifdef TINY_LIMITS
+enum { HASHTABLE_SEGMENT_BITS = 1, HASHTABLE_WINDOW_BITS = 2 };
+#else
+enum { HASHTABLE_SEGMENT_BITS = 9, HASHTABLE_WINDOW_BITS = 8 };
+#endif
+
+enum {
+    HASHTABLE_BUCKET_SLOTS = 8,
+    HASHTABLE_LAST_SLOT = HASHTABLE_BUCKET_SLOTS - 1,
+    HASHTABLE_SEGMENT = 1 << HASHTABLE_SEGMENT_BITS,
+    HASHTABLE_OVERFLOW_MAX = 0xFFFF, /* the count has 16 bits; keyed hashes never come near */
+    /* Bytes per item, in halves. Measured: see utils/bench/keyspace_bench.c. */
+    HASHTABLE_HALF_BYTES_GROW = 2 * 11,
+    HASHTABLE_HALF_BYTES_SHRINK = 2 * 12 + 1,
+};
+#define HASHTABLE_POINTER_MASK 0x0000FFFFFFFFFFFFull
+#define HASHTABLE_TAG_SHIFT    48
+
+_Static_assert(HASHTABLE_WINDOW_BITS <= 8, "the bit to split by must lie in the tag's low byte");
+_Static_assert(sizeof(void *) == 8, "slots are 64-bit words with 48-bit pointers");
+
+struct hashtable_bucket {
+    hashtable_slot slot[HASHTABLE_BUCKET_SLOTS];
+};
+_Static_assert(sizeof(struct hashtable_bucket) == 64, "a bucket is a cache line");
+
+struct hashtable {
+    /* What a lookup reads. */
+    struct hashtable_bucket **directory;
+    uint64_t level_mask; /* 2^level - 1 */
+    uint64_t split;      /* < 2^level: the next bucket to split */
+    size_t count;
+    const struct hashtable_type *type;
+    uint8_t level;
+    uint8_t window;       /* of the buckets with `level` bits in use */
+    uint8_t split_window; /* of those with level + 1 */
+
+    /* What growing and shrinking read. */
+    size_t overflow_bytes;     /* of all overflow arrays, by size class */
+    size_t directory_capacity; /* pointers; 1: the directory is `only_segment` */
+    size_t first_capacity;     /* buckets of the first segment; 0: there is no bucket yet */
+    struct hashtable_bucket *only_segment;
+};
+
+static inline size_t hashtable__buckets(const struct hashtable *table) {
+    return table->first_capacity == 0 ? 0 : (size_t)(table->level_mask + 1 + table->split);
+}
+
+static inline struct hashtable_bucket *hashtable__bucket(const struct hashtable *table,
+                                                         size_t index) {
+    return &table->directory[index >> HASHTABLE_SEGMENT_BITS][index & (HASHTABLE_SEGMENT - 1)];
+}
+
+/* Where the items of a hash are, and their tag, already shifted to its place in a slot. */
+struct hashtable__place {
+    size_t index;
+    uint64_t tag;
+};
+
+static inline uint64_t hashtable__tag(uint64_t hash, unsigned window) {
+    return (hash >> 56 << 8 | (hash >> window & 0xFF)) << HASHTABLE_TAG_SHIFT;
+}
+
+static inline struct hashtable__place hashtable__locate(const struct hashtable *table,
+                                                        uint64_t hash) {
+    size_t low = hash & table->level_mask;
+    bool was_split = low < table->split; /* as good as random: must not become a branch */
+    size_t next_bit = hash & (table->level_mask + 1);
+    size_t index = low | (next_bit & -(size_t)was_split);
+    unsigned window = was_split ? table->split_window : table->window;
+    return (struct hashtable__place){index, hashtable__tag(hash, window)};
+}
+
+/* Index bits in use for a bucket. */
+static inline unsigned hashtable__level_of(const struct hashtable *table, size_t index) {
+    bool more = index < table->split || index > table->level_mask;
+    return table->level + (more ? 1u : 0u);
+}
+
+static inline bool hashtable__has_overflow(const struct hashtable_bucket *bucket) {
+    return bucket->slot[HASHTABLE_LAST_SLOT] & 1;
+}
+
+static inline hashtable_slot *hashtable__overflow(const struct hashtable_bucket *bucket) {
+    uint64_t word = bucket->slot[HASHTABLE_LAST_SLOT];
+    return (hashtable_slot *)(uintptr_t)(word & HASHTABLE_POINTER_MASK & ~1ull);
+}
+
+static inline size_t hashtable__overflow_count(const struct hashtable_bucket *bucket) {
+    return bucket->slot[HASHTABLE_LAST_SLOT] >> HASHTABLE_TAG_SHIFT;
+}
+
+/* Items in the bucket's own slots. */
+static inline size_t hashtable__own_count(const struct hashtable_bucket *bucket) {
+    if (hashtable__has_overflow(bucket)) return HASHTABLE_LAST_SLOT;
+    size_t count = 0;
+    while (count < HASHTABLE_BUCKET_SLOTS && bucket->slot[count] != 0) count++;
+    return count;
+}
+
+/* Items of the bucket, overflow included. */
+static inline size_t hashtable__bucket_count(const struct hashtable_bucket *bucket) {
+    size_t count = hashtable__own_count(bucket);
+    return hashtable__has_overflow(bucket) ? count + hashtable__overflow_count(bucket) : count;
+}
+
+/* The slot of the bucket's item number `i`. */
+static inline hashtable_slot *hashtable__bucket_slot(struct hashtable_bucket *bucket, size_t i) {
+    if (i < HASHTABLE_LAST_SLOT || !hashtable__has_overflow(bucket)) return &bucket->slot[i];
+    return &hashtable__overflow(bucket)[i - HASHTABLE_LAST_SLOT];
+}
+
+/* A bit for each of the bucket's own slots whose top 16 bits equal the tag's: an empty slot matches
+ * the tag 0, and the overflow word may match any. */
+static inline unsigned hashtable__match(const struct hashtable_bucket *bucket, uint64_t tag) {
+#ifdef __SSE2__
+    const __m128 *words = (const __m128 *)(const void *)bucket->slot;
+    /* The odd 32-bit lanes are the upper halves of the slots. */
+    __m128i high_a = _mm_castps_si128(_mm_shuffle_ps(words[0], words[1], _MM_SHUFFLE(3, 1, 3, 1)));
+    __m128i high_b = _mm_castps_si128(_mm_shuffle_ps(words[2], words[3], _MM_SHUFFLE(3, 1, 3, 1)));
+    __m128i tags = _mm_packs_epi32(_mm_srai_epi32(high_a, 16), _mm_srai_epi32(high_b, 16));
+    __m128i same = _mm_cmpeq_epi16(tags, _mm_set1_epi16((short)(tag >> HASHTABLE_TAG_SHIFT)));
+    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(same, _mm_setzero_si128()));
+#else
+    unsigned match = 0;
+    for (unsigned i = 0; i < HASHTABLE_BUCKET_SLOTS; i++) {
+        match |= (unsigned)((bucket->slot[i] ^ tag) <= HASHTABLE_POINTER_MASK) << i;
+    }
+    return match;
+#endif
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* Walking through all of a table: scanning, iterating, drawing at random, describing, checking. */
+#include "ds/hashtable_internal.h"
+
+#include "base/alloc.h"
+
+/* --- Scanning --- */
+
+static uint64_t bits_reversed(uint64_t x) {
+    x = (x >> 1 & 0x5555555555555555ull) | (x & 0x5555555555555555ull) << 1;
+    x = (x >> 2 & 0x3333333333333333ull) | (x & 0x3333333333333333ull) << 2;
+    x = (x >> 4 & 0x0F0F0F0F0F0F0F0Full) | (x & 0x0F0F0F0F0F0F0F0Full) << 4;
+    return __builtin_bswap64(x);
+}
+
+static void bucket_prefetch_items(struct hashtable_bucket *bucket) {
+    size_t own = hashtable__own_count(bucket);
+    for (size_t i = 0; i < own; i++) __builtin_prefetch(hashtable_item(bucket->slot[i]));
+}
+
+/* Reading hashes with their bits reversed as fractions of 1, a bucket with l bits in use holds one
+ * whole interval of length 2^-l, whichever split or merge made it. The cursor is a point:
+ * everything below it has been visited. So each call visits the interval around the point and moves
+ * to its end, and growing and shrinking between the calls is of no matter. */
+uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
+                        void (*visit)(void *item, void *arg), void *arg) {
+    if (table->count == 0) return 0;
+    size_t index = hashtable__locate(table, cursor).index;
+    unsigned level = hashtable__level_of(table, index);
+    struct hashtable_bucket *bucket = hashtable__bucket(table, index);
+    bucket_prefetch_items(bucket);
+    size_t count = hashtable__bucket_count(bucket);
+    for (size_t i = 0; i < count; i++) {
+        visit(hashtable_item(*hashtable__bucket_slot(bucket, i)), arg);
+    }
+    if (level == 0) return 0;
+    return bits_reversed(bits_reversed(index) + ((uint64_t)1 << (64 - level)));
+}
+
+/* --- Iterating --- */
+
+void hashtable_iter_start(struct hashtable_iter *iter, const struct hashtable *table) {
+    *iter = (struct hashtable_iter){.table = table};
+}
+
+/* Turns to the next words to walk; false at the end. */
+static bool iter_advance(struct hashtable_iter *iter) {
+    if (iter->overflow_count > 0) {
+        iter->words = iter->overflow;
+        iter->remaining = iter->overflow_count;
+        iter->overflow_count = 0;
+        return true;
+    }
+    size_t buckets = hashtable__buckets(iter->table);
+    if (iter->next_bucket == buckets) return false;
+    const struct hashtable_bucket *bucket = hashtable__bucket(iter->table, iter->next_bucket++);
+    iter->words = bucket->slot;
+    iter->remaining = hashtable__own_count(bucket);
+    if (hashtable__has_overflow(bucket)) {
+        iter->overflow = hashtable__overflow(bucket);
+        iter->overflow_count = hashtable__overflow_count(bucket);
+    }
+    if (iter->next_bucket < buckets) {
+        bucket_prefetch_items(hashtable__bucket(iter->table, iter->next_bucket));
+    }
+    return true;
+}
+
+void *hashtable_iter_next(struct hashtable_iter *iter) {
+    while (iter->remaining == 0) {
+        if (!iter_advance(iter)) return NULL;
+    }
+    iter->remaining--;
+    return hashtable_item(*iter->words++);
+}
+
+/* --- At random --- */
+
+/* Buckets hold different numbers of items: a bucket is kept with a probability of its count /
+ * DRAWS, so that each item is as likely as any other, up to buckets of more than DRAWS, whose items
+ * come a little too rarely. The load control keeps the average count at five or more, so three
+ * buckets are looked at on average. */
+enum { RANDOM_DRAWS = 16 };
+
+void *hashtable_random(const struct hashtable *table, struct random *random) {
+    if (table->count == 0) return NULL;
+    for (;;) {
+        size_t index = random_below(random, hashtable__buckets(table));
+        struct hashtable_bucket *bucket = hashtable__bucket(table, index);
+        size_t count = hashtable__bucket_count(bucket);
+        size_t draw = random_below(random, count > RANDOM_DRAWS ? count : RANDOM_DRAWS);
+        if (draw < count) return hashtable_item(*hashtable__bucket_slot(bucket, draw));
+    }
+}
+
+/* --- Describing --- */
+
+enum { HISTOGRAM_MAX = 32 };
+
+static sds describe_histogram(const struct hashtable *table, sds out) {
+    size_t buckets_with[HISTOGRAM_MAX + 1] = {0};
+    size_t buckets = hashtable__buckets(table);
+    for (size_t b = 0; b < buckets; b++) {
+        size_t count = hashtable__bucket_count(hashtable__bucket(table, b));
+        buckets_with[count < HISTOGRAM_MAX ? count : HISTOGRAM_MAX]++;
+    }
+    out = sds_append_cstr(out, " items per bucket:\n");
+    for (size_t i = 0; i <= HISTOGRAM_MAX; i++) {
+        if (buckets_with[i] == 0) continue;
+        out = sds_append_format(out, "   %s%zu: %zu (%.2f%%)\n", i == HISTOGRAM_MAX ? ">= " : "", i,
+                                buckets_with[i], 100.0 * (double)buckets_with[i] / (double)buckets);
+    }
+    return out;
+}
+
+sds hashtable_describe(const struct hashtable *table, sds out, bool full) {
+    size_t buckets = hashtable__buckets(table);
+    out = sds_append_format(
+        out, " items: %zu\n buckets: %zu\n bits in use: %u, split %zu\n overflow bytes: %zu\n",
+        table->count, buckets, (unsigned)table->level, (size_t)table->split, table->overflow_bytes);
+    out = sds_append_format(out, " allocated bytes: %zu\n", hashtable_allocated(table));
+    if (table->count == 0) return out;
+    out = sds_append_format(out, " items per bucket, mean: %.2f\n bytes per item: %.2f\n",
+                            (double)table->count / (double)buckets,
+                            (double)hashtable_allocated(table) / (double)table->count);
+    return full ? describe_histogram(table, out) : out;
+}
+
+/* --- Checking --- */
+
+/* Every item belongs here, has the right tag, and stands here once. */
+static bool check_items(const struct hashtable *table, size_t index,
+                        struct hashtable_bucket *bucket) {
+    size_t count = hashtable__bucket_count(bucket);
+    for (size_t i = 0; i < count; i++) {
+        hashtable_slot slot = *hashtable__bucket_slot(bucket, i);
+        if (hashtable_item(slot) == NULL || (slot & 7) != 0) return false;
+        struct slice key = table->type->key(hashtable_item(slot));
+        struct hashtable__place place = hashtable__locate(table, hashtable_hash(key));
+        if (place.index != index) return false;
+        if ((slot & ~HASHTABLE_POINTER_MASK) != place.tag) return false;
+        for (size_t j = 0; j < i; j++) {
+            hashtable_slot other = *hashtable__bucket_slot(bucket, j);
+            if ((other ^ slot) >> HASHTABLE_TAG_SHIFT != 0) continue;
+            if (slice_equal(table->type->key(hashtable_item(other)), key)) return false;
+        }
+    }
+    return true;
+}
+
+static bool check_bucket(const struct hashtable *table, size_t index, size_t *overflow_bytes) {
+    struct hashtable_bucket *bucket = hashtable__bucket(table, index);
+    if (hashtable__has_overflow(bucket)) {
+        size_t count = hashtable__overflow_count(bucket);
+        if (count < 2) return false;
+        *overflow_bytes += mem_good_size((count + 1) / 2 * 2 * sizeof(hashtable_slot));
+    }
+    for (size_t i = hashtable__own_count(bucket); i < HASHTABLE_BUCKET_SLOTS; i++) {
+        if (i == HASHTABLE_LAST_SLOT && hashtable__has_overflow(bucket)) break;
+        if (bucket->slot[i] != 0) return false; /* a hole */
+    }
+    return check_items(table, index, bucket);
+}
+
+static bool check_shape(const struct hashtable *table) {
+    size_t buckets = hashtable__buckets(table);
+    size_t segments = (buckets + HASHTABLE_SEGMENT - 1) >> HASHTABLE_SEGMENT_BITS;
+    if (table->level_mask != ((uint64_t)1 << table->level) - 1) return false;
+    if (table->split > table->level_mask) return false;
+    if (table->level < table->window || table->level - table->window >= HASHTABLE_WINDOW_BITS) {
+        return false;
+    }
+    if ((table->directory == &table->only_segment) != (table->directory_capacity == 1))
+        return false;
+    if (segments > table->directory_capacity) return false;
+    if (segments > 2 && segments * 8 < table->directory_capacity) return false;
+    if (table->first_capacity > HASHTABLE_SEGMENT) return false;
+    return segments > 1 ? table->first_capacity == HASHTABLE_SEGMENT
+                        : buckets <= table->first_capacity;
+}
+
+bool hashtable_check(const struct hashtable *table) {
+    if (!check_shape(table)) return false;
+    size_t buckets = hashtable__buckets(table);
+    size_t count = 0, overflow_bytes = 0;
+    for (size_t b = 0; b < buckets; b++) {
+        if (!check_bucket(table, b, &overflow_bytes)) return false;
+        count += hashtable__bucket_count(hashtable__bucket(table, b));
+    }
+    return count == table->count && overflow_bytes == table->overflow_bytes;
+}

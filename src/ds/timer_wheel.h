@@ -1,0 +1,76 @@
+/* timer_wheel: many timeouts, of which most are cancelled: a hierarchical timing wheel of 1 ms
+ * ticks (Varghese and Lauck, "Hashed and hierarchical timing wheels", 1987).
+ *
+ * Nodes live in their owners; the wheel allocates nothing. It knows no clock: times are
+ * milliseconds of any clock that does not go back, from 0 on; a deadline may be anything up to
+ * INT64_MAX. Adding, removing and firing are O(1); a node is moved to a finer level at most ten
+ * times, about once for each factor 64 of its timeout; time that passes with nothing due costs
+ * nothing. */
+#ifndef PACKLIST_DS_TIMER_WHEEL_H
+#define PACKLIST_DS_TIMER_WHEEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TIMER_WHEEL_SLOT_BITS = 6,
+    TIMER_WHEEL_SLOTS = 1 << TIMER_WHEEL_SLOT_BITS,
+    TIMER_WHEEL_LEVELS = 11, /* 11 × 6 bits cover every int64 */
+};
+
+struct timer_wheel;
+
+/* Embedded in what times out. All zero is a node that is in no wheel. The owner may read
+ * deadline_ms. */
+struct timer_node {
+    struct timer_node *next, *prev; /* a ring through the slot's nodes */
+    struct timer_wheel *wheel;      /* NULL: in no wheel */
+    int64_t deadline_ms;            /* as given; if that was too late, the time it is due */
+    unsigned place;                 /* level * SLOTS + slot */
+};
+
+/* The fields are for this module alone. */
+struct timer_wheel {
+    int64_t now_ms;
+    int64_t earliest_ms; /* no node is put before this: later than now_ms only while nodes fire */
+    size_t count;
+    uint64_t occupied[TIMER_WHEEL_LEVELS]; /* a bit for each slot that has nodes */
+    struct timer_node *slots[TIMER_WHEEL_LEVELS * TIMER_WHEEL_SLOTS]; /* the slot's first node */
+};
+
+/* An empty wheel that stands at `now_ms`. There is nothing to free at the end. */
+void timer_wheel_init(struct timer_wheel *wheel, int64_t now_ms);
+
+/* Arms a node that is in no wheel. A deadline that is not in the future is due at the next advance.
+ * The wheel points to the node until it fires or is removed: it must not move. */
+void timer_wheel_add(struct timer_wheel *wheel, struct timer_node *node, int64_t deadline_ms);
+
+/* Disarms; a node that is in no wheel is left alone. */
+void timer_wheel_remove(struct timer_node *node);
+
+/* Is the node waiting in a wheel? */
+static inline bool timer_node_armed(const struct timer_node *node) {
+    return node->wheel != NULL;
+}
+
+/* Nodes in the wheel. */
+size_t timer_wheel_count(const struct timer_wheel *wheel);
+
+/* Moves the time to `now_ms` (less than INT64_MAX; going back does nothing) and fires every node
+ * that is due, in the order of their deadlines, those of one millisecond in the order in which they
+ * were added. A node is disarmed before its call, which may add and remove any node and free its
+ * own; what it adds fires at a later advance, however due it is. Must not be called from `fire`.
+ * Returns how many fired. */
+size_t timer_wheel_advance(struct timer_wheel *wheel, int64_t now_ms,
+                           void (*fire)(struct timer_node *node, void *arg), void *arg);
+
+/* The time to sleep until: never later than the earliest deadline, and exactly it when it is less
+ * than 64 ms away; for one far away at most ten wake-ups are for nothing. INT64_MAX when the wheel
+ * is empty. O(1). */
+int64_t timer_wheel_next(const struct timer_wheel *wheel);
+
+/* The executable invariant. O(nodes + slots). */
+bool timer_wheel_check(const struct timer_wheel *wheel);
+
+#endif

@@ -1,0 +1,173 @@
+/* Invariants: every item of the table is an entry that the keyspace owns; the memo's slot is NULL
+ * or a valid slot of the table, and its hash the one of that slot's key. Adding and deleting may
+ * move slots, so both renew the memo; an entry that moves is written to its slot by keyref_moved(),
+ * where the memo reads it. */
+#include "store/keyspace.h"
+
+#include "base/alloc.h"
+
+struct keyspace {
+    struct hashtable *table;
+    hashtable_slot *memo_slot; /* of the key that was looked up last and found */
+    uint64_t memo_hash;
+    void (*free_entry)(struct entry *entry);
+};
+
+static struct slice item_key(const void *item) {
+    return entry_key(item);
+}
+
+static const struct hashtable_type entry_table = {item_key};
+
+struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry)) {
+    struct keyspace *keyspace = mem_alloc(sizeof(*keyspace));
+    *keyspace = (struct keyspace){.table = hashtable_new(&entry_table), .free_entry = free_entry};
+    return keyspace;
+}
+
+static void free_all_entries(struct keyspace *keyspace) {
+    struct keyspace_iter iter;
+    keyspace_iter_start(&iter, keyspace);
+    struct entry *entry;
+    while ((entry = keyspace_iter_next(&iter)) != NULL) keyspace->free_entry(entry);
+    keyspace->memo_slot = NULL;
+}
+
+void keyspace_free(struct keyspace *keyspace) {
+    free_all_entries(keyspace);
+    hashtable_free(keyspace->table);
+    mem_free(keyspace);
+}
+
+void keyspace_clear(struct keyspace *keyspace) {
+    free_all_entries(keyspace);
+    hashtable_free(keyspace->table);
+    keyspace->table = hashtable_new(&entry_table);
+}
+
+size_t keyspace_count(const struct keyspace *keyspace) {
+    return hashtable_count(keyspace->table);
+}
+
+size_t keyspace_table_allocated(const struct keyspace *keyspace) {
+    return hashtable_allocated(keyspace->table);
+}
+
+const struct hashtable *keyspace_table(const struct keyspace *keyspace) {
+    return keyspace->table;
+}
+
+/* --- Looking up --- */
+
+static inline struct keyref ref_to_memo(struct keyspace *keyspace) {
+    return (struct keyref){.keyspace = keyspace,
+                           .slot = keyspace->memo_slot,
+                           .entry = hashtable_item(*keyspace->memo_slot),
+                           .hash = keyspace->memo_hash};
+}
+
+static inline struct keyref find_in_table(struct keyspace *keyspace, struct slice key,
+                                          uint64_t hash) {
+    hashtable_slot *slot = hashtable_find(keyspace->table, key, hash);
+    if (slot == NULL) return (struct keyref){.keyspace = keyspace, .hash = hash};
+    keyspace->memo_slot = slot;
+    keyspace->memo_hash = hash;
+    return ref_to_memo(keyspace);
+}
+
+struct keyref keyspace_find(struct keyspace *keyspace, struct slice key) {
+    if (keyspace->memo_slot != NULL) {
+        const struct entry *entry = hashtable_item(*keyspace->memo_slot);
+        if (hashtable_key_equal(entry_key(entry), key)) return ref_to_memo(keyspace);
+    }
+    return find_in_table(keyspace, key, hashtable_hash(key));
+}
+
+uint64_t keyspace_prefetch(const struct keyspace *keyspace, struct slice key) {
+    uint64_t hash = hashtable_hash(key);
+    hashtable_prefetch(keyspace->table, hash);
+    return hash;
+}
+
+void keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash) {
+    hashtable_prefetch_item(keyspace->table, hash);
+}
+
+struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash) {
+    return find_in_table(keyspace, key, hash);
+}
+
+/* --- Changing --- */
+
+void keyspace_add(struct keyref *ref, struct entry *entry) {
+    struct keyspace *keyspace = ref->keyspace;
+    ref->entry = entry;
+    ref->slot = hashtable_insert(keyspace->table, entry, ref->hash);
+    keyspace->memo_slot = ref->slot;
+    keyspace->memo_hash = ref->hash;
+}
+
+struct entry *keyspace_take(struct keyref *ref) {
+    struct entry *entry = ref->entry;
+    ref->keyspace->memo_slot = NULL;
+    hashtable_delete(ref->keyspace->table, ref->slot, ref->hash);
+    ref->slot = NULL;
+    ref->entry = NULL;
+    return entry;
+}
+
+void keyspace_delete(struct keyref *ref) {
+    struct keyspace *keyspace = ref->keyspace;
+    keyspace->free_entry(keyspace_take(ref));
+}
+
+/* --- All of them --- */
+
+struct entry *keyspace_random(struct keyspace *keyspace, struct random *random) {
+    return hashtable_random(keyspace->table, random);
+}
+
+/* What hashtable_scan's untyped callback needs to call the typed one. */
+struct scan_visit {
+    void (*visit)(struct entry *entry, void *arg);
+    void *arg;
+};
+
+static void visit_item(void *item, void *arg) {
+    const struct scan_visit *scan = arg;
+    scan->visit(item, scan->arg);
+}
+
+uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
+                       void (*visit)(struct entry *entry, void *arg), void *arg) {
+    struct scan_visit scan = {visit, arg};
+    return hashtable_scan(keyspace->table, cursor, visit_item, &scan);
+}
+
+void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace) {
+    hashtable_iter_start(&iter->table, keyspace->table);
+}
+
+struct entry *keyspace_iter_next(struct keyspace_iter *iter) {
+    return hashtable_iter_next(&iter->table);
+}
+
+static bool check_memo(const struct keyspace *keyspace) {
+    if (keyspace->memo_slot == NULL) return true;
+    struct slice key = entry_key(hashtable_item(*keyspace->memo_slot));
+    uint64_t hash = hashtable_hash(key);
+    return hash == keyspace->memo_hash &&
+           hashtable_find(keyspace->table, key, hash) == keyspace->memo_slot;
+}
+
+bool keyspace_check(const struct keyspace *keyspace) {
+    if (!hashtable_check(keyspace->table) || !check_memo(keyspace)) return false;
+    struct keyspace_iter iter;
+    keyspace_iter_start(&iter, keyspace);
+    const struct entry *entry;
+    size_t count = 0;
+    for (; (entry = keyspace_iter_next(&iter)) != NULL; count++) {
+        if (!entry_check(entry)) return false;
+    }
+    return count == keyspace_count(keyspace);
+}

@@ -1,0 +1,249 @@
+/* The keyspace against a model: for each possible key the value it should have. A value is 4 bytes
+ * of number and 0 to 100 more that its first byte counts. */
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "store/keyspace.h"
+#include "unit/seed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#ifdef TINY_LIMITS
+enum { MODEL_KEYS = 700 };
+#else
+enum { MODEL_KEYS = 6000 };
+#endif
+
+static struct random start(void) {
+    struct random random = random_of_this_run();
+    hash_init_seed(random_next(&random));
+    return random;
+}
+
+/* How many entries the callback was given. */
+static size_t freed;
+
+static size_t value_size(const struct entry *entry) {
+    return 5 + (size_t)entry_value(entry)[4];
+}
+
+static void free_entry(struct entry *entry) {
+    freed++;
+    entry_free(entry, value_size(entry));
+}
+
+static void set_value(struct entry *entry, uint32_t number, uint8_t more) {
+    memcpy(entry_value(entry), &number, sizeof(number));
+    entry_value(entry)[4] = more;
+    memset(entry_value(entry) + 5, (int)number, more);
+}
+
+static uint32_t number_of(const struct entry *entry) {
+    uint32_t number;
+    memcpy(&number, entry_value(entry), sizeof(number));
+    return number;
+}
+
+static struct slice key_of(char text[static 40], size_t i) {
+    int len = snprintf(text, 40, "%zu", i);
+    if (i % 3 == 0) len += snprintf(text + len, 40 - (size_t)len, ":%031d", 7);
+    return slice_make(text, (size_t)len);
+}
+
+static void add(struct keyspace *keyspace, size_t i, uint32_t number) {
+    char text[40];
+    struct keyref ref = keyspace_find(keyspace, key_of(text, i));
+    assert_null(ref.entry);
+    assert_null(ref.slot);
+    struct entry *entry = entry_new(key_of(text, i), VALUE_STRING, 0, 5);
+    set_value(entry, number, 0);
+    keyspace_add(&ref, entry);
+    assert_ptr_equal(ref.entry, entry);
+    assert_ptr_equal(hashtable_item(*ref.slot), entry);
+}
+
+static struct keyref find(struct keyspace *keyspace, size_t i) {
+    char text[40];
+    struct keyref ref = keyspace_find(keyspace, key_of(text, i));
+    assert_ptr_equal(ref.keyspace, keyspace);
+    assert_true(ref.hash == hashtable_hash(key_of(text, i)));
+    if (ref.entry == NULL) {
+        assert_null(ref.slot);
+    } else {
+        assert_true(slice_equal(entry_key(ref.entry), key_of(text, i)));
+        assert_ptr_equal(hashtable_item(*ref.slot), ref.entry);
+    }
+    return ref;
+}
+
+/* Another value under the same key, which may move the entry. */
+static void change(struct keyref *ref, uint32_t number, uint8_t more) {
+    struct entry *entry = entry_resize(ref->entry, value_size(ref->entry), 5 + (size_t)more);
+    keyref_moved(ref, entry);
+    set_value(entry, number, more);
+}
+
+static void random_steps_agree_with_the_model(void **state) {
+    (void)state;
+    struct random random = start();
+    size_t used = mem_used(), count = 0, gone = 0;
+    uint32_t *model = mem_alloc_zeroed(MODEL_KEYS * sizeof(*model)); /* 0: not there */
+    struct keyspace *keyspace = keyspace_new(free_entry);
+    freed = 0;
+    size_t i = 0;
+    for (uint32_t step = 1; step < MODEL_KEYS * 20; step++) {
+        bool growing = step / (MODEL_KEYS * 5) % 2 == 0;
+        if (random_below(&random, 3)) i = random_below(&random, MODEL_KEYS); /* or the same again */
+        struct keyref ref = find(keyspace, i);
+        assert_int_equal(ref.entry != NULL ? number_of(ref.entry) : 0, model[i]);
+        uint64_t dice = random_below(&random, 10);
+        if (ref.entry == NULL) {
+            if (dice < (growing ? 8 : 2)) add(keyspace, i, model[i] = step), count++;
+        } else if (dice < (growing ? 2 : 8)) {
+            keyspace_delete(&ref);
+            assert_null(ref.entry);
+            assert_null(ref.slot);
+            model[i] = 0, count--, gone++;
+        } else {
+            change(&ref, model[i] = step, (uint8_t)random_below(&random, 100));
+        }
+        assert_int_equal(keyspace_count(keyspace), count);
+        assert_int_equal(freed, gone);
+        if (step % MODEL_KEYS == 0) assert_true(keyspace_check(keyspace));
+    }
+    keyspace_free(keyspace);
+    assert_int_equal(freed, gone + count);
+    mem_free(model);
+    assert_int_equal(mem_used(), used);
+}
+
+static void the_key_found_last_is_found_again_after_anything(void **state) {
+    (void)state;
+    start();
+    struct keyspace *keyspace = keyspace_new(free_entry);
+    add(keyspace, 0, 1000);
+    for (size_t i = 1; i < 300;
+         i++) { /* each step moves slots, while key 0 is the last one found */
+        struct keyref ref = find(keyspace, 0);
+        assert_int_equal(number_of(ref.entry), 1000 + i - 1);
+        change(&ref, 1000 + (uint32_t)i, (uint8_t)(i % 90));
+        assert_ptr_equal(find(keyspace, 0).entry, ref.entry);
+        add(keyspace, i, 1);
+        assert_true(keyspace_check(keyspace));
+        assert_ptr_equal(find(keyspace, 0).entry, ref.entry);
+        if (i % 3 != 0) continue;
+        struct keyref other = find(keyspace, i / 2 + 1);
+        if (other.entry != NULL) keyspace_delete(&other);
+        assert_true(keyspace_check(keyspace));
+    }
+    struct keyref ref = find(keyspace, 0);
+    keyspace_delete(&ref);
+    assert_null(find(keyspace, 0).entry);
+    add(keyspace, 0, 5);
+    assert_int_equal(number_of(find(keyspace, 0).entry), 5);
+    keyspace_clear(keyspace);
+    assert_null(find(keyspace, 0).entry);
+    keyspace_free(keyspace);
+}
+
+static void a_taken_entry_belongs_to_the_caller(void **state) {
+    (void)state;
+    start();
+    struct keyspace *from = keyspace_new(free_entry), *to = keyspace_new(free_entry);
+    freed = 0;
+    add(from, 7, 77);
+    struct keyref source = find(from, 7), destination = find(to, 7);
+    struct entry *entry = keyspace_take(&source);
+    assert_null(source.entry);
+    assert_int_equal(freed, 0);
+    assert_int_equal(keyspace_count(from), 0);
+    assert_null(find(from, 7).entry);
+    keyspace_add(&destination, entry);
+    assert_ptr_equal(find(to, 7).entry, entry);
+    keyspace_free(from);
+    assert_int_equal(freed, 0);
+    keyspace_free(to);
+    assert_int_equal(freed, 1);
+}
+
+static void clearing_frees_every_entry_and_the_table(void **state) {
+    (void)state;
+    start();
+    struct keyspace *keyspace = keyspace_new(free_entry);
+    size_t empty = keyspace_table_allocated(keyspace), used = mem_used();
+    for (size_t i = 0; i < 500; i++) add(keyspace, i, 1);
+    freed = 0;
+    keyspace_clear(keyspace);
+    assert_int_equal(freed, 500);
+    assert_int_equal(keyspace_count(keyspace), 0);
+    assert_int_equal(keyspace_table_allocated(keyspace), empty);
+    assert_int_equal(mem_used(), used);
+    assert_null(hashtable_random(keyspace_table(keyspace), &(struct random){{1, 2, 3, 4}}));
+    add(keyspace, 1, 1);
+    assert_true(keyspace_check(keyspace));
+    keyspace_free(keyspace);
+}
+
+static void prefetched_keys_are_found_by_their_hash(void **state) {
+    (void)state;
+    start();
+    struct keyspace *keyspace = keyspace_new(free_entry);
+    for (size_t i = 0; i < 200; i++) {
+        char text[40];
+        struct slice key = key_of(text, i);
+        uint64_t hash = keyspace_prefetch(keyspace, key);
+        keyspace_prefetch_entry(keyspace, hash);
+        assert_null(keyspace_find_hashed(keyspace, key, hash).entry);
+        add(keyspace, i, (uint32_t)i + 1);
+        keyspace_prefetch_entry(keyspace, hash);
+        struct keyref ref = keyspace_find_hashed(keyspace, key, hash);
+        assert_int_equal(number_of(ref.entry), i + 1);
+        assert_true(ref.hash == hash);
+        assert_true(keyspace_check(keyspace));
+    }
+    keyspace_free(keyspace);
+}
+
+static void count_visit(struct entry *entry, void *arg) {
+    ((unsigned *)arg)[number_of(entry)]++;
+}
+
+static void scan_iterator_and_random_reach_every_entry(void **state) {
+    (void)state;
+    enum { KEYS = 300 };
+    struct random random = start();
+    struct keyspace *keyspace = keyspace_new(free_entry);
+    for (uint32_t i = 0; i < KEYS; i++) add(keyspace, i, i);
+    unsigned scanned[KEYS] = {0}, walked[KEYS] = {0}, drawn[KEYS] = {0};
+    uint64_t cursor = 0;
+    do {
+        cursor = keyspace_scan(keyspace, cursor, count_visit, scanned);
+    } while (cursor != 0);
+    struct keyspace_iter iter;
+    keyspace_iter_start(&iter, keyspace);
+    struct entry *entry;
+    while ((entry = keyspace_iter_next(&iter)) != NULL) count_visit(entry, walked);
+    for (int i = 0; i < KEYS * 100; i++) count_visit(keyspace_random(keyspace, &random), drawn);
+    for (size_t i = 0; i < KEYS; i++) {
+        assert_int_equal(scanned[i], 1);
+        assert_int_equal(walked[i], 1);
+        assert_in_range(drawn[i], 1, 400);
+    }
+    keyspace_free(keyspace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_steps_agree_with_the_model),
+        cmocka_unit_test(the_key_found_last_is_found_again_after_anything),
+        cmocka_unit_test(a_taken_entry_belongs_to_the_caller),
+        cmocka_unit_test(clearing_frees_every_entry_and_the_table),
+        cmocka_unit_test(prefetched_keys_are_found_by_their_hash),
+        cmocka_unit_test(scan_iterator_and_random_reach_every_entry),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* keyspace_bench: what the keyspace costs, in ns per operation and bytes per key.
+ *
+ *      make unit && gcc -O2 -std=gnu17 -Isrc utils/bench/keyspace_bench.c \
+ *          build/release/libpacklist.a -ljemalloc -lxxhash -lm -lpthread -o build/keyspace_bench
+ *      build/keyspace_bench [keys ...]          default 100000 10000000
+ *
+ * Keys are "key:N" with a 13-byte value, visited in a random order. "Longest" is the slowest single
+ * keyspace_add: everything that growing costs, and what the system adds. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "store/keyspace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { VALUE_SIZE = 14, BATCH = 16 };
+
+static void free_entry(struct entry *entry) {
+    entry_free(entry, VALUE_SIZE);
+}
+
+struct key {
+    char text[24];
+    size_t len;
+};
+
+static struct slice key_of(struct key *key, uint64_t number) {
+    memcpy(key->text, "key:", 4);
+    key->len = 4 + number_format_uint64(key->text + 4, number);
+    return slice_make(key->text, key->len);
+}
+
+static uint32_t *shuffled(size_t count, struct random *random) {
+    uint32_t *order = mem_alloc(count * sizeof(*order));
+    for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
+    for (size_t i = count; i > 1; i--) {
+        size_t j = random_below(random, i);
+        uint32_t swap = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = swap;
+    }
+    return order;
+}
+
+static void report(const char *what, size_t count, int64_t start_us) {
+    int64_t took_us = clock_monotonic_us() - start_us;
+    printf("  %-34s %7.1f ns\n", what, 1000.0 * (double)took_us / (double)count);
+}
+
+static void print_bytes(const struct keyspace *keyspace) {
+    double count = (double)keyspace_count(keyspace);
+    const struct hashtable *table = keyspace_table(keyspace);
+    printf("  %9.0f keys: %5.2f bytes of table per key, %.2f keys per bucket\n", count,
+           (double)keyspace_table_allocated(keyspace) / count,
+           count / (double)hashtable_bucket_count(table));
+}
+
+static void bench_insert(struct keyspace *keyspace, const uint32_t *order, size_t count) {
+    uint64_t longest = 0, slow = 0;
+    size_t next_print = count / 16;
+    int64_t start_us = clock_monotonic_us();
+    for (size_t i = 0; i < count; i++) {
+        struct key key;
+        struct slice text = key_of(&key, order[i]);
+        struct keyref ref = keyspace_find(keyspace, text);
+        struct entry *entry = entry_new(text, VALUE_STRING, 0, VALUE_SIZE);
+        uint64_t before = clock_ticks();
+        keyspace_add(&ref, entry);
+        uint64_t took = clock_ticks() - before;
+        if (took > longest) longest = took;
+        if (clock_ticks_to_us(took) >= 100) slow++;
+        if (i + 1 == next_print) print_bytes(keyspace), next_print += next_print / 6 + 1;
+    }
+    report("find (absent), entry_new, add", count, start_us);
+    printf("  %-34s %7lu us; of 100 us and more: %lu\n", "longest add",
+           (unsigned long)clock_ticks_to_us(longest), (unsigned long)slow);
+}
+
+static size_t bench_batches(struct keyspace *keyspace, const uint32_t *order, size_t count) {
+    size_t found = 0;
+    int64_t start_us = clock_monotonic_us();
+    for (size_t i = 0; i + BATCH <= count; i += BATCH) {
+        struct key keys[BATCH];
+        uint64_t hashes[BATCH];
+        for (int b = 0; b < BATCH; b++) {
+            hashes[b] = keyspace_prefetch(keyspace, key_of(&keys[b], order[i + (size_t)b]));
+        }
+        for (int b = 0; b < BATCH; b++) keyspace_prefetch_entry(keyspace, hashes[b]);
+        for (int b = 0; b < BATCH; b++) {
+            struct slice text = slice_make(keys[b].text, keys[b].len);
+            found += keyspace_find_hashed(keyspace, text, hashes[b]).entry != NULL;
+        }
+    }
+    report("find, 16 at a time with prefetch", count, start_us);
+    return found;
+}
+
+static void bench_find(struct keyspace *keyspace, const uint32_t *order, size_t count) {
+    size_t found = 0;
+    struct key key;
+    int64_t start_us = clock_monotonic_us();
+    for (size_t i = 0; i < count; i++) {
+        found += keyspace_find(keyspace, key_of(&key, order[i])).entry != NULL;
+    }
+    report("find", count, start_us);
+    start_us = clock_monotonic_us();
+    for (size_t i = 0; i < count; i++) {
+        found += keyspace_find(keyspace, key_of(&key, count + order[i])).entry != NULL;
+    }
+    report("find (absent)", count, start_us);
+    found += bench_batches(keyspace, order, count);
+    struct slice hot = key_of(&key, order[0]);
+    start_us = clock_monotonic_us();
+    for (size_t i = 0; i < count; i++) found += keyspace_find(keyspace, hot).entry != NULL;
+    report("find, the same key again", count, start_us);
+    if (found < 3 * count - BATCH) printf("  keys are missing!\n");
+}
+
+static void bench_delete(struct keyspace *keyspace, const uint32_t *order, size_t count) {
+    int64_t start_us = clock_monotonic_us();
+    for (size_t i = 0; i < count; i++) {
+        struct key key;
+        struct keyref ref = keyspace_find(keyspace, key_of(&key, order[i]));
+        keyspace_delete(&ref);
+        if (i + 1 == count / 2 || i + 1 == count / 4 * 3) print_bytes(keyspace);
+    }
+    report("find and delete", count, start_us);
+    printf("  table after the last delete: %zu bytes\n", keyspace_table_allocated(keyspace));
+}
+
+static void bench(size_t count) {
+    struct random random;
+    random_seed(&random, 1);
+    uint32_t *order = shuffled(count, &random);
+    size_t before = mem_used();
+    struct keyspace *keyspace = keyspace_new(free_entry);
+    printf("%zu keys\n", count);
+    bench_insert(keyspace, order, count);
+    print_bytes(keyspace);
+    printf("  %.2f bytes per key with its entry\n", (double)(mem_used() - before) / (double)count);
+    mem_free(order);
+    order = shuffled(count, &random);
+    bench_find(keyspace, order, count);
+    bench_delete(keyspace, order, count);
+    mem_free(order);
+    keyspace_free(keyspace);
+}
+
+int main(int argc, char **argv) {
+    clock_init();
+    hash_init();
+    if (argc < 2) bench(100000), bench(10000000);
+    for (int i = 1; i < argc; i++) bench(strtoul(argv[i], NULL, 10));
+    return 0;
+}
