@@ -100,7 +100,7 @@ static enum resp_status complete(struct resp_parser *parser, const char *bytes, 
     return RESP_REQUEST;
 }
 
-/* --- Inline commands -------------------------------------------------------------------------- */
+/* --- Inline commands --- */
 
 static bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -214,7 +214,7 @@ static enum resp_status parse_inline(struct resp_parser *parser, char *bytes, si
     return complete(parser, bytes, newline + 1);
 }
 
-/* --- Arrays of bulk strings ------------------------------------------------------------------- */
+/* --- Arrays of bulk strings --- */
 
 /* The usual header: a type byte that the caller has looked at, one to nine digits, \r and a byte
  * more, all there. Returns its length and the number; 0 when it needs a closer look. */

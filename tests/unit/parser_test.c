@@ -573,7 +573,7 @@ static void a_line_is_split_without_a_look_behind_its_end(void **state) {
     }
 }
 
-/* --- Random pipelines ------------------------------------------------------------------------- */
+/* --- Random pipelines --- */
 
 static struct random dice;
 
