@@ -8,8 +8,8 @@
  * Invariants
  *   1. start < end <= capacity.
  *   2. A block of at most CONN_TAIL_MAX pending bytes that does not expect to grow beyond that is a
- *      *tail*: the next read copies it in front of the shared buffer and goes there. Any other block
- *      is read into directly.
+ *      *tail*: the next read copies it in front of the shared buffer and goes there. Any other
+ *      block is read into directly.
  *   3. Bytes that are being presented do not move: a block changes only in on_alloc and after the
  *      upcall, and a connection is freed only by its close callback, at the end of the turn. */
 #include "net/conn.h"
@@ -52,8 +52,8 @@ static void input_drop(struct conn *conn) {
     conn->input = NULL;
 }
 
-/* How large a block is to be that holds `have` bytes of `expected`. A small announcement is believed
- * at once, a large one in proportion to what has really come: announcing alone costs us little. */
+/* How large a block is to be that holds `have` bytes of `expected`. A small announcement is
+ * believed at once, a large one in proportion to what has come: announcing alone costs little. */
 static size_t block_capacity(size_t have, size_t expected) {
     if (have <= CONN_TAIL_MAX && expected <= CONN_TAIL_MAX) return have;
     if (expected <= have) return have + (have > CONN_READ_SIZE ? have : CONN_READ_SIZE);
@@ -86,8 +86,8 @@ static void input_keep(struct conn *conn, const char *bytes, size_t len, size_t 
     memcpy(input->bytes, bytes, len);
 }
 
-/* Makes room for a read behind the pending bytes. A byte is moved O(1) times on average: to the front
- * only when at least as many have been consumed, else into a block that is larger by a factor. */
+/* Makes room for a read behind the pending bytes. A byte is moved O(1) times on average: to the
+ * front only when at least as many have been consumed, else into a block larger by a factor. */
 static void input_reserve(struct conn *conn) {
     struct input *input = conn->input;
     size_t have = pending(input);
@@ -105,8 +105,8 @@ static void input_reserve(struct conn *conn) {
 
 /* --- Presenting bytes --- */
 
-/* Calls `data`. Returns the bytes consumed; *expected is what it announced. Upcalls nest: serving one
- * connection may replay another. */
+/* Calls `data`. Returns the bytes consumed; *expected is what it announced. Upcalls nest: serving
+ * one connection may replay another. */
 static size_t present(struct conn *conn, char *bytes, size_t len, size_t *expected) {
     struct net *net = net_of(conn);
     struct conn *outer = net->presenting;

@@ -72,7 +72,8 @@ bool conn_is_local(const struct conn *conn) {
     return IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127);
 }
 
-/* A dead peer is noticed after `seconds` of silence and three unanswered probes a third of that apart. */
+/* A dead peer is noticed after `seconds` of silence and three unanswered probes, a third of that
+ * apart. */
 void conn_set_keepalive(struct conn *conn, unsigned seconds) {
     if (conn_is_unix(conn)) return;
     int fd = conn_fd(conn);

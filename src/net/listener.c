@@ -115,8 +115,8 @@ int listener_port(const struct listener *listener) {
 
 /* --- Unix sockets --- */
 
-/* Does the folder that `path` lies in exist? 0 or a negative errno. libuv reports a missing one as a
- * lack of permission. */
+/* Does the folder that `path` lies in exist? 0 or a negative errno. libuv reports a missing one as
+ * a lack of permission. */
 static int check_folder(const char *path) {
     struct sockaddr_un address;
     char folder[sizeof(address.sun_path)];

@@ -46,7 +46,8 @@ struct net *net_new(const char **error) {
         mem_free(net);
         return NULL;
     }
-    signal(SIGPIPE, SIG_IGN);
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, NULL);
     net->loop.data = net;
     net->read_buffer = mem_alloc(CONN_TAIL_MAX + CONN_READ_SIZE);
     uv_idle_init(&net->loop, &net->idle);

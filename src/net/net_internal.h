@@ -32,8 +32,8 @@ enum {
 };
 #endif
 
-/* Handles are the first member of what they belong to, so that a handle can be freed as such. `data`
- * of a stream's handle is NULL exactly for connections. */
+/* Handles are the first member of what they belong to, so that a handle can be freed as such. The
+ * `data` of a stream's handle is NULL exactly for connections. */
 struct net {
     uv_loop_t loop; /* its `data` is this net */
     uv_prepare_t prepare;

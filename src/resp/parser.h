@@ -31,7 +31,7 @@ enum { RESP_LINE_MAX = 100 };
 enum { RESP_LINE_MAX = 64 * 1024 };
 #endif
 
-/* The most arguments of a request, and what is believed of a client that has yet to authenticate. */
+/* The most arguments of a request; what is believed of a client that has yet to authenticate. */
 #define RESP_ARGUMENTS_MAX INT32_MAX
 enum { RESP_UNAUTHENTICATED_ARGUMENTS_MAX = 10, RESP_UNAUTHENTICATED_BULK_MAX = 16384 };
 

@@ -16,8 +16,7 @@
 static const struct resp_limits OPEN_LIMITS = {.bulk_max = 512 << 20, .authenticated = true};
 static const struct resp_limits LOCKED_LIMITS = {.bulk_max = 512 << 20, .authenticated = false};
 
-/* --- A stage: bytes that end where a guard page begins ------------------------------------------
- */
+/* --- A stage: bytes that end where a guard page begins --- */
 
 enum { STAGE_SIZE = 256 * 1024 };
 
@@ -47,8 +46,7 @@ static char *stage_put(const char *bytes, size_t len) {
     return at;
 }
 
-/* --- A transcript: what came out of some bytes, as text
- * ------------------------------------------- */
+/* --- A transcript: what came out of some bytes, as text --- */
 
 struct transcript {
     char text[1 << 20];
@@ -134,8 +132,7 @@ static void parse_whole(struct transcript *out, const char *bytes, size_t len,
     parse_pieces(out, bytes, cuts, limits);
 }
 
-/* --- The reference
- * ---------------------------------------------------------------------------------- */
+/* --- The reference --- */
 
 struct reference {
     const char *at;
@@ -303,8 +300,7 @@ static void reference_parse(struct transcript *out, const char *bytes, size_t le
     out->rest = (size_t)(ref.end - ref.at);
 }
 
-/* --- Tests
- * ------------------------------------------------------------------------------------------- */
+/* --- Tests --- */
 
 static struct transcript got, want;
 
@@ -577,22 +573,32 @@ static void a_line_is_split_without_a_look_behind_its_end(void **state) {
 
 static struct random dice;
 
+/* Appends formatted text at `at`; returns what is behind it. */
+__attribute__((format(printf, 2, 3))) static char *print(char *at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(at, 64, format, args);
+    va_end(args);
+    assert_in_range(len, 0, 63);
+    return at + len;
+}
+
 static size_t random_request(char *out) {
     char *at = out;
     if (random_below(&dice, 4) == 0) {
         static const char alphabet[] = "ab \t\"'\\xn4\r*$1";
         for (uint64_t n = random_below(&dice, 12); n > 0; n--)
             *at++ = alphabet[random_below(&dice, sizeof(alphabet) - 1)];
-        return (size_t)(at - out) + (size_t)sprintf(at, "\r\n");
+        return (size_t)(print(at, "\r\n") - out);
     }
     uint64_t argc = random_below(&dice, 20) == 0 ? random_below(&dice, 40) : random_below(&dice, 5);
-    at += sprintf(at, "*%d\r\n", (int)argc);
+    at = print(at, "*%d\r\n", (int)argc);
     for (; argc > 0; argc--) {
         uint64_t len =
             random_below(&dice, 30) == 0 ? random_below(&dice, 2000) : random_below(&dice, 14);
-        at += sprintf(at, "$%d\r\n", (int)len);
+        at = print(at, "$%d\r\n", (int)len);
         for (uint64_t i = 0; i < len; i++) *at++ = (char)random_below(&dice, 256);
-        at += sprintf(at, "\r\n");
+        at = print(at, "\r\n");
     }
     return (size_t)(at - out);
 }
@@ -632,12 +638,12 @@ static void a_request_of_many_arguments_survives_any_number_of_moves(void **stat
     enum { COUNT = 5000 };
     static char bytes[STAGE_SIZE];
     static size_t cuts[STAGE_SIZE];
-    size_t len = (size_t)sprintf(bytes, "*%d\r\n", COUNT);
+    char *end = print(bytes, "*%d\r\n", COUNT);
     for (int i = 0; i < COUNT; i++) {
-        char text[16];
-        int text_len = sprintf(text, "%d", i);
-        len += (size_t)sprintf(bytes + len, "$%d\r\n%s\r\n", text_len, text);
+        char text[64];
+        end = print(end, "$%d\r\n%s\r\n", (int)(print(text, "%d", i) - text), text);
     }
+    size_t len = (size_t)(end - bytes);
     size_t pieces = 0;
     for (size_t at = 7; at < len; at += 97) cuts[pieces++] = at;
     cuts[pieces] = len;

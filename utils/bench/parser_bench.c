@@ -4,10 +4,10 @@
  *   cc -O2 -Isrc utils/bench/parser_bench.c build/release/libpacklist.a -ljemalloc -lm -o parser_bench
  *   ./parser_bench [rounds] */
 #include "base/clock.h"
+#include "base/number.h"
 #include "resp/parser.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { READ_SIZE = 64 * 1024 };
 
@@ -39,7 +39,7 @@ static size_t parse_all(struct resp_parser *parser, char *bytes, size_t len, siz
     return requests;
 }
 
-static void measure(const struct workload *workload, long rounds) {
+static void measure(const struct workload *workload, int64_t rounds) {
     static char bytes[READ_SIZE];
     size_t request_len = strlen(workload->request), len = 0;
     for (; len + request_len <= READ_SIZE; len += request_len)
@@ -51,7 +51,7 @@ static void measure(const struct workload *workload, long rounds) {
     double best = 1e9;
     for (int attempt = 0; attempt < 5; attempt++) {
         int64_t start = clock_monotonic_us();
-        for (long round = 0; round < rounds; round++) parse_all(&parser, bytes, len, &arguments);
+        for (int64_t round = 0; round < rounds; round++) parse_all(&parser, bytes, len, &arguments);
         double us = (double)(clock_monotonic_us() - start);
         double ns = us * 1000 / ((double)rounds * (double)requests);
         if (ns < best) best = ns;
@@ -62,7 +62,8 @@ static void measure(const struct workload *workload, long rounds) {
 }
 
 int main(int argc, char **argv) {
-    long rounds = argc > 1 ? atol(argv[1]) : 200;
+    int64_t rounds = 200;
+    if (argc > 1 && !number_parse_int64(slice_of_cstr(argv[1]), &rounds)) return 1;
     clock_init();
     for (size_t i = 0; i < sizeof(WORKLOADS) / sizeof(WORKLOADS[0]); i++)
         measure(&WORKLOADS[i], rounds);
