@@ -30,8 +30,9 @@ struct conn_events {
      * are gone when the upcall returns. May call conn_close; then the result is ignored. */
     size_t (*data)(struct conn *conn, char *bytes, size_t len);
 
-    /* The other side closed, or an error occurred (`reason` is a static text). The owner must call
-     * conn_close. */
+    /* The other side closed, or an error occurred (`reason` is a static text); once. The owner must
+     * call conn_close, or conn_close_after_write: a client that has only shut down its sending
+     * side still reads the queued output. */
     void (*ended)(struct conn *conn, const char *reason);
 };
 
@@ -44,17 +45,16 @@ struct conn *conn_of_session(void *session);
  * twice is allowed. */
 void conn_close(struct conn *conn);
 
-/* Stops reading and closes as soon as the queued output is sent (at once when there is none). No
- * upcall follows but `ended` in case of an error. */
+/* Stops reading and closes as soon as the queued output is sent (at once when there is none) or
+ * cannot be sent. No upcall follows, and no more output is taken. */
 void conn_close_after_write(struct conn *conn);
 bool conn_is_closing(const struct conn *conn); /* true after either */
 
-/* --- Input ---------------------------------------------------------------------------------------
- */
+/* --- Input --- */
 
 /* The current request needs at least `total` bytes counted from the first unconsumed one: they are
- * then read straight into a buffer of that size. To be called from `data`, for requests that have
- * announced a big argument. */
+ * then read straight into a buffer of that size, which, if it is large, grows towards it with what
+ * comes in. Only from `data` of the same connection; holds until the next one. */
 void conn_expect(struct conn *conn, size_t total);
 
 /* Presents the unconsumed bytes again (after the session was blocked and did not consume). Does

@@ -14,17 +14,22 @@ enum listen_status {
     LISTEN_FAILED       /* anything else: in use, no permission, malformed */
 };
 
-/* Listens on an IPv4 or IPv6 address in text form ("*" is every IPv4 and "::*" every IPv6 address).
- * On success *listener is set; else `error` (of `error_size` bytes) has the system's reason.
- * Connections get `events`; `owner` is handed to `opened`. `events` must outlive the listener. */
+/* Listens on an IPv4 or IPv6 address in text form, or on the first address of a host name ("*" is
+ * every IPv4 and "::*" every IPv6 address); port 0 lets the system choose. On success *listener is
+ * set; else `error` (of `error_size` bytes) has the system's reason. Connections get `events`;
+ * `owner` is handed to `opened`. `events` must outlive the listener and its connections. */
 enum listen_status listener_open_tcp(struct net *net, const char *address, int port, int backlog,
                                      const struct conn_events *events, void *owner,
                                      struct listener **listener, char *error, size_t error_size);
 
-/* Listens on a unix socket; an old socket file is replaced; `permissions` 0 leaves the umask's. */
+/* Listens on a unix socket; an old socket file is replaced, any other file is not; `permissions` 0
+ * leaves the umask's. */
 enum listen_status listener_open_unix(struct net *net, const char *path, unsigned permissions,
                                       int backlog, const struct conn_events *events, void *owner,
                                       struct listener **listener, char *error, size_t error_size);
+
+/* The TCP port it listens on; 0 for unix sockets. */
+int listener_port(const struct listener *listener);
 
 /* Stops accepting and frees it; removes the unix socket's file. Accepted connections live on. */
 void listener_close(struct listener *listener);

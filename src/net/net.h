@@ -11,11 +11,11 @@
 struct net;
 
 /* A loop with its shared read buffer. NULL with *error set (static text) when the system refuses.
- */
+ * Makes the process ignore SIGPIPE: a write to a closed connection is an error, not a signal. */
 struct net *net_new(const char **error);
 
-/* Closes all handles, runs the loop until they are gone, frees it. Connections are dropped without
- * an upcall. */
+/* Closes and frees everything of this loop: connections (without an upcall), listeners, timers, and
+ * the loop itself. Not from inside an upcall. */
 void net_free(struct net *net);
 
 /* Runs until net_stop. */
@@ -31,8 +31,7 @@ void net_on_before_poll(struct net *net, bool (*upcall)(void *arg), void *arg);
  * False when refused. */
 bool net_on_signal(struct net *net, int signum, void (*upcall)(int signum, void *arg), void *arg);
 
-/* --- Timers ------------------------------------------------------------------------------------
- */
+/* --- Timers --- */
 
 struct net_timer;
 

@@ -3,10 +3,17 @@
  * Pure: no I/O, no knowledge of commands. Arguments are slices into the bytes given; only the array
  * of slices is allocated, and reused from request to request. Resumable: when the bytes end inside
  * a request the parser keeps what it has seen, and the caller comes back with the same bytes
- * (possibly moved) plus more; nothing is scanned twice.
+ * (possibly moved) plus more; nothing is scanned twice. What comes out does not depend on where the
+ * bytes were cut.
  *
  * Protocol: https://redis.io/docs/latest/develop/reference/protocol-spec/ (RESP2, RESP3 requests
- * are the same). */
+ * are the same). What that page leaves open is as in Redis:
+ *   - A header ends at its \r; the byte behind it is skipped unseen, and so are the two bytes
+ *     behind an argument.
+ *   - An inline command ends at \n.
+ *   - A NUL in a header or an inline command hides the end of the line: it runs on until it is
+ *     too long.
+ *   - Lengths are strict signed 64-bit decimals: no blanks, no '+', no leading zeros. */
 #ifndef PACKLIST_RESP_PARSER_H
 #define PACKLIST_RESP_PARSER_H
 
@@ -16,11 +23,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A header or an inline command that does not end within its first RESP_LINE_MAX + 1 bytes is an
+ * error. */
+#ifdef TINY_LIMITS
+enum { RESP_LINE_MAX = 100 };
+#else
+enum { RESP_LINE_MAX = 64 * 1024 };
+#endif
+
+/* The most arguments of a request; what is believed of a client that has yet to authenticate. */
+#define RESP_ARGUMENTS_MAX INT32_MAX
+enum { RESP_UNAUTHENTICATED_ARGUMENTS_MAX = 10, RESP_UNAUTHENTICATED_BULK_MAX = 16384 };
+
 /* Limits on what is believed of a header, by what the client may do. */
 struct resp_limits {
-    int64_t arguments_max; /* multibulk length: INT32_MAX; 10 before authentication */
-    int64_t bulk_max;   /* bytes of one argument: proto-max-bulk-len; 16384 before authentication */
-    bool authenticated; /* chooses the error text ("unauthenticated multibulk length", …) */
+    int64_t bulk_max;   /* bytes of one argument: proto-max-bulk-len */
+    bool authenticated; /* false: the limits above apply as well, with error texts of their own */
 };
 
 enum resp_status {
@@ -32,16 +50,17 @@ enum resp_status {
 };
 
 struct resp_parser {
-    struct slice *argv; /* owned array; slices point into the caller's bytes */
-    size_t argc;        /* arguments complete so far; all of them when RESP_REQUEST */
-    size_t capacity;    /* of argv */
-    size_t consumed;  /* bytes parsed of the current request; when RESP_REQUEST, its whole length */
-    int64_t expected; /* arguments announced; 0 between requests */
-    int64_t bulk_length; /* announced length of the argument being read; -1 when its header is not
-                            read yet */
-    const char *base;    /* where the current request began when the arguments were recorded */
-    const char *error;   /* static text, or `error_buffer` */
-    char error_buffer[64];
+    struct slice *argv;  /* owned array; the slices are valid after RESP_REQUEST */
+    size_t argc;         /* arguments complete so far; all of them after RESP_REQUEST */
+    size_t consumed;     /* after RESP_REQUEST: the request's whole length */
+    const char *error;   /* after RESP_ERROR: static, or error_buffer; may hold a line break */
+    uint32_t capacity;   /* of argv */
+    uint32_t expected;   /* arguments announced; 0 until the count is read */
+    size_t position;     /* where the header, or the argument, begins that is being read */
+    size_t scanned;      /* bytes looked at; 0 between requests */
+    int64_t bulk_length; /* of the argument being read; -1 until its header is read */
+    const char *base;    /* where the request began at first; recorded slices are relative to it */
+    char error_buffer[24];
 };
 
 void resp_parser_init(struct resp_parser *parser);
@@ -55,18 +74,22 @@ void resp_parser_reset(struct resp_parser *parser);
 /* Parses one request that begins at bytes[0]; `len` bytes are there. After RESP_MORE call again
  * with the same request still beginning at bytes[0] (the bytes may have moved: slices are rebased)
  * and more bytes behind. After RESP_REQUEST the next call, at bytes + consumed, begins a new
- * request. Inline commands are unquoted in place, so `bytes` is writable. O(new bytes). */
+ * request. Inline commands are unquoted in place, so `bytes` is writable. O(new bytes) for headers
+ * and lines, O(1) for an argument of any length. */
 enum resp_status resp_parse(struct resp_parser *parser, char *bytes, size_t len,
                             const struct resp_limits *limits);
 
 /* After RESP_MORE: how many bytes from the beginning of the request are needed at least before
- * calling again can make progress (a whole bulk when its length is known). */
+ * calling again can make progress (a whole argument when its length is known). O(1). */
 size_t resp_parser_needs(const struct resp_parser *parser);
 
 /* True when the parser stands inside a request. */
 static inline bool resp_parser_is_partial(const struct resp_parser *parser) {
-    return parser->consumed != 0;
+    return parser->scanned != 0;
 }
+
+/* Bytes of the argument array. O(1). */
+size_t resp_parser_allocated(const struct resp_parser *parser);
 
 enum resp_split {
     RESP_SPLIT_ARGUMENT,  /* *argument is the next one */
@@ -75,9 +98,10 @@ enum resp_split {
 };
 
 /* Takes the next argument off a line, as inline commands and the configuration file write them:
- * blanks separate; "…" with \n \r \t \b \a \\ \" \xHH escapes; '…' with \' ; a closing quote must
- * be followed by a blank or the end. Unquotes in place: the slice points into the line. *at moves
- * from the line's start towards `end`. O(argument). */
+ * blanks separate; "…" with \n \r \t \b \a \xHH escapes, any other byte behind a \ standing for
+ * itself; '…' with \' only; a closing quote must be followed by a blank or the end. Unquotes in
+ * place: the slice points into the line. *at moves from the line's start towards `end`.
+ * O(argument). */
 enum resp_split resp_split_next(char **at, char *end, struct slice *argument);
 
 #endif

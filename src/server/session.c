@@ -23,9 +23,7 @@ enum {
        more bytes come. */
     REPARSE_ARGUMENTS = 16,
     /* Announced requests of this size are read straight into a buffer of their own. */
-    EXPECT_AT = 32 * 1024,
-    UNAUTHENTICATED_ARGUMENTS = 10,
-    UNAUTHENTICATED_BULK = 16 * 1024
+    EXPECT_AT = 32 * 1024
 };
 
 /* --- Output --- */
@@ -100,11 +98,9 @@ void session_check_output_limit(struct session *session) {
 /* --- Input --- */
 
 static struct resp_limits input_limits(const struct session *session) {
-    bool authenticated = !(session->flags & SESSION_NEEDS_AUTH);
     return (struct resp_limits){
-        .arguments_max = authenticated ? INT32_MAX : UNAUTHENTICATED_ARGUMENTS,
-        .bulk_max = authenticated ? server.config.proto_max_bulk_len : UNAUTHENTICATED_BULK,
-        .authenticated = authenticated,
+        .bulk_max = server.config.proto_max_bulk_len,
+        .authenticated = !(session->flags & SESSION_NEEDS_AUTH),
     };
 }
 

@@ -1,0 +1,264 @@
+/* Life and input of a connection.
+ *
+ * Unconsumed bytes, in a block that exists only while there are any:
+ *
+ *      struct input | consumed | pending bytes | free |
+ *                   ^bytes     ^start          ^end   ^capacity
+ *
+ * Invariants
+ *   1. start < end <= capacity.
+ *   2. A block of at most CONN_TAIL_MAX pending bytes that does not expect to grow beyond that is a
+ *      *tail*: the next read copies it in front of the shared buffer and goes there. Any other
+ *      block is read into directly.
+ *   3. Bytes that are being presented do not move: a block changes only in on_alloc and after the
+ *      upcall, and a connection is freed only by its close callback, at the end of the turn. */
+#include "net/conn.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "net/net_internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct input {
+    size_t start;
+    size_t end;
+    size_t capacity;
+    size_t expected; /* bytes from `start` on that were announced; 0 = nothing was */
+    char bytes[];
+};
+
+void *conn_session(struct conn *conn) {
+    return conn->session;
+}
+
+struct conn *conn_of_session(void *session) {
+    return (struct conn *)((char *)session - offsetof(struct conn, session));
+}
+
+/* --- Buffers of its own --- */
+
+static size_t pending(const struct input *input) {
+    return input == NULL ? 0 : input->end - input->start;
+}
+
+static bool is_tail(const struct input *input) {
+    return pending(input) <= CONN_TAIL_MAX && input->expected <= CONN_TAIL_MAX;
+}
+
+static void input_drop(struct conn *conn) {
+    mem_free(conn->input);
+    conn->input = NULL;
+}
+
+/* How large a block is to be that holds `have` bytes of `expected`. A small announcement is
+ * believed at once, a large one in proportion to what has come: announcing alone costs little. */
+static size_t block_capacity(size_t have, size_t expected) {
+    if (have <= CONN_TAIL_MAX && expected <= CONN_TAIL_MAX) return have;
+    if (expected <= have) return have + (have > CONN_READ_SIZE ? have : CONN_READ_SIZE);
+    size_t believed = have * 8 > CONN_BELIEVED ? have * 8 : CONN_BELIEVED;
+    return expected < believed ? expected : believed;
+}
+
+/* Replaces the connection's block by one that holds `len` bytes, which may lie in the old one. */
+static void input_replace(struct conn *conn, const char *bytes, size_t len, size_t expected) {
+    size_t size = mem_good_size(sizeof(struct input) + block_capacity(len, expected));
+    struct input *input = mem_alloc(size);
+    *input =
+        (struct input){.end = len, .capacity = size - sizeof(struct input), .expected = expected};
+    memcpy(input->bytes, bytes, len);
+    mem_free(conn->input);
+    conn->input = input;
+}
+
+/* Keeps `len` bytes that lie in the shared buffer, in the block that is there if it fits. */
+static void input_keep(struct conn *conn, const char *bytes, size_t len, size_t expected) {
+    struct input *input = conn->input;
+    size_t wanted = block_capacity(len, expected);
+    if (input == NULL || input->capacity < wanted || input->capacity > wanted * 2 + 256) {
+        input_replace(conn, bytes, len, expected);
+        return;
+    }
+    input->start = 0;
+    input->end = len;
+    input->expected = expected;
+    memcpy(input->bytes, bytes, len);
+}
+
+/* Makes room for a read behind the pending bytes. A byte is moved O(1) times on average: to the
+ * front only when at least as many have been consumed, else into a block larger by a factor. */
+static void input_reserve(struct conn *conn) {
+    struct input *input = conn->input;
+    size_t have = pending(input);
+    size_t wanted = CONN_READ_SIZE / 4;
+    if (input->expected > have && input->expected - have < wanted) wanted = input->expected - have;
+    if (input->capacity - input->end >= wanted) return;
+    if (input->start >= have && input->capacity - have >= wanted) {
+        memmove(input->bytes, input->bytes + input->start, have);
+        input->start = 0;
+        input->end = have;
+        return;
+    }
+    input_replace(conn, input->bytes + input->start, have, input->expected);
+}
+
+/* --- Presenting bytes --- */
+
+/* Calls `data`. Returns the bytes consumed; *expected is what it announced. Upcalls nest: serving
+ * one connection may replay another. */
+static size_t present(struct conn *conn, char *bytes, size_t len, size_t *expected) {
+    struct net *net = net_of(conn);
+    struct conn *outer = net->presenting;
+    size_t outer_expected = net->expected;
+    net->presenting = conn;
+    net->expected = 0;
+    size_t consumed = conn->events->data(conn, bytes, len);
+    *expected = net->expected;
+    net->presenting = outer;
+    net->expected = outer_expected;
+    if (conn_is_closing(conn)) return len;
+    assert(consumed <= len);
+    return consumed;
+}
+
+static void present_block(struct conn *conn) {
+    struct input *input = conn->input;
+    size_t expected;
+    input->start +=
+        present(conn, input->bytes + input->start, input->end - input->start, &expected);
+    input->expected = expected;
+    if (input->start == input->end) {
+        input_drop(conn);
+    } else if (is_tail(input) && input->capacity > CONN_TAIL_MAX * 2) {
+        input_replace(conn, input->bytes + input->start, pending(input), expected);
+    }
+}
+
+static void present_shared(struct conn *conn, char *bytes, size_t len) {
+    size_t expected;
+    size_t consumed = present(conn, bytes, len, &expected);
+    if (consumed == len)
+        input_drop(conn);
+    else
+        input_keep(conn, bytes + consumed, len - consumed, expected);
+}
+
+void conn_expect(struct conn *conn, size_t total) {
+    struct net *net = net_of(conn);
+    assert(net->presenting == conn);
+    net->expected = total;
+}
+
+void conn_replay(struct conn *conn) {
+    assert(net_of(conn)->presenting != conn);
+    if (conn->input != NULL && !conn_is_closing(conn)) present_block(conn);
+}
+
+size_t conn_pending_input(const struct conn *conn) {
+    return pending(conn->input);
+}
+
+size_t conn_input_allocated(const struct conn *conn) {
+    return conn->input == NULL ? 0 : sizeof(struct input) + conn->input->capacity;
+}
+
+/* --- Reading --- */
+
+/* Calls `ended` once. */
+static void end(struct conn *conn, int status) {
+    if (conn->flags & (CONN_CLOSING | CONN_ENDED)) return;
+    conn->flags |= CONN_ENDED;
+    uv_read_stop(&conn->stream);
+    if (conn->flags & CONN_FAILED) status = conn->error;
+    conn->events->ended(conn, status == UV_EOF ? "the other side closed" : uv_strerror(status));
+}
+
+/* Where the next read goes. libuv reads a stream again and again as long as it fills the buffer; no
+ * buffer makes it turn to the others. */
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
+    (void)suggested;
+    struct conn *conn = (struct conn *)handle;
+    struct net *net = net_of(conn);
+    if (net->reader != conn) {
+        net->reader = conn;
+        net->reader_bytes = 0;
+    } else if (net->reader_bytes >= CONN_TURN_MAX) {
+        *buffer = uv_buf_init(NULL, 0);
+        return;
+    }
+    if (conn->input != NULL && !is_tail(conn->input)) {
+        input_reserve(conn);
+        buffer->base = conn->input->bytes + conn->input->end;
+        buffer->len = conn->input->capacity - conn->input->end;
+        return;
+    }
+    size_t tail = pending(conn->input);
+    if (tail > 0) memcpy(net->read_buffer, conn->input->bytes + conn->input->start, tail);
+    *buffer = uv_buf_init(net->read_buffer + tail, CONN_READ_SIZE);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t read, const uv_buf_t *buffer) {
+    struct conn *conn = (struct conn *)stream;
+    if (read == 0 || read == UV_ENOBUFS) return;
+    if (read < 0) {
+        end(conn, (int)read);
+        return;
+    }
+    struct net *net = net_of(conn);
+    net->totals.input_bytes += (size_t)read;
+    net->reader_bytes += (size_t)read;
+    struct input *input = conn->input;
+    if (input != NULL && buffer->base == input->bytes + input->end) {
+        input->end += (size_t)read;
+        present_block(conn);
+    } else {
+        present_shared(conn, net->read_buffer, pending(input) + (size_t)read);
+    }
+}
+
+/* --- Life --- */
+
+static void on_closed(uv_handle_t *handle) {
+    struct conn *conn = (struct conn *)handle;
+    conn_output_drop(conn);
+    input_drop(conn);
+    mem_free(conn);
+}
+
+void conn_accept(uv_stream_t *stream, const struct conn_events *events, void *owner) {
+    struct conn *conn = mem_alloc_zeroed(sizeof(struct conn) + events->session_size);
+    conn->events = events;
+    if (stream->type == UV_NAMED_PIPE) {
+        conn->flags = CONN_UNIX;
+        uv_pipe_init(stream->loop, &conn->pipe, 0);
+    } else {
+        uv_tcp_init(stream->loop, &conn->tcp);
+    }
+    int status = uv_accept(stream, &conn->stream);
+    if (status != 0) {
+        log_warning("Accepting client connection: %s", uv_strerror(status));
+        conn_close(conn);
+        return;
+    }
+    if (!conn_is_unix(conn)) uv_tcp_nodelay(&conn->tcp, 1);
+    events->opened(conn, owner);
+    if (!conn_is_closing(conn)) uv_read_start(&conn->stream, on_alloc, on_read);
+}
+
+void conn_close(struct conn *conn) {
+    if (conn->flags & CONN_CLOSING) return;
+    conn->flags |= CONN_CLOSING;
+    uv_close(&conn->handle, on_closed);
+}
+
+void conn_close_after_write(struct conn *conn) {
+    if (conn_is_closing(conn)) return;
+    conn->flags |= CONN_DRAINING;
+    uv_read_stop(&conn->stream);
+    if (conn->output == NULL) conn_close(conn);
+}
+
+bool conn_is_closing(const struct conn *conn) {
+    return (conn->flags & (CONN_CLOSING | CONN_DRAINING)) != 0;
+}

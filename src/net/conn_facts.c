@@ -1,0 +1,94 @@
+#include "base/alloc.h"
+#include "net/conn.h"
+#include "net/net_internal.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* The address of either side; AF_UNSPEC when there is none (any more). */
+static struct sockaddr_storage address_of(const struct conn *conn, bool peer) {
+    struct sockaddr_storage address;
+    memset(&address, 0, sizeof(address));
+    socklen_t len = sizeof(address);
+    int fd = conn_fd(conn);
+    int status = peer ? getpeername(fd, (struct sockaddr *)&address, &len)
+                      : getsockname(fd, (struct sockaddr *)&address, &len);
+    if (status != 0) address.ss_family = AF_UNSPEC;
+    return address;
+}
+
+static const char *name_of(const struct conn *conn, bool peer, char buffer[CONN_NAME_MAX]) {
+    /* The client's end of a unix socket has no name of its own. */
+    struct sockaddr_storage address = address_of(conn, peer && !conn_is_unix(conn));
+    char text[INET6_ADDRSTRLEN];
+    if (address.ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)&address;
+        inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text));
+        snprintf(buffer, CONN_NAME_MAX, "%s:%d", text, ntohs(in->sin_port));
+    } else if (address.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address;
+        inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof(text));
+        snprintf(buffer, CONN_NAME_MAX, "[%s]:%d", text, ntohs(in6->sin6_port));
+    } else if (address.ss_family == AF_UNIX) {
+        const struct sockaddr_un *un = (const struct sockaddr_un *)&address;
+        snprintf(buffer, CONN_NAME_MAX, "%.*s:0", (int)sizeof(un->sun_path), un->sun_path);
+    } else {
+        snprintf(buffer, CONN_NAME_MAX, "?:0");
+    }
+    return buffer;
+}
+
+const char *conn_peer_name(const struct conn *conn, char buffer[CONN_NAME_MAX]) {
+    return name_of(conn, true, buffer);
+}
+
+const char *conn_local_name(const struct conn *conn, char buffer[CONN_NAME_MAX]) {
+    return name_of(conn, false, buffer);
+}
+
+int conn_fd(const struct conn *conn) {
+    uv_os_fd_t fd;
+    return uv_fileno(&conn->handle, &fd) == 0 ? fd : -1;
+}
+
+bool conn_is_unix(const struct conn *conn) {
+    return (conn->flags & CONN_UNIX) != 0;
+}
+
+bool conn_is_local(const struct conn *conn) {
+    if (conn_is_unix(conn)) return true;
+    struct sockaddr_storage address = address_of(conn, true);
+    if (address.ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)&address;
+        return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+    }
+    if (address.ss_family != AF_INET6) return false;
+    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)&address)->sin6_addr;
+    return IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127);
+}
+
+/* A dead peer is noticed after `seconds` of silence and three unanswered probes, a third of that
+ * apart. */
+void conn_set_keepalive(struct conn *conn, unsigned seconds) {
+    if (conn_is_unix(conn)) return;
+    int fd = conn_fd(conn);
+    int on = seconds > 0, idle = (int)seconds, interval = idle / 3 > 0 ? idle / 3 : 1, count = 3;
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    if (!on) return;
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
+size_t conn_allocated(const struct conn *conn) {
+    return mem_good_size(sizeof(struct conn) + conn->events->session_size);
+}
+
+struct conn_totals conn_totals(const struct net *net) {
+    return net->totals;
+}

@@ -1,0 +1,200 @@
+/* Output of a connection: what the socket did not take at once.
+ *
+ *      struct output: the one outstanding write, and a queue of chunks
+ *
+ *      first                                            last
+ *      | sent | submitted … | → | … submitted | new | → | new | free |
+ *             ^start                                          ^end   ^capacity
+ *
+ * Invariants
+ *   1. The struct exists exactly while bytes are queued, and then a write is outstanding.
+ *   2. queued = sum of (end - start) >= submitted > 0; the submitted bytes are the queue's first.
+ *   3. Submitted bytes stay where they are until the write has called back; new ones may be
+ *      appended behind them, even in the same chunk. */
+#include "base/alloc.h"
+#include "net/conn.h"
+#include "net/net_internal.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+struct chunk {
+    struct chunk *next;
+    char *bytes; /* behind this struct, or a buffer that was handed over */
+    size_t start;
+    size_t end;
+    size_t capacity;
+};
+
+struct output {
+    uv_write_t request;
+    struct conn *conn;
+    struct chunk *first;
+    struct chunk *last;
+    size_t queued;
+    size_t submitted;
+};
+
+static void chunk_free(struct chunk *chunk) {
+    if (chunk->bytes != (char *)(chunk + 1)) mem_free(chunk->bytes);
+    mem_free(chunk);
+}
+
+static struct chunk *chunk_new(size_t len) {
+    size_t size = sizeof(struct chunk) + len;
+    size = mem_good_size(size > CONN_CHUNK_SIZE ? size : CONN_CHUNK_SIZE);
+    struct chunk *chunk = mem_alloc(size);
+    *chunk = (struct chunk){.bytes = (char *)(chunk + 1), .capacity = size - sizeof(struct chunk)};
+    return chunk;
+}
+
+void conn_output_drop(struct conn *conn) {
+    if (conn->output == NULL) return;
+    struct chunk *next;
+    for (struct chunk *chunk = conn->output->first; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        chunk_free(chunk);
+    }
+    mem_free(conn->output);
+    conn->output = NULL;
+}
+
+/* A write failed: nothing can be sent any more. Shutting the socket down makes the reading side end
+ * in the next turn of the loop, so that `ended` is never called from inside the owner's own call.
+ * Where nothing is read any more the owner has done its part already. */
+static void fail(struct conn *conn, int status) {
+    conn->flags |= CONN_FAILED;
+    conn->error = status;
+    conn_output_drop(conn);
+    if (conn->flags & (CONN_DRAINING | CONN_ENDED))
+        conn_close(conn);
+    else
+        shutdown(conn_fd(conn), SHUT_RDWR);
+}
+
+/* Takes the bytes that were sent off the queue. */
+static void remove_submitted(struct output *output) {
+    size_t left = output->submitted;
+    output->queued -= left;
+    output->submitted = 0;
+    while (left > 0) {
+        struct chunk *chunk = output->first;
+        size_t len = chunk->end - chunk->start;
+        if (len > left) {
+            chunk->start += left;
+            return;
+        }
+        left -= len;
+        output->first = chunk->next;
+        if (output->first == NULL) output->last = NULL;
+        chunk_free(chunk);
+    }
+}
+
+static void submit(struct output *output);
+
+static void on_written(uv_write_t *request, int status) {
+    struct output *output = request->data;
+    struct conn *conn = output->conn;
+    if (conn->flags & CONN_CLOSING) return; /* its close callback frees the queue */
+    if (status < 0) {
+        fail(conn, status);
+        return;
+    }
+    net_of(conn)->totals.output_bytes += output->submitted;
+    remove_submitted(output);
+    if (output->first != NULL) {
+        submit(output);
+        return;
+    }
+    conn_output_drop(conn);
+    if (conn->flags & CONN_DRAINING) conn_close(conn);
+}
+
+/* Hands the first chunks to one uv_write. */
+static void submit(struct output *output) {
+    uv_buf_t buffers[CONN_BATCH_MAX];
+    unsigned count = 0;
+    for (struct chunk *chunk = output->first; chunk != NULL && count < CONN_BATCH_MAX;
+         chunk = chunk->next) {
+        size_t len = chunk->end - chunk->start;
+        buffers[count++] = (uv_buf_t){.base = chunk->bytes + chunk->start, .len = len};
+        output->submitted += len;
+    }
+    output->request.data = output;
+    int status = uv_write(&output->request, &output->conn->stream, buffers, count, on_written);
+    if (status < 0) fail(output->conn, status);
+}
+
+static bool takes_output(const struct conn *conn) {
+    return !(conn->flags & (CONN_CLOSING | CONN_DRAINING | CONN_FAILED));
+}
+
+static struct output *output_of(struct conn *conn) {
+    if (conn->output == NULL) {
+        conn->output = mem_alloc_zeroed(sizeof(struct output));
+        conn->output->conn = conn;
+    }
+    return conn->output;
+}
+
+static void append(struct output *output, struct chunk *chunk) {
+    if (output->last != NULL)
+        output->last->next = chunk;
+    else
+        output->first = chunk;
+    output->last = chunk;
+}
+
+size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
+    if (len == 0 || conn->output != NULL || !takes_output(conn)) return 0;
+    uv_buf_t buffer = {.base = (char *)bytes, .len = len};
+    int status = uv_try_write(&conn->stream, &buffer, 1);
+    if (status >= 0) {
+        net_of(conn)->totals.output_bytes += (size_t)status;
+        return (size_t)status;
+    }
+    if (status != UV_EAGAIN) fail(conn, status);
+    return 0;
+}
+
+void conn_queue(struct conn *conn, const char *bytes, size_t len) {
+    if (len == 0 || !takes_output(conn)) return;
+    struct output *output = output_of(conn);
+    output->queued += len;
+    struct chunk *last = output->last;
+    if (last != NULL) {
+        size_t room = last->capacity - last->end;
+        size_t part = len < room ? len : room;
+        memcpy(last->bytes + last->end, bytes, part);
+        last->end += part;
+        bytes += part;
+        len -= part;
+    }
+    if (len > 0) {
+        struct chunk *chunk = chunk_new(len);
+        memcpy(chunk->bytes, bytes, len);
+        chunk->end = len;
+        append(output, chunk);
+    }
+    if (output->submitted == 0) submit(output);
+}
+
+void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end) {
+    if (start == end || !takes_output(conn)) {
+        mem_free(buffer);
+        return;
+    }
+    struct output *output = output_of(conn);
+    struct chunk *chunk = mem_alloc(sizeof(*chunk));
+    *chunk = (struct chunk){.bytes = buffer, .start = start, .end = end, .capacity = end};
+    output->queued += end - start;
+    append(output, chunk);
+    if (output->submitted == 0) submit(output);
+}
+
+size_t conn_pending_output(const struct conn *conn) {
+    const struct output *output = conn->output;
+    if (output == NULL) return 0;
+    return output->queued - output->submitted + uv_stream_get_write_queue_size(&conn->stream);
+}

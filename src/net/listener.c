@@ -1,0 +1,163 @@
+#include "net/listener.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "net/net_internal.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+struct listener {
+    union {
+        uv_handle_t handle;
+        uv_stream_t stream;
+        uv_tcp_t tcp;
+        uv_pipe_t pipe;
+    };
+    const struct conn_events *events;
+    void *owner;
+};
+
+static void on_connection(uv_stream_t *stream, int status) {
+    struct listener *listener = (struct listener *)stream;
+    if (status < 0) {
+        log_warning("Accepting client connection: %s", uv_strerror(status));
+        return;
+    }
+    conn_accept(stream, listener->events, listener->owner);
+}
+
+static struct listener *listener_new(const struct conn_events *events, void *owner) {
+    struct listener *listener = mem_alloc(sizeof(*listener));
+    listener->events = events;
+    listener->owner = owner;
+    return listener;
+}
+
+/* `data` tells a listener's handle from a connection's. After libuv's init. */
+static void mark(struct listener *listener) {
+    listener->handle.data = listener;
+}
+
+/* The system's reason for a libuv status, which is a negative errno. */
+static enum listen_status refused(struct listener *listener, int status, char *error,
+                                  size_t error_size) {
+    snprintf(error, error_size, "%s", strerror(-status));
+    listener_close(listener);
+    switch (-status) {
+    case EADDRNOTAVAIL:
+    case EAFNOSUPPORT:
+    case EPFNOSUPPORT:
+    case EPROTONOSUPPORT:
+    case ESOCKTNOSUPPORT:
+    case ENOPROTOOPT: return LISTEN_UNAVAILABLE;
+    default: return LISTEN_FAILED;
+    }
+}
+
+/* --- TCP --- */
+
+/* Text to address; names are looked up. Returns 0 or a status of getaddrinfo. */
+static int resolve(const char *address, int port, struct sockaddr_storage *result) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    if (strcmp(address, "*") == 0) {
+        address = NULL;
+        hints.ai_family = AF_INET;
+    } else if (strcmp(address, "::*") == 0) {
+        address = NULL;
+        hints.ai_family = AF_INET6;
+    }
+    char service[16];
+    snprintf(service, sizeof(service), "%d", port);
+    struct addrinfo *found;
+    int status = getaddrinfo(address, service, &hints, &found);
+    if (status != 0) return status;
+    memcpy(result, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return 0;
+}
+
+enum listen_status listener_open_tcp(struct net *net, const char *address, int port, int backlog,
+                                     const struct conn_events *events, void *owner,
+                                     struct listener **result, char *error, size_t error_size) {
+    struct sockaddr_storage where;
+    int status = resolve(address, port, &where);
+    if (status != 0) {
+        snprintf(error, error_size, "%s", gai_strerror(status));
+        return status == EAI_FAMILY ? LISTEN_UNAVAILABLE : LISTEN_FAILED;
+    }
+    struct listener *listener = listener_new(events, owner);
+    uv_tcp_init(&net->loop, &listener->tcp);
+    mark(listener);
+    unsigned flags = where.ss_family == AF_INET6 ? UV_TCP_IPV6ONLY : 0;
+    status = uv_tcp_bind(&listener->tcp, (const struct sockaddr *)&where, flags);
+    if (status == 0) status = uv_listen(&listener->stream, backlog, on_connection);
+    if (status != 0) return refused(listener, status, error, error_size);
+    /* Without this libuv 1.44 sleeps after each connection that it accepts. */
+    uv_tcp_simultaneous_accepts(&listener->tcp, 1);
+    *result = listener;
+    return LISTEN_OK;
+}
+
+int listener_port(const struct listener *listener) {
+    if (listener->handle.type != UV_TCP) return 0;
+    struct sockaddr_storage address;
+    int len = sizeof(address);
+    if (uv_tcp_getsockname(&listener->tcp, (struct sockaddr *)&address, &len) != 0) return 0;
+    return address.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&address)->sin6_port)
+                                         : ntohs(((struct sockaddr_in *)&address)->sin_port);
+}
+
+/* --- Unix sockets --- */
+
+/* Does the folder that `path` lies in exist? 0 or a negative errno. libuv reports a missing one as
+ * a lack of permission. */
+static int check_folder(const char *path) {
+    struct sockaddr_un address;
+    char folder[sizeof(address.sun_path)];
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) return 0;
+    snprintf(folder, sizeof(folder), "%.*s", (int)(slash + 1 - path), path);
+    return access(folder, F_OK) == 0 ? 0 : -errno;
+}
+
+/* Makes way for a socket at `path`: 0 or a negative errno. */
+static int clear_path(const char *path) {
+    struct sockaddr_un address;
+    if (strlen(path) >= sizeof(address.sun_path)) return -ENAMETOOLONG;
+    struct stat old;
+    if (lstat(path, &old) != 0) return errno == ENOENT ? check_folder(path) : -errno;
+    if (!S_ISSOCK(old.st_mode)) return -EEXIST;
+    return unlink(path) == 0 ? 0 : -errno;
+}
+
+static int bind_path(struct listener *listener, const char *path, unsigned permissions) {
+    int status = clear_path(path);
+    if (status == 0) status = uv_pipe_bind(&listener->pipe, path);
+    if (status == 0 && permissions != 0 && chmod(path, permissions) != 0) status = -errno;
+    return status;
+}
+
+enum listen_status listener_open_unix(struct net *net, const char *path, unsigned permissions,
+                                      int backlog, const struct conn_events *events, void *owner,
+                                      struct listener **result, char *error, size_t error_size) {
+    struct listener *listener = listener_new(events, owner);
+    uv_pipe_init(&net->loop, &listener->pipe, 0);
+    mark(listener);
+    int status = bind_path(listener, path, permissions);
+    if (status == 0) status = uv_listen(&listener->stream, backlog, on_connection);
+    if (status != 0) return refused(listener, status, error, error_size);
+    *result = listener;
+    return LISTEN_OK;
+}
+
+/* --- Either --- */
+
+void listener_close(struct listener *listener) {
+    uv_close(&listener->handle, net_free_handle);
+}

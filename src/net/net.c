@@ -1,0 +1,138 @@
+#include "net/net.h"
+
+#include "base/alloc.h"
+#include "net/net_internal.h"
+
+#include <signal.h>
+
+struct net_timer {
+    uv_timer_t handle;
+    void (*upcall)(void *arg);
+    void *arg;
+};
+
+struct net_signal {
+    uv_signal_t handle;
+    void (*upcall)(int signum, void *arg);
+    void *arg;
+};
+
+void net_free_handle(uv_handle_t *handle) {
+    mem_free(handle);
+}
+
+/* --- The loop --- */
+
+/* An active idle handle is what keeps the loop from sleeping; there is nothing else to do. */
+static void on_idle(uv_idle_t *idle) {
+    (void)idle;
+}
+
+static void on_prepare(uv_prepare_t *prepare) {
+    struct net *net = prepare->loop->data;
+    net->reader = NULL;
+    if (net->before_poll == NULL) return;
+    if (net->before_poll(net->before_poll_arg))
+        uv_idle_start(&net->idle, on_idle);
+    else
+        uv_idle_stop(&net->idle);
+}
+
+struct net *net_new(const char **error) {
+    struct net *net = mem_alloc_zeroed(sizeof(*net));
+    int status = uv_loop_init(&net->loop);
+    if (status != 0) {
+        *error = uv_strerror(status);
+        mem_free(net);
+        return NULL;
+    }
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, NULL);
+    net->loop.data = net;
+    net->read_buffer = mem_alloc(CONN_TAIL_MAX + CONN_READ_SIZE);
+    uv_idle_init(&net->loop, &net->idle);
+    uv_prepare_init(&net->loop, &net->prepare);
+    uv_prepare_start(&net->prepare, on_prepare);
+    return net;
+}
+
+static void close_handle(uv_handle_t *handle, void *arg) {
+    (void)arg;
+    if (uv_is_closing(handle)) return;
+    bool is_stream = handle->type == UV_TCP || handle->type == UV_NAMED_PIPE;
+    if (handle->type == UV_PREPARE || handle->type == UV_IDLE)
+        uv_close(handle, NULL);
+    else if (is_stream && handle->data == NULL)
+        conn_close((struct conn *)handle);
+    else
+        uv_close(handle, net_free_handle);
+}
+
+void net_free(struct net *net) {
+    uv_walk(&net->loop, close_handle, NULL);
+    while (uv_loop_close(&net->loop) == UV_EBUSY) uv_run(&net->loop, UV_RUN_DEFAULT);
+    mem_free(net->read_buffer);
+    mem_free(net);
+}
+
+void net_run(struct net *net) {
+    uv_run(&net->loop, UV_RUN_DEFAULT);
+}
+
+void net_stop(struct net *net) {
+    uv_stop(&net->loop);
+}
+
+void net_on_before_poll(struct net *net, bool (*upcall)(void *arg), void *arg) {
+    net->before_poll = upcall;
+    net->before_poll_arg = arg;
+}
+
+/* --- Signals --- */
+
+static void on_signal(uv_signal_t *handle, int signum) {
+    struct net_signal *watch = (struct net_signal *)handle;
+    watch->upcall(signum, watch->arg);
+}
+
+bool net_on_signal(struct net *net, int signum, void (*upcall)(int signum, void *arg), void *arg) {
+    struct net_signal *watch = mem_alloc(sizeof(*watch));
+    watch->upcall = upcall;
+    watch->arg = arg;
+    if (uv_signal_init(&net->loop, &watch->handle) != 0) {
+        mem_free(watch);
+        return false;
+    }
+    if (uv_signal_start(&watch->handle, on_signal, signum) == 0) return true;
+    uv_close((uv_handle_t *)&watch->handle, net_free_handle);
+    return false;
+}
+
+/* --- Timers --- */
+
+static void on_timer(uv_timer_t *handle) {
+    struct net_timer *timer = (struct net_timer *)handle;
+    timer->upcall(timer->arg);
+}
+
+struct net_timer *net_timer_new(struct net *net, void (*upcall)(void *arg), void *arg) {
+    struct net_timer *timer = mem_alloc(sizeof(*timer));
+    uv_timer_init(&net->loop, &timer->handle);
+    timer->upcall = upcall;
+    timer->arg = arg;
+    return timer;
+}
+
+void net_timer_free(struct net_timer *timer) {
+    uv_close((uv_handle_t *)&timer->handle, net_free_handle);
+}
+
+void net_timer_start(struct net_timer *timer, uint64_t delay_ms, uint64_t repeat_ms) {
+    /* The loop's clock stands still during a turn; the timer would fire early by as much. */
+    uv_update_time(timer->handle.loop);
+    uv_timer_start(&timer->handle, on_timer, delay_ms, repeat_ms);
+}
+
+void net_timer_stop(struct net_timer *timer) {
+    uv_timer_stop(&timer->handle);
+}

@@ -1,0 +1,92 @@
+/* What the files of this room share. */
+#ifndef PACKLIST_NET_NET_INTERNAL_H
+#define PACKLIST_NET_NET_INTERNAL_H
+
+#include "net/conn.h"
+#include "net/net.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+/* The shared read buffer: a copied-back tail, and behind it what one read brings.
+ *
+ *      | tail, at most CONN_TAIL_MAX | new bytes, at most CONN_READ_SIZE |          unused |
+ *      ^read_buffer                  ^alloc_cb's answer
+ *
+ * A tail that is longer, or announced to become so, has a buffer of its own. */
+#ifdef TINY_LIMITS
+enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_TURN_MAX = 256, CONN_BELIEVED = 200 };
+enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3 };
+#else
+enum {
+    CONN_TAIL_MAX = 32 * 1024,
+    CONN_READ_SIZE = 64 * 1024,
+    CONN_TURN_MAX = 256 * 1024, /* read from one connection before the others have their turn */
+    CONN_BELIEVED = 1024 * 1024 /* of an announced size: given before any of it has come */
+};
+enum {
+    CONN_CHUNK_SIZE = 16 * 1024, /* of the output queue */
+    CONN_BATCH_MAX = 64          /* chunks handed to one write */
+};
+#endif
+
+/* Handles are the first member of what they belong to, so that a handle can be freed as such. The
+ * `data` of a stream's handle is NULL exactly for connections. */
+struct net {
+    uv_loop_t loop; /* its `data` is this net */
+    uv_prepare_t prepare;
+    uv_idle_t idle; /* active while the loop must not sleep */
+    bool (*before_poll)(void *arg);
+    void *before_poll_arg;
+    char *read_buffer;
+    struct conn_totals totals;
+
+    /* Whose bytes are being presented (the innermost), and what conn_expect said about them. */
+    struct conn *presenting;
+    size_t expected;
+
+    /* Who was read from last in this turn, and how many bytes. */
+    const struct conn *reader;
+    size_t reader_bytes;
+};
+
+enum conn_flag {
+    CONN_UNIX = 1 << 0,
+    CONN_CLOSING = 1 << 1,  /* conn_close was called */
+    CONN_DRAINING = 1 << 2, /* conn_close_after_write was called */
+    CONN_FAILED = 1 << 3,   /* a write failed: output is dropped */
+    CONN_ENDED = 1 << 4     /* `ended` was called */
+};
+
+/* One allocation: handle, state, session. What an idle connection does not need hangs off it. */
+struct conn {
+    union {
+        uv_handle_t handle;
+        uv_stream_t stream;
+        uv_tcp_t tcp;
+        uv_pipe_t pipe;
+    };
+    const struct conn_events *events;
+    struct input *input;   /* unconsumed bytes; NULL = none */
+    struct output *output; /* queued bytes; NULL = none */
+    int error;             /* of the write that failed */
+    uint32_t flags;        /* enum conn_flag */
+    alignas(max_align_t) char session[];
+};
+
+static inline struct net *net_of(const struct conn *conn) {
+    return conn->handle.loop->data;
+}
+
+/* Frees what begins with the handle; a uv_close_cb. */
+void net_free_handle(uv_handle_t *handle);
+
+/* Takes the connection that waits at `stream`, and calls `opened`. */
+void conn_accept(uv_stream_t *stream, const struct conn_events *events, void *owner);
+
+/* Frees the queued bytes; no write may be outstanding. */
+void conn_output_drop(struct conn *conn);
+
+#endif

@@ -1,0 +1,1109 @@
+/* The event room over real sockets: server and clients live in this one thread, the loop is turned by hand. */
+#include "net/listener.h"
+#include "net/net.h"
+#include "net/net_internal.h"
+#include "unit/seed.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* --- A server whose behaviour each test chooses --- */
+
+struct session {
+    struct conn *conn; /* checks that the session's memory is its own */
+    size_t received;   /* bytes consumed */
+    int data_calls;
+    int ended_calls;
+    char reason[64];
+};
+
+struct world {
+    struct net *net;
+    struct listener *listener;
+    int opened;
+    int ended; /* upcalls over all connections */
+    struct conn *newest;
+    void (*on_opened)(struct conn *conn);
+    size_t (*on_data)(struct conn *conn, char *bytes, size_t len);
+    void (*on_ended)(struct conn *conn);
+};
+
+static struct world world;
+
+static void opened(struct conn *conn, void *owner) {
+    assert_ptr_equal(owner, &world);
+    struct session *session = conn_session(conn);
+    assert_ptr_equal(conn_of_session(session), conn);
+    assert_null(session->conn);
+    session->conn = conn;
+    world.opened++;
+    world.newest = conn;
+    if (world.on_opened != NULL) world.on_opened(conn);
+}
+
+static size_t data(struct conn *conn, char *bytes, size_t len) {
+    struct session *session = conn_session(conn);
+    assert_ptr_equal(session->conn, conn);
+    assert_true(len > 0);
+    assert_int_equal(session->ended_calls, 0);
+    session->data_calls++;
+    size_t consumed = world.on_data(conn, bytes, len);
+    session->received += consumed;
+    return consumed;
+}
+
+static void ended(struct conn *conn, const char *reason) {
+    struct session *session = conn_session(conn);
+    assert_int_equal(session->ended_calls, 0);
+    session->ended_calls++;
+    snprintf(session->reason, sizeof(session->reason), "%s", reason);
+    world.ended++;
+    if (world.on_ended != NULL)
+        world.on_ended(conn);
+    else
+        conn_close(conn);
+}
+
+static const struct conn_events EVENTS = {
+    .session_size = sizeof(struct session), .opened = opened, .data = data, .ended = ended};
+
+static bool stop_at_once(void *net) {
+    net_stop(net);
+    return true;
+}
+
+/* One turn of the loop, without sleep. */
+static void turn(void) {
+    net_on_before_poll(world.net, stop_at_once, world.net);
+    net_run(world.net);
+}
+
+#define TURN_UNTIL(condition)                                                                      \
+    for (int turns_ = 0; !(condition); turns_++) {                                                 \
+        assert_true(turns_ < 200000);                                                              \
+        turn();                                                                                    \
+    }
+
+static size_t echo(struct conn *conn, char *bytes, size_t len) {
+    size_t sent = conn_try_write(conn, bytes, len);
+    if (sent < len) conn_queue(conn, bytes + sent, len - sent);
+    return len;
+}
+
+static size_t swallow(struct conn *conn, char *bytes, size_t len) {
+    (void)conn, (void)bytes;
+    return len;
+}
+
+static size_t refuse(struct conn *conn, char *bytes, size_t len) {
+    (void)conn, (void)bytes, (void)len;
+    return 0;
+}
+
+static int setup(void **state) {
+    (void)state;
+    const char *error;
+    char text[128];
+    world = (struct world){.on_data = echo};
+    world.net = net_new(&error);
+    if (world.net == NULL) return -1;
+    return listener_open_tcp(world.net, "127.0.0.1", 0, 511, &EVENTS, &world, &world.listener, text,
+                             sizeof(text)) == LISTEN_OK
+               ? 0
+               : -1;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    net_free(world.net);
+    return 0;
+}
+
+/* --- Clients --- */
+
+static int client_try(void) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)listener_port(world.listener)),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+        close(fd);
+        return -1;
+    }
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    return fd;
+}
+
+/* A connected client whose connection was accepted: world.newest. */
+static int client_new(void) {
+    int before = world.opened;
+    int fd = client_try();
+    assert_true(fd >= 0);
+    TURN_UNTIL(world.opened > before);
+    return fd;
+}
+
+static void client_reset(int fd) {
+    struct linger hard = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+    close(fd);
+}
+
+/* Writes all, turning the loop while the socket is full. */
+static void client_send(int fd, const char *bytes, size_t len) {
+    while (len > 0) {
+        ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
+        if (sent < 0) {
+            assert_int_equal(errno, EAGAIN);
+            turn();
+            continue;
+        }
+        bytes += sent;
+        len -= (size_t)sent;
+    }
+}
+
+/* Reads exactly `len` bytes, turning the loop meanwhile. */
+static void client_receive(int fd, char *bytes, size_t len) {
+    for (int turns = 0; len > 0;) {
+        ssize_t got = recv(fd, bytes, len, 0);
+        if (got < 0) {
+            assert_int_equal(errno, EAGAIN);
+            assert_true(turns++ < 200000);
+            turn();
+            continue;
+        }
+        assert_true(got > 0);
+        bytes += got;
+        len -= (size_t)got;
+    }
+}
+
+static bool client_at_end(int fd) {
+    char byte;
+    ssize_t got = recv(fd, &byte, 1, 0);
+    return got == 0 || (got < 0 && errno == ECONNRESET);
+}
+
+static struct session *session_of(struct conn *conn) {
+    return conn_session(conn);
+}
+
+/* A stream whose every byte can be told from its position. */
+static char stream_byte(size_t at) {
+    return (char)((at * 2654435761u) >> 13);
+}
+
+static void stream_fill(char *bytes, size_t len, size_t at) {
+    for (size_t i = 0; i < len; i++) bytes[i] = stream_byte(at + i);
+}
+
+static void assert_stream(const char *bytes, size_t len, size_t at) {
+    for (size_t i = 0; i < len; i++) {
+        if (bytes[i] != stream_byte(at + i)) fail_msg("stream differs at %zu", at + i);
+    }
+}
+
+/* --- Facts --- */
+
+static void an_echo_comes_back_and_an_idle_connection_owns_no_buffer(void **state) {
+    (void)state;
+    int fd = client_new();
+    struct conn_totals before = conn_totals(world.net);
+    client_send(fd, "hello", 5);
+    char answer[5];
+    client_receive(fd, answer, 5);
+    assert_memory_equal(answer, "hello", 5);
+    assert_int_equal(conn_pending_input(world.newest), 0);
+    assert_int_equal(conn_input_allocated(world.newest), 0);
+    assert_int_equal(conn_pending_output(world.newest), 0);
+    assert_int_equal(conn_totals(world.net).input_bytes - before.input_bytes, 5);
+    assert_int_equal(conn_totals(world.net).output_bytes - before.output_bytes, 5);
+    close(fd);
+}
+
+static void a_connection_is_small(void **state) {
+    (void)state;
+    int fd = client_new();
+    assert_true(conn_allocated(world.newest) <= mem_good_size(304 + sizeof(struct session)));
+    close(fd);
+}
+
+static void a_connection_knows_its_names_and_options(void **state) {
+    (void)state;
+    int fd = client_new();
+    struct sockaddr_in own;
+    socklen_t len = sizeof(own);
+    getsockname(fd, (struct sockaddr *)&own, &len);
+    char want[CONN_NAME_MAX], got[CONN_NAME_MAX];
+    snprintf(want, sizeof(want), "127.0.0.1:%d", ntohs(own.sin_port));
+    assert_string_equal(conn_peer_name(world.newest, got), want);
+    snprintf(want, sizeof(want), "127.0.0.1:%d", listener_port(world.listener));
+    assert_string_equal(conn_local_name(world.newest, got), want);
+    assert_true(conn_is_local(world.newest));
+    assert_false(conn_is_unix(world.newest));
+
+    int value = 0;
+    len = sizeof(value);
+    int server_fd = conn_fd(world.newest);
+    getsockopt(server_fd, IPPROTO_TCP, TCP_NODELAY, &value, &len);
+    assert_int_equal(value, 1);
+    conn_set_keepalive(world.newest, 300);
+    getsockopt(server_fd, SOL_SOCKET, SO_KEEPALIVE, &value, &len);
+    assert_int_equal(value, 1);
+    getsockopt(server_fd, IPPROTO_TCP, TCP_KEEPIDLE, &value, &len);
+    assert_int_equal(value, 300);
+    getsockopt(server_fd, IPPROTO_TCP, TCP_KEEPINTVL, &value, &len);
+    assert_int_equal(value, 100);
+    conn_set_keepalive(world.newest, 0);
+    getsockopt(server_fd, SOL_SOCKET, SO_KEEPALIVE, &value, &len);
+    assert_int_equal(value, 0);
+
+    conn_close(world.newest);
+    assert_int_equal(conn_fd(world.newest), -1);
+    assert_string_equal(conn_peer_name(world.newest, got), "?:0");
+    close(fd);
+}
+
+/* --- Input --- */
+
+enum { RECORD = 10 };
+
+/* Consumes whole records only. */
+static size_t take_records(struct conn *conn, char *bytes, size_t len) {
+    size_t whole = len - len % RECORD;
+    assert_stream(bytes, len, session_of(conn)->received);
+    memset(bytes, 0, whole); /* the bytes are writable */
+    return whole;
+}
+
+static void input_that_comes_in_pieces_is_presented_in_one_piece(void **state) {
+    (void)state;
+    world.on_data = take_records;
+    int fd = client_new();
+    struct session *session = session_of(world.newest);
+    char bytes[RECORD * 3];
+    stream_fill(bytes, sizeof(bytes), 0);
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        client_send(fd, bytes + i, 1);
+        TURN_UNTIL(session->data_calls == (int)i + 1);
+        assert_int_equal(session->received, (i + 1) - (i + 1) % RECORD);
+        assert_int_equal(conn_pending_input(world.newest), (i + 1) % RECORD);
+        assert_int_equal(conn_input_allocated(world.newest) > 0, (i + 1) % RECORD > 0);
+    }
+    close(fd);
+}
+
+static size_t big_total;
+static size_t largest_block;
+
+/* Consumes `big_total` bytes in one piece, having announced them. */
+static size_t take_big(struct conn *conn, char *bytes, size_t len) {
+    size_t block = conn_input_allocated(conn);
+    if (block > largest_block) largest_block = block;
+    if (len < big_total) {
+        conn_expect(conn, big_total);
+        return 0;
+    }
+    assert_stream(bytes, big_total, session_of(conn)->received);
+    return big_total;
+}
+
+static void a_big_announced_argument_is_read_into_a_buffer_of_its_size(void **state) {
+    (void)state;
+    static const size_t totals[] = {CONN_TAIL_MAX - 1, CONN_TAIL_MAX,     CONN_TAIL_MAX + 1,
+                                    100 * 1000,        CONN_BELIEVED + 1, 5 * 1000 * 1000};
+    world.on_data = take_big;
+    int fd = client_new();
+    struct session *session = session_of(world.newest);
+    for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
+        size_t before = session->received;
+        big_total = totals[i];
+        largest_block = 0;
+        char *bytes = mem_alloc(big_total);
+        stream_fill(bytes, big_total, before);
+        client_send(fd, bytes, 3);
+        TURN_UNTIL(conn_pending_input(world.newest) == 3);
+        client_send(fd, bytes + 3, big_total - 3);
+        TURN_UNTIL(session->received == before + big_total);
+        assert_int_equal(conn_input_allocated(world.newest), 0);
+        assert_true(largest_block <= mem_good_size(big_total + 64));
+        if (big_total > CONN_TAIL_MAX) assert_true(largest_block >= big_total);
+        mem_free(bytes);
+    }
+    close(fd);
+}
+
+static void an_announcement_alone_costs_little_memory(void **state) {
+    (void)state;
+    world.on_data = take_big;
+    big_total = 512u << 20;
+    int fd = client_new();
+    client_send(fd, "x", 1);
+    TURN_UNTIL(conn_pending_input(world.newest) == 1);
+    assert_true(conn_input_allocated(world.newest) <= mem_good_size(CONN_BELIEVED + 64));
+    close(fd);
+}
+
+static void input_that_is_not_consumed_is_kept_and_replayed(void **state) {
+    (void)state;
+    enum { TOTAL = 300 * 1000 };
+    world.on_data = refuse;
+    int fd = client_new();
+    struct conn *conn = world.newest;
+    conn_replay(conn); /* nothing there */
+    assert_int_equal(session_of(conn)->data_calls, 0);
+    char *bytes = mem_alloc(TOTAL);
+    stream_fill(bytes, TOTAL, 0);
+    client_send(fd, bytes, TOTAL);
+    TURN_UNTIL(conn_pending_input(conn) == TOTAL);
+    assert_true(conn_input_allocated(conn) >= TOTAL);
+
+    world.on_data = take_records;
+    conn_replay(conn);
+    assert_int_equal(session_of(conn)->received, TOTAL);
+    assert_int_equal(conn_input_allocated(conn), 0);
+    mem_free(bytes);
+    close(fd);
+}
+
+static struct random dice;
+
+/* Consumes anything, announces anything. */
+static size_t take_at_random(struct conn *conn, char *bytes, size_t len) {
+    assert_stream(bytes, len, session_of(conn)->received);
+    size_t consumed = random_below(&dice, 4) ? random_below(&dice, len + 1) : 0;
+    if (random_below(&dice, 3) == 0) consumed = len;
+    if (random_below(&dice, 4) == 0) {
+        size_t shift = random_below(&dice, 22);
+        conn_expect(conn, len - consumed + random_below(&dice, (uint64_t)1 << shift));
+    }
+    return consumed;
+}
+
+static void no_byte_is_lost_or_moved_whatever_is_consumed_and_announced(void **state) {
+    (void)state;
+    dice = random_of_this_run();
+    enum { PIECE_MAX = 200 * 1000 };
+    char *bytes = mem_alloc(PIECE_MAX);
+    for (int round = 0; round < 12; round++) {
+        world.on_data = take_at_random;
+        int fd = client_new();
+        struct conn *conn = world.newest;
+        size_t sent = 0;
+        for (int i = 0; i < 60; i++) {
+            size_t len = 1 + random_below(&dice, (uint64_t)1 << random_below(&dice, 18));
+            if (len > PIECE_MAX) len = PIECE_MAX;
+            stream_fill(bytes, len, sent);
+            client_send(fd, bytes, len);
+            sent += len;
+            if (random_below(&dice, 2)) turn();
+            if (random_below(&dice, 3) == 0) conn_replay(conn);
+            assert_int_equal(conn_pending_input(conn) == 0, conn_input_allocated(conn) == 0);
+        }
+        world.on_data = swallow;
+        TURN_UNTIL(session_of(conn)->received + conn_pending_input(conn) == sent);
+        conn_replay(conn);
+        assert_int_equal(session_of(conn)->received, sent);
+        assert_int_equal(conn_input_allocated(conn), 0);
+        close(fd);
+    }
+    mem_free(bytes);
+}
+
+static struct conn *replayed;
+
+/* Serving one connection makes another one run: its `data` comes from inside this one's. */
+static size_t replay_other(struct conn *conn, char *bytes, size_t len) {
+    assert_stream(bytes, len, session_of(conn)->received);
+    if (replayed != NULL && conn != replayed) {
+        conn_expect(conn, CONN_TAIL_MAX + len);
+        conn_replay(replayed);
+        assert_stream(bytes, len, session_of(conn)->received);
+        return 0;
+    }
+    return len;
+}
+
+static void upcalls_nest_over_different_connections(void **state) {
+    (void)state;
+    char bytes[20];
+    stream_fill(bytes, sizeof(bytes), 0);
+    world.on_data = refuse;
+    int waiting = client_new();
+    replayed = world.newest;
+    client_send(waiting, bytes, sizeof(bytes));
+    TURN_UNTIL(conn_pending_input(replayed) == sizeof(bytes));
+    world.on_data = replay_other;
+    int serving = client_new();
+    struct conn *conn = world.newest;
+    client_send(serving, bytes, 15);
+    TURN_UNTIL(session_of(conn)->data_calls == 1);
+    assert_int_equal(session_of(replayed)->received, sizeof(bytes));
+    assert_int_equal(conn_input_allocated(replayed), 0);
+    assert_true(conn_input_allocated(conn) > CONN_TAIL_MAX); /* its own announcement held */
+    replayed = NULL;
+    client_send(serving, bytes + 15, 5);
+    TURN_UNTIL(session_of(conn)->received == sizeof(bytes));
+    close(waiting);
+    close(serving);
+}
+
+static void a_client_that_floods_leaves_a_turn_to_the_others(void **state) {
+    (void)state;
+    world.on_data = swallow;
+    int flooding = client_new();
+    struct session *flooded = session_of(world.newest);
+    int polite = client_new();
+    struct session *other = session_of(world.newest);
+    static char bytes[1 << 20];
+    size_t queued = 0;
+    for (ssize_t sent; (sent = send(flooding, bytes, sizeof(bytes), MSG_NOSIGNAL)) > 0;)
+        queued += (size_t)sent;
+    client_send(polite, "x", 1);
+    assert_true(queued > CONN_TURN_MAX + CONN_READ_SIZE);
+    turn();
+    assert_int_equal(other->received, 1);
+    assert_true(flooded->received <= CONN_TURN_MAX + CONN_READ_SIZE);
+    TURN_UNTIL(flooded->received == queued);
+    close(flooding);
+    close(polite);
+}
+
+/* --- Output --- */
+
+static size_t written;
+
+/* Sends the next `len` bytes of the stream in the given way. */
+static void write_stream(struct conn *conn, size_t len, int way) {
+    char *bytes = mem_alloc(len + 7);
+    stream_fill(bytes + 7, len, written);
+    written += len;
+    size_t sent = way == 0 ? conn_try_write(conn, bytes + 7, len) : 0;
+    if (way == 2) {
+        conn_queue_owned(conn, bytes, 7, 7 + len);
+        return;
+    }
+    conn_queue(conn, bytes + 7 + sent, len - sent);
+    mem_free(bytes);
+}
+
+static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state) {
+    (void)state;
+    dice = random_of_this_run();
+    enum { ROUNDS = 400 };
+    static char bytes[64 * 1024];
+    int slow = client_new();
+    struct conn *conn = world.newest;
+    int quick = client_new();
+    size_t read = 0;
+    written = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t len = 1 + random_below(&dice, (uint64_t)1 << random_below(&dice, 19));
+        write_stream(conn, len, (int)random_below(&dice, 3));
+        assert_true(conn_pending_output(conn) <= written - read);
+        if (random_below(&dice, 4) == 0) {
+            ssize_t got = recv(slow, bytes, random_below(&dice, sizeof(bytes)) + 1, 0);
+            if (got > 0) {
+                assert_stream(bytes, (size_t)got, read);
+                read += (size_t)got;
+            }
+        }
+        if (i % 16 == 0) {
+            client_send(quick, "ping", 4);
+            client_receive(quick, bytes, 4);
+        }
+    }
+    assert_true(conn_pending_output(conn) > 0);
+    assert_int_equal(conn_try_write(conn, "x", 1), 0); /* would overtake */
+    while (read < written) {
+        size_t len = written - read < sizeof(bytes) ? written - read : sizeof(bytes);
+        client_receive(slow, bytes, len);
+        assert_stream(bytes, len, read);
+        read += len;
+    }
+    TURN_UNTIL(conn_pending_output(conn) == 0);
+    assert_int_equal(conn_try_write(conn, "x", 1), 1);
+    assert_int_equal(world.ended, 0);
+    close(slow);
+    close(quick);
+}
+
+static void pending_output_counts_what_the_socket_has_not_taken(void **state) {
+    (void)state;
+    int fd = client_new();
+    struct conn *conn = world.newest;
+    static char bytes[8 << 20];
+    size_t sent = conn_try_write(conn, bytes, sizeof(bytes));
+    assert_true(sent > 0 && sent < sizeof(bytes));
+    conn_queue(conn, bytes, sizeof(bytes) - sent);
+    conn_queue(conn, bytes, 1000);
+    assert_int_equal(conn_pending_output(conn), sizeof(bytes) - sent + 1000);
+    client_receive(fd, bytes, sent);
+    for (int i = 0; i < 10; i++) turn();
+    size_t pending = conn_pending_output(conn);
+    assert_true(pending < sizeof(bytes) - sent + 1000); /* part of one write counts at once */
+    conn_queue_owned(conn, mem_alloc(10), 3, 3);        /* nothing, but freed */
+    conn_queue(conn, bytes, 0);
+    assert_int_equal(conn_pending_output(conn), pending);
+    close(fd);
+}
+
+static size_t answer_and_close(struct conn *conn, char *bytes, size_t len) {
+    (void)bytes;
+    written = 0;
+    for (int i = 0; i < 30; i++) write_stream(conn, 100 * 1000, i % 3);
+    conn_close_after_write(conn);
+    assert_true(conn_is_closing(conn));
+    conn_queue(conn, "late", 4);
+    conn_queue_owned(conn, mem_alloc(4), 0, 4);
+    assert_int_equal(conn_try_write(conn, "late", 4), 0);
+    return len;
+}
+
+static void close_after_write_sends_all_and_then_closes(void **state) {
+    (void)state;
+    world.on_data = answer_and_close;
+    int fd = client_new();
+    client_send(fd, "x", 1);
+    static char bytes[30 * 100 * 1000];
+    client_receive(fd, bytes, sizeof(bytes));
+    assert_stream(bytes, sizeof(bytes), 0);
+    TURN_UNTIL(client_at_end(fd));
+    assert_int_equal(world.ended, 0);
+    close(fd);
+}
+
+static void close_after_write_closes_at_once_when_nothing_is_queued(void **state) {
+    (void)state;
+    int fd = client_new();
+    conn_close_after_write(world.newest);
+    TURN_UNTIL(client_at_end(fd));
+    close(fd);
+}
+
+static void drain(struct conn *conn) {
+    conn_close_after_write(conn);
+}
+
+static void a_client_that_shut_its_sending_side_down_still_gets_its_answer(void **state) {
+    (void)state;
+    enum { TOTAL = 6 << 20 };
+    world.on_ended = drain;
+    int fd = client_new();
+    written = 0;
+    write_stream(world.newest, TOTAL, 0);
+    shutdown(fd, SHUT_WR);
+    TURN_UNTIL(world.ended == 1);
+    char *bytes = mem_alloc(TOTAL);
+    client_receive(fd, bytes, TOTAL);
+    assert_stream(bytes, TOTAL, 0);
+    TURN_UNTIL(client_at_end(fd));
+    mem_free(bytes);
+    close(fd);
+}
+
+static void a_draining_connection_whose_client_dies_is_closed_without_an_upcall(void **state) {
+    (void)state;
+    int fd = client_new();
+    written = 0;
+    write_stream(world.newest, 6 << 20, 0);
+    conn_close_after_write(world.newest);
+    turn();
+    assert_true(conn_fd(world.newest) >= 0);
+    int server_fd = conn_fd(world.newest);
+    client_reset(fd);
+    TURN_UNTIL(fcntl(server_fd, F_GETFD) < 0);
+    assert_int_equal(world.ended, 0);
+}
+
+/* --- Ends --- */
+
+static struct session last_words;
+
+static void remember(struct conn *conn) {
+    last_words = *session_of(conn);
+    conn_close(conn);
+    conn_close(conn);
+    assert_ptr_equal(session_of(conn)->conn, conn); /* readable until the turn ends */
+}
+
+static void the_end_of_a_client_is_told_once(void **state) {
+    (void)state;
+    world.on_ended = remember;
+    int fd = client_new();
+    client_send(fd, "x", 1);
+    close(fd);
+    TURN_UNTIL(world.ended == 1);
+    assert_int_equal(last_words.received, 1);
+    assert_string_equal(last_words.reason, "the other side closed");
+    fd = client_new();
+    client_reset(fd);
+    TURN_UNTIL(world.ended == 2);
+    assert_string_equal(last_words.reason, "connection reset by peer");
+}
+
+static void a_failing_write_is_told_in_a_later_turn(void **state) {
+    (void)state;
+    world.on_ended = remember;
+    int fd = client_new();
+    client_reset(fd);
+    assert_int_equal(conn_try_write(world.newest, "x", 1), 0);
+    conn_queue(world.newest, "y", 1);
+    assert_int_equal(conn_pending_output(world.newest), 0);
+    assert_int_equal(world.ended, 0);
+    TURN_UNTIL(world.ended == 1);
+    assert_string_equal(last_words.reason, "connection reset by peer");
+}
+
+static void a_failing_queued_write_is_told(void **state) {
+    (void)state;
+    world.on_ended = remember;
+    int fd = client_new();
+    written = 0;
+    write_stream(world.newest, 6 << 20, 0);
+    turn();
+    client_reset(fd);
+    TURN_UNTIL(world.ended == 1);
+}
+
+static size_t close_now(struct conn *conn, char *bytes, size_t len) {
+    (void)len;
+    conn_close(conn);
+    bytes[0] = 'x'; /* still there */
+    return 0;
+}
+
+static void close_inside_data_keeps_the_bytes_until_it_returns(void **state) {
+    (void)state;
+    static char bytes[200 * 1000];
+    world.on_data = refuse;
+    int fd = client_new();
+    client_send(fd, bytes, sizeof(bytes));
+    TURN_UNTIL(conn_pending_input(world.newest) == sizeof(bytes));
+    world.on_data = close_now; /* with a block of its own, from a read */
+    client_send(fd, "x", 1);
+    TURN_UNTIL(client_at_end(fd));
+    close(fd);
+
+    fd = client_new(); /* in the shared buffer */
+    client_send(fd, "x", 1);
+    TURN_UNTIL(client_at_end(fd));
+    close(fd);
+
+    world.on_data = refuse; /* from a replay */
+    fd = client_new();
+    client_send(fd, "x", 1);
+    TURN_UNTIL(conn_pending_input(world.newest) == 1);
+    world.on_data = close_now;
+    conn_replay(world.newest);
+    assert_int_equal(conn_input_allocated(world.newest), 0);
+    TURN_UNTIL(client_at_end(fd));
+    assert_int_equal(world.ended, 0);
+    close(fd);
+}
+
+static size_t close_with_output(struct conn *conn, char *bytes, size_t len) {
+    (void)bytes;
+    written = 0;
+    for (int i = 0; i < 9; i++) write_stream(conn, 1 << 20, i % 3);
+    if (session_of(conn)->data_calls == 2) conn_close(conn);
+    return len;
+}
+
+static void close_drops_output_that_is_being_written(void **state) {
+    (void)state;
+    world.on_data = close_with_output;
+    int fd = client_new();
+    client_send(fd, "x", 1);
+    TURN_UNTIL(session_of(world.newest)->data_calls == 1);
+    client_send(fd, "x", 1);
+    static char bytes[1 << 20];
+    TURN_UNTIL(recv(fd, bytes, sizeof(bytes), 0) == 0);
+    assert_int_equal(world.ended, 0);
+    close(fd);
+}
+
+static void refuse_client(struct conn *conn) {
+    conn_try_write(conn, "-no\r\n", 5);
+    conn_close(conn);
+}
+
+static void close_inside_opened_still_says_why(void **state) {
+    (void)state;
+    world.on_opened = refuse_client;
+    int fd = client_new();
+    char answer[5];
+    client_receive(fd, answer, 5);
+    assert_memory_equal(answer, "-no\r\n", 5);
+    TURN_UNTIL(client_at_end(fd));
+    close(fd);
+}
+
+static void everything_alive_is_freed_with_the_loop(void **state) {
+    (void)state;
+    world.on_data = refuse;
+    int fds[3];
+    for (int i = 0; i < 3; i++) {
+        fds[i] = client_new();
+        written = 0;
+        write_stream(world.newest, 4 << 20, 0);
+        client_send(fds[i], "partial", 7);
+    }
+    conn_close(world.newest);
+    turn();
+    net_free(world.net);
+    for (int i = 0; i < 3; i++) close(fds[i]);
+    assert_int_equal(world.ended, 0);
+    setup(NULL);
+}
+
+/* --- Listeners --- */
+
+static void many_clients_that_come_at_once_are_all_served(void **state) {
+    (void)state;
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    enum { MANY = 2000 };
+    static int fds[MANY];
+    int count = 0;
+    while (count < MANY && count + 100 < (int)limit.rlim_cur / 2) {
+        fds[count] = client_try();
+        assert_true(fds[count] >= 0);
+        client_send(fds[count], "x", 1);
+        if (++count % 500 == 0) TURN_UNTIL(world.opened == count); /* the backlog is 511 */
+    }
+    TURN_UNTIL(world.opened == count);
+    char answer;
+    for (int i = 0; i < count; i++) client_receive(fds[i], &answer, 1);
+    for (int i = 0; i < count; i++) close(fds[i]);
+    TURN_UNTIL(world.ended == count);
+}
+
+static void running_out_of_descriptors_costs_clients_but_not_the_server(void **state) {
+    (void)state;
+    struct rlimit limit, tight;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    int fds[20];
+    for (int i = 0; i < 20; i++) fds[i] = client_try();
+    tight = limit;
+    tight.rlim_cur = (rlim_t)fds[19] + 5;
+    log_set_level(LOG_NOTHING);
+    setrlimit(RLIMIT_NOFILE, &tight);
+    for (int i = 0; i < 50; i++) turn();
+    setrlimit(RLIMIT_NOFILE, &limit);
+    log_set_level(LOG_NOTICE);
+    assert_true(world.opened > 0 && world.opened < 20);
+    for (int i = 0; i < 20; i++) close(fds[i]);
+    int served = world.opened;
+    TURN_UNTIL(world.ended == served);
+    int fd = client_new();
+    char answer;
+    client_send(fd, "x", 1);
+    client_receive(fd, &answer, 1);
+    close(fd);
+}
+
+static void a_closed_listener_leaves_its_connections_alone(void **state) {
+    (void)state;
+    int fd = client_new();
+    int port = listener_port(world.listener);
+    assert_true(port > 0);
+    listener_close(world.listener);
+    turn();
+    char answer;
+    client_send(fd, "x", 1);
+    client_receive(fd, &answer, 1);
+    close(fd);
+    TURN_UNTIL(world.ended == 1);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), -1);
+    close(fd);
+}
+
+static enum listen_status open_at(const char *address, int port, char text[128]) {
+    struct listener *listener;
+    text[0] = '\0';
+    enum listen_status status =
+        listener_open_tcp(world.net, address, port, 10, &EVENTS, &world, &listener, text, 128);
+    if (status == LISTEN_OK) listener_close(listener);
+    return status;
+}
+
+static void an_address_that_cannot_be_had_gives_a_reason(void **state) {
+    (void)state;
+    char text[128];
+    assert_int_equal(open_at("127.0.0.1", listener_port(world.listener), text), LISTEN_FAILED);
+    assert_string_equal(text, strerror(EADDRINUSE));
+    assert_int_equal(open_at("203.0.113.77", 0, text), LISTEN_UNAVAILABLE);
+    assert_string_equal(text, strerror(EADDRNOTAVAIL));
+    assert_int_equal(open_at("300.1.2.3", 0, text), LISTEN_FAILED);
+    assert_true(strlen(text) > 0);
+    assert_int_equal(open_at("*", 0, text), LISTEN_OK);
+    assert_int_equal(open_at("localhost", 0, text), LISTEN_OK);
+    assert_int_not_equal(open_at("::*", 0, text), LISTEN_FAILED);
+    turn();
+}
+
+static void ipv6_names_stand_in_brackets(void **state) {
+    (void)state;
+    struct listener *listener;
+    char text[128], want[CONN_NAME_MAX];
+    enum listen_status status =
+        listener_open_tcp(world.net, "::1", 0, 10, &EVENTS, &world, &listener, text, sizeof(text));
+    if (status == LISTEN_UNAVAILABLE) skip();
+    assert_int_equal(status, LISTEN_OK);
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6,
+                                   .sin6_port = htons((uint16_t)listener_port(listener)),
+                                   .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    TURN_UNTIL(world.opened == 1);
+    snprintf(want, sizeof(want), "[::1]:%d", listener_port(listener));
+    assert_string_equal(conn_local_name(world.newest, text), want);
+    assert_true(conn_is_local(world.newest));
+    close(fd);
+}
+
+static enum listen_status open_path(const char *path, unsigned permissions,
+                                    struct listener **listener, char text[128]) {
+    return listener_open_unix(world.net, path, permissions, 10, &EVENTS, &world, listener, text,
+                              128);
+}
+
+static int connect_path(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    return fd;
+}
+
+static void a_unix_socket_serves_and_removes_its_file(void **state) {
+    (void)state;
+    struct listener *listener;
+    char path[64], text[128], name[CONN_NAME_MAX];
+    snprintf(path, sizeof(path), "/tmp/packlist-net-test-%d.sock", (int)getpid());
+    assert_int_equal(open_path(path, 0700, &listener, text), LISTEN_OK);
+    assert_int_equal(listener_port(listener), 0);
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(file.st_mode & 0777, 0700);
+
+    int fd = connect_path(path);
+    TURN_UNTIL(world.opened == 1);
+    char answer[5];
+    client_send(fd, "hello", 5);
+    client_receive(fd, answer, 5);
+    assert_memory_equal(answer, "hello", 5);
+    assert_true(conn_is_unix(world.newest));
+    assert_true(conn_is_local(world.newest));
+    snprintf(text, sizeof(text), "%s:0", path);
+    assert_string_equal(conn_peer_name(world.newest, name), text);
+    assert_string_equal(conn_local_name(world.newest, name), text);
+    conn_set_keepalive(world.newest, 10);
+    close(fd);
+    TURN_UNTIL(world.ended == 1);
+    listener_close(listener);
+    turn();
+    assert_int_equal(stat(path, &file), -1);
+}
+
+static void a_unix_socket_replaces_a_socket_but_no_other_file(void **state) {
+    (void)state;
+    struct listener *listener;
+    char path[64], text[128];
+    snprintf(path, sizeof(path), "/tmp/packlist-net-test-%d.sock", (int)getpid());
+    struct sockaddr_un stale = {.sun_family = AF_UNIX};
+    snprintf(stale.sun_path, sizeof(stale.sun_path), "%s", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&stale, sizeof(stale)), 0);
+    close(fd);
+    assert_int_equal(open_path(path, 0, &listener, text), LISTEN_OK);
+    fd = connect_path(path);
+    TURN_UNTIL(world.opened == 1);
+    close(fd);
+    listener_close(listener);
+    turn();
+
+    fd = open(path, O_CREAT | O_RDWR, 0600);
+    close(fd);
+    assert_int_equal(open_path(path, 0, &listener, text), LISTEN_FAILED);
+    assert_string_equal(text, strerror(EEXIST));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(open_path("/no/such/folder/s", 0, &listener, text), LISTEN_FAILED);
+    assert_string_equal(text, strerror(ENOENT));
+    char long_path[200];
+    memset(long_path, 'a', sizeof(long_path));
+    long_path[0] = '/';
+    long_path[199] = '\0';
+    assert_int_equal(open_path(long_path, 0, &listener, text), LISTEN_FAILED);
+    assert_string_equal(text, strerror(ENAMETOOLONG));
+}
+
+/* --- The loop, timers, signals --- */
+
+struct beat {
+    struct net_timer *timer;
+    int count;
+    int stop_after;
+    bool free;
+};
+
+static void on_beat(void *arg) {
+    struct beat *beat = arg;
+    beat->count++;
+    if (beat->count != beat->stop_after) return;
+    if (beat->free) net_timer_free(beat->timer);
+    net_stop(world.net);
+}
+
+static int64_t now_ms(void) {
+    return clock_monotonic_us() / 1000;
+}
+
+static void run_freely(void) {
+    net_on_before_poll(world.net, NULL, NULL);
+    net_run(world.net);
+}
+
+static void timers_fire_once_or_again_and_not_early(void **state) {
+    (void)state;
+    struct beat once = {.stop_after = 1}, often = {.stop_after = 3, .free = true};
+    once.timer = net_timer_new(world.net, on_beat, &once);
+    often.timer = net_timer_new(world.net, on_beat, &often);
+    int64_t start = now_ms();
+    net_timer_start(once.timer, 20, 0);
+    run_freely();
+    assert_true(now_ms() - start >= 19);
+    assert_int_equal(once.count, 1);
+
+    usleep(20 * 1000); /* the loop's clock is behind now */
+    start = now_ms();
+    net_timer_start(often.timer, 10, 5);
+    run_freely();
+    assert_true(now_ms() - start >= 19);
+    assert_int_equal(often.count, 3);
+    assert_int_equal(once.count, 1);
+    net_timer_free(once.timer);
+}
+
+static void a_timer_can_be_stopped_and_reset(void **state) {
+    (void)state;
+    struct beat stopped = {.stop_after = 1}, reset = {.stop_after = 1}, end = {.stop_after = 1};
+    stopped.timer = net_timer_new(world.net, on_beat, &stopped);
+    reset.timer = net_timer_new(world.net, on_beat, &reset);
+    end.timer = net_timer_new(world.net, on_beat, &end);
+    net_timer_start(stopped.timer, 1, 0);
+    net_timer_stop(stopped.timer);
+    net_timer_start(reset.timer, 1, 0);
+    net_timer_start(reset.timer, 60 * 1000, 0);
+    net_timer_start(end.timer, 10, 0);
+    run_freely();
+    assert_int_equal(end.count, 1);
+    assert_int_equal(stopped.count, 0);
+    assert_int_equal(reset.count, 0);
+    net_timer_free(stopped.timer); /* the others are freed with the loop */
+}
+
+static int polls;
+
+static bool stay_awake_ten_times(void *arg) {
+    (void)arg;
+    return ++polls < 10;
+}
+
+static void the_loop_sleeps_only_when_before_poll_says_so(void **state) {
+    (void)state;
+    struct beat end = {.stop_after = 1};
+    end.timer = net_timer_new(world.net, on_beat, &end);
+    polls = 0;
+    net_on_before_poll(world.net, stay_awake_ten_times, NULL);
+    int64_t start = now_ms();
+    net_timer_start(end.timer, 50, 0);
+    net_run(world.net);
+    assert_true(now_ms() - start >= 49);
+    assert_true(polls >= 10 && polls <= 12); /* ten turns at once, and then it slept */
+}
+
+static void on_usr1(int signum, void *arg) {
+    *(int *)arg = signum;
+    net_stop(world.net);
+}
+
+static void a_signal_arrives_as_an_upcall(void **state) {
+    (void)state;
+    int seen = 0;
+    assert_true(net_on_signal(world.net, SIGUSR1, on_usr1, &seen));
+    assert_false(net_on_signal(world.net, SIGKILL, on_usr1, &seen));
+    raise(SIGUSR1);
+    assert_int_equal(seen, 0);
+    run_freely();
+    assert_int_equal(seen, SIGUSR1);
+}
+
+#define NET_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    clock_init();
+    const struct CMUnitTest tests[] = {
+        NET_TEST(an_echo_comes_back_and_an_idle_connection_owns_no_buffer),
+        NET_TEST(a_connection_is_small),
+        NET_TEST(a_connection_knows_its_names_and_options),
+        NET_TEST(input_that_comes_in_pieces_is_presented_in_one_piece),
+        NET_TEST(a_big_announced_argument_is_read_into_a_buffer_of_its_size),
+        NET_TEST(an_announcement_alone_costs_little_memory),
+        NET_TEST(input_that_is_not_consumed_is_kept_and_replayed),
+        NET_TEST(no_byte_is_lost_or_moved_whatever_is_consumed_and_announced),
+        NET_TEST(upcalls_nest_over_different_connections),
+        NET_TEST(a_client_that_floods_leaves_a_turn_to_the_others),
+        NET_TEST(a_slow_reader_gets_every_byte_in_order_and_stops_nobody),
+        NET_TEST(pending_output_counts_what_the_socket_has_not_taken),
+        NET_TEST(close_after_write_sends_all_and_then_closes),
+        NET_TEST(close_after_write_closes_at_once_when_nothing_is_queued),
+        NET_TEST(a_client_that_shut_its_sending_side_down_still_gets_its_answer),
+        NET_TEST(a_draining_connection_whose_client_dies_is_closed_without_an_upcall),
+        NET_TEST(the_end_of_a_client_is_told_once),
+        NET_TEST(a_failing_write_is_told_in_a_later_turn),
+        NET_TEST(a_failing_queued_write_is_told),
+        NET_TEST(close_inside_data_keeps_the_bytes_until_it_returns),
+        NET_TEST(close_drops_output_that_is_being_written),
+        NET_TEST(close_inside_opened_still_says_why),
+        NET_TEST(everything_alive_is_freed_with_the_loop),
+        NET_TEST(many_clients_that_come_at_once_are_all_served),
+        NET_TEST(running_out_of_descriptors_costs_clients_but_not_the_server),
+        NET_TEST(a_closed_listener_leaves_its_connections_alone),
+        NET_TEST(an_address_that_cannot_be_had_gives_a_reason),
+        NET_TEST(ipv6_names_stand_in_brackets),
+        NET_TEST(a_unix_socket_serves_and_removes_its_file),
+        NET_TEST(a_unix_socket_replaces_a_socket_but_no_other_file),
+        NET_TEST(timers_fire_once_or_again_and_not_early),
+        NET_TEST(a_timer_can_be_stopped_and_reset),
+        NET_TEST(the_loop_sleeps_only_when_before_poll_says_so),
+        NET_TEST(a_signal_arrives_as_an_upcall),
+    };
+    return cmocka_run_group_tests_name("net", tests, NULL, NULL);
+}
