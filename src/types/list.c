@@ -5,8 +5,8 @@
  *         ^                                              |      ^
  *         +--- the body falls to half of what fits ------+      |
  *                                                               |
- *      either of them --- a command passes the limits ---> QUICKLIST --- one node, half the limits
- * ---+
+ *      either of them --- a command passes the limits ---> QUICKLIST
+ *                    <--- one node of half the limits ---
  *
  * Invariants: the label LISTPACK stands only on a list of one raw node that is not plain; its
  * quicklist has the widest limits there are, so that the node is split only where even those are
@@ -31,8 +31,7 @@ static size_t serialized_size(const struct entry *entry) {
                                    : quicklist_serialized_size(hanging(entry));
 }
 
-/* --- Conversions --------------------------------------------------------------------------------
- */
+/* --- Conversions ----------------------------------------------------------------------------- */
 
 /* Makes the value of the entry one pointer to `list`. */
 static void hang(struct keyref *ref, struct quicklist *list, enum list_encoding encoding) {
@@ -111,8 +110,7 @@ static void shrink(struct keyref *ref, const struct quicklist_limits *limits) {
         embed(ref);
 }
 
-/* --- Growing ------------------------------------------------------------------------------------
- */
+/* --- Growing --------------------------------------------------------------------------------- */
 
 /* Would a listpack of `size` serialized bytes and `count` elements pass the limits with `more`
  * elements in it? Counts the length of the texts, not of the elements made of them, as Redis does.
@@ -237,8 +235,7 @@ void list_insert(struct keyref *ref, uint64_t index, struct slice text,
     if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
 }
 
-/* --- Replacing and moving -----------------------------------------------------------------------
- */
+/* --- Replacing and moving -------------------------------------------------------------------- */
 
 /* Bytes of the element at `index` of a list that is one listpack. */
 static size_t element_size(const struct entry *entry, uint64_t index) {
@@ -318,8 +315,7 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
     shrink(ref, limits);
 }
 
-/* --- Removing -----------------------------------------------------------------------------------
- */
+/* --- Removing -------------------------------------------------------------------------------- */
 
 void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
                const struct quicklist_limits *limits) {
@@ -360,8 +356,7 @@ uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
     return removed;
 }
 
-/* --- Looking ------------------------------------------------------------------------------------
- */
+/* --- Looking --------------------------------------------------------------------------------- */
 
 uint64_t list_length(const struct entry *entry) {
     return list_is_embedded(entry) ? list_embedded_count(entry) : quicklist_count(hanging(entry));
