@@ -35,7 +35,7 @@ void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_
         if (direction == LIST_FORWARD)
             reply_listpack_run(reply, run.first, n, run.end, run.readable_end);
         else
-            reply_listpack_run_back(reply, run.end, n);
+            reply_listpack_run_back(reply, run.end, n, run.first, run.readable_end);
         count -= n;
     }
     list_iter_end(&iter);
