@@ -1,4 +1,5 @@
 /* LMOVE RPOPLPUSH */
+#include "base/number.h"
 #include "commands/commands.h"
 #include "commands/list_common.h"
 
