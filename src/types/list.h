@@ -1,58 +1,74 @@
 /* list: what a list value can do; the only place that knows its encodings.
  *
- *      layout      where the elements are                                   OBJECT ENCODING
- *      embedded    a listpack body inside the entry, up to a few hundred    listpack
- *                  bytes: [body size 2][count 1] body
- *      hanging     one pointer to a quicklist                               listpack while its only
- * node is within the limits and it did not outgrow them; else quicklist
+ *      layout      where the elements are                                    OBJECT ENCODING
+ *      embedded    a listpack body inside the entry, of at most              listpack
+ *                  LIST_EMBEDDED_MAX bytes and 255 elements
+ *      hanging     one pointer to a quicklist                                listpack while it is
+ * one raw node that did not outgrow the limits; else quicklist
  *
  * Which encoding OBJECT ENCODING shows follows Redis: a list starts as listpack, becomes quicklist
- * when a push would pass list-max-listpack-size, and listpack again when it has one node of at most
- * half the limit, checked after removals.
+ * when a command would make it pass list-max-listpack-size, and listpack again when it has one node
+ * of at most half the limit, checked after removals and replacements. `limits` are those in force
+ * now; a list keeps those it became a quicklist with for its nodes.
  *
- * Functions that may move the entry take the keyref. Positions: 0-based from the head. A list in
- * the keyspace is never empty: who empties one deletes the key. */
+ * Functions that may move the entry take the keyref; elements that they are given must not lie in
+ * the same list. Positions: 0-based from the head. A list in the keyspace is never empty: who
+ * empties one deletes the key. */
 #ifndef PACKLIST_TYPES_LIST_H
 #define PACKLIST_TYPES_LIST_H
 
-#include "base/sds.h"
+#include "base/slice.h"
 #include "ds/quicklist.h"
 #include "store/keyspace.h"
 
 /* Bytes of body up to which a list lives inside its entry. */
+#ifdef TINY_LIMITS
+#define LIST_EMBEDDED_MAX 48
+#else
 #define LIST_EMBEDDED_MAX 512
+#endif
 
-/* Adds a new list with `count` (> 0) elements, pushed at `end` one after another, under the key
- * that `ref` looked up and did not find. */
-void list_create(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
-                 const struct quicklist_limits *limits);
+/* Adds a new list with `count` (> 0) elements, pushed at `end` one after another, under `key`,
+ * which `ref` looked up and did not find. */
+void list_create(struct keyref *ref, struct slice key, enum list_end end,
+                 const struct slice *elements, size_t count, const struct quicklist_limits *limits);
 
-/* Pushes `count` elements one after another. O(count). */
+/* Pushes `count` elements one after another. O(bytes pushed), and O(LIST_EMBEDDED_MAX) while small.
+ */
 void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
                const struct quicklist_limits *limits);
 
+/* O(1). */
 uint64_t list_length(const struct entry *entry);
 
-/* The element at one end, a view until the list changes. O(1). */
+/* The element at one end of a list that is not empty, a view until the list changes. O(1). */
 const uint8_t *list_peek(const struct entry *entry, enum list_end end);
 
 /* Removes `count` elements (at most all) from one end. O(1) for one. The list may be empty after
- * it: the caller then deletes the key. May convert the encoding back to listpack. */
-void list_drop(struct keyref *ref, enum list_end end, uint64_t count);
+ * it: the caller then deletes the key. */
+void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
+               const struct quicklist_limits *limits);
 
-/* Replaces / inserts before position `index` (< length; insert: <= length). */
+/* Moves the element at the `from` end to the other end. O(element). */
+void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_limits *limits);
+
+/* Replaces the element at `index` (< length). O(log n + node). */
 void list_set(struct keyref *ref, uint64_t index, struct slice element,
               const struct quicklist_limits *limits);
+
+/* Inserts before position `index` (<= length; == length appends). O(log n + node). */
 void list_insert(struct keyref *ref, uint64_t index, struct slice element,
                  const struct quicklist_limits *limits);
 
-/* Keeps [from, from + count) and removes the rest; count may be 0. */
-void list_trim(struct keyref *ref, uint64_t from, uint64_t count);
+/* Keeps [from, from + count), which lies inside the list, and removes the rest; count may be 0.
+ * O(nodes removed). */
+void list_trim(struct keyref *ref, uint64_t from, uint64_t count,
+               const struct quicklist_limits *limits);
 
 /* Removes up to `max` elements equal to `element` from `direction`'s beginning on; returns how
- * many. */
+ * many. O(bytes), at memory speed. */
 uint64_t list_remove(struct keyref *ref, struct slice element, uint64_t max,
-                     enum list_direction direction);
+                     enum list_direction direction, const struct quicklist_limits *limits);
 
 /* Reading in order, over either layout, on the caller's stack; list_iter_end must be called; the
  * list must not change meanwhile. Elements and runs are views. */
@@ -60,19 +76,30 @@ struct list_iter {
     struct quicklist_iter chunks; /* hanging layout */
     const uint8_t *first;         /* embedded layout: the body */
     const uint8_t *end;
-    const uint8_t *at;
-    uint64_t index;
-    uint64_t remaining;
+    const uint8_t *readable_end; /* bytes before it may be read */
+    const uint8_t *at;           /* forward: the next element; backward: just past it */
+    uint64_t index;              /* position of the next element */
+    uint64_t remaining;          /* elements left in this direction */
     enum list_direction direction;
     bool embedded;
 };
+
+/* Places the iterator so that the first element read is the one at `index` (< length). O(log n +
+ * node). */
 void list_iter_start(struct list_iter *iter, const struct entry *entry, uint64_t index,
                      enum list_direction direction);
 void list_iter_end(struct list_iter *iter);
+
+/* The next element, or NULL at the end of the list. Amortised O(1). */
 const uint8_t *list_iter_next(struct list_iter *iter);
+
+/* What is left of the current node as one run (see quicklist_iter_run); false at the end of the
+ * list. */
 bool list_iter_run(struct list_iter *iter, struct quicklist_run *run);
 
-/* Next element equal to `needle` among the next `max`; its position in *index. */
+/* Next element equal to `needle` among the next `max`: true with its position in *index, the
+ * iterator then standing behind it; false when there is none: the iterator is then of no more use.
+ */
 bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle, uint64_t max,
                     uint64_t *index);
 
@@ -92,6 +119,8 @@ const struct quicklist *list_quicklist(const struct entry *entry);
 /* The body of a list that is a single listpack (embedded, or one raw node): true, and where. */
 bool list_single_body(const struct entry *entry, const uint8_t **first, const uint8_t **end);
 
+/* The executable invariant. An empty list passes: it is what list_drop may leave for a moment.
+ * O(bytes). */
 bool list_check(const struct entry *entry);
 
 #endif

@@ -2,7 +2,6 @@
 #ifndef PACKLIST_TYPES_VALUE_H
 #define PACKLIST_TYPES_VALUE_H
 
-#include "base/sds.h"
 #include "store/entry.h"
 
 /* "string", "list", …: what TYPE answers. Static. */
@@ -11,10 +10,23 @@ const char *value_type_name(enum value_type type);
 /* What OBJECT ENCODING answers: "listpack", "quicklist", "int", "embstr", "raw". Static. */
 const char *value_encoding_name(const struct entry *entry);
 
+/* Is it a collection without members, whose key must go? A string is never empty in this sense.
+ * O(1). */
+bool value_is_empty(const struct entry *entry);
+
+/* Bytes of the value inside the entry: what entry_resize and entry_free ask for. O(1). */
+size_t value_size(const struct entry *entry);
+
+/* Frees what hangs off the entry, which must then be freed or given another value. O(nodes). */
+void value_free_hanging(struct entry *entry);
+
 /* Frees the entry with everything its value owns. */
 void value_free(struct entry *entry);
 
 /* Bytes the entry and everything its value owns take, as allocated. O(1). */
 size_t value_allocated(const struct entry *entry);
+
+/* The executable invariant of entry and value. O(bytes). */
+bool value_check(const struct entry *entry);
 
 #endif

@@ -1,0 +1,143 @@
+/* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY KEYS SCAN: keys, whatever stands under them. */
+#include "base/clock.h"
+#include "base/glob.h"
+#include "base/number.h"
+#include "commands/commands.h"
+#include "server/call.h"
+#include "types/value.h"
+
+void del_command(struct call *call) {
+    int64_t deleted = 0;
+    for (size_t i = 1; i < call->argc; i++) {
+        struct keyref ref = call_find_quiet(call, call->argv[i]);
+        if (ref.entry == NULL) continue;
+        call_delete(call, &ref, call->argv[i]);
+        deleted++;
+    }
+    reply_integer(call->reply, deleted);
+}
+
+/* A list is freed in one step per node, not per element: quick enough to do at once. */
+void unlink_command(struct call *call) {
+    del_command(call);
+}
+
+void exists_command(struct call *call) {
+    int64_t found = 0;
+    for (size_t i = 1; i < call->argc; i++)
+        found += call_find_read(call, call->argv[i]).entry != NULL;
+    reply_integer(call->reply, found);
+}
+
+void type_command(struct call *call) {
+    struct keyref ref = call_find_quiet(call, call->argv[1]);
+    const char *name = ref.entry ? value_type_name(entry_type(ref.entry)) : "none";
+    reply_status(call->reply, slice_of_cstr(name));
+}
+
+void dbsize_command(struct call *call) {
+    reply_integer(call->reply, (int64_t)keyspace_count(call->keyspace));
+}
+
+void randomkey_command(struct call *call) {
+    struct random random;
+    random_seed(&random, clock_ticks());
+    const struct entry *entry = keyspace_random(call->keyspace, &random);
+    if (entry)
+        reply_bulk(call->reply, entry_key(entry));
+    else
+        reply_null(call->reply);
+}
+
+void keys_command(struct call *call) {
+    struct slice pattern = call->argv[1];
+    bool all = glob_is_match_all(pattern);
+    size_t mark = reply_begin(call->reply), count = 0;
+    struct keyspace_iter iter;
+    const struct entry *entry;
+    keyspace_iter_start(&iter, call->keyspace);
+    while ((entry = keyspace_iter_next(&iter)) != NULL) {
+        struct slice key = entry_key(entry);
+        if (!all && !glob_match(pattern, key, false)) continue;
+        reply_bulk(call->reply, key);
+        count++;
+    }
+    reply_array_end(call->reply, mark, count);
+}
+
+/* --- SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] ----------------------------------- */
+
+struct scan {
+    uint64_t cursor;
+    struct slice pattern;
+    bool has_pattern;
+    struct slice type;
+    bool has_type;
+    uint64_t wanted;  /* COUNT */
+    uint64_t visited; /* keys looked at, whether told or not */
+    size_t told;
+    struct reply keys; /* the keys told, as bulks: they stand behind the cursor that comes of
+                          visiting them */
+};
+
+static bool scan_parse_option(struct call *call, size_t index, struct scan *scan) {
+    struct slice option = call->argv[index];
+    int64_t count;
+    if (index + 1 == call->argc) {
+        call_syntax_error(call);
+        return false;
+    }
+    if (slice_is(option, "count")) {
+        if (!call_integer(call, index + 1, &count)) return false;
+        if (count < 1) {
+            call_syntax_error(call);
+            return false;
+        }
+        scan->wanted = (uint64_t)count;
+    } else if (slice_is(option, "match")) {
+        scan->pattern = call->argv[index + 1];
+        scan->has_pattern = !glob_is_match_all(scan->pattern);
+    } else if (slice_is(option, "type")) {
+        scan->type = call->argv[index + 1];
+        scan->has_type = true;
+    } else {
+        call_syntax_error(call);
+        return false;
+    }
+    return true;
+}
+
+static void scan_visit(struct entry *entry, void *arg) {
+    struct scan *scan = arg;
+    struct slice key = entry_key(entry);
+    scan->visited++;
+    if (scan->has_type && !slice_is(scan->type, value_type_name(entry_type(entry)))) return;
+    if (scan->has_pattern && !glob_match(scan->pattern, key, false)) return;
+    reply_bulk(&scan->keys, key);
+    scan->told++;
+}
+
+void scan_command(struct call *call) {
+    enum { BUCKETS_PER_KEY_WANTED = 10 }; /* how long to search a sparse table for them */
+    struct scan scan = {.wanted = 10};
+    if (!number_parse_uint64(call->argv[1], &scan.cursor)) {
+        reply_error(call->reply, "ERR invalid cursor");
+        return;
+    }
+    for (size_t i = 2; i < call->argc; i += 2) {
+        if (!scan_parse_option(call, i, &scan)) return;
+    }
+    uint64_t steps = scan.wanted < UINT64_MAX / BUCKETS_PER_KEY_WANTED
+                         ? scan.wanted * BUCKETS_PER_KEY_WANTED
+                         : UINT64_MAX;
+    reply_init(&scan.keys, 256);
+    do {
+        scan.cursor = keyspace_scan(call->keyspace, scan.cursor, scan_visit, &scan);
+    } while (scan.cursor && --steps && scan.visited < scan.wanted);
+    char cursor[INT64_TEXT_MAX];
+    reply_array(call->reply, 2);
+    reply_bulk(call->reply, slice_make(cursor, number_format_uint64(cursor, scan.cursor)));
+    reply_array(call->reply, scan.told);
+    reply_raw(call->reply, slice_make(scan.keys.data, scan.keys.len));
+    reply_free(&scan.keys);
+}

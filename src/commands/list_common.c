@@ -1,0 +1,50 @@
+#include "commands/list_common.h"
+
+static bool check_list(struct call *call, const struct keyref *ref) {
+    return ref->entry == NULL || call_check_type(call, ref->entry, VALUE_LIST);
+}
+
+bool list_find_read(struct call *call, struct slice key, struct keyref *ref) {
+    *ref = call_find_read(call, key);
+    return check_list(call, ref);
+}
+
+bool list_find_write(struct call *call, struct slice key, struct keyref *ref) {
+    *ref = call_find_write(call, key);
+    return check_list(call, ref);
+}
+
+void list_clamp_range(int64_t start, int64_t stop, uint64_t length, uint64_t *from,
+                      uint64_t *count) {
+    int64_t signed_length = (int64_t)length;
+    if (start < 0) start += signed_length;
+    if (stop < 0) stop += signed_length;
+    if (start < 0) start = 0;
+    if (stop >= signed_length) stop = signed_length - 1;
+    *from = start <= stop ? (uint64_t)start : 0;
+    *count = start <= stop ? (uint64_t)(stop - start) + 1 : 0;
+}
+
+void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_t from,
+                         uint64_t count, enum list_direction direction) {
+    struct list_iter iter;
+    struct quicklist_run run;
+    list_iter_start(&iter, entry, from, direction);
+    while (count && list_iter_run(&iter, &run)) {
+        size_t n = run.count < count ? run.count : (size_t)count;
+        if (direction == LIST_FORWARD)
+            reply_listpack_run(reply, run.first, n, run.end, run.readable_end);
+        else
+            reply_listpack_run_back(reply, run.end, n, run.first, run.readable_end);
+        count -= n;
+    }
+    list_iter_end(&iter);
+}
+
+const char *list_push_event(enum list_end end) {
+    return end == LIST_HEAD ? "lpush" : "rpush";
+}
+
+const char *list_pop_event(enum list_end end) {
+    return end == LIST_HEAD ? "lpop" : "rpop";
+}

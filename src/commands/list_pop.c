@@ -1,0 +1,103 @@
+/* LPOP RPOP LMPOP */
+#include "commands/commands.h"
+#include "commands/list_common.h"
+
+void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end) {
+    reply_listpack_element(call->reply, list_peek(ref->entry, end));
+    list_drop(ref, end, 1, call->list_limits);
+    call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), 1);
+}
+
+void list_pop_many(struct call *call, struct keyref *ref, struct slice key, enum list_end end,
+                   uint64_t count) {
+    uint64_t length = list_length(ref->entry);
+    if (count > length) count = length;
+    reply_array(call->reply, count);
+    if (end == LIST_HEAD)
+        list_reply_elements(call->reply, ref->entry, 0, count, LIST_FORWARD);
+    else
+        list_reply_elements(call->reply, ref->entry, length - 1, count, LIST_BACKWARD);
+    list_drop(ref, end, count, call->list_limits);
+    call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), count);
+}
+
+static void pop(struct call *call, enum list_end end) {
+    int64_t count = 0;
+    bool has_count = call->argc == 3;
+    if (call->argc > 3) {
+        call_wrong_arity(call);
+        return;
+    }
+    if (has_count && !call_integer_in(call, 2, 0, INT64_MAX, &count,
+                                      "ERR value is out of range, must be positive"))
+        return;
+    struct keyref ref;
+    if (!list_find_write(call, call->argv[1], &ref)) return;
+    if (ref.entry == NULL) {
+        if (has_count)
+            reply_null_array(call->reply);
+        else
+            reply_null(call->reply);
+    } else if (!has_count) {
+        list_pop_one(call, &ref, call->argv[1], end);
+    } else if (count == 0) {
+        reply_array(call->reply, 0);
+    } else {
+        list_pop_many(call, &ref, call->argv[1], end, (uint64_t)count);
+    }
+}
+
+void lpop_command(struct call *call) {
+    pop(call, LIST_HEAD);
+}
+
+void rpop_command(struct call *call) {
+    pop(call, LIST_TAIL);
+}
+
+/* --- Several keys ---------------------------------------------------------------------------- */
+
+bool list_mpop_parse(struct call *call, size_t index, struct list_mpop *mpop) {
+    int64_t key_count;
+    if (!call_integer_in(call, index, 1, INT64_MAX, &key_count,
+                         "ERR numkeys should be greater than 0"))
+        return false;
+    size_t behind = call->argc - index - 1; /* arguments behind numkeys */
+    if ((uint64_t)key_count >= behind) {
+        call_syntax_error(call);
+        return false;
+    }
+    size_t at = index + 1 + (size_t)key_count;
+    *mpop = (struct list_mpop){call->argv + index + 1, (size_t)key_count, LIST_HEAD, 1};
+    if (!call_list_end(call, at++, &mpop->end)) return false;
+    if (at == call->argc) return true;
+    if (!slice_is(call->argv[at], "count") || at + 1 == call->argc) {
+        call_syntax_error(call);
+        return false;
+    }
+    if (!call_integer_in(call, at + 1, 1, INT64_MAX, &mpop->count,
+                         "ERR count should be greater than 0"))
+        return false;
+    if (at + 2 == call->argc) return true;
+    call_syntax_error(call);
+    return false;
+}
+
+bool list_mpop_serve(struct call *call, const struct list_mpop *mpop) {
+    for (size_t i = 0; i < mpop->key_count; i++) {
+        struct keyref ref;
+        if (!list_find_write(call, mpop->keys[i], &ref)) return true;
+        if (ref.entry == NULL) continue;
+        reply_array(call->reply, 2);
+        reply_bulk(call->reply, mpop->keys[i]);
+        list_pop_many(call, &ref, mpop->keys[i], mpop->end, (uint64_t)mpop->count);
+        return true;
+    }
+    return false;
+}
+
+void lmpop_command(struct call *call) {
+    struct list_mpop mpop;
+    if (!list_mpop_parse(call, 1, &mpop)) return;
+    if (!list_mpop_serve(call, &mpop)) reply_null_array(call->reply);
+}

@@ -1,0 +1,86 @@
+/* LPOS key element [RANK rank] [COUNT count] [MAXLEN length] */
+#include "commands/commands.h"
+#include "commands/list_common.h"
+
+struct lpos {
+    int64_t rank;   /* the first match to tell, from 1 on; negative: counted from the tail */
+    int64_t count;  /* matches to tell; 0 = all, -1 = one, not in an array */
+    int64_t maxlen; /* elements to look at; 0 = all */
+};
+
+static bool parse_rank(struct call *call, size_t index, int64_t *rank) {
+    /* INT64_MIN has no positive counterpart. */
+    if (!call_integer_in(call, index, -INT64_MAX, INT64_MAX, rank, NULL)) return false;
+    if (*rank != 0) return true;
+    reply_error(call->reply,
+                "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second "
+                "... or use negative to start from the end of the list");
+    return false;
+}
+
+static bool parse_lpos(struct call *call, struct lpos *lpos) {
+    for (size_t i = 3; i < call->argc; i += 2) {
+        struct slice option = call->argv[i];
+        bool valid = false;
+        if (i + 1 == call->argc)
+            call_syntax_error(call);
+        else if (slice_is(option, "rank"))
+            valid = parse_rank(call, i + 1, &lpos->rank);
+        else if (slice_is(option, "count"))
+            valid = call_integer_in(call, i + 1, 0, INT64_MAX, &lpos->count,
+                                    "ERR COUNT can't be negative");
+        else if (slice_is(option, "maxlen"))
+            valid = call_integer_in(call, i + 1, 0, INT64_MAX, &lpos->maxlen,
+                                    "ERR MAXLEN can't be negative");
+        else
+            call_syntax_error(call);
+        if (!valid) return false;
+    }
+    return true;
+}
+
+/* Answers the positions of up to `wanted` matches, as integers; returns how many there were. */
+static uint64_t reply_matches(struct reply *reply, const struct entry *entry, struct slice text,
+                              const struct lpos *lpos, uint64_t wanted) {
+    struct listpack_element needle;
+    struct list_iter iter;
+    bool forward = lpos->rank > 0;
+    uint64_t length = list_length(entry);
+    uint64_t to_skip = (uint64_t)(forward ? lpos->rank : -lpos->rank) - 1;
+    uint64_t limit =
+        lpos->maxlen && (uint64_t)lpos->maxlen < length ? (uint64_t)lpos->maxlen : length;
+    uint64_t start = forward ? 0 : length - 1, looked_at = 0, told = 0, index;
+    listpack_prepare(&needle, text);
+    list_iter_start(&iter, entry, start, forward ? LIST_FORWARD : LIST_BACKWARD);
+    while (told < wanted && looked_at < limit &&
+           list_iter_find(&iter, &needle, limit - looked_at, &index)) {
+        looked_at = (forward ? index : start - index) + 1;
+        if (to_skip) {
+            to_skip--;
+        } else {
+            reply_integer(reply, (int64_t)index);
+            told++;
+        }
+    }
+    list_iter_end(&iter);
+    return told;
+}
+
+void lpos_command(struct call *call) {
+    struct lpos lpos = {.rank = 1, .count = -1};
+    struct keyref ref;
+    if (!parse_lpos(call, &lpos) || !list_find_read(call, call->argv[1], &ref)) return;
+    struct reply *reply = call->reply;
+    if (lpos.count == -1) {
+        if (!ref.entry || !reply_matches(reply, ref.entry, call->argv[2], &lpos, 1))
+            reply_null(reply);
+        return;
+    }
+    if (ref.entry == NULL) {
+        reply_array(reply, 0);
+        return;
+    }
+    size_t mark = reply_begin(reply);
+    uint64_t wanted = lpos.count ? (uint64_t)lpos.count : UINT64_MAX;
+    reply_array_end(reply, mark, reply_matches(reply, ref.entry, call->argv[2], &lpos, wanted));
+}

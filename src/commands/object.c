@@ -1,0 +1,90 @@
+/* OBJECT and MEMORY: what is known of a value beside its members. Looking does not count as a use
+ * of the key. */
+#include "commands/commands.h"
+#include "server/call.h"
+#include "types/string.h"
+#include "types/value.h"
+
+/* Finds the key that stands at argv[2]; answers null when there is none. */
+static const struct entry *find_or_null(struct call *call) {
+    struct keyref ref = call_find_quiet(call, call->argv[2]);
+    if (ref.entry == NULL) reply_null(call->reply);
+    return ref.entry;
+}
+
+void object_encoding_command(struct call *call) {
+    const struct entry *entry = find_or_null(call);
+    if (entry) reply_bulk_cstr(call->reply, value_encoding_name(entry));
+}
+
+/* Nothing is shared here; small integers, which Redis shares, have the count that it gives to
+ * shared values. */
+void object_refcount_command(struct call *call) {
+    enum { SHARED_INTEGERS = 10000 };
+    const struct entry *entry = find_or_null(call);
+    int64_t integer;
+    if (entry == NULL) return;
+    bool shared = entry_type(entry) == VALUE_STRING && string_integer(entry, &integer) &&
+                  integer >= 0 && integer < SHARED_INTEGERS;
+    reply_integer(call->reply, shared ? INT32_MAX : 1);
+}
+
+void object_idletime_command(struct call *call) {
+    enum { CLOCK_MASK = 0xFFFFFF }; /* the access clock: seconds, 24 bits */
+    const struct entry *entry = find_or_null(call);
+    if (entry == NULL) return;
+    uint32_t now = (uint32_t)(call->now_ms / 1000);
+    reply_integer(call->reply, (now - entry_clock(entry)) & CLOCK_MASK);
+}
+
+void object_freq_command(struct call *call) {
+    if (find_or_null(call) == NULL) return;
+    reply_error(call->reply,
+                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please "
+                "note that when switching between policies at runtime LRU and LFU data will take "
+                "some time to adjust.");
+}
+
+void object_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "ENCODING <key>",
+        "    Return the name of the representation that holds the value of <key>.",
+        "FREQ <key>",
+        "    Return how often <key> is used, as the logarithmic counter of the LFU policies.",
+        "IDLETIME <key>",
+        "    Return for how many seconds <key> has not been used.",
+        "REFCOUNT <key>",
+        "    Return the number of references to the value of <key>.",
+        NULL,
+    };
+    call_help(call, lines);
+}
+
+/* MEMORY USAGE key [SAMPLES count]. The figure is exact: there is nothing to sample. */
+void memory_usage_command(struct call *call) {
+    for (size_t i = 3; i < call->argc; i += 2) {
+        int64_t samples;
+        if (!slice_is(call->argv[i], "samples") || i + 1 == call->argc) {
+            call_syntax_error(call);
+            return;
+        }
+        if (!call_integer(call, i + 1, &samples)) return;
+        if (samples < 0) {
+            call_syntax_error(call);
+            return;
+        }
+    }
+    const struct entry *entry = find_or_null(call);
+    if (entry) reply_integer(call->reply, (int64_t)value_allocated(entry));
+}
+
+void memory_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "USAGE <key> [SAMPLES <count>]",
+        "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the figure "
+        "is",
+        "    always exact.",
+        NULL,
+    };
+    call_help(call, lines);
+}

@@ -1,0 +1,410 @@
+/* Lists: chooses and converts layouts and encodings; the work on elements is done in
+ * list_embedded.c and ds/quicklist.
+ *
+ *      EMBEDDED --- the body outgrows the entry ---> LISTPACK (hanging, one raw node)
+ *         ^                                              |      ^
+ *         +--- the body falls to half of what fits ------+      |
+ *                                                               |
+ *      either of them --- a command passes the limits ---> QUICKLIST
+ *                    <--- one node of half the limits ---
+ *
+ * Invariants: the label LISTPACK stands only on a list of one raw node that is not plain; its
+ * quicklist has the widest limits there are, so that the node is split only where even those are
+ * passed, which ends the label. A QUICKLIST has the limits of the configuration at the time it
+ * became one. */
+#include "types/list.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "types/list_embedded.h"
+
+/* What a hanging list shown as listpack works with: its one node is as large as a node can be. */
+static const struct quicklist_limits one_node_limits = {.fill = -5};
+
+static struct quicklist *hanging(const struct entry *entry) {
+    return entry_pointer(entry);
+}
+
+/* Bytes of the list as one serialized listpack; for lists of one node. */
+static size_t serialized_size(const struct entry *entry) {
+    return list_is_embedded(entry) ? list_embedded_size(entry) + LISTPACK_OVERHEAD
+                                   : quicklist_serialized_size(hanging(entry));
+}
+
+/* --- Conversions ----------------------------------------------------------------------------- */
+
+/* Makes the value of the entry one pointer to `list`. */
+static void hang(struct keyref *ref, struct quicklist *list, enum list_encoding encoding) {
+    struct entry *entry =
+        entry_resize(ref->entry, list_value_size(ref->entry), sizeof(struct quicklist *));
+    entry_set_pointer(entry, list);
+    entry_set_type(entry, VALUE_LIST, encoding);
+    entry_set_byte(entry, 0);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+}
+
+static void hang_embedded(struct keyref *ref, enum list_encoding encoding,
+                          struct quicklist_limits limits) {
+    const uint8_t *first = list_embedded_first(ref->entry);
+    size_t count = list_embedded_count(ref->entry);
+    struct quicklist *list =
+        count ? quicklist_from_body(limits, first, first + list_embedded_size(ref->entry), count)
+              : quicklist_new(limits);
+    hang(ref, list, encoding);
+}
+
+/* Puts a hanging list of one raw node, whose body fits, into the entry. */
+static void embed(struct keyref *ref) {
+    struct quicklist *list = hanging(ref->entry);
+    const uint8_t *first, *end;
+    if (!quicklist_single_body(list, &first, &end)) return;
+    size_t size = (size_t)(end - first);
+    struct entry *entry =
+        entry_resize(ref->entry, sizeof(struct quicklist *), LIST_EMBEDDED_OFFSET + size);
+    entry_set_type(entry, VALUE_LIST, LIST_EMBEDDED);
+    list_embedded_set_figures(entry, size, quicklist_count(list));
+    memcpy(list_embedded_first(entry), first, size);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    quicklist_free(list);
+}
+
+static void become_quicklist(struct keyref *ref, const struct quicklist_limits *limits) {
+    if (list_is_embedded(ref->entry)) {
+        hang_embedded(ref, LIST_QUICKLIST, *limits);
+    } else {
+        quicklist_set_limits(hanging(ref->entry), *limits);
+        entry_set_type(ref->entry, VALUE_LIST, LIST_QUICKLIST);
+    }
+}
+
+/* After something grew: a list shown as listpack has one raw node, or is one no more. */
+static void settle_listpack(struct keyref *ref, const struct quicklist_limits *limits) {
+    const uint8_t *first, *end;
+    if (!quicklist_single_body(hanging(ref->entry), &first, &end)) become_quicklist(ref, limits);
+}
+
+/* Has a quicklist fallen to half of what a listpack may be? A limit of either count or bytes is
+ * halved as Redis does, rounding down. */
+static bool fell_to_half(const struct quicklist *list, const struct quicklist_limits *limits) {
+    const uint8_t *first, *end;
+    size_t count = quicklist_count(list);
+    if (!quicklist_single_body(list, &first, &end)) return false;
+    /* Bytes do not count here where the limit is a number of elements. */
+    if (limits->fill >= 0) return count <= (size_t)limits->fill / 2;
+    return !quicklist_exceeds_fill(limits->fill, 2 * quicklist_serialized_size(list), count);
+}
+
+/* After something became smaller. */
+static void shrink(struct keyref *ref, const struct quicklist_limits *limits) {
+    unsigned encoding = entry_encoding(ref->entry);
+    if (encoding == LIST_EMBEDDED) return;
+    struct quicklist *list = hanging(ref->entry);
+    if (quicklist_node_count(list) != 1) return;
+    if (encoding == LIST_QUICKLIST) {
+        if (!fell_to_half(list, limits)) return;
+        quicklist_set_limits(list, one_node_limits);
+        entry_set_type(ref->entry, VALUE_LIST, LIST_LISTPACK);
+    }
+    if (quicklist_serialized_size(list) <= LIST_EMBEDDED_MAX / 2 + LISTPACK_OVERHEAD &&
+        quicklist_count(list) <= LIST_EMBEDDED_COUNT_MAX)
+        embed(ref);
+}
+
+/* --- Growing --------------------------------------------------------------------------------- */
+
+/* Would a listpack of `size` serialized bytes and `count` elements pass the limits with `more`
+ * elements in it? Counts the length of the texts, not of the elements made of them, as Redis does.
+ */
+static bool outgrows(size_t size, size_t count, const struct slice *elements, size_t more,
+                     const struct quicklist_limits *limits) {
+    for (size_t i = 0; i < more; i++) size += elements[i].len;
+    return quicklist_exceeds_fill(limits->fill, size, count + more);
+}
+
+/* Elements made ready, a handful at a time. */
+struct batch {
+    struct listpack_element items[16];
+    size_t count;
+    size_t size; /* of all of them as a body */
+};
+
+static void batch_prepare(struct batch *batch, const struct slice *elements, size_t count) {
+    size_t max = sizeof(batch->items) / sizeof(batch->items[0]);
+    batch->count = count < max ? count : max;
+    batch->size = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        listpack_prepare(&batch->items[i], elements[i]);
+        batch->size += batch->items[i].size;
+    }
+}
+
+/* Writes the batch as a body at `dst`: what is pushed at the head comes out in reverse. */
+static void batch_write(const struct batch *batch, uint8_t *dst, enum list_end end) {
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct listpack_element *item =
+            &batch->items[end == LIST_TAIL ? i : batch->count - 1 - i];
+        listpack_write(dst, item);
+        dst += item->size;
+    }
+}
+
+static void push_hanging(struct quicklist *list, enum list_end end, const struct slice *elements,
+                         size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct listpack_element element;
+        listpack_prepare(&element, elements[i]);
+        quicklist_push(list, end, &element);
+    }
+}
+
+/* Pushes to a list that stays a listpack, in batches as long as it stays embedded. */
+static void push_listpack(struct keyref *ref, enum list_end end, const struct slice *elements,
+                          size_t count, const struct quicklist_limits *limits) {
+    while (count && list_is_embedded(ref->entry)) {
+        struct batch batch;
+        batch_prepare(&batch, elements, count);
+        size_t size = list_embedded_size(ref->entry);
+        size_t length = list_embedded_count(ref->entry) + batch.count;
+        if (!list_embedded_fits(size + batch.size, length)) {
+            hang_embedded(ref, LIST_LISTPACK, one_node_limits);
+            break;
+        }
+        size_t at = end == LIST_HEAD ? 0 : size;
+        batch_write(&batch, list_embedded_splice(ref, at, 0, batch.size, length), end);
+        elements += batch.count;
+        count -= batch.count;
+    }
+    if (count == 0) return;
+    push_hanging(hanging(ref->entry), end, elements, count);
+    settle_listpack(ref, limits);
+}
+
+void list_create(struct keyref *ref, struct slice key, enum list_end end,
+                 const struct slice *elements, size_t count,
+                 const struct quicklist_limits *limits) {
+    struct batch batch;
+    batch_prepare(&batch, elements, count);
+    bool large = outgrows(LISTPACK_OVERHEAD, 0, elements, count, limits);
+    if (!large && list_embedded_fits(batch.size, batch.count)) {
+        struct entry *entry = list_embedded_new(key, batch.size, batch.count);
+        batch_write(&batch, list_embedded_first(entry), end);
+        keyspace_add(ref, entry);
+        if (batch.count < count)
+            push_listpack(ref, end, elements + batch.count, count - batch.count, limits);
+        return;
+    }
+    struct quicklist *list = quicklist_new(large ? *limits : one_node_limits);
+    push_hanging(list, end, elements, count);
+    struct entry *entry = entry_new(key, VALUE_LIST, large ? LIST_QUICKLIST : LIST_LISTPACK,
+                                    sizeof(struct quicklist *));
+    entry_set_pointer(entry, list);
+    keyspace_add(ref, entry);
+    if (!large) settle_listpack(ref, limits);
+}
+
+void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
+               const struct quicklist_limits *limits) {
+    if (entry_encoding(ref->entry) != LIST_QUICKLIST) {
+        if (!outgrows(serialized_size(ref->entry), list_length(ref->entry), elements, count,
+                      limits)) {
+            push_listpack(ref, end, elements, count, limits);
+            return;
+        }
+        become_quicklist(ref, limits);
+    }
+    push_hanging(hanging(ref->entry), end, elements, count);
+}
+
+void list_insert(struct keyref *ref, uint64_t index, struct slice text,
+                 const struct quicklist_limits *limits) {
+    if (entry_encoding(ref->entry) != LIST_QUICKLIST &&
+        outgrows(serialized_size(ref->entry), list_length(ref->entry), &text, 1, limits))
+        become_quicklist(ref, limits);
+    struct listpack_element element;
+    listpack_prepare(&element, text);
+    if (list_is_embedded(ref->entry)) {
+        size_t count = list_embedded_count(ref->entry) + 1;
+        if (list_embedded_fits(list_embedded_size(ref->entry) + element.size, count)) {
+            size_t at = list_embedded_offset(ref->entry, index);
+            listpack_write(list_embedded_splice(ref, at, 0, element.size, count), &element);
+            return;
+        }
+        hang_embedded(ref, LIST_LISTPACK, one_node_limits);
+    }
+    quicklist_insert(hanging(ref->entry), index, &element);
+    if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
+}
+
+/* --- Replacing and moving -------------------------------------------------------------------- */
+
+/* Bytes of the element at `index` of a list that is one listpack. */
+static size_t element_size(const struct entry *entry, uint64_t index) {
+    struct list_iter iter;
+    list_iter_start(&iter, entry, index, LIST_FORWARD);
+    size_t size = listpack_size(list_iter_next(&iter));
+    list_iter_end(&iter);
+    return size;
+}
+
+/* Would a list that is one listpack pass the limits with `element` at `index`? Exact: a list that
+ * still fits stays what it is. */
+static bool outgrows_by_set(const struct entry *entry, uint64_t index,
+                            const struct listpack_element *element,
+                            const struct quicklist_limits *limits) {
+    size_t size = serialized_size(entry) + element->size;
+    uint64_t count = list_length(entry);
+    return quicklist_exceeds_fill(limits->fill, size, count) &&
+           quicklist_exceeds_fill(limits->fill, size - element_size(entry, index), count);
+}
+
+void list_set(struct keyref *ref, uint64_t index, struct slice text,
+              const struct quicklist_limits *limits) {
+    struct listpack_element element;
+    listpack_prepare(&element, text);
+    if (entry_encoding(ref->entry) != LIST_QUICKLIST &&
+        outgrows_by_set(ref->entry, index, &element, limits))
+        become_quicklist(ref, limits);
+    if (list_is_embedded(ref->entry)) {
+        size_t at = list_embedded_offset(ref->entry, index);
+        size_t old_size = listpack_size(list_embedded_first(ref->entry) + at);
+        size_t count = list_embedded_count(ref->entry);
+        if (list_embedded_fits(list_embedded_size(ref->entry) - old_size + element.size, count)) {
+            listpack_write(list_embedded_splice(ref, at, old_size, element.size, count), &element);
+            return;
+        }
+        hang_embedded(ref, LIST_LISTPACK, one_node_limits);
+    }
+    quicklist_replace(hanging(ref->entry), index, &element);
+    if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
+    shrink(ref, limits);
+}
+
+/* Moves an end element of a hanging list, whose text is copied first: a push may move or free what
+ * it lies in. */
+static void rotate_hanging(struct quicklist *list, enum list_end from, struct slice text) {
+    char buffer[1024];
+    char *copy = text.len <= sizeof(buffer) ? buffer : mem_alloc(text.len);
+    memcpy(copy, text.ptr, text.len);
+    struct listpack_element element;
+    listpack_prepare(&element, slice_make(copy, text.len));
+    quicklist_drop(list, from, 1);
+    quicklist_push(list, from == LIST_HEAD ? LIST_TAIL : LIST_HEAD, &element);
+    if (copy != buffer) mem_free(copy);
+}
+
+void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_limits *limits) {
+    if (list_length(ref->entry) == 1) return;
+    const uint8_t *element = list_peek(ref->entry, from);
+    char buffer[INT64_TEXT_MAX];
+    struct listpack_value value;
+    size_t size = listpack_get(element, &value);
+    struct slice text = listpack_value_text(&value, buffer);
+    if (entry_encoding(ref->entry) != LIST_QUICKLIST &&
+        outgrows(serialized_size(ref->entry) - size, list_length(ref->entry) - 1, &text, 1,
+                 limits)) {
+        become_quicklist(ref, limits);
+        listpack_get(list_peek(ref->entry, from), &value);
+        text = listpack_value_text(&value, buffer);
+    }
+    if (list_is_embedded(ref->entry)) {
+        list_embedded_rotate(ref->entry, from);
+        return;
+    }
+    rotate_hanging(hanging(ref->entry), from, text);
+    if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
+    shrink(ref, limits);
+}
+
+/* --- Removing -------------------------------------------------------------------------------- */
+
+void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
+               const struct quicklist_limits *limits) {
+    if (list_is_embedded(ref->entry)) {
+        size_t length = list_embedded_count(ref->entry);
+        list_embedded_delete(ref, end == LIST_HEAD ? 0 : length - (size_t)count, (size_t)count);
+        return;
+    }
+    quicklist_drop(hanging(ref->entry), end, count);
+    shrink(ref, limits);
+}
+
+void list_trim(struct keyref *ref, uint64_t from, uint64_t count,
+               const struct quicklist_limits *limits) {
+    uint64_t behind = list_length(ref->entry) - from - count;
+    if (list_is_embedded(ref->entry)) {
+        list_embedded_delete(ref, (size_t)(from + count), (size_t)behind);
+        list_embedded_delete(ref, 0, (size_t)from);
+        return;
+    }
+    struct quicklist *list = hanging(ref->entry);
+    quicklist_drop(list, LIST_TAIL, behind);
+    quicklist_drop(list, LIST_HEAD, from);
+    shrink(ref, limits);
+}
+
+uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
+                     enum list_direction direction, const struct quicklist_limits *limits) {
+    struct listpack_element needle;
+    listpack_prepare(&needle, text);
+    if (list_is_embedded(ref->entry)) {
+        uint64_t length = list_embedded_count(ref->entry);
+        return list_embedded_remove(ref, &needle, (size_t)(max < length ? max : length),
+                                    direction == LIST_BACKWARD);
+    }
+    uint64_t removed = quicklist_remove_matching(hanging(ref->entry), &needle, max, direction);
+    if (removed) shrink(ref, limits);
+    return removed;
+}
+
+/* --- Looking --------------------------------------------------------------------------------- */
+
+uint64_t list_length(const struct entry *entry) {
+    return list_is_embedded(entry) ? list_embedded_count(entry) : quicklist_count(hanging(entry));
+}
+
+const uint8_t *list_peek(const struct entry *entry, enum list_end end) {
+    if (!list_is_embedded(entry)) return quicklist_peek(hanging(entry), end);
+    const uint8_t *first = list_embedded_first(entry);
+    if (end == LIST_HEAD) return first;
+    const uint8_t *behind = first + list_embedded_size(entry);
+    return behind - listpack_size_before(behind);
+}
+
+const char *list_encoding_name(const struct entry *entry) {
+    return entry_encoding(entry) == LIST_QUICKLIST ? "quicklist" : "listpack";
+}
+
+size_t list_value_size(const struct entry *entry) {
+    return list_is_embedded(entry) ? LIST_EMBEDDED_OFFSET + list_embedded_size(entry)
+                                   : sizeof(struct quicklist *);
+}
+
+size_t list_allocated(const struct entry *entry) {
+    return list_is_embedded(entry) ? 0 : quicklist_allocated(hanging(entry));
+}
+
+void list_free_value(struct entry *entry) {
+    if (!list_is_embedded(entry)) quicklist_free(hanging(entry));
+}
+
+const struct quicklist *list_quicklist(const struct entry *entry) {
+    return list_is_embedded(entry) ? NULL : hanging(entry);
+}
+
+bool list_single_body(const struct entry *entry, const uint8_t **first, const uint8_t **end) {
+    if (!list_is_embedded(entry)) return quicklist_single_body(hanging(entry), first, end);
+    *first = list_embedded_first(entry);
+    *end = *first + list_embedded_size(entry);
+    return true;
+}
+
+bool list_check(const struct entry *entry) {
+    if (!entry_check(entry) || entry_type(entry) != VALUE_LIST) return false;
+    if (list_is_embedded(entry)) return list_embedded_check(entry);
+    const struct quicklist *list = hanging(entry);
+    const uint8_t *first, *end;
+    if (entry_encoding(entry) == LIST_LISTPACK && quicklist_count(list) != 0 &&
+        !quicklist_single_body(list, &first, &end))
+        return false;
+    return entry_encoding(entry) <= LIST_QUICKLIST && quicklist_check(list);
+}

@@ -1,0 +1,65 @@
+#include "types/value.h"
+
+#include "types/list.h"
+#include "types/string.h"
+
+#include <stdlib.h>
+
+const char *value_type_name(enum value_type type) {
+    static const char *const names[] = {[VALUE_STRING] = "string",
+                                        [VALUE_LIST] = "list",
+                                        [VALUE_SET] = "set",
+                                        [VALUE_ZSET] = "zset",
+                                        [VALUE_HASH] = "hash"};
+    return names[type];
+}
+
+/* Entries of other types are not made: one that is found is a bug of ours. */
+
+const char *value_encoding_name(const struct entry *entry) {
+    switch (entry_type(entry)) {
+    case VALUE_STRING: return string_encoding_name(entry);
+    case VALUE_LIST: return list_encoding_name(entry);
+    default: abort();
+    }
+}
+
+bool value_is_empty(const struct entry *entry) {
+    return entry_type(entry) == VALUE_LIST && list_length(entry) == 0;
+}
+
+size_t value_size(const struct entry *entry) {
+    switch (entry_type(entry)) {
+    case VALUE_STRING: return string_value_size(entry);
+    case VALUE_LIST: return list_value_size(entry);
+    default: abort();
+    }
+}
+
+void value_free_hanging(struct entry *entry) {
+    switch (entry_type(entry)) {
+    case VALUE_STRING: string_free_value(entry); return;
+    case VALUE_LIST: list_free_value(entry); return;
+    default: abort();
+    }
+}
+
+void value_free(struct entry *entry) {
+    size_t size = value_size(entry);
+    value_free_hanging(entry);
+    entry_free(entry, size);
+}
+
+size_t value_allocated(const struct entry *entry) {
+    size_t size = entry_allocated(entry, value_size(entry));
+    return size +
+           (entry_type(entry) == VALUE_LIST ? list_allocated(entry) : string_allocated(entry));
+}
+
+bool value_check(const struct entry *entry) {
+    switch (entry_type(entry)) {
+    case VALUE_STRING: return string_check(entry);
+    case VALUE_LIST: return list_check(entry);
+    default: return false;
+    }
+}
