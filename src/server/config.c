@@ -22,7 +22,7 @@ static sds *string_at(const struct config *config, const struct config_directive
     return place_of(config, directive);
 }
 
-/* --- Texts to values --------------------------------------------------------------------------------- */
+/* --- Texts to values --- */
 
 __attribute__((format(printf, 2, 3))) static bool refuse(sds *error, const char *format, ...) {
     va_list args;
@@ -214,7 +214,7 @@ bool config_set(struct config *config, const struct config_directive *directive,
     }
 }
 
-/* --- Values to texts ----------------------------------------------------------------------------------- */
+/* --- Values to texts --- */
 
 static const char *choice_name(const struct config_choice *choices, int64_t value) {
     while (choices->name && choices->value != value) choices++;
@@ -256,7 +256,7 @@ sds config_append_value(const struct config *config, const struct config_directi
     return out;
 }
 
-/* --- The whole ------------------------------------------------------------------------------------------ */
+/* --- The whole --- */
 
 static bool owns_string(const struct config_directive *directive) {
     return directive->kind == CONFIG_STRING || directive->kind == CONFIG_SAVE_POINTS;
@@ -291,15 +291,11 @@ void config_free(struct config *config) {
     free_addresses(config);
 }
 
-/* --- Directives ------------------------------------------------------------------------------------------ */
+/* --- Directives --- */
 
 const struct config_directive *config_directives(size_t *count) {
     *count = config_table_count;
     return config_table;
-}
-
-const struct config_directive *config_directive_at(size_t index) {
-    return &config_table[index];
 }
 
 size_t config_directive_index(const struct config_directive *directive) {
@@ -338,7 +334,7 @@ bool config_is_supported(const struct config *config, const struct config_direct
     return supported;
 }
 
-/* --- Changing several at once ------------------------------------------------------------------------------ */
+/* --- Changing several at once --- */
 
 static bool set_all(struct config *config, const struct config_change *changes, size_t count,
                     size_t *culprit, sds *error) {

@@ -72,7 +72,7 @@ void config_copy(struct config *copy, const struct config *config);
 /* Frees what the values own. */
 void config_free(struct config *config);
 
-/* --- Reading: config_load.c --------------------------------------------------------------------------- */
+/* --- Reading: config_load.c --- */
 
 /* A line that was ignored: to be logged once the log is known. */
 struct config_note {
@@ -104,12 +104,11 @@ bool config_load_text(struct config *config, struct config_source *source, const
 /* Logs the notes and frees them. */
 void config_log_notes(struct config_source *source);
 
-/* --- Directives: config.c ----------------------------------------------------------------------------- */
+/* --- Directives: config.c --- */
 
 struct config_directive; /* a row of the table */
 
 const struct config_directive *config_directives(size_t *count);
-const struct config_directive *config_directive_at(size_t index);
 size_t config_directive_index(const struct config_directive *directive);
 
 /* By name, in any case; NULL when unknown. */
@@ -146,7 +145,7 @@ typedef bool config_apply_function(const struct config_directive *directive, voi
 bool config_change_all(struct config *config, const struct config_change *changes, size_t count,
                        config_apply_function *apply, void *arg, size_t *culprit, sds *error);
 
-/* --- Writing: config_rewrite.c -------------------------------------------------------------------------- */
+/* --- Writing: config_rewrite.c --- */
 
 /* The configuration file's text `old` with the values in force put in: comments, order and lines whose value is still
  * in force stay byte for byte; other lines are replaced in place, and what differs from the default and has no line is

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* --- GET ------------------------------------------------------------------------------------------------ */
+/* --- GET --- */
 
 /* Directives that were answered already, by index, and how many they are. */
 struct shown {
@@ -60,7 +60,7 @@ void config_get_command(struct call *call) {
     reply_map_end(call->reply, mark, shown.count);
 }
 
-/* --- SET ------------------------------------------------------------------------------------------------ */
+/* --- SET --- */
 
 static void refuse_set(struct call *call, struct slice name, const char *why) {
     reply_error_format(call->reply,
@@ -115,7 +115,7 @@ void config_set_command(struct call *call) {
     mem_free(changes);
 }
 
-/* --- The others -------------------------------------------------------------------------------------------- */
+/* --- The others --- */
 
 void config_rewrite_command(struct call *call) {
     const char *path = server.config_source.path;

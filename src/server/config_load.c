@@ -33,7 +33,7 @@ struct loader {
 
 static bool load_path(struct loader *loader, const char *path);
 
-/* --- Errors and notes ---------------------------------------------------------------------------------- */
+/* --- Errors and notes --- */
 
 static bool bad_line(struct loader *loader, struct slice line, const char *reason) {
     sds text = sds_new(SLICE("\n*** FATAL CONFIG FILE ERROR ***\n"));
@@ -91,7 +91,7 @@ void config_log_notes(struct config_source *source) {
     source->note_count = 0;
 }
 
-/* --- Lines ------------------------------------------------------------------------------------------------ */
+/* --- Lines --- */
 
 static void add_word(struct loader *loader, struct slice word) {
     if (loader->word_count == loader->word_capacity) {
@@ -205,7 +205,7 @@ static bool load_named(struct loader *loader, const char *name, struct slice tex
     return done;
 }
 
-/* --- Files ------------------------------------------------------------------------------------------------- */
+/* --- Files --- */
 
 /* Everything that can be read from `fd`; NULL with errno set. */
 static sds read_all(int fd) {
@@ -250,7 +250,7 @@ static bool load_stdin(struct loader *loader) {
     return done;
 }
 
-/* --- Command line ------------------------------------------------------------------------------------------- */
+/* --- Command line --- */
 
 static bool is_option(const char *argument) {
     return argument[0] == '-' && argument[1] == '-';

@@ -29,7 +29,7 @@ static uint64_t bit(const struct config_directive *directive) {
     return UINT64_C(1) << config_directive_index(directive);
 }
 
-/* --- Reading lines ---------------------------------------------------------------------------------------- */
+/* --- Reading lines --- */
 
 /* Takes the next line, without its end, off `text`. */
 static struct slice take_line(struct slice *text) {
@@ -87,7 +87,7 @@ static struct survey survey_text(const struct config *config, struct slice text)
     return survey;
 }
 
-/* --- Writing lines ------------------------------------------------------------------------------------------ */
+/* --- Writing lines --- */
 
 static sds append_memory(sds out, uint64_t bytes) {
     static const char *const units[] = {"", "kb", "mb", "gb"};
@@ -171,7 +171,7 @@ sds config_rewrite_text(const struct config *config, struct slice old) {
     return append_missing(out, config, &survey);
 }
 
-/* --- Files -------------------------------------------------------------------------------------------------- */
+/* --- Files --- */
 
 static bool write_all(int fd, struct slice text) {
     while (text.len > 0) {
