@@ -1,9 +1,8 @@
-/* config: the directives: their values, texts, checks, and where they come from (file, command
- * line, CONFIG SET).
+/* config: the directives: their values, texts and checks, and where they come from (file, command line, CONFIG SET).
  *
- * One table (config_table.c) has a row for each directive: name, alias, kind, place in struct
- * config, limits, default, whether it can be set at run time, and what must happen when it changed.
- * Everything else (reading files, CONFIG GET, SET, REWRITE, --help) works from that table. */
+ * One table (config_table.c) has a row for each directive: name, kind, place in struct config, limits, default, whether it
+ * can be changed at run time, and what must happen when it changed. Everything else (reading files, CONFIG GET, SET and
+ * REWRITE) works from that table. An alias (list-max-ziplist-size) is a row of its own that names the same place. */
 #ifndef PACKLIST_SERVER_CONFIG_H
 #define PACKLIST_SERVER_CONFIG_H
 
@@ -56,45 +55,104 @@ struct config {
     int64_t enable_debug_command; /* enum debug_access */
     int64_t list_max_listpack_size;
     int64_t list_compress_depth;
+
+    /* Facts that clients ask for and that cannot be otherwise: their directives accept the default only. */
+    sds save;
+    bool appendonly;
+    int64_t maxmemory;
+    int64_t maxmemory_policy;
 };
 
 /* Sets every directive to its default. */
 void config_init(struct config *config);
 
+/* A deep copy into uninitialised memory. */
+void config_copy(struct config *copy, const struct config *config);
+
 /* Frees what the values own. */
 void config_free(struct config *config);
 
-/* Where the configuration came from. */
-struct config_source {
-    sds path; /* absolute path of the file; "" when there is none (then CONFIG REWRITE cannot be
-                 done) */
+/* --- Reading: config_load.c --- */
+
+/* A line that was ignored: to be logged once the log is known. */
+struct config_note {
+    sds text;
+    enum log_level level;
 };
 
-/* Reads the whole command line as Redis does: an optional config file (or "-" for standard input)
- * first, then directives as --name value… . Directives of Redis that do not apply are logged as
- * ignored (after the log file is known). False, with `*error` a text to print (owned by the caller:
- * file, line and text of what is wrong), when anything is malformed. --version and --help are
- * main's matter and must not be among `args`. */
+/* Where the configuration came from. All zero before config_load. */
+struct config_source {
+    sds path; /* absolute path of the file; "" when there is none (then CONFIG REWRITE cannot be done) */
+    struct config_note *notes;
+    size_t note_count;
+};
+
+/* Reads the whole command line as Redis does: an optional config file first, then directives as --name value…, last
+ * an optional "-" for standard input, whose lines count before the options. An argument that begins with "--" is a name,
+ * unless the option before it has no value yet: then it is that value (but --save may stand alone). Lines are split as by
+ * resp_split_next; # begins a comment line; `include path` reads another file, or every file of a pattern.
+ * Directives of Redis that do not apply become notes. False, with `*error` a text to print (owned by the caller, ends with
+ * a newline: file, line and text of what is wrong), when anything cannot be read. --version and --help are main's
+ * matter and must not be among `args`; `config` was config_init'ed. */
 bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
                  sds *error);
 
-/* --- For the CONFIG command --- */
+/* The same for a text that is at hand; it may not include files. `name` is what errors and notes call it. */
+bool config_load_text(struct config *config, struct config_source *source, const char *name,
+                      struct slice text, sds *error);
+
+/* Logs the notes and frees them. */
+void config_log_notes(struct config_source *source);
+
+/* --- Directives: config.c --- */
 
 struct config_directive; /* a row of the table */
 
 const struct config_directive *config_directives(size_t *count);
-const struct config_directive *
-config_find(struct slice name); /* name or alias, any case; NULL when unknown */
+size_t config_directive_index(const struct config_directive *directive);
+
+/* By name, in any case; NULL when unknown. */
+const struct config_directive *config_find(struct slice name);
 const char *config_name(const struct config_directive *directive);
-const char *config_alias(const struct config_directive *directive); /* or NULL */
+
+/* Can CONFIG SET change it? */
+bool config_is_mutable(const struct config_directive *directive);
 
 /* Appends the value's text as CONFIG GET shows it. */
 sds config_append_value(const struct config *config, const struct config_directive *directive,
                         sds out);
 
-/* Parses and sets one value. False with *error (static or owned by config until the next call)
- * naming why. */
+/* Parses and sets one value: one word for most; lists of words also in one argument, separated by blanks. False, the
+ * configuration unchanged and *error naming why (owned by the caller), when the values are not valid. */
 bool config_set(struct config *config, const struct config_directive *directive,
-                const struct slice *values, size_t count, const char **error);
+                const struct slice *values, size_t count, sds *error);
+
+/* Is the value one that this server can do? Only of directives whose default is a fact (see struct config) is it not. */
+bool config_is_supported(const struct config *config, const struct config_directive *directive);
+
+struct config_change {
+    const struct config_directive *directive;
+    struct slice value;
+};
+
+/* Puts a changed directive's value into effect; `arg` is the caller's. */
+typedef bool config_apply_function(const struct config_directive *directive, void *arg, sds *error);
+
+/* Makes all changes or none: sets them all, then calls `apply` once for each effect (several directives may share one) whose
+ * value is another now. When anything fails, the old values are in force again (applied again where that was begun),
+ * *culprit is the index of the failed change and *error (owned by the caller) says why. `apply` finds the new values in
+ * *config. */
+bool config_change_all(struct config *config, const struct config_change *changes, size_t count,
+                       config_apply_function *apply, void *arg, size_t *culprit, sds *error);
+
+/* --- Writing: config_rewrite.c --- */
+
+/* The configuration file's text `old` with the values in force put in: comments, order and lines whose value is still
+ * in force stay byte for byte; other lines are replaced in place, and what differs from the default and has no line is
+ * appended behind the line "# Generated by CONFIG REWRITE". Pure. The result is the caller's. */
+sds config_rewrite_text(const struct config *config, struct slice old);
+
+/* Rewrites the file at `path` so, replacing it atomically (a link is followed). False with errno set. */
+bool config_rewrite_file(const struct config *config, const char *path);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "server/limits.h"
+#include "server/config_apply.h"
 #include "server/listeners.h"
 #include "server/server.h"
 #include "server/server_run.h"
@@ -91,14 +91,6 @@ static int answer_question(int argc, char **argv) {
     return -1;
 }
 
-static void prepare(void) {
-    sds why = NULL;
-    if (!limits_raise_files(&server.config.maxclients, &why)) log_warning("%s", why);
-    sds_free(why);
-    log_notice("Packlist %s is starting (pid %d, %s)", PACKLIST_VERSION, (int)getpid(),
-               mem_allocator_name());
-}
-
 int main(int argc, char **argv) {
     int answered = answer_question(argc, argv);
     if (answered >= 0) return answered;
@@ -112,8 +104,10 @@ int main(int argc, char **argv) {
         fputs(reason, stderr);
         return EXIT_FAILURE;
     }
+    if (!config_apply_at_start(&reason)) return fail(reason);
     if (server.config.daemonize && !become_daemon()) return fail("cannot fork");
-    prepare();
+    log_notice("Packlist %s is starting (pid %d, %s)", PACKLIST_VERSION, (int)getpid(),
+               mem_allocator_name());
     const char *error;
     if (!server_start(&error)) {
         log_warning("%s", error);

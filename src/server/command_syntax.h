@@ -1,0 +1,75 @@
+/* command_syntax: the notation in which the command table writes a command's arguments, read into a
+ * tree.
+ *
+ * The notation is that of a manual page; blanks are free except inside a word:
+ *
+ *      key                    a value; its type is string, but `key` is of type key
+ *      timeout:double         a value with its type: key, string, integer, double, pattern,
+ * unix-time NX                     a literal word: whatever does not begin with a lower-case
+ * letter; its name is "nx" COUNT count:integer    a literal word right in front of a value, choice
+ * or block introduces it: its token <LEFT | RIGHT>:where   a choice of one, with its name (field
+ * value):data     a block of arguments that stand together, with its name [x]                    x
+ * may be left out x ...                  x once or more; [x ...] not at all or more key [key ...]
+ * the same as `key ...`; repeating the token too ([PREFIX p [PREFIX p ...]]) says that the token
+ * comes each time
+ *
+ * The command's own name (and subcommand's) is not part of it. Examples:
+ *
+ *      LPOS        key element [RANK rank:integer] [COUNT num-matches:integer] [MAXLEN len:integer]
+ *      LMOVE       source:key destination:key <LEFT | RIGHT>:wherefrom <LEFT | RIGHT>:whereto
+ *      BLMPOP      timeout:double numkeys:integer key [key ...] <LEFT | RIGHT>:where [COUNT
+ * count:integer] SET         key value [<NX | XX>:condition] [GET] [<EX seconds:integer |
+ * KEEPTTL>:expiration] HELLO       [(protover:integer [AUTH (username password):auth] [SETNAME
+ * clientname]):arguments] CONFIG SET  (parameter value):data ... */
+#ifndef PACKLIST_SERVER_COMMAND_SYNTAX_H
+#define PACKLIST_SERVER_COMMAND_SYNTAX_H
+
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum syntax_type {
+    SYNTAX_STRING,
+    SYNTAX_KEY,
+    SYNTAX_INTEGER,
+    SYNTAX_DOUBLE,
+    SYNTAX_PATTERN,
+    SYNTAX_UNIX_TIME,
+    SYNTAX_PURE_TOKEN,
+    SYNTAX_ONEOF,
+    SYNTAX_BLOCK
+};
+
+enum syntax_flag {
+    SYNTAX_OPTIONAL = 1 << 0,
+    SYNTAX_MULTIPLE = 1 << 1,
+    SYNTAX_MULTIPLE_TOKEN = 1 << 2
+};
+
+/* One argument. The tree is stored in preorder: an argument's members follow it directly, and its
+ * next sibling stands `span` places behind it. */
+struct syntax_argument {
+    struct slice name;  /* of a pure token: the token, to be shown in lower case */
+    struct slice token; /* empty when there is none */
+    uint8_t type;       /* enum syntax_type */
+    uint8_t flags;      /* enum syntax_flag */
+    int8_t key_spec;    /* keys: which of the command's key specifications it belongs to; else -1 */
+    uint8_t members;    /* direct members of a choice or block */
+    uint16_t span;      /* arguments in this subtree, this one included */
+};
+
+/* No command of the reference needs more. */
+enum { SYNTAX_ARGUMENTS_MAX = 64 };
+
+/* Reads a whole notation into `arguments`. Returns the number of arguments at the top level and
+ * sets *total to the number stored; or -1 when the text is not in the notation, nests deeper than 8
+ * or needs more than SYNTAX_ARGUMENTS_MAX places. The slices point into `text`. Pure; O(text). */
+int command_syntax_parse(const char *text, struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX],
+                         size_t *total);
+
+/* The type's name as COMMAND DOCS shows it: "pure-token". Static. */
+const char *command_syntax_type_name(enum syntax_type type);
+
+#endif

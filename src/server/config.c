@@ -1,0 +1,393 @@
+/* config: values and their texts. How a kind of directive is read is known to config_set only, how it is written to
+ * config_append_value only. */
+#include "server/config.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "server/config_table.h"
+
+#include <stdarg.h>
+
+enum { ADDRESSES_MAX = 16, WORDS_MAX = 64 };
+
+static void *place_of(const struct config *config, const struct config_directive *directive) {
+    return (char *)config + directive->offset;
+}
+
+static int64_t *number_at(const struct config *config, const struct config_directive *directive) {
+    return place_of(config, directive);
+}
+
+static sds *string_at(const struct config *config, const struct config_directive *directive) {
+    return place_of(config, directive);
+}
+
+/* --- Texts to values --- */
+
+__attribute__((format(printf, 2, 3))) static bool refuse(sds *error, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    *error = sds_append_vformat(sds_new(SLICE("")), format, args);
+    va_end(args);
+    return false;
+}
+
+static bool parse_bool(bool *place, struct slice text, sds *error) {
+    if (slice_is(text, "yes"))
+        *place = true;
+    else if (slice_is(text, "no"))
+        *place = false;
+    else
+        return refuse(error, "argument must be 'yes' or 'no'");
+    return true;
+}
+
+/* Puts a number in its place if its limits allow. */
+static bool set_number(struct config *config, const struct config_directive *directive,
+                       int64_t value, sds *error) {
+    if (directive->flags & CONFIG_CLAMPED) {
+        if (value < directive->min) value = directive->min;
+        if (value > directive->max) value = directive->max;
+    }
+    if (value < directive->min || value > directive->max) {
+        if (directive->kind == CONFIG_OCTAL)
+            return refuse(error, "argument must be between %llo and %llo inclusive",
+                          (unsigned long long)directive->min, (unsigned long long)directive->max);
+        return refuse(error, "argument must be between %lld and %lld inclusive",
+                      (long long)directive->min, (long long)directive->max);
+    }
+    *number_at(config, directive) = value;
+    return true;
+}
+
+static bool parse_octal(struct slice text, int64_t *value) {
+    if (text.len == 0 || text.len > 20) return false;
+    *value = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '7') return false;
+        *value = *value * 8 + (text.ptr[i] - '0');
+    }
+    return true;
+}
+
+static bool parse_number(struct config *config, const struct config_directive *directive,
+                         struct slice text, sds *error) {
+    int64_t value;
+    if (directive->kind == CONFIG_OCTAL) {
+        if (!parse_octal(text, &value))
+            return refuse(error, "argument couldn't be parsed as an octal number");
+    } else if (directive->kind == CONFIG_MEMORY) {
+        uint64_t bytes;
+        if (!number_parse_memory(text, &bytes))
+            return refuse(error, "argument must be a memory value");
+        value = bytes > INT64_MAX ? -1 : (int64_t)bytes; /* too large is out of range as well */
+    } else if (!number_parse_int64(text, &value)) {
+        return refuse(error, "argument couldn't be parsed into an integer");
+    }
+    return set_number(config, directive, value, error);
+}
+
+static bool parse_enum(int64_t *place, const struct config_choice *choices, struct slice text,
+                       sds *error) {
+    for (const struct config_choice *choice = choices; choice->name; choice++) {
+        if (!slice_is(text, choice->name)) continue;
+        *place = choice->value;
+        return true;
+    }
+    refuse(error, "argument(s) must be one of the following: ");
+    for (const struct config_choice *choice = choices; choice->name; choice++)
+        *error = sds_append_format(*error, choice == choices ? "%s" : ", %s", choice->name);
+    return false;
+}
+
+static void set_string(sds *place, struct slice text) {
+    sds_free(*place);
+    *place = sds_new(text);
+}
+
+static void free_addresses(struct config *config) {
+    for (size_t i = 0; i < config->bind_count; i++) sds_free(config->bind[i]);
+    mem_free(config->bind);
+}
+
+static void set_addresses(struct config *config, const struct slice *words, size_t count) {
+    config->bind = mem_alloc(count * sizeof(*config->bind));
+    config->bind_count = count;
+    for (size_t i = 0; i < count; i++) config->bind[i] = sds_new(words[i]);
+}
+
+static bool parse_addresses(struct config *config, const struct slice *words, size_t count,
+                            sds *error) {
+    if (count > ADDRESSES_MAX) return refuse(error, "Too many bind addresses specified.");
+    free_addresses(config);
+    set_addresses(config, words, count);
+    return true;
+}
+
+static int parse_client_class(struct slice name) {
+    if (slice_is(name, "normal")) return CLIENT_CLASS_NORMAL;
+    if (slice_is(name, "slave") || slice_is(name, "replica")) return CLIENT_CLASS_REPLICA;
+    if (slice_is(name, "pubsub")) return CLIENT_CLASS_PUBSUB;
+    return -1;
+}
+
+/* Classes that are not named keep their limits. */
+static bool parse_output_limits(struct config *config, const struct slice *words, size_t count,
+                                sds *error) {
+    struct output_limit limits[CLIENT_CLASS_COUNT];
+    memcpy(limits, config->output_limits, sizeof(limits));
+    if (count % 4 != 0)
+        return refuse(error, "Wrong number of arguments in buffer limit configuration.");
+    for (size_t i = 0; i < count; i += 4) {
+        int class = parse_client_class(words[i]);
+        if (class < 0)
+            return refuse(error, "Invalid client class specified in buffer limit configuration.");
+        struct output_limit *limit = &limits[class];
+        if (!number_parse_memory(words[i + 1], &limit->hard_bytes) ||
+            !number_parse_memory(words[i + 2], &limit->soft_bytes) ||
+            !number_parse_int64(words[i + 3], &limit->soft_seconds) || limit->soft_seconds < 0)
+            return refuse(error, "Error in hard, soft or soft_seconds setting in buffer limit "
+                                 "configuration.");
+    }
+    memcpy(config->output_limits, limits, sizeof(limits));
+    return true;
+}
+
+static bool parse_save_points(sds *place, const struct slice *words, size_t count, sds *error) {
+    bool valid = count % 2 == 0;
+    for (size_t i = 0; i < count && valid; i++) {
+        int64_t number;
+        valid = number_parse_int64(words[i], &number) && number >= (i % 2 == 0);
+    }
+    if (!valid) return refuse(error, "Invalid save parameters");
+    set_string(place, SLICE(""));
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) *place = sds_append_cstr(*place, " ");
+        *place = sds_append(*place, words[i]);
+    }
+    return true;
+}
+
+static bool takes_words(const struct config_directive *directive) {
+    return directive->kind == CONFIG_ADDRESSES || directive->kind == CONFIG_OUTPUT_LIMITS ||
+           directive->kind == CONFIG_SAVE_POINTS;
+}
+
+static bool parse_words(struct config *config, const struct config_directive *directive,
+                        const struct slice *words, size_t count, sds *error) {
+    if (directive->kind == CONFIG_ADDRESSES) return parse_addresses(config, words, count, error);
+    if (directive->kind == CONFIG_OUTPUT_LIMITS)
+        return parse_output_limits(config, words, count, error);
+    return parse_save_points(string_at(config, directive), words, count, error);
+}
+
+/* Words of one argument, separated by blanks. Returns how many; more than WORDS_MAX are not stored. */
+static size_t split_words(struct slice text, struct slice words[WORDS_MAX]) {
+    size_t count = 0;
+    const char *end = text.ptr + text.len;
+    for (const char *at = text.ptr; at < end;) {
+        const char *blank = memchr(at, ' ', (size_t)(end - at));
+        if (!blank) blank = end;
+        if (blank > at && count++ < WORDS_MAX)
+            words[count - 1] = slice_make(at, (size_t)(blank - at));
+        at = blank + 1;
+    }
+    return count;
+}
+
+bool config_set(struct config *config, const struct config_directive *directive,
+                const struct slice *values, size_t count, sds *error) {
+    if (takes_words(directive)) {
+        struct slice words[WORDS_MAX];
+        if (count != 1) return parse_words(config, directive, values, count, error);
+        count = split_words(values[0], words);
+        if (count > WORDS_MAX) return refuse(error, "wrong number of arguments");
+        return parse_words(config, directive, words, count, error);
+    }
+    if (count != 1) return refuse(error, "wrong number of arguments");
+    switch (directive->kind) {
+    case CONFIG_BOOL: return parse_bool(place_of(config, directive), values[0], error);
+    case CONFIG_ENUM:
+        return parse_enum(number_at(config, directive), directive->choices, values[0], error);
+    case CONFIG_STRING: set_string(string_at(config, directive), values[0]); return true;
+    default: return parse_number(config, directive, values[0], error);
+    }
+}
+
+/* --- Values to texts --- */
+
+static const char *choice_name(const struct config_choice *choices, int64_t value) {
+    while (choices->name && choices->value != value) choices++;
+    return choices->name;
+}
+
+static sds append_output_limits(const struct output_limit *limits, sds out) {
+    static const char *const names[] = {"normal", " slave", " pubsub"};
+    for (int i = 0; i < CLIENT_CLASS_COUNT; i++)
+        out = sds_append_format(
+            out, "%s %llu %llu %lld", names[i], (unsigned long long)limits[i].hard_bytes,
+            (unsigned long long)limits[i].soft_bytes, (long long)limits[i].soft_seconds);
+    return out;
+}
+
+static sds append_addresses(const struct config *config, sds out) {
+    for (size_t i = 0; i < config->bind_count; i++) {
+        if (i > 0) out = sds_append_cstr(out, " ");
+        out = sds_append(out, sds_slice(config->bind[i]));
+    }
+    return out;
+}
+
+sds config_append_value(const struct config *config, const struct config_directive *directive,
+                        sds out) {
+    void *place = place_of(config, directive);
+    switch (directive->kind) {
+    case CONFIG_BOOL: return sds_append_cstr(out, *(bool *)place ? "yes" : "no");
+    case CONFIG_INTEGER:
+    case CONFIG_MEMORY: return sds_append_format(out, "%lld", (long long)*(int64_t *)place);
+    case CONFIG_OCTAL: return sds_append_format(out, "%llo", (unsigned long long)*(int64_t *)place);
+    case CONFIG_ENUM:
+        return sds_append_cstr(out, choice_name(directive->choices, *(int64_t *)place));
+    case CONFIG_STRING:
+    case CONFIG_SAVE_POINTS: return sds_append(out, sds_slice(*(sds *)place));
+    case CONFIG_ADDRESSES: return append_addresses(config, out);
+    case CONFIG_OUTPUT_LIMITS: return append_output_limits(config->output_limits, out);
+    }
+    return out;
+}
+
+/* --- The whole --- */
+
+static bool owns_string(const struct config_directive *directive) {
+    return directive->kind == CONFIG_STRING || directive->kind == CONFIG_SAVE_POINTS;
+}
+
+void config_init(struct config *config) {
+    memset(config, 0, sizeof(*config));
+    for (size_t i = 0; i < config_table_count; i++) {
+        const struct config_directive *directive = &config_table[i];
+        struct slice text = slice_of_cstr(directive->default_text);
+        sds error = NULL;
+        config_set(config, directive, &text, 1, &error);
+        sds_free(error); /* a default is valid: the unit test sees to it */
+    }
+}
+
+void config_copy(struct config *copy, const struct config *config) {
+    *copy = *config;
+    for (size_t i = 0; i < config_table_count; i++) {
+        if (!owns_string(&config_table[i])) continue;
+        sds *string = string_at(copy, &config_table[i]);
+        *string = sds_new(sds_slice(*string));
+    }
+    copy->bind = mem_alloc(config->bind_count * sizeof(*copy->bind));
+    for (size_t i = 0; i < config->bind_count; i++)
+        copy->bind[i] = sds_new(sds_slice(config->bind[i]));
+}
+
+void config_free(struct config *config) {
+    for (size_t i = 0; i < config_table_count; i++)
+        if (owns_string(&config_table[i])) sds_free(*string_at(config, &config_table[i]));
+    free_addresses(config);
+}
+
+/* --- Directives --- */
+
+const struct config_directive *config_directives(size_t *count) {
+    *count = config_table_count;
+    return config_table;
+}
+
+size_t config_directive_index(const struct config_directive *directive) {
+    return (size_t)(directive - config_table);
+}
+
+const struct config_directive *config_find(struct slice name) {
+    for (size_t i = 0; i < config_table_count; i++)
+        if (slice_is(name, config_table[i].name)) return &config_table[i];
+    return NULL;
+}
+
+const char *config_name(const struct config_directive *directive) {
+    return directive->name;
+}
+
+bool config_is_mutable(const struct config_directive *directive) {
+    return !(directive->flags & CONFIG_IMMUTABLE);
+}
+
+bool config_same_value(const struct config *a, const struct config *b,
+                       const struct config_directive *directive) {
+    sds left = config_append_value(a, directive, sds_new(SLICE("")));
+    sds right = config_append_value(b, directive, sds_new(SLICE("")));
+    bool same = slice_equal(sds_slice(left), sds_slice(right));
+    sds_free(left);
+    sds_free(right);
+    return same;
+}
+
+bool config_is_supported(const struct config *config, const struct config_directive *directive) {
+    if (!(directive->flags & CONFIG_FIXED)) return true;
+    sds text = config_append_value(config, directive, sds_new(SLICE("")));
+    bool supported = slice_is(sds_slice(text), directive->default_text);
+    sds_free(text);
+    return supported;
+}
+
+/* --- Changing several at once --- */
+
+static bool set_all(struct config *config, const struct config_change *changes, size_t count,
+                    size_t *culprit, sds *error) {
+    for (size_t i = 0; i < count; i++) {
+        const struct config_directive *directive = changes[i].directive;
+        *culprit = i;
+        if (!config_set(config, directive, &changes[i].value, 1, error)) return false;
+        if (!config_is_supported(config, directive))
+            return refuse(error, "only '%s' is supported", directive->default_text);
+    }
+    return true;
+}
+
+/* The new values stand in *config and the old ones in *old; those go back when an effect fails. */
+static bool apply_all(struct config *config, struct config *old,
+                      const struct config_change *changes, size_t count,
+                      config_apply_function *apply, void *arg, size_t *culprit, sds *error) {
+    const struct config_directive *begun[CONFIG_DIRECTIVES_MAX];
+    size_t begun_count = 0;
+    uint64_t effects = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct config_directive *directive = changes[i].directive;
+        uint64_t effect = UINT64_C(1) << directive->effect;
+        if (directive->effect == EFFECT_NONE || (effects & effect)) continue;
+        if (config_same_value(config, old, directive)) continue;
+        effects |= effect;
+        begun[begun_count++] = directive;
+        if (apply(directive, arg, error)) continue;
+        *culprit = i;
+        struct config failed = *config;
+        *config = *old;
+        *old = failed;
+        while (begun_count > 0) {
+            sds ignored = NULL;
+            apply(begun[--begun_count], arg, &ignored);
+            sds_free(ignored);
+        }
+        return false;
+    }
+    return true;
+}
+
+bool config_change_all(struct config *config, const struct config_change *changes, size_t count,
+                       config_apply_function *apply, void *arg, size_t *culprit, sds *error) {
+    struct config changed;
+    config_copy(&changed, config);
+    if (!set_all(&changed, changes, count, culprit, error)) {
+        config_free(&changed);
+        return false;
+    }
+    struct config old = *config;
+    *config = changed;
+    bool done = apply_all(config, &old, changes, count, apply, arg, culprit, error);
+    config_free(&old);
+    return done;
+}

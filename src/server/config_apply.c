@@ -1,0 +1,81 @@
+#include "server/config_apply.h"
+
+#include "server/config_table.h"
+#include "server/cron.h"
+#include "server/limits.h"
+#include "server/listeners.h"
+#include "server/server.h"
+
+#include <errno.h>
+
+/* What the fields of struct quicklist_limits can hold; beyond it the directives mean no more. */
+enum { FILL_MIN = -5, FILL_MAX = INT16_MAX, DEPTH_MAX = UINT16_MAX };
+
+static int64_t clamp(int64_t value, int64_t min, int64_t max) {
+    return value < min ? min : value > max ? max : value;
+}
+
+static void apply_list_limits(void) {
+    const struct config *config = &server.config;
+    server.list_limits.fill = (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
+    server.list_limits.compress_depth = (uint16_t)clamp(config->list_compress_depth, 0, DEPTH_MAX);
+}
+
+static bool apply_maxclients(sds *error) {
+    int64_t clients = server.config.maxclients;
+    sds why = NULL;
+    if (limits_raise_files(&clients, &why)) return true;
+    sds_free(why);
+    *error = sds_append_format(sds_new(SLICE("")),
+                               "The operating system is not able to handle the specified number "
+                               "of clients, try with %lld",
+                               (long long)clients);
+    return false;
+}
+
+static bool apply_listeners(const struct config_directive *directive, sds *error) {
+    const char *reason;
+    if (listeners_reopen(&reason)) return true;
+    log_warning("%s", reason);
+    bool port = slice_is(SLICE("port"), config_name(directive));
+    *error = sds_append_cstr(sds_new(SLICE("")),
+                             port ? "Unable to listen on this port. Check server logs."
+                                  : "Failed to bind to specified addresses.");
+    return false;
+}
+
+/* Who connected while no password was asked for stays; without a password all are welcome. */
+static void apply_password(void) {
+    if (sds_len(server.config.requirepass) > 0) return;
+    for (struct session *session = server.sessions.first; session; session = session->next)
+        session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+}
+
+bool config_apply_change(const struct config_directive *directive, void *arg, sds *error) {
+    (void)arg;
+    switch (directive->effect) {
+    case EFFECT_NONE: break;
+    case EFFECT_LOG_LEVEL: log_set_level((enum log_level)server.config.loglevel); break;
+    case EFFECT_PASSWORD: apply_password(); break;
+    case EFFECT_LISTENERS: return apply_listeners(directive, error);
+    case EFFECT_MAXCLIENTS: return apply_maxclients(error);
+    case EFFECT_TIMER: cron_reschedule(); break;
+    case EFFECT_LIST_LIMITS: apply_list_limits(); break;
+    }
+    return true;
+}
+
+bool config_apply_at_start(sds *error) {
+    log_set_level((enum log_level)server.config.loglevel);
+    if (!log_set_file(server.config.logfile)) {
+        *error = sds_append_format(sds_new(SLICE("")), "Can't open the log file %s: %s",
+                                   server.config.logfile, strerror(errno));
+        return false;
+    }
+    sds why = NULL;
+    if (!limits_raise_files(&server.config.maxclients, &why)) log_warning("%s", why);
+    sds_free(why);
+    apply_list_limits();
+    config_log_notes(&server.config_source);
+    return true;
+}

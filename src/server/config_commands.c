@@ -1,0 +1,152 @@
+/* config_commands: CONFIG. */
+#include "server/config_apply.h"
+#include "server/config_table.h"
+#include "server/server.h"
+#include "server/server_commands.h"
+
+#include "base/alloc.h"
+#include "base/glob.h"
+
+#include <errno.h>
+
+/* --- GET --- */
+
+/* Directives that were answered already, by index, and how many they are. */
+struct shown {
+    uint64_t set;
+    size_t count;
+};
+
+static void show(struct call *call, struct shown *shown, const struct config_directive *directive,
+                 struct slice name) {
+    uint64_t bit = UINT64_C(1) << config_directive_index(directive);
+    if (shown->set & bit) return;
+    shown->set |= bit;
+    shown->count++;
+    sds value = config_append_value(&server.config, directive, sds_new(SLICE("")));
+    reply_bulk(call->reply, name);
+    reply_bulk(call->reply, sds_slice(value));
+    sds_free(value);
+}
+
+static bool is_pattern(struct slice text) {
+    for (size_t i = 0; i < text.len; i++)
+        if (strchr("*?[", text.ptr[i]) && text.ptr[i]) return true;
+    return false;
+}
+
+static void show_matching(struct call *call, struct shown *shown, struct slice pattern) {
+    size_t count;
+    const struct config_directive *all = config_directives(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct slice name = slice_of_cstr(config_name(&all[i]));
+        if (glob_match(pattern, name, true)) show(call, shown, &all[i], name);
+    }
+}
+
+/* A directive that is asked for by its name is answered by the name as it was asked for. */
+void config_get_command(struct call *call) {
+    struct shown shown = {0};
+    size_t mark = reply_begin(call->reply);
+    for (size_t i = 2; i < call->argc; i++) {
+        struct slice text = call->argv[i];
+        if (is_pattern(text)) {
+            show_matching(call, &shown, text);
+        } else {
+            const struct config_directive *directive = config_find(text);
+            if (directive) show(call, &shown, directive, text);
+        }
+    }
+    reply_map_end(call->reply, mark, shown.count);
+}
+
+/* --- SET --- */
+
+static void refuse_set(struct call *call, struct slice name, const char *why) {
+    reply_error_format(call->reply,
+                       "ERR CONFIG SET failed (possibly related to argument '%.*s') - %s",
+                       (int)name.len, name.ptr, why);
+}
+
+/* Reads the pairs into `changes`; false when it answered an error: the first one in the order of arguments. */
+static bool read_changes(struct call *call, struct config_change *changes, size_t count) {
+    uint64_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct slice name = call->argv[2 + 2 * i];
+        const struct config_directive *directive = config_find(name);
+        if (!directive) {
+            reply_error_format(call->reply,
+                               "ERR Unknown option or number of arguments for CONFIG SET - '%.*s'",
+                               (int)name.len, name.ptr);
+            return false;
+        }
+        uint64_t bit = UINT64_C(1) << config_directive_index(directive);
+        if (!config_is_mutable(directive)) {
+            refuse_set(call, name, "can't set immutable config");
+            return false;
+        }
+        if (seen & bit) {
+            refuse_set(call, name, "duplicate parameter");
+            return false;
+        }
+        seen |= bit;
+        changes[i] = (struct config_change){directive, call->argv[3 + 2 * i]};
+    }
+    return true;
+}
+
+void config_set_command(struct call *call) {
+    size_t count = (call->argc - 2) / 2;
+    if (call->argc % 2 != 0) {
+        call_syntax_error(call);
+        return;
+    }
+    struct config_change *changes = mem_alloc(count * sizeof(*changes));
+    size_t culprit = 0;
+    sds error = NULL;
+    if (read_changes(call, changes, count)) {
+        if (config_change_all(&server.config, changes, count, config_apply_change, NULL, &culprit,
+                              &error))
+            reply_ok(call->reply);
+        else
+            refuse_set(call, call->argv[2 + 2 * culprit], error);
+    }
+    sds_free(error);
+    mem_free(changes);
+}
+
+/* --- The others --- */
+
+void config_rewrite_command(struct call *call) {
+    const char *path = server.config_source.path;
+    if (sds_len(path) == 0) {
+        reply_error(call->reply, "ERR The server is running without a config file");
+    } else if (config_rewrite_file(&server.config, path)) {
+        log_notice("CONFIG REWRITE executed with success.");
+        reply_ok(call->reply);
+    } else {
+        const char *reason = strerror(errno);
+        log_warning("CONFIG REWRITE failed: %s: %s", path, reason);
+        reply_error_format(call->reply, "ERR Rewriting config file: %s", reason);
+    }
+}
+
+void config_resetstat_command(struct call *call) {
+    stats_reset(&server.stats);
+    reply_ok(call->reply);
+}
+
+void config_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "GET <pattern> [<pattern> ...]",
+        "    Return the directives whose names match, and their values.",
+        "SET <directive> <value> [<directive> <value> ...]",
+        "    Change directives: all of them, or none if one is refused.",
+        "RESETSTAT",
+        "    Set the counters that INFO reports to zero.",
+        "REWRITE",
+        "    Write the values in force to the configuration file.",
+        NULL,
+    };
+    call_help(call, lines);
+}

@@ -1,0 +1,326 @@
+/* config_load: the configuration file, standard input and the command line.
+ *
+ * The options of the command line are first written out as lines of a file (--bind a b → bind "a" "b"), so that there is
+ * one reader. Order: file, standard input, options; of a directive that stands twice the last one counts. */
+#include "base/alloc.h"
+#include "resp/parser.h"
+#include "server/config.h"
+#include "server/config_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { INCLUDE_DEPTH_MAX = 16, READ_SIZE = 16 * 1024 };
+
+#define COMMAND_LINE "the command line"
+
+struct loader {
+    struct config *config;
+    struct config_source *source;
+    const char *name;    /* of what is being read: a path, or a phrase */
+    size_t line;         /* number of the line being read; 0 on the command line */
+    int depth;           /* files around this one */
+    struct slice *words; /* of the line being read, without the directive's name */
+    size_t word_count;
+    size_t word_capacity;
+    sds *error;
+};
+
+static bool load_path(struct loader *loader, const char *path);
+
+/* --- Errors and notes --- */
+
+static bool bad_line(struct loader *loader, struct slice line, const char *reason) {
+    sds text = sds_new(SLICE("\n*** FATAL CONFIG FILE ERROR ***\n"));
+    if (loader->line > 0)
+        text = sds_append_format(text, "Reading the configuration file, at line %zu of %s\n",
+                                 loader->line, loader->name);
+    else
+        text = sds_append_format(text, "Reading %s\n", loader->name);
+    text = sds_append_cstr(text, ">>> '");
+    text = sds_append(text, line);
+    *loader->error = sds_append_format(text, "'\n%s\n", reason);
+    return false;
+}
+
+static bool cannot_open(struct loader *loader, const char *path) {
+    *loader->error =
+        sds_append_format(sds_new(SLICE("")), "Fatal error, can't open config file '%s': %s\n",
+                          path, strerror(errno));
+    return false;
+}
+
+/* "path:line: 'name' <why>" */
+static void add_note(struct loader *loader, enum log_level level, struct slice name,
+                     const char *why) {
+    struct config_source *source = loader->source;
+    sds text = sds_append_cstr(sds_new(SLICE("")), loader->name);
+    if (loader->line > 0) text = sds_append_format(text, ":%zu", loader->line);
+    text = sds_append(sds_append_cstr(text, ": '"), name);
+    text = sds_append_cstr(sds_append_cstr(text, "' "), why);
+    source->notes = mem_realloc(source->notes, (source->note_count + 1) * sizeof(*source->notes));
+    source->notes[source->note_count++] = (struct config_note){text, level};
+}
+
+static void note_foreign(struct loader *loader, struct slice name, enum config_foreign foreign) {
+    if (foreign == CONFIG_SERIOUS)
+        add_note(loader, LOG_WARNING, name, "is not supported and is ignored");
+    else
+        add_note(loader, LOG_NOTICE, name, "does not apply here and is ignored");
+}
+
+static void note_unsupported(struct loader *loader, const struct config_directive *directive) {
+    sds why = sds_append_format(sds_new(SLICE("")), "is ignored: only the value '%s' is supported",
+                                directive->default_text);
+    add_note(loader, LOG_WARNING, slice_of_cstr(directive->name), why);
+    sds_free(why);
+}
+
+void config_log_notes(struct config_source *source) {
+    for (size_t i = 0; i < source->note_count; i++) {
+        log_write(source->notes[i].level, "%s", source->notes[i].text);
+        sds_free(source->notes[i].text);
+    }
+    mem_free(source->notes);
+    source->notes = NULL;
+    source->note_count = 0;
+}
+
+/* --- Lines --- */
+
+static void add_word(struct loader *loader, struct slice word) {
+    if (loader->word_count == loader->word_capacity) {
+        loader->word_capacity = loader->word_capacity ? loader->word_capacity * 2 : 16;
+        loader->words = mem_realloc(loader->words, loader->word_capacity * sizeof(*loader->words));
+    }
+    loader->words[loader->word_count++] = word;
+}
+
+static bool include_pattern(struct loader *loader, const char *pattern) {
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) != 0) return true; /* nothing there is nothing to read */
+    bool done = true;
+    for (size_t i = 0; i < found.gl_pathc && done; i++) done = load_path(loader, found.gl_pathv[i]);
+    globfree(&found);
+    return done;
+}
+
+static bool include(struct loader *loader, struct slice line) {
+    if (loader->word_count != 1) return bad_line(loader, line, "wrong number of arguments");
+    if (loader->depth >= INCLUDE_DEPTH_MAX)
+        return bad_line(loader, line, "include is not possible here: files are nested too deep");
+    /* The words give way to those of the included lines. */
+    sds path = sds_new(loader->words[0]);
+    bool done = strpbrk(path, "*?[") ? include_pattern(loader, path) : load_path(loader, path);
+    sds_free(path);
+    return done;
+}
+
+static bool set_directive(struct loader *loader, const struct config_directive *directive,
+                          struct slice line) {
+    sds reason = NULL;
+    if (!config_set(loader->config, directive, loader->words, loader->word_count, &reason)) {
+        bad_line(loader, line, reason);
+        sds_free(reason);
+        return false;
+    }
+    if (config_is_supported(loader->config, directive)) return true;
+    note_unsupported(loader, directive);
+    struct slice value = slice_of_cstr(directive->default_text);
+    return config_set(loader->config, directive, &value, 1, &reason);
+}
+
+static bool run_directive(struct loader *loader, struct slice name, struct slice line) {
+    if (slice_is(name, "include")) return include(loader, line);
+    const struct config_directive *directive = config_find(name);
+    if (directive) return set_directive(loader, directive, line);
+    enum config_foreign foreign = config_foreign_directive(name);
+    if (foreign == CONFIG_UNKNOWN || loader->word_count == 0)
+        return bad_line(loader, line, "Bad directive or wrong number of arguments");
+    note_foreign(loader, name, foreign);
+    return true;
+}
+
+/* `line` has no blanks around it and is not empty; `copy` are the same bytes, writable. */
+static bool run_line(struct loader *loader, struct slice line, char *copy) {
+    char *at = copy;
+    char *end = copy + line.len;
+    struct slice name = SLICE("");
+    struct slice word;
+    enum resp_split status = resp_split_next(&at, end, &name);
+    loader->word_count = 0;
+    if (status == RESP_SPLIT_ARGUMENT)
+        while ((status = resp_split_next(&at, end, &word)) == RESP_SPLIT_ARGUMENT)
+            add_word(loader, word);
+    if (status == RESP_SPLIT_UNBALANCED)
+        return bad_line(loader, line, "Unbalanced quotes in configuration line");
+    return run_directive(loader, name, line);
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static struct slice trim(struct slice line) {
+    while (line.len > 0 && is_blank(line.ptr[0])) line = slice_make(line.ptr + 1, line.len - 1);
+    while (line.len > 0 && is_blank(line.ptr[line.len - 1])) line.len--;
+    return line;
+}
+
+/* Every line of `text`; its number is counted unless it is the command line's. */
+static bool load_lines(struct loader *loader, struct slice text) {
+    const char *at = text.ptr;
+    const char *end = text.ptr + text.len;
+    bool counted = strcmp(loader->name, COMMAND_LINE) != 0;
+    for (size_t number = 1; at < end; number++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop) stop = end;
+        struct slice line = trim(slice_make(at, (size_t)(stop - at)));
+        at = stop + (stop < end);
+        if (line.len == 0 || line.ptr[0] == '#') continue;
+        loader->line = counted ? number : 0;
+        sds copy = sds_new(line);
+        bool done = run_line(loader, line, copy);
+        sds_free(copy);
+        if (!done) return false;
+    }
+    return true;
+}
+
+/* The lines of a text with a name of its own, inside whatever is being read. */
+static bool load_named(struct loader *loader, const char *name, struct slice text) {
+    const char *outer_name = loader->name;
+    size_t outer_line = loader->line;
+    loader->name = name;
+    loader->depth++;
+    bool done = load_lines(loader, text);
+    loader->depth--;
+    loader->name = outer_name;
+    loader->line = outer_line;
+    return done;
+}
+
+/* --- Files --- */
+
+/* Everything that can be read from `fd`; NULL with errno set. */
+static sds read_all(int fd) {
+    sds text = sds_new(SLICE(""));
+    for (;;) {
+        text = sds_reserve(text, READ_SIZE);
+        ssize_t n = read(fd, text + sds_len(text), READ_SIZE);
+        if (n > 0) {
+            sds_set_len(text, sds_len(text) + (size_t)n);
+        } else if (n == 0) {
+            return text;
+        } else if (errno != EINTR) {
+            sds_free(text);
+            return NULL;
+        }
+    }
+}
+
+sds config_read_file(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return NULL;
+    sds text = read_all(fd);
+    int saved_errno = errno;
+    close(fd);
+    errno = saved_errno;
+    return text;
+}
+
+static bool load_path(struct loader *loader, const char *path) {
+    sds text = config_read_file(path);
+    if (!text) return cannot_open(loader, path);
+    bool done = load_named(loader, path, sds_slice(text));
+    sds_free(text);
+    return done;
+}
+
+static bool load_stdin(struct loader *loader) {
+    sds text = read_all(STDIN_FILENO);
+    if (!text) return cannot_open(loader, "-");
+    bool done = load_named(loader, "standard input", sds_slice(text));
+    sds_free(text);
+    return done;
+}
+
+/* --- Command line --- */
+
+static bool is_option(const char *argument) {
+    return argument[0] == '-' && argument[1] == '-';
+}
+
+/* The options as lines of a configuration file. */
+static sds write_options(int argc, char **argv) {
+    sds lines = sds_new(SLICE(""));
+    bool wants_value = false;
+    for (int i = 0; i < argc; i++) {
+        if (is_option(argv[i]) && !wants_value) {
+            if (i > 0) lines = sds_append_cstr(lines, "\n");
+            lines = sds_append_cstr(lines, argv[i] + 2);
+            /* `--save` before another option means no save points; "--hz 5" in one argument has its value. */
+            bool is_last = i + 1 == argc || is_option(argv[i + 1]);
+            if (strcasecmp(argv[i], "--save") == 0 && is_last)
+                lines = sds_append_cstr(lines, " \"\"");
+            else
+                wants_value = strchr(argv[i], ' ') == NULL;
+        } else {
+            lines = sds_append_cstr(lines, " ");
+            lines = sds_append_quoted(lines, slice_of_cstr(argv[i]));
+            wants_value = false;
+        }
+    }
+    return lines;
+}
+
+static bool load_options(struct loader *loader, int argc, char **argv) {
+    sds lines = write_options(argc, argv);
+    bool done = load_named(loader, COMMAND_LINE, sds_slice(lines));
+    sds_free(lines);
+    return done;
+}
+
+/* The absolute path: CONFIG REWRITE must find the file from any directory. */
+static sds absolute_path(const char *path) {
+    char resolved[PATH_MAX];
+    return sds_append_cstr(sds_new(SLICE("")), realpath(path, resolved) ? resolved : path);
+}
+
+static bool load_all(struct loader *loader, int argc, char **argv) {
+    loader->source->path = sds_new(SLICE(""));
+    if (argc > 0 && argv[0][0] != '-') {
+        if (!load_path(loader, argv[0])) return false;
+        sds_free(loader->source->path);
+        loader->source->path = absolute_path(argv[0]);
+        argc--;
+        argv++;
+    }
+    if (argc > 0 && strcmp(argv[argc - 1], "-") == 0) {
+        if (!load_stdin(loader)) return false;
+        argc--;
+    }
+    return load_options(loader, argc, argv);
+}
+
+bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
+                 sds *error) {
+    struct loader loader = {.config = config, .source = source, .name = "", .error = error};
+    bool done = load_all(&loader, argc, argv);
+    mem_free(loader.words);
+    return done;
+}
+
+bool config_load_text(struct config *config, struct config_source *source, const char *name,
+                      struct slice text, sds *error) {
+    struct loader loader = {
+        .config = config, .source = source, .name = "", .depth = INCLUDE_DEPTH_MAX, .error = error};
+    bool done = load_named(&loader, name, text);
+    mem_free(loader.words);
+    return done;
+}

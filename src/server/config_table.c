@@ -1,0 +1,157 @@
+/* config_table: every directive, one row each; and the names of Redis's other ones. */
+#include "server/config_table.h"
+
+#include <assert.h>
+
+/* clang-format off */
+
+static const struct config_choice log_levels[] = {
+    {"debug", LOG_DEBUG}, {"verbose", LOG_VERBOSE}, {"notice", LOG_NOTICE},
+    {"warning", LOG_WARNING}, {"nothing", LOG_NOTHING}, {NULL, 0},
+};
+
+static const struct config_choice debug_accesses[] = {
+    {"no", DEBUG_ACCESS_NO}, {"yes", DEBUG_ACCESS_YES}, {"local", DEBUG_ACCESS_LOCAL}, {NULL, 0},
+};
+
+static const struct config_choice eviction_policies[] = {
+    {"volatile-lru", 0}, {"volatile-lfu", 1}, {"volatile-random", 2}, {"volatile-ttl", 3},
+    {"allkeys-lru", 4}, {"allkeys-lfu", 5}, {"allkeys-random", 6}, {"noeviction", 7}, {NULL, 0},
+};
+
+#define AT(field) offsetof(struct config, field)
+#define MB (1024 * 1024)
+
+/* Columns: name, kind, flags, place; least, most; default, effect, choices. */
+const struct config_directive config_table[] = {
+    /* Where it listens. */
+    {"bind", CONFIG_ADDRESSES, 0, AT(bind), 0, 0, "127.0.0.1 -::1", EFFECT_LISTENERS, NULL},
+    {"port", CONFIG_INTEGER, 0, AT(port), 0, 65535, "6379", EFFECT_LISTENERS, NULL},
+    {"protected-mode", CONFIG_BOOL, 0, AT(protected_mode), 0, 0, "yes", EFFECT_NONE, NULL},
+    {"tcp-backlog", CONFIG_INTEGER, CONFIG_IMMUTABLE, AT(tcp_backlog), 0, INT32_MAX, "511",
+     EFFECT_NONE, NULL},
+    {"unixsocket", CONFIG_STRING, CONFIG_IMMUTABLE, AT(unixsocket), 0, 0, "", EFFECT_NONE, NULL},
+    {"unixsocketperm", CONFIG_OCTAL, CONFIG_IMMUTABLE, AT(unixsocketperm), 0, 0777, "0",
+     EFFECT_NONE, NULL},
+
+    /* Its clients. */
+    {"timeout", CONFIG_INTEGER, 0, AT(timeout), 0, INT32_MAX, "0", EFFECT_NONE, NULL},
+    {"tcp-keepalive", CONFIG_INTEGER, 0, AT(tcp_keepalive), 0, INT32_MAX, "300", EFFECT_NONE, NULL},
+    {"maxclients", CONFIG_INTEGER, 0, AT(maxclients), 1, UINT32_MAX, "10000", EFFECT_MAXCLIENTS,
+     NULL},
+    {"requirepass", CONFIG_STRING, 0, AT(requirepass), 0, 0, "", EFFECT_PASSWORD, NULL},
+    {"proto-max-bulk-len", CONFIG_MEMORY, 0, AT(proto_max_bulk_len), MB, INT64_MAX, "512mb",
+     EFFECT_NONE, NULL},
+    {"client-query-buffer-limit", CONFIG_MEMORY, 0, AT(client_query_buffer_limit), MB, INT64_MAX,
+     "1gb", EFFECT_NONE, NULL},
+    {"client-output-buffer-limit", CONFIG_OUTPUT_LIMITS, 0, AT(output_limits), 0, 0,
+     "normal 0 0 0 slave 256mb 64mb 60 pubsub 32mb 8mb 60", EFFECT_NONE, NULL},
+
+    /* The process. */
+    {"daemonize", CONFIG_BOOL, CONFIG_IMMUTABLE, AT(daemonize), 0, 0, "no", EFFECT_NONE, NULL},
+    {"pidfile", CONFIG_STRING, CONFIG_IMMUTABLE, AT(pidfile), 0, 0, "", EFFECT_NONE, NULL},
+    {"loglevel", CONFIG_ENUM, 0, AT(loglevel), 0, 0, "notice", EFFECT_LOG_LEVEL, log_levels},
+    {"logfile", CONFIG_STRING, CONFIG_IMMUTABLE, AT(logfile), 0, 0, "", EFFECT_NONE, NULL},
+    {"databases", CONFIG_INTEGER, CONFIG_IMMUTABLE, AT(databases), 1, INT32_MAX, "16", EFFECT_NONE,
+     NULL},
+    {"hz", CONFIG_INTEGER, CONFIG_CLAMPED, AT(hz), 1, 500, "10", EFFECT_TIMER, NULL},
+    {"enable-debug-command", CONFIG_ENUM, CONFIG_IMMUTABLE, AT(enable_debug_command), 0, 0, "no",
+     EFFECT_NONE, debug_accesses},
+
+    /* Lists. */
+    {"list-max-listpack-size", CONFIG_INTEGER, 0, AT(list_max_listpack_size), INT32_MIN, INT32_MAX,
+     "-2", EFFECT_LIST_LIMITS, NULL},
+    {"list-max-ziplist-size", CONFIG_INTEGER, CONFIG_ALIAS, AT(list_max_listpack_size), INT32_MIN,
+     INT32_MAX, "-2", EFFECT_LIST_LIMITS, NULL},
+    {"list-compress-depth", CONFIG_INTEGER, 0, AT(list_compress_depth), 0, INT32_MAX, "0",
+     EFFECT_LIST_LIMITS, NULL},
+
+    /* Facts. */
+    {"save", CONFIG_SAVE_POINTS, CONFIG_FIXED, AT(save), 0, 0, "", EFFECT_NONE, NULL},
+    {"appendonly", CONFIG_BOOL, CONFIG_FIXED, AT(appendonly), 0, 0, "no", EFFECT_NONE, NULL},
+    {"maxmemory", CONFIG_MEMORY, CONFIG_FIXED, AT(maxmemory), 0, INT64_MAX, "0", EFFECT_NONE, NULL},
+    {"maxmemory-policy", CONFIG_ENUM, CONFIG_FIXED, AT(maxmemory_policy), 0, 0, "noeviction",
+     EFFECT_NONE, eviction_policies},
+};
+
+const size_t config_table_count = sizeof(config_table) / sizeof(config_table[0]);
+static_assert(sizeof(config_table) / sizeof(config_table[0]) <= CONFIG_DIRECTIVES_MAX,
+              "a set of directives must fit one word");
+
+/* Directives of Redis 7.2, and the older names that it still accepts, whose absence a user may notice. */
+static const char *const serious_names[] = {
+    "aclfile", "appendfilename", "appenddirname", "appendfsync", "bind-source-addr",
+    "cluster-enabled", "dbfilename", "dir", "loadmodule", "maxmemory-clients", "notify-keyspace-events",
+    "masterauth", "masteruser", "min-replicas-to-write", "min-slaves-to-write", "rename-command",
+    "replicaof", "slaveof", "syslog-enabled", "tls-port", "tls-cluster", "tls-replication", "user",
+};
+
+static const char *const harmless_names[] = {
+    "acl-pubsub-default", "acllog-max-len", "active-defrag-cycle-max", "active-defrag-cycle-min",
+    "active-defrag-ignore-bytes", "active-defrag-max-scan-fields", "active-defrag-threshold-lower",
+    "active-defrag-threshold-upper", "active-expire-effort", "activedefrag", "activerehashing",
+    "always-show-logo", "aof-disable-auto-gc", "aof-load-truncated", "aof-rewrite-cpulist",
+    "aof-rewrite-incremental-fsync", "aof-timestamp-enabled", "aof-use-rdb-preamble",
+    "aof_rewrite_cpulist", "auto-aof-rewrite-min-size", "auto-aof-rewrite-percentage",
+    "availability-zone", "bgsave-cpulist", "bgsave_cpulist", "bio-cpulist", "bio_cpulist",
+    "busy-reply-threshold", "cluster-allow-pubsubshard-when-down",
+    "cluster-allow-reads-when-down", "cluster-allow-replica-migration",
+    "cluster-announce-bus-port", "cluster-announce-hostname",
+    "cluster-announce-human-nodename", "cluster-announce-ip", "cluster-announce-port",
+    "cluster-announce-tls-port", "cluster-config-file", "cluster-link-sendbuf-limit",
+    "cluster-migration-barrier", "cluster-node-timeout", "cluster-port",
+    "cluster-preferred-endpoint-type", "cluster-replica-no-failover",
+    "cluster-replica-validity-factor", "cluster-require-full-coverage",
+    "cluster-slave-no-failover", "cluster-slave-validity-factor", "crash-log-enabled",
+    "crash-memcheck-enabled", "disable-thp", "dynamic-hz", "enable-module-command",
+    "enable-protected-configs", "hash-max-listpack-entries", "hash-max-listpack-value",
+    "hash-max-ziplist-entries", "hash-max-ziplist-value", "hll-sparse-max-bytes",
+    "ignore-warnings", "io-threads", "io-threads-do-reads", "jemalloc-bg-thread",
+    "key-load-delay", "latency-monitor-threshold", "latency-tracking",
+    "latency-tracking-info-percentiles", "lazyexpire-nested-arbitrary-keys",
+    "lazyfree-lazy-eviction", "lazyfree-lazy-expire", "lazyfree-lazy-server-del",
+    "lazyfree-lazy-user-del", "lazyfree-lazy-user-flush", "lfu-decay-time", "lfu-log-factor",
+    "list-max-ziplist-entries", "list-max-ziplist-value", "loading-process-events-interval-bytes",
+    "locale-collate", "lua-enable-deprecated-api", "lua-replicate-commands", "lua-time-limit",
+    "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle",
+    "maxmemory-eviction-tenacity", "maxmemory-samples", "min-replicas-max-lag",
+    "min-slaves-max-lag", "no-appendfsync-on-rewrite", "oom-score-adj", "oom-score-adj-values",
+    "proc-title-template", "propagation-error-behavior", "rdb-del-sync-files",
+    "rdb-key-save-delay", "rdb-save-incremental-fsync", "rdbchecksum", "rdbcompression",
+    "repl-backlog-size", "repl-backlog-ttl", "repl-disable-tcp-nodelay", "repl-diskless-load",
+    "repl-diskless-sync", "repl-diskless-sync-delay", "repl-diskless-sync-max-replicas",
+    "repl-diskless-sync-period", "repl-ping-replica-period", "repl-ping-slave-period",
+    "repl-timeout", "replica-announce-ip", "replica-announce-port", "replica-announced",
+    "replica-ignore-disk-write-errors", "replica-ignore-maxmemory", "replica-lazy-flush",
+    "replica-priority", "replica-read-only", "replica-serve-stale-data",
+    "sanitize-dump-payload", "server-cpulist", "server_cpulist", "set-max-intset-entries",
+    "set-max-listpack-entries", "set-max-listpack-value", "set-proc-title",
+    "shutdown-on-sigint", "shutdown-on-sigterm", "shutdown-timeout", "slave-announce-ip",
+    "slave-announce-port", "slave-ignore-maxmemory", "slave-lazy-flush", "slave-priority",
+    "slave-read-only", "slave-serve-stale-data", "slowlog-log-slower-than", "slowlog-max-len",
+    "socket-mark-id", "stop-writes-on-bgsave-error", "stream-node-max-bytes",
+    "stream-node-max-entries", "supervised", "syslog-facility", "syslog-ident",
+    "tls-auth-clients", "tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers",
+    "tls-ciphersuites", "tls-client-cert-file", "tls-client-key-file",
+    "tls-client-key-file-pass", "tls-dh-params-file", "tls-key-file", "tls-key-file-pass",
+    "tls-prefer-server-ciphers", "tls-protocols", "tls-session-cache-size",
+    "tls-session-cache-timeout", "tls-session-caching", "tracking-table-max-keys",
+    "use-exit-on-panic", "watchdog-period", "zset-max-listpack-entries",
+    "zset-max-listpack-value", "zset-max-ziplist-entries", "zset-max-ziplist-value",
+};
+
+/* clang-format on */
+
+static bool is_among(struct slice name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (slice_is(name, names[i])) return true;
+    return false;
+}
+
+enum config_foreign config_foreign_directive(struct slice name) {
+    if (is_among(name, serious_names, sizeof(serious_names) / sizeof(serious_names[0])))
+        return CONFIG_SERIOUS;
+    if (is_among(name, harmless_names, sizeof(harmless_names) / sizeof(harmless_names[0])))
+        return CONFIG_HARMLESS;
+    return CONFIG_UNKNOWN;
+}

@@ -1,0 +1,72 @@
+/* config_table: what a row of the table of directives looks like. For the config_*.c files; others use server/config.h. */
+#ifndef PACKLIST_SERVER_CONFIG_TABLE_H
+#define PACKLIST_SERVER_CONFIG_TABLE_H
+
+#include "server/config.h"
+
+enum config_kind {
+    CONFIG_BOOL,          /* bool; yes or no */
+    CONFIG_INTEGER,       /* int64_t */
+    CONFIG_OCTAL,         /* int64_t, written in octal */
+    CONFIG_MEMORY,        /* int64_t bytes, written with an optional unit */
+    CONFIG_ENUM,          /* int64_t, one of `choices` */
+    CONFIG_STRING,        /* sds */
+    CONFIG_ADDRESSES,     /* config.bind */
+    CONFIG_OUTPUT_LIMITS, /* config.output_limits: class hard soft seconds … */
+    CONFIG_SAVE_POINTS    /* sds; pairs of seconds and changes, or nothing */
+};
+
+enum config_flag {
+    CONFIG_IMMUTABLE = 1 << 0, /* CONFIG SET cannot change it */
+    CONFIG_CLAMPED = 1 << 1,   /* a number outside the limits is taken as the nearest inside */
+    CONFIG_FIXED = 1 << 2,     /* the default is the only value that is supported */
+    CONFIG_ALIAS = 1 << 3      /* another name of the row before it */
+};
+
+/* What must happen when a value changed while the server runs. */
+enum config_effect {
+    EFFECT_NONE, /* it is read where it is used */
+    EFFECT_LOG_LEVEL,
+    EFFECT_PASSWORD,
+    EFFECT_LISTENERS,
+    EFFECT_MAXCLIENTS,
+    EFFECT_TIMER,
+    EFFECT_LIST_LIMITS
+};
+
+struct config_choice {
+    const char *name; /* NULL ends the list */
+    int64_t value;
+};
+
+struct config_directive {
+    const char *name;
+    enum config_kind kind;
+    unsigned flags; /* enum config_flag */
+    size_t offset;  /* in struct config */
+    int64_t min;    /* of numbers */
+    int64_t max;
+    const char *default_text; /* words separated by blanks where it is a list */
+    enum config_effect effect;
+    const struct config_choice *choices;
+};
+
+/* At most this many rows, so that a set of rows is one word. */
+enum { CONFIG_DIRECTIVES_MAX = 64 };
+
+extern const struct config_directive config_table[];
+extern const size_t config_table_count;
+
+/* A directive of Redis that this server has no use for: is it known, and does ignoring it change what its user may rely on
+ * (data on disk, access, encryption)? */
+enum config_foreign { CONFIG_UNKNOWN, CONFIG_HARMLESS, CONFIG_SERIOUS };
+enum config_foreign config_foreign_directive(struct slice name);
+
+/* Do both configurations have the same value for this directive? */
+bool config_same_value(const struct config *a, const struct config *b,
+                       const struct config_directive *directive);
+
+/* The whole text of a file, the caller's; NULL with errno set. */
+sds config_read_file(const char *path);
+
+#endif

@@ -1,0 +1,122 @@
+/* command_syntax: the notation is read into the tree that COMMAND DOCS shows. */
+#include "server/command_syntax.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* The tree as text, so that a test reads as one line: name:type, =TOKEN, ? optional, * multiple, +
+ * token each time, @ key specification, members in { }. */
+static size_t print_arguments(char *out, const struct syntax_argument *arguments, size_t count) {
+    char *at = out;
+    for (size_t i = 0; i < count; i++) {
+        const struct syntax_argument *argument = arguments;
+        if (i > 0) *at++ = ' ';
+        at += sprintf(at, "%.*s:%s", (int)argument->name.len, argument->name.ptr,
+                      command_syntax_type_name(argument->type));
+        if (argument->token.len > 0)
+            at += sprintf(at, "=%.*s", (int)argument->token.len, argument->token.ptr);
+        if (argument->flags & SYNTAX_OPTIONAL) *at++ = '?';
+        if (argument->flags & SYNTAX_MULTIPLE) *at++ = '*';
+        if (argument->flags & SYNTAX_MULTIPLE_TOKEN) *at++ = '+';
+        if (argument->key_spec >= 0) at += sprintf(at, "@%d", argument->key_spec);
+        if (argument->members > 0) {
+            *at++ = '{';
+            at += print_arguments(at, argument + 1, argument->members);
+            *at++ = '}';
+        }
+        arguments += argument->span;
+    }
+    *at = '\0';
+    return (size_t)(at - out);
+}
+
+static void check(const char *text, const char *expected) {
+    struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
+    size_t total = 0;
+    char printed[2048];
+    int count = command_syntax_parse(text, arguments, &total);
+    assert_true(count >= 0);
+    print_arguments(printed, arguments, (size_t)count);
+    assert_string_equal(printed, expected);
+    size_t spans = 0;
+    for (const struct syntax_argument *at = arguments; count-- > 0; at += at->span)
+        spans += at->span;
+    assert_int_equal(spans, total);
+}
+
+static void values_and_types(void **state) {
+    (void)state;
+    check("", "");
+    check("key", "key:key@0");
+    check(" key  index:integer timeout:double ", "key:key@0 index:integer timeout:double");
+    check("source:key destination:key", "source:key@0 destination:key@1");
+    check("pattern:pattern at:unix-time old-name", "pattern:pattern at:unix-time old-name:string");
+}
+
+static void tokens_stand_alone_or_introduce(void **state) {
+    (void)state;
+    check("[NX]", "NX:pure-token=NX?");
+    check("[COUNT count:integer] [GET]", "count:integer=COUNT? GET:pure-token=GET?");
+    check("TYPE <A | B>:kind", "kind:oneof=TYPE{A:pure-token=A B:pure-token=B}");
+    check("<* | id>:where", "where:oneof{*:pure-token=* id:string}");
+}
+
+static void groups_nest(void **state) {
+    (void)state;
+    check("<LEFT|RIGHT>:where", "where:oneof{LEFT:pure-token=LEFT RIGHT:pure-token=RIGHT}");
+    check("[<EX seconds:integer | KEEPTTL>:expiration]",
+          "expiration:oneof?{seconds:integer=EX KEEPTTL:pure-token=KEEPTTL}");
+    check("[(protover:integer [AUTH (username password):auth] [SETNAME clientname]):arguments]",
+          "arguments:block?{protover:integer auth:block=AUTH?{username:string password:string} "
+          "clientname:string=SETNAME?}");
+}
+
+static void repetition_is_one_argument(void **state) {
+    (void)state;
+    check("key ...", "key:key*@0");
+    check("key [key ...]", "key:key*@0");
+    check("[element ...]", "element:string?*");
+    check("key element [element ...]", "key:key@0 element:string*");
+    check("[ID id:integer [id ...]]", "id:integer=ID?*");
+    check("[PREFIX prefix [PREFIX prefix ...]]", "prefix:string=PREFIX?*+");
+    check("(parameter value):data ...", "data:block*{parameter:string value:string}");
+    check("numkeys:integer key [key ...] last:key", "numkeys:integer key:key*@0 last:key@1");
+    check("key [other ...]", "key:key@0 other:string?*");
+}
+
+static void malformed_is_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "[",     "[key",  "key]",  "<A|B>",    "<A|B>:",      "<A|B:x",
+        "<>:x",  "(a b",  "(a b)", "():x",     "a:nonsense",  "[a b]",
+        "...",   "a | b", "key:",  ":integer", "<A (b c)>:x", "[[[[[[[[[a]]]]]]]]]",
+        "[...]",
+    };
+    struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
+    size_t total;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        assert_int_equal(command_syntax_parse(texts[i], arguments, &total), -1);
+}
+
+static void too_many_arguments_are_refused(void **state) {
+    (void)state;
+    struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
+    char text[2 * SYNTAX_ARGUMENTS_MAX + 3] = "";
+    size_t total;
+    for (size_t i = 0; i < SYNTAX_ARGUMENTS_MAX; i++) strcat(text, "a ");
+    assert_int_equal(command_syntax_parse(text, arguments, &total), SYNTAX_ARGUMENTS_MAX);
+    strcat(text, "a");
+    assert_int_equal(command_syntax_parse(text, arguments, &total), -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_and_types),     cmocka_unit_test(tokens_stand_alone_or_introduce),
+        cmocka_unit_test(groups_nest),          cmocka_unit_test(repetition_is_one_argument),
+        cmocka_unit_test(malformed_is_refused), cmocka_unit_test(too_many_arguments_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

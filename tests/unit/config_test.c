@@ -1,0 +1,593 @@
+/* config: texts of values, reading files and command lines, all-or-nothing changes, rewriting. */
+#include "server/config.h"
+
+#include "base/alloc.h"
+#include "server/config_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A configuration with its source, fresh for each test. */
+struct fixture {
+    struct config config;
+    struct config_source source;
+};
+
+static int setup(void **state) {
+    struct fixture *fixture = mem_alloc_zeroed(sizeof(*fixture));
+    config_init(&fixture->config);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *fixture = *state;
+    log_set_level(LOG_NOTHING);
+    config_log_notes(&fixture->source);
+    sds_free(fixture->source.path);
+    config_free(&fixture->config);
+    mem_free(fixture);
+    return 0;
+}
+
+static const struct config_directive *row(const char *name) {
+    const struct config_directive *directive = config_find(slice_of_cstr(name));
+    assert_non_null(directive);
+    return directive;
+}
+
+static void assert_value(const struct config *config, const char *name, const char *expected) {
+    sds text = config_append_value(config, row(name), sds_new(SLICE("")));
+    assert_string_equal(text, expected);
+    sds_free(text);
+}
+
+static void accept(struct config *config, const char *name, const char *value, const char *shown) {
+    struct slice text = slice_of_cstr(value);
+    sds error = NULL;
+    bool done = config_set(config, row(name), &text, 1, &error);
+    if (!done) print_error("%s %s: %s\n", name, value, error);
+    assert_true(done);
+    assert_value(config, name, shown);
+}
+
+/* The value must be refused with this reason and stay what it was. */
+static void refuse(struct config *config, const char *name, const char *value, const char *why) {
+    struct slice text = slice_of_cstr(value);
+    sds before = config_append_value(config, row(name), sds_new(SLICE("")));
+    sds error = NULL;
+    assert_false(config_set(config, row(name), &text, 1, &error));
+    assert_string_equal(error, why);
+    assert_value(config, name, before);
+    sds_free(error);
+    sds_free(before);
+}
+
+/* --- Values --- */
+
+static void defaults_are_those_of_redis(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    assert_value(config, "bind", "127.0.0.1 -::1");
+    assert_value(config, "port", "6379");
+    assert_value(config, "protected-mode", "yes");
+    assert_value(config, "maxclients", "10000");
+    assert_value(config, "loglevel", "notice");
+    assert_value(config, "proto-max-bulk-len", "536870912");
+    assert_value(config, "client-query-buffer-limit", "1073741824");
+    assert_value(config, "client-output-buffer-limit",
+                 "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60");
+    assert_value(config, "list-max-listpack-size", "-2");
+    assert_value(config, "save", "");
+    assert_value(config, "appendonly", "no");
+    assert_value(config, "maxmemory", "0");
+    assert_value(config, "maxmemory-policy", "noeviction");
+}
+
+static void every_default_is_accepted(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    for (size_t i = 0; i < config_table_count; i++) {
+        struct slice text = slice_of_cstr(config_table[i].default_text);
+        sds error = NULL;
+        assert_true(config_set(config, &config_table[i], &text, 1, &error));
+        assert_true(config_is_supported(config, &config_table[i]));
+        assert_ptr_equal(config_find(slice_of_cstr(config_table[i].name)), &config_table[i]);
+        assert_int_equal(config_foreign_directive(slice_of_cstr(config_table[i].name)),
+                         CONFIG_UNKNOWN);
+    }
+}
+
+static void numbers(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    accept(config, "port", "0", "0");
+    accept(config, "PORT", "65535", "65535");
+    refuse(config, "port", "65536", "argument must be between 0 and 65535 inclusive");
+    refuse(config, "port", "-1", "argument must be between 0 and 65535 inclusive");
+    refuse(config, "port", "1x", "argument couldn't be parsed into an integer");
+    refuse(config, "port", "", "argument couldn't be parsed into an integer");
+    refuse(config, "port", "010", "argument couldn't be parsed into an integer");
+    accept(config, "hz", "0", "1");
+    accept(config, "hz", "1000", "500");
+    accept(config, "list-max-ziplist-size", "-5", "-5");
+    assert_value(config, "list-max-listpack-size", "-5");
+    accept(config, "unixsocketperm", "0770", "770");
+    refuse(config, "unixsocketperm", "888", "argument couldn't be parsed as an octal number");
+    refuse(config, "unixsocketperm", "1000", "argument must be between 0 and 777 inclusive");
+    refuse(config, "unixsocketperm", "777777777777777777777",
+           "argument couldn't be parsed as an octal number");
+}
+
+static void sizes(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    accept(config, "client-query-buffer-limit", "2gB", "2147483648");
+    accept(config, "proto-max-bulk-len", "1048576b", "1048576");
+    refuse(config, "proto-max-bulk-len", "1.5mb", "argument must be a memory value");
+    refuse(config, "proto-max-bulk-len", "-5", "argument must be a memory value");
+    refuse(config, "proto-max-bulk-len", "1",
+           "argument must be between 1048576 and 9223372036854775807 inclusive");
+    refuse(config, "proto-max-bulk-len", "8589934592gb",
+           "argument must be between 1048576 and 9223372036854775807 inclusive");
+}
+
+static void words(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    accept(config, "protected-mode", "NO", "no");
+    refuse(config, "protected-mode", "1", "argument must be 'yes' or 'no'");
+    accept(config, "loglevel", "DEBUG", "debug");
+    refuse(config, "loglevel", "loud",
+           "argument(s) must be one of the following: debug, verbose, notice, warning, nothing");
+    accept(config, "requirepass", "with \"quotes\" and blanks", "with \"quotes\" and blanks");
+    accept(config, "requirepass", "", "");
+}
+
+static void lists_of_words(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    accept(config, "bind", "* -::*", "* -::*");
+    accept(config, "bind", "", "");
+    assert_int_equal(config->bind_count, 0);
+    refuse(config, "bind", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17",
+           "Too many bind addresses specified.");
+    accept(config, "save", "900 1 300 10", "900 1 300 10");
+    refuse(config, "save", "900", "Invalid save parameters");
+    refuse(config, "save", "0 1", "Invalid save parameters");
+    refuse(config, "save", "a b", "Invalid save parameters");
+    char many[256];
+    memset(many, ' ', sizeof(many));
+    for (size_t i = 0; i < sizeof(many); i += 2) many[i] = '1';
+    many[sizeof(many) - 1] = '\0';
+    refuse(config, "bind", many, "wrong number of arguments");
+}
+
+static void output_limits(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    const char *name = "client-output-buffer-limit";
+    accept(config, name, "normal 1mb 2 3 pubsub 1 1 1",
+           "normal 1048576 2 3 slave 268435456 67108864 60 pubsub 1 1 1");
+    accept(config, name, "replica 1 2 4", "normal 1048576 2 3 slave 1 2 4 pubsub 1 1 1");
+    accept(config, name, "", "normal 1048576 2 3 slave 1 2 4 pubsub 1 1 1");
+    refuse(config, name, "normal 1 2", "Wrong number of arguments in buffer limit configuration.");
+    refuse(config, name, "normal 9 9 9 master 1 2 4",
+           "Invalid client class specified in buffer limit configuration.");
+    const char *bad = "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
+    refuse(config, name, "normal 1mb 2 x", bad);
+    refuse(config, name, "normal -1 2 3", bad);
+    refuse(config, name, "normal 1 2 -3", bad);
+}
+
+static void a_copy_owns_its_values(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    struct config copy;
+    accept(config, "requirepass", "secret", "secret");
+    config_copy(&copy, config);
+    accept(config, "requirepass", "other", "other");
+    accept(config, "bind", "::1", "::1");
+    assert_value(&copy, "requirepass", "secret");
+    assert_value(&copy, "bind", "127.0.0.1 -::1");
+    config_free(&copy);
+}
+
+/* --- Reading --- */
+
+static void read_text(struct fixture *fixture, const char *text) {
+    sds error = NULL;
+    bool done =
+        config_load_text(&fixture->config, &fixture->source, "file", slice_of_cstr(text), &error);
+    if (!done) print_error("%s", error);
+    assert_true(done);
+}
+
+static void refuse_text(struct fixture *fixture, const char *text, const char *expected) {
+    sds error = NULL;
+    assert_false(
+        config_load_text(&fixture->config, &fixture->source, "file", slice_of_cstr(text), &error));
+    assert_string_equal(error, expected);
+    sds_free(error);
+}
+
+#define FATAL "\n*** FATAL CONFIG FILE ERROR ***\nReading the configuration file, at line "
+
+static void a_file_is_read_line_by_line(void **state) {
+    struct fixture *fixture = *state;
+    read_text(fixture, "# a comment\r\n\n  PORT 7000 \r\n\tbind 10.0.0.1 '-::1' \n"
+                       "requirepass \"a \\\"b\\\" \\x41\"\nport 7001\nclient-output-buffer-limit "
+                       "normal 1 2 3\nclient-output-buffer-limit pubsub 4 5 6\nloglevel \"debug\"");
+    assert_value(&fixture->config, "port", "7001");
+    assert_value(&fixture->config, "bind", "10.0.0.1 -::1");
+    assert_value(&fixture->config, "requirepass", "a \"b\" A");
+    assert_value(&fixture->config, "loglevel", "debug");
+    assert_value(&fixture->config, "client-output-buffer-limit",
+                 "normal 1 2 3 slave 268435456 67108864 60 pubsub 4 5 6");
+    assert_int_equal(fixture->source.note_count, 0);
+}
+
+static void a_bad_line_is_named(void **state) {
+    struct fixture *fixture = *state;
+    refuse_text(fixture, "port 1\n\n  hz x  \n",
+                FATAL "3 of file\n>>> 'hz x'\nargument couldn't be parsed into an integer\n");
+    refuse_text(fixture, "nosuch 1 2",
+                FATAL "1 of file\n>>> 'nosuch 1 2'\nBad directive or wrong number of arguments\n");
+    refuse_text(fixture, "hz 10 # ten",
+                FATAL "1 of file\n>>> 'hz 10 # ten'\nwrong number of arguments\n");
+    refuse_text(fixture, "hz", FATAL "1 of file\n>>> 'hz'\nwrong number of arguments\n");
+    refuse_text(fixture, "hz \"10",
+                FATAL "1 of file\n>>> 'hz \"10'\nUnbalanced quotes in configuration line\n");
+    refuse_text(fixture, "\"\" 1",
+                FATAL "1 of file\n>>> '\"\" 1'\nBad directive or wrong number of arguments\n");
+    refuse_text(fixture, "include a b",
+                FATAL "1 of file\n>>> 'include a b'\nwrong number of arguments\n");
+}
+
+static void foreign_directives_are_noted(void **state) {
+    struct fixture *fixture = *state;
+    read_text(fixture, "rdbcompression yes\nrename-command CONFIG \"\"\n\nappendonly yes\n"
+                       "maxmemory 100mb\nsave \"\"\nmaxmemory-policy noeviction\n");
+    assert_int_equal(fixture->source.note_count, 4);
+    const struct config_note *notes = fixture->source.notes;
+    assert_string_equal(notes[0].text,
+                        "file:1: 'rdbcompression' does not apply here and is ignored");
+    assert_int_equal(notes[0].level, LOG_NOTICE);
+    assert_string_equal(notes[1].text, "file:2: 'rename-command' is not supported and is ignored");
+    assert_int_equal(notes[1].level, LOG_WARNING);
+    assert_string_equal(notes[2].text,
+                        "file:4: 'appendonly' is ignored: only the value 'no' is supported");
+    assert_value(&fixture->config, "appendonly", "no");
+    assert_value(&fixture->config, "maxmemory", "0");
+    refuse_text(fixture, "maxmemory-policy none",
+                FATAL "1 of file\n>>> 'maxmemory-policy none'\nargument(s) must be one of the "
+                      "following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, "
+                      "allkeys-lru, allkeys-lfu, allkeys-random, noeviction\n");
+}
+
+/* Any text is read or refused, and what was read can be written and read again. */
+static void every_prefix_of_a_file_is_safe(void **state) {
+    struct fixture *fixture = *state;
+    static const char text[] = "port 1\nbind a 'b' \"c\\x00\"\n#\nsave 1 1\nuser x\n include y\n";
+    for (size_t len = 0; len < sizeof(text); len++) {
+        sds error = NULL;
+        struct slice prefix = slice_make(text, len);
+        bool done = config_load_text(&fixture->config, &fixture->source, "file", prefix, &error);
+        assert_true(done == (error == NULL));
+        sds_free(error);
+    }
+}
+
+/* --- Command line --- */
+
+static bool load(struct fixture *fixture, sds *error, ...) {
+    char *argv[16];
+    int argc = 0;
+    va_list args;
+    va_start(args, error);
+    while ((argv[argc] = va_arg(args, char *)) != NULL) argc++;
+    va_end(args);
+    *error = NULL;
+    sds_free(fixture->source.path);
+    return config_load(&fixture->config, &fixture->source, argc, argv, error);
+}
+
+static void options_are_directives(void **state) {
+    struct fixture *fixture = *state;
+    sds error;
+    assert_true(load(fixture, &error, "--port", "7777", "--bind", "127.0.0.1", "-::1",
+                     "--list-max-listpack-size", "-3", "--hz 20", "--requirepass", "--x \"y",
+                     NULL));
+    assert_value(&fixture->config, "port", "7777");
+    assert_value(&fixture->config, "bind", "127.0.0.1 -::1");
+    assert_value(&fixture->config, "list-max-listpack-size", "-3");
+    assert_value(&fixture->config, "hz", "20");
+    assert_value(&fixture->config, "requirepass", "--x \"y");
+    assert_string_equal(fixture->source.path, "");
+}
+
+static void save_may_stand_alone(void **state) {
+    struct fixture *fixture = *state;
+    sds error;
+    assert_true(load(fixture, &error, "--save", "--port", "1", NULL));
+    assert_value(&fixture->config, "port", "1");
+    assert_true(load(fixture, &error, "--save", "", "--port", "2", "--save", NULL));
+    assert_value(&fixture->config, "port", "2");
+    assert_int_equal(fixture->source.note_count, 0);
+    assert_true(load(fixture, &error, "--save", "900", "1", NULL));
+    assert_int_equal(fixture->source.note_count, 1);
+    assert_string_equal(fixture->source.notes[0].text,
+                        "the command line: 'save' is ignored: only the value '' is supported");
+}
+
+static void bad_options_are_named(void **state) {
+    struct fixture *fixture = *state;
+    sds error;
+    assert_false(load(fixture, &error, "--port", "1", "2", NULL));
+    assert_string_equal(error, "\n*** FATAL CONFIG FILE ERROR ***\nReading the command line\n>>> "
+                               "'port \"1\" \"2\"'\nwrong number of arguments\n");
+    sds_free(error);
+    assert_false(load(fixture, &error, "--hz", "--port", "1", NULL));
+    assert_non_null(strstr(error, ">>> 'hz \"--port\" \"1\"'\nwrong number of arguments\n"));
+    sds_free(error);
+    assert_false(load(fixture, &error, "-hz", "1", NULL));
+    assert_non_null(strstr(error, "Bad directive or wrong number of arguments\n"));
+    sds_free(error);
+    assert_false(load(fixture, &error, "/nonexistent/x.conf", NULL));
+    assert_string_equal(error, "Fatal error, can't open config file '/nonexistent/x.conf': No such "
+                               "file or directory\n");
+    sds_free(error);
+}
+
+/* --- Files --- */
+
+static void write_path(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void files_include_others(void **state) {
+    struct fixture *fixture = *state;
+    char directory[] = "/tmp/packlist-config-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(chdir(directory), 0);
+    write_path("main.conf", "port 1\ninclude more-*.conf\ninclude none-*.conf\ninclude hz.conf\n");
+    write_path("more-1.conf", "port 2\n");
+    write_path("more-2.conf", "timeout 3\n");
+    write_path("hz.conf", "hz 4\n");
+    sds error;
+    assert_true(load(fixture, &error, "main.conf", "--timeout", "5", NULL));
+    assert_value(&fixture->config, "port", "2");
+    assert_value(&fixture->config, "timeout", "5");
+    assert_value(&fixture->config, "hz", "4");
+    assert_int_equal(fixture->source.path[0], '/');
+
+    write_path("hz.conf", "\nhz four\n");
+    assert_false(load(fixture, &error, "main.conf", NULL));
+    assert_string_equal(error,
+                        FATAL "2 of hz.conf\n>>> 'hz four'\nargument couldn't be parsed into "
+                              "an integer\n");
+    sds_free(error);
+    write_path("hz.conf", "include hz.conf\n");
+    assert_false(load(fixture, &error, "main.conf", NULL));
+    assert_non_null(strstr(error, "include is not possible here: files are nested too deep"));
+    sds_free(error);
+    assert_false(load(fixture, &error, directory, NULL));
+    assert_non_null(strstr(error, "Is a directory"));
+    sds_free(error);
+
+    write_path("hz.conf", "# kept\nhz 4\n");
+    assert_int_equal(chmod("hz.conf", 0640), 0);
+    assert_int_equal(symlink("hz.conf", "link.conf"), 0);
+    accept(&fixture->config, "hz", "6", "6");
+    assert_true(config_rewrite_file(&fixture->config, "link.conf"));
+    sds text = config_read_file("hz.conf");
+    assert_non_null(strstr(text, "# kept\nhz 6\n"));
+    sds_free(text);
+    struct stat facts;
+    assert_int_equal(stat("hz.conf", &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0640);
+    assert_false(config_rewrite_file(&fixture->config, "/nonexistent/x.conf"));
+
+    const char *names[] = {"main.conf", "more-1.conf", "more-2.conf", "hz.conf", "link.conf"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        assert_int_equal(unlink(names[i]), 0);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(rmdir(directory), 0); /* and no temporary file was left */
+}
+
+/* --- Several changes at once --- */
+
+/* What the effects saw: the port each time one was applied; the one of `failing` fails. */
+struct effects {
+    const struct config *config;
+    const char *failing;
+    int64_t ports[8];
+    size_t count;
+};
+
+static bool record(const struct config_directive *directive, void *arg, sds *error) {
+    struct effects *effects = arg;
+    assert_true(effects->count < 8);
+    effects->ports[effects->count++] = effects->config->port;
+    if (!effects->failing || strcmp(effects->failing, config_name(directive)) != 0) return true;
+    *error = sds_new(SLICE("it failed"));
+    return false;
+}
+
+static void changes_are_applied_once_per_effect(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    struct config_change changes[] = {{row("port"), SLICE("7000")},
+                                      {row("bind"), SLICE("::1")},
+                                      {row("timeout"), SLICE("5")},
+                                      {row("hz"), SLICE("10")}};
+    struct effects effects = {.config = config};
+    size_t culprit;
+    sds error = NULL;
+    assert_true(config_change_all(config, changes, 4, record, &effects, &culprit, &error));
+    assert_int_equal(effects.count, 1); /* hz is what it was */
+    assert_int_equal(effects.ports[0], 7000);
+    assert_value(config, "bind", "::1");
+    assert_value(config, "timeout", "5");
+}
+
+static void a_bad_value_changes_nothing(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    struct config_change changes[] = {{row("requirepass"), SLICE("secret")},
+                                      {row("port"), SLICE("7000")},
+                                      {row("hz"), SLICE("x")}};
+    struct effects effects = {.config = config};
+    size_t culprit;
+    sds error = NULL;
+    assert_false(config_change_all(config, changes, 3, record, &effects, &culprit, &error));
+    assert_int_equal(culprit, 2);
+    assert_string_equal(error, "argument couldn't be parsed into an integer");
+    assert_int_equal(effects.count, 0);
+    assert_value(config, "requirepass", "");
+    assert_value(config, "port", "6379");
+    sds_free(error);
+
+    struct config_change unsupported[] = {{row("hz"), SLICE("20")},
+                                          {row("maxmemory"), SLICE("1gb")}};
+    assert_false(config_change_all(config, unsupported, 2, record, &effects, &culprit, &error));
+    assert_int_equal(culprit, 1);
+    assert_string_equal(error, "only '0' is supported");
+    assert_value(config, "hz", "10");
+    sds_free(error);
+}
+
+static void a_failing_effect_is_rolled_back(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    struct config_change changes[] = {{row("port"), SLICE("7000")},
+                                      {row("requirepass"), SLICE("secret")},
+                                      {row("hz"), SLICE("20")},
+                                      {row("loglevel"), SLICE("debug")}};
+    struct effects effects = {.config = config, .failing = "hz"};
+    size_t culprit;
+    sds error = NULL;
+    assert_false(config_change_all(config, changes, 4, record, &effects, &culprit, &error));
+    assert_int_equal(culprit, 2);
+    assert_string_equal(error, "it failed");
+    /* port, requirepass and hz with the new values, then the three again with the old ones. */
+    assert_int_equal(effects.count, 6);
+    assert_int_equal(effects.ports[2], 7000);
+    assert_int_equal(effects.ports[3], 6379);
+    assert_int_equal(effects.ports[5], 6379);
+    assert_value(config, "port", "6379");
+    assert_value(config, "requirepass", "");
+    assert_value(config, "hz", "10");
+    sds_free(error);
+}
+
+/* --- Rewriting --- */
+
+static void assert_rewritten(const struct config *config, const char *old, const char *expected) {
+    sds text = config_rewrite_text(config, slice_of_cstr(old));
+    assert_string_equal(text, expected);
+    sds again = config_rewrite_text(config, sds_slice(text));
+    assert_string_equal(again, expected);
+    sds_free(again);
+    sds_free(text);
+}
+
+static void lines_in_force_stay_as_they_are(void **state) {
+    struct fixture *fixture = *state;
+    static const char text[] = "# comment\n\n  PORT   7000\nproto-max-bulk-len 524288kb\r\n"
+                               "rdbcompression yes\nappendonly yes\nhz 9\nhz 20\n# end\n"
+                               "list-max-ziplist-size 128\n";
+    read_text(fixture, text);
+    assert_rewritten(&fixture->config, text, text);
+}
+
+static void changed_lines_are_replaced_in_place(void **state) {
+    struct fixture *fixture = *state;
+    accept(&fixture->config, "port", "7000", "7000");
+    accept(&fixture->config, "bind", "10.0.0.1 ::1", "10.0.0.1 ::1");
+    accept(&fixture->config, "requirepass", "a \"b\n", "a \"b\n");
+    accept(&fixture->config, "proto-max-bulk-len", "3mb", "3145728");
+    accept(&fixture->config, "list-max-listpack-size", "7", "7");
+    accept(&fixture->config, "unixsocketperm", "700", "700");
+    assert_rewritten(&fixture->config,
+                     "# first\nport 1\nbind 1\n# between\nbind 2\nrequirepass x\n"
+                     "proto-max-bulk-len 1mb\nlist-max-ziplist-size 3\nunixsocketperm 7",
+                     "# first\nport 7000\nbind 10.0.0.1 ::1\n# between\n"
+                     "requirepass \"a \\\"b\\n\"\nproto-max-bulk-len 3mb\n"
+                     "list-max-listpack-size 7\nunixsocketperm 700\n");
+}
+
+static void new_values_are_appended(void **state) {
+    struct fixture *fixture = *state;
+    accept(&fixture->config, "timeout", "5", "5");
+    accept(&fixture->config, "list-compress-depth", "1", "1");
+    assert_rewritten(&fixture->config, "# x\ntimeout 5",
+                     "# x\ntimeout 5\n\n# Generated by CONFIG REWRITE\nlist-compress-depth 1\n");
+    assert_rewritten(&fixture->config, "",
+                     "# Generated by CONFIG REWRITE\ntimeout 5\nlist-compress-depth 1\n");
+    assert_rewritten(&fixture->config, "# Generated by CONFIG REWRITE\ntimeout 4\n",
+                     "# Generated by CONFIG REWRITE\ntimeout 5\nlist-compress-depth 1\n");
+}
+
+static void a_value_back_at_its_default_is_written(void **state) {
+    struct fixture *fixture = *state;
+    assert_rewritten(&fixture->config, "hz 20\nrequirepass x\nbind 1\n",
+                     "hz 10\nrequirepass \"\"\nbind 127.0.0.1 -::1\n");
+    accept(&fixture->config, "bind", "", "");
+    accept(&fixture->config, "client-output-buffer-limit", "normal 1mb 10 1",
+           "normal 1048576 10 1 slave 268435456 67108864 60 pubsub 33554432 8388608 60");
+    assert_rewritten(
+        &fixture->config,
+        "bind 1\nclient-output-buffer-limit normal 1 1 1\nclient-output-buffer-limit pubsub 1 1 "
+        "1\n",
+        "bind \"\"\nclient-output-buffer-limit normal 1mb 10 1 replica 256mb 64mb 60 pubsub 32mb "
+        "8mb 60\n");
+}
+
+static void what_is_rewritten_reads_back(void **state) {
+    struct fixture *fixture = *state;
+    struct config *config = &fixture->config;
+    accept(config, "requirepass", "\"' # \\x", "\"' # \\x");
+    accept(config, "bind", "-::1 127.0.0.1", "-::1 127.0.0.1");
+    accept(config, "client-query-buffer-limit", "1048577", "1048577");
+    accept(config, "loglevel", "warning", "warning");
+    accept(config, "enable-debug-command", "local", "local");
+    sds text = config_rewrite_text(config, SLICE(""));
+    struct fixture other = {0};
+    config_init(&other.config);
+    read_text(&other, text);
+    for (size_t i = 0; i < config_table_count; i++)
+        assert_true(config_same_value(config, &other.config, &config_table[i]));
+    config_free(&other.config);
+    sds_free(text);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(defaults_are_those_of_redis),
+        TEST(every_default_is_accepted),
+        TEST(numbers),
+        TEST(sizes),
+        TEST(words),
+        TEST(lists_of_words),
+        TEST(output_limits),
+        TEST(a_copy_owns_its_values),
+        TEST(a_file_is_read_line_by_line),
+        TEST(a_bad_line_is_named),
+        TEST(foreign_directives_are_noted),
+        TEST(every_prefix_of_a_file_is_safe),
+        TEST(options_are_directives),
+        TEST(save_may_stand_alone),
+        TEST(bad_options_are_named),
+        TEST(files_include_others),
+        TEST(changes_are_applied_once_per_effect),
+        TEST(a_bad_value_changes_nothing),
+        TEST(a_failing_effect_is_rolled_back),
+        TEST(lines_in_force_stay_as_they_are),
+        TEST(changed_lines_are_replaced_in_place),
+        TEST(new_values_are_appended),
+        TEST(a_value_back_at_its_default_is_written),
+        TEST(what_is_rewritten_reads_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
