@@ -5,7 +5,7 @@
 #include "server/pause.h"
 #include "server/server.h"
 
-enum { SAMPLE_EVERY_MS = 100 };
+enum { SAMPLE_EVERY_MS = 100, DECAY_EVERY_MS = 1000 };
 
 static struct net_timer *timer;
 
@@ -40,6 +40,14 @@ static void sample_rates(void) {
     rate_sample(&stats->output_rate, totals.output_bytes, server.now_ms);
 }
 
+/* Gives pages that were freed a while ago back to the system. */
+static void decay_memory(void) {
+    static int64_t last_ms;
+    if (server.now_ms - last_ms < DECAY_EVERY_MS) return;
+    last_ms = server.now_ms;
+    mem_decay();
+}
+
 static void tick(void *arg) {
     (void)arg;
     server_update_clock();
@@ -47,6 +55,7 @@ static void tick(void *arg) {
     sample_rates();
     size_t used = mem_used();
     if (used > server.stats.peak_memory) server.stats.peak_memory = used;
+    decay_memory();
     close_idle_sessions();
     check_output_limits();
 }

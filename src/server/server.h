@@ -34,8 +34,8 @@ struct server {
     int64_t now_ms; /* wall clock, read once per batch of requests */
     int64_t start_ms;
     size_t startup_memory; /* mem_used() when it began to serve */
-    uint64_t ticks; /* clock_ticks at the end of the last command */
-    uint64_t dirty; /* changes since the start */
+    uint64_t ticks;        /* clock_ticks at the end of the last command */
+    uint64_t dirty;        /* changes since the start */
     uint64_t next_session_id;
     uint32_t lru_clock; /* access clock for entries: seconds, 24 bits */
     const char *executable;
