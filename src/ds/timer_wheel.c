@@ -14,6 +14,9 @@
 #include <assert.h>
 #include <string.h>
 
+/* In a slot, for timer_wheel_next to be exact. */
+enum { NODES_LOOKED_AT = 16 };
+
 static unsigned digit_of(int64_t time_ms, unsigned level) {
     return (unsigned)(time_ms >> (level * TIMER_WHEEL_SLOT_BITS)) & (TIMER_WHEEL_SLOTS - 1);
 }
@@ -94,8 +97,18 @@ static int64_t place_time(const struct timer_wheel *wheel, unsigned place) {
     return time_ms | (int64_t)(place % TIMER_WHEEL_SLOTS) << shift;
 }
 
+/* The earliest deadline of a slot with few nodes, else the time of the slot. */
 int64_t timer_wheel_next(const struct timer_wheel *wheel) {
-    return wheel->count == 0 ? INT64_MAX : place_time(wheel, first_place(wheel));
+    if (wheel->count == 0) return INT64_MAX;
+    unsigned place = first_place(wheel);
+    const struct timer_node *first = wheel->slots[place], *node = first;
+    int64_t earliest_ms = INT64_MAX;
+    for (int i = 0; i < NODES_LOOKED_AT; i++) {
+        if (node->deadline_ms < earliest_ms) earliest_ms = node->deadline_ms;
+        node = node->next;
+        if (node == first) return earliest_ms;
+    }
+    return place_time(wheel, place);
 }
 
 /* Files a slot's nodes again, on finer levels, in their order: first all of them, so that what a

@@ -65,9 +65,9 @@ size_t timer_wheel_count(const struct timer_wheel *wheel);
 size_t timer_wheel_advance(struct timer_wheel *wheel, int64_t now_ms,
                            void (*fire)(struct timer_node *node, void *arg), void *arg);
 
-/* The time to sleep until: never later than the earliest deadline, and exactly it when it is less
- * than 64 ms away; for one far away at most ten wake-ups are for nothing. INT64_MAX when the wheel
- * is empty. O(1). */
+/* The time to sleep until: never later than the earliest deadline, and exactly it unless more than
+ * 16 nodes are filed with it; then at most ten wake-ups are for nothing. INT64_MAX when the wheel is
+ * empty. O(1). */
 int64_t timer_wheel_next(const struct timer_wheel *wheel);
 
 /* The executable invariant. O(nodes + slots). */

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 
-/* The size class of an entry of `size` bytes. The allocator's class of 8 is left out: then entries are
- * aligned to 16, and all classes end at multiples of 16. */
+/* The size class of an entry of `size` bytes. The allocator's class of 8 is left out: then entries
+ * are aligned to 16, and all classes end at multiples of 16. */
 static size_t class_of(size_t size) {
     return mem_good_size(size < 16 ? 16 : size);
 }

@@ -140,25 +140,32 @@ static void count_fire(struct timer_node *node, void *arg) {
     ++*(size_t *)arg;
 }
 
-static void one_far_timeout_is_met_exactly_after_few_wake_ups(void **state) {
-    (void)state;
+/* `count` timeouts at the same time: how often must one wake up until they fire, all at once? */
+static int wake_ups_until_fired(struct timer_node *nodes, size_t count, int64_t span_ms) {
     struct timer_wheel wheel;
+    int64_t start_ms = 1700000000123, deadline_ms = start_ms + span_ms;
+    size_t fired = 0;
+    int wake_ups = 0;
+    timer_wheel_init(&wheel, start_ms);
+    for (size_t i = 0; i < count; i++) timer_wheel_add(&wheel, &nodes[i], deadline_ms);
+    while (fired == 0) {
+        int64_t next_ms = timer_wheel_next(&wheel);
+        assert_true(next_ms <= deadline_ms);
+        timer_wheel_advance(&wheel, next_ms, count_fire, &fired);
+        assert_int_equal(fired, next_ms == deadline_ms ? count : 0);
+        wake_ups++;
+    }
+    assert_true(timer_wheel_next(&wheel) == INT64_MAX);
+    return wake_ups;
+}
+
+static void far_timeouts_are_met_exactly_after_few_wake_ups(void **state) {
+    (void)state;
+    struct timer_node nodes[100] = {0};
     for (int64_t span_ms = 1; span_ms < INT64_MAX / 8; span_ms = span_ms * 3 + 1) {
-        int64_t start_ms = 1700000000123, deadline_ms = start_ms + span_ms;
-        struct timer_node node = {0};
-        size_t fired = 0;
-        int wake_ups = 0;
-        timer_wheel_init(&wheel, start_ms);
-        timer_wheel_add(&wheel, &node, deadline_ms);
-        while (fired == 0) {
-            int64_t next_ms = timer_wheel_next(&wheel);
-            assert_true(next_ms <= deadline_ms);
-            assert_int_equal(timer_wheel_advance(&wheel, next_ms, count_fire, &fired),
-                             next_ms == deadline_ms);
-            wake_ups++;
-        }
-        assert_in_range(wake_ups, 1, 11);
-        assert_true(timer_wheel_next(&wheel) == INT64_MAX);
+        assert_int_equal(wake_ups_until_fired(nodes, 1, span_ms), 1);
+        assert_int_equal(wake_ups_until_fired(nodes, 16, span_ms), 1);
+        assert_in_range(wake_ups_until_fired(nodes, 100, span_ms), 1, TIMER_WHEEL_LEVELS);
     }
 }
 
@@ -223,7 +230,7 @@ static void the_check_sees_what_is_wrong(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_steps_agree_with_the_model),
-        cmocka_unit_test(one_far_timeout_is_met_exactly_after_few_wake_ups),
+        cmocka_unit_test(far_timeouts_are_met_exactly_after_few_wake_ups),
         cmocka_unit_test(time_that_goes_back_changes_nothing),
         cmocka_unit_test(a_node_that_is_added_as_due_while_firing_waits_for_the_next_advance),
         cmocka_unit_test(the_check_sees_what_is_wrong),
