@@ -72,7 +72,7 @@ static void fail(struct conn *conn, int status) {
         shutdown(conn_fd(conn), SHUT_RDWR);
 }
 
-/* Takes the bytes that were sent off the queue. */
+/* Takes the bytes that were sent off the queue. An empty queue is not used again. */
 static void remove_submitted(struct output *output) {
     size_t left = output->submitted;
     output->queued -= left;
@@ -86,7 +86,6 @@ static void remove_submitted(struct output *output) {
         }
         left -= len;
         output->first = chunk->next;
-        if (output->first == NULL) output->last = NULL;
         chunk_free(chunk);
     }
 }

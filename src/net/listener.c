@@ -98,8 +98,6 @@ enum listen_status listener_open_tcp(struct net *net, const char *address, int p
     status = uv_tcp_bind(&listener->tcp, (const struct sockaddr *)&where, flags);
     if (status == 0) status = uv_listen(&listener->stream, backlog, on_connection);
     if (status != 0) return refused(listener, status, error, error_size);
-    /* Without this libuv 1.44 sleeps after each connection that it accepts. */
-    uv_tcp_simultaneous_accepts(&listener->tcp, 1);
     *result = listener;
     return LISTEN_OK;
 }
