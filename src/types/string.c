@@ -54,15 +54,20 @@ static void write_value(struct entry *entry, const struct plan *plan, struct sli
     }
 }
 
-void string_set(struct keyref *ref, struct slice key, struct slice text) {
+void string_create(struct keyref *ref, struct slice key, struct slice text) {
     struct plan plan = plan_text(text);
-    struct entry *entry = ref->entry;
-    if (entry == NULL) {
-        entry = entry_new(key, VALUE_STRING, plan.encoding, plan.size);
-        write_value(entry, &plan, text);
-        keyspace_add(ref, entry);
+    struct entry *entry = entry_new(key, VALUE_STRING, plan.encoding, plan.size);
+    write_value(entry, &plan, text);
+    keyspace_add(ref, entry);
+}
+
+void string_set(struct keyref *ref, struct slice key, struct slice text) {
+    if (ref->entry == NULL) {
+        string_create(ref, key, text);
         return;
     }
+    struct plan plan = plan_text(text);
+    struct entry *entry = ref->entry;
     size_t old_size = value_size(entry);
     value_free_hanging(entry);
     if (entry_expiry(entry) != -1) entry = entry_set_expiry(entry, -1, old_size);

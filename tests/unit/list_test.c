@@ -396,9 +396,10 @@ static const char *encoding(struct fixture *f) {
     return list_encoding_name(find(f).entry);
 }
 
+/* From the tail: the first node stays full. */
 static void drop(struct fixture *f, size_t count) {
     struct keyref ref = find(f);
-    list_drop(&ref, LIST_HEAD, count, &f->limits);
+    list_drop(&ref, LIST_TAIL, count, &f->limits);
 }
 
 static void
@@ -446,10 +447,11 @@ static void setting_keeps_a_list_that_still_fits_a_listpack(void **state) {
     list_set(&ref, 1, SLICE("hallohallo"), &f->limits);
     assert_string_equal(encoding(f), "listpack");
     f->limits.fill = -1;
+    list_drop(&ref, LIST_HEAD, 2, &f->limits);
     static char large[70000];
-    list_set(&ref, 1, slice_make(large, sizeof(large)), &f->limits);
+    list_set(&ref, 0, slice_make(large, sizeof(large)), &f->limits);
     assert_string_equal(encoding(f), "quicklist");
-    list_set(&ref, 1, SLICE("hellohello"), &f->limits);
+    list_set(&ref, 0, SLICE("hellohello"), &f->limits);
     assert_string_equal(encoding(f), "listpack");
 }
 

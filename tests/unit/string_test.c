@@ -19,7 +19,7 @@ static struct entry *set(struct keyspace *keyspace, struct slice text) {
     return ref.entry;
 }
 
-static void expect_string(const struct entry *entry, struct slice text) {
+static void verify(const struct entry *entry, struct slice text) {
     char buffer[INT64_TEXT_MAX];
     int64_t expected, integer;
     bool is_integer = number_parse_int64(text, &expected);
@@ -40,7 +40,7 @@ static void every_text_comes_back(void **state) {
     for (int i = 0; i < 20000; i++) {
         struct slice text = text_random(&random, buffer, i % 100 == 0);
         struct entry *entry = set(keyspace, text);
-        expect_string(entry, text);
+        verify(entry, text);
         assert_int_equal(keyspace_count(keyspace), 1);
         if (random_below(&random, 50) == 0) keyspace_clear(keyspace);
     }
@@ -51,7 +51,7 @@ static void lengths_around_the_limits_have_their_names(void **state) {
     memset(text, 'x', sizeof(text));
     for (size_t len = 0; len <= sizeof(text); len++) {
         struct entry *entry = set(*state, slice_make(text, len));
-        expect_string(entry, slice_make(text, len));
+        verify(entry, slice_make(text, len));
         assert_int_equal(string_allocated(entry) == 0, len <= STRING_EMBEDDED_MAX);
     }
 }
@@ -68,7 +68,7 @@ static void integers_take_as_few_bytes_as_they_need(void **state) {
         char text[INT64_TEXT_MAX];
         size_t len = number_format_int64(text, rows[i].value);
         struct entry *entry = set(*state, slice_make(text, len));
-        expect_string(entry, slice_make(text, len));
+        verify(entry, slice_make(text, len));
         assert_int_equal(string_value_size(entry), rows[i].size);
     }
 }
@@ -83,7 +83,7 @@ static void setting_replaces_a_list_and_takes_the_expiry_away(void **state) {
         size_t size = value_size(ref.entry);
         keyref_moved(&ref, entry_set_expiry(ref.entry, 12345, size));
         struct entry *entry = set(keyspace, SLICE("text"));
-        expect_string(entry, SLICE("text"));
+        verify(entry, SLICE("text"));
         assert_int_equal(entry_expiry(entry), -1);
         keyspace_clear(keyspace);
     }
