@@ -1,0 +1,137 @@
+/* command_docs: COMMAND DOCS, from which redis-cli makes its hints, and COMMAND HELP.
+ *
+ * A row of the table writes its arguments in the notation that server/command_syntax.h describes; here the tree that is
+ * read from it becomes maps: name, type, display_text (of all but choices and blocks), key_spec_index (of keys), token,
+ * flags, arguments (of choices and blocks), in this order and each only where it is. */
+#include "server/call.h"
+#include "server/command_info.h"
+#include "server/command_syntax.h"
+#include "server/server_commands.h"
+
+#include <ctype.h>
+
+/* --- Arguments --- */
+
+static void reply_lower_case(struct reply *reply, struct slice text) {
+    char lower[64];
+    size_t len = text.len < sizeof(lower) ? text.len : sizeof(lower);
+    for (size_t i = 0; i < len; i++) lower[i] = (char)tolower((unsigned char)text.ptr[i]);
+    reply_bulk(reply, slice_make(lower, len));
+}
+
+static void reply_argument_name(struct reply *reply, const struct syntax_argument *argument) {
+    if (argument->type == SYNTAX_PURE_TOKEN)
+        reply_lower_case(reply, argument->name);
+    else
+        reply_bulk(reply, argument->name);
+}
+
+static void reply_argument_flags(struct reply *reply, unsigned flags) {
+    static const char *const names[] = {"optional", "multiple", "multiple_token"};
+    reply_set(reply, (size_t)__builtin_popcount(flags));
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (flags & 1u << i) reply_status(reply, slice_of_cstr(names[i]));
+}
+
+/* The fields of one argument; its members, if any, are announced and must follow. */
+static void reply_argument(struct reply *reply, const struct syntax_argument *argument) {
+    bool group = argument->members > 0;
+    reply_map(reply, (size_t)(3 + (argument->key_spec >= 0) + (argument->token.len > 0) +
+                              (argument->flags != 0)));
+    reply_bulk_cstr(reply, "name");
+    reply_argument_name(reply, argument);
+    reply_bulk_cstr(reply, "type");
+    reply_bulk_cstr(reply, command_syntax_type_name((enum syntax_type)argument->type));
+    if (!group) {
+        reply_bulk_cstr(reply, "display_text");
+        reply_argument_name(reply, argument);
+    }
+    if (argument->key_spec >= 0) {
+        reply_bulk_cstr(reply, "key_spec_index");
+        reply_integer(reply, argument->key_spec);
+    }
+    if (argument->token.len > 0) {
+        reply_bulk_cstr(reply, "token");
+        reply_bulk(reply, argument->token);
+    }
+    if (argument->flags != 0) {
+        reply_bulk_cstr(reply, "flags");
+        reply_argument_flags(reply, argument->flags);
+    }
+    if (!group) return;
+    reply_bulk_cstr(reply, "arguments");
+    reply_array(reply, argument->members);
+}
+
+/* --- Commands --- */
+
+static void reply_text_field(struct reply *reply, const char *name, const char *text) {
+    reply_bulk_cstr(reply, name);
+    reply_bulk_cstr(reply, text);
+}
+
+/* The full name and the map of a command, but for its subcommands, which `more` announces. */
+static void reply_docs_of_one(struct reply *reply, const struct command *command, bool more) {
+    struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
+    size_t total = 0;
+    int count = command_syntax_parse(command->syntax, arguments, &total);
+    reply_bulk_cstr(reply, command->name);
+    reply_map(reply, (size_t)(4 + (count > 0) + more));
+    reply_text_field(reply, "summary", command->summary);
+    reply_text_field(reply, "since", command->since);
+    reply_text_field(reply, "group", command->group);
+    reply_text_field(reply, "complexity", command->complexity);
+    if (count <= 0) return;
+    reply_bulk_cstr(reply, "arguments");
+    reply_array(reply, (size_t)count);
+    for (size_t i = 0; i < total; i++) reply_argument(reply, &arguments[i]); /* in preorder */
+}
+
+static void reply_docs(struct reply *reply, const struct command *command) {
+    size_t count = command_subcommand_count(command);
+    reply_docs_of_one(reply, command, count > 0);
+    if (count == 0) return;
+    reply_bulk_cstr(reply, "subcommands");
+    reply_map(reply, count);
+    for (size_t i = 1; i <= count; i++) reply_docs_of_one(reply, command + i, false);
+}
+
+/* Unknown names are left out. */
+void command_docs_command(struct call *call) {
+    size_t total, count = 0;
+    const struct command *all = command_all(&total);
+    size_t mark = reply_begin(call->reply);
+    for (size_t i = 0; call->argc == 2 && i < total; i++) {
+        if (all[i].flags & COMMAND_SUBCOMMAND) continue;
+        reply_docs(call->reply, &all[i]);
+        count++;
+    }
+    for (size_t i = 2; i < call->argc; i++) {
+        const struct command *command = command_find_full(call->argv[i]);
+        if (!command) continue;
+        reply_docs(call->reply, command);
+        count++;
+    }
+    reply_map_end(call->reply, mark, count);
+}
+
+void command_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "(no subcommand)",
+        "    Describe all commands.",
+        "COUNT",
+        "    Return the number of commands.",
+        "DOCS [<command-name> ...]",
+        "    Document the named commands, or all: summary, arguments, history.",
+        "GETKEYS <full-command>",
+        "    Return the keys among the arguments of a command.",
+        "GETKEYSANDFLAGS <full-command>",
+        "    Return the keys among the arguments of a command, and what is done with each.",
+        "INFO [<command-name> ...]",
+        "    Describe the named commands, or all: arity, flags, key positions.",
+        "LIST [FILTERBY (MODULE <name>|ACLCAT <category>|PATTERN <pattern>)]",
+        "    Return the names of all commands, or of those that pass the filter.",
+        NULL,
+    };
+    call_help(call, lines);
+}

@@ -1,0 +1,368 @@
+/* command_info: COMMAND, COMMAND INFO, COUNT, LIST, GETKEYS and GETKEYSANDFLAGS: what programs ask about commands.
+ *
+ * A command is described by ten fields, as since Redis 7: name, arity, flags, first key, last key, step, access categories,
+ * tips (none: they are for proxies of clusters), key specifications, subcommands. */
+#include "server/command_info.h"
+
+#include "base/alloc.h"
+#include "base/glob.h"
+#include "server/call.h"
+#include "server/server_commands.h"
+
+struct named_bit {
+    uint32_t bit;
+    const char *name;
+};
+
+/* --- Finding --- */
+
+const struct command *command_find_full(struct slice name) {
+    const char *bar = memchr(name.ptr, '|', name.len);
+    if (!bar) return command_find(name);
+    size_t len = (size_t)(bar - name.ptr);
+    const struct command *container = command_find(slice_make(name.ptr, len));
+    if (!container || !(container->flags & COMMAND_CONTAINER)) return NULL;
+    return command_find_subcommand(container, slice_make(bar + 1, name.len - len - 1));
+}
+
+size_t command_subcommand_count(const struct command *command) {
+    size_t total, count = 0;
+    const struct command *end = command_all(&total) + total;
+    if (!(command->flags & COMMAND_CONTAINER)) return 0;
+    for (const struct command *sub = command + 1; sub < end && sub->flags & COMMAND_SUBCOMMAND;
+         sub++)
+        count++;
+    return count;
+}
+
+static bool is_top_level(const struct command *command) {
+    return !(command->flags & COMMAND_SUBCOMMAND);
+}
+
+static size_t top_level_count(void) {
+    size_t total, count = 0;
+    const struct command *all = command_all(&total);
+    for (size_t i = 0; i < total; i++) count += is_top_level(&all[i]);
+    return count;
+}
+
+/* --- Flags --- */
+
+static const struct named_bit command_flags[] = {
+    {COMMAND_WRITE, "write"},
+    {COMMAND_READONLY, "readonly"},
+    {COMMAND_DENYOOM, "denyoom"},
+    {COMMAND_ADMIN, "admin"},
+    {COMMAND_PUBSUB, "pubsub"},
+    {COMMAND_NOSCRIPT, "noscript"},
+    {COMMAND_BLOCKING, "blocking"},
+    {COMMAND_LOADING, "loading"},
+    {COMMAND_STALE, "stale"},
+    {COMMAND_FAST, "fast"},
+    {COMMAND_NO_AUTH, "no_auth"},
+    {COMMAND_NO_MULTI, "no_multi"},
+    {COMMAND_MOVABLE_KEYS, "movablekeys"},
+    {COMMAND_ALLOW_BUSY, "allow_busy"},
+    {0, NULL},
+};
+
+static const struct named_bit key_flags[] = {
+    {KEY_RO, "RO"},         {KEY_RW, "RW"},         {KEY_OW, "OW"},
+    {KEY_RM, "RM"},         {KEY_ACCESS, "access"}, {KEY_UPDATE, "update"},
+    {KEY_INSERT, "insert"}, {KEY_DELETE, "delete"}, {0, NULL},
+};
+
+static void reply_named_bits(struct reply *reply, const struct named_bit *names, uint32_t bits) {
+    size_t count = 0;
+    for (const struct named_bit *at = names; at->name; at++) count += (bits & at->bit) != 0;
+    reply_set(reply, count);
+    for (const struct named_bit *at = names; at->name; at++)
+        if (bits & at->bit) reply_status(reply, slice_of_cstr(at->name));
+}
+
+/* --- Access categories --- */
+
+enum category {
+    CATEGORY_KEYSPACE = 1 << 0,
+    CATEGORY_READ = 1 << 1,
+    CATEGORY_WRITE = 1 << 2,
+    CATEGORY_LIST = 1 << 3,
+    CATEGORY_STRING = 1 << 4,
+    CATEGORY_PUBSUB = 1 << 5,
+    CATEGORY_ADMIN = 1 << 6,
+    CATEGORY_FAST = 1 << 7,
+    CATEGORY_SLOW = 1 << 8,
+    CATEGORY_BLOCKING = 1 << 9,
+    CATEGORY_DANGEROUS = 1 << 10,
+    CATEGORY_CONNECTION = 1 << 11
+};
+
+static const struct named_bit category_names[] = {
+    {CATEGORY_KEYSPACE, "@keyspace"},
+    {CATEGORY_READ, "@read"},
+    {CATEGORY_WRITE, "@write"},
+    {CATEGORY_LIST, "@list"},
+    {CATEGORY_STRING, "@string"},
+    {CATEGORY_PUBSUB, "@pubsub"},
+    {CATEGORY_ADMIN, "@admin"},
+    {CATEGORY_FAST, "@fast"},
+    {CATEGORY_SLOW, "@slow"},
+    {CATEGORY_BLOCKING, "@blocking"},
+    {CATEGORY_DANGEROUS, "@dangerous"},
+    {CATEGORY_CONNECTION, "@connection"},
+    {0, NULL},
+};
+
+/* Categories by group, of commands that do something themselves. */
+static const struct named_bit group_categories[] = {
+    {CATEGORY_LIST, "list"},
+    {CATEGORY_STRING, "string"},
+    {CATEGORY_KEYSPACE, "generic"},
+    {CATEGORY_CONNECTION, "connection"},
+    {0, NULL},
+};
+
+/* What neither group nor flags tell; the name of a container stands for its subcommands too. */
+static const struct named_bit more_categories[] = {
+    {CATEGORY_CONNECTION, "command"},
+    {CATEGORY_DANGEROUS, "keys"},
+    {CATEGORY_DANGEROUS, "info"},
+    {CATEGORY_KEYSPACE, "dbsize"},
+    {CATEGORY_KEYSPACE | CATEGORY_DANGEROUS, "flushall"},
+    {CATEGORY_KEYSPACE | CATEGORY_DANGEROUS, "flushdb"},
+    {0, NULL},
+};
+
+static uint32_t categories_of(const struct command *command) {
+    uint32_t flags = command->flags;
+    uint32_t categories = flags & COMMAND_FAST ? CATEGORY_FAST : CATEGORY_SLOW;
+    if (!command->run) return categories; /* a mere container */
+    if (flags & COMMAND_READONLY) categories |= CATEGORY_READ;
+    if (flags & COMMAND_WRITE) categories |= CATEGORY_WRITE;
+    if (flags & COMMAND_PUBSUB) categories |= CATEGORY_PUBSUB;
+    if (flags & COMMAND_BLOCKING) categories |= CATEGORY_BLOCKING;
+    if (flags & COMMAND_ADMIN) categories |= CATEGORY_ADMIN | CATEGORY_DANGEROUS;
+    for (const struct named_bit *at = group_categories; at->name; at++)
+        if (strcmp(at->name, command->group) == 0) categories |= at->bit;
+    struct slice name = slice_make(command->name, strcspn(command->name, "|"));
+    for (const struct named_bit *at = more_categories; at->name; at++)
+        if (slice_is(name, at->name)) categories |= at->bit;
+    return categories;
+}
+
+/* The category called `name`, without the @; 0 when there is none. */
+static uint32_t category_of_name(struct slice name) {
+    for (const struct named_bit *at = category_names; at->name; at++)
+        if (slice_is(name, at->name + 1)) return at->bit;
+    return 0;
+}
+
+/* --- Key specifications --- */
+
+/* "name", then a map of its type and of `fields` fields under "spec", which follow. */
+static void begin_step(struct reply *reply, const char *name, const char *type, size_t fields) {
+    reply_bulk_cstr(reply, name);
+    reply_map(reply, 2);
+    reply_bulk_cstr(reply, "type");
+    reply_bulk_cstr(reply, type);
+    reply_bulk_cstr(reply, "spec");
+    reply_map(reply, fields);
+}
+
+static void reply_field(struct reply *reply, const char *name, int64_t value) {
+    reply_bulk_cstr(reply, name);
+    reply_integer(reply, value);
+}
+
+static void begin_key_specification(struct reply *reply, uint32_t flags, int index) {
+    reply_map(reply, 3);
+    reply_bulk_cstr(reply, "flags");
+    reply_named_bits(reply, key_flags, flags);
+    begin_step(reply, "begin_search", "index", 1);
+    reply_field(reply, "index", index);
+}
+
+static void reply_range(struct reply *reply, uint32_t flags, int first, int last, int step) {
+    begin_key_specification(reply, flags, first);
+    begin_step(reply, "find_keys", "range", 3);
+    reply_field(reply, "lastkey", last);
+    reply_field(reply, "keystep", step);
+    reply_field(reply, "limit", 0);
+}
+
+static void reply_key_specifications(struct reply *reply, const struct key_positions *keys) {
+    if (keys->numkeys > 0) {
+        reply_array(reply, 1);
+        begin_key_specification(reply, keys->flags, keys->numkeys);
+        begin_step(reply, "find_keys", "keynum", 3);
+        reply_field(reply, "keynumidx", 0);
+        reply_field(reply, "firstkey", 1);
+        reply_field(reply, "keystep", 1);
+    } else if (keys->first == 0) {
+        reply_array(reply, 0);
+    } else if (keys->second_flags != 0) { /* keys that are used in different ways: one each */
+        reply_array(reply, 2);
+        reply_range(reply, keys->flags, keys->first, 0, 1);
+        reply_range(reply, keys->second_flags, keys->first + keys->step, 0, 1);
+    } else {
+        int last = keys->last < 0 ? keys->last : keys->last - keys->first;
+        reply_array(reply, 1);
+        reply_range(reply, keys->flags, keys->first, last, keys->step);
+    }
+}
+
+/* --- COMMAND and COMMAND INFO --- */
+
+/* Everything but the subcommands. */
+static void reply_fields(struct reply *reply, const struct command *command) {
+    reply_array(reply, 10);
+    reply_bulk_cstr(reply, command->name);
+    reply_integer(reply, command->arity);
+    reply_named_bits(reply, command_flags, command->flags);
+    reply_integer(reply, command->keys.first);
+    reply_integer(reply, command->keys.last);
+    reply_integer(reply, command->keys.step);
+    reply_named_bits(reply, category_names, categories_of(command));
+    reply_set(reply, 0);
+    reply_key_specifications(reply, &command->keys);
+}
+
+static void reply_command(struct reply *reply, const struct command *command) {
+    size_t count = command_subcommand_count(command);
+    reply_fields(reply, command);
+    reply_array(reply, count);
+    for (size_t i = 1; i <= count; i++) {
+        reply_fields(reply, command + i);
+        reply_array(reply, 0);
+    }
+}
+
+static void reply_all_commands(struct reply *reply) {
+    size_t total;
+    const struct command *all = command_all(&total);
+    reply_array(reply, top_level_count());
+    for (size_t i = 0; i < total; i++)
+        if (is_top_level(&all[i])) reply_command(reply, &all[i]);
+}
+
+void command_command(struct call *call) {
+    reply_all_commands(call->reply);
+}
+
+void command_info_command(struct call *call) {
+    if (call->argc == 2) {
+        reply_all_commands(call->reply);
+        return;
+    }
+    reply_array(call->reply, call->argc - 2);
+    for (size_t i = 2; i < call->argc; i++) {
+        const struct command *command = command_find_full(call->argv[i]);
+        if (command)
+            reply_command(call->reply, command);
+        else
+            reply_null_array(call->reply);
+    }
+}
+
+void command_count_command(struct call *call) {
+    reply_integer(call->reply, (int64_t)top_level_count());
+}
+
+/* --- COMMAND LIST --- */
+
+enum filter { FILTER_NONE, FILTER_MODULE, FILTER_CATEGORY, FILTER_PATTERN };
+
+static bool passes(const struct command *command, enum filter filter, struct slice value) {
+    switch (filter) {
+    case FILTER_NONE: return true;
+    case FILTER_MODULE: return false; /* there are no modules */
+    case FILTER_CATEGORY: return (categories_of(command) & category_of_name(value)) != 0;
+    case FILTER_PATTERN: return glob_match(value, slice_of_cstr(command->name), true);
+    }
+    return false;
+}
+
+static bool parse_filter(const struct call *call, enum filter *filter) {
+    *filter = FILTER_NONE;
+    if (call->argc == 2) return true;
+    if (call->argc != 5 || !slice_is(call->argv[2], "filterby")) return false;
+    if (slice_is(call->argv[3], "module")) *filter = FILTER_MODULE;
+    if (slice_is(call->argv[3], "aclcat")) *filter = FILTER_CATEGORY;
+    if (slice_is(call->argv[3], "pattern")) *filter = FILTER_PATTERN;
+    return *filter != FILTER_NONE;
+}
+
+void command_list_command(struct call *call) {
+    enum filter filter;
+    if (!parse_filter(call, &filter)) {
+        call_syntax_error(call);
+        return;
+    }
+    struct slice value = filter == FILTER_NONE ? SLICE("") : call->argv[4];
+    size_t total, count = 0;
+    const struct command *all = command_all(&total);
+    size_t mark = reply_begin(call->reply);
+    for (size_t i = 0; i < total; i++) {
+        if (!passes(&all[i], filter, value)) continue;
+        reply_bulk_cstr(call->reply, all[i].name);
+        count++;
+    }
+    reply_array_end(call->reply, mark, count);
+}
+
+/* --- COMMAND GETKEYS --- */
+
+/* The command whose call stands in argv[2] and behind; NULL when unknown. */
+static const struct command *find_inner(const struct call *call) {
+    const struct command *command = command_find(call->argv[2]);
+    if (!command || !(command->flags & COMMAND_CONTAINER) || call->argc < 4) return command;
+    const struct command *sub = command_find_subcommand(command, call->argv[3]);
+    return sub || command->run ? sub : NULL;
+}
+
+static bool arity_fits(const struct command *command, size_t argc) {
+    return command->arity >= 0 ? argc == (size_t)command->arity : argc >= (size_t)-command->arity;
+}
+
+static void reply_keys(struct call *call, const struct command *command, const size_t *indexes,
+                       size_t count, bool with_flags) {
+    reply_array(call->reply, count);
+    for (size_t i = 0; i < count; i++) {
+        if (with_flags) reply_array(call->reply, 2);
+        reply_bulk(call->reply, call->argv[2 + indexes[i]]);
+        bool second = i > 0 && command->keys.second_flags != 0;
+        uint32_t flags = second ? command->keys.second_flags : command->keys.flags;
+        if (with_flags) reply_named_bits(call->reply, key_flags, flags);
+    }
+}
+
+static void answer_keys(struct call *call, bool with_flags) {
+    const struct command *command = find_inner(call);
+    size_t argc = call->argc - 2;
+    const char *error = NULL;
+    if (!command)
+        error = "ERR Invalid command specified";
+    else if (!command->keys.first && !command->keys.numkeys)
+        error = "ERR The command has no key arguments";
+    else if (!arity_fits(command, argc))
+        error = "ERR Invalid number of arguments specified for command";
+    if (error) {
+        reply_error(call->reply, error);
+        return;
+    }
+    size_t *indexes = mem_alloc(argc * sizeof(*indexes));
+    long count = command_keys(command, call->argv + 2, argc, indexes, argc);
+    if (count < 0)
+        reply_error(call->reply, "ERR Invalid arguments specified for command");
+    else
+        reply_keys(call, command, indexes, (size_t)count, with_flags);
+    mem_free(indexes);
+}
+
+void command_getkeys_command(struct call *call) {
+    answer_keys(call, false);
+}
+
+void command_getkeysandflags_command(struct call *call) {
+    answer_keys(call, true);
+}
