@@ -2,6 +2,7 @@
 #include "server/dispatch.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "server/blocking.h"
 #include "server/pause.h"
 #include "server/server.h"
@@ -27,6 +28,20 @@ static void answer_unknown(struct reply *reply, const struct slice *argv, size_t
     sds_free(text);
 }
 
+/* Does the request begin like HTTP? A web page that makes a browser talk to this port must not get commands run behind the
+ * lines of its request. */
+static bool is_http(struct slice name) {
+    return slice_is(name, "post") || slice_is(name, "host:");
+}
+
+static void cut_off_http(struct session *session) {
+    char peer[CONN_NAME_MAX];
+    log_warning("Possible security attack: %s sent a request that begins with POST or Host:, as a "
+                "web page does that tries to reach this server. Connection aborted.",
+                conn_peer_name(conn_of_session(session), peer));
+    session_close(session);
+}
+
 static void answer_arity(struct reply *reply, const struct command *command) {
     reply_error_format(reply, "ERR wrong number of arguments for '%s' command", command->name);
 }
@@ -41,7 +56,8 @@ static const struct command *resolve(struct session *session, struct reply *repl
                                      const struct slice *argv, size_t argc) {
     const struct command *command = command_find_cached(session->last_command, argv[0]);
     if (!command) {
-        answer_unknown(reply, argv, argc);
+        if (is_http(argv[0])) cut_off_http(session);
+        else answer_unknown(reply, argv, argc);
         return NULL;
     }
     if (command->flags & COMMAND_CONTAINER && argc > 1) {
