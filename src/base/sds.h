@@ -84,7 +84,8 @@ static inline size_t sds_embedded_size(size_t len) {
 /* Writes header and text at `dst` (unaligned is fine) and returns the sds, which lies inside. */
 sds sds_write_embedded(char *dst, struct slice text);
 
-/* --- Standalone: each takes and returns ownership; the old pointer dies when a new one is returned --- */
+/* --- Standalone: each takes and returns ownership; the old pointer dies when a new one is
+ * returned --- */
 
 /* A new string with a copy of `text`, without spare capacity but for what the allocator rounds up
  * to; an empty one is made to be appended to. Freed with sds_free. */

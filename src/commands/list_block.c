@@ -85,7 +85,8 @@ void blmpop_command(struct call *call) {
                      });
 }
 
-/* --- BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout, and BRPOPLPUSH ------------------- */
+/* --- BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout, and BRPOPLPUSH
+ * ------------------- */
 
 static bool serve_move(struct call *call, struct slice key, enum list_end from, enum list_end to) {
     struct keyref source;

@@ -57,17 +57,17 @@ static inline bool timer_node_armed(const struct timer_node *node) {
 /* Nodes in the wheel. */
 size_t timer_wheel_count(const struct timer_wheel *wheel);
 
-/* Moves the time to `now_ms` (less than INT64_MAX; going back does nothing) and fires every node that
- * is due, in the order of their deadlines, those of one millisecond in the order in which they were
- * added. A node is disarmed before its call, which may add and remove any node and free its own;
- * what it adds fires at a later advance, however due it is. Must not be called from `fire`. Returns
- * how many fired. */
+/* Moves the time to `now_ms` (less than INT64_MAX; going back does nothing) and fires every node
+ * that is due, in the order of their deadlines, those of one millisecond in the order in which
+ * they were added. A node is disarmed before its call, which may add and remove any node and
+ * free its own; what it adds fires at a later advance, however due it is. Must not be called
+ * from `fire`. Returns how many fired. */
 size_t timer_wheel_advance(struct timer_wheel *wheel, int64_t now_ms,
                            void (*fire)(struct timer_node *node, void *arg), void *arg);
 
-/* The time to sleep until: never later than the earliest deadline, and exactly it unless more than
- * 16 nodes are filed with it; then at most ten wake-ups are for nothing. INT64_MAX when the wheel is
- * empty. O(1). */
+/* The time to sleep until: never later than the earliest deadline, and exactly it unless more
+ * than 16 nodes are filed with it; then at most ten wake-ups are for nothing. INT64_MAX when the
+ * wheel is empty. O(1). */
 int64_t timer_wheel_next(const struct timer_wheel *wheel);
 
 /* The executable invariant. O(nodes + slots). */

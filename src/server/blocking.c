@@ -6,6 +6,7 @@
 #include "server/blocking.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "ds/hashtable.h"
 #include "ds/timer_wheel.h"
 #include "net/net.h"
@@ -119,13 +120,19 @@ static void unlink_wait(struct blocking *blocking, struct wait *wait) {
 
 /* --- Deadlines --- */
 
+/* The wheel runs on the monotonic clock: a change of the wall clock neither hastens nor delays
+ * anyone. */
+static int64_t wheel_now(void) {
+    return clock_monotonic_us() / 1000;
+}
+
 static void arm_timer(struct blocking *blocking) {
     int64_t next = timer_wheel_next(&blocking->deadlines);
     if (next == INT64_MAX) {
         net_timer_stop(blocking->timer);
         return;
     }
-    int64_t delay = next - server.now_ms;
+    int64_t delay = next - wheel_now();
     net_timer_start(blocking->timer, delay > 0 ? (uint64_t)delay : 0, 0);
 }
 
@@ -152,7 +159,7 @@ static void on_deadline(struct timer_node *node, void *arg) {
 static void on_timer(void *arg) {
     struct blocking *blocking = arg;
     server_update_clock();
-    timer_wheel_advance(&blocking->deadlines, server.now_ms, on_deadline, blocking);
+    timer_wheel_advance(&blocking->deadlines, wheel_now(), on_deadline, blocking);
     arm_timer(blocking);
 }
 
@@ -177,7 +184,8 @@ void blocking_add(struct blocking *blocking, struct call *call,
     call->session->flags |= SESSION_BLOCKED;
     blocking->session_count++;
     if (request->deadline_ms == 0) return;
-    timer_wheel_add(&blocking->deadlines, &waiter->timer, request->deadline_ms);
+    int64_t wait_ms = request->deadline_ms - call->now_ms;
+    timer_wheel_add(&blocking->deadlines, &waiter->timer, wheel_now() + wait_ms);
     arm_timer(blocking);
 }
 
@@ -279,7 +287,7 @@ struct blocking *blocking_new(struct net *net, int databases) {
     blocking->databases = databases;
     blocking->keys = mem_alloc(sizeof(*blocking->keys) * (size_t)databases);
     for (int i = 0; i < databases; i++) blocking->keys[i] = hashtable_new(&blocked_key_type);
-    timer_wheel_init(&blocking->deadlines, server.now_ms);
+    timer_wheel_init(&blocking->deadlines, wheel_now());
     blocking->timer = net_timer_new(net, on_timer, blocking);
     return blocking;
 }

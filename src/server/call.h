@@ -64,7 +64,8 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
 /* Deletes the key that `ref` names, with all that must follow ("del" event, watchers, dirty). */
 void call_delete(struct call *call, struct keyref *ref, struct slice key);
 
-/* --- Arguments: each answers the error and returns false when the argument is not what it must be --- */
+/* --- Arguments: each answers the error and returns false when the argument is not what it must
+ * be --- */
 
 /* A 64-bit integer: "ERR value is not an integer or out of range". */
 bool call_integer(struct call *call, size_t index, int64_t *value);
@@ -88,8 +89,8 @@ void call_syntax_error(struct call *call); /* ERR syntax error */
 void call_wrong_arity(struct call *call);  /* ERR wrong number of arguments for '…' command */
 void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'. Try X HELP. */
 
-/* "ERR unknown subcommand or wrong number of arguments for '…'. Try X HELP.": what commands answer that
- * look at their subcommand or at its arity themselves. */
+/* "ERR unknown subcommand or wrong number of arguments for '…'. Try X HELP.": what commands
+ * answer that look at their subcommand or at its arity themselves. */
 void call_bad_subcommand(struct call *call);
 
 /* Answers the lines of a HELP subcommand: "<COMMAND> <subcommand> …" header and trailer are added

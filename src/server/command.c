@@ -1,7 +1,8 @@
 /* command: finding a command by its name.
  *
- * The lookup table is open-addressed over the first eight bytes of the name, lower-cased, as one word. Names are compared
- * in full after that: several commands share their first eight bytes ("brpoplpush", "expiretime"). */
+ * The lookup table is open-addressed over the first eight bytes of the name, lower-cased, as one
+ * word. Names are compared in full after that: several commands share their first eight bytes
+ * ("brpoplpush", "expiretime"). */
 #include "server/command.h"
 
 #include "base/number.h"
@@ -13,8 +14,8 @@ enum { LOOKUP_SIZE = 1024 }; /* a power of two, several times the number of comm
 
 static const struct command *lookup[LOOKUP_SIZE];
 
-/* The first eight bytes with ASCII capitals made small, the rest zero. Other bytes may be changed too (bit 5 is set in all):
- * enough for a hash and a first comparison, not for equality. */
+/* The first eight bytes with ASCII capitals made small, the rest zero. Other bytes may be
+ * changed too (bit 5 is set in all): enough for a hash and a first comparison, not for equality. */
 static inline uint64_t fold_prefix(const char *name, size_t len) {
     uint64_t word = 0;
     memcpy(&word, name, len < 8 ? len : 8);

@@ -1,7 +1,9 @@
-/* command_info: COMMAND, COMMAND INFO, COUNT, LIST, GETKEYS and GETKEYSANDFLAGS: what programs ask about commands.
+/* command_info: COMMAND, COMMAND INFO, COUNT, LIST, GETKEYS and GETKEYSANDFLAGS: what programs
+ * ask about commands.
  *
- * A command is described by ten fields, as since Redis 7: name, arity, flags, first key, last key, step, access categories,
- * tips (none: they are for proxies of clusters), key specifications, subcommands. */
+ * A command is described by ten fields, as since Redis 7: name, arity, flags, first key, last
+ * key, step, access categories, tips (none: they are for proxies of clusters), key
+ * specifications, subcommands. */
 #include "server/command_info.h"
 
 #include "base/alloc.h"

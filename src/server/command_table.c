@@ -1,8 +1,8 @@
 /* command_table: every command, one row each, subcommands behind their container.
  *
- * Columns: name, function, arity, flags, key positions, group, since; complexity; summary; syntax (the
- * notation is described in server/command_syntax.h). COMMAND, COMMAND DOCS, the arity check and key
- * extraction all come from here. */
+ * Columns: name, function, arity, flags, key positions, group, since; complexity; summary;
+ * syntax (the notation is described in server/command_syntax.h). COMMAND, COMMAND DOCS, the
+ * arity check and key extraction all come from here. */
 #include "server/command_table.h"
 
 #include "commands/commands.h"
@@ -227,8 +227,8 @@ const struct command command_table[] = {
 {"client|kill", client_kill_command, -3, P|N|A, NO_KEYS, "connection", "2.4.0",
  "O(N), N being the connections",
  "Closes connections.",
- "<old-format | ([ID client-id:integer] [TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB>:client-type] "
- "[USER username] [ADDR addr] [LADDR laddr] [SKIPME <YES | NO>:skipme] [MAXAGE maxage:integer])"
+ "<old-format | ([ID client-id:integer] [TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB>"
+ ":client-type] [USER username] [ADDR addr] [LADDR laddr] [SKIPME <YES | NO>:skipme] [MAXAGE maxage:integer])"
  ":new-format ...>:filter"},
 {"client|list", client_list_command, -2, P|N|A, NO_KEYS, "connection", "2.4.0",
  "O(N), N being the connections",

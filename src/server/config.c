@@ -1,5 +1,5 @@
-/* config: values and their texts. How a kind of directive is read is known to config_set only, how it is written to
- * config_append_value only. */
+/* config: values and their texts. How a kind of directive is read is known to config_set only,
+ * how it is written to config_append_value only. */
 #include "server/config.h"
 
 #include "base/alloc.h"
@@ -181,7 +181,8 @@ static bool parse_words(struct config *config, const struct config_directive *di
     return parse_save_points(string_at(config, directive), words, count, error);
 }
 
-/* Words of one argument, separated by blanks. Returns how many; more than WORDS_MAX are not stored. */
+/* Words of one argument, separated by blanks. Returns how many; more than WORDS_MAX are not
+ * stored. */
 static size_t split_words(struct slice text, struct slice words[WORDS_MAX]) {
     size_t count = 0;
     const char *end = text.ptr + text.len;

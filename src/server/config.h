@@ -1,8 +1,10 @@
-/* config: the directives: their values, texts and checks, and where they come from (file, command line, CONFIG SET).
+/* config: the directives: their values, texts and checks, and where they come from (file,
+ * command line, CONFIG SET).
  *
- * One table (config_table.c) has a row for each directive: name, kind, place in struct config, limits, default, whether it
- * can be changed at run time, and what must happen when it changed. Everything else (reading files, CONFIG GET, SET and
- * REWRITE) works from that table. An alias (list-max-ziplist-size) is a row of its own that names the same place. */
+ * One table (config_table.c) has a row for each directive: name, kind, place in struct config,
+ * limits, default, whether it can be changed at run time, and what must happen when it changed.
+ * Everything else (reading files, CONFIG GET, SET and REWRITE) works from that table. An alias
+ * (list-max-ziplist-size) is a row of its own that names the same place. */
 #ifndef PACKLIST_SERVER_CONFIG_H
 #define PACKLIST_SERVER_CONFIG_H
 
@@ -56,7 +58,8 @@ struct config {
     int64_t list_max_listpack_size;
     int64_t list_compress_depth;
 
-    /* Facts that clients ask for and that cannot be otherwise: their directives accept the default only. */
+    /* Facts that clients ask for and that cannot be otherwise: their directives accept the
+     * default only. */
     sds save;
     bool appendonly;
     int64_t maxmemory;
@@ -82,22 +85,26 @@ struct config_note {
 
 /* Where the configuration came from. All zero before config_load. */
 struct config_source {
-    sds path; /* absolute path of the file; "" when there is none (then CONFIG REWRITE cannot be done) */
+    /* absolute path of the file; "" when there is none (then CONFIG REWRITE cannot be done) */
+    sds path;
     struct config_note *notes;
     size_t note_count;
 };
 
-/* Reads the whole command line as Redis does: an optional config file first, then directives as --name value…, last
- * an optional "-" for standard input, whose lines count before the options. An argument that begins with "--" is a name,
- * unless the option before it has no value yet: then it is that value (but --save may stand alone). Lines are split as by
- * resp_split_next; # begins a comment line; `include path` reads another file, or every file of a pattern.
- * Directives of Redis that do not apply become notes. False, with `*error` a text to print (owned by the caller, ends with
- * a newline: file, line and text of what is wrong), when anything cannot be read. --version and --help are main's
- * matter and must not be among `args`; `config` was config_init'ed. */
+/* Reads the whole command line as Redis does: an optional config file first, then directives as
+ * --name value…, last an optional "-" for standard input, whose lines count before the options.
+ * An argument that begins with "--" is a name, unless the option before it has no value yet:
+ * then it is that value (but --save may stand alone). Lines are split as by resp_split_next; #
+ * begins a comment line; `include path` reads another file, or every file of a pattern.
+ * Directives of Redis that do not apply become notes. False, with `*error` a text to print
+ * (owned by the caller, ends with a newline: file, line and text of what is wrong), when
+ * anything cannot be read. --version and --help are main's matter and must not be among `args`;
+ * `config` was config_init'ed. */
 bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
                  sds *error);
 
-/* The same for a text that is at hand; it may not include files. `name` is what errors and notes call it. */
+/* The same for a text that is at hand; it may not include files. `name` is what errors and notes
+ * call it. */
 bool config_load_text(struct config *config, struct config_source *source, const char *name,
                       struct slice text, sds *error);
 
@@ -122,12 +129,14 @@ bool config_is_mutable(const struct config_directive *directive);
 sds config_append_value(const struct config *config, const struct config_directive *directive,
                         sds out);
 
-/* Parses and sets one value: one word for most; lists of words also in one argument, separated by blanks. False, the
- * configuration unchanged and *error naming why (owned by the caller), when the values are not valid. */
+/* Parses and sets one value: one word for most; lists of words also in one argument, separated
+ * by blanks. False, the configuration unchanged and *error naming why (owned by the caller),
+ * when the values are not valid. */
 bool config_set(struct config *config, const struct config_directive *directive,
                 const struct slice *values, size_t count, sds *error);
 
-/* Is the value one that this server can do? Only of directives whose default is a fact (see struct config) is it not. */
+/* Is the value one that this server can do? Only of directives whose default is a fact (see
+ * struct config) is it not. */
 bool config_is_supported(const struct config *config, const struct config_directive *directive);
 
 struct config_change {
@@ -138,21 +147,23 @@ struct config_change {
 /* Puts a changed directive's value into effect; `arg` is the caller's. */
 typedef bool config_apply_function(const struct config_directive *directive, void *arg, sds *error);
 
-/* Makes all changes or none: sets them all, then calls `apply` once for each effect (several directives may share one) whose
- * value is another now. When anything fails, the old values are in force again (applied again where that was begun),
- * *culprit is the index of the failed change and *error (owned by the caller) says why. `apply` finds the new values in
- * *config. */
+/* Makes all changes or none: sets them all, then calls `apply` once for each effect (several
+ * directives may share one) whose value is another now. When anything fails, the old values are
+ * in force again (applied again where that was begun), *culprit is the index of the failed
+ * change and *error (owned by the caller) says why. `apply` finds the new values in *config. */
 bool config_change_all(struct config *config, const struct config_change *changes, size_t count,
                        config_apply_function *apply, void *arg, size_t *culprit, sds *error);
 
 /* --- Writing: config_rewrite.c --- */
 
-/* The configuration file's text `old` with the values in force put in: comments, order and lines whose value is still
- * in force stay byte for byte; other lines are replaced in place, and what differs from the default and has no line is
- * appended behind the line "# Generated by CONFIG REWRITE". Pure. The result is the caller's. */
+/* The configuration file's text `old` with the values in force put in: comments, order and lines
+ * whose value is still in force stay byte for byte; other lines are replaced in place, and what
+ * differs from the default and has no line is appended behind the line "# Generated by CONFIG
+ * REWRITE". Pure. The result is the caller's. */
 sds config_rewrite_text(const struct config *config, struct slice old);
 
-/* Rewrites the file at `path` so, replacing it atomically (a link is followed). False with errno set. */
+/* Rewrites the file at `path` so, replacing it atomically (a link is followed). False with errno
+ * set. */
 bool config_rewrite_file(const struct config *config, const char *path);
 
 #endif

@@ -4,9 +4,10 @@
 
 #include "server/config.h"
 
-/* What must be in effect before the server starts: log file and level, limit of open files, limits of lists; then logs
- * what was ignored of the configuration. False with *error (owned by the caller, one line) when the log file cannot be
- * written. A maxclients that the system does not allow is lowered, with a line in the log. */
+/* What must be in effect before the server starts: log file and level, limit of open files,
+ * limits of lists; then logs what was ignored of the configuration. False with *error (owned by
+ * the caller, one line) when the log file cannot be written. A maxclients that the system does
+ * not allow is lowered, with a line in the log. */
 bool config_apply_at_start(sds *error);
 
 /* The config_apply_function of the running server. */

@@ -68,7 +68,8 @@ static void refuse_set(struct call *call, struct slice name, const char *why) {
                        (int)name.len, name.ptr, why);
 }
 
-/* Reads the pairs into `changes`; false when it answered an error: the first one in the order of arguments. */
+/* Reads the pairs into `changes`; false when it answered an error: the first one in the order of
+ * arguments. */
 static bool read_changes(struct call *call, struct config_change *changes, size_t count) {
     uint64_t seen = 0;
     for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,8 @@
 /* config_load: the configuration file, standard input and the command line.
  *
- * The options of the command line are first written out as lines of a file (--bind a b → bind "a" "b"), so that there is
- * one reader. Order: file, standard input, options; of a directive that stands twice the last one counts. */
+ * The options of the command line are first written out as lines of a file (--bind a b → bind
+ * "a" "b"), so that there is one reader. Order: file, standard input, options; of a directive
+ * that stands twice the last one counts. */
 #include "base/alloc.h"
 #include "resp/parser.h"
 #include "server/config.h"
@@ -264,7 +265,8 @@ static sds write_options(int argc, char **argv) {
         if (is_option(argv[i]) && !wants_value) {
             if (i > 0) lines = sds_append_cstr(lines, "\n");
             lines = sds_append_cstr(lines, argv[i] + 2);
-            /* `--save` before another option means no save points; "--hz 5" in one argument has its value. */
+            /* `--save` before another option means no save points; "--hz 5" in one argument has
+             * its value. */
             bool is_last = i + 1 == argc || is_option(argv[i + 1]);
             if (strcasecmp(argv[i], "--save") == 0 && is_last)
                 lines = sds_append_cstr(lines, " \"\"");

@@ -1,8 +1,9 @@
 /* config_rewrite: the values in force, put into the file that they came from.
  *
- * The old text is read twice. The first pass applies its lines to the defaults: which directives would this file alone set,
- * and to which values? A directive whose result is what is in force keeps its lines untouched. The second pass copies line by
- * line; a directive whose result differs gets its first line replaced and loses the others. */
+ * The old text is read twice. The first pass applies its lines to the defaults: which directives
+ * would this file alone set, and to which values? A directive whose result is what is in force
+ * keeps its lines untouched. The second pass copies line by line; a directive whose result
+ * differs gets its first line replaced and loses the others. */
 #include "resp/parser.h"
 #include "server/config.h"
 #include "server/config_table.h"
@@ -46,8 +47,8 @@ static struct slice without_carriage_return(struct slice line) {
     return line;
 }
 
-/* The directive that a line sets, which is never an alias; NULL for comments, other directives, and what is not
- * understood. When `values` is given the line is also applied to it. */
+/* The directive that a line sets, which is never an alias; NULL for comments, other directives,
+ * and what is not understood. When `values` is given the line is also applied to it. */
 static const struct config_directive *read_line(struct slice line, struct config *values) {
     sds copy = sds_new(without_carriage_return(line));
     char *at = copy;
@@ -79,7 +80,8 @@ static struct survey survey_text(const struct config *config, struct slice text)
     }
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_directive *directive = &config_table[i];
-        /* What is fixed may stand otherwise in the file: the line was ignored and is none of our business. */
+        /* What is fixed may stand otherwise in the file: the line was ignored and is none of our
+         * business. */
         if (directive->flags & (CONFIG_FIXED | CONFIG_ALIAS)) continue;
         if (!config_same_value(config, &of_file, directive)) survey.different |= bit(directive);
     }

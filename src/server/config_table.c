@@ -78,11 +78,12 @@ const size_t config_table_count = sizeof(config_table) / sizeof(config_table[0])
 static_assert(sizeof(config_table) / sizeof(config_table[0]) <= CONFIG_DIRECTIVES_MAX,
               "a set of directives must fit one word");
 
-/* Directives of Redis 7.2, and the older names that it still accepts, whose absence a user may notice. */
+/* Directives of Redis 7.2, and the older names that it still accepts, whose absence a user may
+ * notice. */
 static const char *const serious_names[] = {
     "aclfile", "appendfilename", "appenddirname", "appendfsync", "bind-source-addr",
-    "cluster-enabled", "dbfilename", "dir", "loadmodule", "maxmemory-clients", "notify-keyspace-events",
-    "masterauth", "masteruser", "min-replicas-to-write", "min-slaves-to-write", "rename-command",
+    "cluster-enabled", "dbfilename", "dir", "loadmodule", "maxmemory-clients",
+    "notify-keyspace-events", "masterauth", "masteruser", "min-replicas-to-write", "min-slaves-to-write", "rename-command",
     "replicaof", "slaveof", "syslog-enabled", "tls-port", "tls-cluster", "tls-replication", "user",
 };
 

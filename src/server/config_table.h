@@ -1,4 +1,5 @@
-/* config_table: what a row of the table of directives looks like. For the config_*.c files; others use server/config.h. */
+/* config_table: what a row of the table of directives looks like. For the config_*.c files;
+ * others use server/config.h. */
 #ifndef PACKLIST_SERVER_CONFIG_TABLE_H
 #define PACKLIST_SERVER_CONFIG_TABLE_H
 
@@ -57,8 +58,8 @@ enum { CONFIG_DIRECTIVES_MAX = 64 };
 extern const struct config_directive config_table[];
 extern const size_t config_table_count;
 
-/* A directive of Redis that this server has no use for: is it known, and does ignoring it change what its user may rely on
- * (data on disk, access, encryption)? */
+/* A directive of Redis that this server has no use for: is it known, and does ignoring it change
+ * what its user may rely on (data on disk, access, encryption)? */
 enum config_foreign { CONFIG_UNKNOWN, CONFIG_HARMLESS, CONFIG_SERIOUS };
 enum config_foreign config_foreign_directive(struct slice name);
 

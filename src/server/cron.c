@@ -9,7 +9,8 @@ enum { SAMPLE_EVERY_MS = 100, DECAY_EVERY_MS = 1000 };
 
 static struct net_timer *timer;
 
-/* Closes clients that have been silent for longer than `timeout`; those that wait for a key have their own deadline. */
+/* Closes clients that have been silent for longer than `timeout`; those that wait for a key have
+ * their own deadline. */
 static void close_idle_sessions(void) {
     if (server.config.timeout == 0) return;
     struct session *next;

@@ -28,8 +28,8 @@ static void answer_unknown(struct reply *reply, const struct slice *argv, size_t
     sds_free(text);
 }
 
-/* Does the request begin like HTTP? A web page that makes a browser talk to this port must not get commands run behind the
- * lines of its request. */
+/* Does the request begin like HTTP? A web page that makes a browser talk to this port must not
+ * get commands run behind the lines of its request. */
 static bool is_http(struct slice name) {
     return slice_is(name, "post") || slice_is(name, "host:");
 }
@@ -56,8 +56,10 @@ static const struct command *resolve(struct session *session, struct reply *repl
                                      const struct slice *argv, size_t argc) {
     const struct command *command = command_find_cached(session->last_command, argv[0]);
     if (!command) {
-        if (is_http(argv[0])) cut_off_http(session);
-        else answer_unknown(reply, argv, argc);
+        if (is_http(argv[0]))
+            cut_off_http(session);
+        else
+            answer_unknown(reply, argv, argc);
         return NULL;
     }
     if (command->flags & COMMAND_CONTAINER && argc > 1) {

@@ -35,6 +35,11 @@ static void on_signal(int signum, void *arg) {
     server_shutdown(signum == SIGINT ? "SIGINT" : "SIGTERM");
 }
 
+static void ignore_signal(int signum) {
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    sigaction(signum, &action, NULL);
+}
+
 void server_shutdown(const char *why) {
     if (server.shutting_down) return;
     server.shutting_down = true;
@@ -71,8 +76,8 @@ bool server_start(const char **error) {
         *error = "cannot watch for signals";
         return false;
     }
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
+    ignore_signal(SIGPIPE);
+    ignore_signal(SIGHUP);
     if (!listeners_open(error)) return false;
     cron_start();
     server.startup_memory = mem_used();

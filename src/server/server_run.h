@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Builds everything from server.config and opens the listeners. False with *error when it cannot. */
+/* Builds everything from server.config and opens the listeners. False with *error when it
+ * cannot. */
 bool server_start(const char **error);
 
 /* Serves until server_shutdown. */
@@ -13,7 +14,8 @@ void server_run(void);
 /* Closes sessions, listeners and the loop. */
 void server_stop(void);
 
-/* Frees the data, which takes a while when there is much: only checking builds do it before they exit. */
+/* Frees the data, which takes a while when there is much: only checking builds do it before they
+ * exit. */
 void server_free(void);
 
 #endif

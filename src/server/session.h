@@ -97,8 +97,8 @@ struct session *session_by_id(uint64_t id);
 /* Sets the name (an empty one takes it away). The text was checked. */
 void session_set_name(struct session *session, struct slice name);
 
-/* May a name or library text be stored? It must be printable ASCII without blanks; else answers "ERR <what> cannot contain spaces,
- * newlines or special characters." and returns false. */
+/* May a name or library text be stored? It must be printable ASCII without blanks; else answers
+ * "ERR <what> cannot contain spaces, newlines or special characters." and returns false. */
 bool session_check_name(struct call *call, struct slice name, const char *what);
 
 /* Checks the output limits of its class; closes the session when over. */

@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+/* More than any one argument prints. */
+enum { PRINT_STEP_MAX = 64 };
+
 /* The tree as text, so that a test reads as one line: name:type, =TOKEN, ? optional, * multiple, +
  * token each time, @ key specification, members in { }. */
 static size_t print_arguments(char *out, const struct syntax_argument *arguments, size_t count) {
@@ -14,14 +17,14 @@ static size_t print_arguments(char *out, const struct syntax_argument *arguments
     for (size_t i = 0; i < count; i++) {
         const struct syntax_argument *argument = arguments;
         if (i > 0) *at++ = ' ';
-        at += sprintf(at, "%.*s:%s", (int)argument->name.len, argument->name.ptr,
+        at += snprintf(at, PRINT_STEP_MAX, "%.*s:%s", (int)argument->name.len, argument->name.ptr,
                       command_syntax_type_name(argument->type));
         if (argument->token.len > 0)
-            at += sprintf(at, "=%.*s", (int)argument->token.len, argument->token.ptr);
+            at += snprintf(at, PRINT_STEP_MAX, "=%.*s", (int)argument->token.len, argument->token.ptr);
         if (argument->flags & SYNTAX_OPTIONAL) *at++ = '?';
         if (argument->flags & SYNTAX_MULTIPLE) *at++ = '*';
         if (argument->flags & SYNTAX_MULTIPLE_TOKEN) *at++ = '+';
-        if (argument->key_spec >= 0) at += sprintf(at, "@%d", argument->key_spec);
+        if (argument->key_spec >= 0) at += snprintf(at, PRINT_STEP_MAX, "@%d", argument->key_spec);
         if (argument->members > 0) {
             *at++ = '{';
             at += print_arguments(at, argument + 1, argument->members);
@@ -106,9 +109,9 @@ static void too_many_arguments_are_refused(void **state) {
     struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
     char text[2 * SYNTAX_ARGUMENTS_MAX + 3] = "";
     size_t total;
-    for (size_t i = 0; i < SYNTAX_ARGUMENTS_MAX; i++) strcat(text, "a ");
+    for (size_t i = 0; i < SYNTAX_ARGUMENTS_MAX; i++) memcpy(text + 2 * i, "a ", 2);
     assert_int_equal(command_syntax_parse(text, arguments, &total), SYNTAX_ARGUMENTS_MAX);
-    strcat(text, "a");
+    memcpy(text + sizeof(text) - 3, "a", 2);
     assert_int_equal(command_syntax_parse(text, arguments, &total), -1);
 }
 

@@ -1,4 +1,5 @@
-/* Lists against a naive model: an array of texts. Both layouts, both encodings, and the points where they change. */
+/* Lists against a naive model: an array of texts. Both layouts, both encodings, and the points
+ * where they change. */
 #include "types/list.h"
 
 #include "base/hash.h"
@@ -28,7 +29,8 @@ struct fixture {
 
 static const struct slice the_key = {"a list", 6};
 
-/* --- The model --------------------------------------------------------------------------------- */
+/* --- The model
+ * --------------------------------------------------------------------------------- */
 
 static struct slice text_copy(struct slice text) {
     char *copy = malloc(text.len + 1);
@@ -90,7 +92,8 @@ static void model_shrink(struct fixture *f, const struct entry *entry) {
     if (small) f->model.is_quicklist = false;
 }
 
-/* --- Comparing --------------------------------------------------------------------------------- */
+/* --- Comparing
+ * --------------------------------------------------------------------------------- */
 
 static struct slice element_text(const uint8_t *element, char *buffer) {
     struct listpack_value value;
@@ -208,7 +211,8 @@ static void compare(struct fixture *f) {
     compare_finding(f, ref.entry);
 }
 
-/* --- Operations, on both ----------------------------------------------------------------------- */
+/* --- Operations, on both
+ * ----------------------------------------------------------------------- */
 
 static void delete_if_empty(struct fixture *f, struct keyref *ref) {
     assert_int_equal(value_is_empty(ref->entry), f->model.count == 0);
@@ -335,7 +339,8 @@ static void do_delete_key(struct fixture *f) {
     model_clear(&f->model);
 }
 
-/* --- Tests ------------------------------------------------------------------------------------- */
+/* --- Tests
+ * ------------------------------------------------------------------------------------- */
 
 static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof(*f));
@@ -418,7 +423,8 @@ a_list_of_too_many_elements_becomes_quicklist_and_at_half_of_them_listpack(void 
     assert_string_equal(encoding(f), "listpack");
 }
 
-/* With the limit at B bytes, an element of length L is refused when size + L > B, though it will take L + 2. */
+/* With the limit at B bytes, an element of length L is refused when size + L > B, though it will
+ * take L + 2. */
 static void a_list_of_too_many_bytes_becomes_quicklist_by_the_length_of_the_texts(void **state) {
     struct fixture *f = *state;
     f->limits.fill = -1;

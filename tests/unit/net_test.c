@@ -1,4 +1,5 @@
-/* The event room over real sockets: server and clients live in this one thread, the loop is turned by hand. */
+/* The event room over real sockets: server and clients live in this one thread, the loop is
+ * turned by hand. */
 #include "net/listener.h"
 #include "net/net.h"
 #include "net/net_internal.h"
