@@ -18,9 +18,10 @@ static size_t print_arguments(char *out, const struct syntax_argument *arguments
         const struct syntax_argument *argument = arguments;
         if (i > 0) *at++ = ' ';
         at += snprintf(at, PRINT_STEP_MAX, "%.*s:%s", (int)argument->name.len, argument->name.ptr,
-                      command_syntax_type_name(argument->type));
+                       command_syntax_type_name(argument->type));
         if (argument->token.len > 0)
-            at += snprintf(at, PRINT_STEP_MAX, "=%.*s", (int)argument->token.len, argument->token.ptr);
+            at += snprintf(at, PRINT_STEP_MAX, "=%.*s", (int)argument->token.len,
+                           argument->token.ptr);
         if (argument->flags & SYNTAX_OPTIONAL) *at++ = '?';
         if (argument->flags & SYNTAX_MULTIPLE) *at++ = '*';
         if (argument->flags & SYNTAX_MULTIPLE_TOKEN) *at++ = '+';
