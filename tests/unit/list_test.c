@@ -372,7 +372,7 @@ static void any_sequence_gives_what_the_model_gives(void **state) {
         do_set,  do_set,  do_drop, do_drop, do_rotate, do_rotate, do_remove,
     };
     struct fixture *f = *state;
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 300; round++) {
         choose_limits(f);
         for (int i = 0; i < 150; i++) {
             if (random_below(&f->random, 50) == 0) choose_limits(f);
