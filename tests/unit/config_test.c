@@ -318,6 +318,42 @@ static void save_may_stand_alone(void **state) {
                         "the command line: 'save' is ignored: only the value '' is supported");
 }
 
+static void a_file_must_be_there(void **state) {
+    struct fixture *fixture = *state;
+    sds error;
+    assert_false(load(fixture, &error, "/nonexistent/x.conf", NULL));
+    assert_string_equal(error, "Fatal error, can't open config file '/nonexistent/x.conf': No such "
+                               "file or directory\n");
+    sds_free(error);
+}
+
+/* Puts `text` where standard input is read from. */
+static void feed_stdin(const char *text) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), (ssize_t)strlen(text));
+    close(ends[1]);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    close(ends[0]);
+}
+
+static void standard_input_comes_before_the_options(void **state) {
+    struct fixture *fixture = *state;
+    sds error;
+    feed_stdin("port 1\nhz 20\n");
+    assert_true(load(fixture, &error, "--port", "2", "-", NULL));
+    assert_value(&fixture->config, "port", "2");
+    assert_value(&fixture->config, "hz", "20");
+    feed_stdin("hz 21");
+    assert_true(load(fixture, &error, "-", "--timeout", "3", NULL));
+    assert_value(&fixture->config, "hz", "21");
+    assert_value(&fixture->config, "timeout", "3");
+    feed_stdin("\nhz x\n");
+    assert_false(load(fixture, &error, "-", NULL));
+    assert_non_null(strstr(error, "at line 2 of standard input\n>>> 'hz x'\n"));
+    sds_free(error);
+}
+
 static void bad_options_are_named(void **state) {
     struct fixture *fixture = *state;
     sds error;
@@ -330,10 +366,6 @@ static void bad_options_are_named(void **state) {
     sds_free(error);
     assert_false(load(fixture, &error, "-hz", "1", NULL));
     assert_non_null(strstr(error, "Bad directive or wrong number of arguments\n"));
-    sds_free(error);
-    assert_false(load(fixture, &error, "/nonexistent/x.conf", NULL));
-    assert_string_equal(error, "Fatal error, can't open config file '/nonexistent/x.conf': No such "
-                               "file or directory\n");
     sds_free(error);
 }
 
@@ -579,6 +611,8 @@ int main(void) {
         TEST(options_are_directives),
         TEST(save_may_stand_alone),
         TEST(bad_options_are_named),
+        TEST(a_file_must_be_there),
+        TEST(standard_input_comes_before_the_options),
         TEST(files_include_others),
         TEST(changes_are_applied_once_per_effect),
         TEST(a_bad_value_changes_nothing),
