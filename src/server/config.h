@@ -92,14 +92,14 @@ struct config_source {
 };
 
 /* Reads the whole command line as Redis does: an optional config file first, then directives as
- * --name value…, last an optional "-" for standard input, whose lines count before the options.
- * An argument that begins with "--" is a name, unless the option before it has no value yet:
- * then it is that value (but --save may stand alone). Lines are split as by resp_split_next; #
- * begins a comment line; `include path` reads another file, or every file of a pattern.
- * Directives of Redis that do not apply become notes. False, with `*error` a text to print
- * (owned by the caller, ends with a newline: file, line and text of what is wrong), when
- * anything cannot be read. --version and --help are main's matter and must not be among `args`;
- * `config` was config_init'ed. */
+ * --name value…, last an optional "-" (it may stand first as well) for standard input, whose lines
+ * count before the options. An argument that begins with "--" is a name, unless the option before
+ * it has no value yet: then it is that value (but --save may stand alone). Lines are split as by
+ * resp_split_next; # begins a comment line; `include path` reads another file, or every file of a
+ * pattern. Directives of Redis that do not apply become notes. False, with `*error` a text to print
+ * (owned by the caller, ends with a newline: file, line and text of what is wrong), when anything
+ * cannot be read. --version and --help are main's matter and must not be among `args`; `config` was
+ * config_init'ed. */
 bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
                  sds *error);
 

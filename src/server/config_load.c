@@ -294,19 +294,26 @@ static sds absolute_path(const char *path) {
     return sds_append_cstr(sds_new(SLICE("")), realpath(path, resolved) ? resolved : path);
 }
 
+static bool is_stdin(const char *argument) {
+    return strcmp(argument, "-") == 0;
+}
+
 static bool load_all(struct loader *loader, int argc, char **argv) {
     loader->source->path = sds_new(SLICE(""));
-    if (argc > 0 && argv[0][0] != '-') {
+    bool from_stdin = argc > 0 && is_stdin(argv[0]);
+    bool from_file = argc > 0 && argv[0][0] != '-';
+    if (from_file) {
         if (!load_path(loader, argv[0])) return false;
         sds_free(loader->source->path);
         loader->source->path = absolute_path(argv[0]);
-        argc--;
-        argv++;
     }
-    if (argc > 0 && strcmp(argv[argc - 1], "-") == 0) {
-        if (!load_stdin(loader)) return false;
+    argc -= from_file || from_stdin;
+    argv += from_file || from_stdin;
+    if (argc > 0 && is_stdin(argv[argc - 1])) {
+        from_stdin = true;
         argc--;
     }
+    if (from_stdin && !load_stdin(loader)) return false;
     return load_options(loader, argc, argv);
 }
 

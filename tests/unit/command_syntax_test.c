@@ -1,9 +1,11 @@
 /* command_syntax: the notation is read into the tree that COMMAND DOCS shows. */
 #include "server/command_syntax.h"
 
+#include "base/sds.h"
+#include "server/command.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -27,24 +29,22 @@ static size_t print_arguments(char *out, const struct syntax_argument *arguments
         if (argument->flags & SYNTAX_MULTIPLE_TOKEN) *at++ = '+';
         if (argument->key_spec >= 0) at += snprintf(at, PRINT_STEP_MAX, "@%d", argument->key_spec);
         if (argument->members > 0) {
-            *at++ = '{';
-            at += print_arguments(at, argument + 1, argument->members);
-            *at++ = '}';
+            out = print_arguments(sds_append_cstr(out, "{"), argument + 1, argument->members);
+            out = sds_append_cstr(out, "}");
         }
         arguments += argument->span;
     }
-    *at = '\0';
-    return (size_t)(at - out);
+    return out;
 }
 
 static void check(const char *text, const char *expected) {
     struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
     size_t total = 0;
-    char printed[2048];
     int count = command_syntax_parse(text, arguments, &total);
     assert_true(count >= 0);
-    print_arguments(printed, arguments, (size_t)count);
+    sds printed = print_arguments(sds_new(SLICE("")), arguments, (size_t)count);
     assert_string_equal(printed, expected);
+    sds_free(printed);
     size_t spans = 0;
     for (const struct syntax_argument *at = arguments; count-- > 0; at += at->span)
         spans += at->span;
@@ -108,19 +108,44 @@ static void malformed_is_refused(void **state) {
 static void too_many_arguments_are_refused(void **state) {
     (void)state;
     struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
-    char text[2 * SYNTAX_ARGUMENTS_MAX + 3] = "";
+    sds text = sds_new(SLICE(""));
     size_t total;
     for (size_t i = 0; i < SYNTAX_ARGUMENTS_MAX; i++) memcpy(text + 2 * i, "a ", 2);
     assert_int_equal(command_syntax_parse(text, arguments, &total), SYNTAX_ARGUMENTS_MAX);
     memcpy(text + sizeof(text) - 3, "a", 2);
     assert_int_equal(command_syntax_parse(text, arguments, &total), -1);
+    sds_free(text);
+}
+
+/* The keys that a row's syntax names are those that its key positions find. */
+static void every_command_is_written_in_the_notation(void **state) {
+    (void)state;
+    size_t count;
+    const struct command *all = command_all(&count);
+    assert_true(count > 50);
+    for (size_t i = 0; i < count; i++) {
+        struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
+        size_t total = 0;
+        int keys = 0;
+        if (command_syntax_parse(all[i].syntax, arguments, &total) < 0)
+            fail_msg("%s: %s", all[i].name, all[i].syntax);
+        for (size_t j = 0; j < total; j++) keys += arguments[j].key_spec >= 0;
+        const struct key_positions *positions = &all[i].keys;
+        int specifications =
+            (positions->first || positions->numkeys) + (positions->second_flags != 0);
+        if (keys != specifications) fail_msg("%s: keys", all[i].name);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_and_types),     cmocka_unit_test(tokens_stand_alone_or_introduce),
-        cmocka_unit_test(groups_nest),          cmocka_unit_test(repetition_is_one_argument),
-        cmocka_unit_test(malformed_is_refused), cmocka_unit_test(too_many_arguments_are_refused),
+        cmocka_unit_test(values_and_types),
+        cmocka_unit_test(tokens_stand_alone_or_introduce),
+        cmocka_unit_test(groups_nest),
+        cmocka_unit_test(repetition_is_one_argument),
+        cmocka_unit_test(malformed_is_refused),
+        cmocka_unit_test(too_many_arguments_are_refused),
+        cmocka_unit_test(every_command_is_written_in_the_notation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "server/config_table.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -318,6 +319,42 @@ static void save_may_stand_alone(void **state) {
                         "the command line: 'save' is ignored: only the value '' is supported");
 }
 
+static void a_file_must_be_there(void **state) {
+    struct fixture *fixture = *state;
+    sds error;
+    assert_false(load(fixture, &error, "/nonexistent/x.conf", NULL));
+    assert_string_equal(error, "Fatal error, can't open config file '/nonexistent/x.conf': No such "
+                               "file or directory\n");
+    sds_free(error);
+}
+
+/* Puts `text` where standard input is read from. */
+static void feed_stdin(const char *text) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), (ssize_t)strlen(text));
+    close(ends[1]);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    close(ends[0]);
+}
+
+static void standard_input_comes_before_the_options(void **state) {
+    struct fixture *fixture = *state;
+    sds error;
+    feed_stdin("port 1\nhz 20\n");
+    assert_true(load(fixture, &error, "--port", "2", "-", NULL));
+    assert_value(&fixture->config, "port", "2");
+    assert_value(&fixture->config, "hz", "20");
+    feed_stdin("hz 21");
+    assert_true(load(fixture, &error, "-", "--timeout", "3", NULL));
+    assert_value(&fixture->config, "hz", "21");
+    assert_value(&fixture->config, "timeout", "3");
+    feed_stdin("\nhz x\n");
+    assert_false(load(fixture, &error, "-", NULL));
+    assert_non_null(strstr(error, "at line 2 of standard input\n>>> 'hz x'\n"));
+    sds_free(error);
+}
+
 static void bad_options_are_named(void **state) {
     struct fixture *fixture = *state;
     sds error;
@@ -330,10 +367,6 @@ static void bad_options_are_named(void **state) {
     sds_free(error);
     assert_false(load(fixture, &error, "-hz", "1", NULL));
     assert_non_null(strstr(error, "Bad directive or wrong number of arguments\n"));
-    sds_free(error);
-    assert_false(load(fixture, &error, "/nonexistent/x.conf", NULL));
-    assert_string_equal(error, "Fatal error, can't open config file '/nonexistent/x.conf': No such "
-                               "file or directory\n");
     sds_free(error);
 }
 
@@ -350,6 +383,7 @@ static void files_include_others(void **state) {
     struct fixture *fixture = *state;
     char directory[] = "/tmp/packlist-config-XXXXXX";
     assert_non_null(mkdtemp(directory));
+    int top = open(".", O_RDONLY);
     assert_int_equal(chdir(directory), 0);
     write_path("main.conf", "port 1\ninclude more-*.conf\ninclude none-*.conf\ninclude hz.conf\n");
     write_path("more-1.conf", "port 2\n");
@@ -392,8 +426,31 @@ static void files_include_others(void **state) {
     const char *names[] = {"main.conf", "more-1.conf", "more-2.conf", "hz.conf", "link.conf"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         assert_int_equal(unlink(names[i]), 0);
-    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(fchdir(top), 0);
+    close(top);
     assert_int_equal(rmdir(directory), 0); /* and no temporary file was left */
+}
+
+/* Tests are run from the top of the repository. */
+static void redis_conf_has_every_directive_at_its_default(void **state) {
+    struct fixture *fixture = *state;
+    struct config defaults;
+    sds error;
+    assert_true(load(fixture, &error, "redis.conf", NULL));
+    assert_int_equal(fixture->source.note_count, 0);
+    sds text = config_read_file("redis.conf");
+    config_init(&defaults);
+    for (size_t i = 0; i < config_table_count; i++) {
+        assert_true(config_same_value(&fixture->config, &defaults, &config_table[i]));
+        if (config_table[i].flags & CONFIG_ALIAS) continue;
+        sds line = sds_append_format(sds_new(SLICE("")), "\n%s ", config_table[i].name);
+        sds comment = sds_append_format(sds_new(SLICE("")), "\n# %s ", config_table[i].name);
+        if (!strstr(text, line) && !strstr(text, comment)) fail_msg("%s", config_table[i].name);
+        sds_free(line);
+        sds_free(comment);
+    }
+    config_free(&defaults);
+    sds_free(text);
 }
 
 /* --- Several changes at once --- */
@@ -579,7 +636,10 @@ int main(void) {
         TEST(options_are_directives),
         TEST(save_may_stand_alone),
         TEST(bad_options_are_named),
+        TEST(a_file_must_be_there),
+        TEST(standard_input_comes_before_the_options),
         TEST(files_include_others),
+        TEST(redis_conf_has_every_directive_at_its_default),
         TEST(changes_are_applied_once_per_effect),
         TEST(a_bad_value_changes_nothing),
         TEST(a_failing_effect_is_rolled_back),
