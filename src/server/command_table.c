@@ -227,9 +227,9 @@ const struct command command_table[] = {
 {"client|kill", client_kill_command, -3, P|N|A, NO_KEYS, "connection", "2.4.0",
  "O(N), N being the connections",
  "Closes connections.",
- "<old-format | ([ID client-id:integer] [TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB>"
- ":client-type] [USER username] [ADDR addr] [LADDR laddr] [SKIPME <YES | NO>:skipme] [MAXAGE maxage:integer])"
- ":new-format ...>:filter"},
+ "<old-format | ([ID client-id:integer] "
+ "[TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB>:client-type] [USER username] [ADDR addr] "
+ "[LADDR laddr] [SKIPME <YES | NO>:skipme] [MAXAGE maxage:integer]):new-format ...>:filter"},
 {"client|list", client_list_command, -2, P|N|A, NO_KEYS, "connection", "2.4.0",
  "O(N), N being the connections",
  "Describes the open connections.",

@@ -84,8 +84,8 @@ static const char *const serious_names[] = {
     "aclfile", "appendfilename", "appenddirname", "appendfsync", "bind-source-addr",
     "cluster-enabled", "dbfilename", "dir", "loadmodule", "maxmemory-clients",
     "notify-keyspace-events", "masterauth", "masteruser", "min-replicas-to-write",
-    "min-slaves-to-write", "rename-command", "replicaof", "slaveof",
-    "syslog-enabled", "tls-port", "tls-cluster", "tls-replication", "user",
+    "min-slaves-to-write", "rename-command", "replicaof", "slaveof", "syslog-enabled", "tls-port",
+    "tls-cluster", "tls-replication", "user",
 };
 
 static const char *const harmless_names[] = {

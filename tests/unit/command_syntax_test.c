@@ -9,25 +9,20 @@
 
 #include <cmocka.h>
 
-/* More than any one argument prints. */
-enum { PRINT_STEP_MAX = 64 };
-
-/* The tree as text, so that a test reads as one line: name:type, =TOKEN, ? optional, * multiple, +
- * token each time, @ key specification, members in { }. */
-static size_t print_arguments(char *out, const struct syntax_argument *arguments, size_t count) {
-    char *at = out;
+/* The tree as text, so that a test reads as one line: name:type, =TOKEN, ? optional, * multiple,
+ * + token each time, @ key specification, members in { }. */
+static sds print_arguments(sds out, const struct syntax_argument *arguments, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct syntax_argument *argument = arguments;
-        if (i > 0) *at++ = ' ';
-        at += snprintf(at, PRINT_STEP_MAX, "%.*s:%s", (int)argument->name.len, argument->name.ptr,
-                       command_syntax_type_name(argument->type));
-        if (argument->token.len > 0)
-            at += snprintf(at, PRINT_STEP_MAX, "=%.*s", (int)argument->token.len,
-                           argument->token.ptr);
-        if (argument->flags & SYNTAX_OPTIONAL) *at++ = '?';
-        if (argument->flags & SYNTAX_MULTIPLE) *at++ = '*';
-        if (argument->flags & SYNTAX_MULTIPLE_TOKEN) *at++ = '+';
-        if (argument->key_spec >= 0) at += snprintf(at, PRINT_STEP_MAX, "@%d", argument->key_spec);
+        if (i > 0) out = sds_append_cstr(out, " ");
+        out = sds_append(out, argument->name);
+        const char *type = command_syntax_type_name((enum syntax_type)argument->type);
+        out = sds_append_format(out, ":%s", type);
+        if (argument->token.len > 0) out = sds_append(sds_append_cstr(out, "="), argument->token);
+        if (argument->flags & SYNTAX_OPTIONAL) out = sds_append_cstr(out, "?");
+        if (argument->flags & SYNTAX_MULTIPLE) out = sds_append_cstr(out, "*");
+        if (argument->flags & SYNTAX_MULTIPLE_TOKEN) out = sds_append_cstr(out, "+");
+        if (argument->key_spec >= 0) out = sds_append_format(out, "@%d", argument->key_spec);
         if (argument->members > 0) {
             out = print_arguments(sds_append_cstr(out, "{"), argument + 1, argument->members);
             out = sds_append_cstr(out, "}");
@@ -110,9 +105,9 @@ static void too_many_arguments_are_refused(void **state) {
     struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
     sds text = sds_new(SLICE(""));
     size_t total;
-    for (size_t i = 0; i < SYNTAX_ARGUMENTS_MAX; i++) memcpy(text + 2 * i, "a ", 2);
+    for (size_t i = 0; i < SYNTAX_ARGUMENTS_MAX; i++) text = sds_append_cstr(text, "a ");
     assert_int_equal(command_syntax_parse(text, arguments, &total), SYNTAX_ARGUMENTS_MAX);
-    memcpy(text + sizeof(text) - 3, "a", 2);
+    text = sds_append_cstr(text, "a");
     assert_int_equal(command_syntax_parse(text, arguments, &total), -1);
     sds_free(text);
 }
