@@ -1,0 +1,144 @@
+# Replies on their way out: slow readers, and the limits of our patience.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start
+
+set megabyte [string repeat 0123456789abcdef 65536]
+set megabyte_reply "\$1048576\r\n$megabyte\r\n"
+
+proc pending_output {name} {
+    if {![regexp " name=$name .* omem=(\\d+)" [$::current_server control CLIENT LIST] _ bytes]} {
+        error "no connection is named $name"
+    }
+    return $bytes
+}
+
+# A connection that asked for `count` megabytes and reads nothing; returns when they are waiting for it.
+proc slow_reader {count} {
+    set c [client_open 2]
+    $c call CLIENT SETNAME slow
+    $c write [string repeat [request {GET big}] $count]
+    return $c
+}
+
+check "a slow reader stops nobody and gets everything in the end" {
+    r SET big $megabyte
+    set slow [slow_reader 40]
+    wait_until {[pending_output slow] > 20000000}
+    for {set i 0} {$i < 200} {incr i} {
+        r PING
+    }
+    for {set i 0} {$i < 40} {incr i} {
+        assert {[$slow read_bytes [string length $megabyte_reply]] eq $megabyte_reply}
+    }
+    wait_until {[pending_output slow] == 0}
+    $slow call PING
+} PONG
+check_in 2 "a slow reader of a deep pipeline gets every small reply" {
+    set c [client_open]
+    set word [string repeat w 90]
+    r SET word $word
+    for {set i 0} {$i < 15} {incr i} {
+        $c write [string repeat [request {GET word}] 10000]
+        r PING
+    }
+    set part [string repeat "\$90\r\n$word\r\n" 10000]
+    for {set i 0} {$i < 15} {incr i} {
+        assert {[$c read_bytes [string length $part]] eq $part}
+    }
+    $c is_silent 20
+} 1
+check_in 2 "the replies that wait are sent although the client goes on asking" {
+    r SET big $megabyte
+    set slow [slow_reader 10]
+    for {set i 0} {$i < 10} {incr i} {
+        $slow write [request {GET big}][request PING]
+        assert {[$slow read_bytes [string length $megabyte_reply]] eq $megabyte_reply}
+    }
+    for {set i 0} {$i < 10} {incr i} {
+        assert {[$slow read_bytes [expr {[string length $megabyte_reply] + 7}]] eq "$megabyte_reply+PONG\r\n"}
+    }
+}
+check_in 2 "one reply of 50 MB arrives whole" {
+    r RPUSH l {*}[lrepeat 50 $megabyte]
+    set c [client_open]
+    set expected "*50\r\n[string repeat $megabyte_reply 50]"
+    $c write [request {LRANGE l 0 -1}][request PING]
+    assert {[$c read_bytes [string length $expected]] eq $expected}
+    $c read
+} PONG
+check_in 2 "what waits for a slow reader counts as memory until it is sent or the client is gone" {
+    r SET big $megabyte
+    set before [info_field used_memory]
+    set slow [slow_reader 30]
+    wait_until {[pending_output slow] > 15000000}
+    assert {[info_field used_memory] - $before > 15000000}
+    $slow close
+    wait_until {[info_field used_memory] - $before < 3000000}
+}
+check_in 2 "a client that is killed while replies wait for it is gone" {
+    r SET big $megabyte
+    set slow [slow_reader 30]
+    wait_until {[pending_output slow] > 15000000}
+    regexp -line {^id=(\d+) .* name=slow } [r CLIENT LIST] _ id
+    assert_equal [r CLIENT KILL ID $id] 1
+    wait_until {![string match "* name=slow *" [r CLIENT LIST]]}
+}
+
+# --- client-output-buffer-limit
+
+check_in 2 "the hard limit closes a slow reader at once" {
+    r SET big $megabyte
+    set before [info_field client_output_buffer_limit_disconnections]
+    with_config {client-output-buffer-limit "normal 10mb 0 0"} {
+        set c [client_open 2]
+        catch {$c write [string repeat [request {GET big}] 60]}
+        wait_until {[info_field client_output_buffer_limit_disconnections] == $before + 1}
+        # Whatever was sent are whole bytes of the first replies; then comes the end.
+        if {![catch {$c read_all} bytes]} {
+            assert {[string length $bytes] < 60 * 1048576}
+            assert {[string equal -length [string length $bytes] $bytes [string repeat $megabyte_reply 60]]}
+        }
+        r PING
+    }
+} PONG
+check_in 2 "below the hard limit nothing is lost" {
+    r SET big $megabyte
+    with_config {client-output-buffer-limit "normal 30mb 0 0"} {
+        set slow [slow_reader 20]
+        r PING
+        for {set i 0} {$i < 20} {incr i} {
+            assert {[$slow read_bytes [string length $megabyte_reply]] eq $megabyte_reply}
+        }
+        $slow call PING
+    }
+} PONG
+check_in 2 "one reply over the hard limit closes the connection, too" {
+    r RPUSH l {*}[lrepeat 30 $megabyte]
+    with_config {client-output-buffer-limit "normal 8mb 0 0"} {
+        set c [client_open]
+        $c write [request {LRANGE l 0 -1}]
+        catch {$c read_all} bytes
+        assert {[string length $bytes] < 30 * 1048576}
+    }
+}
+check_in 2 "the soft limit closes a slow reader that stays over it for its time" {
+    r SET big $megabyte
+    set before [info_field client_output_buffer_limit_disconnections]
+    with_config {client-output-buffer-limit "normal 0 5mb 1"} {
+        set slow [slow_reader 30]
+        wait_until {[pending_output slow] > 15000000}
+        assert_equal [info_field client_output_buffer_limit_disconnections] $before
+        wait_until {[info_field client_output_buffer_limit_disconnections] == $before + 1}
+        # One that falls below the limit in time stays.
+        set quick [slow_reader 30]
+        wait_until {[pending_output slow] > 15000000}
+        for {set i 0} {$i < 30} {incr i} {
+            assert {[$quick read_bytes [string length $megabyte_reply]] eq $megabyte_reply}
+        }
+        assert {[$quick is_silent 1300]}
+        $quick call PING
+    }
+} PONG
+
+finish
