@@ -25,12 +25,12 @@ void unlink_command(struct call *call) {
 void exists_command(struct call *call) {
     int64_t found = 0;
     for (size_t i = 1; i < call->argc; i++)
-        found += call_find_read(call, call->argv[i]).entry != NULL;
+        found += call_find_unmarked(call, call->argv[i]).entry != NULL;
     reply_integer(call->reply, found);
 }
 
 void type_command(struct call *call) {
-    struct keyref ref = call_find_quiet(call, call->argv[1]);
+    struct keyref ref = call_find_unmarked(call, call->argv[1]);
     const char *name = ref.entry ? value_type_name(entry_type(ref.entry)) : "none";
     reply_status(call->reply, slice_of_cstr(name));
 }

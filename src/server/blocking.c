@@ -30,7 +30,6 @@ struct waiter {
     struct args *args;
     bool (*serve)(struct call *call, struct slice key);
     struct timer_node timer; /* in the wheel when there is a deadline */
-    bool null_bulk;
     size_t wait_count;
     struct wait waits[];
 };
@@ -141,10 +140,7 @@ static void end_wait(struct blocking *blocking, struct session *session);
 static void answer_timeout(struct waiter *waiter) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
-    if (waiter->null_bulk)
-        reply_null(reply);
-    else
-        reply_null_array(reply);
+    reply_null_array(reply);
     session_side_end(session);
 }
 
@@ -173,7 +169,6 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .command = call->command,
         .args = args_copy(call->argv, call->argc),
         .serve = request->serve,
-        .null_bulk = request->null_bulk,
     };
     for (size_t i = 0; i < request->key_count; i++) {
         struct blocked_key *key = find_or_add_key(blocking, call->database, request->keys[i]);

@@ -15,14 +15,18 @@ static void mark_used(const struct call *call, struct entry *entry) {
     if (!(call->session->marks & SESSION_NO_TOUCH)) entry_set_clock(entry, server.lru_clock);
 }
 
-struct keyref call_find_read(struct call *call, struct slice key) {
+struct keyref call_find_unmarked(struct call *call, struct slice key) {
     struct keyref ref = keyspace_find(call->keyspace, key);
-    if (!ref.entry) {
+    if (ref.entry)
+        server.stats.keyspace_hits++;
+    else
         server.stats.keyspace_misses++;
-        return ref;
-    }
-    server.stats.keyspace_hits++;
-    mark_used(call, ref.entry);
+    return ref;
+}
+
+struct keyref call_find_read(struct call *call, struct slice key) {
+    struct keyref ref = call_find_unmarked(call, key);
+    if (ref.entry) mark_used(call, ref.entry);
     return ref;
 }
 
@@ -113,11 +117,11 @@ bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
         reply_error(call->reply, "ERR timeout is not a float or out of range");
         return false;
     }
-    if (seconds < 0) {
+    long double ms = ceill(seconds * 1000);
+    if (ms < 0) {
         reply_error(call->reply, "ERR timeout is negative");
         return false;
     }
-    long double ms = ceill(seconds * 1000);
     if (ms > (long double)(INT64_MAX - call->now_ms - 1)) {
         reply_error(call->reply, "ERR timeout is out of range");
         return false;
@@ -173,7 +177,7 @@ void call_help(struct call *call, const char *const *lines) {
     reply_status(call->reply, sds_slice(header));
     for (size_t i = 0; i < count; i++) reply_status(call->reply, slice_of_cstr(lines[i]));
     reply_status(call->reply, SLICE("HELP"));
-    reply_status(call->reply, SLICE("    Print this help."));
+    reply_status(call->reply, SLICE("    Prints this help."));
     sds_free(header);
     sds_free(container);
 }
@@ -183,8 +187,6 @@ void call_help(struct call *call, const char *const *lines) {
 void call_block(struct call *call, const struct block_request *request) {
     if (call->may_block)
         blocking_add(server.blocking, call, request);
-    else if (request->null_bulk)
-        reply_null(call->reply);
     else
         reply_null_array(call->reply);
 }

@@ -39,11 +39,14 @@ struct call {
  * NULL when the key does not exist. */
 struct keyref call_find_read(struct call *call, struct slice key);
 
+/* Finds a key to tell something of it (EXISTS, TYPE, OBJECT): counts a hit or a miss, but does not
+ * mark the entry as used. */
+struct keyref call_find_unmarked(struct call *call, struct slice key);
+
 /* Finds a key to change it: as above, without hit and miss. */
 struct keyref call_find_write(struct call *call, struct slice key);
 
-/* As above for another database than the selected one, without marking or counting anything:
- * OBJECT, DEBUG, TYPE-like looks. */
+/* Finds a key without leaving any trace: for deleting it, and for DEBUG. */
 struct keyref call_find_quiet(struct call *call, struct slice key);
 
 /* Is the entry of type `type`? If not, answers WRONGTYPE and returns false. */
@@ -54,8 +57,8 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
 /* Classes of keyspace events. */
 enum event_class { EVENT_GENERIC, EVENT_STRING, EVENT_LIST };
 
-/* The value under `ref` (found under `key`) was changed, `changes` times as counted for saving (>=
- * 1). Does all that must follow a write: dirty count, watchers, notification `event` ("lpush"),
+/* The value under `ref` (found under `key`) was changed; `changes` (0 or more) is what it counts for
+ * saving. Does all that must follow a write: dirty count, watchers, notification `event` ("lpush"),
  * clients blocked on the key; and when the value is now empty, deletes the key and notifies "del".
  * After it `ref` may name nothing. */
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
@@ -103,15 +106,13 @@ void call_help(struct call *call, const char *const *lines);
  * after, without a reply. When a key becomes ready, `serve` is called with a call whose argv is a
  * copy of the original one, and that key: it either answers (and returns true) or writes nothing
  * and returns false to go on waiting. Waiters of a key are served first come first served. At
- * `deadline_ms` (0 = never) the client gets a null array, or null when `null_bulk`. Where
- * call->may_block is false the same null is answered at once. `keys` are arguments of this call;
- * the same key may stand twice. */
+ * `deadline_ms` (0 = never) the client gets a null array. Where call->may_block is false the null
+ * array is answered at once. `keys` are arguments of this call; the same key may stand twice. */
 struct block_request {
     const struct slice *keys;
     size_t key_count;
     int64_t deadline_ms;
     bool (*serve)(struct call *call, struct slice key);
-    bool null_bulk;
 };
 void call_block(struct call *call, const struct block_request *request);
 

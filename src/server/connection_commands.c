@@ -19,7 +19,7 @@ void echo_command(struct call *call) {
 
 void select_command(struct call *call) {
     int64_t database;
-    if (!call_integer(call, 1, &database)) return;
+    if (!call_integer_in(call, 1, INT32_MIN, INT32_MAX, &database, NULL)) return;
     if (database < 0 || database >= server.config.databases) {
         reply_error(call->reply, "ERR DB index is out of range");
         return;
