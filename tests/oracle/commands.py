@@ -154,7 +154,9 @@ class Generator:
             lambda: [b"DEBUG", b"PROTOCOL", self.random.choice(
                 [b"string", b"integer", b"double", b"null", b"array", b"set", b"map", b"true",
                  b"false", b"bignum", b"verbatim", b"nosuch"])],
-            lambda: [b"COMMAND", b"GETKEYS", *self.list_write()],
+            lambda: [b"COMMAND", b"GETKEYS", b"LMOVE", self.key(), self.key(), b"LEFT", b"LEFT"],
+            lambda: [b"COMMAND", b"GETKEYS", b"RPUSH", self.key(), *self.elements()],
+            lambda: [b"COMMAND", b"GETKEYS", b"LMPOP", b"2", self.key(), self.key(), b"LEFT"],
             lambda: [b"OBJECT", b"NOSUCH", self.key()],
             lambda: [b"FLUSHDB"],
         ])()
