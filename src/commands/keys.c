@@ -11,7 +11,7 @@ void del_command(struct call *call) {
     for (size_t i = 1; i < call->argc; i++) {
         struct keyref ref = call_find_quiet(call, call->argv[i]);
         if (ref.entry == NULL) continue;
-        call_delete(call, &ref, call->argv[i]);
+        call_delete(call, &ref, call->argv[i], "del");
         deleted++;
     }
     reply_integer(call->reply, deleted);

@@ -112,6 +112,21 @@ hashtable_slot *hashtable_find(const struct hashtable *table, struct slice key, 
     return NULL;
 }
 
+hashtable_slot *hashtable_find_item(const struct hashtable *table, const void *item,
+                                    uint64_t hash) {
+    if (table->count == 0) return NULL;
+    struct hashtable__place place = hashtable__locate(table, hash);
+    struct hashtable_bucket *bucket = hashtable__bucket(table, place.index);
+    hashtable_slot wanted = place.tag | (uint64_t)(uintptr_t)item;
+    for (unsigned i = 0; i < HASHTABLE_BUCKET_SLOTS; i++)
+        if (bucket->slot[i] == wanted) return &bucket->slot[i];
+    if (!hashtable__has_overflow(bucket)) return NULL;
+    hashtable_slot *slots = hashtable__overflow(bucket);
+    for (size_t i = 0; i < hashtable__overflow_count(bucket); i++)
+        if (slots[i] == wanted) return &slots[i];
+    return NULL;
+}
+
 /* --- One bucket --- */
 
 static size_t overflow_size(size_t count) {

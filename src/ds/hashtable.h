@@ -75,6 +75,10 @@ static inline bool hashtable_key_equal(struct slice a, struct slice b) {
 /* The slot of the item with this key, or NULL. O(1): one cache line and the item, nearly always. */
 hashtable_slot *hashtable_find(const struct hashtable *table, struct slice key, uint64_t hash);
 
+/* The slot that points at `item` itself, or NULL. Does not read the item, which may be gone: for
+ * owners whose item was moved. `hash` is its key's. */
+hashtable_slot *hashtable_find_item(const struct hashtable *table, const void *item, uint64_t hash);
+
 /* The item in a slot. */
 static inline void *hashtable_item(hashtable_slot slot) {
     return (void *)(uintptr_t)(slot & 0x0000FFFFFFFFFFFFull);

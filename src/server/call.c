@@ -40,6 +40,18 @@ struct keyref call_find_quiet(struct call *call, struct slice key) {
     return keyspace_find(call->keyspace, key);
 }
 
+struct call call_in_database(const struct call *call, int number) {
+    struct call other = *call;
+    other.database = number;
+    other.keyspace = server.keyspaces[number];
+    return other;
+}
+
+int call_database_count(const struct call *call) {
+    (void)call;
+    return (int)server.config.databases;
+}
+
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type) {
     if (entry_type(entry) == type) return true;
     reply_error(call->reply, "WRONGTYPE Operation against a key holding the wrong kind of value");
@@ -48,24 +60,35 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
 
 /* --- The epilogue of writes --- */
 
+void call_notify(struct call *call, enum event_class class, const char *event, struct slice key) {
+    (void)call;
+    (void)class;
+    (void)event;
+    (void)key;
+}
+
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes) {
-    (void)class; /* notifications are not published yet */
-    (void)event;
     server.dirty += changes;
+    call_notify(call, class, event, key);
     if (value_is_empty(ref->entry)) {
         keyspace_delete(ref);
+        call_notify(call, EVENT_GENERIC, "del", key);
         return;
     }
     entry_set_clock(ref->entry, server.lru_clock);
-    if (class == EVENT_LIST) blocking_signal(server.blocking, call->database, key);
+    if (entry_type(ref->entry) == VALUE_LIST) blocking_signal(server.blocking, call->database, key);
 }
 
-void call_delete(struct call *call, struct keyref *ref, struct slice key) {
-    (void)call;
-    (void)key;
+void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event) {
     server.dirty++;
     keyspace_delete(ref);
+    call_notify(call, EVENT_GENERIC, event, key);
+}
+
+void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
+    (void)call;
+    keyspace_set_expiry(ref, expiry_ms, value_size(ref->entry));
 }
 
 /* --- Arguments --- */

@@ -49,23 +49,48 @@ struct keyref call_find_write(struct call *call, struct slice key);
 /* Finds a key without leaving any trace: for deleting it, and for DEBUG. */
 struct keyref call_find_quiet(struct call *call, struct slice key);
 
+/* The same call, with another database selected: for commands that name one (COPY, MOVE). All of
+ * the functions here then work on that database. `number` is within range. */
+struct call call_in_database(const struct call *call, int number);
+
+/* How many databases there are. */
+int call_database_count(const struct call *call);
+
 /* Is the entry of type `type`? If not, answers WRONGTYPE and returns false. */
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type);
 
 /* --- What every write must tell: one epilogue --- */
 
-/* Classes of keyspace events. */
-enum event_class { EVENT_GENERIC, EVENT_STRING, EVENT_LIST };
+/* Classes of keyspace events: the letters of notify-keyspace-events. */
+enum event_class {
+    EVENT_GENERIC = 1 << 0, /* g */
+    EVENT_STRING = 1 << 1,  /* $ */
+    EVENT_LIST = 1 << 2,    /* l */
+    EVENT_EXPIRED = 1 << 3, /* x */
+    EVENT_EVICTED = 1 << 4, /* e */
+    EVENT_NEW = 1 << 5,     /* n */
+    EVENT_KEY_MISS = 1 << 6 /* m */
+};
 
-/* The value under `ref` (found under `key`) was changed; `changes` (0 or more) is what it counts for
- * saving. Does all that must follow a write: dirty count, watchers, notification `event` ("lpush"),
- * clients blocked on the key; and when the value is now empty, deletes the key and notifies "del".
- * After it `ref` may name nothing. */
+/* The value under `ref` (found under `key`) was changed; `changes` (0 or more) is what it counts
+ * for saving. Does all that must follow a write: dirty count, watchers, notification `event`
+ * ("lpush"), clients blocked on the key; and when the value is now empty, deletes the key and
+ * notifies "del". After it `ref` may name nothing. */
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes);
 
-/* Deletes the key that `ref` names, with all that must follow ("del" event, watchers, dirty). */
-void call_delete(struct call *call, struct keyref *ref, struct slice key);
+/* Deletes the key that `ref` names, with all that must follow: dirty count, watchers, and the
+ * notification `event` of class EVENT_GENERIC ("del", "rename_from", "move_from"). */
+void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event);
+
+/* Publishes one more event of a key; changes nothing. */
+void call_notify(struct call *call, enum event_class class, const char *event, struct slice key);
+
+/* --- Expiry --- */
+
+/* Lets the key that `ref` names expire at `expiry_ms` (wall clock; -1: never). May move the
+ * entry. No event, no dirty count: the command tells what it did with call_touched. */
+void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms);
 
 /* --- Arguments: each answers the error and returns false when the argument is not what it must
  * be --- */

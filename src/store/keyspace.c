@@ -1,14 +1,16 @@
-/* Invariants: every item of the table is an entry that the keyspace owns; the memo's slot is NULL
- * or a valid slot of the table, and its hash the one of that slot's key. Adding and deleting may
- * move slots, so both renew the memo; an entry that moves is written to its slot by keyref_moved(),
- * where the memo reads it. */
+/* Invariants: every item of the table is an entry that the keyspace owns; the memo's slot is
+ * NULL or a valid slot of the table, and its hash the one of that slot's key; `expiring` points
+ * to exactly those entries of the table that have an expiry. Adding and deleting may move slots,
+ * so both renew the memo; an entry that moves is written to its slot by keyref_moved(), where
+ * the memo reads it. */
 #include "store/keyspace.h"
 
 #include "base/alloc.h"
 
 struct keyspace {
     struct hashtable *table;
-    hashtable_slot *memo_slot; /* of the key that was looked up last and found */
+    struct hashtable *expiring; /* those of its entries that have an expiry */
+    hashtable_slot *memo_slot;  /* of the key that was looked up last and found */
     uint64_t memo_hash;
     void (*free_entry)(struct entry *entry);
 };
@@ -21,7 +23,9 @@ static const struct hashtable_type entry_table = {item_key};
 
 struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry)) {
     struct keyspace *keyspace = mem_alloc(sizeof(*keyspace));
-    *keyspace = (struct keyspace){.table = hashtable_new(&entry_table), .free_entry = free_entry};
+    *keyspace = (struct keyspace){.table = hashtable_new(&entry_table),
+                                  .expiring = hashtable_new(&entry_table),
+                                  .free_entry = free_entry};
     return keyspace;
 }
 
@@ -36,13 +40,16 @@ static void free_all_entries(struct keyspace *keyspace) {
 void keyspace_free(struct keyspace *keyspace) {
     free_all_entries(keyspace);
     hashtable_free(keyspace->table);
+    hashtable_free(keyspace->expiring);
     mem_free(keyspace);
 }
 
 void keyspace_clear(struct keyspace *keyspace) {
     free_all_entries(keyspace);
     hashtable_free(keyspace->table);
+    hashtable_free(keyspace->expiring);
     keyspace->table = hashtable_new(&entry_table);
+    keyspace->expiring = hashtable_new(&entry_table);
 }
 
 size_t keyspace_count(const struct keyspace *keyspace) {
@@ -50,7 +57,7 @@ size_t keyspace_count(const struct keyspace *keyspace) {
 }
 
 size_t keyspace_table_allocated(const struct keyspace *keyspace) {
-    return hashtable_allocated(keyspace->table);
+    return hashtable_allocated(keyspace->table) + hashtable_allocated(keyspace->expiring);
 }
 
 const struct hashtable *keyspace_table(const struct keyspace *keyspace) {
@@ -99,17 +106,43 @@ struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, 
 
 /* --- Changing --- */
 
+/* The entry's slot among those that expire; it must be there. */
+static hashtable_slot *expiring_slot(const struct keyref *ref, const struct entry *entry) {
+    return hashtable_find(ref->keyspace->expiring, entry_key(entry), ref->hash);
+}
+
+void keyref_moved(struct keyref *ref, struct entry *entry) {
+    if (entry_expiry(entry) >= 0 && entry != ref->entry)
+        hashtable_replace(hashtable_find_item(ref->keyspace->expiring, ref->entry, ref->hash),
+                          entry);
+    ref->entry = entry;
+    hashtable_replace(ref->slot, entry);
+}
+
+void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size) {
+    struct hashtable *expiring = ref->keyspace->expiring;
+    if (entry_expiry(ref->entry) >= 0)
+        hashtable_delete(expiring, expiring_slot(ref, ref->entry), ref->hash);
+    struct entry *entry = entry_set_expiry(ref->entry, expiry_ms, value_size);
+    ref->entry = entry;
+    hashtable_replace(ref->slot, entry);
+    if (expiry_ms >= 0) hashtable_insert(expiring, entry, ref->hash);
+}
+
 void keyspace_add(struct keyref *ref, struct entry *entry) {
     struct keyspace *keyspace = ref->keyspace;
     ref->entry = entry;
     ref->slot = hashtable_insert(keyspace->table, entry, ref->hash);
     keyspace->memo_slot = ref->slot;
     keyspace->memo_hash = ref->hash;
+    if (entry_expiry(entry) >= 0) hashtable_insert(keyspace->expiring, entry, ref->hash);
 }
 
 struct entry *keyspace_take(struct keyref *ref) {
     struct entry *entry = ref->entry;
     ref->keyspace->memo_slot = NULL;
+    if (entry_expiry(entry) >= 0)
+        hashtable_delete(ref->keyspace->expiring, expiring_slot(ref, entry), ref->hash);
     hashtable_delete(ref->keyspace->table, ref->slot, ref->hash);
     ref->slot = NULL;
     ref->entry = NULL;
@@ -125,6 +158,14 @@ void keyspace_delete(struct keyref *ref) {
 
 struct entry *keyspace_random(struct keyspace *keyspace, struct random *random) {
     return hashtable_random(keyspace->table, random);
+}
+
+size_t keyspace_expiring_count(const struct keyspace *keyspace) {
+    return hashtable_count(keyspace->expiring);
+}
+
+struct entry *keyspace_random_expiring(struct keyspace *keyspace, struct random *random) {
+    return hashtable_random(keyspace->expiring, random);
 }
 
 /* What hashtable_scan's untyped callback needs to call the typed one. */
@@ -144,6 +185,12 @@ uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
     return hashtable_scan(keyspace->table, cursor, visit_item, &scan);
 }
 
+uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
+                                void (*visit)(struct entry *entry, void *arg), void *arg) {
+    struct scan_visit scan = {visit, arg};
+    return hashtable_scan(keyspace->expiring, cursor, visit_item, &scan);
+}
+
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace) {
     hashtable_iter_start(&iter->table, keyspace->table);
 }
@@ -161,13 +208,19 @@ static bool check_memo(const struct keyspace *keyspace) {
 }
 
 bool keyspace_check(const struct keyspace *keyspace) {
-    if (!hashtable_check(keyspace->table) || !check_memo(keyspace)) return false;
+    if (!hashtable_check(keyspace->table) || !hashtable_check(keyspace->expiring)) return false;
+    if (!check_memo(keyspace)) return false;
     struct keyspace_iter iter;
     keyspace_iter_start(&iter, keyspace);
     const struct entry *entry;
-    size_t count = 0;
+    size_t count = 0, expiring = 0;
     for (; (entry = keyspace_iter_next(&iter)) != NULL; count++) {
         if (!entry_check(entry)) return false;
+        if (entry_expiry(entry) < 0) continue;
+        hashtable_slot *slot =
+            hashtable_find(keyspace->expiring, entry_key(entry), hashtable_hash(entry_key(entry)));
+        if (slot == NULL || hashtable_item(*slot) != entry) return false;
+        expiring++;
     }
-    return count == keyspace_count(keyspace);
+    return count == keyspace_count(keyspace) && expiring == keyspace_expiring_count(keyspace);
 }

@@ -50,11 +50,26 @@ void keyspace_delete(struct keyref *ref);
 /* Takes the entry out without freeing it: the caller owns it. */
 struct entry *keyspace_take(struct keyref *ref);
 
-/* The entry was moved by its type (entry_resize, entry_set_expiry): updates the table. */
-static inline void keyref_moved(struct keyref *ref, struct entry *entry) {
-    ref->entry = entry;
-    hashtable_replace(ref->slot, entry);
-}
+/* The entry was moved by its type (entry_resize): updates the table, and the table of keys that
+ * expire when it is one of them. */
+void keyref_moved(struct keyref *ref, struct entry *entry);
+
+/* --- Expiry: keys with an expiry stand in a second table, so that they are found without
+ * looking at the others --- */
+
+/* Lets the key expire at `expiry_ms` (-1: never). May move the entry. `value_size` as now in use.
+ * The keyspace deletes nothing by itself: who looks a key up asks entry_expiry. O(1). */
+void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size);
+
+/* Keys that have an expiry. O(1). */
+size_t keyspace_expiring_count(const struct keyspace *keyspace);
+
+/* One of them at random, or NULL. */
+struct entry *keyspace_random_expiring(struct keyspace *keyspace, struct random *random);
+
+/* One step of a scan over them: see hashtable_scan. */
+uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
+                                void (*visit)(struct entry *entry, void *arg), void *arg);
 
 /* Deletes every key. O(n). */
 void keyspace_clear(struct keyspace *keyspace);
