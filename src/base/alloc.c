@@ -29,8 +29,7 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-/* --- Running out --------------------------------------------------------------------------------
- */
+/* --- Running out --- */
 
 static void (*out_of_memory_report)(size_t size);
 
@@ -57,8 +56,7 @@ static _Noreturn __attribute__((cold, noinline)) void out_of_memory(size_t size)
 }
 
 #ifdef PACKLIST_LIBC_MALLOC
-/* --- The C library's malloc, for sanitizer builds ------------------------------------------------
- */
+/* --- The C library's malloc, for sanitizer builds --- */
 
 static size_t used;
 
@@ -132,8 +130,7 @@ void mem_purge(void) {
 void mem_decay(void) {}
 
 #else
-/* --- jemalloc -----------------------------------------------------------------------------------
- */
+/* --- jemalloc --- */
 
 /* Read by jemalloc before main.
  * narenas: one thread does nearly all the work; a second arena would only spread memory thinner.
@@ -319,8 +316,7 @@ void mem_decay(void) {
 
 #endif
 
-/* --- For both -----------------------------------------------------------------------------------
- */
+/* --- For both --- */
 
 void *mem_alloc(size_t size) {
     void *ptr = raw_alloc(size);

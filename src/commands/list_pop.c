@@ -55,7 +55,7 @@ void rpop_command(struct call *call) {
     pop(call, LIST_TAIL);
 }
 
-/* --- Several keys ---------------------------------------------------------------------------- */
+/* --- Several keys --- */
 
 bool list_mpop_parse(struct call *call, size_t index, struct list_mpop *mpop) {
     int64_t key_count;

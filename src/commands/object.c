@@ -81,9 +81,8 @@ void memory_usage_command(struct call *call) {
 void memory_help_command(struct call *call) {
     static const char *const lines[] = {
         "USAGE <key> [SAMPLES <count>]",
-        "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the figure "
-        "is",
-        "    always exact.",
+        "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the",
+        "    figure is always exact.",
         NULL,
     };
     call_help(call, lines);

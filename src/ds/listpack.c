@@ -21,7 +21,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers are copied as they are");
 
-/* --- Sizes ------------------------------------------------------------------------------------ */
+/* --- Sizes --- */
 
 // clang-format off
 const uint8_t listpack_size_table[256] = {
@@ -79,7 +79,7 @@ size_t listpack_size_before_long(const uint8_t *p) {
     return data_size + groups;
 }
 
-/* --- Writing ---------------------------------------------------------------------------------- */
+/* --- Writing --- */
 
 /* Writes encoding and data of an integer in its shortest form; returns their size. */
 static size_t encode_integer(uint8_t *dst, int64_t value) {
@@ -165,7 +165,7 @@ void listpack_write(uint8_t *dst, const struct listpack_element *element) {
     write_back_length(dst + len, data_size, element->size - data_size);
 }
 
-/* --- Reading ---------------------------------------------------------------------------------- */
+/* --- Reading --- */
 
 /* The value of an element that is an integer. */
 static int64_t decode_integer(const uint8_t *p) {
@@ -244,7 +244,7 @@ const uint8_t *listpack_seek_back(const uint8_t *end, size_t index) {
     return p;
 }
 
-/* --- Searching -------------------------------------------------------------------------------- */
+/* --- Searching --- */
 
 bool listpack_equal(const uint8_t *p, const struct listpack_element *needle) {
     /* The first byte decides how many follow, so no more is read before it agrees. */
@@ -367,7 +367,7 @@ uint8_t *listpack_remove_matching(uint8_t *first, uint8_t *end,
     return remove_first(leftmost, end, needle, SIZE_MAX, removed);
 }
 
-/* --- The serialized form ---------------------------------------------------------------------- */
+/* --- The serialized form --- */
 
 enum { COUNT_UNKNOWN = 65535 };
 

@@ -12,14 +12,15 @@
 enum {
     SAFETY_SIZE = 8192,     /* what a node limited by element count may take at most, serialized */
     NODE_COUNT_MAX = 32768, /* elements of one node: as many as fit in 64 KB */
-    FIRST_CAPACITY = 64,    /* of the buffer of a list's first node */
-    CAPACITY_SHARE =
-        8, /* a new node's buffer is at most this part of what the list has already … */
-    CAPACITY_PART = 8, /* … and at first this part of the limit, or twice as many elements */
-    FILL_SIZE_MIN = -5
+    FILL_SIZE_MIN = -5,
+    FIRST_CAPACITY = 64, /* of the buffer of a list's first node */
+    /* A new node's buffer is at most this part of what the list has already … */
+    CAPACITY_SHARE = 8,
+    /* … and at first this part of the limit, or twice as many elements. */
+    CAPACITY_PART = 8
 };
 
-/* --- Limits ---------------------------------------------------------------------------------- */
+/* --- Limits --- */
 
 static size_t fill_size_limit(int fill) {
     if (fill >= 0) return SAFETY_SIZE;
@@ -65,7 +66,7 @@ struct quicklist_limits quicklist_limits_of(const struct quicklist *list) {
     return list->limits;
 }
 
-/* --- Life ------------------------------------------------------------------------------------ */
+/* --- Life --- */
 
 struct quicklist *quicklist_new(struct quicklist_limits limits) {
     struct quicklist *list = mem_alloc_zeroed(sizeof *list);
@@ -142,7 +143,7 @@ void quicklist_free(struct quicklist *list) {
     mem_free_sized(list, sizeof *list);
 }
 
-/* --- Figures --------------------------------------------------------------------------------- */
+/* --- Figures --- */
 
 uint64_t quicklist_count(const struct quicklist *list) {
     return list->count;
@@ -168,7 +169,7 @@ bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
     return true;
 }
 
-/* --- The ends -------------------------------------------------------------------------------- */
+/* --- The ends --- */
 
 static struct quicklist_open *end_node(struct quicklist *list, enum list_end end) {
     return end == LIST_TAIL && list->nodes > 1 ? &list->tail : &list->head;

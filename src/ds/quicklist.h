@@ -20,11 +20,13 @@
 /* Limits of a list, passed by value from the configuration (list-max-listpack-size,
  * list-compress-depth, DEBUG QUICKLIST-PACKED-THRESHOLD). */
 struct quicklist_limits {
-    int16_t fill;            /* > 0: elements per node (and at most 8 KB); 0: one element;
-                                -1 … -5: 4, 8, 16, 32, 64 KB per node */
-    uint16_t compress_depth; /* nodes at either end that stay raw; 0 = compress none */
-    size_t plain_threshold;  /* elements of at least this many bytes get a node of their own;
-                                0 = by fill alone */
+    /* > 0: elements per node (and at most 8 KB); 0: one element; -1 … -5: 4, 8, 16, 32, 64 KB per
+     * node. */
+    int16_t fill;
+    /* Nodes at either end that stay raw; 0 = compress none. */
+    uint16_t compress_depth;
+    /* Elements of at least this many bytes get a node of their own; 0 = by fill alone. */
+    size_t plain_threshold;
 };
 
 enum list_end { LIST_HEAD, LIST_TAIL };
@@ -42,7 +44,7 @@ bool quicklist_exceeds_fill(int fill, size_t size, size_t count);
 /* Must an element with a text of `len` bytes have a plain node of its own? */
 bool quicklist_is_plain(const struct quicklist_limits *limits, size_t len);
 
-/* --- Life ------------------------------------------------------------------------------------ */
+/* --- Life --- */
 
 /* An empty list that keeps `limits` for its life (until quicklist_set_limits). */
 struct quicklist *quicklist_new(struct quicklist_limits limits);
@@ -69,7 +71,7 @@ void quicklist_free(struct quicklist *list);
 void quicklist_set_limits(struct quicklist *list, struct quicklist_limits limits);
 struct quicklist_limits quicklist_limits_of(const struct quicklist *list);
 
-/* --- Figures, all O(1) ----------------------------------------------------------------------- */
+/* --- Figures, all O(1) --- */
 
 /* Elements; nodes (ql_nodes). */
 uint64_t quicklist_count(const struct quicklist *list);
@@ -86,7 +88,7 @@ size_t quicklist_serialized_size(const struct quicklist *list);
 bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
                            const uint8_t **end);
 
-/* --- The ends -------------------------------------------------------------------------------- */
+/* --- The ends --- */
 
 /* Adds one element. Amortised O(element): no node is moved. */
 void quicklist_push(struct quicklist *list, enum list_end end,
@@ -100,7 +102,7 @@ const uint8_t *quicklist_peek(const struct quicklist *list, enum list_end end);
  * unread. */
 void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n);
 
-/* --- Any position ---------------------------------------------------------------------------- */
+/* --- Any position --- */
 
 /* Inserts before element `index`, which must exist (quicklist_push appends), or after it. The
  * sides differ where the element is at a node's edge: its own node is tried first, then the
@@ -132,7 +134,7 @@ void quicklist_delete(struct quicklist *list, uint64_t index, uint64_t n);
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
                                    uint64_t max, enum list_direction direction);
 
-/* --- Reading in order ------------------------------------------------------------------------ */
+/* --- Reading in order --- */
 
 /* Where a node stands. Private to the quicklist, and only here so that iterators can live on the
  * caller's stack. */
@@ -144,10 +146,9 @@ struct quicklist_tree_place {
 };
 struct quicklist_place {
     const struct quicklist_node *node;
-    const struct quicklist_open
-        *open;                        /* the node at an end of the list; NULL for one in the tree */
-    size_t index;                     /* of the node in the list */
-    struct quicklist_tree_place tree; /* set when open is NULL */
+    const struct quicklist_open *open; /* a node at an end of the list; NULL for one in the tree */
+    size_t index;                      /* of the node in the list */
+    struct quicklist_tree_place tree;  /* set when open is NULL */
 };
 
 /* A buffer for unpacking nodes, grown as needed. */
@@ -203,7 +204,7 @@ bool quicklist_iter_run(struct quicklist_iter *iter, struct quicklist_run *run);
 bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_element *needle,
                          uint64_t max, uint64_t *index);
 
-/* --- Looking inside (DEBUG QUICKLIST, RDB) --------------------------------------------------- */
+/* --- Looking inside (DEBUG QUICKLIST, RDB) --- */
 
 /* The LZF bytes of a compressed node, put behind the literal run [5][6 header bytes] and before the
  * literal run [0][FF], are the LZF form of its whole serialized listpack. */

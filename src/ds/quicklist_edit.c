@@ -12,7 +12,7 @@
 
 enum { STRETCH = 4 };
 
-/* --- Elements within one node ---------------------------------------------------------------- */
+/* --- Elements within one node --- */
 
 /* Replaces `removed` (0 or 1) elements at element `offset` of an open node by `element`. */
 static void splice_element(struct quicklist *list, struct quicklist_open *open, size_t offset,
@@ -45,7 +45,7 @@ static void insert_single(struct quicklist *list, size_t index,
     quicklist_node_insert(list, index, &open);
 }
 
-/* --- Splitting and merging ------------------------------------------------------------------- */
+/* --- Splitting and merging --- */
 
 /* Moves the elements from `offset` (neither 0 nor the count) of node `index` into a new node,
  * which is returned and not yet part of the list. Room for `extra` bytes more is made in it. */
@@ -117,7 +117,7 @@ static bool merge_sparse(struct quicklist *list, size_t index) {
     return true;
 }
 
-/* --- Inserting ------------------------------------------------------------------------------- */
+/* --- Inserting --- */
 
 /* Inserts between the elements `offset` - 1 and `offset` of a node, in a node of its own or by
  * splitting. */
@@ -187,7 +187,7 @@ void quicklist_insert(struct quicklist *list, uint64_t index,
     }
 }
 
-/* --- Replacing ------------------------------------------------------------------------------- */
+/* --- Replacing --- */
 
 /* Gives the new element a node of its own and takes the old one, at `offset` of node `index`,
  * out. */
@@ -240,7 +240,7 @@ void quicklist_replace(struct quicklist *list, uint64_t index,
     }
 }
 
-/* --- Removing -------------------------------------------------------------------------------- */
+/* --- Removing --- */
 
 /* Removes the elements from `index` to before `to`, none of them the list's first or last. */
 static void delete_inside(struct quicklist *list, uint64_t index, uint64_t to) {
@@ -305,8 +305,8 @@ static uint64_t remove_forward(struct quicklist *list, const struct listpack_ele
                                uint64_t max, struct quicklist_scratch *scratch) {
     struct quicklist_place place;
     uint64_t removed = 0;
-    bool touched = false,
-         stale = true; /* nodes before `index` lost elements; `place` is not at `index` */
+    bool touched = false; /* the node before `index` lost elements */
+    bool stale = true;    /* `place` is not at `index` */
     size_t index = 0;
     while (index < list->nodes && removed < max) {
         bool emptied;
@@ -329,8 +329,8 @@ static uint64_t remove_backward(struct quicklist *list, const struct listpack_el
                                 uint64_t max, struct quicklist_scratch *scratch) {
     struct quicklist_place place;
     uint64_t removed = 0;
-    bool touched = false,
-         stale = true; /* nodes from `index` on lost elements; `place` is not at index - 1 */
+    bool touched = false; /* the node at `index` lost elements */
+    bool stale = true;    /* `place` is not at index - 1 */
     size_t index = list->nodes;
     while (index > 0 && removed < max) {
         bool emptied;

@@ -52,7 +52,7 @@ static inline bool quicklist_node_accepts(const struct quicklist *list,
            node->count < list->count_limit;
 }
 
-/* --- Nodes by index (quicklist_nodes.c) ------------------------------------------------------ */
+/* --- Nodes by index (quicklist_nodes.c) --- */
 
 /* The place of node `index` (< nodes), valid until nodes are next added or removed. O(log n); O(1)
  * at the ends. */

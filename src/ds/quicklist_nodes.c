@@ -13,7 +13,7 @@
 
 enum { PREFETCH_SIZE = 256 };
 
-/* --- Finding --------------------------------------------------------------------------------- */
+/* --- Finding --- */
 
 void quicklist_place_at(const struct quicklist *list, size_t index, struct quicklist_place *place) {
     assert(index < list->nodes);
@@ -91,7 +91,7 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
     *scratch = (struct quicklist_scratch){0};
 }
 
-/* --- Packing --------------------------------------------------------------------------------- */
+/* --- Packing --- */
 
 static bool is_packed_zone(const struct quicklist *list, size_t index) {
     size_t depth = list->limits.compress_depth;
@@ -131,7 +131,7 @@ static void settle_removed(struct quicklist *list, size_t index, size_t removed)
     for (size_t i = back; i < index && i < nodes && i < back + removed; i++) settle(list, i);
 }
 
-/* --- Adding and removing --------------------------------------------------------------------- */
+/* --- Adding and removing --- */
 
 void quicklist_node_insert(struct quicklist *list, size_t index,
                            const struct quicklist_open *open) {
@@ -215,7 +215,7 @@ void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to) {
     settle_removed(list, from, to - from);
 }
 
-/* --- Opening and closing --------------------------------------------------------------------- */
+/* --- Opening and closing --- */
 
 struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
                                            struct quicklist_open *work) {

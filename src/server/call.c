@@ -50,7 +50,6 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
 
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes) {
-    (void)class; /* notifications are not published yet */
     (void)event;
     server.dirty += changes;
     if (value_is_empty(ref->entry)) {

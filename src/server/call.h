@@ -55,26 +55,27 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
 /* --- What every write must tell: one epilogue --- */
 
 /* Classes of keyspace events. */
-enum event_class { EVENT_GENERIC, EVENT_STRING, EVENT_LIST };
+enum event_class { EVENT_STRING, EVENT_LIST };
 
-/* The value under `ref` (found under `key`) was changed; `changes` (0 or more) is what it counts for
- * saving. Does all that must follow a write: dirty count, watchers, notification `event` ("lpush"),
- * clients blocked on the key; and when the value is now empty, deletes the key and notifies "del".
- * After it `ref` may name nothing. */
+/* The value under `ref` (found under `key`) was changed; `changes` (0 or more) is what it counts
+ * for saving. Does all that must follow a write: the dirty count, the access clock, clients blocked
+ * on the key; and deletes the key when its value is now empty: then `ref` names nothing. `event`
+ * ("lpush") names the change to whoever is notified of keyspace events: nobody yet. */
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes);
 
-/* Deletes the key that `ref` names, with all that must follow ("del" event, watchers, dirty). */
+/* Deletes the key that `ref` names, with all that must follow (the dirty count). */
 void call_delete(struct call *call, struct keyref *ref, struct slice key);
 
-/* --- Arguments: each answers the error and returns false when the argument is not what it must
- * be --- */
+/* --- Arguments --- */
+
+/* Each of these answers the error and returns false when argv[index] is not what it must be. */
 
 /* A 64-bit integer: "ERR value is not an integer or out of range". */
 bool call_integer(struct call *call, size_t index, int64_t *value);
 
-/* An integer within [min, max], else `error` (NULL: the default text "ERR value is out of range,
- * must be …"). */
+/* An integer within [min, max]. The error is `error`, or, when that is NULL, call_integer's where it
+ * is no integer and "ERR value is out of range, …" where it is outside. */
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
 

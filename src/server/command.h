@@ -46,10 +46,9 @@ struct key_positions {
     int8_t first; /* argv index of the first key; 0 = none */
     int8_t last;  /* index of the last key; negative counts from the end */
     int8_t step;
-    int8_t numkeys; /* > 0: argv index of a count of keys that follow it (movable keys) */
-    uint16_t flags; /* of the first key specification */
-    uint16_t
-        second_flags; /* of the second key, when its use differs (LMOVE's destination); else 0 */
+    int8_t numkeys;        /* > 0: argv index of a count of keys that follow it (movable keys) */
+    uint16_t flags;        /* enum key_flag: what is done with the keys */
+    uint16_t second_flags; /* with the second one, if it differs (LMOVE's destination); else 0 */
 };
 
 struct command {

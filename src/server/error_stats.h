@@ -9,8 +9,8 @@
 
 enum {
     ERROR_CODES_MAX =
-        64, /* clients can make up codes (DEBUG ERROR): further ones are not told apart */
-    ERROR_CODE_SIZE = 24 /* longer ones are cut; with terminator */
+        64,              /* clients can make up codes (DEBUG ERROR): further ones are not counted */
+    ERROR_CODE_SIZE = 24 /* with terminator; longer ones are cut */
 };
 
 struct error_code {

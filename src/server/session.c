@@ -353,8 +353,7 @@ void session_close(struct session *session) {
 }
 
 void session_close_after_reply(struct session *session) {
-    if (session ==
-        server.current) { /* its replies are still being written: serve_end comes back here */
+    if (session == server.current) { /* its replies are not sent yet: serve_end comes back here */
         session->flags |= SESSION_CLOSING;
         return;
     }

@@ -35,8 +35,6 @@ _Static_assert(sizeof(struct entry) == 6, "a small string must fit 32 bytes, a s
 
 enum { ENTRY_HAS_EXPIRY = 1, ENTRY_KEY_CLASS_SHIFT = 1, ENTRY_KEY_CLASS_MASK = 7 };
 
-/* Key size limit: the 512 MB of bulk strings is far below it. */
-
 /* A new entry with a copy of `key` and room for `value_size` uninitialised value bytes. Access
  * clock and the encoding's byte are 0, no expiry. */
 struct entry *entry_new(struct slice key, enum value_type type, unsigned encoding,

@@ -31,7 +31,7 @@ static size_t serialized_size(const struct entry *entry) {
                                    : quicklist_serialized_size(hanging(entry));
 }
 
-/* --- Conversions ----------------------------------------------------------------------------- */
+/* --- Conversions --- */
 
 /* Makes the value of the entry one pointer to `list`. */
 static void hang(struct keyref *ref, struct quicklist *list, enum list_encoding encoding) {
@@ -110,11 +110,11 @@ static void shrink(struct keyref *ref, const struct quicklist_limits *limits) {
         embed(ref);
 }
 
-/* --- Growing --------------------------------------------------------------------------------- */
+/* --- Growing --- */
 
 /* Would a listpack of `size` serialized bytes and `count` elements pass the limits with `more`
- * elements in it? Counts the length of the texts, not of the elements made of them, as Redis does.
- */
+ * elements in it? Counts the length of the texts, not of the elements made of them, as Redis
+ * does. */
 static bool outgrows(size_t size, size_t count, const struct slice *elements, size_t more,
                      const struct quicklist_limits *limits) {
     for (size_t i = 0; i < more; i++) size += elements[i].len;
@@ -235,7 +235,7 @@ void list_insert(struct keyref *ref, uint64_t index, struct slice text,
     if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
 }
 
-/* --- Replacing and moving -------------------------------------------------------------------- */
+/* --- Replacing and moving --- */
 
 /* Bytes of the element at `index` of a list that is one listpack. */
 static size_t element_size(const struct entry *entry, uint64_t index) {
@@ -315,7 +315,7 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
     shrink(ref, limits);
 }
 
-/* --- Removing -------------------------------------------------------------------------------- */
+/* --- Removing --- */
 
 void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
                const struct quicklist_limits *limits) {
@@ -356,7 +356,7 @@ uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
     return removed;
 }
 
-/* --- Looking --------------------------------------------------------------------------------- */
+/* --- Looking --- */
 
 uint64_t list_length(const struct entry *entry) {
     return list_is_embedded(entry) ? list_embedded_count(entry) : quicklist_count(hanging(entry));

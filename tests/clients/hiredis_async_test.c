@@ -79,7 +79,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* --- Order */
+/* --- Order --- */
 
 enum { REQUESTS = 20000 };
 
@@ -106,7 +106,7 @@ static void callbacks_come_in_the_order_of_the_requests(void **state) {
     assert_int_equal(answered, REQUESTS);
 }
 
-/* --- Waiting */
+/* --- Waiting --- */
 
 enum { WAITERS = 50 };
 
@@ -168,7 +168,7 @@ static void one_push_serves_everybody_who_waits(void **state) {
     }
 }
 
-/* --- Ends */
+/* --- Ends --- */
 
 static int errors;
 

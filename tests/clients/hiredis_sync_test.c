@@ -79,7 +79,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* --- Lists */
+/* --- Lists --- */
 
 static void pushes_and_pops_answer_what_they_should(void **state) {
     (void)state;
@@ -177,7 +177,7 @@ static void a_reply_of_a_hundred_thousand_elements_comes_whole(void **state) {
     freeReplyObject(reply);
 }
 
-/* --- Errors */
+/* --- Errors --- */
 
 static void errors_are_error_replies_and_the_connection_goes_on(void **state) {
     (void)state;
@@ -204,7 +204,7 @@ static void a_reader_that_waits_too_long_can_reconnect(void **state) {
     is_string(ask("LPOP l"), "a");
 }
 
-/* --- Blocking */
+/* --- Blocking --- */
 
 static void blocking_pops_wait_for_another_connection(void **state) {
     (void)state;
@@ -233,7 +233,7 @@ static void blocking_pops_time_out(void **state) {
     is_text(ask("PING"), REDIS_REPLY_STATUS, "PONG");
 }
 
-/* --- RESP3: this hiredis reads it only where it looks like RESP2 */
+/* --- RESP3: this hiredis reads it only where it looks like RESP2 --- */
 
 static void resp3_is_agreed_on_over_the_same_connection(void **state) {
     (void)state;

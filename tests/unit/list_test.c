@@ -29,8 +29,7 @@ struct fixture {
 
 static const struct slice the_key = {"a list", 6};
 
-/* --- The model
- * --------------------------------------------------------------------------------- */
+/* --- The model --- */
 
 static struct slice text_copy(struct slice text) {
     char *copy = malloc(text.len + 1);
@@ -92,8 +91,7 @@ static void model_shrink(struct fixture *f, const struct entry *entry) {
     if (small) f->model.is_quicklist = false;
 }
 
-/* --- Comparing
- * --------------------------------------------------------------------------------- */
+/* --- Comparing --- */
 
 static struct slice element_text(const uint8_t *element, char *buffer) {
     struct listpack_value value;
@@ -211,8 +209,7 @@ static void compare(struct fixture *f) {
     compare_finding(f, ref.entry);
 }
 
-/* --- Operations, on both
- * ----------------------------------------------------------------------- */
+/* --- Operations, on both --- */
 
 static void delete_if_empty(struct fixture *f, struct keyref *ref) {
     assert_int_equal(value_is_empty(ref->entry), f->model.count == 0);
@@ -339,8 +336,7 @@ static void do_delete_key(struct fixture *f) {
     model_clear(&f->model);
 }
 
-/* --- Tests
- * ------------------------------------------------------------------------------------- */
+/* --- Tests --- */
 
 static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof(*f));

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* --- A naive model: an array of texts, and the body that should hold them --------------------- */
+/* --- A naive model: an array of texts, and the body that should hold them --- */
 
 enum { MODEL_MAX = 64 };
 
@@ -84,7 +84,7 @@ static void assert_holds(const struct model *model, const uint8_t *first, const 
     assert_ptr_equal(p, end);
 }
 
-/* --- Golden bytes ----------------------------------------------------------------------------- */
+/* --- Golden bytes --- */
 
 struct golden {
     struct slice text;
@@ -165,7 +165,7 @@ static void string_headers_and_back_lengths_change_where_the_format_says(void **
     assert_frame(2097147, SLICE("\xf0\xfb\xff\x1f\x00"), SLICE("\x01\x80\x80\x80"));
 }
 
-/* --- Against the model ------------------------------------------------------------------------ */
+/* --- Against the model --- */
 
 static void a_body_reads_back_forwards_backwards_and_by_position(void **state) {
     struct random *random = *state;
@@ -277,7 +277,7 @@ static void equal_is_equality_of_texts(void **state) {
     model_free(&model);
 }
 
-/* --- Untrusted bytes -------------------------------------------------------------------------- */
+/* --- Untrusted bytes --- */
 
 /* The serialized form of a model, just before an unreadable page. */
 static uint8_t *serialize(const struct model *model, struct guard *guard, size_t *size) {

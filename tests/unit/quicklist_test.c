@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* --- A palette of texts, and the naive model: an array of indexes into it -------------------- */
+/* --- A palette of texts, and the naive model: an array of indexes into it --- */
 
 enum { PALETTE_SIZE = 96, MODEL_MAX = 4096 };
 
@@ -70,7 +70,7 @@ static size_t model_remove_matching(struct model *model, uint8_t item, size_t ma
     return removed;
 }
 
-/* --- Comparing ------------------------------------------------------------------------------- */
+/* --- Comparing --- */
 
 struct run {
     struct random *random;
@@ -166,7 +166,7 @@ static void compare(struct run *run) {
     }
 }
 
-/* --- Random operations ----------------------------------------------------------------------- */
+/* --- Random operations --- */
 
 static uint8_t any_item(struct run *run) {
     /* Few texts much of the time, so that there is something to be found. */
@@ -335,7 +335,7 @@ static void limits_may_change_at_any_time(void **state) {
     palette_free(&run.palette);
 }
 
-/* --- Which node takes an element: as Redis 8 has it ------------------------------------------ */
+/* --- Which node takes an element: as Redis 8 has it --- */
 
 static struct listpack_element text_of(size_t len) {
     static char text[70000];
@@ -481,7 +481,7 @@ static void removing_merges_neighbours_that_fit_in_one_node(void **state) {
     quicklist_free(list);
 }
 
-/* --- Memory and cost ------------------------------------------------------------------------- */
+/* --- Memory and cost --- */
 
 #ifdef TINY_LIMITS
 enum { OVERHEAD_PART = 150 }; /* more inner arrays over narrow leaves */

@@ -34,7 +34,7 @@ static void assert_reply(struct reply *reply, struct slice expected) {
     } while (0)
 #define ASSERT_ALIKE(call, expected) ASSERT_BOTH(call, expected, expected)
 
-/* --- Each type -------------------------------------------------------------------------------- */
+/* --- Each type --- */
 
 static void lines_are_alike_in_both_protocols(void **state) {
     (void)state;
@@ -115,7 +115,7 @@ static void aggregates_that_are_counted_afterwards_nest(void **state) {
     }
 }
 
-/* --- Numbers and bulks ------------------------------------------------------------------------ */
+/* --- Numbers and bulks --- */
 
 static void assert_integer(struct reply *reply, int64_t value) {
     char text[32], expected[64];
@@ -187,7 +187,7 @@ static void a_reply_keeps_what_it_has_when_it_grows(void **state) {
     assert_int_equal(reply.capacity, 0);
 }
 
-/* --- The fused writer ------------------------------------------------------------------------- */
+/* --- The fused writer --- */
 
 /* A body before an unreadable page, and what its elements look like as bulks one by one. */
 struct body {
