@@ -438,11 +438,11 @@ static void inserts_try_the_node_then_its_neighbour_then_a_new_one(void **state)
     assert_counts(list, LENGTHS(3, 3, 2, 3));
     quicklist_insert_before(list, 0, &element);
     assert_counts(list, LENGTHS(1, 3, 3, 2, 3));
-    quicklist_insert_before(list, 2,
-                            &element); /* splits node 1 in 1+1 and 2, and the 2 fits node 0 */
+    /* Splits node 1 in 1+1 and 2, and the 2 fits node 0. */
+    quicklist_insert_before(list, 2, &element);
     assert_counts(list, LENGTHS(3, 2, 3, 2, 3));
-    quicklist_insert_before(list, 7,
-                            &element); /* splits node 2 in 2+1 and 1, and the 1 fits node 3 */
+    /* Splits node 2 in 2+1 and 1, and the 1 fits node 3. */
+    quicklist_insert_before(list, 7, &element);
     assert_counts(list, LENGTHS(3, 2, 3, 3, 3));
     quicklist_free(list);
 }
@@ -455,9 +455,8 @@ static void a_plain_element_splits_the_node_it_goes_into(void **state) {
     assert_counts(list, LENGTHS(2, 1, 2));
     quicklist_replace(list, 2, &small); /* the next node takes it */
     assert_counts(list, LENGTHS(2, 3));
-    quicklist_replace(list, 3, &large);
-    assert_counts(list,
-                  LENGTHS(3, 1, 1)); /* what was left of the node merged with the one before */
+    quicklist_replace(list, 3, &large); /* what is left of the node merges with the one before */
+    assert_counts(list, LENGTHS(3, 1, 1));
     quicklist_replace(list, 0, &large);
     assert_counts(list, LENGTHS(1, 2, 1, 1));
     quicklist_free(list);
