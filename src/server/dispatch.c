@@ -42,14 +42,6 @@ static void cut_off_http(struct session *session) {
     session_close(session);
 }
 
-static void answer_arity(struct reply *reply, const struct command *command) {
-    reply_error_format(reply, "ERR wrong number of arguments for '%s' command", command->name);
-}
-
-static bool arity_fits(const struct command *command, size_t argc) {
-    return command->arity >= 0 ? argc == (size_t)command->arity : argc >= (size_t)-command->arity;
-}
-
 /* The command that the arguments name; answers the error and returns NULL when they name none or do
  * not fit it. */
 static const struct command *resolve(struct session *session, struct reply *reply,
@@ -71,9 +63,9 @@ static const struct command *resolve(struct session *session, struct reply *repl
         }
         command = sub;
     }
-    if (!arity_fits(command, argc)) {
+    if (!command_accepts(command, argc)) {
         server.stats.by_command[command_index(command)].rejected++;
-        answer_arity(reply, command);
+        call_wrong_arity(&(struct call){.reply = reply, .command = command});
         return NULL;
     }
     return command;
