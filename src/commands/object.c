@@ -30,11 +30,8 @@ void object_refcount_command(struct call *call) {
 }
 
 void object_idletime_command(struct call *call) {
-    enum { CLOCK_MASK = 0xFFFFFF }; /* the access clock: seconds, 24 bits */
     const struct entry *entry = find_or_null(call);
-    if (entry == NULL) return;
-    uint32_t now = (uint32_t)(call->now_ms / 1000);
-    reply_integer(call->reply, (now - entry_clock(entry)) & CLOCK_MASK);
+    if (entry) reply_integer(call->reply, entry_idle(entry, (uint32_t)(call->now_ms / 1000)));
 }
 
 void object_freq_command(struct call *call) {
