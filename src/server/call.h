@@ -9,6 +9,7 @@
 #ifndef PACKLIST_SERVER_CALL_H
 #define PACKLIST_SERVER_CALL_H
 
+#include "base/sds.h"
 #include "base/slice.h"
 #include "ds/quicklist.h"
 #include "resp/reply.h"
@@ -87,7 +88,7 @@ bool call_list_end(struct call *call, size_t index, enum list_end *end);
  * range". */
 bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms);
 
-/* --- Errors --- */
+/* --- Errors and texts for people --- */
 
 void call_syntax_error(struct call *call); /* ERR syntax error */
 void call_wrong_arity(struct call *call);  /* ERR wrong number of arguments for '…' command */
@@ -100,6 +101,9 @@ void call_bad_subcommand(struct call *call);
 /* Answers the lines of a HELP subcommand: "<COMMAND> <subcommand> …" header and trailer are added
  * as Redis does. `lines` ends with NULL. */
 void call_help(struct call *call, const char *const *lines);
+
+/* Answers a text for people as a verbatim string, and frees it. */
+void call_answer_text(struct call *call, sds text);
 
 /* --- Blocking --- */
 
