@@ -35,10 +35,6 @@ const char *list_pop_event(enum list_end end);
 /* Answers the element at an end and removes it from the list `ref`, which was found under `key`. */
 void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end);
 
-/* Answers an array of up to `count` (> 0) elements from an end, and removes them. */
-void list_pop_many(struct call *call, struct keyref *ref, struct slice key, enum list_end end,
-                   uint64_t count);
-
 /* LMPOP's and BLMPOP's arguments from numkeys on: numkeys key … LEFT|RIGHT [COUNT count]. */
 struct list_mpop {
     const struct slice *keys;
