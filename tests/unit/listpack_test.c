@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "unit/guard.h"
+#include "unit/seed.h"
 #include "unit/texts.h"
 
 #include <setjmp.h>
@@ -440,8 +441,7 @@ static void body_check_finds_a_wrong_count_and_a_form_that_is_not_canonical(void
 }
 
 int main(void) {
-    struct random random;
-    random_seed(&random, texts_seed());
+    struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_encoding_has_the_bytes_of_the_format),

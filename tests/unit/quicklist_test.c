@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "ds/quicklist_internal.h"
+#include "unit/seed.h"
 #include "unit/texts.h"
 
 #include <liblzf/lzf.h>
@@ -638,8 +639,7 @@ static void bodies_become_nodes_as_they_are(void **state) {
 }
 
 int main(void) {
-    struct random random;
-    random_seed(&random, texts_seed());
+    struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
     const struct CMUnitTest tests[] = {
         RANDOM_TEST(every_element_count_and_depth_agrees_with_the_model),

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "unit/guard.h"
+#include "unit/seed.h"
 #include "unit/texts.h"
 
 #include <math.h>
@@ -388,8 +389,7 @@ static void a_run_is_appended_to_what_stands_there(void **state) {
 }
 
 int main(void) {
-    struct random random;
-    random_seed(&random, texts_seed());
+    struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_alike_in_both_protocols),
