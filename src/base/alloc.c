@@ -96,9 +96,7 @@ static void *raw_alloc_aligned(size_t alignment, size_t size) {
 
 static void *raw_realloc(void *ptr, size_t size) {
     uncount(ptr);
-    void *moved = realloc(ptr, size);
-    if (moved == NULL) counted(ptr);
-    return counted(moved);
+    return counted(realloc(ptr, size));
 }
 
 void mem_free(void *ptr) {
@@ -121,10 +119,6 @@ void mem_stats_read(struct mem_stats *stats) {
 
 const char *mem_allocator_name(void) {
     return "libc";
-}
-
-void mem_purge(void) {
-    malloc_trim(0);
 }
 
 void mem_decay(void) {}
@@ -305,11 +299,6 @@ const char *mem_allocator_name(void) {
 #define ALL_ARENAS "4096"
 _Static_assert(MALLCTL_ARENAS_ALL == 4096, "ALL_ARENAS spells MALLCTL_ARENAS_ALL");
 
-void mem_purge(void) {
-    mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
-    mallctl("arena." ALL_ARENAS ".purge", NULL, NULL, NULL, 0);
-}
-
 void mem_decay(void) {
     mallctl("arena." ALL_ARENAS ".decay", NULL, NULL, NULL, 0);
 }
@@ -344,13 +333,4 @@ void *mem_realloc(void *ptr, size_t size) {
 
 void *mem_try_alloc(size_t size) {
     return raw_alloc(size);
-}
-
-void *mem_try_realloc(void *ptr, size_t size) {
-    return raw_realloc(ptr, size);
-}
-
-char *mem_strdup(const char *cstr) {
-    size_t size = strlen(cstr) + 1;
-    return memcpy(mem_alloc(size), cstr, size);
 }

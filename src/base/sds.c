@@ -95,14 +95,6 @@ sds sds_new(struct slice text) {
     return s;
 }
 
-sds sds_try_new_uninit(size_t len) {
-    if (len > PTRDIFF_MAX / 2) return NULL;
-    enum sds_class class = growable_class(len);
-    size_t allocation = allocation_for(class, len);
-    char *base = mem_try_alloc(allocation);
-    return base == NULL ? NULL : finish_new(base, class, allocation, len);
-}
-
 size_t sds_allocated(const char *s) {
     return allocation_for(sds_class_of(s), sds_capacity(s));
 }
@@ -141,13 +133,6 @@ sds sds_grow(sds s, size_t more) {
     size_t capacity = need + (need < GROWTH_STEP_MAX ? need : GROWTH_STEP_MAX);
     if (capacity < GROWTH_MIN) capacity = GROWTH_MIN;
     return resize(s, growable_class(capacity), capacity);
-}
-
-sds sds_trim(sds s) {
-    size_t len = sds_len(s);
-    enum sds_class class = len == 0 ? SDS_8 : sds_embedded_class(len);
-    if (allocation_for(class, len) == sds_allocated(s)) return s;
-    return resize(s, class, len);
 }
 
 sds sds_append_vformat(sds s, const char *format, va_list args) {

@@ -92,10 +92,6 @@ sds sds_write_embedded(char *dst, struct slice text);
  * to; an empty one is made to be appended to. Freed with sds_free. */
 sds sds_new(struct slice text);
 
-/* A new string of `len` bytes, uninitialised (for reading into), not of class 5; NULL when that
- * much memory can't be had. */
-sds sds_try_new_uninit(size_t len);
-
 /* NULL is allowed. */
 void sds_free(sds s);
 
@@ -178,9 +174,6 @@ sds sds_append_vformat(sds s, const char *format, va_list args)
 /* Appends `text` in double quotes, with \n \r \t \a \b \" \\ and \xHH escapes: the form in which
  * Redis prints arguments (MONITOR, SLOWLOG, DEBUG, CONFIG REWRITE). */
 sds sds_append_quoted(sds s, struct slice text);
-
-/* Gives spare capacity back. */
-sds sds_trim(sds s);
 
 /* Do header, capacity and terminator of a standalone string fit together? For tests and asserts.
  * O(1). */

@@ -125,18 +125,11 @@ static size_t encode_string_header(uint8_t *dst, size_t len) {
     return 5;
 }
 
-/* Is `text` stored as an integer? Refuses most texts by their length and first byte. */
-static bool parse_integer(struct slice text, int64_t *value) {
-    if (text.len == 0 || text.len > INT64_TEXT_MAX) return false;
-    bool numeric = (text.ptr[0] >= '0' && text.ptr[0] <= '9') || text.ptr[0] == '-';
-    return numeric && number_parse_int64(text, value);
-}
-
 void listpack_prepare(struct listpack_element *element, struct slice text) {
     assert(text.len <= LISTPACK_TEXT_MAX);
     element->text = text;
     element->integer = 0;
-    element->is_integer = parse_integer(text, &element->integer);
+    element->is_integer = number_parse_int64(text, &element->integer);
     if (element->is_integer) {
         size_t data_size = encode_integer(element->header, element->integer);
         element->header[data_size] = (uint8_t)data_size;
@@ -403,7 +396,7 @@ static bool is_canonical(const uint8_t *p) {
     }
     int64_t integer;
     return (size_t)(value.ptr - (const char *)p) == encode_string_header(shortest, value.len) &&
-           !parse_integer(slice_make(value.ptr, value.len), &integer);
+           !number_parse_int64(slice_make(value.ptr, value.len), &integer);
 }
 
 /* Checks the untrusted bytes [p, end) to be elements and nothing else. */

@@ -112,6 +112,15 @@ static inline size_t listpack_size_before(const uint8_t *p) {
 const uint8_t *listpack_seek(const uint8_t *first, size_t index);
 const uint8_t *listpack_seek_back(const uint8_t *end, size_t index);
 
+/* The start of element `index` (== count: the end) of the body [first, end) of `count` elements,
+ * walking from the nearer side. */
+static inline const uint8_t *listpack_seek_in(const uint8_t *first, const uint8_t *end,
+                                              size_t count, size_t index) {
+    if (index == count) return end;
+    if (index <= count / 2) return listpack_seek(first, index);
+    return listpack_seek_back(end, count - 1 - index);
+}
+
 /* The first element in [first, end) that equals `needle`, or NULL. `*skipped` gets the number of
  * elements passed before it (all of them when NULL). At most `max` elements are looked at. Reads
  * each header once and compares bytes only where the size and header agree. */

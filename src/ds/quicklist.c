@@ -42,10 +42,6 @@ static size_t plain_length(const struct quicklist_limits *limits) {
                                         : fill_size_limit(limits->fill) + 1;
 }
 
-bool quicklist_is_plain(const struct quicklist_limits *limits, size_t len) {
-    return len >= plain_length(limits);
-}
-
 static void adopt_limits(struct quicklist *list, struct quicklist_limits limits) {
     list->limits = limits;
     list->size_limit = fill_size_limit(limits.fill);

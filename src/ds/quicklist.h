@@ -41,9 +41,6 @@ struct quicklist_open;
  * more bytes than its size. */
 bool quicklist_exceeds_fill(int fill, size_t size, size_t count);
 
-/* Must an element with a text of `len` bytes have a plain node of its own? */
-bool quicklist_is_plain(const struct quicklist_limits *limits, size_t len);
-
 /* --- Life --- */
 
 /* An empty list that keeps `limits` for its life (until quicklist_set_limits). */

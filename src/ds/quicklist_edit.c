@@ -18,7 +18,7 @@ enum { STRETCH = 4 };
 static void splice_element(struct quicklist *list, struct quicklist_open *open, size_t offset,
                            size_t removed, const struct listpack_element *element) {
     const uint8_t *first = quicklist_open_first(open), *end = quicklist_open_end(open);
-    const uint8_t *at = quicklist_body_seek(first, end, open->node.count, offset);
+    const uint8_t *at = listpack_seek_in(first, end, open->node.count, offset);
     size_t old_size = removed > 0 ? listpack_size(at) : 0;
     uint8_t *place = quicklist_open_splice(open, (size_t)(at - first), old_size, element->size,
                                            &list->allocated);
@@ -54,7 +54,7 @@ static struct quicklist_open split_off(struct quicklist *list, size_t index, siz
     struct quicklist_open work, right;
     struct quicklist_open *left = quicklist_node_take(list, index, &work);
     const uint8_t *first = quicklist_open_first(left), *end = quicklist_open_end(left);
-    const uint8_t *at = quicklist_body_seek(first, end, left->node.count, offset);
+    const uint8_t *at = listpack_seek_in(first, end, left->node.count, offset);
     size_t bytes = (size_t)(end - at);
     quicklist_open_init(&right, bytes + extra, true, &list->allocated);
     memcpy(quicklist_open_grow_front(&right, bytes, &list->allocated), at, bytes);

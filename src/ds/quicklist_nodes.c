@@ -258,8 +258,8 @@ void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_
     if (from == to) return;
     struct quicklist_open *open = quicklist_node_take(list, index, &work);
     const uint8_t *first = quicklist_open_first(open), *end = quicklist_open_end(open);
-    const uint8_t *cut = quicklist_body_seek(first, end, open->node.count, from);
-    const uint8_t *rest = quicklist_body_seek(first, end, open->node.count, to);
+    const uint8_t *cut = listpack_seek_in(first, end, open->node.count, from);
+    const uint8_t *rest = listpack_seek_in(first, end, open->node.count, to);
     size_t bytes = (size_t)(rest - cut);
     quicklist_open_splice(open, (size_t)(cut - first), bytes, 0, &list->allocated);
     open->node.count -= (uint16_t)(to - from);

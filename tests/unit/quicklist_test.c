@@ -393,19 +393,12 @@ static void the_limits_of_fill_are_those_of_redis(void **state) {
     for (int i = 0; i < 5; i++) {
         assert_false(quicklist_exceeds_fill(-1 - i, sizes[i], 10000));
         assert_true(quicklist_exceeds_fill(-1 - i, sizes[i] + 1, 1));
-        assert_true(quicklist_is_plain(&(struct quicklist_limits){.fill = (int16_t)(-1 - i)},
-                                       sizes[i] + 1));
-        assert_false(
-            quicklist_is_plain(&(struct quicklist_limits){.fill = (int16_t)(-1 - i)}, sizes[i]));
     }
     assert_false(quicklist_exceeds_fill(0, 100, 1));
     assert_true(quicklist_exceeds_fill(0, 100, 2));
     assert_false(quicklist_exceeds_fill(7, 8192, 7));
     assert_true(quicklist_exceeds_fill(7, 8193, 7));
     assert_true(quicklist_exceeds_fill(7, 100, 8));
-    assert_true(quicklist_is_plain(&(struct quicklist_limits){.fill = 7}, 8193));
-    assert_true(quicklist_is_plain(&(struct quicklist_limits){.plain_threshold = 10}, 10));
-    assert_false(quicklist_is_plain(&(struct quicklist_limits){.plain_threshold = 10}, 9));
 }
 
 static size_t nodes_of(const struct quicklist *list, size_t *counts) {
