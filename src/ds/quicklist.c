@@ -13,6 +13,7 @@ enum {
     SAFETY_SIZE = 8192,     /* what a node limited by element count may take at most, serialized */
     NODE_COUNT_MAX = 32768, /* elements of one node: as many as fit in 64 KB */
     FILL_SIZE_MIN = -5,
+    WHOLE_SIZE_MAX = 256 * 1024, /* 64 KB of texts as elements, however short each is */
     FIRST_CAPACITY = 64, /* of the buffer of a list's first node */
     /* A new node's buffer is at most this part of what the list has already … */
     CAPACITY_SHARE = 8,
@@ -24,11 +25,13 @@ enum {
 
 static size_t fill_size_limit(int fill) {
     if (fill >= 0) return SAFETY_SIZE;
+    if (fill == QUICKLIST_FILL_WHOLE) return WHOLE_SIZE_MAX;
     if (fill < FILL_SIZE_MIN) fill = FILL_SIZE_MIN;
     return (size_t)2048 << -fill;
 }
 
 static size_t fill_count_limit(int fill) {
+    if (fill == QUICKLIST_FILL_WHOLE) return UINT16_MAX;
     if (fill < 0) return NODE_COUNT_MAX;
     return fill == 0 ? 1 : (size_t)fill;
 }

@@ -19,7 +19,7 @@
 #include "types/list_embedded.h"
 
 /* What a hanging list shown as listpack works with: its one node is as large as a node can be. */
-static const struct quicklist_limits one_node_limits = {.fill = -5};
+static const struct quicklist_limits one_node_limits = {.fill = QUICKLIST_FILL_WHOLE};
 
 static struct quicklist *hanging(const struct entry *entry) {
     return entry_pointer(entry);
