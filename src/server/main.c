@@ -102,9 +102,14 @@ int main(int argc, char **argv) {
     sds reason = NULL;
     if (!config_load(&server.config, &server.config_source, argc - 1, argv + 1, &reason)) {
         fputs(reason, stderr);
+        sds_free(reason);
         return EXIT_FAILURE;
     }
-    if (!config_apply_at_start(&reason)) return fail(reason);
+    if (!config_apply_at_start(&reason)) {
+        fail(reason);
+        sds_free(reason);
+        return EXIT_FAILURE;
+    }
     if (server.config.daemonize && !become_daemon()) return fail("cannot fork");
     log_notice("Packlist %s is starting (pid %d, %s)", PACKLIST_VERSION, (int)getpid(),
                mem_allocator_name());
