@@ -15,8 +15,12 @@ enum { BIG = 8 * 1024 * 1024 };
 
 static redisContext *context;
 
+static int server_port(void) {
+    return (int)strtol(getenv("PACKLIST_PORT"), NULL, 10);
+}
+
 static redisContext *connect_to_server(void) {
-    redisContext *c = redisConnect("127.0.0.1", atoi(getenv("PACKLIST_PORT")));
+    redisContext *c = redisConnect("127.0.0.1", server_port());
     assert_non_null(c);
     assert_int_equal(c->err, 0);
     redisSetTimeout(c, (struct timeval){.tv_sec = 60});
@@ -55,12 +59,14 @@ static void is_nil(redisReply *reply) {
 
 /* The elements of an array reply, joined by blanks. */
 static void is_array(redisReply *reply, const char *joined) {
-    char text[1024] = "";
+    char text[256] = "";
+    size_t len = 0;
     assert_int_equal(reply->type, REDIS_REPLY_ARRAY);
     for (size_t i = 0; i < reply->elements; i++) {
         assert_int_equal(reply->element[i]->type, REDIS_REPLY_STRING);
-        if (i > 0) strcat(text, " ");
-        strcat(text, reply->element[i]->str);
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", i > 0 ? " " : "",
+                                reply->element[i]->str);
+        assert_true(len < sizeof(text));
     }
     assert_string_equal(text, joined);
     freeReplyObject(reply);

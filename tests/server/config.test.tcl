@@ -17,7 +17,7 @@ set directives {
     maxclients                 10000                yes {50 50 10000 10000}             {0 -1 abc 4294967296}
     requirepass                {}                   yes {{a b} {a b} {} {}}             {}
     proto-max-bulk-len         536870912            yes {1mb 1048576 512mb 536870912}   {100 1048575 abc -1}
-    client-query-buffer-limit  1073741824           yes {1m 1000000x 1mb 1048576 1gb 1073741824} {100 abc}
+    client-query-buffer-limit  1073741824           yes {2m 2000000 1mb 1048576 1gb 1073741824} {1m 100 abc}
     client-output-buffer-limit
         {normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60}
         yes
@@ -35,8 +35,6 @@ set directives {
     list-max-ziplist-size      -2                   yes {64 64 -1 -1}                   {abc}
     list-compress-depth        0                    yes {3 3 0 0}                       {-1 abc}
 }
-# The one memory value above that must not be taken: a unit of thousands gives less than the least allowed.
-set directives [string map {{1m 1000000x } {}} $directives]
 
 proc config_get {name} {
     return [dict get [r CONFIG GET $name] $name]
@@ -49,8 +47,9 @@ proc set_error {name reason} {
 
 # --- CONFIG GET
 
-check "CONFIG GET answers name and value" {typed CONFIG GET databases} {array {{bulk databases} {bulk 16}}} \
-    -match glob -result "* {{bulk databases} {bulk 16}}"
+check "CONFIG GET answers name and value" {
+    lindex [typed CONFIG GET databases] 1
+} {{bulk databases} {bulk 16}}
 check_in 2 "CONFIG GET answers an array in RESP2" {lindex [typed CONFIG GET hz] 0} array
 check_in 3 "CONFIG GET answers a map in RESP3" {typed CONFIG GET hz} {map {{bulk hz} {bulk 10}}}
 check "CONFIG GET knows every directive, in any case, with its default" {
@@ -203,7 +202,7 @@ check_in 2 "a port that is taken is refused and the old one goes on" {
         assert {[string match "ERR CONFIG SET failed (possibly related to argument 'port') - *" $error]}
         list [config_get port] [[client_open] call PING]
     }
-} {*} -match glob -result "* PONG"
+} "* PONG" -match glob
 check_in 2 "bind moves the server to other addresses" {
     with_server {} {
         set port [$current_server port]
