@@ -5,11 +5,11 @@ server_start
 
 # --- Where the points lie
 #
-# A listpack takes 7 bytes, and for each text shorter than 64 bytes its length and 2, for each up to 4095 bytes its
-# length and 4 (2 + 2 of them lengths, the second one grows at 128 bytes). A push turns it into a quicklist when more
-# elements than a positive limit, or more bytes than 8 KB or than -1 … -5 stand for, would be in it, the bytes of what
-# is pushed counted as texts. It becomes a listpack again when it is one node of at most half the limit: of the
-# elements when those are limited, else of the bytes.
+# A listpack takes 7 bytes, and for each text its length, 1 or 2 bytes in front (from 64 bytes on) and 1 or 2 behind
+# (from 126 on). A push turns it into a quicklist when more elements than a positive limit would be in it, or more bytes
+# than 8 KB or than what -1 to -5 stand for, the texts that are pushed counted by their length alone. It becomes a
+# listpack again when it is one node of at most half the limit: of the elements when those are limited, else of the
+# bytes.
 
 proc element_size {length} {
     return [expr {$length + ($length < 64 ? 1 : 2) + ($length < 126 ? 1 : 2)}]
@@ -59,8 +59,8 @@ foreach fill {1 2 5 128 1000 -1 -2 -3 -4 -5} {
         if {$grows_at < 2} {
             continue
         }
-        check "with list-max-listpack-size $fill, $grows_at elements of $length bytes are a quicklist, a listpack\
-                again at $falls_at" {
+        check "with list-max-listpack-size $fill, $grows_at elements of $length bytes are a quicklist,\
+                $falls_at a listpack again" {
             with_config [list list-max-listpack-size $fill] {
                 full_listpack k
                 r RPUSH k [texts 1 $length]
@@ -97,6 +97,17 @@ check "an element beyond the limit makes a quicklist at once" {
         }
     }
 }
+
+check "elements that one command pushes count by the length of their texts alone" {
+    with_config {list-max-listpack-size -1} {
+        r RPUSH k {*}[texts 4000 1]
+        assert_equal [r OBJECT ENCODING k] listpack
+        r LPUSH k x
+        assert_equal [r OBJECT ENCODING k] quicklist
+        r RPUSH j {*}[texts 4090 1]
+        r OBJECT ENCODING j
+    }
+} quicklist
 
 # --- Every command that makes a list grow or shrink
 

@@ -115,7 +115,9 @@ proc m_LMOVE {from to} {
 proc random_command {} {
     set length [llength $::model]
     set known [expr {$length && [below 4] ? [lindex $::model [below $length]] : [random_element]}]
-    set command [pick {RPUSH LPUSH RPUSH LPUSH RPUSH LPOP RPOP LINDEX LSET LSET LINSERT LINSERT LREM LRANGE LPOS LMOVE LTRIM}]
+    set command [pick {
+        RPUSH RPUSH RPUSH LPUSH LPUSH LPOP RPOP LINDEX LSET LSET LINSERT LINSERT LREM LRANGE LPOS LMOVE LTRIM
+    }]
     switch $command {
         RPUSH - LPUSH { set arguments [lmap i [numbered 0 [below 4]] {random_element}] }
         LPOP - RPOP { set arguments [list [expr {1 + [below 3]}]] }

@@ -8,9 +8,8 @@ server_start
 proc nodes_of {key} {
     set nodes {}
     foreach line [lrange [split [string trim [r DEBUG QUICKLIST $key]] \n] 1 end] {
-        if {![regexp {^node (\d+): count (\d+), bytes (\d+), (plain, )?(raw|lzf)} $line _ index count bytes plain kind]} {
-            error "not a node: $line"
-        }
+        set form {^node (\d+): count (\d+), bytes (\d+), (plain, )?(raw|lzf)}
+        assert {[regexp $form $line _ index count bytes plain kind]}
         assert_equal $index [llength $nodes]
         lappend nodes [dict create count $count bytes $bytes lzf [expr {$kind eq "lzf"}] plain [expr {$plain ne ""}]]
     }
@@ -45,7 +44,7 @@ foreach fill {1 2 5 128 -1 -2 -3 -4 -5} {
     set counts [list [node_capacity $fill 0] {*}[lrepeat 5 [node_capacity $fill 8]] 1]
     set total [expr [join $counts +]]
     foreach depth {0 1 2 3} {
-        check "list-max-listpack-size $fill and list-compress-depth $depth give nodes of [lindex $counts 1], compressed inside" {
+        check "list-max-listpack-size $fill and list-compress-depth $depth give nodes of [lindex $counts 1]" {
             with_config [list list-max-listpack-size $fill list-compress-depth $depth] {
                 set elements [compressible $total]
                 [default_client] pipeline [lmap element $elements {list RPUSH k $element}]
