@@ -105,33 +105,23 @@ void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n);
 
 /* --- Any position --- */
 
-/* Inserts before element `index`, which must exist (quicklist_push appends), or after it. The
- * sides differ where the element is at a node's edge: its own node is tried first, then the
- * neighbour, then a node of its own, as in Redis. O(log n + node). Inserting inside a full node
- * splits it; neighbours that then fit in one node are merged. */
+/* Inserts before the element at `index`, which must exist, or after it. The sides differ where that
+ * element is at its node's edge: its own node is tried first, then the neighbour on that side, then
+ * a new one, as in Redis. O(log n + node). Inserting inside a full node splits it; neighbours that
+ * then fit in one node are merged. */
 void quicklist_insert_before(struct quicklist *list, uint64_t index,
                              const struct listpack_element *element);
 void quicklist_insert_after(struct quicklist *list, uint64_t index,
                             const struct listpack_element *element);
-
-/* Inserts before position `index`; index == count appends. As quicklist_insert_before, where the
- * caller has no side. */
-void quicklist_insert(struct quicklist *list, uint64_t index,
-                      const struct listpack_element *element);
 
 /* Replaces the element at `index`. O(log n + node). As in Redis a node may outgrow the fill by it,
  * here to four times its bytes at most: then the element gets a node of its own. */
 void quicklist_replace(struct quicklist *list, uint64_t index,
                        const struct listpack_element *element);
 
-/* Removes `n` elements from `index` on; whole nodes are dropped unread. O(log n + nodes removed).
- * Neighbours at the gap that fit in one node are merged, unless elements at an end were removed,
- * or the list would come down to one node. */
-void quicklist_delete(struct quicklist *list, uint64_t index, uint64_t n);
-
 /* Removes up to `max` elements equal to `needle`, scanning in `direction`; returns how many.
- * O(bytes), at memory speed. A packed node without a match stays as it is. Merges as
- * quicklist_delete does. */
+ * O(bytes), at memory speed. A packed node without a match stays as it is. Neighbours that lost
+ * elements and then fit in one node are merged, unless the list would come down to one node. */
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
                                    uint64_t max, enum list_direction direction);
 

@@ -1,5 +1,5 @@
-/* quicklist_edit: writing at any position: insert, replace, delete, and merging what has become
- * small.
+/* quicklist_edit: writing at any position: inserting, replacing, removing what matches, and merging
+ * what has become small.
  *
  * Which node takes an element follows Redis, so that lists have the same nodes here and there. A
  * node may end up over the limits in two cases, as it does there: an element inserted in the
@@ -178,15 +178,6 @@ void quicklist_insert_after(struct quicklist *list, uint64_t index,
     insert_beside(list, index, true, element);
 }
 
-void quicklist_insert(struct quicklist *list, uint64_t index,
-                      const struct listpack_element *element) {
-    if (index == list->count) {
-        quicklist_push(list, LIST_TAIL, element);
-    } else {
-        insert_beside(list, index, false, element);
-    }
-}
-
 /* --- Replacing --- */
 
 /* Gives the new element a node of its own and takes the old one, at `offset` of node `index`,
@@ -241,39 +232,6 @@ void quicklist_replace(struct quicklist *list, uint64_t index,
 }
 
 /* --- Removing --- */
-
-/* Removes the elements from `index` to before `to`, none of them the list's first or last. */
-static void delete_inside(struct quicklist *list, uint64_t index, uint64_t to) {
-    struct quicklist_place from_place, to_place;
-    size_t from_offset = quicklist_place_find(list, index, &from_place);
-    size_t to_offset = quicklist_place_find(list, to, &to_place);
-    size_t first = from_place.index, last = to_place.index;
-    if (first == last) {
-        quicklist_node_cut(list, first, from_offset, to_offset);
-    } else {
-        if (to_offset > 0) quicklist_node_cut(list, last, 0, to_offset);
-        if (from_offset > 0) {
-            quicklist_node_cut(list, first, from_offset, from_place.node->count);
-            first++;
-        }
-        quicklist_nodes_remove(list, first, last);
-        first = from_offset > 0 ? first - 1 : first;
-    }
-    merge_sparse(list, first);
-    if (first > 0) merge_sparse(list, first - 1);
-}
-
-void quicklist_delete(struct quicklist *list, uint64_t index, uint64_t n) {
-    assert(index <= list->count && n <= list->count - index);
-    if (n == 0) return;
-    if (index == 0) {
-        quicklist_drop(list, LIST_HEAD, n);
-    } else if (index + n == list->count) {
-        quicklist_drop(list, LIST_TAIL, n);
-    } else {
-        delete_inside(list, index, index + n);
-    }
-}
 
 /* Removes up to `max` matching elements from the node at `place`; returns how many. A node of
  * which nothing is left goes: *emptied. One without a match is only read. `scratch` is for

@@ -106,10 +106,9 @@ bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_elem
         }
         max -= skipped;
         if (iter->left_in_node > 0) { /* stopped by `max` */
-            iter->at = forward ? listpack_seek_in(iter->first, iter->end, iter->place.node->count,
-                                                  iter->place.node->count - iter->left_in_node)
-                               : listpack_seek_in(iter->first, iter->end, iter->place.node->count,
-                                                  iter->left_in_node);
+            size_t count = iter->place.node->count, left = iter->left_in_node;
+            size_t offset = forward ? count - left : left;
+            iter->at = listpack_seek_in(iter->first, iter->end, count, offset);
         }
     }
     return false;

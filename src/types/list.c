@@ -215,7 +215,7 @@ void list_push(struct keyref *ref, enum list_end end, const struct slice *elemen
     push_hanging(hanging(ref->entry), end, elements, count);
 }
 
-void list_insert(struct keyref *ref, uint64_t index, struct slice text,
+void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice text,
                  const struct quicklist_limits *limits) {
     if (entry_encoding(ref->entry) != LIST_QUICKLIST &&
         outgrows(serialized_size(ref->entry), list_length(ref->entry), &text, 1, limits))
@@ -225,13 +225,17 @@ void list_insert(struct keyref *ref, uint64_t index, struct slice text,
     if (list_is_embedded(ref->entry)) {
         size_t count = list_embedded_count(ref->entry) + 1;
         if (list_embedded_fits(list_embedded_size(ref->entry) + element.size, count)) {
-            size_t at = list_embedded_offset(ref->entry, index);
+            size_t at = list_embedded_offset(ref->entry, index + after);
             listpack_write(list_embedded_splice(ref, at, 0, element.size, count), &element);
             return;
         }
         hang_embedded(ref, LIST_LISTPACK, one_node_limits);
     }
-    quicklist_insert(hanging(ref->entry), index, &element);
+    if (after) {
+        quicklist_insert_after(hanging(ref->entry), index, &element);
+    } else {
+        quicklist_insert_before(hanging(ref->entry), index, &element);
+    }
     if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
 }
 

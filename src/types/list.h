@@ -57,8 +57,9 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
 void list_set(struct keyref *ref, uint64_t index, struct slice element,
               const struct quicklist_limits *limits);
 
-/* Inserts before position `index` (<= length; == length appends). O(log n + node). */
-void list_insert(struct keyref *ref, uint64_t index, struct slice element,
+/* Inserts before or `after` the element at `index` (< length); which node takes it at a node's edge
+ * depends on the side, as in Redis. O(log n + node). */
+void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice element,
                  const struct quicklist_limits *limits);
 
 /* Keeps [from, from + count), which lies inside the list, and removes the rest; count may be 0.

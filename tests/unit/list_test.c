@@ -246,11 +246,12 @@ static void do_insert(struct fixture *f) {
     static char buffer[TEXT_SIZE_MAX];
     if (f->model.count == 0 || f->model.count == MODEL_MAX) return;
     struct slice text = text_random(&f->random, buffer, random_below(&f->random, 16) == 0);
-    size_t index = random_below(&f->random, f->model.count + 1);
+    size_t index = random_below(&f->random, f->model.count);
+    bool after = random_below(&f->random, 2);
     model_grow(f, text.len, 1);
-    model_insert(&f->model, index, text);
+    model_insert(&f->model, index + after, text);
     struct keyref ref = find(f);
-    list_insert(&ref, index, text, &f->limits);
+    list_insert(&ref, index, after, text, &f->limits);
 }
 
 static void do_set(struct fixture *f) {
