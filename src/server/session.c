@@ -161,10 +161,12 @@ static size_t run_requests(struct session *session, char *bytes, size_t len) {
     return done;
 }
 
-/* A command that CLIENT PAUSE held back. */
+/* A command that CLIENT PAUSE held back. Until then the session stays paused: what comes in behind
+ * the command must not overtake it. */
 static void run_postponed(struct session *session) {
     struct args *args = session->postponed;
     session->postponed = NULL;
+    session->flags &= ~(uint32_t)SESSION_PAUSED;
     if (dispatch(session, args->argv, args->argc))
         args_free(args);
     else

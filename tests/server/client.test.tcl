@@ -318,6 +318,21 @@ check "what is held back is run in the order sent" {
     set c [client_open]
     $c pipeline {{RPUSH k a} {RPUSH k b} {LRANGE k 0 -1}}
 } {1 2 {a b}}
+check "what comes in when a pause ends does not overtake what was held back" {
+    set paused [client_open]
+    set other [client_open]
+    set sleeper [client_open]
+    $other call CLIENT PAUSE 100000 WRITE
+    $paused send RPUSH k a
+    assert {[$paused is_silent 50]}
+    # While the server sleeps the end of the pause comes in, and behind it the next request.
+    $sleeper send DEBUG SLEEP 0.3
+    after 100
+    $other send CLIENT UNPAUSE
+    after 50
+    $paused send LLEN k
+    list [$paused read] [$paused read]
+} {1 1}
 check "CLIENT PAUSE names what is wrong" {
     foreach {arguments text} {
         {x} {timeout is not an integer or out of range}
