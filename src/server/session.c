@@ -64,11 +64,12 @@ struct reply *session_side_begin(struct session *session) {
 }
 
 void session_side_end(struct session *session) {
-    if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) {
+    const uint32_t unwanted = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_CLOSING;
+    if (session->flags & unwanted)
         reply_reset(&server.side_reply);
-        return;
-    }
-    flush(session, &server.side_reply);
+    else
+        flush(session, &server.side_reply);
+    session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
 }
 
 void session_check_output_limit(struct session *session) {
@@ -81,7 +82,8 @@ void session_check_output_limit(struct session *session) {
     bool over = limit->hard_bytes && pending >= limit->hard_bytes;
     if (limit->soft_bytes && pending >= limit->soft_bytes) {
         if (!session->soft_limit_ms) session->soft_limit_ms = server.now_ms;
-        over |= server.now_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
+        over |= limit->soft_seconds <= INT64_MAX / 1000 &&
+                server.now_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
     } else {
         session->soft_limit_ms = 0;
     }
@@ -131,7 +133,8 @@ static void protocol_error(struct session *session, const char *text) {
     char peer[CONN_NAME_MAX];
     log_verbose("Protocol error (%s) from client: id=%llu addr=%s", text,
                 (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer));
-    reply_error_format(&server.reply, "ERR Protocol error: %s", text);
+    if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)))
+        reply_error_format(&server.reply, "ERR Protocol error: %s", text);
     session->flags |= SESSION_CLOSING;
 }
 
