@@ -41,8 +41,12 @@ void command_table_init(void) {
     }
 }
 
+/* A client's name may hold NULs and be of any length: it must not lead beyond the end of ours. */
 static inline bool has_name(const struct command *command, struct slice name) {
-    return strncasecmp(command->name, name.ptr, name.len) == 0 && command->name[name.len] == 0;
+    const char *at = command->name;
+    for (size_t i = 0; i < name.len; i++, at++)
+        if (*at == 0 || *at != ascii_lower(name.ptr[i])) return false;
+    return *at == 0;
 }
 
 const struct command *command_find(struct slice name) {
