@@ -14,7 +14,7 @@ enum {
     NODE_COUNT_MAX = 32768, /* elements of one node: as many as fit in 64 KB */
     FILL_SIZE_MIN = -5,
     WHOLE_SIZE_MAX = 256 * 1024, /* 64 KB of texts as elements, however short each is */
-    FIRST_CAPACITY = 64, /* of the buffer of a list's first node */
+    FIRST_CAPACITY = 64,         /* of the buffer of a list's first node */
     /* A new node's buffer is at most this part of what the list has already … */
     CAPACITY_SHARE = 8,
     /* … and at first this part of the limit, or twice as many elements. */

@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A fill of this keeps a list in one node for as long as a node can hold it (65535 elements, 256 KB):
- * for lists that are shown as one listpack, whose owner decides when they stop being one. */
+/* A fill of this keeps a list in one node for as long as a node can hold it (65535 elements, 256
+ * KB): for lists that are shown as one listpack, whose owner decides when they stop being one. */
 enum { QUICKLIST_FILL_WHOLE = INT16_MIN };
 
 /* Limits of a list, passed by value from the configuration (list-max-listpack-size,

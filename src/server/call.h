@@ -75,8 +75,8 @@ void call_delete(struct call *call, struct keyref *ref, struct slice key);
 /* A 64-bit integer: "ERR value is not an integer or out of range". */
 bool call_integer(struct call *call, size_t index, int64_t *value);
 
-/* An integer within [min, max]. The error is `error`, or, when that is NULL, call_integer's where it
- * is no integer and "ERR value is out of range, …" where it is outside. */
+/* An integer within [min, max]. The error is `error`, or, when that is NULL, call_integer's
+ * where it is no integer and "ERR value is out of range, …" where it is outside. */
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
 

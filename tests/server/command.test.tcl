@@ -60,7 +60,7 @@ set subcommands {
     client|kill -3 client|id 2 client|reply 3 client|setinfo 4 client|pause -3 client|unblock -3
     config|get -3 config|set -4 config|rewrite 2 config|resetstat 2
     object|encoding 3 object|refcount 3 object|idletime 3 object|freq 3 memory|usage -3
-    command|docs -2 command|getkeys -4 command|list -2 command|count 2
+    command|docs -2 command|getkeys -3 command|list -2 command|count 2
 }
 
 # A row of COMMAND INFO as a dictionary.

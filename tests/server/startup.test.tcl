@@ -414,4 +414,10 @@ check_in 2 "daemonize leaves the terminal and goes on alone" {
     string match "*bye bye*" [read_file $folder/daemon.log]
 } 1
 
+check_in 2 "a daemon that cannot start says so on the terminal it came from, with status 1" {
+    lassign [run_apart [list --port [$current_server port] --daemonize yes --logfile [$current_server folder]/failed.log]] \
+        status output errors
+    list $status $output [string match "packlist-server: *in use" [string trim $errors]]
+} {1 {} 1}
+
 finish
