@@ -13,6 +13,7 @@
 #   CC=clang-14                   another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
+#   V=1                           show whole commands
 #   ONLY='unit server/basics'     for make test: only what begins so
 #   CFLAGS, LDFLAGS               appended to ours
 # Each choice of compiler, sanitizers and limits builds in a folder of its own: build/<variant>/.
@@ -27,7 +28,8 @@ VARIANT := $(or $(subst $(comma),-,$(SANITIZE)),release)$(patsubst %,-%,$(notdir
 	$(filter-out gcc,$(CC))))$(if $(TINY),-tiny)
 B := build/$(VARIANT)
 SERVER := $(B)/packlist-server
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+say = $(if $(V),,@echo '  $(1)  $@';)
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -60,29 +62,29 @@ clients: $(client_tests)
 fuzzers: $(fuzzers)
 
 $(SERVER): $(objects)
-	$(CC) $(compile) $(lto) $(link) $(LDFLAGS) $^ $(libraries) -o $@
+	$(call say,link)$(CC) $(compile) $(lto) $(link) $(LDFLAGS) $^ $(libraries) -o $@
 
 # Everything but main, as an archive: a test pulls in just what it needs.
 $(B)/libpacklist.a: $(filter-out %/server/main.o,$(objects))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,ar)$(AR) rcs $@ $^
 
 $(B)/src/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(compile) $(lto) -MMD -MP -c $< -o $@
+	$(call say,cc)$(CC) $(compile) $(lto) -MMD -MP -c $< -o $@
 
 $(B)/tests/%.o: tests/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(compile) -Itests -MMD -MP -c $< -o $@
+	$(call say,cc)$(CC) $(compile) -Itests -MMD -MP -c $< -o $@
 
 $(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
-	$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -o $@
+	$(call say,link)$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -o $@
 
 $(client_tests): %: %.o
-	$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
+	$(call say,link)$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
 
 $(fuzzers): %: %.o $(B)/libpacklist.a
-	$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -o $@
+	$(call say,link)$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -o $@
 
 # The phases of these follow each other, hence the calls of make: headers get installed before a compile.
 fuzz_build := CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined TINY=

@@ -29,8 +29,7 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-/* --- Running out --------------------------------------------------------------------------------
- */
+/* --- Running out --- */
 
 static void (*out_of_memory_report)(size_t size);
 
@@ -57,8 +56,7 @@ static _Noreturn __attribute__((cold, noinline)) void out_of_memory(size_t size)
 }
 
 #ifdef PACKLIST_LIBC_MALLOC
-/* --- The C library's malloc, for sanitizer builds ------------------------------------------------
- */
+/* --- The C library's malloc, for sanitizer builds --- */
 
 static size_t used;
 
@@ -98,9 +96,7 @@ static void *raw_alloc_aligned(size_t alignment, size_t size) {
 
 static void *raw_realloc(void *ptr, size_t size) {
     uncount(ptr);
-    void *moved = realloc(ptr, size);
-    if (moved == NULL) counted(ptr);
-    return counted(moved);
+    return counted(realloc(ptr, size));
 }
 
 void mem_free(void *ptr) {
@@ -125,15 +121,10 @@ const char *mem_allocator_name(void) {
     return "libc";
 }
 
-void mem_purge(void) {
-    malloc_trim(0);
-}
-
 void mem_decay(void) {}
 
 #else
-/* --- jemalloc -----------------------------------------------------------------------------------
- */
+/* --- jemalloc --- */
 
 /* Read by jemalloc before main.
  * narenas: one thread does nearly all the work; a second arena would only spread memory thinner.
@@ -308,19 +299,13 @@ const char *mem_allocator_name(void) {
 #define ALL_ARENAS "4096"
 _Static_assert(MALLCTL_ARENAS_ALL == 4096, "ALL_ARENAS spells MALLCTL_ARENAS_ALL");
 
-void mem_purge(void) {
-    mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
-    mallctl("arena." ALL_ARENAS ".purge", NULL, NULL, NULL, 0);
-}
-
 void mem_decay(void) {
     mallctl("arena." ALL_ARENAS ".decay", NULL, NULL, NULL, 0);
 }
 
 #endif
 
-/* --- For both -----------------------------------------------------------------------------------
- */
+/* --- For both --- */
 
 void *mem_alloc(size_t size) {
     void *ptr = raw_alloc(size);
@@ -348,13 +333,4 @@ void *mem_realloc(void *ptr, size_t size) {
 
 void *mem_try_alloc(size_t size) {
     return raw_alloc(size);
-}
-
-void *mem_try_realloc(void *ptr, size_t size) {
-    return raw_realloc(ptr, size);
-}
-
-char *mem_strdup(const char *cstr) {
-    size_t size = strlen(cstr) + 1;
-    return memcpy(mem_alloc(size), cstr, size);
 }

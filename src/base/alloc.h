@@ -29,9 +29,6 @@ void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull, alloc_
  * MB); the caller answers with an error. */
 void *mem_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 
-/* As mem_realloc, but returns NULL, leaving `ptr` as it was, instead of aborting. */
-void *mem_try_realloc(void *ptr, size_t size) __attribute__((alloc_size(2)));
-
 /* Frees; NULL is allowed. */
 void mem_free(void *ptr);
 
@@ -60,9 +57,6 @@ static inline size_t mem_good_size(size_t size) {
 #endif
 }
 
-/* A NUL-terminated copy. */
-char *mem_strdup(const char *cstr) __attribute__((malloc, returns_nonnull));
-
 /* Bytes in live allocations, by size class, over all threads and including what libraries hold:
  * what INFO calls used_memory. Exact, O(threads), some tens of nanoseconds.
  *
@@ -90,9 +84,6 @@ const char *mem_allocator_name(void);
 /* Calls `report(size)`, which should not allocate, before the abort when memory cannot be had;
  * without one a line goes to standard error. */
 void mem_on_out_of_memory(void (*report)(size_t size));
-
-/* Returns all unused pages to the system (MEMORY PURGE). Can take milliseconds. */
-void mem_purge(void);
 
 /* Returns pages that have been unused for some seconds. The allocator does so by itself while it is
  * being used; a server that has fallen idle calls this now and then. */

@@ -23,8 +23,8 @@ static uint64_t read_tsc(void) {
     return __rdtsc();
 }
 
-/* Does the counter run at one rate whatever the CPU's speed and sleep? Leaf 0x80000007, EDX bit 8.
- */
+/* Does the counter run at one rate whatever the CPU's speed and sleep? Leaf 0x80000007, EDX bit
+ * 8. */
 static bool tsc_is_invariant(void) {
     unsigned eax, ebx, ecx, edx;
     return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx & 1u << 8) != 0;

@@ -46,8 +46,7 @@ static const char *match_class(const char *at, const char *end, char c, bool noc
     return at;
 }
 
-/* Matches `c` with the token at `at`, which is not a '*'. Returns what follows the token, or NULL.
- */
+/* Matches `c` with the token at `at`, which is not a '*'. Returns what follows it, or NULL. */
 static const char *match_one(const char *at, const char *end, char c, bool nocase) {
     bool matches;
     switch (*at) {

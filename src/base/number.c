@@ -34,8 +34,7 @@ const uint64_t number_powers_of_ten[20] = {
     10000000000000000000UL,
 };
 
-/* --- Integers ------------------------------------------------------------------------------------
- */
+/* --- Integers --- */
 
 /* Canonical digits, at least one. Nineteen of them can't overflow; the twentieth is checked. */
 static bool parse_digits(const char *at, const char *end, uint64_t *value) {

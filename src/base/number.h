@@ -47,14 +47,12 @@ static inline size_t number_format_int64(char *dst, int64_t value);
 static inline size_t number_format_uint64(char *dst, uint64_t value);
 
 /* Writes the shortest text that reads back as `value` (at most 17 significant digits), "inf",
- * "-inf", "nan" or
- * "-0", NUL-terminated; `dst` has room for DOUBLE_TEXT_MAX bytes; returns its length. What RESP3
- * doubles and scores use: exponents only where the plain form would be long, as Redis does
- * since 7.2. */
+ * "-inf", "nan" or "-0", NUL-terminated; `dst` has room for DOUBLE_TEXT_MAX bytes; returns its
+ * length. What RESP3 doubles and scores use: exponents only where the plain form would be long, as
+ * Redis does since 7.2. */
 size_t number_format_double(char *dst, double value);
 
-/* --- Inline parts --------------------------------------------------------------------------------
- */
+/* --- Inline parts --- */
 
 /* "00" … "99", and 0 followed by the powers 10^1 … 10^19. */
 extern const char number_digit_pairs[201];

@@ -34,7 +34,7 @@ enum { SDS_5_MAX = 31, SDS_8_MAX = UINT8_MAX, SDS_16_MAX = UINT16_MAX };
 #define SDS_32_MAX UINT32_MAX
 #endif
 
-/* --- Any sds, standalone or embedded ------------------------------------------------------- */
+/* --- Any sds, standalone or embedded --- */
 
 static inline enum sds_class sds_class_of(const char *s) {
     return (enum sds_class)(s[-1] & 7);
@@ -60,7 +60,7 @@ static inline struct slice sds_slice(const char *s) {
     return slice_make(s, sds_len(s));
 }
 
-/* --- Embedded ------------------------------------------------------------------------------- */
+/* --- Embedded --- */
 
 /* The class that a text of `len` bytes gets when embedded, and its header size in bytes (1, 3, 5,
  * 9, 17). */
@@ -84,22 +84,19 @@ static inline size_t sds_embedded_size(size_t len) {
 /* Writes header and text at `dst` (unaligned is fine) and returns the sds, which lies inside. */
 sds sds_write_embedded(char *dst, struct slice text);
 
-/* --- Standalone: each takes and returns ownership; the old pointer dies when a new one is
- * returned --- */
+/* --- Standalone --- */
+
+/* What takes and returns an sds takes and returns its ownership: the old pointer is dead then. */
 
 /* A new string with a copy of `text`, without spare capacity but for what the allocator rounds up
  * to; an empty one is made to be appended to. Freed with sds_free. */
 sds sds_new(struct slice text);
 
-/* A new string of `len` bytes, uninitialised (for reading into), not of class 5; NULL when that
- * much memory can't be had. */
-sds sds_try_new_uninit(size_t len);
-
 /* NULL is allowed. */
 void sds_free(sds s);
 
-/* Bytes of the whole allocation: header, capacity and terminator, as the allocator rounds it. O(1).
- */
+/* Bytes of the whole allocation (header, capacity, terminator), as the allocator rounds it.
+ * O(1). */
 size_t sds_allocated(const char *s);
 
 /* Bytes of text that the allocation has room for. Read apart from the length: a load that spans the
@@ -177,9 +174,6 @@ sds sds_append_vformat(sds s, const char *format, va_list args)
 /* Appends `text` in double quotes, with \n \r \t \a \b \" \\ and \xHH escapes: the form in which
  * Redis prints arguments (MONITOR, SLOWLOG, DEBUG, CONFIG REWRITE). */
 sds sds_append_quoted(sds s, struct slice text);
-
-/* Gives spare capacity back. */
-sds sds_trim(sds s);
 
 /* Do header, capacity and terminator of a standalone string fit together? For tests and asserts.
  * O(1). */

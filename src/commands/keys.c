@@ -65,7 +65,7 @@ void keys_command(struct call *call) {
     reply_array_end(call->reply, mark, count);
 }
 
-/* --- SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] ----------------------------------- */
+/* --- SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] --- */
 
 struct scan {
     uint64_t cursor;

@@ -11,7 +11,7 @@ static bool find_ready(struct call *call, struct slice key, struct keyref *ref) 
     return ref->entry && entry_type(ref->entry) == VALUE_LIST;
 }
 
-/* --- BLPOP BRPOP ----------------------------------------------------------------------------- */
+/* --- BLPOP BRPOP --- */
 
 static void pop_key(struct call *call, struct keyref *ref, struct slice key, enum list_end end) {
     reply_array(call->reply, 2);
@@ -61,7 +61,7 @@ void brpop_command(struct call *call) {
     blocking_pop(call, LIST_TAIL);
 }
 
-/* --- BLMPOP timeout numkeys key … LEFT|RIGHT [COUNT count] ----------------------------------- */
+/* --- BLMPOP timeout numkeys key … LEFT|RIGHT [COUNT count] --- */
 
 static bool serve_blmpop(struct call *call, struct slice key) {
     struct keyref ref;
@@ -85,8 +85,7 @@ void blmpop_command(struct call *call) {
                      });
 }
 
-/* --- BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout, and BRPOPLPUSH
- * ------------------- */
+/* --- BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout, BRPOPLPUSH --- */
 
 static bool serve_move(struct call *call, struct slice key, enum list_end from, enum list_end to) {
     struct keyref source;

@@ -32,16 +32,10 @@ void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_
 const char *list_push_event(enum list_end end);
 const char *list_pop_event(enum list_end end);
 
-/* Answers the element at an end, and removes it from the list `ref`, which was found under `key`.
- */
+/* Answers the element at an end and removes it from the list `ref`, which was found under `key`. */
 void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end);
 
-/* Answers an array of up to `count` (> 0) elements from an end, and removes them. */
-void list_pop_many(struct call *call, struct keyref *ref, struct slice key, enum list_end end,
-                   uint64_t count);
-
-/* LMPOP's and BLMPOP's arguments from the count of keys on: numkeys key … LEFT|RIGHT [COUNT count].
- */
+/* LMPOP's and BLMPOP's arguments from numkeys on: numkeys key … LEFT|RIGHT [COUNT count]. */
 struct list_mpop {
     const struct slice *keys;
     size_t key_count;
@@ -49,8 +43,7 @@ struct list_mpop {
     int64_t count;
 };
 
-/* Parses them, the count of keys standing at argv[index]; else answers the error and returns false.
- */
+/* Parses them, numkeys standing at argv[index]; else answers the error and returns false. */
 bool list_mpop_parse(struct call *call, size_t index, struct list_mpop *mpop);
 
 /* Answers [key, [elements]] from the first of the keys that is a list and returns true; answers

@@ -48,7 +48,7 @@ void linsert_command(struct call *call) {
     } else if (!find_first(ref.entry, pivot, &index)) {
         reply_integer(call->reply, -1);
     } else {
-        list_insert(&ref, index + after, call->argv[4], call->list_limits);
+        list_insert(&ref, index, after, call->argv[4], call->list_limits);
         reply_integer(call->reply, (int64_t)list_length(ref.entry));
         call_touched(call, &ref, key, EVENT_LIST, "linsert", 1);
     }

@@ -8,8 +8,9 @@ void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum 
     call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), 1);
 }
 
-void list_pop_many(struct call *call, struct keyref *ref, struct slice key, enum list_end end,
-                   uint64_t count) {
+/* Answers an array of up to `count` (> 0) elements from an end, and removes them. */
+static void pop_many(struct call *call, struct keyref *ref, struct slice key, enum list_end end,
+                     uint64_t count) {
     uint64_t length = list_length(ref->entry);
     if (count > length) count = length;
     reply_array(call->reply, count);
@@ -43,7 +44,7 @@ static void pop(struct call *call, enum list_end end) {
     } else if (count == 0) {
         reply_array(call->reply, 0);
     } else {
-        list_pop_many(call, &ref, call->argv[1], end, (uint64_t)count);
+        pop_many(call, &ref, call->argv[1], end, (uint64_t)count);
     }
 }
 
@@ -55,7 +56,7 @@ void rpop_command(struct call *call) {
     pop(call, LIST_TAIL);
 }
 
-/* --- Several keys ---------------------------------------------------------------------------- */
+/* --- Several keys --- */
 
 bool list_mpop_parse(struct call *call, size_t index, struct list_mpop *mpop) {
     int64_t key_count;
@@ -90,7 +91,7 @@ bool list_mpop_serve(struct call *call, const struct list_mpop *mpop) {
         if (ref.entry == NULL) continue;
         reply_array(call->reply, 2);
         reply_bulk(call->reply, mpop->keys[i]);
-        list_pop_many(call, &ref, mpop->keys[i], mpop->end, (uint64_t)mpop->count);
+        pop_many(call, &ref, mpop->keys[i], mpop->end, (uint64_t)mpop->count);
         return true;
     }
     return false;

@@ -30,11 +30,8 @@ void object_refcount_command(struct call *call) {
 }
 
 void object_idletime_command(struct call *call) {
-    enum { CLOCK_MASK = 0xFFFFFF }; /* the access clock: seconds, 24 bits */
     const struct entry *entry = find_or_null(call);
-    if (entry == NULL) return;
-    uint32_t now = (uint32_t)(call->now_ms / 1000);
-    reply_integer(call->reply, (now - entry_clock(entry)) & CLOCK_MASK);
+    if (entry) reply_integer(call->reply, entry_idle(entry, (uint32_t)(call->now_ms / 1000)));
 }
 
 void object_freq_command(struct call *call) {
@@ -81,9 +78,8 @@ void memory_usage_command(struct call *call) {
 void memory_help_command(struct call *call) {
     static const char *const lines[] = {
         "USAGE <key> [SAMPLES <count>]",
-        "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the figure "
-        "is",
-        "    always exact.",
+        "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the",
+        "    figure is always exact.",
         NULL,
     };
     call_help(call, lines);

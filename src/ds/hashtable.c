@@ -76,8 +76,8 @@ void hashtable_prefetch_item(const struct hashtable *table, uint64_t hash) {
     struct hashtable__place place = hashtable__locate(table, hash);
     const struct hashtable_bucket *bucket = hashtable__bucket(table, place.index);
     for (unsigned match = hashtable__match(bucket, place.tag); match != 0; match &= match - 1) {
-        __builtin_prefetch(
-            hashtable_item(bucket->slot[__builtin_ctz(match)])); /* or the overflow */
+        /* An empty slot or the overflow word may match too: prefetching them does no harm. */
+        __builtin_prefetch(hashtable_item(bucket->slot[__builtin_ctz(match)]));
     }
     if (hashtable__has_overflow(bucket)) __builtin_prefetch(hashtable__overflow(bucket));
 }

@@ -21,7 +21,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers are copied as they are");
 
-/* --- Sizes ------------------------------------------------------------------------------------ */
+/* --- Sizes --- */
 
 // clang-format off
 const uint8_t listpack_size_table[256] = {
@@ -79,7 +79,7 @@ size_t listpack_size_before_long(const uint8_t *p) {
     return data_size + groups;
 }
 
-/* --- Writing ---------------------------------------------------------------------------------- */
+/* --- Writing --- */
 
 /* Writes encoding and data of an integer in its shortest form; returns their size. */
 static size_t encode_integer(uint8_t *dst, int64_t value) {
@@ -125,18 +125,11 @@ static size_t encode_string_header(uint8_t *dst, size_t len) {
     return 5;
 }
 
-/* Is `text` stored as an integer? Refuses most texts by their length and first byte. */
-static bool parse_integer(struct slice text, int64_t *value) {
-    if (text.len == 0 || text.len > INT64_TEXT_MAX) return false;
-    bool numeric = (text.ptr[0] >= '0' && text.ptr[0] <= '9') || text.ptr[0] == '-';
-    return numeric && number_parse_int64(text, value);
-}
-
 void listpack_prepare(struct listpack_element *element, struct slice text) {
     assert(text.len <= LISTPACK_TEXT_MAX);
     element->text = text;
     element->integer = 0;
-    element->is_integer = parse_integer(text, &element->integer);
+    element->is_integer = number_parse_int64(text, &element->integer);
     if (element->is_integer) {
         size_t data_size = encode_integer(element->header, element->integer);
         element->header[data_size] = (uint8_t)data_size;
@@ -165,7 +158,7 @@ void listpack_write(uint8_t *dst, const struct listpack_element *element) {
     write_back_length(dst + len, data_size, element->size - data_size);
 }
 
-/* --- Reading ---------------------------------------------------------------------------------- */
+/* --- Reading --- */
 
 /* The value of an element that is an integer. */
 static int64_t decode_integer(const uint8_t *p) {
@@ -244,7 +237,7 @@ const uint8_t *listpack_seek_back(const uint8_t *end, size_t index) {
     return p;
 }
 
-/* --- Searching -------------------------------------------------------------------------------- */
+/* --- Searching --- */
 
 bool listpack_equal(const uint8_t *p, const struct listpack_element *needle) {
     /* The first byte decides how many follow, so no more is read before it agrees. */
@@ -367,7 +360,7 @@ uint8_t *listpack_remove_matching(uint8_t *first, uint8_t *end,
     return remove_first(leftmost, end, needle, SIZE_MAX, removed);
 }
 
-/* --- The serialized form ---------------------------------------------------------------------- */
+/* --- The serialized form --- */
 
 enum { COUNT_UNKNOWN = 65535 };
 
@@ -403,7 +396,7 @@ static bool is_canonical(const uint8_t *p) {
     }
     int64_t integer;
     return (size_t)(value.ptr - (const char *)p) == encode_string_header(shortest, value.len) &&
-           !parse_integer(slice_make(value.ptr, value.len), &integer);
+           !number_parse_int64(slice_make(value.ptr, value.len), &integer);
 }
 
 /* Checks the untrusted bytes [p, end) to be elements and nothing else. */

@@ -34,8 +34,7 @@ enum {
     LISTPACK_HEADER_SIZE = 6,
     LISTPACK_OVERHEAD = 7, /* header and end byte: what the serialized form adds to a body */
     LISTPACK_END = 0xFF,
-    LISTPACK_ELEMENT_OVERHEAD_MAX = 10, /* largest encoding header plus back length */
-    LISTPACK_INTEGER_SIZE_MAX = 10      /* largest element that is an integer */
+    LISTPACK_INTEGER_SIZE_MAX = 10 /* largest element that is an integer */
 };
 
 /* The first byte of an element; below LISTPACK_STRING6 it is an integer of 7 bits. */
@@ -53,7 +52,7 @@ enum {
 /* Longest text an element can hold: the 32-bit length less room for the headers. */
 #define LISTPACK_TEXT_MAX ((size_t)UINT32_MAX - 64)
 
-/* --- Writing ---------------------------------------------------------------------------------- */
+/* --- Writing --- */
 
 /* A text made ready to be stored: classified once, then sized, compared and written as often as
  * needed. A view: `text` must outlive it. */
@@ -63,8 +62,8 @@ struct listpack_element {
     uint32_t size;   /* bytes of the whole element, back length included */
     bool is_integer;
     uint8_t header_size;
-    uint8_t header[LISTPACK_INTEGER_SIZE_MAX]; /* what precedes the text; the whole element of an
-                                                  integer */
+    /* What precedes the text; the whole element of an integer. */
+    uint8_t header[LISTPACK_INTEGER_SIZE_MAX];
 };
 
 /* Classifies `text` (at most LISTPACK_TEXT_MAX bytes). O(1) but for texts of up to 20 bytes that
@@ -74,7 +73,7 @@ void listpack_prepare(struct listpack_element *element, struct slice text);
 /* Writes `element->size` bytes at `dst`. */
 void listpack_write(uint8_t *dst, const struct listpack_element *element);
 
-/* --- Reading: `p` points at an element of a valid body --------------------------------------- */
+/* --- Reading: `p` points at an element of a valid body --- */
 
 /* One element, decoded. `ptr` is NULL for an integer; else the text lies inside the body. */
 struct listpack_value {
@@ -113,6 +112,15 @@ static inline size_t listpack_size_before(const uint8_t *p) {
 const uint8_t *listpack_seek(const uint8_t *first, size_t index);
 const uint8_t *listpack_seek_back(const uint8_t *end, size_t index);
 
+/* The start of element `index` (== count: the end) of the body [first, end) of `count` elements,
+ * walking from the nearer side. */
+static inline const uint8_t *listpack_seek_in(const uint8_t *first, const uint8_t *end,
+                                              size_t count, size_t index) {
+    if (index == count) return end;
+    if (index <= count / 2) return listpack_seek(first, index);
+    return listpack_seek_back(end, count - 1 - index);
+}
+
 /* The first element in [first, end) that equals `needle`, or NULL. `*skipped` gets the number of
  * elements passed before it (all of them when NULL). At most `max` elements are looked at. Reads
  * each header once and compares bytes only where the size and header agree. */
@@ -142,9 +150,8 @@ void listpack_write_header(uint8_t *dst, size_t body_size, size_t count);
 
 /* Checks untrusted bytes completely: header, every element within bounds, every back length, end
  * byte, count. True when valid; then the body is [bytes + 6, bytes + size - 1), `*count` has the
- * number of elements and
- * `*canonical` tells whether every element is canonical (if not, the owner re-encodes each one).
- * O(size), never reads outside [bytes, bytes + size). */
+ * number of elements and `*canonical` tells whether every element is canonical (if not, the owner
+ * re-encodes each one). O(size), never reads outside [bytes, bytes + size). */
 bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *canonical);
 
 /* The executable invariant: [first, end) is exactly `count` valid canonical elements. For tests and

@@ -12,22 +12,26 @@
 enum {
     SAFETY_SIZE = 8192,     /* what a node limited by element count may take at most, serialized */
     NODE_COUNT_MAX = 32768, /* elements of one node: as many as fit in 64 KB */
-    FIRST_CAPACITY = 64,    /* of the buffer of a list's first node */
-    CAPACITY_SHARE =
-        8, /* a new node's buffer is at most this part of what the list has already … */
-    CAPACITY_PART = 8, /* … and at first this part of the limit, or twice as many elements */
-    FILL_SIZE_MIN = -5
+    FILL_SIZE_MIN = -5,
+    WHOLE_SIZE_MAX = 256 * 1024, /* 64 KB of texts as elements, however short each is */
+    FIRST_CAPACITY = 64,         /* of the buffer of a list's first node */
+    /* A new node's buffer is at most this part of what the list has already … */
+    CAPACITY_SHARE = 8,
+    /* … and at first this part of the limit, or twice as many elements. */
+    CAPACITY_PART = 8
 };
 
-/* --- Limits ---------------------------------------------------------------------------------- */
+/* --- Limits --- */
 
 static size_t fill_size_limit(int fill) {
     if (fill >= 0) return SAFETY_SIZE;
+    if (fill == QUICKLIST_FILL_WHOLE) return WHOLE_SIZE_MAX;
     if (fill < FILL_SIZE_MIN) fill = FILL_SIZE_MIN;
     return (size_t)2048 << -fill;
 }
 
 static size_t fill_count_limit(int fill) {
+    if (fill == QUICKLIST_FILL_WHOLE) return UINT16_MAX;
     if (fill < 0) return NODE_COUNT_MAX;
     return fill == 0 ? 1 : (size_t)fill;
 }
@@ -39,10 +43,6 @@ bool quicklist_exceeds_fill(int fill, size_t size, size_t count) {
 static size_t plain_length(const struct quicklist_limits *limits) {
     return limits->plain_threshold != 0 ? limits->plain_threshold
                                         : fill_size_limit(limits->fill) + 1;
-}
-
-bool quicklist_is_plain(const struct quicklist_limits *limits, size_t len) {
-    return len >= plain_length(limits);
 }
 
 static void adopt_limits(struct quicklist *list, struct quicklist_limits limits) {
@@ -65,7 +65,7 @@ struct quicklist_limits quicklist_limits_of(const struct quicklist *list) {
     return list->limits;
 }
 
-/* --- Life ------------------------------------------------------------------------------------ */
+/* --- Life --- */
 
 struct quicklist *quicklist_new(struct quicklist_limits limits) {
     struct quicklist *list = mem_alloc_zeroed(sizeof *list);
@@ -142,7 +142,7 @@ void quicklist_free(struct quicklist *list) {
     mem_free_sized(list, sizeof *list);
 }
 
-/* --- Figures --------------------------------------------------------------------------------- */
+/* --- Figures --- */
 
 uint64_t quicklist_count(const struct quicklist *list) {
     return list->count;
@@ -168,7 +168,7 @@ bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
     return true;
 }
 
-/* --- The ends -------------------------------------------------------------------------------- */
+/* --- The ends --- */
 
 static struct quicklist_open *end_node(struct quicklist *list, enum list_end end) {
     return end == LIST_TAIL && list->nodes > 1 ? &list->tail : &list->head;

@@ -17,14 +17,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A fill of this keeps a list in one node for as long as a node can hold it (65535 elements, 256
+ * KB): for lists that are shown as one listpack, whose owner decides when they stop being one. */
+enum { QUICKLIST_FILL_WHOLE = INT16_MIN };
+
 /* Limits of a list, passed by value from the configuration (list-max-listpack-size,
  * list-compress-depth, DEBUG QUICKLIST-PACKED-THRESHOLD). */
 struct quicklist_limits {
-    int16_t fill;            /* > 0: elements per node (and at most 8 KB); 0: one element;
-                                -1 … -5: 4, 8, 16, 32, 64 KB per node */
-    uint16_t compress_depth; /* nodes at either end that stay raw; 0 = compress none */
-    size_t plain_threshold;  /* elements of at least this many bytes get a node of their own;
-                                0 = by fill alone */
+    /* > 0: elements per node (and at most 8 KB); 0: one element; -1 … -5: 4, 8, 16, 32, 64 KB per
+     * node. */
+    int16_t fill;
+    /* Nodes at either end that stay raw; 0 = compress none. */
+    uint16_t compress_depth;
+    /* Elements of at least this many bytes get a node of their own; 0 = by fill alone. */
+    size_t plain_threshold;
 };
 
 enum list_end { LIST_HEAD, LIST_TAIL };
@@ -39,10 +45,7 @@ struct quicklist_open;
  * more bytes than its size. */
 bool quicklist_exceeds_fill(int fill, size_t size, size_t count);
 
-/* Must an element with a text of `len` bytes have a plain node of its own? */
-bool quicklist_is_plain(const struct quicklist_limits *limits, size_t len);
-
-/* --- Life ------------------------------------------------------------------------------------ */
+/* --- Life --- */
 
 /* An empty list that keeps `limits` for its life (until quicklist_set_limits). */
 struct quicklist *quicklist_new(struct quicklist_limits limits);
@@ -69,7 +72,7 @@ void quicklist_free(struct quicklist *list);
 void quicklist_set_limits(struct quicklist *list, struct quicklist_limits limits);
 struct quicklist_limits quicklist_limits_of(const struct quicklist *list);
 
-/* --- Figures, all O(1) ----------------------------------------------------------------------- */
+/* --- Figures, all O(1) --- */
 
 /* Elements; nodes (ql_nodes). */
 uint64_t quicklist_count(const struct quicklist *list);
@@ -86,7 +89,7 @@ size_t quicklist_serialized_size(const struct quicklist *list);
 bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
                            const uint8_t **end);
 
-/* --- The ends -------------------------------------------------------------------------------- */
+/* --- The ends --- */
 
 /* Adds one element. Amortised O(element): no node is moved. */
 void quicklist_push(struct quicklist *list, enum list_end end,
@@ -100,39 +103,29 @@ const uint8_t *quicklist_peek(const struct quicklist *list, enum list_end end);
  * unread. */
 void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n);
 
-/* --- Any position ---------------------------------------------------------------------------- */
+/* --- Any position --- */
 
-/* Inserts before element `index`, which must exist (quicklist_push appends), or after it. The
- * sides differ where the element is at a node's edge: its own node is tried first, then the
- * neighbour, then a node of its own, as in Redis. O(log n + node). Inserting inside a full node
- * splits it; neighbours that then fit in one node are merged. */
+/* Inserts before the element at `index`, which must exist, or after it. The sides differ where that
+ * element is at its node's edge: its own node is tried first, then the neighbour on that side, then
+ * a new one, as in Redis. O(log n + node). Inserting inside a full node splits it; neighbours that
+ * then fit in one node are merged. */
 void quicklist_insert_before(struct quicklist *list, uint64_t index,
                              const struct listpack_element *element);
 void quicklist_insert_after(struct quicklist *list, uint64_t index,
                             const struct listpack_element *element);
-
-/* Inserts before position `index`; index == count appends. As quicklist_insert_before, where the
- * caller has no side. */
-void quicklist_insert(struct quicklist *list, uint64_t index,
-                      const struct listpack_element *element);
 
 /* Replaces the element at `index`. O(log n + node). As in Redis a node may outgrow the fill by it,
  * here to four times its bytes at most: then the element gets a node of its own. */
 void quicklist_replace(struct quicklist *list, uint64_t index,
                        const struct listpack_element *element);
 
-/* Removes `n` elements from `index` on; whole nodes are dropped unread. O(log n + nodes removed).
- * Neighbours at the gap that fit in one node are merged, unless elements at an end were removed,
- * or the list would come down to one node. */
-void quicklist_delete(struct quicklist *list, uint64_t index, uint64_t n);
-
 /* Removes up to `max` elements equal to `needle`, scanning in `direction`; returns how many.
- * O(bytes), at memory speed. A packed node without a match stays as it is. Merges as
- * quicklist_delete does. */
+ * O(bytes), at memory speed. A packed node without a match stays as it is. Neighbours that lost
+ * elements and then fit in one node are merged, unless the list would come down to one node. */
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
                                    uint64_t max, enum list_direction direction);
 
-/* --- Reading in order ------------------------------------------------------------------------ */
+/* --- Reading in order --- */
 
 /* Where a node stands. Private to the quicklist, and only here so that iterators can live on the
  * caller's stack. */
@@ -144,10 +137,9 @@ struct quicklist_tree_place {
 };
 struct quicklist_place {
     const struct quicklist_node *node;
-    const struct quicklist_open
-        *open;                        /* the node at an end of the list; NULL for one in the tree */
-    size_t index;                     /* of the node in the list */
-    struct quicklist_tree_place tree; /* set when open is NULL */
+    const struct quicklist_open *open; /* a node at an end of the list; NULL for one in the tree */
+    size_t index;                      /* of the node in the list */
+    struct quicklist_tree_place tree;  /* set when open is NULL */
 };
 
 /* A buffer for unpacking nodes, grown as needed. */
@@ -203,7 +195,7 @@ bool quicklist_iter_run(struct quicklist_iter *iter, struct quicklist_run *run);
 bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_element *needle,
                          uint64_t max, uint64_t *index);
 
-/* --- Looking inside (DEBUG QUICKLIST, RDB) --------------------------------------------------- */
+/* --- Looking inside (DEBUG QUICKLIST, RDB) --- */
 
 /* The LZF bytes of a compressed node, put behind the literal run [5][6 header bytes] and before the
  * literal run [0][FF], are the LZF form of its whole serialized listpack. */

@@ -1,5 +1,5 @@
-/* quicklist_edit: writing at any position: insert, replace, delete, and merging what has become
- * small.
+/* quicklist_edit: writing at any position: inserting, replacing, removing what matches, and merging
+ * what has become small.
  *
  * Which node takes an element follows Redis, so that lists have the same nodes here and there. A
  * node may end up over the limits in two cases, as it does there: an element inserted in the
@@ -12,13 +12,13 @@
 
 enum { STRETCH = 4 };
 
-/* --- Elements within one node ---------------------------------------------------------------- */
+/* --- Elements within one node --- */
 
 /* Replaces `removed` (0 or 1) elements at element `offset` of an open node by `element`. */
 static void splice_element(struct quicklist *list, struct quicklist_open *open, size_t offset,
                            size_t removed, const struct listpack_element *element) {
     const uint8_t *first = quicklist_open_first(open), *end = quicklist_open_end(open);
-    const uint8_t *at = quicklist_body_seek(first, end, open->node.count, offset);
+    const uint8_t *at = listpack_seek_in(first, end, open->node.count, offset);
     size_t old_size = removed > 0 ? listpack_size(at) : 0;
     uint8_t *place = quicklist_open_splice(open, (size_t)(at - first), old_size, element->size,
                                            &list->allocated);
@@ -45,7 +45,7 @@ static void insert_single(struct quicklist *list, size_t index,
     quicklist_node_insert(list, index, &open);
 }
 
-/* --- Splitting and merging ------------------------------------------------------------------- */
+/* --- Splitting and merging --- */
 
 /* Moves the elements from `offset` (neither 0 nor the count) of node `index` into a new node,
  * which is returned and not yet part of the list. Room for `extra` bytes more is made in it. */
@@ -54,7 +54,7 @@ static struct quicklist_open split_off(struct quicklist *list, size_t index, siz
     struct quicklist_open work, right;
     struct quicklist_open *left = quicklist_node_take(list, index, &work);
     const uint8_t *first = quicklist_open_first(left), *end = quicklist_open_end(left);
-    const uint8_t *at = quicklist_body_seek(first, end, left->node.count, offset);
+    const uint8_t *at = listpack_seek_in(first, end, left->node.count, offset);
     size_t bytes = (size_t)(end - at);
     quicklist_open_init(&right, bytes + extra, true, &list->allocated);
     memcpy(quicklist_open_grow_front(&right, bytes, &list->allocated), at, bytes);
@@ -117,7 +117,7 @@ static bool merge_sparse(struct quicklist *list, size_t index) {
     return true;
 }
 
-/* --- Inserting ------------------------------------------------------------------------------- */
+/* --- Inserting --- */
 
 /* Inserts between the elements `offset` - 1 and `offset` of a node, in a node of its own or by
  * splitting. */
@@ -178,16 +178,7 @@ void quicklist_insert_after(struct quicklist *list, uint64_t index,
     insert_beside(list, index, true, element);
 }
 
-void quicklist_insert(struct quicklist *list, uint64_t index,
-                      const struct listpack_element *element) {
-    if (index == list->count) {
-        quicklist_push(list, LIST_TAIL, element);
-    } else {
-        insert_beside(list, index, false, element);
-    }
-}
-
-/* --- Replacing ------------------------------------------------------------------------------- */
+/* --- Replacing --- */
 
 /* Gives the new element a node of its own and takes the old one, at `offset` of node `index`,
  * out. */
@@ -240,40 +231,7 @@ void quicklist_replace(struct quicklist *list, uint64_t index,
     }
 }
 
-/* --- Removing -------------------------------------------------------------------------------- */
-
-/* Removes the elements from `index` to before `to`, none of them the list's first or last. */
-static void delete_inside(struct quicklist *list, uint64_t index, uint64_t to) {
-    struct quicklist_place from_place, to_place;
-    size_t from_offset = quicklist_place_find(list, index, &from_place);
-    size_t to_offset = quicklist_place_find(list, to, &to_place);
-    size_t first = from_place.index, last = to_place.index;
-    if (first == last) {
-        quicklist_node_cut(list, first, from_offset, to_offset);
-    } else {
-        if (to_offset > 0) quicklist_node_cut(list, last, 0, to_offset);
-        if (from_offset > 0) {
-            quicklist_node_cut(list, first, from_offset, from_place.node->count);
-            first++;
-        }
-        quicklist_nodes_remove(list, first, last);
-        first = from_offset > 0 ? first - 1 : first;
-    }
-    merge_sparse(list, first);
-    if (first > 0) merge_sparse(list, first - 1);
-}
-
-void quicklist_delete(struct quicklist *list, uint64_t index, uint64_t n) {
-    assert(index <= list->count && n <= list->count - index);
-    if (n == 0) return;
-    if (index == 0) {
-        quicklist_drop(list, LIST_HEAD, n);
-    } else if (index + n == list->count) {
-        quicklist_drop(list, LIST_TAIL, n);
-    } else {
-        delete_inside(list, index, index + n);
-    }
-}
+/* --- Removing --- */
 
 /* Removes up to `max` matching elements from the node at `place`; returns how many. A node of
  * which nothing is left goes: *emptied. One without a match is only read. `scratch` is for
@@ -305,8 +263,8 @@ static uint64_t remove_forward(struct quicklist *list, const struct listpack_ele
                                uint64_t max, struct quicklist_scratch *scratch) {
     struct quicklist_place place;
     uint64_t removed = 0;
-    bool touched = false,
-         stale = true; /* nodes before `index` lost elements; `place` is not at `index` */
+    bool touched = false; /* the node before `index` lost elements */
+    bool stale = true;    /* `place` is not at `index` */
     size_t index = 0;
     while (index < list->nodes && removed < max) {
         bool emptied;
@@ -329,8 +287,8 @@ static uint64_t remove_backward(struct quicklist *list, const struct listpack_el
                                 uint64_t max, struct quicklist_scratch *scratch) {
     struct quicklist_place place;
     uint64_t removed = 0;
-    bool touched = false,
-         stale = true; /* nodes from `index` on lost elements; `place` is not at index - 1 */
+    bool touched = false; /* the node at `index` lost elements */
+    bool stale = true;    /* `place` is not at index - 1 */
     size_t index = list->nodes;
     while (index > 0 && removed < max) {
         bool emptied;

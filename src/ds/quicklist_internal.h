@@ -52,7 +52,7 @@ static inline bool quicklist_node_accepts(const struct quicklist *list,
            node->count < list->count_limit;
 }
 
-/* --- Nodes by index (quicklist_nodes.c) ------------------------------------------------------ */
+/* --- Nodes by index (quicklist_nodes.c) --- */
 
 /* The place of node `index` (< nodes), valid until nodes are next added or removed. O(log n); O(1)
  * at the ends. */
@@ -102,13 +102,5 @@ void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to);
 
 /* Removes the elements [from, to) of node `index`. O(log n + node). */
 void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_t to);
-
-/* The start of element `index` (== count: the end) in a body, walking from the nearer side. */
-static inline const uint8_t *quicklist_body_seek(const uint8_t *first, const uint8_t *end,
-                                                 size_t count, size_t index) {
-    if (index == count) return end;
-    if (index <= count / 2) return listpack_seek(first, index);
-    return listpack_seek_back(end, count - 1 - index);
-}
 
 #endif

@@ -45,10 +45,10 @@ void quicklist_iter_start(struct quicklist_iter *iter, const struct quicklist *l
     enter_node(iter);
     size_t count = iter->left_in_node;
     if (direction == LIST_FORWARD) {
-        iter->at = quicklist_body_seek(iter->first, iter->end, count, offset);
+        iter->at = listpack_seek_in(iter->first, iter->end, count, offset);
         iter->left_in_node = count - offset;
     } else {
-        iter->at = quicklist_body_seek(iter->first, iter->end, count, offset + 1);
+        iter->at = listpack_seek_in(iter->first, iter->end, count, offset + 1);
         iter->left_in_node = offset + 1;
     }
 }
@@ -106,11 +106,9 @@ bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_elem
         }
         max -= skipped;
         if (iter->left_in_node > 0) { /* stopped by `max` */
-            iter->at = forward
-                           ? quicklist_body_seek(iter->first, iter->end, iter->place.node->count,
-                                                 iter->place.node->count - iter->left_in_node)
-                           : quicklist_body_seek(iter->first, iter->end, iter->place.node->count,
-                                                 iter->left_in_node);
+            size_t count = iter->place.node->count, left = iter->left_in_node;
+            size_t offset = forward ? count - left : left;
+            iter->at = listpack_seek_in(iter->first, iter->end, count, offset);
         }
     }
     return false;

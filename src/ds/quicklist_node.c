@@ -58,7 +58,7 @@ static uint8_t *buffer_resize(uint8_t *buffer, size_t old_capacity, size_t capac
     return mem_realloc(buffer, capacity);
 }
 
-/* --- Open nodes ------------------------------------------------------------------------------ */
+/* --- Open nodes --- */
 
 void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
                          size_t *allocated) {
@@ -176,8 +176,8 @@ void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated) {
     if (open->capacity <= SHRINK_CAPACITY_MIN || open->node.size >= open->capacity / 4) return;
     uint32_t capacity = capacity_for(open->capacity / 2);
     uint32_t start = (capacity - open->node.size) / 2;
-    if (start == open->start)
-        start--; /* the body may reach beyond the new end: copy it in any case */
+    /* The body may reach beyond the new end: it must be copied, not resized in place. */
+    if (start == open->start) start--;
     open_rebuffer(open, capacity, start, allocated);
 }
 
@@ -205,7 +205,7 @@ void quicklist_open_free(struct quicklist_open *open, size_t *allocated) {
     open->node.buffer = NULL;
 }
 
-/* --- Closed nodes ---------------------------------------------------------------------------- */
+/* --- Closed nodes --- */
 
 static uint32_t stream_size(const struct quicklist_node *node) {
     uint32_t size;
@@ -279,7 +279,7 @@ struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, siz
     return copy;
 }
 
-/* --- Checks ---------------------------------------------------------------------------------- */
+/* --- Checks --- */
 
 static bool body_check(const struct quicklist_node *node, const uint8_t *first) {
     if (node->count == 0 || !listpack_body_check(first, first + node->size, node->count))

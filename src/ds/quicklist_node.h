@@ -28,8 +28,9 @@ struct quicklist_node {
     uint32_t size;  /* bytes of the body, unpacked */
     uint16_t count; /* elements; 0 only in a node that is being made or emptied */
     uint8_t flags;
-    int8_t excess; /* size less the serialized size: -LISTPACK_OVERHEAD; in a plain node what
-                       the encoding adds to the text */
+    /* Size less serialized size: -LISTPACK_OVERHEAD; in a plain node what the encoding adds to the
+     * text. */
+    int8_t excess;
 };
 
 struct quicklist_open {
@@ -43,7 +44,7 @@ static inline size_t quicklist_node_serialized(const struct quicklist_node *node
     return (size_t)((int64_t)node->size - node->excess);
 }
 
-/* --- Open nodes ------------------------------------------------------------------------------ */
+/* --- Open nodes --- */
 
 static inline uint8_t *quicklist_open_first(const struct quicklist_open *open) {
     return open->node.buffer + open->start;
@@ -88,7 +89,7 @@ struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *
 /* Frees the buffer. */
 void quicklist_open_free(struct quicklist_open *open, size_t *allocated);
 
-/* --- Closed nodes ---------------------------------------------------------------------------- */
+/* --- Closed nodes --- */
 
 /* Bytes of the buffer, as allocated. */
 size_t quicklist_node_allocated(const struct quicklist_node *node);

@@ -13,7 +13,7 @@
 
 enum { PREFETCH_SIZE = 256 };
 
-/* --- Finding --------------------------------------------------------------------------------- */
+/* --- Finding --- */
 
 void quicklist_place_at(const struct quicklist *list, size_t index, struct quicklist_place *place) {
     assert(index < list->nodes);
@@ -91,7 +91,7 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
     *scratch = (struct quicklist_scratch){0};
 }
 
-/* --- Packing --------------------------------------------------------------------------------- */
+/* --- Packing --- */
 
 static bool is_packed_zone(const struct quicklist *list, size_t index) {
     size_t depth = list->limits.compress_depth;
@@ -131,7 +131,7 @@ static void settle_removed(struct quicklist *list, size_t index, size_t removed)
     for (size_t i = back; i < index && i < nodes && i < back + removed; i++) settle(list, i);
 }
 
-/* --- Adding and removing --------------------------------------------------------------------- */
+/* --- Adding and removing --- */
 
 void quicklist_node_insert(struct quicklist *list, size_t index,
                            const struct quicklist_open *open) {
@@ -215,7 +215,7 @@ void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to) {
     settle_removed(list, from, to - from);
 }
 
-/* --- Opening and closing --------------------------------------------------------------------- */
+/* --- Opening and closing --- */
 
 struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
                                            struct quicklist_open *work) {
@@ -258,8 +258,8 @@ void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_
     if (from == to) return;
     struct quicklist_open *open = quicklist_node_take(list, index, &work);
     const uint8_t *first = quicklist_open_first(open), *end = quicklist_open_end(open);
-    const uint8_t *cut = quicklist_body_seek(first, end, open->node.count, from);
-    const uint8_t *rest = quicklist_body_seek(first, end, open->node.count, to);
+    const uint8_t *cut = listpack_seek_in(first, end, open->node.count, from);
+    const uint8_t *rest = listpack_seek_in(first, end, open->node.count, to);
     size_t bytes = (size_t)(rest - cut);
     quicklist_open_splice(open, (size_t)(cut - first), bytes, 0, &list->allocated);
     open->node.count -= (uint16_t)(to - from);

@@ -85,7 +85,7 @@ static void sum_up(tree_ref *ref, unsigned height) {
     ref->nodes = nodes;
 }
 
-/* --- Finding --------------------------------------------------------------------------------- */
+/* --- Finding --- */
 
 void quicklist_tree_at(const struct quicklist_tree *tree, size_t index,
                        struct quicklist_tree_place *place) {
@@ -121,7 +121,7 @@ uint64_t quicklist_tree_find(const struct quicklist_tree *tree, uint64_t positio
     return position;
 }
 
-/* --- Inserting ------------------------------------------------------------------------------- */
+/* --- Inserting --- */
 
 static void array_insert(struct quicklist_tree *tree, tree_ref *ref, unsigned height, size_t at,
                          const void *item) {
@@ -221,7 +221,7 @@ void quicklist_tree_replace(struct quicklist_tree *tree, size_t index, struct qu
     }
 }
 
-/* --- Removing -------------------------------------------------------------------------------- */
+/* --- Removing --- */
 
 /* Closes the gap of the items [from, to). */
 static void array_remove(struct quicklist_tree *tree, tree_ref *ref, unsigned height, size_t from,
@@ -321,7 +321,7 @@ void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
     }
 }
 
-/* --- Checking -------------------------------------------------------------------------------- */
+/* --- Checking --- */
 
 static bool check_below(const tree_ref *ref, unsigned height, size_t *allocated) {
     if (ref->width == 0 || ref->width > width_max(height) || ref->child == NULL) return false;

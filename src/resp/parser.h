@@ -38,15 +38,18 @@ enum { RESP_UNAUTHENTICATED_ARGUMENTS_MAX = 10, RESP_UNAUTHENTICATED_BULK_MAX = 
 /* Limits on what is believed of a header, by what the client may do. */
 struct resp_limits {
     int64_t bulk_max;   /* bytes of one argument: proto-max-bulk-len */
-    bool authenticated; /* false: the limits above apply as well, with error texts of their own */
+    bool authenticated; /* false: RESP_UNAUTHENTICATED_… hold too, with error texts of their own */
 };
 
 enum resp_status {
-    RESP_REQUEST, /* a whole request: argv and argc are set; argc may be 0 (empty line, *0, *-1):
-                     nothing to run, no reply */
-    RESP_MORE,    /* the bytes end inside a request */
-    RESP_ERROR /* malformed: `error` has the text for "-ERR Protocol error: <text>"; the connection
-                  must be closed */
+    /* A whole request: argv and argc are set; argc may be 0 (empty line, *0, *-1): nothing to run,
+     * no reply. */
+    RESP_REQUEST,
+    /* The bytes end inside a request. */
+    RESP_MORE,
+    /* Malformed: `error` has the text for "-ERR Protocol error: <text>"; the connection must be
+     * closed. */
+    RESP_ERROR
 };
 
 struct resp_parser {

@@ -34,7 +34,7 @@ static inline bool is_resp3(const struct reply *reply) {
     return reply->protocol >= 3;
 }
 
-/* --- The buffer ------------------------------------------------------------------------------- */
+/* --- The buffer --- */
 
 void reply_init(struct reply *reply, size_t capacity) {
     *reply = (struct reply){.protocol = 2};
@@ -54,7 +54,7 @@ void reply_grow(struct reply *reply, size_t more) {
     reply->data = mem_realloc(reply->data, reply->capacity);
 }
 
-/* --- Lines ------------------------------------------------------------------------------------ */
+/* --- Lines --- */
 
 /* "<type>text\r\n". */
 static char *write_text_line(struct reply *reply, char type, struct slice text) {
@@ -118,7 +118,7 @@ void reply_integer(struct reply *reply, int64_t value) {
     reply->len = (size_t)(reply_write_line_end(digits_write_signed(out, value)) - reply->data);
 }
 
-/* --- Bulks ------------------------------------------------------------------------------------ */
+/* --- Bulks --- */
 
 void reply_bulk(struct reply *reply, struct slice text) {
     char *out = reply_reserve(reply, LINE_MAX_SIZE + text.len + 2);
@@ -132,7 +132,7 @@ void reply_bulk_integer(struct reply *reply, int64_t value) {
     reply_bulk(reply, slice_make(text, (size_t)(digits_write_signed(text, value) - text)));
 }
 
-/* --- What RESP2 lacks ------------------------------------------------------------------------- */
+/* --- What RESP2 lacks --- */
 
 void reply_null(struct reply *reply) {
     reply_raw(reply, is_resp3(reply) ? SLICE("_\r\n") : SLICE("$-1\r\n"));
@@ -181,7 +181,7 @@ void reply_big_number(struct reply *reply, struct slice digits) {
     }
 }
 
-/* --- Aggregates ------------------------------------------------------------------------------- */
+/* --- Aggregates --- */
 
 void reply_array(struct reply *reply, size_t count) {
     reply_header(reply, '*', count);

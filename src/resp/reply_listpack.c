@@ -29,7 +29,7 @@ enum {
     GROWTH_MAX = 17
 };
 
-/* --- Integers --------------------------------------------------------------------------------- */
+/* --- Integers --- */
 
 /* An integer as a bulk; without a branch on sign or digits where it has at most eight. */
 static inline char *write_integer(char *out, int64_t value) {
@@ -77,7 +77,7 @@ static inline int64_t read_integer_wide(const uint8_t *p, size_t size) {
     return (int64_t)(bits << shift) >> shift;
 }
 
-/* --- Strings ---------------------------------------------------------------------------------- */
+/* --- Strings --- */
 
 static inline bool is_short_string(unsigned byte) {
     return (byte & 0xC0) == LISTPACK_STRING6;
@@ -112,7 +112,7 @@ static char *write_exact(char *out, const uint8_t *p) {
     return write_exact_string(out, value.ptr, value.len);
 }
 
-/* --- Runs ------------------------------------------------------------------------------------- */
+/* --- Runs --- */
 
 /* A writer under way. */
 struct run {
@@ -156,8 +156,7 @@ static void string_run(struct run *run, const uint8_t *last_wide) {
     }
 }
 
-/* Integers from run->p on as long as they are of `size` bytes, a constant, and so of one encoding.
- */
+/* Integers from run->p on as long as they are of `size` bytes, a constant: of one encoding. */
 static inline __attribute__((always_inline)) void
 integer_run_of(struct run *run, const uint8_t *last_wide, size_t size) {
     struct run at = *run;

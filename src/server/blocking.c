@@ -240,19 +240,17 @@ static bool key_can_serve(struct blocked_key *key) {
     return ref.entry && entry_type(ref.entry) == VALUE_LIST;
 }
 
-/* Lets one waiter have its turn at a key; true when it was answered. The waiter's session may be
- * gone after it. */
-static bool serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
+/* Lets one waiter have its turn at a key. The waiter may be gone after it. */
+static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
     struct call call =
         dispatch_call(session, reply, waiter->command, waiter->args->argv, waiter->args->argc);
     call.keyspace = server.keyspaces[key->database];
     call.database = key->database;
-    if (!waiter->serve(&call, name_of(key))) return false;
+    if (!waiter->serve(&call, name_of(key))) return;
     session_side_end(session);
     if (session->waiter) end_wait(blocking, session);
-    return true;
 }
 
 static void serve_key(struct blocking *blocking, struct blocked_key *key) {

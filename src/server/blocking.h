@@ -27,8 +27,7 @@ void blocking_free(struct blocking *blocking);
 void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request);
 
-/* A key was written: queues it if anyone waits for it. O(1); nearly free while nobody waits at all.
- */
+/* A key was written: queues it if anyone waits for it. O(1); nearly free while nobody waits. */
 void blocking_signal(struct blocking *blocking, int database, struct slice key);
 
 /* Serves the waiters of all ready keys, and of those that become ready meanwhile. */

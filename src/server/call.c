@@ -153,7 +153,7 @@ bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
     return true;
 }
 
-/* --- Errors --- */
+/* --- Errors and texts for people --- */
 
 void call_syntax_error(struct call *call) {
     reply_error(call->reply, "ERR syntax error");
@@ -203,6 +203,11 @@ void call_help(struct call *call, const char *const *lines) {
     reply_status(call->reply, SLICE("    Prints this help."));
     sds_free(header);
     sds_free(container);
+}
+
+void call_answer_text(struct call *call, sds text) {
+    reply_verbatim(call->reply, sds_slice(text), "txt");
+    sds_free(text);
 }
 
 /* --- Blocking --- */

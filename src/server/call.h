@@ -9,6 +9,7 @@
 #ifndef PACKLIST_SERVER_CALL_H
 #define PACKLIST_SERVER_CALL_H
 
+#include "base/sds.h"
 #include "base/slice.h"
 #include "ds/quicklist.h"
 #include "resp/reply.h"
@@ -92,14 +93,15 @@ void call_notify(struct call *call, enum event_class class, const char *event, s
  * entry. No event, no dirty count: the command tells what it did with call_touched. */
 void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms);
 
-/* --- Arguments: each answers the error and returns false when the argument is not what it must
- * be --- */
+/* --- Arguments --- */
+
+/* Each of these answers the error and returns false when argv[index] is not what it must be. */
 
 /* A 64-bit integer: "ERR value is not an integer or out of range". */
 bool call_integer(struct call *call, size_t index, int64_t *value);
 
-/* An integer within [min, max], else `error` (NULL: the default text "ERR value is out of range,
- * must be …"). */
+/* An integer within [min, max]. The error is `error`, or, when that is NULL, call_integer's
+ * where it is no integer and "ERR value is out of range, …" where it is outside. */
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
 
@@ -111,7 +113,7 @@ bool call_list_end(struct call *call, size_t index, enum list_end *end);
  * range". */
 bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms);
 
-/* --- Errors --- */
+/* --- Errors and texts for people --- */
 
 void call_syntax_error(struct call *call); /* ERR syntax error */
 void call_wrong_arity(struct call *call);  /* ERR wrong number of arguments for '…' command */
@@ -124,6 +126,9 @@ void call_bad_subcommand(struct call *call);
 /* Answers the lines of a HELP subcommand: "<COMMAND> <subcommand> …" header and trailer are added
  * as Redis does. `lines` ends with NULL. */
 void call_help(struct call *call, const char *const *lines);
+
+/* Answers a text for people as a verbatim string, and frees it. */
+void call_answer_text(struct call *call, sds text);
 
 /* --- Blocking --- */
 

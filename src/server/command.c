@@ -28,17 +28,12 @@ static inline size_t slot_of(uint64_t prefix, size_t len) {
     return (size_t)(mixed >> 54) & (LOOKUP_SIZE - 1);
 }
 
-/* Is it one that can be named alone? */
-static bool is_top_level(const struct command *command) {
-    return !(command->flags & COMMAND_SUBCOMMAND);
-}
-
 void command_table_init(void) {
     size_t count;
     const struct command *all = command_all(&count);
     memset(lookup, 0, sizeof(lookup));
     for (size_t i = 0; i < count; i++) {
-        if (!is_top_level(&all[i])) continue;
+        if (!command_is_top_level(&all[i])) continue;
         size_t len = strlen(all[i].name);
         size_t slot = slot_of(fold_prefix(all[i].name, len), len);
         while (lookup[slot]) slot = (slot + 1) & (LOOKUP_SIZE - 1);
@@ -46,8 +41,12 @@ void command_table_init(void) {
     }
 }
 
+/* A client's name may hold NULs and be of any length: it must not lead beyond the end of ours. */
 static inline bool has_name(const struct command *command, struct slice name) {
-    return strncasecmp(command->name, name.ptr, name.len) == 0 && command->name[name.len] == 0;
+    const char *at = command->name;
+    for (size_t i = 0; i < name.len; i++, at++)
+        if (*at == 0 || *at != ascii_lower(name.ptr[i])) return false;
+    return *at == 0;
 }
 
 const struct command *command_find(struct slice name) {
@@ -58,7 +57,7 @@ const struct command *command_find(struct slice name) {
 }
 
 const struct command *command_find_cached(const struct command *last, struct slice name) {
-    if (last && is_top_level(last) && has_name(last, name)) return last;
+    if (last && command_is_top_level(last) && has_name(last, name)) return last;
     return command_find(name);
 }
 

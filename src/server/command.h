@@ -21,13 +21,13 @@ enum command_flag {
     COMMAND_BLOCKING = 1 << 6,
     COMMAND_LOADING = 1 << 7, /* allowed while loading */
     COMMAND_STALE = 1 << 8,
-    COMMAND_FAST = 1 << 11,
-    COMMAND_NO_AUTH = 1 << 12, /* allowed before authentication */
-    COMMAND_NO_MULTI = 1 << 13,
-    COMMAND_ALLOW_BUSY = 1 << 14,
-    COMMAND_MOVABLE_KEYS = 1 << 15, /* key positions depend on arguments: see numkeys_index */
-    COMMAND_CONTAINER = 1 << 16,    /* has subcommands */
-    COMMAND_SUBCOMMAND = 1 << 17
+    COMMAND_FAST = 1 << 9,
+    COMMAND_NO_AUTH = 1 << 10, /* allowed before authentication */
+    COMMAND_NO_MULTI = 1 << 11,
+    COMMAND_ALLOW_BUSY = 1 << 12,
+    COMMAND_MOVABLE_KEYS = 1 << 13, /* key positions depend on arguments: keys.numkeys */
+    COMMAND_CONTAINER = 1 << 14,    /* has subcommands */
+    COMMAND_SUBCOMMAND = 1 << 15
 };
 
 /* What a command does with its keys (COMMAND INFO key specifications). */
@@ -46,10 +46,9 @@ struct key_positions {
     int8_t first; /* argv index of the first key; 0 = none */
     int8_t last;  /* index of the last key; negative counts from the end */
     int8_t step;
-    int8_t numkeys; /* > 0: argv index of a count of keys that follow it (movable keys) */
-    uint16_t flags; /* of the first key specification */
-    uint16_t
-        second_flags; /* of the second key, when its use differs (LMOVE's destination); else 0 */
+    int8_t numkeys;        /* > 0: argv index of a count of keys that follow it (movable keys) */
+    uint16_t flags;        /* enum key_flag: what is done with the keys */
+    uint16_t second_flags; /* with the second one, if it differs (LMOVE's destination); else 0 */
 };
 
 struct command {
@@ -77,6 +76,16 @@ const struct command *command_find_cached(const struct command *last, struct sli
 
 /* Finds the subcommand `name` of a container ("config", "get"); NULL when unknown. */
 const struct command *command_find_subcommand(const struct command *container, struct slice name);
+
+/* May the command be called with so many arguments, its name or names included? */
+static inline bool command_accepts(const struct command *command, size_t argc) {
+    return command->arity >= 0 ? argc == (size_t)command->arity : argc >= (size_t)-command->arity;
+}
+
+/* Is it one that can be named alone, not a subcommand? */
+static inline bool command_is_top_level(const struct command *command) {
+    return !(command->flags & COMMAND_SUBCOMMAND);
+}
 
 /* All commands in table order, subcommands behind their container. */
 const struct command *command_all(size_t *count);

@@ -103,7 +103,7 @@ void command_docs_command(struct call *call) {
     const struct command *all = command_all(&total);
     size_t mark = reply_begin(call->reply);
     for (size_t i = 0; call->argc == 2 && i < total; i++) {
-        if (all[i].flags & COMMAND_SUBCOMMAND) continue;
+        if (!command_is_top_level(&all[i])) continue;
         reply_docs(call->reply, &all[i]);
         count++;
     }

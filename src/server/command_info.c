@@ -37,14 +37,10 @@ size_t command_subcommand_count(const struct command *command) {
     return count;
 }
 
-static bool is_top_level(const struct command *command) {
-    return !(command->flags & COMMAND_SUBCOMMAND);
-}
-
 static size_t top_level_count(void) {
     size_t total, count = 0;
     const struct command *all = command_all(&total);
-    for (size_t i = 0; i < total; i++) count += is_top_level(&all[i]);
+    for (size_t i = 0; i < total; i++) count += command_is_top_level(&all[i]);
     return count;
 }
 
@@ -244,7 +240,7 @@ static void reply_all_commands(struct reply *reply) {
     const struct command *all = command_all(&total);
     reply_array(reply, top_level_count());
     for (size_t i = 0; i < total; i++)
-        if (is_top_level(&all[i])) reply_command(reply, &all[i]);
+        if (command_is_top_level(&all[i])) reply_command(reply, &all[i]);
 }
 
 void command_command(struct call *call) {
@@ -322,10 +318,6 @@ static const struct command *find_inner(const struct call *call) {
     return sub || command->run ? sub : NULL;
 }
 
-static bool arity_fits(const struct command *command, size_t argc) {
-    return command->arity >= 0 ? argc == (size_t)command->arity : argc >= (size_t)-command->arity;
-}
-
 static void reply_keys(struct call *call, const struct command *command, const size_t *indexes,
                        size_t count, bool with_flags) {
     reply_array(call->reply, count);
@@ -346,7 +338,7 @@ static void answer_keys(struct call *call, bool with_flags) {
         error = "ERR Invalid command specified";
     else if (!command->keys.first && !command->keys.numkeys)
         error = "ERR The command has no key arguments";
-    else if (!arity_fits(command, argc))
+    else if (!command_accepts(command, argc))
         error = "ERR Invalid number of arguments specified for command";
     if (error) {
         reply_error(call->reply, error);

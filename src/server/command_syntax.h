@@ -3,24 +3,30 @@
  *
  * The notation is that of a manual page; blanks are free except inside a word:
  *
- *      key                    a value; its type is string, but `key` is of type key
+ *      field                  a value; its type is string, but a value called `key` is a key
  *      timeout:double         a value with its type: key, string, integer, double, pattern,
- * unix-time NX                     a literal word: whatever does not begin with a lower-case
- * letter; its name is "nx" COUNT count:integer    a literal word right in front of a value, choice
- * or block introduces it: its token <LEFT | RIGHT>:where   a choice of one, with its name (field
- * value):data     a block of arguments that stand together, with its name [x]                    x
- * may be left out x ...                  x once or more; [x ...] not at all or more key [key ...]
- * the same as `key ...`; repeating the token too ([PREFIX p [PREFIX p ...]]) says that the token
- * comes each time
+ *                             unix-time
+ *      NX                     a literal word: whatever does not begin with a lower-case letter;
+ *                             its name is "nx"
+ *      COUNT count:integer    a literal word right in front of a value, choice or block
+ *                             introduces it: its token
+ *      <LEFT | RIGHT>:where   a choice of one, with its name
+ *      (field value):data     a block of arguments that stand together, with its name
+ *      [x]                    x may be left out
+ *      x ...                  x once or more; [x ...] not at all or more
+ *      key [key ...]          the same as `key ...`; repeating the token too, as in
+ *                             [PREFIX p [PREFIX p ...]], says that it comes each time
  *
  * The command's own name (and subcommand's) is not part of it. Examples:
  *
- *      LPOS        key element [RANK rank:integer] [COUNT num-matches:integer] [MAXLEN len:integer]
+ *      LPOS        key element [RANK rank:integer] [COUNT num-matches:integer]
+ *                  [MAXLEN len:integer]
  *      LMOVE       source:key destination:key <LEFT | RIGHT>:wherefrom <LEFT | RIGHT>:whereto
- *      BLMPOP      timeout:double numkeys:integer key [key ...] <LEFT | RIGHT>:where [COUNT
- * count:integer] SET         key value [<NX | XX>:condition] [GET] [<EX seconds:integer |
- * KEEPTTL>:expiration] HELLO       [(protover:integer [AUTH (username password):auth] [SETNAME
- * clientname]):arguments] CONFIG SET  (parameter value):data ... */
+ *      BLMPOP      timeout:double numkeys:integer key [key ...] <LEFT | RIGHT>:where
+ *                  [COUNT count:integer]
+ *      HELLO       [(protover:integer [AUTH (username password):auth]
+ *                  [SETNAME clientname]):arguments]
+ *      CONFIG SET  (parameter value):data ... */
 #ifndef PACKLIST_SERVER_COMMAND_SYNTAX_H
 #define PACKLIST_SERVER_COMMAND_SYNTAX_H
 

@@ -2,11 +2,11 @@
 #ifndef PACKLIST_SERVER_CRON_H
 #define PACKLIST_SERVER_CRON_H
 
-/* Starts the timer. */
+/* Starts the timer, in server.net; and stops and frees it. */
 void cron_start(void);
 void cron_stop(void);
 
-/* hz has changed. */
+/* Takes over a changed hz. */
 void cron_reschedule(void);
 
 #endif

@@ -23,12 +23,11 @@ static void debug_object(struct call *call) {
         reply_error(call->reply, "ERR no such key");
         return;
     }
-    uint32_t clock = entry_clock(entry);
-    uint32_t idle_s = (server.lru_clock - clock) & 0xFFFFFF;
     sds out = sds_append_format(
         sds_new(SLICE("")),
         "Value at:%p refcount:1 encoding:%s serializedlength:%zu lru:%u lru_seconds_idle:%u",
-        (const void *)entry, value_encoding_name(entry), rdb_length_value(entry), clock, idle_s);
+        (const void *)entry, value_encoding_name(entry), rdb_length_value(entry),
+        entry_clock(entry), entry_idle(entry, server.lru_clock));
     out = debug_append_quicklist_fields(out, entry);
     reply_status(call->reply, sds_slice(out));
     sds_free(out);
@@ -252,8 +251,7 @@ static void debug_htstats(struct call *call) {
     const struct hashtable *table = keyspace_table(server.keyspaces[database]);
     sds out = hashtable_describe(table, sds_new(SLICE("[Dictionary HT]\n")), full);
     out = sds_append_cstr(out, "[Expires HT]\n");
-    reply_verbatim(call->reply, sds_slice(out), "txt");
-    sds_free(out);
+    call_answer_text(call, out);
 }
 
 static void debug_htstats_key(struct call *call) {
@@ -266,9 +264,8 @@ static void debug_htstats_key(struct call *call) {
 
 /* --- Switches and the rest --- */
 
+/* No key expires, so there is nothing to switch. */
 static void debug_set_active_expire(struct call *call) {
-    int64_t on = 0;
-    server.active_expire = number_parse_int64(call->argv[2], &on) && on != 0;
     reply_ok(call->reply);
 }
 

@@ -41,11 +41,6 @@ static const struct entry *find_list(struct call *call, const char *encoding) {
     return NULL;
 }
 
-static void answer_text(struct call *call, sds text) {
-    reply_verbatim(call->reply, sds_slice(text), "txt");
-    sds_free(text);
-}
-
 /* --- Elements --- */
 
 /* "12: offset 84, size 13, string 11: \"hello world\"", offsets counted in the serialized
@@ -80,7 +75,7 @@ void debug_listpack(struct call *call) {
     sds out = sds_append_format(sds_new(SLICE("")),
                                 "elements %zu, bytes %zu, allocated with its key %zu\n", count,
                                 (size_t)(end - first) + LISTPACK_OVERHEAD, value_allocated(entry));
-    answer_text(call, append_elements(out, first, count, ""));
+    call_answer_text(call, append_elements(out, first, count, ""));
 }
 
 /* --- Nodes --- */
@@ -152,7 +147,7 @@ void debug_quicklist(struct call *call) {
     }
     quicklist_visit_nodes(list, show_node, &walk);
     if (full) quicklist_iter_end(&elements);
-    answer_text(call, walk.out);
+    call_answer_text(call, walk.out);
 }
 
 void debug_packed_threshold(struct call *call) {

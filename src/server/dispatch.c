@@ -42,14 +42,6 @@ static void cut_off_http(struct session *session) {
     session_close(session);
 }
 
-static void answer_arity(struct reply *reply, const struct command *command) {
-    reply_error_format(reply, "ERR wrong number of arguments for '%s' command", command->name);
-}
-
-static bool arity_fits(const struct command *command, size_t argc) {
-    return command->arity >= 0 ? argc == (size_t)command->arity : argc >= (size_t)-command->arity;
-}
-
 /* The command that the arguments name; answers the error and returns NULL when they name none or do
  * not fit it. */
 static const struct command *resolve(struct session *session, struct reply *reply,
@@ -71,9 +63,9 @@ static const struct command *resolve(struct session *session, struct reply *repl
         }
         command = sub;
     }
-    if (!arity_fits(command, argc)) {
+    if (!command_accepts(command, argc)) {
         server.stats.by_command[command_index(command)].rejected++;
-        answer_arity(reply, command);
+        call_wrong_arity(&(struct call){.reply = reply, .command = command});
         return NULL;
     }
     return command;
@@ -94,10 +86,12 @@ static bool needs_auth(const struct session *session, const struct command *comm
     return session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH);
 }
 
-/* CLIENT REPLY: takes back what the command has answered when the client does not want it. */
+/* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
+ * reply to a command that waits is still to come: session_side_end drops it. */
 static void suppress_reply(struct session *session, struct reply *reply, size_t begin) {
     bool unwanted = session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);
     if (unwanted && reply->len > begin) reply->len = begin;
+    if (session->flags & SESSION_BLOCKED) return;
     session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
     if (session->flags & SESSION_REPLY_SKIP_NEXT)
         session->flags = (session->flags & ~(uint32_t)SESSION_REPLY_SKIP_NEXT) | SESSION_REPLY_SKIP;
@@ -142,21 +136,18 @@ static void run(struct session *session, const struct command *command, const st
 bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
     size_t begin = server.reply.len;
     const struct command *command = resolve(session, &server.reply, argv, argc);
-    if (command) {
-        if (server.pause_until_ms && pause_holds(command)) {
-            session->flags |= SESSION_PAUSED;
-            return false;
-        }
-        if (session->flags && needs_auth(session, command)) {
-            server.stats.by_command[command_index(command)].rejected++;
-            reply_error(&server.reply, "NOAUTH Authentication required.");
-            count_error(begin);
-        } else {
-            session->last_command = command;
-            run(session, command, argv, argc);
-        }
-    } else {
+    if (!command) {
         count_error(begin);
+    } else if (session->flags && needs_auth(session, command)) {
+        server.stats.by_command[command_index(command)].rejected++;
+        reply_error(&server.reply, "NOAUTH Authentication required.");
+        count_error(begin);
+    } else if (server.pause_until_ms && pause_holds(command)) {
+        session->flags |= SESSION_PAUSED;
+        return false;
+    } else {
+        session->last_command = command;
+        run(session, command, argv, argc);
     }
     if (session->flags) suppress_reply(session, &server.reply, begin);
     if (blocking_has_ready(server.blocking)) blocking_serve(server.blocking);

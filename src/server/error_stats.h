@@ -8,9 +8,8 @@
 #include <stdint.h>
 
 enum {
-    ERROR_CODES_MAX =
-        64, /* clients can make up codes (DEBUG ERROR): further ones are not told apart */
-    ERROR_CODE_SIZE = 24 /* longer ones are cut; with terminator */
+    ERROR_CODES_MAX = 64, /* clients can make up codes (DEBUG ERROR): no more are told apart */
+    ERROR_CODE_SIZE = 24  /* with terminator; longer ones are cut */
 };
 
 struct error_code {

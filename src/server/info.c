@@ -338,7 +338,7 @@ static sds append_stats(sds out) {
                              "expired_time_cap_reached_count:0\r\n"
                              "expire_cycle_cpu_milliseconds:0\r\n"
                              "evicted_keys:0\r\n"
-                             "evicted_clients:%llu\r\n"
+                             "evicted_clients:0\r\n"
                              "total_eviction_exceeded_time:0\r\n"
                              "current_eviction_exceeded_time:0\r\n"
                              "keyspace_hits:%llu\r\n"
@@ -368,9 +368,9 @@ static sds append_stats(sds out) {
                              "io_threaded_writes_processed:0\r\n"
                              "client_query_buffer_limit_disconnections:%llu\r\n"
                              "client_output_buffer_limit_disconnections:%llu\r\n",
-                             (figure)stats->evicted_clients, (figure)stats->keyspace_hits,
-                             (figure)stats->keyspace_misses, (figure)stats->errors,
-                             (figure)stats->reads, (figure)stats->replies_written,
+                             (figure)stats->keyspace_hits, (figure)stats->keyspace_misses,
+                             (figure)stats->errors, (figure)stats->reads,
+                             (figure)stats->replies_written,
                              (figure)stats->query_buffer_limit_disconnections,
                              (figure)stats->output_buffer_limit_disconnections);
 }
@@ -497,6 +497,5 @@ void info_command(struct call *call) {
         out = sds_append_format(out, "# %s\r\n", sections[i].title);
         out = sections[i].append(out);
     }
-    reply_verbatim(call->reply, sds_slice(out), "txt");
-    sds_free(out);
+    call_answer_text(call, out);
 }

@@ -24,8 +24,9 @@ static bool open_address(const char *address, bool optional) {
     snprintf(error_text, sizeof(error_text),
              "Could not create server TCP listening socket %s:%d: %s", address,
              (int)server.config.port, reason);
+    if (!optional || status != LISTEN_UNAVAILABLE) return false;
     log_warning("%s", error_text);
-    return optional && status == LISTEN_UNAVAILABLE;
+    return true;
 }
 
 static void close_tcp(void) {
@@ -68,8 +69,13 @@ static bool open_unix(void) {
 bool listeners_open(const char **error) {
     *error = error_text;
     if (!open_tcp()) return false;
-    if (open_unix()) return true;
-    close_tcp();
+    if (!open_unix()) {
+        close_tcp();
+        return false;
+    }
+    if (tcp_count > 0 || unix_listener) return true;
+    snprintf(error_text, sizeof(error_text),
+             "Configured to listen nowhere: port is 0 or bind empty, and there is no unixsocket");
     return false;
 }
 

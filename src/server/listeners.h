@@ -8,8 +8,8 @@
  * call) when an address that is not optional cannot be had; then nothing stays open. */
 bool listeners_open(const char **error);
 
-/* Opens the TCP sockets anew for a changed port, bind or tcp-backlog; if that fails the old ones
- * are opened again. */
+/* Opens the TCP sockets anew for a changed port or bind. False with *error as above when one cannot
+ * be had; then no TCP socket is open: the caller puts the old values back and calls again. */
 bool listeners_reopen(const char **error);
 
 /* Closes all and removes the unix socket. */

@@ -4,12 +4,12 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "server/config_apply.h"
+#include "server/daemon.h"
 #include "server/listeners.h"
 #include "server/server.h"
 #include "server/server_run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -42,21 +42,6 @@ static int fail(const char *what) {
 
 static void report_out_of_memory(size_t size) {
     log_warning("Out Of Memory allocating %zu bytes!", size);
-}
-
-/* Leaves the terminal: the parent exits, the child goes on in a session of its own. */
-static bool become_daemon(void) {
-    pid_t pid = fork();
-    if (pid < 0) return false;
-    if (pid > 0) _exit(EXIT_SUCCESS);
-    setsid();
-    int null = open("/dev/null", O_RDWR);
-    if (null < 0) return true;
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
-    if (null > STDERR_FILENO) close(null);
-    return true;
 }
 
 /* The pid file's path: as configured, or the default of a daemon; NULL when none is wanted. */
@@ -102,10 +87,15 @@ int main(int argc, char **argv) {
     sds reason = NULL;
     if (!config_load(&server.config, &server.config_source, argc - 1, argv + 1, &reason)) {
         fputs(reason, stderr);
+        sds_free(reason);
         return EXIT_FAILURE;
     }
-    if (!config_apply_at_start(&reason)) return fail(reason);
-    if (server.config.daemonize && !become_daemon()) return fail("cannot fork");
+    if (!config_apply_at_start(&reason)) {
+        fail(reason);
+        sds_free(reason);
+        return EXIT_FAILURE;
+    }
+    if (server.config.daemonize && !daemon_begin()) return fail("cannot fork");
     log_notice("Packlist %s is starting (pid %d, %s)", PACKLIST_VERSION, (int)getpid(),
                mem_allocator_name());
     const char *error;
@@ -115,6 +105,7 @@ int main(int argc, char **argv) {
     }
     write_pid_file();
     listeners_announce();
+    daemon_ready();
     server_run();
     server_stop();
     if (pid_path()) unlink(pid_path());

@@ -11,9 +11,7 @@ void pause_start(int64_t until_ms, bool writes_only) {
 void pause_end(void) {
     server.pause_until_ms = 0;
     for (struct session *session = server.sessions.first; session; session = session->next) {
-        if (!(session->flags & SESSION_PAUSED)) continue;
-        session->flags &= ~(uint32_t)SESSION_PAUSED;
-        session_resume_later(session);
+        if (session->flags & SESSION_PAUSED) session_resume_later(session);
     }
 }
 

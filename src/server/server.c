@@ -13,16 +13,16 @@
 
 #include <signal.h>
 
-enum { LRU_CLOCK_BITS = 24, REPLY_CAPACITY = 128 * 1024, SIDE_REPLY_CAPACITY = 4 * 1024 };
+enum { REPLY_CAPACITY = 128 * 1024, SIDE_REPLY_CAPACITY = 4 * 1024 };
 
 struct server server;
 
 void server_update_clock(void) {
     server.now_ms = clock_wall_ms();
-    server.lru_clock = (uint32_t)(server.now_ms / 1000) & ((1u << LRU_CLOCK_BITS) - 1);
+    server.lru_clock = (uint32_t)(server.now_ms / 1000) & ENTRY_CLOCK_MASK;
 }
 
-/* Wakes sessions until nobody is left to be woken, then the loop may sleep. */
+/* Resumes sessions until none is left to be resumed; then the loop may sleep. */
 static bool before_poll(void *arg) {
     (void)arg;
     session_resume_all();
@@ -33,11 +33,6 @@ static void on_signal(int signum, void *arg) {
     (void)arg;
     log_warning("Received %s scheduling shutdown...", signum == SIGINT ? "SIGINT" : "SIGTERM");
     server_shutdown(signum == SIGINT ? "SIGINT" : "SIGTERM");
-}
-
-static void ignore_signal(int signum) {
-    struct sigaction action = {.sa_handler = SIG_IGN};
-    sigaction(signum, &action, NULL);
 }
 
 void server_shutdown(const char *why) {
@@ -56,7 +51,6 @@ static void make_keyspaces(void) {
 bool server_start(const char **error) {
     server_update_clock();
     server.start_ms = server.now_ms;
-    server.active_expire = true;
     random_hex(server.run_id, sizeof(server.run_id) - 1);
     random_hex(server.replication_id, sizeof(server.replication_id) - 1);
     command_table_init();
@@ -76,8 +70,7 @@ bool server_start(const char **error) {
         *error = "cannot watch for signals";
         return false;
     }
-    ignore_signal(SIGPIPE);
-    ignore_signal(SIGHUP);
+    sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     if (!listeners_open(error)) return false;
     cron_start();
     server.startup_memory = mem_used();

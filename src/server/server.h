@@ -1,4 +1,5 @@
-/* server: the process's state. The only mutable global of the program; only server/ sees it. */
+/* server: the process's state. Only server/ sees it; what belongs to one file of that room alone
+ * (sockets, cron's timer, the lookup table of commands) is static there. */
 #ifndef PACKLIST_SERVER_SERVER_H
 #define PACKLIST_SERVER_SERVER_H
 
@@ -44,7 +45,6 @@ struct server {
     int64_t pause_until_ms; /* CLIENT PAUSE: 0 = none */
     bool pause_writes_only;
     bool shutting_down;
-    bool active_expire; /* DEBUG SET-ACTIVE-EXPIRE */
 };
 
 extern struct server server;

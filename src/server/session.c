@@ -64,11 +64,12 @@ struct reply *session_side_begin(struct session *session) {
 }
 
 void session_side_end(struct session *session) {
-    if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) {
+    const uint32_t unwanted = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_CLOSING;
+    if (session->flags & unwanted)
         reply_reset(&server.side_reply);
-        return;
-    }
-    flush(session, &server.side_reply);
+    else
+        flush(session, &server.side_reply);
+    session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
 }
 
 void session_check_output_limit(struct session *session) {
@@ -81,7 +82,8 @@ void session_check_output_limit(struct session *session) {
     bool over = limit->hard_bytes && pending >= limit->hard_bytes;
     if (limit->soft_bytes && pending >= limit->soft_bytes) {
         if (!session->soft_limit_ms) session->soft_limit_ms = server.now_ms;
-        over |= server.now_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
+        over |= limit->soft_seconds <= INT64_MAX / 1000 &&
+                server.now_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
     } else {
         session->soft_limit_ms = 0;
     }
@@ -131,7 +133,8 @@ static void protocol_error(struct session *session, const char *text) {
     char peer[CONN_NAME_MAX];
     log_verbose("Protocol error (%s) from client: id=%llu addr=%s", text,
                 (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer));
-    reply_error_format(&server.reply, "ERR Protocol error: %s", text);
+    if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)))
+        reply_error_format(&server.reply, "ERR Protocol error: %s", text);
     session->flags |= SESSION_CLOSING;
 }
 
@@ -161,10 +164,12 @@ static size_t run_requests(struct session *session, char *bytes, size_t len) {
     return done;
 }
 
-/* A command that CLIENT PAUSE held back. */
+/* A command that CLIENT PAUSE held back. Until then the session stays paused: what comes in behind
+ * the command must not overtake it. */
 static void run_postponed(struct session *session) {
     struct args *args = session->postponed;
     session->postponed = NULL;
+    session->flags &= ~(uint32_t)SESSION_PAUSED;
     if (dispatch(session, args->argv, args->argc))
         args_free(args);
     else
@@ -353,8 +358,7 @@ void session_close(struct session *session) {
 }
 
 void session_close_after_reply(struct session *session) {
-    if (session ==
-        server.current) { /* its replies are still being written: serve_end comes back here */
+    if (session == server.current) { /* its replies are not sent yet: serve_end comes back here */
         session->flags |= SESSION_CLOSING;
         return;
     }

@@ -45,8 +45,7 @@ struct session {
     uint8_t protocol;
     int32_t database;
     uint64_t id;
-    struct resp_parser
-        *parser; /* own parser while inside a request that has arguments; else NULL */
+    struct resp_parser *parser; /* while inside a request of many arguments; else NULL */
     const struct command *last_command;
     struct waiter *waiter;  /* while blocked */
     struct args *postponed; /* a command that CLIENT PAUSE held back */

@@ -30,7 +30,6 @@ struct stats {
     uint64_t keyspace_hits;
     uint64_t keyspace_misses;
     uint64_t errors;
-    uint64_t evicted_clients;
     uint64_t query_buffer_limit_disconnections;
     uint64_t output_buffer_limit_disconnections;
     uint64_t replies_written;

@@ -19,7 +19,7 @@
 #include "types/list_embedded.h"
 
 /* What a hanging list shown as listpack works with: its one node is as large as a node can be. */
-static const struct quicklist_limits one_node_limits = {.fill = -5};
+static const struct quicklist_limits one_node_limits = {.fill = QUICKLIST_FILL_WHOLE};
 
 static struct quicklist *hanging(const struct entry *entry) {
     return entry_pointer(entry);
@@ -31,7 +31,7 @@ static size_t serialized_size(const struct entry *entry) {
                                    : quicklist_serialized_size(hanging(entry));
 }
 
-/* --- Conversions ----------------------------------------------------------------------------- */
+/* --- Conversions --- */
 
 /* Makes the value of the entry one pointer to `list`. */
 static void hang(struct keyref *ref, struct quicklist *list, enum list_encoding encoding) {
@@ -110,11 +110,11 @@ static void shrink(struct keyref *ref, const struct quicklist_limits *limits) {
         embed(ref);
 }
 
-/* --- Growing --------------------------------------------------------------------------------- */
+/* --- Growing --- */
 
 /* Would a listpack of `size` serialized bytes and `count` elements pass the limits with `more`
- * elements in it? Counts the length of the texts, not of the elements made of them, as Redis does.
- */
+ * elements in it? Counts the length of the texts, not of the elements made of them, as Redis
+ * does. */
 static bool outgrows(size_t size, size_t count, const struct slice *elements, size_t more,
                      const struct quicklist_limits *limits) {
     for (size_t i = 0; i < more; i++) size += elements[i].len;
@@ -215,7 +215,7 @@ void list_push(struct keyref *ref, enum list_end end, const struct slice *elemen
     push_hanging(hanging(ref->entry), end, elements, count);
 }
 
-void list_insert(struct keyref *ref, uint64_t index, struct slice text,
+void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice text,
                  const struct quicklist_limits *limits) {
     if (entry_encoding(ref->entry) != LIST_QUICKLIST &&
         outgrows(serialized_size(ref->entry), list_length(ref->entry), &text, 1, limits))
@@ -225,17 +225,21 @@ void list_insert(struct keyref *ref, uint64_t index, struct slice text,
     if (list_is_embedded(ref->entry)) {
         size_t count = list_embedded_count(ref->entry) + 1;
         if (list_embedded_fits(list_embedded_size(ref->entry) + element.size, count)) {
-            size_t at = list_embedded_offset(ref->entry, index);
+            size_t at = list_embedded_offset(ref->entry, index + after);
             listpack_write(list_embedded_splice(ref, at, 0, element.size, count), &element);
             return;
         }
         hang_embedded(ref, LIST_LISTPACK, one_node_limits);
     }
-    quicklist_insert(hanging(ref->entry), index, &element);
+    if (after) {
+        quicklist_insert_after(hanging(ref->entry), index, &element);
+    } else {
+        quicklist_insert_before(hanging(ref->entry), index, &element);
+    }
     if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
 }
 
-/* --- Replacing and moving -------------------------------------------------------------------- */
+/* --- Replacing and moving --- */
 
 /* Bytes of the element at `index` of a list that is one listpack. */
 static size_t element_size(const struct entry *entry, uint64_t index) {
@@ -315,7 +319,7 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
     shrink(ref, limits);
 }
 
-/* --- Removing -------------------------------------------------------------------------------- */
+/* --- Removing --- */
 
 void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
                const struct quicklist_limits *limits) {
@@ -356,7 +360,7 @@ uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
     return removed;
 }
 
-/* --- Looking --------------------------------------------------------------------------------- */
+/* --- Looking --- */
 
 uint64_t list_length(const struct entry *entry) {
     return list_is_embedded(entry) ? list_embedded_count(entry) : quicklist_count(hanging(entry));

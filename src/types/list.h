@@ -1,10 +1,12 @@
 /* list: what a list value can do; the only place that knows its encodings.
  *
- *      layout      where the elements are                                    OBJECT ENCODING
- *      embedded    a listpack body inside the entry, of at most              listpack
- *                  LIST_EMBEDDED_MAX bytes and 255 elements
- *      hanging     one pointer to a quicklist                                listpack while it is
- * one raw node that did not outgrow the limits; else quicklist
+ *      layout      where the elements are                      OBJECT ENCODING
+ *      embedded    a listpack body inside the entry, of at     listpack
+ *                  most LIST_EMBEDDED_MAX bytes and 255
+ *                  elements
+ *      hanging     one pointer to a quicklist                  listpack while it is one raw node
+ *                                                              that did not outgrow the limits;
+ *                                                              else quicklist
  *
  * Which encoding OBJECT ENCODING shows follows Redis: a list starts as listpack, becomes quicklist
  * when a command would make it pass list-max-listpack-size, and listpack again when it has one node
@@ -33,8 +35,7 @@
 void list_create(struct keyref *ref, struct slice key, enum list_end end,
                  const struct slice *elements, size_t count, const struct quicklist_limits *limits);
 
-/* Pushes `count` elements one after another. O(bytes pushed), and O(LIST_EMBEDDED_MAX) while small.
- */
+/* Pushes `count` elements one after another. O(bytes pushed); O(LIST_EMBEDDED_MAX) while small. */
 void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
                const struct quicklist_limits *limits);
 
@@ -56,8 +57,9 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
 void list_set(struct keyref *ref, uint64_t index, struct slice element,
               const struct quicklist_limits *limits);
 
-/* Inserts before position `index` (<= length; == length appends). O(log n + node). */
-void list_insert(struct keyref *ref, uint64_t index, struct slice element,
+/* Inserts before or `after` the element at `index` (< length); which node takes it at a node's edge
+ * depends on the side, as in Redis. O(log n + node). */
+void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice element,
                  const struct quicklist_limits *limits);
 
 /* Keeps [from, from + count), which lies inside the list, and removes the rest; count may be 0.
@@ -98,8 +100,8 @@ const uint8_t *list_iter_next(struct list_iter *iter);
 bool list_iter_run(struct list_iter *iter, struct quicklist_run *run);
 
 /* Next element equal to `needle` among the next `max`: true with its position in *index, the
- * iterator then standing behind it; false when there is none: the iterator is then of no more use.
- */
+ * iterator then standing behind it; false when there is none: then the iterator is of no more
+ * use. */
 bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle, uint64_t max,
                     uint64_t *index);
 

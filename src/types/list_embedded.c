@@ -34,12 +34,8 @@ uint8_t *list_embedded_splice(struct keyref *ref, size_t at, size_t remove, size
 }
 
 size_t list_embedded_offset(const struct entry *entry, size_t index) {
-    size_t count = list_embedded_count(entry), size = list_embedded_size(entry);
-    if (index == count) return size;
-    const uint8_t *first = list_embedded_first(entry);
-    const uint8_t *p = index < count / 2 ? listpack_seek(first, index)
-                                         : listpack_seek_back(first + size, count - 1 - index);
-    return (size_t)(p - first);
+    const uint8_t *first = list_embedded_first(entry), *end = first + list_embedded_size(entry);
+    return (size_t)(listpack_seek_in(first, end, list_embedded_count(entry), index) - first);
 }
 
 void list_embedded_delete(struct keyref *ref, size_t index, size_t n) {

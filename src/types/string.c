@@ -54,7 +54,7 @@ static void write_value(struct entry *entry, const struct plan *plan, struct sli
     }
 }
 
-void string_create(struct keyref *ref, struct slice key, struct slice text) {
+static void create(struct keyref *ref, struct slice key, struct slice text) {
     struct plan plan = plan_text(text);
     struct entry *entry = entry_new(key, VALUE_STRING, plan.encoding, plan.size);
     write_value(entry, &plan, text);
@@ -63,7 +63,7 @@ void string_create(struct keyref *ref, struct slice key, struct slice text) {
 
 void string_set(struct keyref *ref, struct slice key, struct slice text) {
     if (ref->entry == NULL) {
-        string_create(ref, key, text);
+        create(ref, key, text);
         return;
     }
     struct plan plan = plan_text(text);

@@ -26,9 +26,6 @@
 /* Texts up to this length are called embstr. */
 enum { STRING_EMBSTR_MAX = 44 };
 
-/* Adds the string `text` under `key`, which `ref` looked up and did not find. O(text). */
-void string_create(struct keyref *ref, struct slice key, struct slice text);
-
 /* Gives `key`, which `ref` looked up, the string `text`: adds it when it is not there, else
  * overwrites its value, of whatever type, and takes its expiry away. `text` must not lie in the
  * value. May move the entry. O(text + old value). */

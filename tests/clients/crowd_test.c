@@ -21,7 +21,8 @@ enum { CROWD = 10000, SPARE_FILES = 64, TEXT_MAX = 128 };
 
 static int connect_to_server(void) {
     struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)atoi(getenv("PACKLIST_PORT"))),
+                                  .sin_port =
+                                      htons((uint16_t)strtol(getenv("PACKLIST_PORT"), NULL, 10)),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);

@@ -22,6 +22,10 @@ static bool timed_out;
 static int opened;
 static int closed;
 
+static int server_port(void) {
+    return (int)strtol(getenv("PACKLIST_PORT"), NULL, 10);
+}
+
 static void on_connect(const redisAsyncContext *c, int status) {
     (void)c;
     assert_int_equal(status, REDIS_OK);
@@ -34,7 +38,7 @@ static void on_disconnect(const redisAsyncContext *c, int status) {
 }
 
 static redisAsyncContext *connect_to_server(void) {
-    redisAsyncContext *c = redisAsyncConnect("127.0.0.1", atoi(getenv("PACKLIST_PORT")));
+    redisAsyncContext *c = redisAsyncConnect("127.0.0.1", server_port());
     assert_non_null(c);
     assert_int_equal(c->err, 0);
     assert_int_equal(redisLibeventAttach(c, loop), REDIS_OK);
@@ -63,7 +67,7 @@ static void run_loop(void) {
 
 static int begin(void **state) {
     (void)state;
-    redisContext *c = redisConnect("127.0.0.1", atoi(getenv("PACKLIST_PORT")));
+    redisContext *c = redisConnect("127.0.0.1", server_port());
     if (!c || c->err) return -1;
     freeReplyObject(redisCommand(c, "FLUSHALL"));
     redisFree(c);
@@ -79,7 +83,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* --- Order */
+/* --- Order --- */
 
 enum { REQUESTS = 20000 };
 
@@ -106,7 +110,7 @@ static void callbacks_come_in_the_order_of_the_requests(void **state) {
     assert_int_equal(answered, REQUESTS);
 }
 
-/* --- Waiting */
+/* --- Waiting --- */
 
 enum { WAITERS = 50 };
 
@@ -118,7 +122,7 @@ static void on_popped(redisAsyncContext *c, void *data, void *arg) {
     assert_non_null(reply);
     assert_int_equal(reply->type, REDIS_REPLY_ARRAY);
     assert_string_equal(reply->element[0]->str, "queue");
-    served[(intptr_t)arg] = atoi(reply->element[1]->str);
+    served[(intptr_t)arg] = (int)strtol(reply->element[1]->str, NULL, 10);
     served_count++;
     redisAsyncDisconnect(c);
 }
@@ -145,7 +149,7 @@ static void on_info(redisAsyncContext *c, void *data, void *arg) {
     redisReply *reply = data;
     char *found = strstr(reply->str, "blocked_clients:");
     assert_non_null(found);
-    if (atoi(found + strlen("blocked_clients:")) == WAITERS)
+    if (strtol(found + strlen("blocked_clients:"), NULL, 10) == WAITERS)
         push_all(c);
     else
         redisAsyncCommand(c, on_info, arg, "INFO clients");
@@ -168,7 +172,7 @@ static void one_push_serves_everybody_who_waits(void **state) {
     }
 }
 
-/* --- Ends */
+/* --- Ends --- */
 
 static int errors;
 
@@ -222,7 +226,7 @@ static void big_replies_to_several_connections_come_beside_each_other(void **sta
     char element[1001];
     memset(element, 'x', 1000);
     element[1000] = '\0';
-    redisContext *filler = redisConnect("127.0.0.1", atoi(getenv("PACKLIST_PORT")));
+    redisContext *filler = redisConnect("127.0.0.1", server_port());
     for (int i = 0; i < 1000; i++) freeReplyObject(redisCommand(filler, "RPUSH l %s", element));
     redisFree(filler);
     big_replies = 0;

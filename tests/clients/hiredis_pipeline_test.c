@@ -12,9 +12,13 @@
 
 static redisContext *context;
 
+static int server_port(void) {
+    return (int)strtol(getenv("PACKLIST_PORT"), NULL, 10);
+}
+
 static int begin(void **state) {
     (void)state;
-    context = redisConnect("127.0.0.1", atoi(getenv("PACKLIST_PORT")));
+    context = redisConnect("127.0.0.1", server_port());
     if (!context || context->err) return -1;
     redisSetTimeout(context, (struct timeval){.tv_sec = 60});
     freeReplyObject(redisCommand(context, "FLUSHALL"));

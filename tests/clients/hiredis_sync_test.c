@@ -15,8 +15,12 @@ enum { BIG = 8 * 1024 * 1024 };
 
 static redisContext *context;
 
+static int server_port(void) {
+    return (int)strtol(getenv("PACKLIST_PORT"), NULL, 10);
+}
+
 static redisContext *connect_to_server(void) {
-    redisContext *c = redisConnect("127.0.0.1", atoi(getenv("PACKLIST_PORT")));
+    redisContext *c = redisConnect("127.0.0.1", server_port());
     assert_non_null(c);
     assert_int_equal(c->err, 0);
     redisSetTimeout(c, (struct timeval){.tv_sec = 60});
@@ -55,12 +59,14 @@ static void is_nil(redisReply *reply) {
 
 /* The elements of an array reply, joined by blanks. */
 static void is_array(redisReply *reply, const char *joined) {
-    char text[1024] = "";
+    char text[256] = "";
+    size_t len = 0;
     assert_int_equal(reply->type, REDIS_REPLY_ARRAY);
     for (size_t i = 0; i < reply->elements; i++) {
         assert_int_equal(reply->element[i]->type, REDIS_REPLY_STRING);
-        if (i > 0) strcat(text, " ");
-        strcat(text, reply->element[i]->str);
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", i > 0 ? " " : "",
+                                reply->element[i]->str);
+        assert_true(len < sizeof(text));
     }
     assert_string_equal(text, joined);
     freeReplyObject(reply);
@@ -79,7 +85,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* --- Lists */
+/* --- Lists --- */
 
 static void pushes_and_pops_answer_what_they_should(void **state) {
     (void)state;
@@ -177,7 +183,7 @@ static void a_reply_of_a_hundred_thousand_elements_comes_whole(void **state) {
     freeReplyObject(reply);
 }
 
-/* --- Errors */
+/* --- Errors --- */
 
 static void errors_are_error_replies_and_the_connection_goes_on(void **state) {
     (void)state;
@@ -204,7 +210,7 @@ static void a_reader_that_waits_too_long_can_reconnect(void **state) {
     is_string(ask("LPOP l"), "a");
 }
 
-/* --- Blocking */
+/* --- Blocking --- */
 
 static void blocking_pops_wait_for_another_connection(void **state) {
     (void)state;
@@ -233,7 +239,7 @@ static void blocking_pops_time_out(void **state) {
     is_text(ask("PING"), REDIS_REPLY_STATUS, "PONG");
 }
 
-/* --- RESP3: this hiredis reads it only where it looks like RESP2 */
+/* --- RESP3: this hiredis reads it only where it looks like RESP2 --- */
 
 static void resp3_is_agreed_on_over_the_same_connection(void **state) {
     (void)state;

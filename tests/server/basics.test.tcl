@@ -25,6 +25,12 @@ check "ECHO returns arguments of any size unchanged" {
     }
 }
 check_error "ECHO needs an argument" {r ECHO} "ERR wrong number of arguments for 'echo' command"
+check "a NUL in a command's name does not end it, however long it is" {
+    r GET key
+    set name "GET\0[string repeat x 50000000]"
+    assert {[string match "ERR unknown command 'GET*" [error_of {r $name key}]]}
+    r PING
+} PONG
 check_error "an unknown command is named with its first arguments" {r NOSUCH a b} \
     "ERR unknown command 'NOSUCH', with args beginning with: 'a' 'b' "
 

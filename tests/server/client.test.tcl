@@ -190,6 +190,21 @@ check "CLIENT REPLY SKIP silences the next command only" {
     $c send ECHO dropped
     list [$c call ECHO kept] [$c is_silent]
 } {kept 1}
+check "CLIENT REPLY SKIP silences a command that waits too" {
+    set c [client_open]
+    $c send CLIENT REPLY SKIP
+    $c send BLPOP k 0
+    wait_blocked 1
+    r RPUSH k a
+    wait_blocked 0
+    list [$c call PING] [$c call ECHO x]
+} {PONG x}
+check "a protocol error is silent too while replies are off" {
+    set c [client_open]
+    $c send CLIENT REPLY OFF
+    $c write "*x\r\n"
+    $c read_all
+} ""
 check "CLIENT REPLY SKIP while replies are off changes nothing" {
     set c [client_open]
     $c send CLIENT REPLY OFF
@@ -318,6 +333,32 @@ check "what is held back is run in the order sent" {
     set c [client_open]
     $c pipeline {{RPUSH k a} {RPUSH k b} {LRANGE k 0 -1}}
 } {1 2 {a b}}
+check "who has not authenticated is told so at once, also in a pause" {
+    r PING
+    with_config {requirepass secret} {
+        set stranger [client_open 2]
+        r CLIENT PAUSE 400 ALL
+        set waited [elapsed_ms {set error [error_of {$stranger call SET key value}]}]
+        r PING
+    }
+    assert {$waited < 350}
+    return $error
+} "NOAUTH Authentication required."
+check "what comes in when a pause ends does not overtake what was held back" {
+    set paused [client_open]
+    set other [client_open]
+    set sleeper [client_open]
+    $other call CLIENT PAUSE 100000 WRITE
+    $paused send RPUSH k a
+    assert {[$paused is_silent 50]}
+    # While the server sleeps the end of the pause comes in, and behind it the next request.
+    $sleeper send DEBUG SLEEP 0.3
+    after 100
+    $other send CLIENT UNPAUSE
+    after 50
+    $paused send LLEN k
+    list [$paused read] [$paused read]
+} {1 1}
 check "CLIENT PAUSE names what is wrong" {
     foreach {arguments text} {
         {x} {timeout is not an integer or out of range}

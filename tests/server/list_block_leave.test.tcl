@@ -148,6 +148,25 @@ check "a client that disconnects with a pipeline behind its wait" {
     r RPUSH k a
     list_of k
 } a
+check "a client that disconnects with megabytes of requests behind its wait" {
+    set c [client_open]
+    $c write [request {BLPOP k 0}][string repeat [request [list RPUSH ran [string repeat x 10000]]] 300]
+    wait_blocked 1
+    $c close
+    wait_blocked 0
+    r RPUSH k a
+    list [list_of k] [r EXISTS ran]
+} {a 0}
+check "a waiting client that closes its sending side is gone" {
+    set c [client_open]
+    $c write [request {BLPOP k 0}]
+    wait_blocked 1
+    set socket [set [info object namespace $c]::socket]
+    chan close $socket write
+    wait_blocked 0
+    r RPUSH k a
+    list_of k
+} a
 check "a client may be killed by one that waits for the same key next" {
     lassign [waiter BLPOP k 0] first id
     set second [client_open]

@@ -265,7 +265,7 @@ check_in 2 "what was announced is not believed before it comes" {
         lappend clients $c
     }
     r PING
-    expr {[info_field used_memory] - $before < 20000000}
+    expr {[info_field used_memory] - $before < 20 * 2000000}
 } 1
 
 # --- Limits and deaths

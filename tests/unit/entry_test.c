@@ -14,8 +14,8 @@ static void a_small_string_takes_32_bytes_and_a_small_list_80(void **state) {
     struct entry *string = entry_new(SLICE("key:1234567"), VALUE_STRING, 1, 1 + 13);
     assert_int_equal(entry_allocated(string, 1 + 13), 32);
     entry_free(string, 1 + 13);
-    size_t list_size =
-        3 + 5 * 12; /* five elements of 10 bytes, each with two of encoding and length */
+    /* Five elements of 10 bytes, each with two of encoding and length. */
+    size_t list_size = 3 + 5 * 12;
     struct entry *list = entry_new(SLICE("key:123456"), VALUE_LIST, 0, list_size);
     assert_int_equal(entry_allocated(list, list_size), 80);
     entry_free(list, list_size);

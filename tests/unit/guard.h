@@ -1,7 +1,7 @@
 /* guard: memory that ends where an unreadable page begins, so that one byte read too much is a
  * crash. */
-#ifndef PACKLIST_TESTS_GUARD_H
-#define PACKLIST_TESTS_GUARD_H
+#ifndef PACKLIST_TESTS_UNIT_GUARD_H
+#define PACKLIST_TESTS_UNIT_GUARD_H
 
 #include <stdint.h>
 #include <string.h>

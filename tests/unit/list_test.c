@@ -29,8 +29,7 @@ struct fixture {
 
 static const struct slice the_key = {"a list", 6};
 
-/* --- The model
- * --------------------------------------------------------------------------------- */
+/* --- The model --- */
 
 static struct slice text_copy(struct slice text) {
     char *copy = malloc(text.len + 1);
@@ -92,8 +91,7 @@ static void model_shrink(struct fixture *f, const struct entry *entry) {
     if (small) f->model.is_quicklist = false;
 }
 
-/* --- Comparing
- * --------------------------------------------------------------------------------- */
+/* --- Comparing --- */
 
 static struct slice element_text(const uint8_t *element, char *buffer) {
     struct listpack_value value;
@@ -211,8 +209,7 @@ static void compare(struct fixture *f) {
     compare_finding(f, ref.entry);
 }
 
-/* --- Operations, on both
- * ----------------------------------------------------------------------- */
+/* --- Operations, on both --- */
 
 static void delete_if_empty(struct fixture *f, struct keyref *ref) {
     assert_int_equal(value_is_empty(ref->entry), f->model.count == 0);
@@ -249,11 +246,12 @@ static void do_insert(struct fixture *f) {
     static char buffer[TEXT_SIZE_MAX];
     if (f->model.count == 0 || f->model.count == MODEL_MAX) return;
     struct slice text = text_random(&f->random, buffer, random_below(&f->random, 16) == 0);
-    size_t index = random_below(&f->random, f->model.count + 1);
+    size_t index = random_below(&f->random, f->model.count);
+    bool after = random_below(&f->random, 2);
     model_grow(f, text.len, 1);
-    model_insert(&f->model, index, text);
+    model_insert(&f->model, index + after, text);
     struct keyref ref = find(f);
-    list_insert(&ref, index, text, &f->limits);
+    list_insert(&ref, index, after, text, &f->limits);
 }
 
 static void do_set(struct fixture *f) {
@@ -339,8 +337,7 @@ static void do_delete_key(struct fixture *f) {
     model_clear(&f->model);
 }
 
-/* --- Tests
- * ------------------------------------------------------------------------------------- */
+/* --- Tests --- */
 
 static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof(*f));

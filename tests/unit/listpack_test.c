@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "unit/guard.h"
+#include "unit/seed.h"
 #include "unit/texts.h"
 
 #include <setjmp.h>
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* --- A naive model: an array of texts, and the body that should hold them --------------------- */
+/* --- A naive model: an array of texts, and the body that should hold them --- */
 
 enum { MODEL_MAX = 64 };
 
@@ -84,7 +85,7 @@ static void assert_holds(const struct model *model, const uint8_t *first, const 
     assert_ptr_equal(p, end);
 }
 
-/* --- Golden bytes ----------------------------------------------------------------------------- */
+/* --- Golden bytes --- */
 
 struct golden {
     struct slice text;
@@ -165,7 +166,7 @@ static void string_headers_and_back_lengths_change_where_the_format_says(void **
     assert_frame(2097147, SLICE("\xf0\xfb\xff\x1f\x00"), SLICE("\x01\x80\x80\x80"));
 }
 
-/* --- Against the model ------------------------------------------------------------------------ */
+/* --- Against the model --- */
 
 static void a_body_reads_back_forwards_backwards_and_by_position(void **state) {
     struct random *random = *state;
@@ -277,7 +278,7 @@ static void equal_is_equality_of_texts(void **state) {
     model_free(&model);
 }
 
-/* --- Untrusted bytes -------------------------------------------------------------------------- */
+/* --- Untrusted bytes --- */
 
 /* The serialized form of a model, just before an unreadable page. */
 static uint8_t *serialize(const struct model *model, struct guard *guard, size_t *size) {
@@ -440,8 +441,7 @@ static void body_check_finds_a_wrong_count_and_a_form_that_is_not_canonical(void
 }
 
 int main(void) {
-    struct random random;
-    random_seed(&random, texts_seed());
+    struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_encoding_has_the_bytes_of_the_format),

@@ -143,8 +143,8 @@ static void a_large_element_is_a_plain_node(void **state) {
 static void a_string_value_is_as_long_as_its_text(void **state) {
     (void)state;
     static const char *const texts[] = {"", "hello", "12345", "-1",
-                                        "a text that is longer than what is embedded in a key's "
-                                        "entry, and that does not shrink: 0123456789"};
+                                        ("a text that is longer than what is embedded in a key's "
+                                         "entry, and that does not shrink: 0123456789")};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct keyspace *keyspace = keyspace_new(value_free);
         struct keyref ref = keyspace_find(keyspace, SLICE("key"));

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "unit/guard.h"
+#include "unit/seed.h"
 #include "unit/texts.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static void assert_reply(struct reply *reply, struct slice expected) {
     } while (0)
 #define ASSERT_ALIKE(call, expected) ASSERT_BOTH(call, expected, expected)
 
-/* --- Each type -------------------------------------------------------------------------------- */
+/* --- Each type --- */
 
 static void lines_are_alike_in_both_protocols(void **state) {
     (void)state;
@@ -115,7 +116,7 @@ static void aggregates_that_are_counted_afterwards_nest(void **state) {
     }
 }
 
-/* --- Numbers and bulks ------------------------------------------------------------------------ */
+/* --- Numbers and bulks --- */
 
 static void assert_integer(struct reply *reply, int64_t value) {
     char text[32], expected[64];
@@ -187,7 +188,7 @@ static void a_reply_keeps_what_it_has_when_it_grows(void **state) {
     assert_int_equal(reply.capacity, 0);
 }
 
-/* --- The fused writer ------------------------------------------------------------------------- */
+/* --- The fused writer --- */
 
 /* A body before an unreadable page, and what its elements look like as bulks one by one. */
 struct body {
@@ -388,8 +389,7 @@ static void a_run_is_appended_to_what_stands_there(void **state) {
 }
 
 int main(void) {
-    struct random random;
-    random_seed(&random, texts_seed());
+    struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_alike_in_both_protocols),

@@ -1,27 +1,13 @@
 /* texts: random texts that lie on the borders of the listpack encodings, and few enough to be found
  * again. */
-#ifndef PACKLIST_TESTS_TEXTS_H
-#define PACKLIST_TESTS_TEXTS_H
+#ifndef PACKLIST_TESTS_UNIT_TEXTS_H
+#define PACKLIST_TESTS_UNIT_TEXTS_H
 
 #include "base/random.h"
 #include "base/slice.h"
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-/* The seed of this run: PACKLIST_SEED from the environment, else from the system; printed. */
-static inline uint64_t texts_seed(void) {
-    const char *given = getenv("PACKLIST_SEED");
-    uint64_t seed;
-    if (given != NULL) {
-        seed = strtoull(given, NULL, 10);
-    } else {
-        random_entropy(&seed, sizeof seed);
-    }
-    printf("PACKLIST_SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
 
 enum { TEXT_SIZE_MAX = 17000 };
 

@@ -29,8 +29,8 @@ struct node {
     size_t count;
 };
 
-/* How texts are chosen: strings of a length in [from, to], or integers of a magnitude below `to`.
- */
+/* How texts are chosen: strings of a length in [from, to], or integers of a magnitude below
+ * `to`. */
 struct kind {
     const char *name;
     bool integers;

@@ -1,0 +1,352 @@
+# CONFIG: looking at directives, changing them, keeping the changes.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start
+
+# Every directive: its default, whether CONFIG SET may change it, values it takes as {given shown …}, and values
+# that it refuses. The defaults of port, bind and what the framework sets are not looked at.
+set directives {
+    bind                       {*}                  yes {}                              {}
+    port                       {*}                  yes {}                              {-1 65536 abc ""}
+    protected-mode             yes                  yes {no no YES yes}                 {maybe 1 ""}
+    tcp-backlog                511                  no  {}                              {}
+    unixsocket                 {}                   no  {}                              {}
+    unixsocketperm             0                    no  {}                              {}
+    timeout                    0                    yes {300 300 0 0}                   {-1 abc 1.5 2147483648}
+    tcp-keepalive              300                  yes {0 0 60 60}                     {-1 abc}
+    maxclients                 10000                yes {50 50 10000 10000}             {0 -1 abc 4294967296}
+    requirepass                {}                   yes {{a b} {a b} {} {}}             {}
+    proto-max-bulk-len         536870912            yes {1mb 1048576 512mb 536870912}   {100 1048575 abc -1}
+    client-query-buffer-limit  1073741824           yes {2m 2000000 1mb 1048576 1gb 1073741824} {1m 100 abc}
+    client-output-buffer-limit
+        {normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60}
+        yes
+        {{normal 1mb 2kb 3} {normal 1048576 2048 3 slave 268435456 67108864 60 pubsub 33554432 8388608 60}
+         {replica 1g 1k 1 pubsub 5 4 3 normal 0 0 0} {normal 0 0 0 slave 1000000000 1000 1 pubsub 5 4 3}}
+        {normal {normal 1 2} {normal a b c} {nosuch 0 0 0} {normal 0 0 -1} {normal 0 0 0 slave}}
+    daemonize                  no                   no  {}                              {}
+    pidfile                    {*}                  no  {}                              {}
+    loglevel                   notice               yes {debug debug WARNING warning nothing nothing} {loud ""}
+    logfile                    {}                   no  {}                              {}
+    databases                  16                   no  {}                              {}
+    hz                         10                   yes {100 100 0 1 100000 500 10 10}  {abc ""}
+    enable-debug-command       yes                  no  {}                              {}
+    list-max-listpack-size     -2                   yes {128 128 -5 -5 0 0}             {abc "" 1.5}
+    list-max-ziplist-size      -2                   yes {64 64 -1 -1}                   {abc}
+    list-compress-depth        0                    yes {3 3 0 0}                       {-1 abc}
+}
+
+proc config_get {name} {
+    return [dict get [r CONFIG GET $name] $name]
+}
+
+# The error of a CONFIG SET that names the directive at fault.
+proc set_error {name reason} {
+    return "ERR CONFIG SET failed (possibly related to argument '$name') - $reason"
+}
+
+# --- CONFIG GET
+
+check "CONFIG GET answers name and value" {
+    lindex [typed CONFIG GET databases] 1
+} {{bulk databases} {bulk 16}}
+check_in 2 "CONFIG GET answers an array in RESP2" {lindex [typed CONFIG GET hz] 0} array
+check_in 3 "CONFIG GET answers a map in RESP3" {typed CONFIG GET hz} {map {{bulk hz} {bulk 10}}}
+check "CONFIG GET knows every directive, in any case, with its default" {
+    foreach {name default _ _ _} $directives {
+        set answer [r CONFIG GET [string toupper $name]]
+        assert {[string equal -nocase [lindex $answer 0] $name]}
+        assert {$default eq "*" || [lindex $answer 1] eq $default}
+    }
+}
+check "CONFIG GET matches glob patterns" {
+    set found [r CONFIG GET list-*]
+    assert_equal [lsort [dict keys $found]] \
+        {list-compress-depth list-max-listpack-size list-max-ziplist-size}
+    assert_equal [lsort [dict keys [r CONFIG GET {unixsocket*}]]] {unixsocket unixsocketperm}
+    assert_equal [dict keys [r CONFIG GET {h[yz]}]] hz
+    assert_equal [dict keys [r CONFIG GET *BACKLOG]] tcp-backlog
+    r CONFIG GET nosuch*
+} {}
+check "CONFIG GET * shows every directive once" {
+    set names [dict keys [r CONFIG GET *]]
+    foreach {name _ _ _ _} $directives {
+        assert {$name in $names}
+    }
+    assert_equal [llength [r CONFIG GET *]] [expr {2 * [llength [lsort -unique $names]]}]
+}
+check "CONFIG GET takes several patterns and shows a directive once" {
+    set found [r CONFIG GET hz nosuch hz DATA* *bases]
+    assert_equal [llength $found] 4
+    list [dict get $found hz] [dict get $found databases]
+} {10 16}
+check "CONFIG GET tells clients that nothing is saved" {
+    list [config_get save] [config_get appendonly] [config_get maxmemory] [config_get maxmemory-policy]
+} {{} no 0 noeviction}
+check_error "CONFIG GET needs a pattern" {r CONFIG GET} "ERR wrong number of arguments for 'config|get' command"
+
+# --- CONFIG SET
+
+foreach {name default mutable values refused} $directives {
+    if {!$mutable} {
+        check_error "CONFIG SET refuses to change $name at run time" [list r CONFIG SET $name 1] \
+            [set_error $name "can't set immutable config"]
+        continue
+    }
+    check "CONFIG SET $name takes what it should and refuses the rest" [string map \
+        [list @name $name @values [list $values] @refused [list $refused]] {
+        set before [config_get @name]
+        try {
+            foreach {given shown} @values {
+                assert_equal [typed CONFIG SET @name $given] {simple OK}
+                assert_equal [config_get @name] $shown
+            }
+            foreach given @refused {
+                assert {[string match [set_error @name *] [error_of {r CONFIG SET @name $given}]]}
+            }
+        } finally {
+            r CONFIG SET @name $before
+        }
+        assert_equal [config_get @name] $before
+    }]
+}
+check "CONFIG SET says what is wrong" {
+    foreach {name value reason} {
+        maxclients abc "argument couldn't be parsed into an integer"
+        maxclients 0 "argument must be between 1 and 4294967295 inclusive"
+        port 65536 "argument must be between 0 and 65535 inclusive"
+        proto-max-bulk-len 5x "argument must be a memory value"
+        proto-max-bulk-len 100 "argument must be between 1048576 and 9223372036854775807 inclusive"
+        protected-mode maybe "argument must be 'yes' or 'no'"
+        loglevel loud "argument(s) must be one of the following: debug, verbose, notice, warning, nothing"
+        client-output-buffer-limit normal "Wrong number of arguments in buffer limit configuration."
+        client-output-buffer-limit "nosuch 0 0 0"
+            "Invalid client class specified in buffer limit configuration."
+        client-output-buffer-limit "normal a 0 0"
+            "Error in hard, soft or soft_seconds setting in buffer limit configuration."
+    } {
+        assert_equal [error_of {r CONFIG SET $name $value}] [set_error $name $reason]
+    }
+}
+check "CONFIG SET takes names in any case" {
+    r CONFIG SET HZ 20
+    set shown [config_get hz]
+    r CONFIG SET Hz 10
+    list $shown [config_get hz]
+} {20 10}
+check_error "CONFIG SET refuses what is no directive" {r CONFIG SET nosuch x} \
+    "ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'"
+check "CONFIG SET changes several directives at once" {
+    r CONFIG SET timeout 100 hz 50 list-compress-depth 2
+    set shown [list [config_get timeout] [config_get hz] [config_get list-compress-depth]]
+    r CONFIG SET timeout 0 hz 10 list-compress-depth 0
+    set shown
+} {100 50 2}
+check "CONFIG SET changes all or nothing" {
+    foreach {pairs expected} {
+        {timeout 100 maxclients abc} {CONFIG SET failed (possibly related to argument 'maxclients')}
+        {timeout 100 databases 4} {argument 'databases') - can't set immutable config}
+        {timeout 100 nosuch 1} {Unknown option or number of arguments for CONFIG SET - 'nosuch'}
+        {timeout 100 hz 20 TIMEOUT 200} {- duplicate parameter}
+        {timeout 100 bind 192.0.2.77} {argument 'bind')}
+        {hz 20 timeout 100 port 70000} {argument 'port')}
+    } {
+        assert {[string match "*$expected*" [error_of {r CONFIG SET {*}$pairs}]]}
+        assert_equal [list [config_get timeout] [config_get hz] [r PING]] {0 10 PONG}
+    }
+}
+check_error "CONFIG SET needs a value for each directive" {r CONFIG SET hz 10 timeout} "ERR syntax error"
+check_error "CONFIG SET needs a directive and a value" {r CONFIG SET hz} \
+    "ERR wrong number of arguments for 'config|set' command"
+check "the alias list-max-ziplist-size is the same directive" {
+    r CONFIG SET list-max-ziplist-size 5
+    set shown [config_get list-max-listpack-size]
+    r CONFIG SET list-max-listpack-size -2
+    list $shown [config_get list-max-ziplist-size]
+} {5 -2}
+
+# --- Changes take effect
+
+check "list-max-listpack-size holds for the next push" {
+    with_config {list-max-listpack-size 3} {
+        r RPUSH l a b c
+        set before [r OBJECT ENCODING l]
+        r RPUSH l d
+        list $before [r OBJECT ENCODING l]
+    }
+} {listpack quicklist}
+check "list-compress-depth holds for lists that are written afterwards" {
+    with_config {list-max-listpack-size 16 list-compress-depth 1} {
+        r RPUSH l {*}[lrepeat 200 [string repeat text 20]]
+        regexp {ql_compressed:1} [r DEBUG OBJECT l]
+    }
+} 1
+check_in 2 "port moves the server, and who is connected stays" {
+    with_server {} {
+        set old [client_open]
+        set port [free_port]
+        $old call CONFIG SET port $port
+        set moved [client new 127.0.0.1 $port]
+        assert_equal [$moved call PING] PONG
+        assert {[catch {socket 127.0.0.1 [$current_server port]}]}
+        $old call CONFIG SET port [$current_server port]
+        list [$old call PING] [$moved call PING] [[client_open] call PING]
+    }
+} {PONG PONG PONG}
+check_in 2 "a port that is taken is refused and the old one goes on" {
+    with_server {} {
+        set taken [socket -server {} -myaddr 127.0.0.1 0]
+        set port [lindex [chan configure $taken -sockname] 2]
+        set error [error_of {r CONFIG SET port $port}]
+        close $taken
+        assert {[string match "ERR CONFIG SET failed (possibly related to argument 'port') - *" $error]}
+        list [config_get port] [[client_open] call PING]
+    }
+} "* PONG" -match glob
+check_in 2 "bind moves the server to other addresses" {
+    with_server {} {
+        set port [$current_server port]
+        r CONFIG SET bind "127.0.0.1 127.0.0.2"
+        assert_equal [[client new 127.0.0.2 $port] call PING] PONG
+        r CONFIG SET bind 127.0.0.1
+        assert {[catch {socket 127.0.0.2 $port}]}
+        config_get bind
+    }
+} 127.0.0.1
+check_in 2 "loglevel decides what is logged from now on" {
+    with_server {loglevel nothing} {
+        set quiet [string length [$current_server log]]
+        [client_open] write "*x\r\n"
+        r PING
+        assert_equal [string length [$current_server log]] $quiet
+        r CONFIG SET loglevel debug
+        set c [client_open]
+        $c write "*x\r\n"
+        $c read_all
+        wait_until {[string match "*Protocol error*" [$current_server log]]}
+    }
+}
+
+# --- CONFIG RESETSTAT, HELP
+
+check "CONFIG RESETSTAT zeroes what INFO counts" {
+    r GET nosuch
+    error_of {r NOSUCH}
+    assert_equal [typed CONFIG RESETSTAT] {simple OK}
+    list [info_field keyspace_misses] [info_field total_error_replies] [info_field rejected_connections] \
+        [expr {[info_field total_commands_processed] < 10}]
+} {0 0 0 1}
+check_error "CONFIG RESETSTAT takes no argument" {r CONFIG RESETSTAT x} \
+    "ERR wrong number of arguments for 'config|resetstat' command"
+check "CONFIG HELP names every subcommand" {
+    set help [r CONFIG HELP]
+    foreach word {GET SET RESETSTAT REWRITE HELP} {
+        assert {[lsearch -glob $help $word*] > 0}
+    }
+    lindex $help 0
+} {CONFIG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:}
+check_error "CONFIG knows no other subcommand" {r CONFIG NOSUCH} "ERR unknown subcommand 'NOSUCH'. Try CONFIG HELP."
+check_error "CONFIG needs a subcommand" {r CONFIG} "ERR wrong number of arguments for 'config' command"
+
+# --- CONFIG REWRITE
+
+# Lets a server start with this file, changes what `settings` say, rewrites: the file's text afterwards. PORT
+# stands for the port.
+proc rewritten {text settings} {
+    with_server {} {
+        set path [$::current_server folder]/packlist.conf
+        write_file $path [string map [list PORT [$::current_server port]] $text]
+        foreach {name value} $settings {
+            r CONFIG SET $name $value
+        }
+        assert_equal [typed CONFIG REWRITE] {simple OK}
+        return [string map [list " [$::current_server port]\n" " PORT\n"] [read_file $path]]
+    }
+}
+
+set file {# A comment at the top.
+
+port PORT
+# What it is good for.
+bind 127.0.0.1
+save ""
+enable-debug-command yes
+
+   # an indented comment
+hz 10
+timeout   0
+# the last one
+}
+
+check_in 2 "CONFIG REWRITE leaves a file alone whose values are in force" {
+    assert_equal [rewritten $file {}] $file
+}
+check_in 2 "CONFIG REWRITE changes lines in their place and keeps comments and order" {
+    rewritten $file {hz 77 timeout 30}
+} [string map {"hz 10" "hz 77" "timeout   0" "timeout 30"} $file]
+check_in 2 "CONFIG REWRITE appends what has no line, once" {
+    with_server {} {
+        set path [$current_server folder]/packlist.conf
+        set before [read_file $path]
+        r CONFIG SET maxclients 123
+        r CONFIG SET requirepass "two words"
+        r CONFIG SET client-output-buffer-limit "normal 1mb 0 0"
+        r CONFIG SET proto-max-bulk-len 2mb
+        foreach _ {1 2 3} {
+            r CONFIG REWRITE
+        }
+        set text [read_file $path]
+        assert_equal [string range $text 0 [string length $before]-1] $before
+        foreach line {
+            "# Generated by CONFIG REWRITE" "maxclients 123" "requirepass \"two words\"" "proto-max-bulk-len 2mb"
+        } {
+            assert_equal [regexp -all -line "^$line\$" $text] 1
+        }
+        assert_equal [regexp -all {client-output-buffer-limit} $text] 1
+    }
+}
+check_in 2 "a server that starts with a rewritten file has the values of before" {
+    with_server {} {
+        r CONFIG SET maxclients 123 requirepass "a \"b\" 'c'" list-max-listpack-size 64 list-compress-depth 3 \
+            client-output-buffer-limit "normal 1mb 512kb 7 pubsub 0 0 0" loglevel verbose timeout 77 hz 33 \
+            protected-mode no
+        set names {maxclients requirepass list-max-listpack-size list-compress-depth client-output-buffer-limit
+            loglevel timeout hz protected-mode port bind databases}
+        set before [lmap name $names {config_get $name}]
+        r CONFIG REWRITE
+        set path [$current_server folder]/packlist.conf
+        set port [free_port]
+        # Another server beside it, from a copy of the file.
+        write_file $path.copy [read_file $path]
+        set other [open [list | setpriv --pdeathsig KILL -- $server_binary $path.copy --port $port \
+            --logfile $path.log] w]
+        try {
+            wait_until {![catch {set c [client new 127.0.0.1 $port]}]} $start_timeout_ms
+            $c call AUTH "a \"b\" 'c'"
+            set after [lmap name $names {lindex [$c call CONFIG GET $name] 1}]
+            $c send SHUTDOWN NOSAVE
+            $c is_closed
+        } finally {
+            catch {close $other}
+        }
+        lset before 9 $port
+        assert_equal $after $before
+    }
+}
+check_in 2 "CONFIG REWRITE of a value back to its default keeps the line that says so" {
+    rewritten $file {timeout 30 timeout 0 hz 20}
+} [string map {"hz 10" "hz 20"} $file]
+check_in 2 "CONFIG REWRITE writes through a link and keeps the file's permissions" {
+    with_server {} {
+        set path [$current_server folder]/packlist.conf
+        file rename $path $path.real
+        file link -symbolic $path $path.real
+        file attributes $path.real -permissions 0640
+        r CONFIG SET hz 66
+        r CONFIG REWRITE
+        list [file type $path] [regexp -all -line {^hz 66$} [read_file $path.real]] \
+            [file attributes $path.real -permissions]
+    }
+} {link 1 00640}
+
+finish
