@@ -16,7 +16,7 @@
 #   V=1                           show whole commands
 #   ONLY='unit server/basics'     for make test: only what begins so
 #   CFLAGS, LDFLAGS               appended to ours
-# Each choice of compiler, sanitizers and limits builds in a folder of its own: build/<variant>/.
+# Each choice builds in a folder of its own: build/<variant>/.
 
 ifeq ($(origin CC),default)
 CC := gcc
