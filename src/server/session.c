@@ -68,7 +68,10 @@ void session_side_end(struct session *session) {
         reply_reset(&server.side_reply);
         return;
     }
-    flush(session, &server.side_reply);
+    struct reply *reply = &server.side_reply;
+    conn_hold(conn_of_session(session), reply->data, reply->len);
+    reply_reset(reply);
+    session_check_output_limit(session);
 }
 
 void session_check_output_limit(struct session *session) {

@@ -80,8 +80,8 @@ void session_close(struct session *session);
 void session_close_after_reply(struct session *session);
 
 /* Writes a reply to a session other than the one being served: fill the returned writer (speaking
- * the session's protocol), then call session_side_end, which sends what the socket takes and queues
- * the rest. */
+ * the session's protocol), then call session_side_end. All that a session was told in one turn of
+ * the loop is sent when the turn ends, with one system call. */
 struct reply *session_side_begin(struct session *session);
 void session_side_end(struct session *session);
 
