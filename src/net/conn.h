@@ -8,7 +8,8 @@
  * that is read into directly, so that a big argument is not copied again and again.
  *
  * Output. conn_try_write sends at once what the socket takes; conn_queue keeps the rest and
- * finishes it with one outstanding asynchronous write. */
+ * finishes it with one outstanding asynchronous write. conn_hold is for what may be followed by
+ * more in the same turn of the loop: all of it leaves together, when the turn ends. */
 #ifndef PACKLIST_NET_CONN_H
 #define PACKLIST_NET_CONN_H
 
@@ -72,8 +73,13 @@ size_t conn_input_allocated(const struct conn *conn);
  * `ended` in the next turn. */
 size_t conn_try_write(struct conn *conn, const char *bytes, size_t len);
 
-/* Copies bytes to the end of the queue and sends them when the socket allows. */
+/* Copies bytes to the end of the queue and sends them when the socket allows, behind held ones
+ * if there are any. */
 void conn_queue(struct conn *conn, const char *bytes, size_t len);
+
+/* Copies bytes to the end of the queue and sends them after all upcalls of this turn, before the
+ * loop sleeps, with one system call for all that was held until then; sooner when that is much. */
+void conn_hold(struct conn *conn, const char *bytes, size_t len);
 
 /* Hands over a mem_alloc'ed buffer whose bytes [start, end) are to be sent: no copy; the connection
  * frees it. */

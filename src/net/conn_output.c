@@ -7,8 +7,10 @@
  *             ^start                                          ^end   ^capacity
  *
  * Invariants
- *   1. The struct exists exactly while bytes are queued, and then a write is outstanding.
- *   2. queued = sum of (end - start) >= submitted > 0; the submitted bytes are the queue's first.
+ *   1. The struct exists exactly while bytes are queued, and then either a write is outstanding or
+ *      it is held: it stands in the net's list and is sent before the loop sleeps.
+ *   2. queued = sum of (end - start) >= submitted; the submitted bytes are the queue's first, and
+ *      there are some exactly while it is not held.
  *   3. Submitted bytes stay where they are until the write has called back; new ones may be
  *      appended behind them, even in the same chunk. */
 #include "base/alloc.h"
@@ -33,6 +35,8 @@ struct output {
     struct chunk *last;
     size_t queued;
     size_t submitted;
+    struct output *next_held;
+    struct output **held_link; /* what points to this in the net's list; NULL = is not held */
 };
 
 static void chunk_free(struct chunk *chunk) {
@@ -40,16 +44,36 @@ static void chunk_free(struct chunk *chunk) {
     mem_free(chunk);
 }
 
-static struct chunk *chunk_new(size_t len) {
+static struct chunk *chunk_new(size_t len, size_t least) {
     size_t size = sizeof(struct chunk) + len;
-    size = mem_good_size(size > CONN_CHUNK_SIZE ? size : CONN_CHUNK_SIZE);
+    size = mem_good_size(size > least ? size : least);
     struct chunk *chunk = mem_alloc(size);
     *chunk = (struct chunk){.bytes = (char *)(chunk + 1), .capacity = size - sizeof(struct chunk)};
     return chunk;
 }
 
+/* --- The list of those who hold output --- */
+
+static void link_held(struct output *output) {
+    struct net *net = net_of(output->conn);
+    output->next_held = net->held;
+    output->held_link = &net->held;
+    if (net->held != NULL) net->held->held_link = &output->next_held;
+    net->held = output;
+}
+
+static void unlink_held(struct output *output) {
+    if (output->held_link == NULL) return;
+    *output->held_link = output->next_held;
+    if (output->next_held != NULL) output->next_held->held_link = output->held_link;
+    output->held_link = NULL;
+}
+
+/* --- Sending --- */
+
 void conn_output_drop(struct conn *conn) {
     if (conn->output == NULL) return;
+    unlink_held(conn->output);
     struct chunk *next;
     for (struct chunk *chunk = conn->output->first; chunk != NULL; chunk = next) {
         next = chunk->next;
@@ -72,11 +96,10 @@ static void fail(struct conn *conn, int status) {
         shutdown(conn_fd(conn), SHUT_RDWR);
 }
 
-/* Takes the bytes that were sent off the queue. An empty queue is not used again. */
-static void remove_submitted(struct output *output) {
-    size_t left = output->submitted;
+/* Takes bytes that were sent off the queue. An empty queue is not used again. */
+static void remove_sent(struct output *output, size_t sent) {
+    size_t left = sent;
     output->queued -= left;
-    output->submitted = 0;
     while (left > 0) {
         struct chunk *chunk = output->first;
         size_t len = chunk->end - chunk->start;
@@ -101,7 +124,8 @@ static void on_written(uv_write_t *request, int status) {
         return;
     }
     net_of(conn)->totals.output_bytes += output->submitted;
-    remove_submitted(output);
+    remove_sent(output, output->submitted);
+    output->submitted = 0;
     if (output->first != NULL) {
         submit(output);
         return;
@@ -110,19 +134,55 @@ static void on_written(uv_write_t *request, int status) {
     if (conn->flags & CONN_DRAINING) conn_close(conn);
 }
 
-/* Hands the first chunks to one uv_write. */
-static void submit(struct output *output) {
-    uv_buf_t buffers[CONN_BATCH_MAX];
+/* The first chunks as buffers for one system call; *bytes is what they hold. */
+static unsigned fill_buffers(const struct output *output, uv_buf_t buffers[CONN_BATCH_MAX],
+                             size_t *bytes) {
     unsigned count = 0;
+    *bytes = 0;
     for (struct chunk *chunk = output->first; chunk != NULL && count < CONN_BATCH_MAX;
          chunk = chunk->next) {
         size_t len = chunk->end - chunk->start;
         buffers[count++] = (uv_buf_t){.base = chunk->bytes + chunk->start, .len = len};
-        output->submitted += len;
+        *bytes += len;
     }
+    return count;
+}
+
+/* Hands the first chunks to one uv_write. */
+static void submit(struct output *output) {
+    uv_buf_t buffers[CONN_BATCH_MAX];
+    unsigned count = fill_buffers(output, buffers, &output->submitted);
     output->request.data = output;
     int status = uv_write(&output->request, &output->conn->stream, buffers, count, on_written);
     if (status < 0) fail(output->conn, status);
+}
+
+/* Sends held output: at once what the socket takes, the rest as any other queue. */
+void conn_release(struct conn *conn) {
+    struct output *output = conn->output;
+    if (output == NULL || output->held_link == NULL) return;
+    unlink_held(output);
+    if (conn->flags & CONN_CLOSING) return; /* its close callback frees the queue */
+    uv_buf_t buffers[CONN_BATCH_MAX];
+    size_t bytes;
+    unsigned count = fill_buffers(output, buffers, &bytes);
+    int sent = uv_try_write(&conn->stream, buffers, count);
+    if (sent < 0 && sent != UV_EAGAIN) {
+        fail(conn, sent);
+        return;
+    }
+    if (sent > 0) {
+        net_of(conn)->totals.output_bytes += (size_t)sent;
+        remove_sent(output, (size_t)sent);
+    }
+    if (output->first != NULL)
+        submit(output);
+    else
+        conn_output_drop(conn);
+}
+
+void conn_release_all(struct net *net) {
+    while (net->held != NULL) conn_release(net->held->conn);
 }
 
 static bool takes_output(const struct conn *conn) {
@@ -157,9 +217,18 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
     return 0;
 }
 
-void conn_queue(struct conn *conn, const char *bytes, size_t len) {
-    if (len == 0 || !takes_output(conn)) return;
-    struct output *output = output_of(conn);
+/* Something was appended: sends it unless a write is outstanding, or the queue is held and not too
+ * long for that. */
+static void send_appended(struct output *output) {
+    if (output->submitted > 0) return;
+    if (output->held_link == NULL)
+        submit(output);
+    else if (output->queued > CONN_HOLD_MAX)
+        conn_release(output->conn);
+}
+
+/* Copies bytes behind the last ones; where a new chunk is needed it has at least `least` bytes. */
+static void append_bytes(struct output *output, const char *bytes, size_t len, size_t least) {
     output->queued += len;
     struct chunk *last = output->last;
     if (last != NULL) {
@@ -171,12 +240,29 @@ void conn_queue(struct conn *conn, const char *bytes, size_t len) {
         len -= part;
     }
     if (len > 0) {
-        struct chunk *chunk = chunk_new(len);
+        struct chunk *chunk = chunk_new(len, least);
         memcpy(chunk->bytes, bytes, len);
         chunk->end = len;
         append(output, chunk);
     }
-    if (output->submitted == 0) submit(output);
+}
+
+void conn_queue(struct conn *conn, const char *bytes, size_t len) {
+    if (len == 0 || !takes_output(conn)) return;
+    struct output *output = output_of(conn);
+    append_bytes(output, bytes, len, CONN_CHUNK_SIZE);
+    send_appended(output);
+}
+
+/* Held chunks begin small, as most who are sent something get little of it, and double. */
+void conn_hold(struct conn *conn, const char *bytes, size_t len) {
+    if (len == 0 || !takes_output(conn)) return;
+    bool is_first = conn->output == NULL;
+    struct output *output = output_of(conn);
+    if (is_first) link_held(output);
+    size_t least = is_first ? CONN_HOLD_SIZE : output->last->capacity * 2;
+    append_bytes(output, bytes, len, least < CONN_CHUNK_SIZE ? least : CONN_CHUNK_SIZE);
+    send_appended(output);
 }
 
 void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end) {
@@ -189,7 +275,7 @@ void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end)
     *chunk = (struct chunk){.bytes = buffer, .start = start, .end = end, .capacity = end};
     output->queued += end - start;
     append(output, chunk);
-    if (output->submitted == 0) submit(output);
+    send_appended(output);
 }
 
 size_t conn_pending_output(const struct conn *conn) {

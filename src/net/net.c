@@ -31,8 +31,9 @@ static void on_idle(uv_idle_t *idle) {
 static void on_prepare(uv_prepare_t *prepare) {
     struct net *net = prepare->loop->data;
     net->reader = NULL;
-    if (net->before_poll == NULL) return;
-    if (net->before_poll(net->before_poll_arg))
+    bool stays_awake = net->before_poll != NULL && net->before_poll(net->before_poll_arg);
+    conn_release_all(net);
+    if (stays_awake)
         uv_idle_start(&net->idle, on_idle);
     else
         uv_idle_stop(&net->idle);
@@ -77,6 +78,7 @@ void net_free(struct net *net) {
 
 void net_run(struct net *net) {
     uv_run(&net->loop, UV_RUN_DEFAULT);
+    conn_release_all(net);
 }
 
 void net_stop(struct net *net) {

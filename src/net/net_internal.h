@@ -18,7 +18,7 @@
  * A tail that is longer, or announced to become so, has a buffer of its own. */
 #ifdef TINY_LIMITS
 enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_TURN_MAX = 256, CONN_BELIEVED = 200 };
-enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3 };
+enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_HOLD_SIZE = 64, CONN_HOLD_MAX = 200 };
 #else
 enum {
     CONN_TAIL_MAX = 32 * 1024,
@@ -28,7 +28,9 @@ enum {
 };
 enum {
     CONN_CHUNK_SIZE = 16 * 1024, /* of the output queue */
-    CONN_BATCH_MAX = 64          /* chunks handed to one write */
+    CONN_BATCH_MAX = 64,         /* chunks handed to one write */
+    CONN_HOLD_SIZE = 512,        /* of the first chunk of held output; later ones are larger */
+    CONN_HOLD_MAX = 64 * 1024    /* bytes that wait for the end of the turn */
 };
 #endif
 
@@ -42,6 +44,7 @@ struct net {
     void *before_poll_arg;
     char *read_buffer;
     struct conn_totals totals;
+    struct output *held; /* to be sent before the loop sleeps: linked by next_held */
 
     /* Whose bytes are being presented (the innermost), and what conn_expect said about them. */
     struct conn *presenting;
@@ -88,5 +91,11 @@ void conn_accept(uv_stream_t *stream, const struct conn_events *events, void *ow
 
 /* Frees the queued bytes; no write may be outstanding. */
 void conn_output_drop(struct conn *conn);
+
+/* Sends what conn_hold kept. */
+void conn_release_all(struct net *net);
+
+/* The same for one connection; nothing when it holds nothing. */
+void conn_release(struct conn *conn);
 
 #endif

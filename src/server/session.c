@@ -56,20 +56,30 @@ static void flush(struct session *session, struct reply *reply) {
     session_check_output_limit(session);
 }
 
+void session_tell(struct session *session, struct slice bytes) {
+    if (session == server.current) {
+        reply_raw(&server.reply, bytes);
+        return;
+    }
+    if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) return;
+    conn_hold(conn_of_session(session), bytes.ptr, bytes.len);
+    session_check_output_limit(session);
+}
+
 struct reply *session_side_begin(struct session *session) {
-    if (session == server.current) flush(session, &server.reply);
+    if (session == server.current) return &server.reply;
     server.side_reply.len = 0;
     server.side_reply.protocol = session->protocol;
     return &server.side_reply;
 }
 
 void session_side_end(struct session *session) {
-    const uint32_t unwanted = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_CLOSING;
-    if (session->flags & unwanted)
-        reply_reset(&server.side_reply);
-    else
-        flush(session, &server.side_reply);
+    if (session == server.current) return;
+    struct reply *reply = &server.side_reply;
+    if (!(session->flags & SESSION_REPLY_SKIP))
+        session_tell(session, slice_make(reply->data, reply->len));
     session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
+    reply_reset(reply);
 }
 
 void session_check_output_limit(struct session *session) {

@@ -78,9 +78,14 @@ extern const struct conn_events session_events;
 void session_close(struct session *session);
 void session_close_after_reply(struct session *session);
 
-/* Writes a reply to a session other than the one being served: fill the returned writer (speaking
- * the session's protocol), then call session_side_end, which sends what the socket takes and queues
- * the rest. */
+/* Sends a session bytes that are not the reply to its own command (`bytes` are RESP of its
+ * protocol). All that it is told in one turn of the loop leaves with one system call when the turn
+ * ends; the session being served finds it among its replies, in order. May close the session, when
+ * it is over its output limit. */
+void session_tell(struct session *session, struct slice bytes);
+
+/* The same for a reply that is still to be written: fill the returned writer (speaking the session's
+ * protocol), then call session_side_end. One at a time; session_tell is allowed in between. */
 struct reply *session_side_begin(struct session *session);
 void session_side_end(struct session *session);
 

@@ -519,7 +519,10 @@ static void write_stream(struct conn *conn, size_t len, int way) {
         conn_queue_owned(conn, bytes, 7, 7 + len);
         return;
     }
-    conn_queue(conn, bytes + 7 + sent, len - sent);
+    if (way == 3)
+        conn_hold(conn, bytes + 7, len);
+    else
+        conn_queue(conn, bytes + 7 + sent, len - sent);
     mem_free(bytes);
 }
 
@@ -535,7 +538,7 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
     written = 0;
     for (int i = 0; i < ROUNDS; i++) {
         size_t len = 1 + random_below(&dice, (uint64_t)1 << random_below(&dice, 19));
-        write_stream(conn, len, (int)random_below(&dice, 3));
+        write_stream(conn, len, (int)random_below(&dice, 4));
         assert_true(conn_pending_output(conn) <= written - read);
         if (random_below(&dice, 4) == 0) {
             ssize_t got = recv(slow, bytes, random_below(&dice, sizeof(bytes)) + 1, 0);
@@ -562,6 +565,58 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
     assert_int_equal(world.ended, 0);
     close(slow);
     close(quick);
+}
+
+static void held_output_leaves_when_the_turn_ends(void **state) {
+    (void)state;
+    char bytes[16];
+    int fd = client_new();
+    struct conn *conn = world.newest;
+    unsigned long long before = conn_totals(world.net).output_bytes;
+    conn_hold(conn, "one ", 4);
+    assert_int_equal(conn_try_write(conn, "x", 1), 0); /* would overtake */
+    conn_hold(conn, "two ", 4);
+    conn_queue(conn, "three ", 6);
+    assert_int_equal(conn_pending_output(conn), 14);
+    assert_int_equal(recv(fd, bytes, sizeof(bytes), 0), -1);
+    turn();
+    assert_int_equal(conn_pending_output(conn), 0);
+    assert_int_equal(conn_totals(world.net).output_bytes - before, 14);
+    client_receive(fd, bytes, 14);
+    assert_memory_equal(bytes, "one two three ", 14);
+    assert_int_equal(conn_try_write(conn, "x", 1), 1);
+    close(fd);
+}
+
+static void much_held_output_does_not_wait_for_the_end_of_the_turn(void **state) {
+    (void)state;
+    static char bytes[CONN_HOLD_MAX];
+    int fd = client_new();
+    struct conn *conn = world.newest;
+    unsigned long long before = conn_totals(world.net).output_bytes;
+    conn_hold(conn, bytes, sizeof(bytes));
+    assert_int_equal(conn_totals(world.net).output_bytes, before);
+    conn_hold(conn, "x", 1);
+    assert_true(conn_totals(world.net).output_bytes > before);
+    client_receive(fd, bytes, sizeof(bytes));
+    close(fd);
+}
+
+static void held_output_is_sent_before_a_close_after_write_and_dropped_by_a_close(void **state) {
+    (void)state;
+    char bytes[8];
+    int patient = client_new();
+    conn_hold(world.newest, "bye", 3);
+    conn_close_after_write(world.newest);
+    int dropped = client_new();
+    conn_hold(world.newest, "never", 5);
+    conn_close(world.newest);
+    client_receive(patient, bytes, 3);
+    assert_memory_equal(bytes, "bye", 3);
+    assert_true(client_at_end(patient));
+    assert_true(client_at_end(dropped));
+    close(patient);
+    close(dropped);
 }
 
 static void pending_output_counts_what_the_socket_has_not_taken(void **state) {
@@ -1138,6 +1193,9 @@ int main(void) {
         NET_TEST(pending_output_counts_what_the_socket_has_not_taken),
         NET_TEST(a_full_socket_takes_nothing_and_is_no_error),
         NET_TEST(close_after_write_sends_all_and_then_closes),
+        NET_TEST(held_output_leaves_when_the_turn_ends),
+        NET_TEST(much_held_output_does_not_wait_for_the_end_of_the_turn),
+        NET_TEST(held_output_is_sent_before_a_close_after_write_and_dropped_by_a_close),
         NET_TEST(close_after_write_closes_at_once_when_nothing_is_queued),
         NET_TEST(a_client_that_shut_its_sending_side_down_still_gets_its_answer),
         NET_TEST(a_draining_connection_whose_client_dies_is_closed_without_an_upcall),
