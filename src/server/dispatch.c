@@ -94,8 +94,8 @@ static bool needs_auth(const struct session *session, const struct command *comm
     return session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH);
 }
 
-/* CLIENT REPLY: takes back what the command has answered when the client does not want it. The reply
- * to a command that waits is still to come: session_side_end drops it. */
+/* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
+ * reply to a command that waits is still to come: session_side_end drops it. */
 static void suppress_reply(struct session *session, struct reply *reply, size_t begin) {
     bool unwanted = session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);
     if (unwanted && reply->len > begin) reply->len = begin;
