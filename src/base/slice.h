@@ -6,6 +6,7 @@
 #ifndef PACKLIST_BASE_SLICE_H
 #define PACKLIST_BASE_SLICE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,12 @@ static inline const char *slice_end(struct slice a) {
 
 static inline struct slice slice_of_cstr(const char *cstr) {
     return (struct slice){cstr, strlen(cstr)};
+}
+
+/* The precision that prints a slice by "%.*s": its length, cut to what printf can count. */
+static inline int slice_precision(struct slice a) {
+    const int max = INT_MAX / 2;
+    return a.len < (size_t)max ? (int)a.len : max;
 }
 
 static inline bool slice_equal(struct slice a, struct slice b) {

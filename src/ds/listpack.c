@@ -59,7 +59,7 @@ static size_t string12_length(const uint8_t *p) {
 
 static size_t string32_length(const uint8_t *p) {
     uint32_t len;
-    memcpy(&len, p + 1, sizeof len);
+    memcpy(&len, p + 1, sizeof(len));
     return len;
 }
 
@@ -121,7 +121,7 @@ static size_t encode_string_header(uint8_t *dst, size_t len) {
     }
     uint32_t len32 = (uint32_t)len;
     dst[0] = LISTPACK_STRING32;
-    memcpy(dst + 1, &len32, sizeof len32);
+    memcpy(dst + 1, &len32, sizeof(len32));
     return 5;
 }
 
@@ -264,15 +264,15 @@ static struct probe make_probe(const struct listpack_element *needle) {
     }
     memset(ones, 0xFF, used);
     struct probe probe;
-    memcpy(&probe.word, bytes, sizeof bytes);
-    memcpy(&probe.mask, ones, sizeof ones);
+    memcpy(&probe.word, bytes, sizeof(bytes));
+    memcpy(&probe.mask, ones, sizeof(ones));
     return probe;
 }
 
 /* May the element at `p`, with 8 readable bytes, equal the needle? */
 static inline bool probe_matches(const struct probe *probe, const uint8_t *p) {
     uint64_t word;
-    memcpy(&word, p, sizeof word);
+    memcpy(&word, p, sizeof(word));
     return ((word ^ probe->word) & probe->mask) == 0;
 }
 
@@ -368,8 +368,8 @@ void listpack_write_header(uint8_t *dst, size_t body_size, size_t count) {
     assert(body_size <= UINT32_MAX - LISTPACK_OVERHEAD);
     uint32_t total = (uint32_t)(body_size + LISTPACK_OVERHEAD);
     uint16_t count16 = (uint16_t)(count < COUNT_UNKNOWN ? count : COUNT_UNKNOWN);
-    memcpy(dst, &total, sizeof total);
-    memcpy(dst + 4, &count16, sizeof count16);
+    memcpy(dst, &total, sizeof(total));
+    memcpy(dst + 4, &count16, sizeof(count16));
 }
 
 /* Size of "encoding + data" of the untrusted element at `p` < end, or 0 when it is malformed or its
@@ -424,8 +424,8 @@ bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *c
     if (size < LISTPACK_OVERHEAD) return false;
     uint32_t total;
     uint16_t count16;
-    memcpy(&total, bytes, sizeof total);
-    memcpy(&count16, bytes + 4, sizeof count16);
+    memcpy(&total, bytes, sizeof(total));
+    memcpy(&count16, bytes + 4, sizeof(count16));
     if (total != size || bytes[size - 1] != LISTPACK_END) return false;
     if (!validate_body(bytes + LISTPACK_HEADER_SIZE, bytes + size - 1, count, canonical)) {
         return false;

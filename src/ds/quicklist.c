@@ -68,8 +68,8 @@ struct quicklist_limits quicklist_limits_of(const struct quicklist *list) {
 /* --- Life --- */
 
 struct quicklist *quicklist_new(struct quicklist_limits limits) {
-    struct quicklist *list = mem_alloc_zeroed(sizeof *list);
-    list->allocated = mem_good_size(sizeof *list);
+    struct quicklist *list = mem_alloc_zeroed(sizeof(*list));
+    list->allocated = mem_good_size(sizeof(*list));
     adopt_limits(list, limits);
     return list;
 }
@@ -139,7 +139,7 @@ struct quicklist *quicklist_copy(const struct quicklist *list) {
 
 void quicklist_free(struct quicklist *list) {
     quicklist_nodes_remove(list, 0, list->nodes);
-    mem_free_sized(list, sizeof *list);
+    mem_free_sized(list, sizeof(*list));
 }
 
 /* --- Figures --- */

@@ -42,7 +42,7 @@ static bool node_check(const struct quicklist *list, const struct quicklist_plac
 }
 
 bool quicklist_check(const struct quicklist *list) {
-    struct totals totals = {.allocated = mem_good_size(sizeof *list)};
+    struct totals totals = {.allocated = mem_good_size(sizeof(*list))};
     if (list->tree.root.nodes != (list->nodes > 2 ? list->nodes - 2 : 0)) return false;
     if (!quicklist_tree_check(&list->tree)) return false;
     if (list->nodes < 1 && list->head.node.buffer != NULL) return false;

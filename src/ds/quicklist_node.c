@@ -209,7 +209,7 @@ void quicklist_open_free(struct quicklist_open *open, size_t *allocated) {
 
 static uint32_t stream_size(const struct quicklist_node *node) {
     uint32_t size;
-    memcpy(&size, node->buffer, sizeof size);
+    memcpy(&size, node->buffer, sizeof(size));
     return size;
 }
 
@@ -238,7 +238,7 @@ void quicklist_node_pack(struct quicklist_node *node, size_t *allocated) {
     if (node->flags & (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE)) return;
     if (quicklist_node_serialized(node) < PACK_SERIALIZED_MIN || node->size <= PACK_GAIN_MIN)
         return;
-    uint8_t *workspace = node->size <= sizeof on_stack ? on_stack : mem_alloc(node->size);
+    uint8_t *workspace = node->size <= sizeof(on_stack) ? on_stack : mem_alloc(node->size);
     unsigned size = lzf_compress(node->buffer, node->size, workspace, node->size - PACK_GAIN_MIN);
     size_t wanted = STREAM_HEADER_SIZE + (size_t)size;
     if (size == 0 || mem_good_size(wanted) >= mem_good_size(node->size)) {
@@ -246,7 +246,7 @@ void quicklist_node_pack(struct quicklist_node *node, size_t *allocated) {
     } else {
         uint8_t *packed = buffer_new(wanted, allocated);
         uint32_t header = size;
-        memcpy(packed, &header, sizeof header);
+        memcpy(packed, &header, sizeof(header));
         memcpy(packed + STREAM_HEADER_SIZE, workspace, size);
         quicklist_node_free(node, allocated);
         node->buffer = packed;

@@ -203,7 +203,7 @@ void quicklist_tree_insert(struct quicklist_tree *tree, size_t index, struct qui
     tree->root = (tree_ref){0};
     tree->height++;
     array_resize(tree, &tree->root, tree->height, 2);
-    memcpy(tree->root.child, halves, sizeof halves);
+    memcpy(tree->root.child, halves, sizeof(halves));
     sum_up(&tree->root, tree->height);
 }
 

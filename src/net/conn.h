@@ -35,6 +35,10 @@ struct conn_events {
      * call conn_close, or conn_close_after_write: a client that has only shut down its sending
      * side still reads the queued output. */
     void (*ended)(struct conn *conn, const char *reason);
+
+    /* The output that conn_close_after_write left to be sent is sent, or cannot be; once. The
+     * connection is closed when the upcall returns. */
+    void (*drained)(struct conn *conn);
 };
 
 /* The owner's memory; lives as long as the connection. conn_of_session goes back. Both O(1). */
@@ -47,7 +51,8 @@ struct conn *conn_of_session(void *session);
 void conn_close(struct conn *conn);
 
 /* Stops reading and closes as soon as the queued output is sent (at once when there is none) or
- * cannot be sent. No upcall follows, and no more output is taken. */
+ * cannot be sent. If it is not closed at once, `drained` follows, and nothing else; no more output
+ * is taken. conn_close cuts it short, without an upcall. */
 void conn_close_after_write(struct conn *conn);
 bool conn_is_closing(const struct conn *conn); /* true after either */
 
@@ -87,6 +92,10 @@ void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end)
 
 /* Bytes queued and not yet taken by the socket. O(1). */
 size_t conn_pending_output(const struct conn *conn);
+
+/* Has the socket taken any of the queued output since this was asked last? False when none is
+ * queued any more. O(1). */
+bool conn_output_moved(struct conn *conn);
 
 /* --- Facts --- */
 

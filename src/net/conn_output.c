@@ -37,6 +37,8 @@ struct output {
     size_t submitted;
     struct output *next_held;
     struct output **held_link; /* what points to this in the net's list; NULL = is not held */
+    size_t removed; /* from the queue since it exists */
+    size_t seen;    /* bytes that the socket had taken when conn_output_moved was asked last */
 };
 
 static void chunk_free(struct chunk *chunk) {
@@ -83,6 +85,12 @@ void conn_output_drop(struct conn *conn) {
     conn->output = NULL;
 }
 
+/* The owner has asked for the end before, so this is not inside its own call. */
+static void finish_draining(struct conn *conn) {
+    conn->events->drained(conn);
+    conn_close(conn);
+}
+
 /* A write failed: nothing can be sent any more. Shutting the socket down makes the reading side end
  * in the next turn of the loop, so that `ended` is never called from inside the owner's own call.
  * Where nothing is read any more the owner has done its part already. */
@@ -90,7 +98,9 @@ static void fail(struct conn *conn, int status) {
     conn->flags |= CONN_FAILED;
     conn->error = status;
     conn_output_drop(conn);
-    if (conn->flags & (CONN_DRAINING | CONN_ENDED))
+    if (conn->flags & CONN_DRAINING)
+        finish_draining(conn);
+    else if (conn->flags & CONN_ENDED)
         conn_close(conn);
     else
         shutdown(conn_fd(conn), SHUT_RDWR);
@@ -100,6 +110,7 @@ static void fail(struct conn *conn, int status) {
 static void remove_sent(struct output *output, size_t sent) {
     size_t left = sent;
     output->queued -= left;
+    output->removed += left;
     while (left > 0) {
         struct chunk *chunk = output->first;
         size_t len = chunk->end - chunk->start;
@@ -131,7 +142,7 @@ static void on_written(uv_write_t *request, int status) {
         return;
     }
     conn_output_drop(conn);
-    if (conn->flags & CONN_DRAINING) conn_close(conn);
+    if (conn->flags & CONN_DRAINING) finish_draining(conn);
 }
 
 /* The first chunks as buffers for one system call; *bytes is what they hold. */
@@ -282,4 +293,13 @@ size_t conn_pending_output(const struct conn *conn) {
     const struct output *output = conn->output;
     if (output == NULL) return 0;
     return output->queued - output->submitted + uv_stream_get_write_queue_size(&conn->stream);
+}
+
+bool conn_output_moved(struct conn *conn) {
+    struct output *output = conn->output;
+    if (output == NULL) return false;
+    size_t taken = output->removed + output->queued - conn_pending_output(conn);
+    bool moved = taken != output->seen;
+    output->seen = taken;
+    return moved;
 }

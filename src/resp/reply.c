@@ -95,8 +95,8 @@ void reply_error_format(struct reply *reply, const char *format, ...) {
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int len = vsnprintf(shorter, sizeof shorter, format, args);
-    if (len < (int)sizeof shorter) {
+    int len = vsnprintf(shorter, sizeof(shorter), format, args);
+    if (len < (int)sizeof(shorter)) {
         reply_error_text(reply, slice_make(shorter, len > 0 ? (size_t)len : 0));
     } else {
         char *longer = mem_alloc((size_t)len + 1);

@@ -72,7 +72,7 @@ static inline int64_t read_integer_wide(const uint8_t *p, size_t size) {
     if (size == 2) return *p;
     if (size == 3) return (int64_t)((uint64_t)(p[0] & 31) << 59 | (uint64_t)p[1] << 51) >> 51;
     uint64_t bits;
-    memcpy(&bits, p + 1, sizeof bits);
+    memcpy(&bits, p + 1, sizeof(bits));
     unsigned shift = 64 - 8 * ((unsigned)size - 2);
     return (int64_t)(bits << shift) >> shift;
 }

@@ -36,7 +36,8 @@ void client_setinfo_command(struct call *call) {
     struct slice name = call->argv[2], value = call->argv[3];
     sds *text = library_text(call->session, name);
     if (!text) {
-        reply_error_format(call->reply, "ERR Unrecognized option '%.*s'", (int)name.len, name.ptr);
+        reply_error_format(call->reply, "ERR Unrecognized option '%.*s'", slice_precision(name),
+                           name.ptr);
         return;
     }
     char as_sent[sizeof("lib-name")];

@@ -83,7 +83,8 @@ static void list_type(struct call *call, struct slice name) {
     if (type == CLIENT_TYPE_NORMAL) {
         list_all(call);
     } else if (type == CLIENT_TYPE_ANY) {
-        reply_error_format(call->reply, "ERR Unknown client type '%.*s'", (int)name.len, name.ptr);
+        reply_error_format(call->reply, "ERR Unknown client type '%.*s'", slice_precision(name),
+                           name.ptr);
     } else {
         call_answer_text(call, sds_new(SLICE("")));
     }

@@ -65,7 +65,7 @@ void config_get_command(struct call *call) {
 static void refuse_set(struct call *call, struct slice name, const char *why) {
     reply_error_format(call->reply,
                        "ERR CONFIG SET failed (possibly related to argument '%.*s') - %s",
-                       (int)name.len, name.ptr, why);
+                       slice_precision(name), name.ptr, why);
 }
 
 /* Reads the pairs into `changes`; false when it answered an error: the first one in the order of
@@ -78,7 +78,7 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
         if (!directive) {
             reply_error_format(call->reply,
                                "ERR Unknown option or number of arguments for CONFIG SET - '%.*s'",
-                               (int)name.len, name.ptr);
+                               slice_precision(name), name.ptr);
             return false;
         }
         uint64_t bit = UINT64_C(1) << config_directive_index(directive);

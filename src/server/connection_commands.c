@@ -132,7 +132,7 @@ static bool parse_hello(struct call *call, struct hello *hello) {
             return false;
         } else {
             reply_error_format(call->reply, "ERR Syntax error in HELLO option '%.*s'",
-                               (int)call->argv[i].len, call->argv[i].ptr);
+                               slice_precision(call->argv[i]), call->argv[i].ptr);
             return false;
         }
     }

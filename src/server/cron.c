@@ -9,14 +9,17 @@ enum { SAMPLE_EVERY_MS = 100, DECAY_EVERY_MS = 1000 };
 
 static struct net_timer *timer;
 
-/* Closes clients that have been silent for longer than `timeout`; those that wait for a key have
- * their own deadline. */
+/* Closes clients that have been silent for longer than `timeout`: those who neither send anything
+ * nor read what is sent to them. Those that wait for a key have their own deadline, and those that
+ * are paused are not silent by their own will. */
 static void close_idle_sessions(void) {
+    const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
     if (server.config.timeout == 0) return;
     struct session *next;
     for (struct session *session = server.sessions.first; session; session = next) {
         next = session->next;
-        if (session->flags & SESSION_BLOCKED) continue;
+        if (conn_output_moved(conn_of_session(session))) session->active_ms = server.now_ms;
+        if (session->flags & waiting) continue;
         if (server.now_ms - session->active_ms <= server.config.timeout * 1000) continue;
         log_verbose("Closing idle client id=%llu", (unsigned long long)session->id);
         session_close(session);

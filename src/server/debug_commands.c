@@ -129,7 +129,7 @@ static void debug_error(struct call *call) {
 }
 
 static void debug_log(struct call *call) {
-    log_warning("DEBUG LOG: %.*s", (int)call->argv[2].len, call->argv[2].ptr);
+    log_warning("DEBUG LOG: %.*s", slice_precision(call->argv[2]), call->argv[2].ptr);
     reply_ok(call->reply);
 }
 

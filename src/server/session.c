@@ -44,6 +44,7 @@ static void flush(struct session *session, struct reply *reply) {
     struct conn *conn = conn_of_session(session);
     server.stats.replies_written++;
     size_t sent = conn_try_write(conn, reply->data, reply->len);
+    if (sent > 0) session->active_ms = server.now_ms;
     if (sent < reply->len && reply->len - sent >= HAND_OVER_AT) {
         int protocol = reply->protocol;
         conn_queue_owned(conn, reply->data, sent, reply->len);
@@ -97,7 +98,7 @@ void session_check_output_limit(struct session *session) {
     } else {
         session->soft_limit_ms = 0;
     }
-    if (!over || session->flags & SESSION_CLOSING) return;
+    if (!over || session->flags & SESSION_DROPPED) return;
     char peer[CONN_NAME_MAX];
     log_warning("Client id=%llu addr=%s scheduled to be closed ASAP for overcoming of output "
                 "buffer limits (%zu bytes pending).",
@@ -338,19 +339,30 @@ static void session_opened(struct conn *conn, void *owner) {
 static void session_ended(struct conn *conn, const char *reason) {
     struct session *session = conn_session(conn);
     log_verbose("Client id=%llu closed connection: %s", (unsigned long long)session->id, reason);
-    session_close(session);
+    /* It may have shut down only its sending side: what waits for it is still sent. */
+    session_close_after_reply(session);
+}
+
+static void session_drained(struct conn *conn) {
+    session_close(conn_session(conn));
+}
+
+/* The session runs nothing more. */
+static void retire(struct session *session) {
+    session->flags |= SESSION_CLOSING;
+    blocking_remove(server.blocking, session);
+    resume_unlink(session);
+    drop_own_parser(session);
+    args_free(session->postponed);
+    session->postponed = NULL;
+    session->flags &= ~(uint32_t)SESSION_PAUSED;
 }
 
 /* Takes the session out of everything that knows it and frees what it owns. */
 static void teardown(struct session *session) {
     if (session->id == 0) return; /* was refused, or torn down already */
-    session->flags |= SESSION_CLOSING;
-    blocking_remove(server.blocking, session);
-    resume_unlink(session);
+    retire(session);
     unlink_session(session);
-    drop_own_parser(session);
-    args_free(session->postponed);
-    session->postponed = NULL;
     sds_free(session->name);
     sds_free(session->lib_name);
     sds_free(session->lib_version);
@@ -372,8 +384,13 @@ void session_close_after_reply(struct session *session) {
         session->flags |= SESSION_CLOSING;
         return;
     }
-    teardown(session);
-    conn_close_after_write(conn_of_session(session));
+    struct conn *conn = conn_of_session(session);
+    if (conn_pending_output(conn) == 0) {
+        session_close(session);
+        return;
+    }
+    retire(session);
+    conn_close_after_write(conn); /* session_drained follows */
 }
 
 struct session *session_by_id(uint64_t id) {
@@ -412,4 +429,5 @@ const struct conn_events session_events = {
     .opened = session_opened,
     .data = session_data,
     .ended = session_ended,
+    .drained = session_drained,
 };

@@ -50,7 +50,7 @@ struct session {
     struct waiter *waiter;  /* while blocked */
     struct args *postponed; /* a command that CLIENT PAUSE held back */
     int64_t created_ms;
-    int64_t active_ms;     /* last time something was read */
+    int64_t active_ms;     /* last time something was read or sent */
     int64_t soft_limit_ms; /* since when the output is over the soft limit; 0 = it is not */
     sds name;              /* CLIENT SETNAME; NULL = none */
     sds lib_name;
@@ -73,8 +73,9 @@ struct session_list {
 extern const struct conn_events session_events;
 
 /* Ends the session: leaves every queue, frees what it owns, closes the connection: at once, or
- * after its output is sent. The session being served is closed when its read has been served. The
- * struct stays readable until the turn of the loop ends. */
+ * after its output is sent; until then it runs nothing more but counts as a client, is listed, and
+ * can be closed at once. The session being served is closed when its read has been served. The
+ * struct stays readable until the turn of the loop in which the connection closes ends. */
 void session_close(struct session *session);
 void session_close_after_reply(struct session *session);
 

@@ -219,6 +219,42 @@ check_in 2 "a connection over maxclients is told so and closed; when one leaves 
         [client_open 2] call PING
     }
 } PONG
+# Lets time pass without the connection of the framework being idle.
+proc pass_time {ms} {
+    set start [clock milliseconds]
+    wait_until {[info_field loading] == 0 && [clock milliseconds] - $start >= $ms}
+}
+
+check_in 2 "a client whose time to wait was longer than the timeout stays when it is answered" {
+    with_config {timeout 1} {
+        set waiting [client_blocked BLPOP nokey 2.3]
+        wait_blocked 0
+        pass_time 300
+        list [$waiting read] [$waiting call PING]
+    }
+} {(nil) PONG}
+check_in 2 "a client that is paused for longer than the timeout stays" {
+    with_config {timeout 1} {
+        set paused [client_open]
+        [client_open] call CLIENT PAUSE 2300 WRITE
+        $paused send SET key value
+        pass_time 2500
+        $paused read
+    }
+} OK
+check_in 2 "a client that reads slowly is not idle" {
+    set megabyte [string repeat x 1048576]
+    r SET big $megabyte
+    with_config {timeout 1} {
+        set slow [client_open]
+        $slow write [string repeat [request {GET big}] 30]
+        for {set i 0} {$i < 30} {incr i} {
+            assert {[$slow read] eq $megabyte}
+            pass_time 100
+        }
+        $slow call PING
+    }
+} PONG
 check_in 2 "timeout closes connections that stay idle, and neither busy nor waiting ones" {
     with_config {timeout 1} {
         set idle [client_open]

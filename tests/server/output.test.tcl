@@ -140,5 +140,43 @@ check_in 2 "the soft limit closes a slow reader that stays over it for its time"
         $quick call PING
     }
 } PONG
+check_in 2 "a soft limit of any number of seconds is counted" {
+    r SET big $megabyte
+    with_config {client-output-buffer-limit "normal 0 1mb 9223372036854775807"} {
+        set slow [slow_reader 30]
+        wait_until {[pending_output slow] > 15000000}
+        after 200
+        $slow read_bytes [string length $megabyte_reply]
+    }
+    r PING
+} PONG
+check_in 2 "a client that has left without reading is one until its replies are sent, and can be killed" {
+    r SET big $megabyte
+    set slow [slow_reader 30]
+    $slow send QUIT
+    wait_until {[string match "* name=slow *flags=c *" [r CLIENT LIST]]}
+    assert_equal [info_field connected_clients] 3
+    for {set i 0} {$i < 30} {incr i} {
+        assert {[$slow read_bytes [string length $megabyte_reply]] eq $megabyte_reply}
+    }
+    assert_equal [$slow read_all] "+OK\r\n"
+    wait_until {[info_field connected_clients] == 2}
+    set slow [slow_reader 30]
+    $slow send QUIT
+    wait_until {[regexp {id=(\d+) [^\n]* name=slow [^\n]*flags=c } [r CLIENT LIST] _ id]}
+    assert_equal [r CLIENT KILL ID $id] 1
+    info_field connected_clients
+} 2
+check_in 2 "a client that has shut down its sending side gets all its replies" {
+    r SET big $megabyte
+    set socket [socket 127.0.0.1 [$current_server port]]
+    chan configure $socket -translation binary
+    puts -nonewline $socket [string repeat [request {GET big}] 30]
+    chan close $socket write
+    after 200
+    set bytes [chan read $socket]
+    chan close $socket
+    expr {$bytes eq [string repeat $megabyte_reply 30]}
+} 1
 
 finish

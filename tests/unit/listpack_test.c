@@ -54,7 +54,7 @@ static void model_free(struct model *model) {
 static void model_remove(struct model *model, size_t i) {
     mem_free(model->texts[i]);
     model->count--;
-    memmove(model->texts + i, model->texts + i + 1, (model->count - i) * sizeof *model->texts);
+    memmove(model->texts + i, model->texts + i + 1, (model->count - i) * sizeof(*model->texts));
     memmove(model->lengths + i, model->lengths + i + 1, (model->count - i) * sizeof(size_t));
 }
 
@@ -123,7 +123,7 @@ static void each_encoding_has_the_bytes_of_the_format(void **state) {
         {SLICE("abc"), SLICE("\x83"
                              "abc\x04")},
     };
-    for (size_t i = 0; i < sizeof golden / sizeof *golden; i++) {
+    for (size_t i = 0; i < sizeof(golden) / sizeof(*golden); i++) {
         uint8_t bytes[32];
         struct listpack_element element;
         listpack_prepare(&element, golden[i].text);
@@ -326,7 +326,7 @@ static void what_was_written_is_valid_and_canonical_and_no_prefix_of_it_is(void 
             /* The same with a header and an end that fit: now the elements must be found wrong,
              * unless the cut fell between two of them. */
             uint32_t total = (uint32_t)len;
-            memcpy(prefix, &total, sizeof total);
+            memcpy(prefix, &total, sizeof(total));
             memset(prefix + 4, 0xFF, 2);
             prefix[len - 1] = LISTPACK_END;
             if (listpack_validate(prefix, len, &count, &canonical)) {

@@ -40,6 +40,7 @@ struct world {
     struct listener *listener;
     int opened;
     int ended; /* upcalls over all connections */
+    int drained;
     struct conn *newest;
     void (*on_opened)(struct conn *conn);
     size_t (*on_data)(struct conn *conn, char *bytes, size_t len);
@@ -82,8 +83,18 @@ static void ended(struct conn *conn, const char *reason) {
         conn_close(conn);
 }
 
-static const struct conn_events EVENTS = {
-    .session_size = sizeof(struct session), .opened = opened, .data = data, .ended = ended};
+static void drained(struct conn *conn) {
+    assert_true(conn_is_closing(conn));
+    assert_int_equal(conn_pending_output(conn), 0);
+    assert_ptr_equal(((struct session *)conn_session(conn))->conn, conn);
+    world.drained++;
+}
+
+static const struct conn_events EVENTS = {.session_size = sizeof(struct session),
+                                          .opened = opened,
+                                          .data = data,
+                                          .ended = ended,
+                                          .drained = drained};
 
 static bool stop_at_once(void *net) {
     net_stop(net);
@@ -676,6 +687,7 @@ static void close_after_write_sends_all_and_then_closes(void **state) {
     assert_stream(bytes, sizeof(bytes), 0);
     TURN_UNTIL(client_at_end(fd));
     assert_int_equal(world.ended, 0);
+    assert_int_equal(world.drained, 1);
     close(fd);
 }
 
@@ -684,6 +696,46 @@ static void close_after_write_closes_at_once_when_nothing_is_queued(void **state
     int fd = client_new();
     conn_close_after_write(world.newest);
     TURN_UNTIL(client_at_end(fd));
+    assert_int_equal(world.drained, 0);
+    close(fd);
+}
+
+static void a_draining_connection_can_be_closed_at_once(void **state) {
+    (void)state;
+    int fd = client_new();
+    written = 0;
+    write_stream(world.newest, 6 << 20, 0);
+    conn_close_after_write(world.newest);
+    turn();
+    int server_fd = conn_fd(world.newest);
+    conn_close(world.newest);
+    TURN_UNTIL(fcntl(server_fd, F_GETFD) < 0);
+    assert_int_equal(world.drained, 0);
+    close(fd);
+}
+
+static void output_moves_while_the_client_reads(void **state) {
+    (void)state;
+    enum { TOTAL = 30 << 20, READ = 3 << 20 }; /* sockets hold less than the difference */
+    int fd = client_new();
+    struct conn *conn = world.newest;
+    assert_false(conn_output_moved(conn));
+    written = 0;
+    write_stream(conn, TOTAL, 0);
+    for (int i = 0; i < 20; i++) turn(); /* the socket is full now */
+    conn_output_moved(conn);
+    turn();
+    assert_false(conn_output_moved(conn));
+    conn_queue(conn, "x", 1); /* what is queued has not moved yet */
+    assert_false(conn_output_moved(conn));
+    char *bytes = mem_alloc(TOTAL + 1);
+    client_receive(fd, bytes, READ);
+    turn();
+    assert_true(conn_output_moved(conn));
+    client_receive(fd, bytes, TOTAL - READ + 1);
+    TURN_UNTIL(conn_pending_output(conn) == 0);
+    assert_false(conn_output_moved(conn));
+    mem_free(bytes);
     close(fd);
 }
 
@@ -708,7 +760,7 @@ static void a_client_that_shut_its_sending_side_down_still_gets_its_answer(void 
     close(fd);
 }
 
-static void a_draining_connection_whose_client_dies_is_closed_without_an_upcall(void **state) {
+static void a_draining_connection_whose_client_dies_is_closed(void **state) {
     (void)state;
     int fd = client_new();
     written = 0;
@@ -720,6 +772,7 @@ static void a_draining_connection_whose_client_dies_is_closed_without_an_upcall(
     client_reset(fd);
     TURN_UNTIL(fcntl(server_fd, F_GETFD) < 0);
     assert_int_equal(world.ended, 0);
+    assert_int_equal(world.drained, 1);
 }
 
 /* --- Ends --- */
@@ -1197,8 +1250,10 @@ int main(void) {
         NET_TEST(much_held_output_does_not_wait_for_the_end_of_the_turn),
         NET_TEST(held_output_is_sent_before_a_close_after_write_and_dropped_by_a_close),
         NET_TEST(close_after_write_closes_at_once_when_nothing_is_queued),
+        NET_TEST(a_draining_connection_can_be_closed_at_once),
+        NET_TEST(output_moves_while_the_client_reads),
         NET_TEST(a_client_that_shut_its_sending_side_down_still_gets_its_answer),
-        NET_TEST(a_draining_connection_whose_client_dies_is_closed_without_an_upcall),
+        NET_TEST(a_draining_connection_whose_client_dies_is_closed),
         NET_TEST(the_end_of_a_client_is_told_once),
         NET_TEST(a_failing_write_is_told_in_a_later_turn),
         NET_TEST(a_failing_queued_write_is_told),

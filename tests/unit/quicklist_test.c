@@ -331,7 +331,7 @@ static void limits_may_change_at_any_time(void **state) {
 static struct listpack_element text_of(size_t len) {
     static char text[70000];
     struct listpack_element element;
-    memset(text, 'x', sizeof text);
+    memset(text, 'x', sizeof(text));
     listpack_prepare(&element, slice_make(text, len));
     return element;
 }
@@ -544,7 +544,7 @@ static void visit_stream(const struct quicklist_node_info *info, void *arg) {
     stream[7 + info->compressed_size] = 0;
     stream[8 + info->compressed_size] = LISTPACK_END;
     size_t size =
-        lzf_decompress(stream, (unsigned)info->compressed_size + 9, serialized, sizeof serialized);
+        lzf_decompress(stream, (unsigned)info->compressed_size + 9, serialized, sizeof(serialized));
     size_t count;
     bool canonical;
     assert_int_equal(size, info->size);

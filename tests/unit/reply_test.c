@@ -58,7 +58,7 @@ static void an_error_may_be_longer_than_any_buffer(void **state) {
         struct reply reply;
         reply_init(&reply, 0);
         reply_error_format(&reply, "ERR %s", text);
-        int size = snprintf(expected, sizeof expected, "-ERR %s\r\n", text);
+        int size = snprintf(expected, sizeof(expected), "-ERR %s\r\n", text);
         assert_reply(&reply, slice_make(expected, (size_t)size));
         reply_free(&reply);
     }
@@ -120,12 +120,12 @@ static void aggregates_that_are_counted_afterwards_nest(void **state) {
 
 static void assert_integer(struct reply *reply, int64_t value) {
     char text[32], expected[64];
-    int len = snprintf(text, sizeof text, "%lld", (long long)value);
+    int len = snprintf(text, sizeof(text), "%lld", (long long)value);
     reply_integer(reply, value);
-    int size = snprintf(expected, sizeof expected, ":%s\r\n", text);
+    int size = snprintf(expected, sizeof(expected), ":%s\r\n", text);
     assert_reply(reply, slice_make(expected, (size_t)size));
     reply_bulk_integer(reply, value);
-    size = snprintf(expected, sizeof expected, "$%d\r\n%s\r\n", len, text);
+    size = snprintf(expected, sizeof(expected), "$%d\r\n%s\r\n", len, text);
     assert_reply(reply, slice_make(expected, (size_t)size));
 }
 
@@ -153,13 +153,13 @@ static void bulks_of_any_length_are_framed(void **state) {
     (void)state;
     enum { LONGEST = 1200 };
     char text[LONGEST], expected[LONGEST + 32];
-    memset(text, 't', sizeof text);
+    memset(text, 't', sizeof(text));
     struct guard guard = guard_new(LONGEST);
     for (size_t len = 0; len < LONGEST; len++) {
         struct reply reply;
         reply_init(&reply, 0);
         reply_bulk(&reply, slice_make(guard_place(&guard, text, len), len));
-        int size = snprintf(expected, sizeof expected, "$%zu\r\n%.*s\r\n", len, (int)len, text);
+        int size = snprintf(expected, sizeof(expected), "$%zu\r\n%.*s\r\n", len, (int)len, text);
         assert_reply(&reply, slice_make(expected, (size_t)size));
         reply_free(&reply);
     }
@@ -213,7 +213,7 @@ static struct body body_new(const struct slice *texts, size_t count) {
     body.guard = guard_new(size);
     body.first = body.guard.end - size;
     body.bulks = mem_alloc(text_size);
-    body.offsets = mem_alloc((count + 1) * sizeof *body.offsets);
+    body.offsets = mem_alloc((count + 1) * sizeof(*body.offsets));
     uint8_t *p = body.first;
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
@@ -282,7 +282,7 @@ static void assert_all_runs(const struct body *body, struct random *random) {
 static void runs_of_strings_of_every_length_are_written(void **state) {
     struct random *random = *state;
     char text[BODY_MAX + 600];
-    for (size_t i = 0; i < sizeof text; i++) text[i] = (char)('A' + i % 57);
+    for (size_t i = 0; i < sizeof(text); i++) text[i] = (char)('A' + i % 57);
     struct slice texts[BODY_MAX];
     for (size_t len = 0; len < 600; len++) {
         size_t count = 1 + random_below(random, 40);
@@ -296,7 +296,7 @@ static void runs_of_strings_of_every_length_are_written(void **state) {
 static void a_longer_string_near_the_end_is_not_copied_from_beyond_it(void **state) {
     (void)state;
     char text[200];
-    memset(text, 'n', sizeof text);
+    memset(text, 'n', sizeof(text));
     for (size_t len = 60; len <= 195; len++) {
         for (size_t behind = 0; behind <= 70; behind++) {
             const struct slice texts[] = {slice_make(text, len), slice_make(text, behind)};
@@ -337,7 +337,7 @@ static void the_longest_growth_of_all_elements_fits_what_was_reserved(void **sta
         SLICE(""),
     };
     struct slice texts[BODY_MAX];
-    for (size_t kind = 0; kind < sizeof longest / sizeof *longest; kind++) {
+    for (size_t kind = 0; kind < sizeof(longest) / sizeof(*longest); kind++) {
         for (size_t i = 0; i < BODY_MAX; i++) texts[i] = longest[kind];
         struct body body = body_new(texts, BODY_MAX);
         assert_run(&body, 0, BODY_MAX);

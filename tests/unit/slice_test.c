@@ -40,11 +40,20 @@ static void end_is_one_past_the_last_byte(void **state) {
     assert_null(slice_end(slice_make(NULL, 0)));
 }
 
+static void precision_is_never_negative(void **state) {
+    (void)state;
+    assert_int_equal(slice_precision(SLICE("")), 0);
+    assert_int_equal(slice_precision(SLICE("text")), 4);
+    assert_int_equal(slice_precision(slice_make("", (size_t)INT_MAX + 1)), INT_MAX / 2);
+    assert_int_equal(slice_precision(slice_make("", (size_t)UINT_MAX + 5)), INT_MAX / 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equality_looks_at_all_bytes),
         cmocka_unit_test(copy_moves_exactly_the_bytes_of_every_length),
         cmocka_unit_test(end_is_one_past_the_last_byte),
+        cmocka_unit_test(precision_is_never_negative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static inline struct slice text_random(struct random *random, char *buffer, bool
                                          "-9223372036854775809",
                                          "18446744073709551616",
                                          "1e3"};
-    size_t choices = sizeof lengths / sizeof *lengths;
+    size_t choices = sizeof(lengths) / sizeof(*lengths);
     size_t len = 0;
     switch (random_below(random, 4)) {
     case 0: len = text_integer(random, buffer); break;
@@ -42,7 +42,7 @@ static inline struct slice text_random(struct random *random, char *buffer, bool
         break;
     case 2:
         len = (size_t)snprintf(buffer, 32, "%s",
-                               tricky[random_below(random, sizeof tricky / sizeof *tricky)]);
+                               tricky[random_below(random, sizeof(tricky) / sizeof(*tricky))]);
         break;
     default:
         len = lengths[random_below(random, long_ones ? choices : choices - 6)];

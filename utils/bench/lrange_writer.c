@@ -46,7 +46,7 @@ static struct node fill_node(const struct kind *kind, struct random *random) {
         size_t len;
         if (kind->integers) {
             int64_t value = (int64_t)(kind->from + random_below(random, kind->to - kind->from));
-            len = (size_t)snprintf(text, sizeof text, "%lld", (long long)value);
+            len = (size_t)snprintf(text, sizeof(text), "%lld", (long long)value);
         } else {
             len = kind->from + random_below(random, kind->to - kind->from + 1);
             for (size_t i = 0; i < len; i++) text[i] = (char)('a' + random_below(random, 26));
@@ -117,7 +117,7 @@ int main(void) {
     };
     printf("%-24s %8s %8s %8s %8s %8s\n", "elements", "in node", "forward", "backward", "find",
            "seek");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
         struct random random;
         random_seed(&random, 1);
         struct node node = fill_node(&kinds[i], &random);

@@ -24,7 +24,7 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 static double median(double *figures) {
-    qsort(figures, RUNS, sizeof *figures, compare_doubles);
+    qsort(figures, RUNS, sizeof(*figures), compare_doubles);
     return figures[RUNS / 2];
 }
 
