@@ -407,6 +407,7 @@ bool session_check_name(struct call *call, struct slice name, const char *what) 
 size_t session_allocated(const struct session *session) {
     struct conn *conn = conn_of_session((struct session *)session);
     size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_pending_output(conn);
+    if (session->parser) bytes += sizeof(*session->parser) + resp_parser_allocated(session->parser);
     if (session->name) bytes += sds_allocated(session->name);
     if (session->lib_name) bytes += sds_allocated(session->lib_name);
     if (session->lib_version) bytes += sds_allocated(session->lib_version);
