@@ -102,7 +102,7 @@ void session_check_output_limit(struct session *session) {
 
 static struct resp_limits input_limits(const struct session *session) {
     return (struct resp_limits){
-        .bulk_max = server.config.proto_max_bulk_len,
+        .bulk_max = server_bulk_max(),
         .authenticated = !(session->flags & SESSION_NEEDS_AUTH),
     };
 }
