@@ -91,9 +91,7 @@ static void debug_populate(struct call *call) {
     static const char error[] = "ERR value is out of range, must be positive";
     int64_t keys, size = 0;
     if (!call_integer_in(call, 2, 0, INT64_MAX, &keys, error)) return;
-    if (call->argc == 5 &&
-        !call_integer_in(call, 4, 0, server_bulk_max(), &size, error))
-        return;
+    if (call->argc == 5 && !call_integer_in(call, 4, 0, server_bulk_max(), &size, error)) return;
     struct slice prefix = call->argc > 3 ? call->argv[3] : SLICE("key");
     struct populate populate = {
         .keyspace = call->keyspace,
