@@ -66,15 +66,8 @@ static void advance(struct quicklist_iter *iter, size_t n) {
 
 const uint8_t *quicklist_iter_next(struct quicklist_iter *iter) {
     if (iter->left_in_node == 0 && !enter_next(iter)) return NULL;
-    const uint8_t *element = iter->at;
-    if (iter->direction == LIST_FORWARD) {
-        iter->at += listpack_size(element);
-    } else {
-        element -= listpack_size_before(element);
-        iter->at = element;
-    }
     advance(iter, 1);
-    return element;
+    return listpack_step(&iter->at, iter->direction == LIST_FORWARD);
 }
 
 bool quicklist_iter_run(struct quicklist_iter *iter, struct quicklist_run *run) {

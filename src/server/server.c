@@ -22,6 +22,11 @@ void server_update_clock(void) {
     server.lru_clock = (uint32_t)(server.now_ms / 1000) & ENTRY_CLOCK_MASK;
 }
 
+int64_t server_bulk_max(void) {
+    int64_t configured = server.config.proto_max_bulk_len;
+    return configured < (int64_t)LISTPACK_TEXT_MAX ? configured : (int64_t)LISTPACK_TEXT_MAX;
+}
+
 /* Resumes sessions until none is left to be resumed; then the loop may sleep. */
 static bool before_poll(void *arg) {
     (void)arg;

@@ -52,6 +52,10 @@ extern struct server server;
 /* The wall clock again, into server.now_ms and server.lru_clock. */
 void server_update_clock(void);
 
+/* Largest argument that is taken: proto-max-bulk-len, but never more than an element of a list can
+ * hold. */
+int64_t server_bulk_max(void);
+
 /* Ends the process in order after the current turn of the loop: listeners closed, pid file and
  * socket removed. */
 void server_shutdown(const char *why);

@@ -16,6 +16,8 @@ enum {
     FLUSH_AT = 64 * 1024,
     /* Unsent replies of at least this size are handed to the connection with their buffer. */
     HAND_OVER_AT = 64 * 1024,
+    /* … without its spare room, when that is more than this part of them. */
+    SPARE_SHARE = 8,
     /* The shared reply buffer goes back to its first size when it has grown beyond this. */
     REPLY_KEEP_MAX = 1024 * 1024,
     REPLY_FIRST_CAPACITY = 2 * FLUSH_AT,
@@ -47,6 +49,8 @@ static void flush(struct session *session, struct reply *reply) {
     if (sent > 0) session->active_ms = server.now_ms;
     if (sent < reply->len && reply->len - sent >= HAND_OVER_AT) {
         int protocol = reply->protocol;
+        if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
+            reply->data = mem_realloc(reply->data, reply->len);
         conn_queue_owned(conn, reply->data, sent, reply->len);
         reply_init(reply, REPLY_FIRST_CAPACITY);
         reply->protocol = protocol;
@@ -112,7 +116,7 @@ void session_check_output_limit(struct session *session) {
 
 static struct resp_limits input_limits(const struct session *session) {
     return (struct resp_limits){
-        .bulk_max = server.config.proto_max_bulk_len,
+        .bulk_max = server_bulk_max(),
         .authenticated = !(session->flags & SESSION_NEEDS_AUTH),
     };
 }
@@ -417,6 +421,7 @@ bool session_check_name(struct call *call, struct slice name, const char *what) 
 size_t session_allocated(const struct session *session) {
     struct conn *conn = conn_of_session((struct session *)session);
     size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_pending_output(conn);
+    if (session->parser) bytes += sizeof(*session->parser) + resp_parser_allocated(session->parser);
     if (session->name) bytes += sds_allocated(session->name);
     if (session->lib_name) bytes += sds_allocated(session->lib_name);
     if (session->lib_version) bytes += sds_allocated(session->lib_version);

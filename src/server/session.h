@@ -109,7 +109,7 @@ bool session_check_name(struct call *call, struct slice name, const char *what);
 /* Checks the output limits of its class; closes the session when over. */
 void session_check_output_limit(struct session *session);
 
-/* Bytes that the session takes in all: connection, buffers, names. O(1). */
+/* Bytes that the session takes in all: connection, buffers, parser, names. O(1). */
 size_t session_allocated(const struct session *session);
 
 #endif

@@ -32,15 +32,8 @@ static void iter_advance(struct list_iter *iter, uint64_t n) {
 const uint8_t *list_iter_next(struct list_iter *iter) {
     if (!iter->embedded) return quicklist_iter_next(&iter->chunks);
     if (iter->remaining == 0) return NULL;
-    const uint8_t *element = iter->at;
-    if (iter->direction == LIST_FORWARD) {
-        iter->at += listpack_size(element);
-    } else {
-        element -= listpack_size_before(element);
-        iter->at = element;
-    }
     iter_advance(iter, 1);
-    return element;
+    return listpack_step(&iter->at, iter->direction == LIST_FORWARD);
 }
 
 bool list_iter_run(struct list_iter *iter, struct quicklist_run *run) {

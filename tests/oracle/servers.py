@@ -115,7 +115,7 @@ class Link:
         answer, self.buffer = self.buffer[:size], self.buffer[size:]
         return answer
 
-    def until_closed(self, quiet_seconds=0.2):
+    def until_closed(self, quiet_seconds):
         """All bytes that come until the server closes or stays quiet; and whether it closed."""
         self.socket.settimeout(quiet_seconds)
         closed = False

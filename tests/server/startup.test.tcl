@@ -415,8 +415,8 @@ check_in 2 "daemonize leaves the terminal and goes on alone" {
 } 1
 
 check_in 2 "a daemon that cannot start says so on the terminal it came from, with status 1" {
-    lassign [run_apart [list --port [$current_server port] --daemonize yes --logfile [$current_server folder]/failed.log]] \
-        status output errors
+    set log [$current_server folder]/failed.log
+    lassign [run_apart [list --port [$current_server port] --daemonize yes --logfile $log]] status output errors
     list $status $output [string match "packlist-server: *in use" [string trim $errors]]
 } {1 {} 1}
 
