@@ -256,7 +256,6 @@ void conn_close_after_write(struct conn *conn) {
     if (conn_is_closing(conn)) return;
     conn->flags |= CONN_DRAINING;
     uv_read_stop(&conn->stream);
-    conn_release(conn);
     if (conn->output == NULL) conn_close(conn);
 }
 

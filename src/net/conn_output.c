@@ -37,8 +37,8 @@ struct output {
     size_t submitted;
     struct output *next_held;
     struct output **held_link; /* what points to this in the net's list; NULL = is not held */
-    size_t removed; /* from the queue since it exists */
-    size_t seen;    /* bytes that the socket had taken when conn_output_moved was asked last */
+    size_t removed;            /* from the queue since it exists */
+    size_t seen; /* bytes that the socket had taken when conn_output_moved was asked last */
 };
 
 static void chunk_free(struct chunk *chunk) {
@@ -169,9 +169,8 @@ static void submit(struct output *output) {
 }
 
 /* Sends held output: at once what the socket takes, the rest as any other queue. */
-void conn_release(struct conn *conn) {
-    struct output *output = conn->output;
-    if (output == NULL || output->held_link == NULL) return;
+static void release(struct output *output) {
+    struct conn *conn = output->conn;
     unlink_held(output);
     if (conn->flags & CONN_CLOSING) return; /* its close callback frees the queue */
     uv_buf_t buffers[CONN_BATCH_MAX];
@@ -186,14 +185,16 @@ void conn_release(struct conn *conn) {
         net_of(conn)->totals.output_bytes += (size_t)sent;
         remove_sent(output, (size_t)sent);
     }
-    if (output->first != NULL)
+    if (output->first != NULL) {
         submit(output);
-    else
-        conn_output_drop(conn);
+        return;
+    }
+    conn_output_drop(conn);
+    if (conn->flags & CONN_DRAINING) finish_draining(conn);
 }
 
 void conn_release_all(struct net *net) {
-    while (net->held != NULL) conn_release(net->held->conn);
+    while (net->held != NULL) release(net->held);
 }
 
 static bool takes_output(const struct conn *conn) {
@@ -235,7 +236,7 @@ static void send_appended(struct output *output) {
     if (output->held_link == NULL)
         submit(output);
     else if (output->queued > CONN_HOLD_MAX)
-        conn_release(output->conn);
+        release(output);
 }
 
 /* Copies bytes behind the last ones; where a new chunk is needed it has at least `least` bytes. */

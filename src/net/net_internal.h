@@ -95,7 +95,4 @@ void conn_output_drop(struct conn *conn);
 /* Sends what conn_hold kept. */
 void conn_release_all(struct net *net);
 
-/* The same for one connection; nothing when it holds nothing. */
-void conn_release(struct conn *conn);
-
 #endif

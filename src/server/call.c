@@ -73,9 +73,11 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
     call_notify(call, class, event, key);
     if (value_is_empty(ref->entry)) {
         keyspace_delete(ref);
+        watch_touch(&server.watches, call->database, call->keyspace, key);
         call_notify(call, EVENT_GENERIC, "del", key);
         return;
     }
+    watch_touch(&server.watches, call->database, call->keyspace, key);
     entry_set_clock(ref->entry, server.lru_clock);
     if (entry_type(ref->entry) == VALUE_LIST) blocking_signal(server.blocking, call->database, key);
 }
@@ -83,6 +85,7 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
 void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event) {
     server.dirty++;
     keyspace_delete(ref);
+    watch_touch(&server.watches, call->database, call->keyspace, key);
     call_notify(call, EVENT_GENERIC, event, key);
 }
 

@@ -4,14 +4,18 @@
 #include "server/client_filter.h"
 #include "server/server.h"
 #include "server/server_commands.h"
+#include "server/transaction.h"
 
 /* --- One client's line --- */
 
 /* The letters of the flags field; "N" when there are none. */
-static void write_flags(const struct session *session, char out[8]) {
+static void write_flags(const struct session *session, char out[16]) {
     const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
     char *at = out;
+    if (session->flags & SESSION_MONITOR) *at++ = 'O';
+    if (session->flags & SESSION_MULTI) *at++ = 'x';
     if (session->flags & waiting) *at++ = 'b';
+    if (transaction_is_touched(session)) *at++ = 'd';
     if (session->flags & SESSION_DROPPED)
         *at++ = 'A';
     else if (session->flags & SESSION_CLOSING)
@@ -29,7 +33,7 @@ static const char *text_or_empty(const char *text) {
 
 static sds append_identity(sds out, struct session *session) {
     struct conn *conn = conn_of_session(session);
-    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[8];
+    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[16];
     write_flags(session, flags);
     return sds_append_format(
         out, "id=%llu addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s db=%d",
@@ -48,11 +52,13 @@ static sds append_memory(sds out, struct session *session) {
     size_t output = conn_pending_output(conn);
     size_t argv = session->postponed ? session->postponed->allocated : 0;
     return sds_append_format(out,
-                             " sub=0 psub=0 ssub=0 multi=-1 watch=0 qbuf=%zu qbuf-free=%zu"
-                             " argv-mem=%zu multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%zu"
+                             " sub=0 psub=0 ssub=0 multi=%ld watch=%zu qbuf=%zu qbuf-free=%zu"
+                             " argv-mem=%zu multi-mem=%zu rbs=0 rbp=0 obl=0 oll=%d omem=%zu"
                              " tot-mem=%zu events=%s",
-                             input, input_allocated > input ? input_allocated - input : 0, argv,
-                             output > 0, output, session_allocated(session), output ? "rw" : "r");
+                             transaction_count(session), transaction_watch_count(session), input,
+                             input_allocated > input ? input_allocated - input : 0, argv,
+                             transaction_queue_allocated(session), output > 0, output,
+                             session_allocated(session), output ? "rw" : "r");
 }
 
 /* The fields and their order are those of Redis 7.2. O(1). */

@@ -57,7 +57,7 @@ struct command {
     int arity; /* argc must be this, or at least its negation; command name(s) included */
     uint32_t flags;
     struct key_positions keys;
-    const char *group; /* "list", "generic", "connection", "server", "string" */
+    const char *group; /* "list", "generic", "transactions", "connection", "server", … */
     const char *since; /* the Redis version that brought it */
     const char *complexity;
     const char *summary;

@@ -92,7 +92,8 @@ enum category {
     CATEGORY_SLOW = 1 << 8,
     CATEGORY_BLOCKING = 1 << 9,
     CATEGORY_DANGEROUS = 1 << 10,
-    CATEGORY_CONNECTION = 1 << 11
+    CATEGORY_CONNECTION = 1 << 11,
+    CATEGORY_TRANSACTION = 1 << 12
 };
 
 static const struct named_bit category_names[] = {
@@ -108,6 +109,7 @@ static const struct named_bit category_names[] = {
     {CATEGORY_BLOCKING, "@blocking"},
     {CATEGORY_DANGEROUS, "@dangerous"},
     {CATEGORY_CONNECTION, "@connection"},
+    {CATEGORY_TRANSACTION, "@transaction"},
     {0, NULL},
 };
 
@@ -117,6 +119,7 @@ static const struct named_bit group_categories[] = {
     {CATEGORY_STRING, "string"},
     {CATEGORY_KEYSPACE, "generic"},
     {CATEGORY_CONNECTION, "connection"},
+    {CATEGORY_TRANSACTION, "transactions"},
     {0, NULL},
 };
 

@@ -3,6 +3,7 @@
 #include "server/dispatch.h"
 #include "server/server.h"
 #include "server/server_commands.h"
+#include "server/transaction.h"
 
 void ping_command(struct call *call) {
     if (call->argc > 2)
@@ -37,6 +38,8 @@ void reset_command(struct call *call) {
     struct session *session = call->session;
     const uint32_t replies =
         SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT | SESSION_NEEDS_AUTH;
+    transaction_end(session);
+    monitor_leave(session);
     session->flags &= ~replies;
     if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
     session->marks &= (uint8_t) ~(SESSION_NO_EVICT | SESSION_NO_TOUCH);

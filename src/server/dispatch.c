@@ -4,8 +4,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/blocking.h"
+#include "server/monitor.h"
 #include "server/pause.h"
 #include "server/server.h"
+#include "server/server_commands.h"
+#include "server/transaction.h"
 
 #include <stdio.h>
 
@@ -42,6 +45,24 @@ static void cut_off_http(struct session *session) {
     session_close(session);
 }
 
+/* Refuses a command that exists, with a whole error line. */
+static void reject(struct session *session, struct reply *reply, const struct command *command,
+                   const char *error) {
+    server.stats.by_command[command_index(command)].rejected++;
+    if (command->run == exec_command)
+        transaction_refuse(session, reply, error);
+    else
+        reply_error(reply, error);
+}
+
+static void reject_arity(struct session *session, struct reply *reply,
+                         const struct command *command) {
+    sds error = sds_append_format(sds_new(SLICE("")),
+                                  "ERR wrong number of arguments for '%s' command", command->name);
+    reject(session, reply, command, error);
+    sds_free(error);
+}
+
 /* The command that the arguments name; answers the error and returns NULL when they name none or do
  * not fit it. */
 static const struct command *resolve(struct session *session, struct reply *reply,
@@ -64,8 +85,7 @@ static const struct command *resolve(struct session *session, struct reply *repl
         command = sub;
     }
     if (!command_accepts(command, argc)) {
-        server.stats.by_command[command_index(command)].rejected++;
-        call_wrong_arity(&(struct call){.reply = reply, .command = command});
+        reject_arity(session, reply, command);
         return NULL;
     }
     return command;
@@ -82,14 +102,35 @@ static bool count_error(size_t begin) {
 
 /* --- The rare states of a session --- */
 
-static bool needs_auth(const struct session *session, const struct command *command) {
-    return session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH);
+/* The command's flags; EXEC counts as the commands that it will run. */
+static uint32_t flags_of(const struct session *session, const struct command *command) {
+    if (command->run != exec_command) return command->flags;
+    return command->flags | transaction_flags(session);
+}
+
+/* May the session, whose flags are not 0, run this command? If not, the error is answered. */
+static bool is_allowed(struct session *session, struct reply *reply,
+                       const struct command *command) {
+    const char *error;
+    if (session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH))
+        error = "NOAUTH Authentication required.";
+    else if (session->flags & SESSION_MULTI && command->flags & COMMAND_NO_MULTI)
+        error = "ERR Command not allowed inside a transaction";
+    else if (session->flags & SESSION_MONITOR &&
+             flags_of(session, command) & (COMMAND_WRITE | COMMAND_READONLY))
+        error = "ERR Replica can't interact with the keyspace";
+    else
+        return true;
+    reject(session, reply, command, error);
+    return false;
 }
 
 /* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
- * reply to a command that waits is still to come: session_side_end drops it. */
-static void suppress_reply(struct session *session, struct reply *reply, size_t begin) {
-    bool unwanted = session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);
+ * reply to a command that waits is still to come: session_tell drops it. `before`: the session's
+ * flags when the command came; EXEC takes back by itself what CLIENT REPLY in its queue asks for. */
+static void suppress_reply(struct session *session, struct reply *reply, size_t begin,
+                           uint32_t before) {
+    bool unwanted = before & session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);
     if (unwanted && reply->len > begin) reply->len = begin;
     if (session->flags & SESSION_BLOCKED) return;
     session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
@@ -120,36 +161,51 @@ void dispatch_begin(void) {
 }
 
 static void run(struct session *session, const struct command *command, const struct slice *argv,
-                size_t argc) {
+                size_t argc, bool may_block) {
     struct command_stats *stats = &server.stats.by_command[command_index(command)];
     size_t begin = server.reply.len;
+    uint64_t begin_ticks = server.ticks;
     struct call call = dispatch_call(session, &server.reply, command, argv, argc);
+    call.may_block = may_block;
     command->run(&call);
     if (count_error(begin)) stats->failed++;
     uint64_t ticks = clock_ticks();
     stats->calls++;
-    stats->ticks += ticks - server.ticks;
+    stats->ticks += ticks - begin_ticks;
     server.ticks = ticks;
     server.stats.commands++;
+    if (server.monitors.count) monitor_feed(session, command, argv, argc);
+}
+
+void dispatch_queued(struct session *session, const struct command *command,
+                     const struct slice *argv, size_t argc) {
+    run(session, command, argv, argc, false);
+}
+
+/* Runs an allowed command, or queues it in MULTI. */
+static void run_or_queue(struct session *session, const struct command *command,
+                         const struct slice *argv, size_t argc) {
+    if (session->flags & SESSION_MULTI && transaction_queues(command))
+        transaction_queue(session, &server.reply, command, argv, argc);
+    else
+        run(session, command, argv, argc, true);
 }
 
 bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
     size_t begin = server.reply.len;
+    uint32_t before = session->flags;
     const struct command *command = resolve(session, &server.reply, argv, argc);
-    if (!command) {
+    if (command) session->last_command = command;
+    if (!command || (before && !is_allowed(session, &server.reply, command))) {
         count_error(begin);
-    } else if (session->flags && needs_auth(session, command)) {
-        server.stats.by_command[command_index(command)].rejected++;
-        reply_error(&server.reply, "NOAUTH Authentication required.");
-        count_error(begin);
-    } else if (server.pause_until_ms && pause_holds(command)) {
+        transaction_abort(session);
+    } else if (server.pause_until_ms && pause_holds(flags_of(session, command))) {
         session->flags |= SESSION_PAUSED;
         return false;
     } else {
-        session->last_command = command;
-        run(session, command, argv, argc);
+        run_or_queue(session, command, argv, argc);
     }
-    if (session->flags) suppress_reply(session, &server.reply, begin);
+    if (session->flags) suppress_reply(session, &server.reply, begin, before);
     if (blocking_has_ready(server.blocking)) blocking_serve(server.blocking);
     return true;
 }

@@ -12,6 +12,11 @@
  * (CLIENT PAUSE): nothing was done, and the session was marked as paused. */
 bool dispatch(struct session *session, const struct slice *argv, size_t argc);
 
+/* Runs a command that was queued, as part of EXEC: no checks, and it must not block. Its reply goes
+ * to server.reply. */
+void dispatch_queued(struct session *session, const struct command *command,
+                     const struct slice *argv, size_t argc);
+
 /* The call of a command that runs for `session`, answering to `reply`. */
 struct call dispatch_call(struct session *session, struct reply *reply,
                           const struct command *command, const struct slice *argv, size_t argc);

@@ -11,20 +11,22 @@ static bool check_mode(struct call *call) {
     return fine;
 }
 
-static void flush(struct keyspace *keyspace) {
+static void flush(int database) {
+    struct keyspace *keyspace = server.keyspaces[database];
+    watch_touch_database(&server.watches, database, keyspace, NULL, server.now_ms);
     server.dirty += keyspace_count(keyspace);
     keyspace_clear(keyspace);
 }
 
 void flushdb_command(struct call *call) {
     if (!check_mode(call)) return;
-    flush(call->keyspace);
+    flush(call->database);
     reply_ok(call->reply);
 }
 
 void flushall_command(struct call *call) {
     if (!check_mode(call)) return;
-    for (int64_t i = 0; i < server.config.databases; i++) flush(server.keyspaces[i]);
+    for (int i = 0; i < server.config.databases; i++) flush(i);
     server.dirty++;
     reply_ok(call->reply);
 }

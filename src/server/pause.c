@@ -15,11 +15,11 @@ void pause_end(void) {
     }
 }
 
-bool pause_holds(const struct command *command) {
+bool pause_holds(uint32_t command_flags) {
     pause_tick();
     if (!server.pause_until_ms) return false;
     if (!server.pause_writes_only) return true;
-    return command->flags & COMMAND_WRITE;
+    return command_flags & COMMAND_WRITE;
 }
 
 void pause_tick(void) {

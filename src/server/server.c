@@ -69,6 +69,7 @@ bool server_start(const char **error) {
     if (!server.net) return false;
     make_keyspaces();
     server.blocking = blocking_new(server.net, (int)server.config.databases);
+    watches_init(&server.watches, (int)server.config.databases);
     net_on_before_poll(server.net, before_poll, NULL);
     if (!net_on_signal(server.net, SIGTERM, on_signal, NULL) ||
         !net_on_signal(server.net, SIGINT, on_signal, NULL)) {
@@ -91,6 +92,8 @@ void server_stop(void) {
     cron_stop();
     while (server.sessions.first) session_close(server.sessions.first);
     blocking_free(server.blocking);
+    watches_free(&server.watches);
+    mem_free(server.monitors.sessions);
     net_free(server.net);
 }
 

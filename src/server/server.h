@@ -10,8 +10,10 @@
 #include "resp/reply.h"
 #include "server/command.h"
 #include "server/config.h"
+#include "server/monitor.h"
 #include "server/session.h"
 #include "server/stats.h"
+#include "server/watch.h"
 #include "store/keyspace.h"
 
 #define PACKLIST_VERSION "0.1.0"
@@ -31,6 +33,8 @@ struct server {
     struct reply reply;        /* replies of the read being served */
     struct reply side_reply;   /* replies to others than who is being served */
     struct blocking *blocking; /* server/blocking.c */
+    struct watches watches;
+    struct monitors monitors;
     struct stats stats;
     int64_t now_ms; /* wall clock, read once per batch of requests */
     int64_t start_ms;

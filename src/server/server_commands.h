@@ -36,16 +36,22 @@ void config_resetstat_command(struct call *call);
 void config_rewrite_command(struct call *call);
 void config_set_command(struct call *call);
 void debug_command(struct call *call);
+void discard_command(struct call *call);
 void echo_command(struct call *call);
+void exec_command(struct call *call);
 void flushall_command(struct call *call);
 void flushdb_command(struct call *call);
 void hello_command(struct call *call);
 void info_command(struct call *call);
+void monitor_command(struct call *call);
+void multi_command(struct call *call);
 void ping_command(struct call *call);
 void quit_command(struct call *call);
 void reset_command(struct call *call);
 void select_command(struct call *call);
 void shutdown_command(struct call *call);
 void time_command(struct call *call);
+void unwatch_command(struct call *call);
+void watch_command(struct call *call);
 
 #endif

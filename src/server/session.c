@@ -6,8 +6,9 @@
 #include "server/args.h"
 #include "server/blocking.h"
 #include "server/dispatch.h"
-#include "server/pause.h"
+#include "server/monitor.h"
 #include "server/server.h"
+#include "server/transaction.h"
 
 #include <errno.h>
 
@@ -62,11 +63,11 @@ static void flush(struct session *session, struct reply *reply) {
 }
 
 void session_tell(struct session *session, struct slice bytes) {
+    if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) return;
     if (session == server.current) {
         reply_raw(&server.reply, bytes);
         return;
     }
-    if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) return;
     conn_hold(conn_of_session(session), bytes.ptr, bytes.len);
     session_check_output_limit(session);
 }
@@ -217,10 +218,13 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
     session->active_ms = server.now_ms;
     server.stats.reads++;
     size_t done = run_requests(session, bytes, len);
-    if (len - done > (size_t)server.config.client_query_buffer_limit) {
+    size_t kept = len - done + transaction_argument_bytes(session);
+    if (kept > (size_t)server.config.client_query_buffer_limit) {
         char peer[CONN_NAME_MAX];
-        log_warning("Closing client that reached max query buffer length: id=%llu addr=%s qbuf=%zu",
-                    (unsigned long long)session->id, conn_peer_name(conn, peer), len - done);
+        log_warning("Closing client that reached max query buffer length: id=%llu addr=%s qbuf=%zu"
+                    " multi=%zu",
+                    (unsigned long long)session->id, conn_peer_name(conn, peer), len - done,
+                    kept - (len - done));
         server.stats.query_buffer_limit_disconnections++;
         session->flags |= SESSION_CLOSING;
     }
@@ -355,6 +359,8 @@ static void session_drained(struct conn *conn) {
 static void retire(struct session *session) {
     session->flags |= SESSION_CLOSING;
     blocking_remove(server.blocking, session);
+    transaction_end(session);
+    monitor_leave(session);
     resume_unlink(session);
     drop_own_parser(session);
     args_free(session->postponed);
@@ -426,7 +432,7 @@ size_t session_allocated(const struct session *session) {
     if (session->lib_name) bytes += sds_allocated(session->lib_name);
     if (session->lib_version) bytes += sds_allocated(session->lib_version);
     if (session->postponed) bytes += session->postponed->allocated;
-    return bytes;
+    return bytes + transaction_allocated(session);
 }
 
 const struct conn_events session_events = {

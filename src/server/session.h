@@ -17,6 +17,7 @@
 struct args;
 struct call;
 struct command;
+struct transaction;
 struct waiter;
 
 enum session_flag {
@@ -28,7 +29,9 @@ enum session_flag {
     SESSION_REPLY_SKIP_NEXT = 1 << 5, /* CLIENT REPLY SKIP was just run */
     SESSION_CLOSING = 1 << 6, /* closed, or closes after its output is sent: runs nothing more */
     SESSION_RESUME = 1 << 7,  /* stands in the queue of sessions to resume */
-    SESSION_DROPPED = 1 << 8  /* closing without sending what is left */
+    SESSION_DROPPED = 1 << 8, /* closing without sending what is left */
+    SESSION_MULTI = 1 << 9,   /* its commands are queued: server/transaction.h */
+    SESSION_MONITOR = 1 << 10 /* it is shown all commands: server/monitor.h */
 };
 
 /* Facts that dispatch need not look at. */
@@ -47,8 +50,9 @@ struct session {
     uint64_t id;
     struct resp_parser *parser; /* while inside a request of many arguments; else NULL */
     const struct command *last_command;
-    struct waiter *waiter;  /* while blocked */
-    struct args *postponed; /* a command that CLIENT PAUSE held back */
+    struct waiter *waiter;           /* while blocked */
+    struct args *postponed;          /* a command that CLIENT PAUSE held back */
+    struct transaction *transaction; /* while it watches keys or is in MULTI */
     int64_t created_ms;
     int64_t active_ms;     /* last time something was read or sent */
     int64_t soft_limit_ms; /* since when the output is over the soft limit; 0 = it is not */
@@ -85,8 +89,9 @@ void session_close_after_reply(struct session *session);
  * it is over its output limit. */
 void session_tell(struct session *session, struct slice bytes);
 
-/* The same for a reply that is still to be written: fill the returned writer (speaking the session's
- * protocol), then call session_side_end. One at a time; session_tell is allowed in between. */
+/* The same for a reply that is still to be written: fill the returned writer (speaking the
+ * session's protocol), then call session_side_end. One at a time; session_tell is allowed in
+ * between. */
 struct reply *session_side_begin(struct session *session);
 void session_side_end(struct session *session);
 
@@ -109,7 +114,8 @@ bool session_check_name(struct call *call, struct slice name, const char *what);
 /* Checks the output limits of its class; closes the session when over. */
 void session_check_output_limit(struct session *session);
 
-/* Bytes that the session takes in all: connection, buffers, parser, names. O(1). */
+/* Bytes that the session takes in all: connection, buffers, parser, names, queued commands.
+ * O(1). */
 size_t session_allocated(const struct session *session);
 
 #endif
