@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/blocking.h"
+#include "server/evict.h"
 #include "server/pause.h"
 #include "server/server.h"
 
@@ -86,6 +87,19 @@ static bool needs_auth(const struct session *session, const struct command *comm
     return session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH);
 }
 
+/* Answers why a command that exists is not run, and counts it. */
+static void refuse(const struct command *command, const char *error) {
+    size_t begin = server.reply.len;
+    server.stats.by_command[command_index(command)].rejected++;
+    reply_error(&server.reply, error);
+    count_error(begin);
+}
+
+/* Does the command need memory that cannot be had? */
+static bool is_out_of_memory(const struct command *command) {
+    return command->flags & COMMAND_DENYOOM && !evict_make_room();
+}
+
 /* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
  * reply to a command that waits is still to come: session_side_end drops it. */
 static void suppress_reply(struct session *session, struct reply *reply, size_t begin) {
@@ -139,12 +153,12 @@ bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
     if (!command) {
         count_error(begin);
     } else if (session->flags && needs_auth(session, command)) {
-        server.stats.by_command[command_index(command)].rejected++;
-        reply_error(&server.reply, "NOAUTH Authentication required.");
-        count_error(begin);
+        refuse(command, "NOAUTH Authentication required.");
     } else if (server.pause_until_ms && pause_holds(command)) {
         session->flags |= SESSION_PAUSED;
         return false;
+    } else if (server.config.maxmemory && is_out_of_memory(command)) {
+        refuse(command, EVICT_REFUSAL);
     } else {
         session->last_command = command;
         run(session, command, argv, argc);
