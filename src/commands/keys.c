@@ -1,4 +1,5 @@
 /* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY KEYS SCAN: keys, whatever stands under them. */
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/glob.h"
 #include "base/number.h"
@@ -41,8 +42,10 @@ void dbsize_command(struct call *call) {
 
 void randomkey_command(struct call *call) {
     struct random random;
+    const struct entry *entry;
     random_seed(&random, clock_ticks());
-    const struct entry *entry = keyspace_random(call->keyspace, &random);
+    while ((entry = keyspace_random(call->keyspace, &random)) && call_is_expired(call, entry))
+        call_find_quiet(call, entry_key(entry)); /* deletes it */
     if (entry)
         reply_bulk(call->reply, entry_key(entry));
     else
@@ -59,6 +62,7 @@ void keys_command(struct call *call) {
     while ((entry = keyspace_iter_next(&iter)) != NULL) {
         struct slice key = entry_key(entry);
         if (!all && !glob_match(pattern, key, false)) continue;
+        if (call_is_expired(call, entry)) continue;
         reply_bulk(call->reply, key);
         count++;
     }
@@ -67,7 +71,35 @@ void keys_command(struct call *call) {
 
 /* --- SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] --- */
 
+/* Keys whose time has come, which a step has met: deleted when it is over. */
+struct expired_keys {
+    const struct entry **entries;
+    size_t count;
+    size_t capacity;
+};
+
+/* Is the key gone? Then it is noted. */
+static bool note_expired(const struct call *call, const struct entry *entry,
+                         struct expired_keys *expired) {
+    if (!call_is_expired(call, entry)) return false;
+    if (expired->count == expired->capacity) {
+        expired->capacity = expired->capacity ? expired->capacity * 2 : 16;
+        expired->entries =
+            mem_realloc(expired->entries, expired->capacity * sizeof(*expired->entries));
+    }
+    expired->entries[expired->count++] = entry;
+    return true;
+}
+
+/* Looking for such a key deletes it. */
+static void delete_expired(struct call *call, struct expired_keys *expired) {
+    for (size_t i = 0; i < expired->count; i++)
+        call_find_quiet(call, entry_key(expired->entries[i]));
+    mem_free(expired->entries);
+}
+
 struct scan {
+    const struct call *call;
     uint64_t cursor;
     struct slice pattern;
     bool has_pattern;
@@ -76,6 +108,7 @@ struct scan {
     uint64_t wanted;  /* COUNT */
     uint64_t visited; /* keys looked at, whether told or not */
     size_t told;
+    struct expired_keys expired;
     struct reply keys; /* the keys told, as bulks: they stand behind the cursor that comes of
                           visiting them */
 };
@@ -111,6 +144,7 @@ static void scan_visit(struct entry *entry, void *arg) {
     struct scan *scan = arg;
     struct slice key = entry_key(entry);
     scan->visited++;
+    if (note_expired(scan->call, entry, &scan->expired)) return;
     if (scan->has_type && !slice_is(scan->type, value_type_name(entry_type(entry)))) return;
     if (scan->has_pattern && !glob_match(scan->pattern, key, false)) return;
     reply_bulk(&scan->keys, key);
@@ -119,7 +153,7 @@ static void scan_visit(struct entry *entry, void *arg) {
 
 void scan_command(struct call *call) {
     enum { BUCKETS_PER_KEY_WANTED = 10 }; /* how long to search a sparse table for them */
-    struct scan scan = {.wanted = 10};
+    struct scan scan = {.call = call, .wanted = 10};
     if (!number_parse_uint64(call->argv[1], &scan.cursor)) {
         reply_error(call->reply, "ERR invalid cursor");
         return;
@@ -140,4 +174,5 @@ void scan_command(struct call *call) {
     reply_array(call->reply, scan.told);
     reply_raw(call->reply, slice_make(scan.keys.data, scan.keys.len));
     reply_free(&scan.keys);
+    delete_expired(call, &scan.expired);
 }

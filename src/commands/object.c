@@ -31,15 +31,29 @@ void object_refcount_command(struct call *call) {
 
 void object_idletime_command(struct call *call) {
     const struct entry *entry = find_or_null(call);
-    if (entry) reply_integer(call->reply, entry_idle(entry, (uint32_t)(call->now_ms / 1000)));
+    if (entry == NULL) return;
+    int64_t idle = call_idle_seconds(call, entry);
+    if (idle >= 0)
+        reply_integer(call->reply, idle);
+    else
+        reply_error(call->reply,
+                    "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note "
+                    "that when switching between policies at runtime LRU and LFU data will take "
+                    "some time to adjust.");
 }
 
 void object_freq_command(struct call *call) {
-    if (find_or_null(call) == NULL) return;
-    reply_error(call->reply,
-                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please "
-                "note that when switching between policies at runtime LRU and LFU data will take "
-                "some time to adjust.");
+    const struct entry *entry = find_or_null(call);
+    if (entry == NULL) return;
+    int64_t frequency = call_frequency(call, entry);
+    if (frequency >= 0)
+        reply_integer(call->reply, frequency);
+    else
+        reply_error(
+            call->reply,
+            "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please "
+            "note that when switching between policies at runtime LRU and LFU data will take "
+            "some time to adjust.");
 }
 
 void object_help_command(struct call *call) {

@@ -236,7 +236,8 @@ bool blocking_has_ready(const struct blocking *blocking) {
 
 /* Does the key exist as something that a list command can be served from? */
 static bool key_can_serve(struct blocked_key *key) {
-    struct keyref ref = keyspace_find(server.keyspaces[key->database], name_of(key));
+    struct call call = server_call(key->database);
+    struct keyref ref = call_find_quiet(&call, name_of(key));
     return ref.entry && entry_type(ref.entry) == VALUE_LIST;
 }
 

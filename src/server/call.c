@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "server/blocking.h"
+#include "server/evict.h"
 #include "server/server.h"
 #include "types/value.h"
 
@@ -11,12 +12,49 @@
 
 /* --- Keys --- */
 
+static __attribute__((noinline)) void count_use(struct entry *entry) {
+    const struct eviction_rules *rules = &server.eviction;
+    uint64_t random = random_next(&server.random);
+    entry_set_clock(entry,
+                    access_lfu_use(entry_clock(entry), rules->lfu_minute, &rules->lfu, random));
+}
+
 static void mark_used(const struct call *call, struct entry *entry) {
-    if (!(call->session->marks & SESSION_NO_TOUCH)) entry_set_clock(entry, server.lru_clock);
+    if (call->session->marks & SESSION_NO_TOUCH) return;
+    if (eviction_is_lfu(server.eviction.policy))
+        count_use(entry);
+    else
+        entry_set_clock(entry, server.eviction.lru_clock);
+}
+
+int64_t call_idle_seconds(const struct call *call, const struct entry *entry) {
+    (void)call;
+    const struct eviction_rules *rules = &server.eviction;
+    if (eviction_is_lfu(rules->policy)) return -1;
+    return access_lru_idle_seconds(entry_clock(entry), rules->lru_clock);
+}
+
+int64_t call_frequency(const struct call *call, const struct entry *entry) {
+    (void)call;
+    const struct eviction_rules *rules = &server.eviction;
+    if (!eviction_is_lfu(rules->policy)) return -1;
+    return access_lfu_frequency(entry_clock(entry), rules->lfu_minute, &rules->lfu);
+}
+
+static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
+                                             struct slice key) {
+    server.stats.expired_keys++;
+    call_remove(call, ref, key, EVENT_EXPIRED, "expired");
+}
+
+struct keyref call_find_quiet(struct call *call, struct slice key) {
+    struct keyref ref = keyspace_find(call->keyspace, key);
+    if (ref.entry && call_is_expired(call, ref.entry)) expire(call, &ref, key);
+    return ref;
 }
 
 struct keyref call_find_unmarked(struct call *call, struct slice key) {
-    struct keyref ref = keyspace_find(call->keyspace, key);
+    struct keyref ref = call_find_quiet(call, key);
     if (ref.entry)
         server.stats.keyspace_hits++;
     else
@@ -31,13 +69,9 @@ struct keyref call_find_read(struct call *call, struct slice key) {
 }
 
 struct keyref call_find_write(struct call *call, struct slice key) {
-    struct keyref ref = keyspace_find(call->keyspace, key);
+    struct keyref ref = call_find_quiet(call, key);
     if (ref.entry) mark_used(call, ref.entry);
     return ref;
-}
-
-struct keyref call_find_quiet(struct call *call, struct slice key) {
-    return keyspace_find(call->keyspace, key);
 }
 
 struct call call_in_database(const struct call *call, int number) {
@@ -78,15 +112,21 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
         return;
     }
     watch_touch(&server.watches, call->database, call->keyspace, key);
-    entry_set_clock(ref->entry, server.lru_clock);
+    if (entry_clock(ref->entry) == 0) entry_set_clock(ref->entry, evict_fresh_clock());
     if (entry_type(ref->entry) == VALUE_LIST) blocking_signal(server.blocking, call->database, key);
+}
+
+void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
+                 const char *event) {
+    struct entry *entry = keyspace_take(ref);
+    watch_touch(&server.watches, call->database, call->keyspace, key);
+    call_notify(call, class, event, key);
+    value_free(entry);
 }
 
 void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event) {
     server.dirty++;
-    keyspace_delete(ref);
-    watch_touch(&server.watches, call->database, call->keyspace, key);
-    call_notify(call, EVENT_GENERIC, event, key);
+    call_remove(call, ref, key, EVENT_GENERIC, event);
 }
 
 void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
@@ -165,6 +205,10 @@ void call_syntax_error(struct call *call) {
 void call_wrong_arity(struct call *call) {
     reply_error_format(call->reply, "ERR wrong number of arguments for '%s' command",
                        call->command->name);
+}
+
+void call_bad_expiry(struct call *call) {
+    reply_error_format(call->reply, "ERR invalid expire time in '%s' command", call->command->name);
 }
 
 /* The container's name in capitals, as texts for people show it. */

@@ -29,12 +29,13 @@ struct call {
     int database;              /* its number */
     const struct command *command;
     const struct quicklist_limits *list_limits;
-    int64_t now_ms;          /* wall clock, read once per batch */
+    int64_t now_ms;          /* wall clock, read once per batch; stands still in EXEC and scripts */
     bool may_block;          /* false in MULTI, scripts: blocking commands then answer at once */
     struct session *session; /* for server/ only */
 };
 
-/* --- Keys --- */
+/* --- Keys: one whose time has come is not found, and is deleted by whoever looks for it, as if it
+ * were gone since that millisecond --- */
 
 /* Finds a key to read: counts a hit or a miss and marks the entry as used. The result's entry is
  * NULL when the key does not exist. */
@@ -49,6 +50,11 @@ struct keyref call_find_write(struct call *call, struct slice key);
 
 /* Finds a key without leaving any trace: for deleting it, and for DEBUG. */
 struct keyref call_find_quiet(struct call *call, struct slice key);
+
+/* How the key has been used, as the eviction policy in force counts it: for how many seconds it has
+ * not been (-1 under an LFU policy); how often, 0 … 255 (-1 under any other). */
+int64_t call_idle_seconds(const struct call *call, const struct entry *entry);
+int64_t call_frequency(const struct call *call, const struct entry *entry);
 
 /* The same call, with another database selected: for commands that name one (COPY, MOVE). All of
  * the functions here then work on that database. `number` is within range. */
@@ -84,7 +90,13 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
  * notification `event` of class EVENT_GENERIC ("del", "rename_from", "move_from"). */
 void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event);
 
-/* Publishes one more event of a key; changes nothing. */
+/* The same for what the server does by itself: an event of any class, and no dirty count. `key` may
+ * lie in the entry. */
+void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
+                 const char *event);
+
+/* Publishes one more event of a key; changes nothing. Of the call only the database is looked
+ * at. */
 void call_notify(struct call *call, enum event_class class, const char *event, struct slice key);
 
 /* --- Expiry --- */
@@ -92,6 +104,19 @@ void call_notify(struct call *call, enum event_class class, const char *event, s
 /* Lets the key that `ref` names expire at `expiry_ms` (wall clock; -1: never). May move the
  * entry. No event, no dirty count: the command tells what it did with call_touched. */
 void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms);
+
+/* Has the entry's time come? For walks over a keyspace, which must not show it; the functions that
+ * find keys ask by themselves. */
+static inline bool call_is_expired(const struct call *call, const struct entry *entry) {
+    int64_t expiry_ms = entry_expiry(entry);
+    return expiry_ms >= 0 && call->now_ms > expiry_ms;
+}
+
+/* Is the expiry `expiry_ms`, which a command was given, so early that the key must be deleted at
+ * once instead of getting it? */
+static inline bool call_is_past(const struct call *call, int64_t expiry_ms) {
+    return expiry_ms <= call->now_ms;
+}
 
 /* --- Arguments --- */
 
@@ -117,6 +142,7 @@ bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms);
 
 void call_syntax_error(struct call *call); /* ERR syntax error */
 void call_wrong_arity(struct call *call);  /* ERR wrong number of arguments for '…' command */
+void call_bad_expiry(struct call *call);   /* ERR invalid expire time in '…' command */
 void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'. Try X HELP. */
 
 /* "ERR unknown subcommand or wrong number of arguments for '…'. Try X HELP.": what commands

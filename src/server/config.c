@@ -70,17 +70,30 @@ static bool parse_octal(struct slice text, int64_t *value) {
     return true;
 }
 
+static bool is_percent(const struct config_directive *directive, struct slice text) {
+    return directive->flags & CONFIG_PERCENT && text.len > 0 && text.ptr[text.len - 1] == '%';
+}
+
 static bool parse_number(struct config *config, const struct config_directive *directive,
                          struct slice text, sds *error) {
     int64_t value;
     if (directive->kind == CONFIG_OCTAL) {
         if (!parse_octal(text, &value))
             return refuse(error, "argument couldn't be parsed as an octal number");
+    } else if (is_percent(directive, text)) {
+        text.len--;
+        if (!number_parse_int64(text, &value) || value < 0)
+            return refuse(error, "argument must be a memory or percent value");
+        if (value > 100) return refuse(error, "percentage argument must be less or equal to 100");
+        value = -value;
     } else if (directive->kind == CONFIG_MEMORY) {
         uint64_t bytes;
         if (!number_parse_memory(text, &bytes))
-            return refuse(error, "argument must be a memory value");
-        value = bytes > INT64_MAX ? -1 : (int64_t)bytes; /* too large is out of range as well */
+            return refuse(error, directive->flags & CONFIG_PERCENT
+                                     ? "argument must be a memory or percent value"
+                                     : "argument must be a memory value");
+        value =
+            bytes > INT64_MAX ? INT64_MIN : (int64_t)bytes; /* too large is out of range as well */
     } else if (!number_parse_int64(text, &value)) {
         return refuse(error, "argument couldn't be parsed into an integer");
     }
@@ -239,13 +252,19 @@ static sds append_addresses(const struct config *config, sds out) {
     return out;
 }
 
+static sds append_number(int64_t value, const struct config_directive *directive, sds out) {
+    if (directive->flags & CONFIG_PERCENT && value < 0)
+        return sds_append_format(out, "%lld%%", (long long)-value);
+    return sds_append_format(out, "%lld", (long long)value);
+}
+
 sds config_append_value(const struct config *config, const struct config_directive *directive,
                         sds out) {
     void *place = place_of(config, directive);
     switch (directive->kind) {
     case CONFIG_BOOL: return sds_append_cstr(out, *(bool *)place ? "yes" : "no");
     case CONFIG_INTEGER:
-    case CONFIG_MEMORY: return sds_append_format(out, "%lld", (long long)*(int64_t *)place);
+    case CONFIG_MEMORY: return append_number(*(int64_t *)place, directive, out);
     case CONFIG_OCTAL: return sds_append_format(out, "%llo", (unsigned long long)*(int64_t *)place);
     case CONFIG_ENUM:
         return sds_append_cstr(out, choice_name(directive->choices, *(int64_t *)place));

@@ -1,7 +1,9 @@
 #include "server/config_apply.h"
 
+#include "base/alloc.h"
 #include "server/config_table.h"
 #include "server/cron.h"
+#include "server/evict.h"
 #include "server/limits.h"
 #include "server/listeners.h"
 #include "server/server.h"
@@ -51,6 +53,15 @@ static void apply_password(void) {
         session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
 }
 
+static void apply_maxmemory(void) {
+    size_t used = mem_used(), limit = (size_t)server.config.maxmemory;
+    if (limit && used > limit)
+        log_warning("maxmemory is now %zu bytes, but %zu are in use: keys are evicted, or commands "
+                    "that need memory are refused, as maxmemory-policy says.",
+                    limit, used);
+    evict_configure();
+}
+
 bool config_apply_change(const struct config_directive *directive, void *arg, sds *error) {
     (void)arg;
     switch (directive->effect) {
@@ -61,6 +72,9 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_MAXCLIENTS: return apply_maxclients(error);
     case EFFECT_TIMER: cron_reschedule(); break;
     case EFFECT_LIST_LIMITS: apply_list_limits(); break;
+    case EFFECT_MAXMEMORY: apply_maxmemory(); break;
+    case EFFECT_MAXMEMORY_CLIENTS: evict_account_clients(); break;
+    case EFFECT_EVICTION: evict_configure(); break;
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* config_commands: CONFIG. */
 #include "server/config_apply.h"
 #include "server/config_table.h"
+#include "server/evict.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 
@@ -134,6 +135,7 @@ void config_rewrite_command(struct call *call) {
 
 void config_resetstat_command(struct call *call) {
     stats_reset(&server.stats);
+    evict_reset_exceeded();
     reply_ok(call->reply);
 }
 

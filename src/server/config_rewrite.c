@@ -135,7 +135,12 @@ static sds append_directive(sds out, const struct config *config,
     const void *place = (const char *)config + directive->offset;
     out = sds_append_format(out, "%s ", directive->name);
     switch (directive->kind) {
-    case CONFIG_MEMORY: out = append_memory(out, (uint64_t) * (const int64_t *)place); break;
+    case CONFIG_MEMORY:
+        if (*(const int64_t *)place < 0)
+            out = config_append_value(config, directive, out); /* per cent */
+        else
+            out = append_memory(out, (uint64_t) * (const int64_t *)place);
+        break;
     case CONFIG_STRING: out = append_word(out, sds_slice(*(const sds *)place)); break;
     case CONFIG_ADDRESSES: out = append_addresses(out, config); break;
     case CONFIG_OUTPUT_LIMITS: out = append_output_limits(out, config); break;

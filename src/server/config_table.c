@@ -1,6 +1,8 @@
 /* config_table: every directive, one row each; and the names of Redis's other ones. */
 #include "server/config_table.h"
 
+#include "store/eviction.h"
+
 #include <assert.h>
 
 /* clang-format off */
@@ -15,8 +17,10 @@ static const struct config_choice debug_accesses[] = {
 };
 
 static const struct config_choice eviction_policies[] = {
-    {"volatile-lru", 0}, {"volatile-lfu", 1}, {"volatile-random", 2}, {"volatile-ttl", 3},
-    {"allkeys-lru", 4}, {"allkeys-lfu", 5}, {"allkeys-random", 6}, {"noeviction", 7}, {NULL, 0},
+    {"volatile-lru", EVICTION_VOLATILE_LRU}, {"volatile-lfu", EVICTION_VOLATILE_LFU},
+    {"volatile-random", EVICTION_VOLATILE_RANDOM}, {"volatile-ttl", EVICTION_VOLATILE_TTL},
+    {"allkeys-lru", EVICTION_ALLKEYS_LRU}, {"allkeys-lfu", EVICTION_ALLKEYS_LFU},
+    {"allkeys-random", EVICTION_ALLKEYS_RANDOM}, {"noeviction", EVICTION_NONE}, {NULL, 0},
 };
 
 #define AT(field) offsetof(struct config, field)
@@ -66,12 +70,26 @@ const struct config_directive config_table[] = {
     {"list-compress-depth", CONFIG_INTEGER, 0, AT(list_compress_depth), 0, INT32_MAX, "0",
      EFFECT_LIST_LIMITS, NULL},
 
+    /* Memory and keys that end. */
+    {"maxmemory", CONFIG_MEMORY, 0, AT(maxmemory), 0, INT64_MAX, "0", EFFECT_MAXMEMORY, NULL},
+    {"maxmemory-clients", CONFIG_MEMORY, CONFIG_PERCENT, AT(maxmemory_clients), -100, INT64_MAX,
+     "0", EFFECT_MAXMEMORY_CLIENTS, NULL},
+    {"maxmemory-eviction-tenacity", CONFIG_INTEGER, 0, AT(eviction_tenacity), 0, 100, "10",
+     EFFECT_NONE, NULL},
+    {"maxmemory-policy", CONFIG_ENUM, 0, AT(maxmemory_policy), 0, 0, "noeviction",
+     EFFECT_EVICTION, eviction_policies},
+    {"maxmemory-samples", CONFIG_INTEGER, 0, AT(maxmemory_samples), 1, INT32_MAX, "5",
+     EFFECT_EVICTION, NULL},
+    {"lfu-decay-time", CONFIG_INTEGER, 0, AT(lfu_decay_time), 0, INT32_MAX, "1", EFFECT_EVICTION,
+     NULL},
+    {"lfu-log-factor", CONFIG_INTEGER, 0, AT(lfu_log_factor), 0, INT32_MAX, "10", EFFECT_EVICTION,
+     NULL},
+    {"active-expire-effort", CONFIG_INTEGER, 0, AT(active_expire_effort), 1, 10, "1", EFFECT_NONE,
+     NULL},
+
     /* Facts. */
     {"save", CONFIG_SAVE_POINTS, CONFIG_FIXED, AT(save), 0, 0, "", EFFECT_NONE, NULL},
     {"appendonly", CONFIG_BOOL, CONFIG_FIXED, AT(appendonly), 0, 0, "no", EFFECT_NONE, NULL},
-    {"maxmemory", CONFIG_MEMORY, CONFIG_FIXED, AT(maxmemory), 0, INT64_MAX, "0", EFFECT_NONE, NULL},
-    {"maxmemory-policy", CONFIG_ENUM, CONFIG_FIXED, AT(maxmemory_policy), 0, 0, "noeviction",
-     EFFECT_NONE, eviction_policies},
 };
 
 const size_t config_table_count = sizeof(config_table) / sizeof(config_table[0]);
@@ -82,7 +100,7 @@ static_assert(sizeof(config_table) / sizeof(config_table[0]) <= CONFIG_DIRECTIVE
  * notice. */
 static const char *const serious_names[] = {
     "aclfile", "appendfilename", "appenddirname", "appendfsync", "bind-source-addr",
-    "cluster-enabled", "dbfilename", "dir", "loadmodule", "maxmemory-clients",
+    "cluster-enabled", "dbfilename", "dir", "loadmodule",
     "notify-keyspace-events", "masterauth", "masteruser", "min-replicas-to-write",
     "min-slaves-to-write", "rename-command", "replicaof", "slaveof", "syslog-enabled", "tls-port",
     "tls-cluster", "tls-replication", "user",
@@ -91,7 +109,7 @@ static const char *const serious_names[] = {
 static const char *const harmless_names[] = {
     "acl-pubsub-default", "acllog-max-len", "active-defrag-cycle-max", "active-defrag-cycle-min",
     "active-defrag-ignore-bytes", "active-defrag-max-scan-fields", "active-defrag-threshold-lower",
-    "active-defrag-threshold-upper", "active-expire-effort", "activedefrag", "activerehashing",
+    "active-defrag-threshold-upper", "activedefrag", "activerehashing",
     "always-show-logo", "aof-disable-auto-gc", "aof-load-truncated", "aof-rewrite-cpulist",
     "aof-rewrite-incremental-fsync", "aof-timestamp-enabled", "aof-use-rdb-preamble",
     "aof_rewrite_cpulist", "auto-aof-rewrite-min-size", "auto-aof-rewrite-percentage",
@@ -112,11 +130,11 @@ static const char *const harmless_names[] = {
     "key-load-delay", "latency-monitor-threshold", "latency-tracking",
     "latency-tracking-info-percentiles", "lazyexpire-nested-arbitrary-keys",
     "lazyfree-lazy-eviction", "lazyfree-lazy-expire", "lazyfree-lazy-server-del",
-    "lazyfree-lazy-user-del", "lazyfree-lazy-user-flush", "lfu-decay-time", "lfu-log-factor",
+    "lazyfree-lazy-user-del", "lazyfree-lazy-user-flush",
     "list-max-ziplist-entries", "list-max-ziplist-value", "loading-process-events-interval-bytes",
     "locale-collate", "lua-enable-deprecated-api", "lua-replicate-commands", "lua-time-limit",
     "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle",
-    "maxmemory-eviction-tenacity", "maxmemory-samples", "min-replicas-max-lag",
+    "min-replicas-max-lag",
     "min-slaves-max-lag", "no-appendfsync-on-rewrite", "oom-score-adj", "oom-score-adj-values",
     "proc-title-template", "propagation-error-behavior", "rdb-del-sync-files",
     "rdb-key-save-delay", "rdb-save-incremental-fsync", "rdbchecksum", "rdbcompression",

@@ -21,7 +21,8 @@ enum config_flag {
     CONFIG_IMMUTABLE = 1 << 0, /* CONFIG SET cannot change it */
     CONFIG_CLAMPED = 1 << 1,   /* a number outside the limits is taken as the nearest inside */
     CONFIG_FIXED = 1 << 2,     /* the default is the only value that is supported */
-    CONFIG_ALIAS = 1 << 3      /* another name of the row before it */
+    CONFIG_ALIAS = 1 << 3,     /* another name of the row before it */
+    CONFIG_PERCENT = 1 << 4    /* a memory value may be given in per cent, kept negated */
 };
 
 /* What must happen when a value changed while the server runs. */
@@ -32,7 +33,10 @@ enum config_effect {
     EFFECT_LISTENERS,
     EFFECT_MAXCLIENTS,
     EFFECT_TIMER,
-    EFFECT_LIST_LIMITS
+    EFFECT_LIST_LIMITS,
+    EFFECT_MAXMEMORY,
+    EFFECT_MAXMEMORY_CLIENTS,
+    EFFECT_EVICTION
 };
 
 struct config_choice {

@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "server/evict.h"
+#include "server/expire.h"
 #include "server/pause.h"
 #include "server/server.h"
 
@@ -60,6 +62,8 @@ static void tick(void *arg) {
     size_t used = mem_used();
     if (used > server.stats.peak_memory) server.stats.peak_memory = used;
     decay_memory();
+    expire_tick();
+    evict_tick();
     close_idle_sessions();
     check_output_limits();
 }

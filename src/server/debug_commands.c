@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "persist/rdb_length.h"
 #include "server/debug_list.h"
+#include "server/evict.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 #include "types/string.h"
@@ -23,11 +24,13 @@ static void debug_object(struct call *call) {
         reply_error(call->reply, "ERR no such key");
         return;
     }
+    uint32_t clock = entry_clock(entry);
+    int64_t idle_s = access_lru_idle_seconds(clock, server.eviction.lru_clock);
     sds out = sds_append_format(
         sds_new(SLICE("")),
-        "Value at:%p refcount:1 encoding:%s serializedlength:%zu lru:%u lru_seconds_idle:%u",
-        (const void *)entry, value_encoding_name(entry), rdb_length_value(entry),
-        entry_clock(entry), entry_idle(entry, server.lru_clock));
+        "Value at:%p refcount:1 encoding:%s serializedlength:%zu lru:%u lru_seconds_idle:%lld",
+        (const void *)entry, value_encoding_name(entry), rdb_length_value(entry), clock,
+        (long long)idle_s);
     out = debug_append_quicklist_fields(out, entry);
     reply_status(call->reply, sds_slice(out));
     sds_free(out);
@@ -68,7 +71,9 @@ static void populate_batch(struct populate *populate, uint64_t first, size_t cou
     }
     for (size_t i = 0; i < count; i++) {
         struct keyref ref = keyspace_find_hashed(populate->keyspace, keys[i], hashes[i]);
-        if (!ref.entry) string_set(&ref, keys[i], populate_value(populate, first + i));
+        if (ref.entry) continue;
+        string_set(&ref, keys[i], populate_value(populate, first + i));
+        entry_set_clock(ref.entry, evict_fresh_clock());
     }
 }
 
@@ -262,8 +267,9 @@ static void debug_htstats_key(struct call *call) {
 
 /* --- Switches and the rest --- */
 
-/* No key expires, so there is nothing to switch. */
 static void debug_set_active_expire(struct call *call) {
+    int64_t on = 0;
+    server.active_expire = number_parse_int64(call->argv[2], &on) && on != 0;
     reply_ok(call->reply);
 }
 

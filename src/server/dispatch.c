@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/blocking.h"
+#include "server/evict.h"
 #include "server/monitor.h"
 #include "server/pause.h"
 #include "server/server.h"
@@ -125,9 +126,17 @@ static bool is_allowed(struct session *session, struct reply *reply,
     return false;
 }
 
+/* Does the command need memory that cannot be had? If so the error is answered. */
+static bool is_out_of_memory(struct session *session, const struct command *command) {
+    if (!(flags_of(session, command) & COMMAND_DENYOOM) || evict_make_room()) return false;
+    reject(session, &server.reply, command, EVICT_REFUSAL);
+    return true;
+}
+
 /* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
  * reply to a command that waits is still to come: session_tell drops it. `before`: the session's
- * flags when the command came; EXEC takes back by itself what CLIENT REPLY in its queue asks for. */
+ * flags when the command came; EXEC takes back by itself what CLIENT REPLY in its queue asks
+ * for. */
 static void suppress_reply(struct session *session, struct reply *reply, size_t begin,
                            uint32_t before) {
     bool unwanted = before & session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);
@@ -202,6 +211,9 @@ bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
     } else if (server.pause_until_ms && pause_holds(flags_of(session, command))) {
         session->flags |= SESSION_PAUSED;
         return false;
+    } else if (server.config.maxmemory && is_out_of_memory(session, command)) {
+        count_error(begin);
+        transaction_abort(session);
     } else {
         run_or_queue(session, command, argv, argc);
     }

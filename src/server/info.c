@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "server/blocking.h"
 #include "server/command.h"
+#include "server/evict.h"
+#include "server/expire.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 
@@ -50,35 +52,36 @@ static sds append_server(sds out) {
     char executable[PATH_MAX];
     uname(&host);
     int64_t uptime = (server.now_ms - server.start_ms) / 1000;
-    out = sds_append_format(
-        out,
-        "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
-        "server_name:packlist\r\n"
-        "packlist_version:" PACKLIST_VERSION "\r\n"
-        "redis_mode:standalone\r\n"
-        "os:%s %s %s\r\n"
-        "arch_bits:%zu\r\n"
-        "monotonic_clock:POSIX clock_gettime\r\n"
-        "multiplexing_api:epoll\r\n"
-        "gcc_version:%d.%d.%d\r\n"
-        "process_id:%d\r\n"
-        "process_supervised:no\r\n"
-        "run_id:%s\r\n"
-        "tcp_port:%lld\r\n"
-        "server_time_usec:%lld\r\n"
-        "uptime_in_seconds:%lld\r\n"
-        "uptime_in_days:%lld\r\n"
-        "hz:%lld\r\n"
-        "configured_hz:%lld\r\n"
-        "lru_clock:%u\r\n"
-        "executable:%s\r\n"
-        "config_file:%s\r\n"
-        "io_threads_active:0\r\n",
-        host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__, __GNUC_MINOR__,
-        __GNUC_PATCHLEVEL__, (int)getpid(), server.run_id, (long long)server.config.port,
-        (long long)clock_wall_us(), (long long)uptime, (long long)(uptime / (24 * 3600)),
-        (long long)server.config.hz, (long long)server.config.hz, server.lru_clock,
-        executable_path(executable), server.config_source.path);
+    out = sds_append_format(out,
+                            "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
+                            "server_name:packlist\r\n"
+                            "packlist_version:" PACKLIST_VERSION "\r\n"
+                            "redis_mode:standalone\r\n"
+                            "os:%s %s %s\r\n"
+                            "arch_bits:%zu\r\n"
+                            "monotonic_clock:POSIX clock_gettime\r\n"
+                            "multiplexing_api:epoll\r\n"
+                            "gcc_version:%d.%d.%d\r\n"
+                            "process_id:%d\r\n"
+                            "process_supervised:no\r\n"
+                            "run_id:%s\r\n"
+                            "tcp_port:%lld\r\n"
+                            "server_time_usec:%lld\r\n"
+                            "uptime_in_seconds:%lld\r\n"
+                            "uptime_in_days:%lld\r\n"
+                            "hz:%lld\r\n"
+                            "configured_hz:%lld\r\n"
+                            "lru_clock:%lld\r\n"
+                            "executable:%s\r\n"
+                            "config_file:%s\r\n"
+                            "io_threads_active:0\r\n",
+                            host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
+                            __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), server.run_id,
+                            (long long)server.config.port, (long long)clock_wall_us(),
+                            (long long)uptime, (long long)(uptime / (24 * 3600)),
+                            (long long)server.config.hz, (long long)server.config.hz,
+                            (long long)(server.now_ms / 1000 & ACCESS_MASK),
+                            executable_path(executable), server.config_source.path);
     return append_listeners(out);
 }
 
@@ -201,25 +204,31 @@ static sds append_used_memory(sds out, const struct memory *memory) {
                              100 * ratio(memory->dataset, grown));
 }
 
+/* A directive's value, as CONFIG GET shows it. */
+static sds append_directive(sds out, const char *field, const char *name) {
+    out = sds_append_format(out, "%s:", field);
+    out = config_append_value(&server.config, config_find(slice_of_cstr(name)), out);
+    return sds_append_cstr(out, "\r\n");
+}
+
 static sds append_limits(sds out) {
     size_t physical = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     out = append_bytes(out, "total_system_memory", "total_system_memory_human", physical);
-    return sds_append_cstr(out, "used_memory_lua:0\r\n"
-                                "used_memory_vm_eval:0\r\n"
-                                "used_memory_lua_human:0B\r\n"
-                                "used_memory_scripts_eval:0\r\n"
-                                "number_of_cached_scripts:0\r\n"
-                                "number_of_functions:0\r\n"
-                                "number_of_libraries:0\r\n"
-                                "used_memory_vm_functions:0\r\n"
-                                "used_memory_vm_total:0\r\n"
-                                "used_memory_vm_total_human:0B\r\n"
-                                "used_memory_functions:0\r\n"
-                                "used_memory_scripts:0\r\n"
-                                "used_memory_scripts_human:0B\r\n"
-                                "maxmemory:0\r\n"
-                                "maxmemory_human:0B\r\n"
-                                "maxmemory_policy:noeviction\r\n");
+    out = sds_append_cstr(out, "used_memory_lua:0\r\n"
+                               "used_memory_vm_eval:0\r\n"
+                               "used_memory_lua_human:0B\r\n"
+                               "used_memory_scripts_eval:0\r\n"
+                               "number_of_cached_scripts:0\r\n"
+                               "number_of_functions:0\r\n"
+                               "number_of_libraries:0\r\n"
+                               "used_memory_vm_functions:0\r\n"
+                               "used_memory_vm_total:0\r\n"
+                               "used_memory_vm_total_human:0B\r\n"
+                               "used_memory_functions:0\r\n"
+                               "used_memory_scripts:0\r\n"
+                               "used_memory_scripts_human:0B\r\n");
+    out = append_bytes(out, "maxmemory", "maxmemory_human", (size_t)server.config.maxmemory);
+    return append_directive(out, "maxmemory_policy", "maxmemory-policy");
 }
 
 static sds append_fragmentation(sds out, const struct memory *memory) {
@@ -329,20 +338,32 @@ static sds append_traffic(sds out) {
         (double)rate_per_second(&stats->output_rate) / 1024, (figure)stats->connections_rejected);
 }
 
+/* Keys that ended, and how often keys were found. */
+static sds append_key_stats(sds out) {
+    const struct stats *stats = &server.stats;
+    return sds_append_format(
+        out,
+        "expired_keys:%llu\r\n"
+        "expired_stale_perc:%.2f\r\n"
+        "expired_time_cap_reached_count:%llu\r\n"
+        "expire_cycle_cpu_milliseconds:%llu\r\n"
+        "evicted_keys:%llu\r\n"
+        "evicted_clients:%llu\r\n"
+        "total_eviction_exceeded_time:%lld\r\n"
+        "current_eviction_exceeded_time:%lld\r\n"
+        "keyspace_hits:%llu\r\n"
+        "keyspace_misses:%llu\r\n",
+        (figure)stats->expired_keys, stats->expired_stale_percent, (figure)stats->expire_time_caps,
+        (figure)(clock_ticks_to_us(stats->expire_ticks) / 1000), (figure)stats->evicted_keys,
+        (figure)stats->evicted_clients, (long long)evict_total_exceeded_ms(),
+        (long long)evict_current_exceeded_ms(), (figure)stats->keyspace_hits,
+        (figure)stats->keyspace_misses);
+}
+
 static sds append_stats(sds out) {
     const struct stats *stats = &server.stats;
-    out = append_traffic(out);
+    out = append_key_stats(append_traffic(out));
     return sds_append_format(out,
-                             "expired_keys:0\r\n"
-                             "expired_stale_perc:0.00\r\n"
-                             "expired_time_cap_reached_count:0\r\n"
-                             "expire_cycle_cpu_milliseconds:0\r\n"
-                             "evicted_keys:0\r\n"
-                             "evicted_clients:0\r\n"
-                             "total_eviction_exceeded_time:0\r\n"
-                             "current_eviction_exceeded_time:0\r\n"
-                             "keyspace_hits:%llu\r\n"
-                             "keyspace_misses:%llu\r\n"
                              "pubsub_channels:0\r\n"
                              "pubsub_patterns:0\r\n"
                              "pubsubshard_channels:0\r\n"
@@ -368,7 +389,6 @@ static sds append_stats(sds out) {
                              "io_threaded_writes_processed:0\r\n"
                              "client_query_buffer_limit_disconnections:%llu\r\n"
                              "client_output_buffer_limit_disconnections:%llu\r\n",
-                             (figure)stats->keyspace_hits, (figure)stats->keyspace_misses,
                              (figure)stats->errors, (figure)stats->reads,
                              (figure)stats->replies_written,
                              (figure)stats->query_buffer_limit_disconnections,
@@ -448,8 +468,10 @@ static sds append_keyspace(sds out) {
     for (int64_t i = 0; i < server.config.databases; i++) {
         size_t keys = keyspace_count(server.keyspaces[i]);
         if (keys)
-            out = sds_append_format(out, "db%lld:keys=%zu,expires=0,avg_ttl=0\r\n", (long long)i,
-                                    keys);
+            out =
+                sds_append_format(out, "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld\r\n", (long long)i,
+                                  keys, keyspace_expiring_count(server.keyspaces[i]),
+                                  (long long)expire_average_ttl(server.keyspaces[i]));
     }
     return out;
 }

@@ -2,9 +2,9 @@
  *
  *      +1700000000.123456 [0 127.0.0.1:50000] "SET" "key" "value"
  *
- * One status line for each command, behind its execution (so that EXEC stands behind the commands
- * that it ran): time, database, who ran it ("unix:path" for the socket's clients), and its arguments
- * in quotes. Passwords are not shown, nor are commands of administrators. */
+ * One status line for each command, behind its execution (so that EXEC stands behind the
+ * commands that it ran): time, database, who ran it ("unix:path" for the socket's clients), and
+ * its arguments in quotes. Passwords are not shown, nor are commands of administrators. */
 #ifndef PACKLIST_SERVER_MONITOR_H
 #define PACKLIST_SERVER_MONITOR_H
 

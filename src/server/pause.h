@@ -12,7 +12,8 @@ void pause_start(int64_t until_ms, bool writes_only);
 /* Ends the pause: held-back sessions go on. */
 void pause_end(void);
 
-/* Must a command with these flags (enum command_flag) wait? Ends the pause when its time is over. */
+/* Must a command with these flags (enum command_flag) wait? Ends the pause when its time is
+ * over. */
 bool pause_holds(uint32_t command_flags);
 
 /* Ends a pause whose time is over; the server's clock tick. */

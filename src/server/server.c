@@ -6,7 +6,10 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "server/blocking.h"
+#include "server/call.h"
 #include "server/cron.h"
+#include "server/evict.h"
+#include "server/expire.h"
 #include "server/listeners.h"
 #include "server/server_run.h"
 #include "types/value.h"
@@ -19,7 +22,8 @@ struct server server;
 
 void server_update_clock(void) {
     server.now_ms = clock_wall_ms();
-    server.lru_clock = (uint32_t)(server.now_ms / 1000) & ENTRY_CLOCK_MASK;
+    server.eviction.lru_clock = access_lru_at(server.now_ms);
+    server.eviction.lfu_minute = access_lfu_minute_at(server.now_ms);
 }
 
 int64_t server_bulk_max(void) {
@@ -27,11 +31,24 @@ int64_t server_bulk_max(void) {
     return configured < (int64_t)LISTPACK_TEXT_MAX ? configured : (int64_t)LISTPACK_TEXT_MAX;
 }
 
-/* Resumes sessions until none is left to be resumed; then the loop may sleep. */
+struct call server_call(int database) {
+    return (struct call){
+        .keyspace = server.keyspaces[database],
+        .database = database,
+        .list_limits = &server.list_limits,
+        .now_ms = server.now_ms,
+    };
+}
+
+/* Background work that a tick has begun goes on, a stretch each turn; sessions are resumed until
+ * none is left to be resumed. Then the loop may sleep, if all the work is done. */
 static bool before_poll(void *arg) {
     (void)arg;
+    bool more = expire_step();
+    more |= evict_step();
     session_resume_all();
-    return false;
+    if (server.config.maxmemory_clients) evict_clients();
+    return more;
 }
 
 static void on_signal(int signum, void *arg) {
@@ -56,6 +73,8 @@ static void make_keyspaces(void) {
 bool server_start(const char **error) {
     server_update_clock();
     server.start_ms = server.now_ms;
+    server.active_expire = true;
+    random_entropy(&server.random, sizeof(server.random));
     random_hex(server.run_id, sizeof(server.run_id) - 1);
     random_hex(server.replication_id, sizeof(server.replication_id) - 1);
     command_table_init();
@@ -68,6 +87,8 @@ bool server_start(const char **error) {
     server.net = net_new(error);
     if (!server.net) return false;
     make_keyspaces();
+    expire_start((int)server.config.databases);
+    evict_configure();
     server.blocking = blocking_new(server.net, (int)server.config.databases);
     watches_init(&server.watches, (int)server.config.databases);
     net_on_before_poll(server.net, before_poll, NULL);
@@ -100,6 +121,7 @@ void server_stop(void) {
 void server_free(void) {
     for (int64_t i = 0; i < server.config.databases; i++) keyspace_free(server.keyspaces[i]);
     mem_free(server.keyspaces);
+    expire_stop();
     mem_free(server.stats.by_command);
     resp_parser_free(&server.parser);
     reply_free(&server.reply);

@@ -14,6 +14,7 @@
 #include "server/session.h"
 #include "server/stats.h"
 #include "server/watch.h"
+#include "store/eviction.h"
 #include "store/keyspace.h"
 
 #define PACKLIST_VERSION "0.1.0"
@@ -42,23 +43,30 @@ struct server {
     uint64_t ticks;        /* clock_ticks at the end of the last command */
     uint64_t dirty;        /* changes since the start */
     uint64_t next_session_id;
-    uint32_t lru_clock; /* access clock for entries: seconds, 24 bits */
+    struct eviction_rules eviction; /* with the time, for entries' access bits */
+    struct random random;           /* for choices that need no secrecy */
+    size_t clients_memory;          /* see server/evict.h */
     const char *executable;
     char run_id[41];
     char replication_id[41];
     int64_t pause_until_ms; /* CLIENT PAUSE: 0 = none */
     bool pause_writes_only;
     bool shutting_down;
+    bool active_expire; /* DEBUG SET-ACTIVE-EXPIRE */
 };
 
 extern struct server server;
 
-/* The wall clock again, into server.now_ms and server.lru_clock. */
+/* The wall clock again, into server.now_ms and the time in server.eviction. */
 void server_update_clock(void);
 
 /* Largest argument that is taken: proto-max-bulk-len, but never more than an element of a list can
  * hold. */
 int64_t server_bulk_max(void);
+
+/* A call that no client has made: for what the server does to keys by itself. It has no session, no
+ * reply and no arguments. */
+struct call server_call(int database);
 
 /* Ends the process in order after the current turn of the loop: listeners closed, pid file and
  * socket removed. */

@@ -6,7 +6,9 @@
 #include "server/args.h"
 #include "server/blocking.h"
 #include "server/dispatch.h"
+#include "server/evict.h"
 #include "server/monitor.h"
+#include "server/pause.h"
 #include "server/server.h"
 #include "server/transaction.h"
 
@@ -69,6 +71,7 @@ void session_tell(struct session *session, struct slice bytes) {
         return;
     }
     conn_hold(conn_of_session(session), bytes.ptr, bytes.len);
+    if (server.config.maxmemory_clients) evict_account_client(session);
     session_check_output_limit(session);
 }
 
@@ -203,6 +206,7 @@ static void serve_end(struct session *session) {
     if (!(session->flags & SESSION_DROPPED)) flush(session, &server.reply);
     reply_reset(&server.reply);
     server.current = NULL;
+    if (server.config.maxmemory_clients) evict_account_client(session);
     if (session->flags & SESSION_DROPPED)
         session_close(session);
     else if (session->flags & SESSION_CLOSING)
@@ -373,6 +377,7 @@ static void teardown(struct session *session) {
     if (session->id == 0) return; /* was refused, or torn down already */
     retire(session);
     unlink_session(session);
+    evict_forget_client(session);
     sds_free(session->name);
     sds_free(session->lib_name);
     sds_free(session->lib_version);

@@ -55,6 +55,7 @@ struct session {
     struct transaction *transaction; /* while it watches keys or is in MULTI */
     int64_t created_ms;
     int64_t active_ms;     /* last time something was read or sent */
+    size_t accounted;      /* what server/evict.h noted */
     int64_t soft_limit_ms; /* since when the output is over the soft limit; 0 = it is not */
     sds name;              /* CLIENT SETNAME; NULL = none */
     sds lib_name;

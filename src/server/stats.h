@@ -29,6 +29,12 @@ struct stats {
     uint64_t commands;
     uint64_t keyspace_hits;
     uint64_t keyspace_misses;
+    uint64_t expired_keys;
+    double expired_stale_percent; /* of the keys that active expiry saw, a running average */
+    uint64_t expire_time_caps;    /* rounds of it that used up their time */
+    uint64_t expire_ticks;        /* clock_ticks it took */
+    uint64_t evicted_keys;
+    uint64_t evicted_clients;
     uint64_t errors;
     uint64_t query_buffer_limit_disconnections;
     uint64_t output_buffer_limit_disconnections;

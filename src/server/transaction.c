@@ -77,7 +77,8 @@ static void append(struct transaction *transaction, const struct command *comman
     transaction->command_flags |= command->flags;
 }
 
-/* What EXEC will not run need not be kept: a client in a pipeline has not seen yet that it is so. */
+/* What EXEC will not run need not be kept: a client in a pipeline has not seen yet that it is
+ * so. */
 void transaction_queue(struct session *session, struct reply *reply, const struct command *command,
                        const struct slice *argv, size_t argc) {
     struct transaction *transaction = session->transaction;

@@ -31,8 +31,8 @@ void transaction_queue(struct session *session, struct reply *reply, const struc
 /* A command could not be queued: EXEC will refuse. Nothing outside MULTI. */
 void transaction_abort(struct session *session);
 
-/* EXEC itself was refused (its arity, memory, authentication …) with `error`, a whole error line: the
- * transaction is over, and the answer says why. */
+/* EXEC itself was refused (its arity, memory, authentication …) with `error`, a whole error
+ * line: the transaction is over, and the answer says why. */
 void transaction_refuse(struct session *session, struct reply *reply, const char *error);
 
 /* Leaves MULTI, frees the queue, forgets watched keys. Nothing when there is no transaction. */

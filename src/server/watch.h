@@ -3,12 +3,13 @@
  *      watcher ──┬─ watch ── watched key "a" (database 0): first watch … last watch
  *                └─ watch ── watched key "b" (database 0): …
  *
- * Each database has a table of its watched keys. A write to a database where nobody watches costs one
- * counter test. Once a key of his was touched a watcher has his answer: all of his watches are
- * taken away, and he keeps the mark alone.
+ * Each database has a table of its watched keys. A write to a database where nobody watches
+ * costs one counter test. Once a key of his was touched a watcher has his answer: all of his
+ * watches are taken away, and he keeps the mark alone.
  *
  * A key whose time had come when it was watched, but that was not deleted yet, is as good as
- * missing: that it is deleted later is no change. Knows no session, so that it can be tested alone. */
+ * missing: that it is deleted later is no change. Knows no session, so that it can be tested
+ * alone. */
 #ifndef PACKLIST_SERVER_WATCH_H
 #define PACKLIST_SERVER_WATCH_H
 

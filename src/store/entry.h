@@ -34,7 +34,6 @@ struct entry {
 _Static_assert(sizeof(struct entry) == 6, "a small string must fit 32 bytes, a small list 80");
 
 enum { ENTRY_HAS_EXPIRY = 1, ENTRY_KEY_CLASS_SHIFT = 1, ENTRY_KEY_CLASS_MASK = 7 };
-enum { ENTRY_CLOCK_MASK = 0xFFFFFF };
 
 /* A new entry with a copy of `key` and room for `value_size` uninitialised value bytes. Access
  * clock and the encoding's byte are 0, no expiry. */
@@ -75,7 +74,7 @@ static inline void entry_set_byte(struct entry *entry, uint8_t byte) {
     entry->encoding_byte = byte;
 }
 
-/* 24-bit access clock: what eviction and OBJECT IDLETIME read. Higher bits are dropped. */
+/* 24 bits that tell how the key is used: store/access.h. Higher bits are dropped. */
 static inline uint32_t entry_clock(const struct entry *entry) {
     return entry->clock[0] | (uint32_t)entry->clock[1] << 8 | (uint32_t)entry->clock[2] << 16;
 }
@@ -84,11 +83,6 @@ static inline void entry_set_clock(struct entry *entry, uint32_t clock) {
     entry->clock[0] = (uint8_t)clock;
     entry->clock[1] = (uint8_t)(clock >> 8);
     entry->clock[2] = (uint8_t)(clock >> 16);
-}
-
-/* How much the access clock has moved on until `clock`, modulo 2^24. */
-static inline uint32_t entry_idle(const struct entry *entry, uint32_t clock) {
-    return (clock - entry_clock(entry)) & ENTRY_CLOCK_MASK;
 }
 
 /* Expiry in ms since the epoch, or -1. */

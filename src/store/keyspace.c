@@ -104,6 +104,17 @@ struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, 
     return find_in_table(keyspace, key, hash);
 }
 
+struct keyref keyspace_find_entry(struct keyspace *keyspace, const struct entry *entry,
+                                  uint64_t hash) {
+    hashtable_slot *slot = hashtable_find_item(keyspace->table, entry, hash);
+    struct keyref ref = {.keyspace = keyspace, .hash = hash};
+    /* Another entry may have got the address since, in the same bucket and with the same tag. */
+    if (slot == NULL || hashtable_hash(entry_key(hashtable_item(*slot))) != hash) return ref;
+    ref.slot = slot;
+    ref.entry = hashtable_item(*slot);
+    return ref;
+}
+
 /* --- Changing --- */
 
 /* The entry's slot among those that expire; it must be there. */
@@ -121,12 +132,12 @@ void keyref_moved(struct keyref *ref, struct entry *entry) {
 
 void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size) {
     struct hashtable *expiring = ref->keyspace->expiring;
-    if (entry_expiry(ref->entry) >= 0)
-        hashtable_delete(expiring, expiring_slot(ref, ref->entry), ref->hash);
-    struct entry *entry = entry_set_expiry(ref->entry, expiry_ms, value_size);
-    ref->entry = entry;
-    hashtable_replace(ref->slot, entry);
-    if (expiry_ms >= 0) hashtable_insert(expiring, entry, ref->hash);
+    bool had = entry_expiry(ref->entry) >= 0, has = expiry_ms >= 0;
+    if (had && !has) hashtable_delete(expiring, expiring_slot(ref, ref->entry), ref->hash);
+    ref->entry = entry_set_expiry(ref->entry, expiry_ms, value_size);
+    if (had && has) return; /* it has not moved */
+    hashtable_replace(ref->slot, ref->entry);
+    if (has) hashtable_insert(expiring, ref->entry, ref->hash);
 }
 
 void keyspace_add(struct keyref *ref, struct entry *entry) {

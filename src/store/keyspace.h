@@ -40,6 +40,11 @@ uint64_t keyspace_prefetch(const struct keyspace *keyspace, struct slice key);
 void keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash);
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash);
 
+/* Finds the entry at this address, of whose key `hash` is; the result's entry is NULL when it is
+ * not there any more. Does not read the entry until it is found. O(1). */
+struct keyref keyspace_find_entry(struct keyspace *keyspace, const struct entry *entry,
+                                  uint64_t hash);
+
 /* Adds an entry whose key `ref` was looked up and not found (and not added since); takes ownership;
  * `ref` then names it. */
 void keyspace_add(struct keyref *ref, struct entry *entry);

@@ -67,10 +67,10 @@ void string_set(struct keyref *ref, struct slice key, struct slice text) {
         return;
     }
     struct plan plan = plan_text(text);
+    size_t old_size = value_size(ref->entry);
+    value_free_hanging(ref->entry);
+    if (entry_expiry(ref->entry) >= 0) keyspace_set_expiry(ref, -1, old_size);
     struct entry *entry = ref->entry;
-    size_t old_size = value_size(entry);
-    value_free_hanging(entry);
-    if (entry_expiry(entry) != -1) entry = entry_set_expiry(entry, -1, old_size);
     if (plan.size != old_size) entry = entry_resize(entry, old_size, plan.size);
     write_value(entry, &plan, text);
     if (entry != ref->entry) keyref_moved(ref, entry);

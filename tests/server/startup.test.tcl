@@ -140,16 +140,16 @@ check_in 2 "include reads other files, by name or pattern" {
 } {11 2 22}
 check_in 2 "directives of Redis that do not apply are logged and ignored" {
     set path [config_file "appendfsync always\ncluster-enabled no\nrepl-backlog-size 1mb\nsave 900 1 300 10\n\
-        maxmemory 100mb\nlazyfree-lazy-eviction no\ntls-port 0\n"]
+        appendonly yes\nlazyfree-lazy-eviction no\ntls-port 0\n"]
     with_arguments [list $path --port %port] "" {
         assert_equal [r PING] PONG
-        foreach {line name} {1 appendfsync 2 cluster-enabled 3 repl-backlog-size 4 save 5 maxmemory
+        foreach {line name} {1 appendfsync 2 cluster-enabled 3 repl-backlog-size 4 save 5 appendonly
                              6 lazyfree-lazy-eviction 7 tls-port} {
             assert {[regexp -line "$path:$line: '$name'.*ignored" [$current_server log]]}
         }
-        list [config_get save] [config_get maxmemory]
+        list [config_get save] [config_get appendonly]
     }
-} {{} 0}
+} {{} no}
 check_in 2 "the configuration that comes with the server starts it and has the defaults" {
     set ours [read_file $repository/redis.conf]
     with_arguments [list $repository/redis.conf --port %port] "" {
@@ -163,7 +163,7 @@ check_in 2 "the configuration that comes with the server starts it and has the d
             assert_equal [list $name $value] [list $name [dict get $without $name]]
         }
         # Every directive is explained there.
-        if {$name ni {list-max-ziplist-size dir save appendonly maxmemory maxmemory-policy}} {
+        if {$name ni {list-max-ziplist-size dir save appendonly}} {
             assert {[regexp -line "^(# )?$name " $ours]}
         }
     }

@@ -246,8 +246,8 @@ static void a_bad_line_is_named(void **state) {
 static void foreign_directives_are_noted(void **state) {
     struct fixture *fixture = *state;
     read_text(fixture, "rdbcompression yes\nrename-command CONFIG \"\"\n\nappendonly yes\n"
-                       "maxmemory 100mb\nsave \"\"\nmaxmemory-policy noeviction\n");
-    assert_int_equal(fixture->source.note_count, 4);
+                       "maxmemory 100mb\nsave \"\"\nmaxmemory-policy allkeys-lru\n");
+    assert_int_equal(fixture->source.note_count, 3);
     const struct config_note *notes = fixture->source.notes;
     assert_string_equal(notes[0].text,
                         "file:1: 'rdbcompression' does not apply here and is ignored");
@@ -257,7 +257,8 @@ static void foreign_directives_are_noted(void **state) {
     assert_string_equal(notes[2].text,
                         "file:4: 'appendonly' is ignored: only the value 'no' is supported");
     assert_value(&fixture->config, "appendonly", "no");
-    assert_value(&fixture->config, "maxmemory", "0");
+    assert_value(&fixture->config, "maxmemory", "104857600");
+    assert_value(&fixture->config, "maxmemory-policy", "allkeys-lru");
     refuse_text(fixture, "maxmemory-policy none",
                 FATAL "1 of file\n>>> 'maxmemory-policy none'\nargument(s) must be one of the "
                       "following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, "
@@ -505,10 +506,10 @@ static void a_bad_value_changes_nothing(void **state) {
     sds_free(error);
 
     struct config_change unsupported[] = {{row("hz"), SLICE("20")},
-                                          {row("maxmemory"), SLICE("1gb")}};
+                                          {row("appendonly"), SLICE("yes")}};
     assert_false(config_change_all(config, unsupported, 2, record, &effects, &culprit, &error));
     assert_int_equal(culprit, 1);
-    assert_string_equal(error, "only '0' is supported");
+    assert_string_equal(error, "only 'no' is supported");
     assert_value(config, "hz", "10");
     sds_free(error);
 }

@@ -236,6 +236,112 @@ static void scan_iterator_and_random_reach_every_entry(void **state) {
     keyspace_free(keyspace);
 }
 
+/* --- Expiry --- */
+
+/* A visit's sum over all entries: how many, and of their expiries. */
+struct expiring_sum {
+    size_t count;
+    int64_t expiries;
+};
+
+static void sum_visit(struct entry *entry, void *arg) {
+    struct expiring_sum *sum = arg;
+    assert_true(entry_expiry(entry) >= 0);
+    sum->count++;
+    sum->expiries += entry_expiry(entry);
+}
+
+static struct expiring_sum sum_expiring(struct keyspace *keyspace) {
+    struct expiring_sum sum = {0};
+    uint64_t cursor = 0;
+    do {
+        cursor = keyspace_scan_expiring(keyspace, cursor, sum_visit, &sum);
+    } while (cursor != 0);
+    return sum;
+}
+
+/* One random step on a key that exists: another expiry, none, another value, or gone. What its
+ * expiry is after it, -1 for none. */
+static int64_t random_change(struct keyref *ref, struct random *random) {
+    int64_t expiry = entry_expiry(ref->entry);
+    uint64_t dice = random_below(random, 10);
+    if (dice < 4) {
+        expiry = (int64_t)random_below(random, 1000000);
+        keyspace_set_expiry(ref, expiry, value_size(ref->entry));
+    } else if (dice < 6) {
+        expiry = -1;
+        keyspace_set_expiry(ref, -1, value_size(ref->entry));
+    } else if (dice < 8) {
+        change(ref, 1, (uint8_t)random_below(random, 100));
+    } else {
+        expiry = -1;
+        keyspace_delete(ref);
+        return expiry;
+    }
+    assert_true(entry_expiry(ref->entry) == expiry);
+    assert_ptr_equal(hashtable_item(*ref->slot), ref->entry);
+    return expiry;
+}
+
+static void keys_that_expire_are_known_through_every_change(void **state) {
+    (void)state;
+    enum { KEYS = MODEL_KEYS / 4 };
+    struct random random = start();
+    size_t used = mem_used(), expiring = 0;
+    int64_t *model = mem_alloc(KEYS * sizeof(*model)); /* the expiry; -1: none, or no such key */
+    for (size_t i = 0; i < KEYS; i++) model[i] = -1;
+    struct keyspace *keyspace = keyspace_new(free_entry);
+    for (size_t step = 1; step < KEYS * 40; step++) {
+        size_t i = random_below(&random, KEYS);
+        struct keyref ref = find(keyspace, i);
+        if (!ref.entry) {
+            add(keyspace, i, 1);
+            continue;
+        }
+        assert_true(entry_expiry(ref.entry) == model[i]);
+        expiring -= model[i] >= 0;
+        model[i] = random_change(&ref, &random);
+        expiring += model[i] >= 0;
+        assert_int_equal(keyspace_expiring_count(keyspace), expiring);
+        if (step % KEYS == 0) assert_true(keyspace_check(keyspace));
+    }
+    struct expiring_sum expected = {0};
+    for (size_t i = 0; i < KEYS; i++) {
+        if (model[i] < 0) continue;
+        expected.count++;
+        expected.expiries += model[i];
+    }
+    struct expiring_sum sum = sum_expiring(keyspace);
+    assert_int_equal(sum.count, expected.count);
+    assert_true(sum.expiries == expected.expiries);
+    for (int i = 0; i < 100; i++)
+        assert_true(entry_expiry(keyspace_random_expiring(keyspace, &random)) >= 0);
+    keyspace_free(keyspace);
+    mem_free(model);
+    assert_int_equal(mem_used(), used);
+}
+
+static void an_entry_takes_its_expiry_to_another_keyspace(void **state) {
+    (void)state;
+    struct random random = start();
+    struct keyspace *from = keyspace_new(free_entry), *to = keyspace_new(free_entry);
+    add(from, 1, 11);
+    struct keyref source = find(from, 1), destination = find(to, 1);
+    keyspace_set_expiry(&source, 5000, value_size(source.entry));
+    keyspace_add(&destination, keyspace_take(&source));
+    assert_int_equal(keyspace_expiring_count(from), 0);
+    assert_null(keyspace_random_expiring(from, &random));
+    assert_int_equal(keyspace_expiring_count(to), 1);
+    assert_ptr_equal(keyspace_random_expiring(to, &random), find(to, 1).entry);
+    assert_int_equal(number_of(find(to, 1).entry), 11);
+    assert_true(keyspace_check(from) && keyspace_check(to));
+    keyspace_clear(to);
+    assert_int_equal(keyspace_expiring_count(to), 0);
+    assert_true(keyspace_check(to));
+    keyspace_free(from);
+    keyspace_free(to);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_steps_agree_with_the_model),
@@ -244,6 +350,8 @@ int main(void) {
         cmocka_unit_test(clearing_frees_every_entry_and_the_table),
         cmocka_unit_test(prefetched_keys_are_found_by_their_hash),
         cmocka_unit_test(scan_iterator_and_random_reach_every_entry),
+        cmocka_unit_test(keys_that_expire_are_known_through_every_change),
+        cmocka_unit_test(an_entry_takes_its_expiry_to_another_keyspace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,11 +80,11 @@ static void setting_replaces_a_list_and_takes_the_expiry_away(void **state) {
     for (size_t count = 1; count <= 3; count++) { /* embedded, then hanging */
         struct keyref ref = keyspace_find(keyspace, SLICE("key"));
         list_create(&ref, SLICE("key"), LIST_TAIL, texts, count, &limits);
-        size_t size = value_size(ref.entry);
-        keyref_moved(&ref, entry_set_expiry(ref.entry, 12345, size));
+        keyspace_set_expiry(&ref, 12345, value_size(ref.entry));
         struct entry *entry = set(keyspace, SLICE("text"));
         verify(entry, SLICE("text"));
         assert_int_equal(entry_expiry(entry), -1);
+        assert_int_equal(keyspace_expiring_count(keyspace), 0);
         keyspace_clear(keyspace);
     }
 }

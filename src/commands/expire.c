@@ -1,0 +1,133 @@
+/* EXPIRE PEXPIRE EXPIREAT PEXPIREAT, TTL PTTL EXPIRETIME PEXPIRETIME, PERSIST: when keys end. */
+#include "commands/commands.h"
+#include "server/call.h"
+
+/* --- Setting: key time [NX | XX | GT | LT …] --- */
+
+enum expire_condition {
+    EXPIRE_NX = 1 << 0, /* only if the key has no expiry */
+    EXPIRE_XX = 1 << 1, /* only if it has one */
+    EXPIRE_GT = 1 << 2, /* only if the new one is later; none is the latest of all */
+    EXPIRE_LT = 1 << 3  /* only if the new one is earlier */
+};
+
+static bool parse_conditions(struct call *call, unsigned *conditions) {
+    static const char *const names[] = {"nx", "xx", "gt", "lt"};
+    *conditions = 0;
+    for (size_t i = 3; i < call->argc; i++) {
+        unsigned option = 0;
+        while (option < 4 && !slice_is(call->argv[i], names[option])) option++;
+        if (option == 4) {
+            reply_error_format(call->reply, "ERR Unsupported option %.*s", (int)call->argv[i].len,
+                               call->argv[i].ptr);
+            return false;
+        }
+        *conditions |= 1u << option;
+    }
+    if (*conditions & EXPIRE_NX && *conditions != EXPIRE_NX) {
+        reply_error(call->reply,
+                    "ERR NX and XX, GT or LT options at the same time are not compatible");
+        return false;
+    }
+    if (*conditions & EXPIRE_GT && *conditions & EXPIRE_LT) {
+        reply_error(call->reply, "ERR GT and LT options at the same time are not compatible");
+        return false;
+    }
+    return true;
+}
+
+/* The time at argv[2], `unit_ms` milliseconds each, counted from `base_ms`. */
+static bool parse_time(struct call *call, int64_t unit_ms, int64_t base_ms, int64_t *expiry_ms) {
+    int64_t time;
+    if (!call_integer(call, 2, &time)) return false;
+    if (!__builtin_mul_overflow(time, unit_ms, &time) &&
+        !__builtin_add_overflow(time, base_ms, expiry_ms))
+        return true;
+    call_bad_expiry(call);
+    return false;
+}
+
+static bool conditions_hold(unsigned conditions, int64_t old_ms, int64_t new_ms) {
+    bool had = old_ms >= 0;
+    if (conditions & EXPIRE_NX && had) return false;
+    if (conditions & EXPIRE_XX && !had) return false;
+    if (conditions & EXPIRE_GT && (!had || new_ms <= old_ms)) return false;
+    return !(conditions & EXPIRE_LT && had && new_ms >= old_ms);
+}
+
+static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
+    unsigned conditions;
+    int64_t expiry_ms;
+    if (!parse_conditions(call, &conditions)) return;
+    if (!parse_time(call, unit_ms, base_ms, &expiry_ms)) return;
+    struct slice key = call->argv[1];
+    struct keyref ref = call_find_write(call, key);
+    if (!ref.entry || !conditions_hold(conditions, entry_expiry(ref.entry), expiry_ms)) {
+        reply_integer(call->reply, 0);
+        return;
+    }
+    if (call_is_past(call, expiry_ms)) {
+        call_delete(call, &ref, key, "del");
+    } else {
+        call_set_expiry(call, &ref, expiry_ms);
+        call_touched(call, &ref, key, EVENT_GENERIC, "expire", 1);
+    }
+    reply_integer(call->reply, 1);
+}
+
+void expire_command(struct call *call) {
+    expire(call, 1000, call->now_ms);
+}
+
+void pexpire_command(struct call *call) {
+    expire(call, 1, call->now_ms);
+}
+
+void expireat_command(struct call *call) {
+    expire(call, 1000, 0);
+}
+
+void pexpireat_command(struct call *call) {
+    expire(call, 1, 0);
+}
+
+void persist_command(struct call *call) {
+    struct slice key = call->argv[1];
+    struct keyref ref = call_find_write(call, key);
+    bool expires = ref.entry && entry_expiry(ref.entry) >= 0;
+    if (expires) {
+        call_set_expiry(call, &ref, -1);
+        call_touched(call, &ref, key, EVENT_GENERIC, "persist", 1);
+    }
+    reply_integer(call->reply, expires);
+}
+
+/* --- Asking --- */
+
+/* Answers the key's expiry less `base_ms` in units of `unit_ms` milliseconds, rounded to the
+ * nearest; -1 when it never expires, -2 when there is no such key. */
+static void tell(struct call *call, int64_t unit_ms, int64_t base_ms) {
+    struct keyref ref = call_find_unmarked(call, call->argv[1]);
+    int64_t expiry_ms = ref.entry ? entry_expiry(ref.entry) : -2;
+    if (expiry_ms >= 0) {
+        expiry_ms -= base_ms;
+        if (unit_ms > 1) expiry_ms = expiry_ms / unit_ms + (expiry_ms % unit_ms >= unit_ms / 2);
+    }
+    reply_integer(call->reply, expiry_ms);
+}
+
+void ttl_command(struct call *call) {
+    tell(call, 1000, call->now_ms);
+}
+
+void pttl_command(struct call *call) {
+    tell(call, 1, call->now_ms);
+}
+
+void expiretime_command(struct call *call) {
+    tell(call, 1000, 0);
+}
+
+void pexpiretime_command(struct call *call) {
+    tell(call, 1, 0);
+}

@@ -1,0 +1,123 @@
+/* evict: when to evict, and for how long; store/eviction.c knows what. */
+#include "server/evict.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/call.h"
+#include "server/server.h"
+
+#include <math.h>
+
+enum evict_result { EVICT_DONE, EVICT_INTERRUPTED, EVICT_IMPOSSIBLE };
+
+/* Evicting one key takes about a microsecond: the clock is looked at after so many. */
+enum { EVICTIONS_BETWEEN_LOOKS = 16 };
+
+static struct {
+    struct eviction_pool pool;
+    bool running;        /* goes on in before_poll */
+    int64_t exceeded_us; /* since when the limit is exceeded, monotonic; 0: it is not */
+    int64_t total_us;    /* before that */
+} evict;
+
+uint32_t evict_fresh_clock(void) {
+    if (eviction_is_lfu(server.eviction.policy))
+        return access_lfu_make(server.eviction.lfu_minute, ACCESS_LFU_FIRST);
+    return server.eviction.lru_clock;
+}
+
+/* --- Time --- */
+
+/* How long keys are evicted at a stretch: in a straight line up to a tenacity of 10, which is
+ * half a millisecond, then 15 % more for each, and without an end at 100. */
+static uint64_t stretch_us(void) {
+    int64_t tenacity = server.config.eviction_tenacity;
+    if (tenacity >= 100) return UINT64_MAX;
+    if (tenacity <= 10) return (uint64_t)tenacity * 50;
+    return (uint64_t)(500 * pow(1.15, (double)(tenacity - 10)));
+}
+
+static void note_exceeded(bool exceeded) {
+    if (exceeded == (evict.exceeded_us != 0)) return;
+    int64_t now_us = clock_monotonic_us();
+    if (!exceeded) evict.total_us += now_us - evict.exceeded_us;
+    evict.exceeded_us = exceeded ? now_us : 0;
+}
+
+int64_t evict_current_exceeded_ms(void) {
+    return evict.exceeded_us ? (clock_monotonic_us() - evict.exceeded_us) / 1000 : 0;
+}
+
+int64_t evict_total_exceeded_ms(void) {
+    return evict.total_us / 1000 + evict_current_exceeded_ms();
+}
+
+void evict_reset_exceeded(void) {
+    evict.exceeded_us = evict.total_us = 0;
+}
+
+/* --- Keys --- */
+
+static bool is_exceeded(void) {
+    return server.config.maxmemory && mem_used() > (size_t)server.config.maxmemory;
+}
+
+/* A key whose time has come anyway counts as expired. */
+static void evict_key(struct call *call, struct keyref *ref) {
+    struct slice key = entry_key(ref->entry);
+    if (call_is_expired(call, ref->entry)) {
+        call_find_quiet(call, key); /* deletes it */
+        return;
+    }
+    server.stats.evicted_keys++;
+    call_remove(call, ref, key, EVENT_EVICTED, "evicted");
+}
+
+static enum evict_result evict_keys(void) {
+    uint64_t start = clock_ticks(), limit_us = stretch_us();
+    for (unsigned evicted = 1; is_exceeded(); evicted++) {
+        int database;
+        struct keyref ref;
+        if (!eviction_choose(&evict.pool, server.keyspaces, (int)server.config.databases,
+                             &server.eviction, &server.random, &database, &ref))
+            return EVICT_IMPOSSIBLE;
+        struct call call = server_call(database);
+        evict_key(&call, &ref);
+        if (evicted % EVICTIONS_BETWEEN_LOOKS) continue;
+        if (clock_ticks_to_us(clock_ticks() - start) > limit_us) return EVICT_INTERRUPTED;
+    }
+    return EVICT_DONE;
+}
+
+/* Evicts for a stretch. Nothing is evicted during a CLIENT PAUSE, so that the data stands still. */
+static enum evict_result run(void) {
+    enum evict_result result = EVICT_DONE;
+    if (is_exceeded() && !server.pause_until_ms) result = evict_keys();
+    evict.running = result == EVICT_INTERRUPTED;
+    note_exceeded(result != EVICT_DONE);
+    return result;
+}
+
+bool evict_make_room(void) {
+    return run() != EVICT_IMPOSSIBLE;
+}
+
+bool evict_step(void) {
+    if (evict.running) run();
+    return evict.running;
+}
+
+void evict_tick(void) {
+    if (!evict.running) run();
+}
+
+void evict_configure(void) {
+    const struct config *config = &server.config;
+    server.eviction.policy = (enum eviction_policy)config->maxmemory_policy;
+    server.eviction.samples = (size_t)config->maxmemory_samples;
+    server.eviction.lfu.log_factor = (uint32_t)config->lfu_log_factor;
+    server.eviction.lfu.decay_minutes = (uint32_t)config->lfu_decay_time;
+    evict.pool.count = 0;
+    evict.running = is_exceeded(); /* begins in before_poll */
+}

@@ -1,0 +1,63 @@
+/* evict_clients: maxmemory-clients. What each session takes is noted when something was read
+ * from or written to it, so the sum is known without asking all of them; output that was sent
+ * meanwhile makes it too large, never too small. Only when it is over the limit are they all
+ * asked. */
+#include "base/alloc.h"
+#include "base/log.h"
+#include "server/evict.h"
+#include "server/server.h"
+
+#include <stdlib.h>
+
+/* In bytes; 0 = no limit. */
+static size_t limit(void) {
+    int64_t limit = server.config.maxmemory_clients;
+    if (limit >= 0) return (size_t)limit;
+    return (size_t)((double)server.config.maxmemory * (double)-limit / 100);
+}
+
+void evict_account_client(struct session *session) {
+    if (session->id == 0) return; /* is gone, but for its connection */
+    size_t bytes = session->marks & SESSION_NO_EVICT ? 0 : session_allocated(session);
+    server.clients_memory += bytes - session->accounted;
+    session->accounted = bytes;
+}
+
+void evict_forget_client(struct session *session) {
+    server.clients_memory -= session->accounted;
+    session->accounted = 0;
+}
+
+void evict_account_clients(void) {
+    for (struct session *session = server.sessions.first; session; session = session->next)
+        evict_account_client(session);
+}
+
+static int compare_sizes(const void *a, const void *b) {
+    size_t left = (*(struct session *const *)a)->accounted;
+    size_t right = (*(struct session *const *)b)->accounted;
+    return (left < right) - (left > right);
+}
+
+static void close_client(struct session *session) {
+    char peer[CONN_NAME_MAX];
+    log_notice("Evicting client id=%llu addr=%s: it takes %zu bytes",
+               (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer),
+               session->accounted);
+    server.stats.evicted_clients++;
+    session_close(session);
+}
+
+void evict_clients(void) {
+    size_t allowed = limit();
+    if (allowed == 0 || server.clients_memory <= allowed) return;
+    evict_account_clients();
+    if (server.clients_memory <= allowed) return;
+    size_t count = 0;
+    struct session **largest = mem_alloc(server.sessions.count * sizeof(struct session *));
+    for (struct session *session = server.sessions.first; session; session = session->next)
+        if (session->accounted) largest[count++] = session;
+    qsort(largest, count, sizeof(struct session *), compare_sizes);
+    for (size_t i = 0; i < count && server.clients_memory > allowed; i++) close_client(largest[i]);
+    mem_free(largest);
+}

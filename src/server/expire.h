@@ -1,0 +1,22 @@
+/* expire: deletes keys whose time has come before anybody looks for them (who does look deletes
+ * them on his own: server/call.c). */
+#ifndef PACKLIST_SERVER_EXPIRE_H
+#define PACKLIST_SERVER_EXPIRE_H
+
+#include "store/keyspace.h"
+
+void expire_start(int databases);
+void expire_stop(void);
+
+/* Begins a round; cron. */
+void expire_tick(void);
+
+/* One stretch of the round, far below a millisecond; true while there is more to do.
+ * before_poll. */
+bool expire_step(void);
+
+/* For how long the keys that expire still live on average, in ms; 0 when there are none. A sample;
+ * O(1). */
+int64_t expire_average_ttl(struct keyspace *keyspace);
+
+#endif

@@ -1,0 +1,81 @@
+/* access: the 24 bits in an entry that tell how it has been used (entry_clock), in one of two
+ * forms; the eviction policy in force decides which.
+ *
+ *      LRU     [time of the last use, in quarters of a second, 24]     wraps after 48 days
+ *      LFU     [minute of the last change, 16][counter, 8]             wraps after 45 days
+ *
+ * The LFU counter is logarithmic (Morris, "Counting large numbers of events in small registers",
+ * 1978): a use makes it one larger with a probability that falls as it grows, and every
+ * `decay_minutes` without a use make it one smaller. New keys begin at ACCESS_LFU_FIRST, so that
+ * they can show what they are good for before they are evicted.
+ *
+ * An entry whose bits are 0 has not been told when it was made (entry_new). When the policy
+ * changes, old bits are read in the new form: nonsense, until their keys are used again. */
+#ifndef PACKLIST_STORE_ACCESS_H
+#define PACKLIST_STORE_ACCESS_H
+
+#include <stdint.h>
+
+enum {
+    ACCESS_MASK = 0xFFFFFF,
+    ACCESS_LRU_TICK_MS = 250,
+    ACCESS_LFU_FIRST = 5,
+    ACCESS_LFU_MAX = 255,
+    ACCESS_LFU_MINUTES_MASK = 0xFFFF
+};
+
+/* --- LRU --- */
+
+static inline uint32_t access_lru_at(int64_t now_ms) {
+    return (uint32_t)(now_ms / ACCESS_LRU_TICK_MS) & ACCESS_MASK;
+}
+
+/* Ticks between two times. */
+static inline uint32_t access_lru_idle(uint32_t clock, uint32_t now) {
+    return (now - clock) & ACCESS_MASK;
+}
+
+static inline int64_t access_lru_idle_seconds(uint32_t clock, uint32_t now) {
+    return (int64_t)access_lru_idle(clock, now) * ACCESS_LRU_TICK_MS / 1000;
+}
+
+/* --- LFU --- */
+
+struct access_lfu_rules {
+    uint32_t log_factor; /* how much harder each step is than the one before; 0: every use counts */
+    uint32_t decay_minutes; /* without use, until the counter falls by one; 0: never */
+};
+
+static inline uint32_t access_lfu_minute_at(int64_t now_ms) {
+    return (uint32_t)(now_ms / 60000) & ACCESS_LFU_MINUTES_MASK;
+}
+
+static inline uint32_t access_lfu_make(uint32_t minute, uint32_t counter) {
+    return minute << 8 | counter;
+}
+
+static inline uint32_t access_lfu_idle_minutes(uint32_t clock, uint32_t minute) {
+    return (minute - (clock >> 8)) & ACCESS_LFU_MINUTES_MASK;
+}
+
+/* The counter as it is by now, 0 … 255. */
+static inline uint32_t access_lfu_frequency(uint32_t clock, uint32_t minute,
+                                            const struct access_lfu_rules *rules) {
+    uint32_t counter = clock & 0xFF;
+    if (rules->decay_minutes == 0) return counter;
+    uint32_t decay = access_lfu_idle_minutes(clock, minute) / rules->decay_minutes;
+    return decay < counter ? counter - decay : 0;
+}
+
+/* The bits after one more use; `random` has 64 random bits. A few nanoseconds. */
+static inline uint32_t access_lfu_use(uint32_t clock, uint32_t minute,
+                                      const struct access_lfu_rules *rules, uint64_t random) {
+    uint32_t counter = access_lfu_frequency(clock, minute, rules);
+    uint64_t steps = counter > ACCESS_LFU_FIRST ? counter - ACCESS_LFU_FIRST : 0;
+    uint64_t odds = steps * rules->log_factor + 1; /* one in so many uses counts */
+    if (counter < ACCESS_LFU_MAX && (uint64_t)((unsigned __int128)random * odds >> 64) == 0)
+        counter++;
+    return access_lfu_make(minute, counter);
+}
+
+#endif

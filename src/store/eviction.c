@@ -1,0 +1,169 @@
+/* Invariants of a pool: scores ascend; no entry stands there twice.
+ *
+ * Sampling visits whole buckets of the table at random places: a bucket is one cache miss, and its
+ * entries' misses overlap, so a bucket's six or seven keys cost about as much as two drawn one by
+ * one. Where a key lies depends on nothing but its hash, so neighbours in a bucket are as good as
+ * independent draws. */
+#include "store/eviction.h"
+
+/* --- The pool --- */
+
+static void pool_remove(struct eviction_pool *pool, size_t index) {
+    pool->count--;
+    memmove(&pool->candidates[index], &pool->candidates[index + 1],
+            (pool->count - index) * sizeof(pool->candidates[0]));
+}
+
+void eviction_pool_offer(struct eviction_pool *pool, const struct eviction_candidate *candidate) {
+    size_t index = 0;
+    while (index < pool->count && pool->candidates[index].entry != candidate->entry) index++;
+    if (index < pool->count)
+        pool_remove(pool, index);
+    else if (pool->count == EVICTION_POOL_SIZE)
+        pool_remove(pool, 0);
+    size_t place = pool->count;
+    for (; place > 0 && pool->candidates[place - 1].score > candidate->score; place--)
+        pool->candidates[place] = pool->candidates[place - 1];
+    pool->candidates[place] = *candidate;
+    pool->count++;
+}
+
+bool eviction_pool_take(struct eviction_pool *pool, struct eviction_candidate *candidate) {
+    if (pool->count == 0) return false;
+    *candidate = pool->candidates[--pool->count];
+    return true;
+}
+
+bool eviction_pool_check(const struct eviction_pool *pool) {
+    if (pool->count > EVICTION_POOL_SIZE) return false;
+    for (size_t i = 0; i < pool->count; i++) {
+        const struct eviction_candidate *candidate = &pool->candidates[i];
+        if (i > 0 && candidate->score < pool->candidates[i - 1].score) return false;
+        for (size_t j = 0; j < i; j++)
+            if (pool->candidates[j].entry == candidate->entry) return false;
+    }
+    return true;
+}
+
+/* --- Scores --- */
+
+/* Among keys that are used equally seldom, the one whose counter has not changed for longer. */
+static uint64_t score_lfu(const struct entry *entry, const struct eviction_rules *rules) {
+    uint32_t clock = entry_clock(entry);
+    uint32_t frequency = access_lfu_frequency(clock, rules->lfu_minute, &rules->lfu);
+    return (uint64_t)(ACCESS_LFU_MAX - frequency) << 16 |
+           access_lfu_idle_minutes(clock, rules->lfu_minute);
+}
+
+static uint64_t score_of(const struct entry *entry, const struct eviction_rules *rules) {
+    if (rules->policy == EVICTION_VOLATILE_TTL) return (uint64_t)(INT64_MAX - entry_expiry(entry));
+    if (eviction_is_lfu(rules->policy)) return score_lfu(entry, rules);
+    return access_lru_idle(entry_clock(entry), rules->lru_clock);
+}
+
+/* What must be the same when the candidate's turn comes. */
+static int64_t witness_of(const struct entry *entry, const struct eviction_rules *rules) {
+    return rules->policy == EVICTION_VOLATILE_TTL ? entry_expiry(entry) : entry_clock(entry);
+}
+
+/* --- Sampling --- */
+
+static bool is_random(enum eviction_policy policy) {
+    return policy == EVICTION_VOLATILE_RANDOM || policy == EVICTION_ALLKEYS_RANDOM;
+}
+
+/* Keys that the policy lets go. */
+static size_t eligible_count(const struct keyspace *keyspace, enum eviction_policy policy) {
+    return eviction_is_volatile(policy) ? keyspace_expiring_count(keyspace)
+                                        : keyspace_count(keyspace);
+}
+
+static struct entry *random_entry(struct keyspace *keyspace, enum eviction_policy policy,
+                                  struct random *random) {
+    return eviction_is_volatile(policy) ? keyspace_random_expiring(keyspace, random)
+                                        : keyspace_random(keyspace, random);
+}
+
+/* The database of a key drawn from all of them; -1 when there is no key. */
+static int random_database(struct keyspace *const *keyspaces, int count,
+                           enum eviction_policy policy, struct random *random) {
+    size_t total = 0;
+    for (int i = 0; i < count; i++) total += eligible_count(keyspaces[i], policy);
+    if (total == 0) return -1;
+    size_t draw = random_below(random, total);
+    int database = 0;
+    for (;; database++) {
+        size_t keys = eligible_count(keyspaces[database], policy);
+        if (draw < keys) return database;
+        draw -= keys;
+    }
+}
+
+struct sampling {
+    struct eviction_pool *pool;
+    const struct eviction_rules *rules;
+    int database;
+    size_t seen;
+};
+
+static void sample(struct entry *entry, void *arg) {
+    struct sampling *sampling = arg;
+    sampling->seen++;
+    uint64_t score = score_of(entry, sampling->rules);
+    if (!eviction_pool_wants(sampling->pool, score)) return;
+    eviction_pool_offer(sampling->pool, &(struct eviction_candidate){
+                                            .score = score,
+                                            .hash = hashtable_hash(entry_key(entry)),
+                                            .entry = entry,
+                                            .witness = witness_of(entry, sampling->rules),
+                                            .database = sampling->database,
+                                        });
+}
+
+/* Looks at the keys of random buckets; when these are all but empty, at keys drawn one by one. */
+static void sample_keyspace(struct sampling *sampling, struct keyspace *keyspace,
+                            struct random *random) {
+    const struct eviction_rules *rules = sampling->rules;
+    for (size_t tries = 0; sampling->seen < rules->samples && tries < rules->samples; tries++) {
+        uint64_t cursor = random_next(random);
+        if (eviction_is_volatile(rules->policy))
+            keyspace_scan_expiring(keyspace, cursor, sample, sampling);
+        else
+            keyspace_scan(keyspace, cursor, sample, sampling);
+    }
+    if (sampling->seen == 0) sample(random_entry(keyspace, rules->policy, random), sampling);
+}
+
+/* --- Choosing --- */
+
+/* Finds the candidate's entry, if it is still there and as it was. */
+static bool find_candidate(const struct eviction_candidate *candidate, struct keyspace *keyspace,
+                           const struct eviction_rules *rules, struct keyref *ref) {
+    *ref = keyspace_find_entry(keyspace, candidate->entry, candidate->hash);
+    if (!ref->entry) return false;
+    if (eviction_is_volatile(rules->policy) && entry_expiry(ref->entry) < 0) return false;
+    return witness_of(ref->entry, rules) == candidate->witness;
+}
+
+bool eviction_choose(struct eviction_pool *pool, struct keyspace *const *keyspaces, int count,
+                     const struct eviction_rules *rules, struct random *random, int *database,
+                     struct keyref *ref) {
+    if (rules->policy == EVICTION_NONE) return false;
+    for (;;) {
+        *database = random_database(keyspaces, count, rules->policy, random);
+        if (*database < 0) return false;
+        struct keyspace *keyspace = keyspaces[*database];
+        if (is_random(rules->policy)) {
+            struct entry *entry = random_entry(keyspace, rules->policy, random);
+            *ref = keyspace_find(keyspace, entry_key(entry));
+            return true;
+        }
+        struct sampling sampling = {.pool = pool, .rules = rules, .database = *database};
+        sample_keyspace(&sampling, keyspace, random);
+        struct eviction_candidate best;
+        while (eviction_pool_take(pool, &best)) {
+            *database = best.database;
+            if (find_candidate(&best, keyspaces[best.database], rules, ref)) return true;
+        }
+    }
+}
