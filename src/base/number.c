@@ -101,8 +101,8 @@ bool number_parse_memory(struct slice text, uint64_t *bytes) {
 /* --- Floating point --- */
 
 /* strtod needs a terminator, and skips blanks that are not wanted. */
-static bool copy_number_text(struct slice text, char copy[NUMBER_TEXT_MAX + 1]) {
-    if (text.len == 0 || text.len > NUMBER_TEXT_MAX) return false;
+static bool copy_number_text(struct slice text, char *copy, size_t max) {
+    if (text.len == 0 || text.len > max) return false;
     if (text.ptr[0] == ' ' || (text.ptr[0] >= '\t' && text.ptr[0] <= '\r')) return false;
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
@@ -110,8 +110,8 @@ static bool copy_number_text(struct slice text, char copy[NUMBER_TEXT_MAX + 1]) 
 }
 
 bool number_parse_long_double(struct slice text, long double *value) {
-    char copy[NUMBER_TEXT_MAX + 1], *end;
-    if (!copy_number_text(text, copy)) return false;
+    char copy[LONG_DOUBLE_TEXT_MAX + 1], *end;
+    if (!copy_number_text(text, copy, LONG_DOUBLE_TEXT_MAX)) return false;
     errno = 0;
     long double parsed = strtold(copy, &end);
     if (end != copy + text.len || isnan(parsed)) return false;
@@ -122,13 +122,21 @@ bool number_parse_long_double(struct slice text, long double *value) {
 
 bool number_parse_double(struct slice text, double *value) {
     char copy[NUMBER_TEXT_MAX + 1], *end;
-    if (!copy_number_text(text, copy)) return false;
+    if (!copy_number_text(text, copy, NUMBER_TEXT_MAX)) return false;
     errno = 0;
     double parsed = strtod(copy, &end);
     if (end != copy + text.len || isnan(parsed)) return false;
     if (errno == ERANGE && (isinf(parsed) || parsed == 0)) return false;
     *value = parsed;
     return true;
+}
+
+size_t number_format_long_double(char *dst, long double value) {
+    int len = snprintf(dst, LONG_DOUBLE_TEXT_MAX, "%.17Lf", value);
+    while (dst[len - 1] == '0') len--;
+    if (dst[len - 1] == '.') len--;
+    if (len == 2 && memcmp(dst, "-0", 2) == 0) dst[--len] = '0';
+    return (size_t)len;
 }
 
 /* value = 0.d1d2d3… × 10^point, as few digits as read back the same. */

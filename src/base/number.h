@@ -12,8 +12,12 @@ enum { INT64_TEXT_MAX = 20 };
 /* Longest text that number_format_double writes, with terminator. */
 enum { DOUBLE_TEXT_MAX = 40 };
 
-/* Longest text of a floating-point number or a size that is parsed. */
+/* Longest text of a floating-point number that is parsed. */
 enum { NUMBER_TEXT_MAX = 255 };
+
+/* The same in long double precision; what number_format_long_double writes is shorter: the largest
+ * number has 4933 digits before the point. */
+enum { LONG_DOUBLE_TEXT_MAX = 5119 };
 
 /* Parses a *canonical* decimal: optional '-', no '+', no leading zeros or blanks, "-0" refused,
  * within int64. What number_format_int64 writes is accepted and nothing else, so text → number →
@@ -30,7 +34,8 @@ bool number_parse_uint64(struct slice text, uint64_t *value);
  * long. */
 bool number_parse_double(struct slice text, double *value);
 
-/* As number_parse_double in long double precision: timeouts and INCRBYFLOAT. */
+/* As number_parse_double in long double precision, at most LONG_DOUBLE_TEXT_MAX bytes long: timeouts
+ * and INCRBYFLOAT. */
 bool number_parse_long_double(struct slice text, long double *value);
 
 /* Parses a size with an optional unit in any case: 100, 1k = 1000, 1kb = 1024, m, mb, g, gb, 1b.
@@ -51,6 +56,11 @@ static inline size_t number_format_uint64(char *dst, uint64_t value);
  * length. What RESP3 doubles and scores use: exponents only where the plain form would be long, as
  * Redis does since 7.2. */
 size_t number_format_double(char *dst, double value);
+
+/* Writes a finite number in plain form, rounded to 17 places behind the point, without zeros at the
+ * end; `dst` has room for LONG_DOUBLE_TEXT_MAX bytes; returns the length. What INCRBYFLOAT stores:
+ * number_parse_long_double reads it. */
+size_t number_format_long_double(char *dst, long double value);
 
 /* --- Inline parts --- */
 

@@ -95,6 +95,14 @@ sds sds_new(struct slice text) {
     return s;
 }
 
+sds sds_try_new_uninit(size_t len) {
+    if (len > PTRDIFF_MAX / 2) return NULL;
+    enum sds_class class = growable_class(len);
+    size_t allocation = allocation_for(class, len);
+    char *base = mem_try_alloc(allocation);
+    return base == NULL ? NULL : finish_new(base, class, allocation, len);
+}
+
 size_t sds_allocated(const char *s) {
     return allocation_for(sds_class_of(s), sds_capacity(s));
 }
@@ -128,20 +136,39 @@ static sds resize(sds s, enum sds_class class, size_t capacity) {
 
 sds sds_grow(sds s, size_t more) {
     size_t need = sds_len(s) + more;
-    /* Larger texts are refused where they come from. */
-    assert(need >= more && need <= PTRDIFF_MAX / 2);
+    assert(need >= more &&
+           need <= PTRDIFF_MAX / 2); /* larger texts are refused where they come from */
     size_t capacity = need + (need < GROWTH_STEP_MAX ? need : GROWTH_STEP_MAX);
     if (capacity < GROWTH_MIN) capacity = GROWTH_MIN;
     return resize(s, growable_class(capacity), capacity);
+}
+
+sds sds_try_grow(sds s, size_t more) {
+    enum { TRY_MIN = 1 << 20 }; /* below it the process may as well end */
+    size_t need = sds_len(s) + more;
+    if (need < TRY_MIN) return sds_grow(s, more);
+    if (need < more || need > PTRDIFF_MAX / 2) return NULL;
+    size_t capacity = need + GROWTH_STEP_MAX, len = sds_len(s);
+    enum sds_class class = growable_class(capacity);
+    size_t allocation = allocation_for(class, capacity);
+    if (class == sds_class_of(s)) {
+        char *base = mem_try_realloc(base_of(s), allocation);
+        return base == NULL ? NULL : finish_new(base, class, allocation, len);
+    }
+    sds moved = sds_try_new_uninit(capacity);
+    if (moved == NULL) return NULL;
+    memcpy(moved, s, len);
+    sds_set_len(moved, len);
+    sds_free(s);
+    return moved;
 }
 
 sds sds_append_vformat(sds s, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     size_t len = sds_len(s), room = sds_available(s);
-    /* There is room for the NUL as well. Only a wrong format fails. */
-    int wanted = vsnprintf(s + len, room + 1, format, args);
-    assert(wanted >= 0);
+    int wanted = vsnprintf(s + len, room + 1, format, args); /* + 1: the NUL */
+    assert(wanted >= 0);                                     /* only a wrong format fails */
     if ((size_t)wanted > room) {
         s = sds_grow(s, (size_t)wanted);
         vsnprintf(s + len, (size_t)wanted + 1, format, again);

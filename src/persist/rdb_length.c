@@ -55,7 +55,7 @@ static size_t packed_length(struct slice text, struct scratch *scratch) {
     return packed ? 1 + length_of_length(packed) + length_of_length(text.len) + packed : 0;
 }
 
-static size_t string_length(struct slice text, struct scratch *scratch) {
+static size_t text_length(struct slice text, struct scratch *scratch) {
     size_t length = integer_length(text);
     if (!length) length = packed_length(text, scratch);
     return length ? length : length_of_length(text.len) + text.len;
@@ -63,7 +63,7 @@ static size_t string_length(struct slice text, struct scratch *scratch) {
 
 size_t rdb_length_string(struct slice text) {
     struct scratch scratch = {0};
-    size_t length = string_length(text, &scratch);
+    size_t length = text_length(text, &scratch);
     mem_free(scratch.bytes);
     return length;
 }
@@ -90,14 +90,14 @@ static void add_packed_node(struct list_walk *walk, const uint8_t *first, const 
     listpack_write_header(bytes, body, count);
     if (body) memcpy(bytes + LISTPACK_HEADER_SIZE, first, body);
     bytes[size - 1] = LISTPACK_END;
-    walk->length += string_length(slice_make(bytes, size), &walk->packed);
+    walk->length += text_length(slice_make(bytes, size), &walk->packed);
 }
 
 static void add_plain_node(struct list_walk *walk, const uint8_t *element) {
     char digits[INT64_TEXT_MAX];
     struct listpack_value value;
     listpack_get(element, &value);
-    walk->length += 1 + string_length(listpack_value_text(&value, digits), &walk->packed);
+    walk->length += 1 + text_length(listpack_value_text(&value, digits), &walk->packed);
 }
 
 static void add_node(const struct quicklist_node_info *info, void *arg) {

@@ -5,6 +5,7 @@
 #include "server/blocking.h"
 #include "server/evict.h"
 #include "server/server.h"
+#include "types/string.h"
 #include "types/value.h"
 
 #include <ctype.h>
@@ -162,6 +163,19 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
         reply_error_format(call->reply,
                            "ERR value is out of range, value must between %lld and %lld",
                            (long long)min, (long long)max);
+    return false;
+}
+
+size_t call_string_max(const struct call *call) {
+    (void)call;
+    uint64_t max = (uint64_t)server.config.proto_max_bulk_len;
+    return max < STRING_LENGTH_MAX ? max : STRING_LENGTH_MAX;
+}
+
+bool call_check_growth(struct call *call, size_t length, size_t more) {
+    size_t max = call_string_max(call);
+    if (length <= max && more <= max - length) return true;
+    reply_error(call->reply, "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
     return false;
 }
 

@@ -130,6 +130,13 @@ bool call_integer(struct call *call, size_t index, int64_t *value);
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
 
+/* May a string of `length` bytes get `more`? Else answers "ERR string exceeds maximum allowed size
+ * (proto-max-bulk-len)". For strings that grow by other means than being sent whole. */
+bool call_check_growth(struct call *call, size_t length, size_t more);
+
+/* The longest string that may be (proto-max-bulk-len), in bytes. */
+size_t call_string_max(const struct call *call);
+
 /* LEFT or RIGHT, else a syntax error. */
 bool call_list_end(struct call *call, size_t index, enum list_end *end);
 

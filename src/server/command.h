@@ -48,7 +48,8 @@ struct key_positions {
     int8_t step;
     int8_t numkeys;        /* > 0: argv index of a count of keys that follow it (movable keys) */
     uint16_t flags;        /* enum key_flag: what is done with the keys */
-    uint16_t second_flags; /* with the second one, if it differs (LMOVE's destination); else 0 */
+    uint16_t second_flags; /* with those from the second on, if it differs (LMOVE's destination,
+                              BITOP's sources); else 0 */
 };
 
 struct command {
@@ -57,7 +58,7 @@ struct command {
     int arity; /* argc must be this, or at least its negation; command name(s) included */
     uint32_t flags;
     struct key_positions keys;
-    const char *group; /* "list", "generic", "transactions", "connection", "server", … */
+    const char *group; /* "list", "string", "bitmap", "generic", "transactions", "connection", … */
     const char *since; /* the Redis version that brought it */
     const char *complexity;
     const char *summary;

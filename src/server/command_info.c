@@ -93,7 +93,8 @@ enum category {
     CATEGORY_BLOCKING = 1 << 9,
     CATEGORY_DANGEROUS = 1 << 10,
     CATEGORY_CONNECTION = 1 << 11,
-    CATEGORY_TRANSACTION = 1 << 12
+    CATEGORY_TRANSACTION = 1 << 12,
+    CATEGORY_BITMAP = 1 << 13
 };
 
 static const struct named_bit category_names[] = {
@@ -102,6 +103,7 @@ static const struct named_bit category_names[] = {
     {CATEGORY_WRITE, "@write"},
     {CATEGORY_LIST, "@list"},
     {CATEGORY_STRING, "@string"},
+    {CATEGORY_BITMAP, "@bitmap"},
     {CATEGORY_PUBSUB, "@pubsub"},
     {CATEGORY_ADMIN, "@admin"},
     {CATEGORY_FAST, "@fast"},
@@ -117,6 +119,7 @@ static const struct named_bit category_names[] = {
 static const struct named_bit group_categories[] = {
     {CATEGORY_LIST, "list"},
     {CATEGORY_STRING, "string"},
+    {CATEGORY_BITMAP, "bitmap"},
     {CATEGORY_KEYSPACE, "generic"},
     {CATEGORY_CONNECTION, "connection"},
     {CATEGORY_TRANSACTION, "transactions"},
@@ -204,7 +207,8 @@ static void reply_key_specifications(struct reply *reply, const struct key_posit
     } else if (keys->second_flags != 0) { /* keys that are used in different ways: one each */
         reply_array(reply, 2);
         reply_range(reply, keys->flags, keys->first, 0, 1);
-        reply_range(reply, keys->second_flags, keys->first + keys->step, 0, 1);
+        reply_range(reply, keys->second_flags, keys->first + keys->step,
+                    keys->last < 0 ? keys->last : 0, 1);
     } else {
         int last = keys->last < 0 ? keys->last : keys->last - keys->first;
         reply_array(reply, 1);

@@ -1,97 +1,261 @@
 /* Strings: the layouts are drawn in string.h.
  *
- * Invariants: an integer has as few bytes as it needs; an embedded or hanging text is no canonical
- * integer; a hanging one is longer than STRING_EMBEDDED_MAX. */
+ * Invariants: an integer has as few bytes as it needs; a hanging text is longer than
+ * STRING_EMBEDDED_MAX, and no other is. Whether a text that reads as an integer has that layout
+ * depends on how it came to be. */
 #include "types/string.h"
 
-#include "base/sds.h"
 #include "types/value.h"
 
 /* The encoding nibble of a string's entry. */
-enum string_encoding { STRING_INTEGER, STRING_EMBEDDED, STRING_HANGING };
+enum string_encoding { STRING_INTEGER, STRING_EMBEDDED, STRING_EMBEDDED_RAW, STRING_HANGING };
 
-/* How a text will be stored. */
+/* How a value will be stored. */
 struct plan {
     enum string_encoding encoding;
     size_t size; /* of the value inside the entry */
+    struct slice text;
     int64_t integer;
 };
+
+/* --- Integers: of the eight bytes that end with the value, which always lie in the entry behind
+ * its first byte, the highest are the value's. So it is read and written by one word. --- */
 
 /* Bytes that hold `value` in two's complement. */
 static size_t integer_size(int64_t value) {
     uint64_t magnitude = value < 0 ? ~(uint64_t)value : (uint64_t)value;
-    size_t size = 1;
-    while (size < 8 && magnitude >> (8 * size - 1)) size++;
-    return size;
+    return (64 - (unsigned)__builtin_clzll(magnitude | 1)) / 8 + 1;
+}
+
+static int64_t read_integer(const struct entry *entry) {
+    size_t size = entry_byte(entry);
+    int64_t word;
+    memcpy(&word, entry_value(entry) + size - sizeof(word), sizeof(word));
+    return word >> (64 - 8 * size);
+}
+
+static void write_integer(struct entry *entry, size_t size, int64_t value) {
+    uint8_t *at = entry_value(entry) + size - sizeof(uint64_t);
+    unsigned shift = 64 - 8 * (unsigned)size;
+    uint64_t word;
+    memcpy(&word, at, sizeof(word));
+    word = (word & (((uint64_t)1 << shift) - 1)) | (uint64_t)value << shift;
+    memcpy(at, &word, sizeof(word));
+}
+
+/* --- Storing --- */
+
+static struct plan plan_integer(int64_t value) {
+    return (struct plan){.encoding = STRING_INTEGER, .size = integer_size(value), .integer = value};
 }
 
 static struct plan plan_text(struct slice text) {
-    struct plan plan = {.size = text.len, .encoding = STRING_EMBEDDED};
-    if (text.len <= INT64_TEXT_MAX && number_parse_int64(text, &plan.integer)) {
-        plan.encoding = STRING_INTEGER;
-        plan.size = integer_size(plan.integer);
-    } else if (text.len > STRING_EMBEDDED_MAX) {
-        plan.encoding = STRING_HANGING;
-        plan.size = sizeof(sds);
-    }
-    return plan;
+    bool embedded = text.len <= STRING_EMBEDDED_MAX;
+    return (struct plan){.encoding = embedded ? STRING_EMBEDDED : STRING_HANGING,
+                         .size = embedded ? text.len : sizeof(sds),
+                         .text = text};
+}
+
+static struct plan plan_any(struct slice text) {
+    int64_t integer;
+    return number_parse_int64(text, &integer) ? plan_integer(integer) : plan_text(text);
+}
+
+/* Labels the entry, which has `size` bytes for its value. */
+static void set_layout(struct entry *entry, enum string_encoding encoding, size_t size) {
+    entry_set_type(entry, VALUE_STRING, encoding);
+    entry_set_byte(entry, encoding == STRING_HANGING ? 0 : (uint8_t)size);
 }
 
 /* Fills in a value whose entry has `plan->size` bytes for it. */
-static void write_value(struct entry *entry, const struct plan *plan, struct slice text) {
-    entry_set_type(entry, VALUE_STRING, plan->encoding);
-    entry_set_byte(entry, plan->encoding == STRING_HANGING ? 0 : (uint8_t)plan->size);
-    uint8_t *value = entry_value(entry);
-    switch (plan->encoding) {
-    case STRING_INTEGER:
-        for (size_t i = 0; i < plan->size; i++)
-            value[i] = (uint8_t)((uint64_t)plan->integer >> (8 * i));
-        return;
-    case STRING_EMBEDDED:
-        if (text.len) memcpy(value, text.ptr, text.len);
-        return;
-    case STRING_HANGING: entry_set_pointer(entry, sds_new(text)); return;
-    }
+static void write_value(struct entry *entry, const struct plan *plan) {
+    set_layout(entry, plan->encoding, plan->size);
+    if (plan->encoding == STRING_INTEGER)
+        write_integer(entry, plan->size, plan->integer);
+    else if (plan->encoding == STRING_HANGING)
+        entry_set_pointer(entry, sds_new(plan->text));
+    else
+        slice_copy((char *)entry_value(entry), plan->text);
 }
 
-static void create(struct keyref *ref, struct slice key, struct slice text) {
-    struct plan plan = plan_text(text);
-    struct entry *entry = entry_new(key, VALUE_STRING, plan.encoding, plan.size);
-    write_value(entry, &plan, text);
+static void create(struct keyref *ref, struct slice key, const struct plan *plan) {
+    struct entry *entry = entry_new(key, VALUE_STRING, plan->encoding, plan->size);
+    write_value(entry, plan);
     keyspace_add(ref, entry);
 }
 
-void string_set(struct keyref *ref, struct slice key, struct slice text) {
-    if (ref->entry == NULL) {
-        create(ref, key, text);
-        return;
-    }
-    struct plan plan = plan_text(text);
-    size_t old_size = value_size(ref->entry);
-    value_free_hanging(ref->entry);
-    if (entry_expiry(ref->entry) >= 0) keyspace_set_expiry(ref, -1, old_size);
-    struct entry *entry = ref->entry;
-    if (plan.size != old_size) entry = entry_resize(entry, old_size, plan.size);
-    write_value(entry, &plan, text);
-    if (entry != ref->entry) keyref_moved(ref, entry);
-}
-
-bool string_integer(const struct entry *entry, int64_t *value) {
-    if (entry_encoding(entry) != STRING_INTEGER) return false;
-    size_t size = entry_byte(entry);
-    const uint8_t *bytes = entry_value(entry);
-    uint64_t bits = bytes[size - 1] & 0x80 ? UINT64_MAX : 0; /* the sign, extended */
-    for (size_t i = size; i-- > 0;) bits = bits << 8 | bytes[i];
-    *value = (int64_t)bits;
+/* Is the present value a hanging text whose memory is of just the size that `text` needs? Then it
+ * is written there. */
+static bool overwrite_hanging(struct entry *entry, struct slice text) {
+    if (entry_type(entry) != VALUE_STRING || entry_encoding(entry) != STRING_HANGING) return false;
+    sds present = entry_pointer(entry);
+    size_t capacity = sds_capacity(present);
+    if (text.len > capacity || text.len < capacity - capacity / 8) return false;
+    memcpy(present, text.ptr, text.len);
+    sds_set_len(present, text.len);
     return true;
 }
 
+static void store(struct keyref *ref, struct slice key, const struct plan *plan) {
+    struct entry *entry = ref->entry;
+    if (entry == NULL) {
+        create(ref, key, plan);
+        return;
+    }
+    if (plan->encoding == STRING_HANGING && overwrite_hanging(entry, plan->text)) return;
+    size_t old_size = value_size(entry);
+    value_free_hanging(entry);
+    if (plan->size != old_size) entry = entry_resize(entry, old_size, plan->size);
+    write_value(entry, plan);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+}
+
+static void drop_expiry(struct keyref *ref) {
+    if (ref->entry && entry_expiry(ref->entry) != -1)
+        keyspace_set_expiry(ref, -1, value_size(ref->entry));
+}
+
+void string_set(struct keyref *ref, struct slice key, struct slice text) {
+    drop_expiry(ref);
+    string_set_keep_expiry(ref, key, text);
+}
+
+void string_set_keep_expiry(struct keyref *ref, struct slice key, struct slice text) {
+    struct plan plan = plan_any(text);
+    store(ref, key, &plan);
+}
+
+void string_set_text(struct keyref *ref, struct slice key, struct slice text) {
+    struct plan plan = plan_text(text);
+    store(ref, key, &plan);
+}
+
+void string_set_integer(struct keyref *ref, struct slice key, int64_t value) {
+    struct plan plan = plan_integer(value);
+    store(ref, key, &plan);
+}
+
+void string_set_raw(struct keyref *ref, struct slice key, sds text) {
+    struct plan plan = plan_text(sds_slice(text));
+    drop_expiry(ref);
+    if (plan.encoding == STRING_EMBEDDED) {
+        plan.encoding = STRING_EMBEDDED_RAW;
+        store(ref, key, &plan);
+        sds_free(text);
+        return;
+    }
+    plan = (struct plan){.encoding = STRING_EMBEDDED, .size = sizeof(sds), .text = SLICE("")};
+    store(ref, key, &plan); /* makes room for the pointer */
+    set_layout(ref->entry, STRING_HANGING, sizeof(sds));
+    entry_set_pointer(ref->entry, text);
+}
+
+/* --- Editing in place --- */
+
+/* Makes a text that hangs already longer, up to `len` bytes, the new ones uninitialised. */
+static char *extend_hanging(struct entry *entry, size_t len) {
+    sds text = entry_pointer(entry);
+    size_t old_len = sds_len(text);
+    if (len <= old_len) return text;
+    if (len > sds_capacity(text)) {
+        text = sds_try_grow(text, len - old_len);
+        if (text == NULL) return NULL;
+        entry_set_pointer(entry, text);
+    }
+    sds_set_len(text, len);
+    return text;
+}
+
+/* Makes a value inside the entry a raw one of `len` bytes, no fewer than it has, the new ones
+ * uninitialised. */
+static char *extend_embedded(struct keyref *ref, size_t len) {
+    char buffer[INT64_TEXT_MAX];
+    struct entry *entry = ref->entry;
+    struct slice old = string_text(entry, buffer);
+    size_t old_size = string_value_size(entry);
+    sds hanging = NULL;
+    if (len > STRING_EMBEDDED_MAX) {
+        hanging = sds_try_new_uninit(len);
+        if (hanging == NULL) return NULL;
+        slice_copy(hanging, old);
+    }
+    size_t size = hanging ? sizeof(sds) : len;
+    bool was_integer = entry_encoding(entry) == STRING_INTEGER;
+    if (size != old_size) entry = entry_resize(entry, old_size, size);
+    set_layout(entry, hanging ? STRING_HANGING : STRING_EMBEDDED_RAW, size);
+    if (hanging)
+        entry_set_pointer(entry, hanging);
+    else if (was_integer)
+        slice_copy((char *)entry_value(entry), old);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    return hanging ? hanging : (char *)entry_value(entry);
+}
+
+static char *extend(struct keyref *ref, size_t len) {
+    return entry_encoding(ref->entry) == STRING_HANGING ? extend_hanging(ref->entry, len)
+                                                        : extend_embedded(ref, len);
+}
+
+bool string_append(struct keyref *ref, struct slice text) {
+    size_t old_len = string_length(ref->entry);
+    char *bytes = extend(ref, old_len + text.len);
+    if (bytes == NULL) return false;
+    slice_copy(bytes + old_len, text);
+    return true;
+}
+
+/* A new raw value of `len` zero bytes. */
+static uint8_t *create_zeroed(struct keyref *ref, struct slice key, size_t len) {
+    static const char zeros[STRING_EMBEDDED_MAX];
+    if (len <= STRING_EMBEDDED_MAX) {
+        struct plan plan = plan_text(slice_make(zeros, len));
+        plan.encoding = STRING_EMBEDDED_RAW;
+        create(ref, key, &plan);
+        return entry_value(ref->entry);
+    }
+    sds text = sds_try_new_uninit(len);
+    if (text == NULL) return NULL;
+    memset(text, 0, len);
+    string_set_raw(ref, key, text);
+    return (uint8_t *)text;
+}
+
+uint8_t *string_open(struct keyref *ref, struct slice key, size_t len) {
+    if (ref->entry == NULL) return create_zeroed(ref, key, len);
+    size_t old_len = string_length(ref->entry);
+    char *bytes = extend(ref, len > old_len ? len : old_len);
+    if (bytes != NULL && len > old_len) memset(bytes + old_len, 0, len - old_len);
+    return (uint8_t *)bytes;
+}
+
+/* --- Reading --- */
+
+bool string_integer(const struct entry *entry, int64_t *value) {
+    if (entry_encoding(entry) != STRING_INTEGER) return false;
+    *value = read_integer(entry);
+    return true;
+}
+
+bool string_parse_integer(const struct entry *entry, int64_t *value) {
+    char buffer[INT64_TEXT_MAX];
+    return string_integer(entry, value) || number_parse_int64(string_text(entry, buffer), value);
+}
+
 struct slice string_text(const struct entry *entry, char buffer[INT64_TEXT_MAX]) {
-    int64_t integer;
-    if (string_integer(entry, &integer))
-        return slice_make(buffer, number_format_int64(buffer, integer));
-    if (entry_encoding(entry) == STRING_HANGING) return sds_slice(entry_pointer(entry));
-    return slice_make(entry_value(entry), entry_byte(entry));
+    switch (entry_encoding(entry)) {
+    case STRING_INTEGER:
+        return slice_make(buffer, number_format_int64(buffer, read_integer(entry)));
+    case STRING_HANGING: return sds_slice(entry_pointer(entry));
+    default: return slice_make(entry_value(entry), entry_byte(entry));
+    }
+}
+
+size_t string_length(const struct entry *entry) {
+    switch (entry_encoding(entry)) {
+    case STRING_INTEGER: return number_int64_length(read_integer(entry));
+    case STRING_HANGING: return sds_len(entry_pointer(entry));
+    default: return entry_byte(entry);
+    }
 }
 
 const char *string_encoding_name(const struct entry *entry) {
@@ -116,7 +280,14 @@ void string_free_value(struct entry *entry) {
 
 bool string_check(const struct entry *entry) {
     if (!entry_check(entry) || entry_type(entry) != VALUE_STRING) return false;
-    char buffer[INT64_TEXT_MAX];
-    struct plan plan = plan_text(string_text(entry, buffer));
-    return plan.encoding == entry_encoding(entry) && plan.size == string_value_size(entry);
+    size_t byte = entry_byte(entry);
+    switch (entry_encoding(entry)) {
+    case STRING_INTEGER: return byte == integer_size(read_integer(entry));
+    case STRING_EMBEDDED:
+    case STRING_EMBEDDED_RAW: return byte <= STRING_EMBEDDED_MAX;
+    case STRING_HANGING:
+        return byte == 0 && sds_check(entry_pointer(entry)) &&
+               sds_len(entry_pointer(entry)) > STRING_EMBEDDED_MAX;
+    default: return false;
+    }
 }

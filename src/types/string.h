@@ -1,18 +1,22 @@
 /* string: what a string value can do.
  *
- *      layout      value                          entry's own byte   OBJECT ENCODING
- *      integer     1 to 8 bytes, little-endian,   number of bytes    int
- *                  two's complement
- *      embedded    the text, of at most           its length         embstr up to 44 bytes,
- *                  STRING_EMBEDDED_MAX bytes                         else raw
- *      hanging     one pointer to an sds          0                  raw
+ *      layout        value                          entry's own byte   OBJECT ENCODING
+ *      integer       1 to 8 bytes, little-endian,   number of bytes    int
+ *                    two's complement
+ *      embedded      the text, of at most           its length         embstr up to 44 bytes,
+ *                    STRING_EMBEDDED_MAX bytes                         else raw
+ *      embedded raw  the same                       its length         raw
+ *      hanging       one pointer to an sds          0                  raw
  *
- * A text that number_parse_int64 accepts is an integer, so no text has two layouts. The names are
- * those that Redis gives to texts of that length. */
+ * What string_set stores has the layout that its text asks for: integer when number_parse_int64
+ * accepts it, hanging when it is long, else embedded. What was edited in place is raw, whatever its
+ * text, and what string_set_text stores is no integer. The names are those that Redis gives to
+ * values with the same past. */
 #ifndef PACKLIST_TYPES_STRING_H
 #define PACKLIST_TYPES_STRING_H
 
 #include "base/number.h"
+#include "base/sds.h"
 #include "base/slice.h"
 #include "store/keyspace.h"
 
@@ -26,16 +30,54 @@
 /* Texts up to this length are called embstr. */
 enum { STRING_EMBSTR_MAX = 44 };
 
-/* Gives `key`, which `ref` looked up, the string `text`: adds it when it is not there, else
- * overwrites its value, of whatever type, and takes its expiry away. `text` must not lie in the
- * value. May move the entry. O(text + old value). */
+/* No string grows beyond this: 4 GB. */
+#define STRING_LENGTH_MAX ((size_t)UINT32_MAX)
+
+/* --- Storing: `key` is the one that `ref` looked up; the texts must not lie in the value. Each may
+ * move the entry, and costs O(text + old value) --- */
+
+/* Gives `key` the string `text`: adds it when it is not there, else overwrites its value, of
+ * whatever type, and takes its expiry away. */
 void string_set(struct keyref *ref, struct slice key, struct slice text);
+
+/* The same, but the key keeps its expiry. */
+void string_set_keep_expiry(struct keyref *ref, struct slice key, struct slice text);
+
+/* The same, keeping the expiry, for a text that is to stay a text even where it reads as an
+ * integer. */
+void string_set_text(struct keyref *ref, struct slice key, struct slice text);
+
+/* The same, keeping the expiry, for an integer: nothing is formatted. */
+void string_set_integer(struct keyref *ref, struct slice key, int64_t value);
+
+/* As string_set, for a text built elsewhere; takes ownership of it. The value is raw. */
+void string_set_raw(struct keyref *ref, struct slice key, sds text);
+
+/* --- Editing in place. The value becomes raw and the key keeps its expiry. Each may move the entry,
+ * and returns false (NULL) with nothing changed when the memory can't be had. `len` and the sum of
+ * the lengths are at most STRING_LENGTH_MAX. Growth is geometric: n small steps cost O(n) --- */
+
+/* Adds `text`, which must not lie in the value, at the end. Amortised O(text). */
+bool string_append(struct keyref *ref, struct slice text);
+
+/* Makes the string, which need not exist, at least `len` bytes long, new ones being zero, and
+ * returns its bytes to be written until the key is touched otherwise. Amortised O(new bytes), and
+ * O(old ones) where it was not raw. */
+uint8_t *string_open(struct keyref *ref, struct slice key, size_t len);
+
+/* --- Reading --- */
 
 /* The text: a view into the value until it changes, or, for integers, written to `buffer`. O(1). */
 struct slice string_text(const struct entry *entry, char buffer[INT64_TEXT_MAX]);
 
-/* Is it an integer? Then *value is set. O(1). */
+/* Length of the text. O(1). */
+size_t string_length(const struct entry *entry);
+
+/* Is it of the integer layout? Then *value is set. O(1). */
 bool string_integer(const struct entry *entry, int64_t *value);
+
+/* Does its text read as an integer, whatever the layout? Then *value is set. O(1). */
+bool string_parse_integer(const struct entry *entry, int64_t *value);
 
 /* "int", "embstr" or "raw". */
 const char *string_encoding_name(const struct entry *entry);

@@ -1,0 +1,189 @@
+/* SETBIT GETBIT BITCOUNT BITPOS BITOP: strings seen as arrays of bits. */
+#include "base/alloc.h"
+#include "commands/bit_common.h"
+#include "commands/commands.h"
+
+bool bit_parse_offset(struct call *call, size_t index, unsigned width, uint64_t *offset) {
+    struct slice text = call->argv[index];
+    int64_t value;
+    bool counts_fields = width && text.len > 0 && text.ptr[0] == '#';
+    if (counts_fields) text = slice_make(text.ptr + 1, text.len - 1);
+    if (number_parse_int64(text, &value) && value >= 0 &&
+        !__builtin_mul_overflow(value, counts_fields ? width : 1, &value) &&
+        bits_byte((uint64_t)value) < call_string_max(call)) {
+        *offset = (uint64_t)value;
+        return true;
+    }
+    reply_error(call->reply, "ERR bit offset is not an integer or out of range");
+    return false;
+}
+
+void setbit_command(struct call *call) {
+    static const char error[] = "ERR bit is not an integer or out of range";
+    struct slice key = call->argv[1];
+    uint64_t offset;
+    int64_t bit;
+    struct keyref ref;
+    if (!bit_parse_offset(call, 2, 0, &offset)) return;
+    if (!call_integer_in(call, 3, 0, 1, &bit, error)) return;
+    if (!string_find_write(call, key, &ref)) return;
+    size_t old_len = ref.entry ? string_length(ref.entry) : 0;
+    uint8_t *bytes = string_open_or_error(call, &ref, key, bits_byte(offset) + 1);
+    if (bytes == NULL) return;
+    uint8_t *byte = bytes + bits_byte(offset), mask = bits_mask(offset);
+    bool old_bit = *byte & mask;
+    *byte = (uint8_t)(bit ? *byte | mask : *byte & ~mask);
+    reply_integer(call->reply, old_bit);
+    if (bits_byte(offset) >= old_len || old_bit != bit)
+        call_touched(call, &ref, key, EVENT_STRING, "setbit", 1);
+}
+
+void getbit_command(struct call *call) {
+    char buffer[INT64_TEXT_MAX];
+    uint64_t offset;
+    struct keyref ref;
+    if (!bit_parse_offset(call, 2, 0, &offset)) return;
+    if (!string_find_read(call, call->argv[1], &ref)) return;
+    reply_integer(call->reply, bits_test(string_text_or_empty(ref.entry, buffer), offset));
+}
+
+/* --- BITCOUNT and BITPOS: a range of a string -------------------------------------------------- */
+
+struct range {
+    int64_t start, end;
+    bool in_bits;
+};
+
+/* Reads "start [end [BYTE | BIT]]" from argv[index] on; what is left out stays as it is. */
+static bool parse_range(struct call *call, size_t index, struct range *range) {
+    size_t given = call->argc - index;
+    if (given > 0 && !call_integer(call, index, &range->start)) return false;
+    if (given > 1 && !call_integer(call, index + 1, &range->end)) return false;
+    if (given > 2) {
+        range->in_bits = slice_is(call->argv[index + 2], "bit");
+        if (given > 3 || (!range->in_bits && !slice_is(call->argv[index + 2], "byte"))) {
+            call_syntax_error(call);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The bits [*from, *to) that a range covers in a string of `len` bytes; false when there are none.
+ */
+static bool cover(struct range range, size_t len, uint64_t *from, uint64_t *to) {
+    int64_t total = (int64_t)len * (range.in_bits ? 8 : 1), unit = range.in_bits ? 1 : 8;
+    if (range.start < 0) range.start = range.start + total > 0 ? range.start + total : 0;
+    if (range.end < 0) range.end = range.end + total > 0 ? range.end + total : 0;
+    if (range.end >= total) range.end = total - 1;
+    if (range.start > range.end) return false;
+    *from = (uint64_t)(range.start * unit);
+    *to = (uint64_t)((range.end + 1) * unit);
+    return true;
+}
+
+void bitcount_command(struct call *call) {
+    char buffer[INT64_TEXT_MAX];
+    struct range range = {.start = 0, .end = -1};
+    struct keyref ref;
+    uint64_t from, to, count = 0;
+    if (call->argc == 3) {
+        call_syntax_error(call);
+        return;
+    }
+    if (!parse_range(call, 2, &range)) return;
+    if (!string_find_read(call, call->argv[1], &ref)) return;
+    struct slice bytes = string_text_or_empty(ref.entry, buffer);
+    bool backwards = range.start < 0 && range.end < 0 && range.start > range.end;
+    if (!backwards && cover(range, bytes.len, &from, &to)) count = bits_count(bytes, from, to);
+    reply_integer(call->reply, (int64_t)count);
+}
+
+void bitpos_command(struct call *call) {
+    char buffer[INT64_TEXT_MAX];
+    struct range range = {.start = 0, .end = -1};
+    struct keyref ref;
+    uint64_t from, to;
+    int64_t bit, position = -1;
+    if (!call_integer(call, 2, &bit)) return;
+    if (bit != 0 && bit != 1) {
+        reply_error(call->reply, "ERR The bit argument must be 1 or 0.");
+        return;
+    }
+    if (!parse_range(call, 3, &range)) return;
+    if (!string_find_read(call, call->argv[1], &ref)) return;
+    struct slice bytes = string_text_or_empty(ref.entry, buffer);
+    if (ref.entry == NULL) {
+        position = bit ? -1 : 0;
+    } else if (cover(range, bytes.len, &from, &to)) {
+        position = bits_find(bytes, bit, from, to);
+        /* Without an end the string is seen as followed by zeros. */
+        if (position < 0 && bit == 0 && call->argc < 5) position = (int64_t)(8 * bytes.len);
+    }
+    reply_integer(call->reply, position);
+}
+
+/* --- BITOP AND | OR | XOR | NOT destination key … ---------------------------------------------- */
+
+static bool parse_operation(struct call *call, enum bits_operation *operation) {
+    static const char *const names[] = {
+        [BITS_AND] = "and", [BITS_OR] = "or", [BITS_XOR] = "xor", [BITS_NOT] = "not"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!slice_is(call->argv[1], names[i])) continue;
+        *operation = (enum bits_operation)i;
+        if (i != BITS_NOT || call->argc == 4) return true;
+        reply_error(call->reply, "ERR BITOP NOT must be called with a single source key.");
+        return false;
+    }
+    call_syntax_error(call);
+    return false;
+}
+
+/* The texts of the sources, and the length of the longest of them; false after WRONGTYPE. */
+static bool find_sources(struct call *call, struct slice *sources, char (*buffers)[INT64_TEXT_MAX],
+                         size_t *longest) {
+    for (size_t i = 3; i < call->argc; i++) {
+        struct keyref ref;
+        if (!string_find_read(call, call->argv[i], &ref)) return false;
+        struct slice text = string_text_or_empty(ref.entry, buffers[i - 3]);
+        if (text.len > *longest) *longest = text.len;
+        sources[i - 3] = text;
+    }
+    return true;
+}
+
+static void store_result(struct call *call, sds result) {
+    struct slice key = call->argv[2];
+    struct keyref ref = call_find_write(call, key);
+    string_set_raw(&ref, key, result);
+    call_touched(call, &ref, key, EVENT_STRING, "set", 1);
+}
+
+static void combine(struct call *call, enum bits_operation operation, const struct slice *sources,
+                    size_t len) {
+    sds result = NULL;
+    if (len == 0) {
+        struct keyref ref = call_find_write(call, call->argv[2]);
+        if (ref.entry) call_delete(call, &ref, call->argv[2], "del");
+    } else {
+        result = sds_try_new_uninit(len);
+        if (result == NULL) {
+            string_no_memory_error(call);
+            return;
+        }
+        bits_combine(operation, (uint8_t *)result, len, sources, call->argc - 3);
+        store_result(call, result);
+    }
+    reply_integer(call->reply, (int64_t)len);
+}
+
+void bitop_command(struct call *call) {
+    enum bits_operation operation;
+    size_t count = call->argc - 3, longest = 0;
+    if (!parse_operation(call, &operation)) return;
+    struct slice *sources = mem_alloc(count * sizeof(*sources));
+    char(*buffers)[INT64_TEXT_MAX] = mem_alloc(count * sizeof(*buffers));
+    if (find_sources(call, sources, buffers, &longest)) combine(call, operation, sources, longest);
+    mem_free(buffers);
+    mem_free(sources);
+}

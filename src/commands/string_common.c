@@ -1,0 +1,32 @@
+#include "commands/string_common.h"
+
+void string_no_memory_error(struct call *call) {
+    reply_error(call->reply, "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+}
+
+uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t len) {
+    uint8_t *bytes = string_open(ref, key, len);
+    if (bytes == NULL) string_no_memory_error(call);
+    return bytes;
+}
+
+enum expiry_option string_expiry_option(struct slice option) {
+    if (slice_is(option, "ex")) return EXPIRY_EX;
+    if (slice_is(option, "px")) return EXPIRY_PX;
+    if (slice_is(option, "exat")) return EXPIRY_EXAT;
+    if (slice_is(option, "pxat")) return EXPIRY_PXAT;
+    return EXPIRY_NONE;
+}
+
+bool string_parse_expiry(struct call *call, enum expiry_option option, size_t index,
+                         int64_t *expiry_ms) {
+    bool seconds = option == EXPIRY_EX || option == EXPIRY_EXAT;
+    bool relative = option == EXPIRY_EX || option == EXPIRY_PX;
+    int64_t time;
+    if (!call_integer(call, index, &time)) return false;
+    if (time > 0 && !__builtin_mul_overflow(time, seconds ? 1000 : 1, &time) &&
+        !__builtin_add_overflow(time, relative ? call->now_ms : 0, expiry_ms))
+        return true;
+    call_bad_expiry(call);
+    return false;
+}

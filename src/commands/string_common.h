@@ -1,0 +1,60 @@
+/* string_common: what the string commands share. */
+#ifndef PACKLIST_COMMANDS_STRING_COMMON_H
+#define PACKLIST_COMMANDS_STRING_COMMON_H
+
+#include "server/call.h"
+#include "types/string.h"
+
+/* Finds the string under `key` to read it, or to change it. True when it is a string, or when there
+ * is no such key: then ref->entry is NULL. Else answers WRONGTYPE and returns false. */
+static inline bool string_find_read(struct call *call, struct slice key, struct keyref *ref) {
+    *ref = call_find_read(call, key);
+    return ref->entry == NULL || call_check_type(call, ref->entry, VALUE_STRING);
+}
+
+static inline bool string_find_write(struct call *call, struct slice key, struct keyref *ref) {
+    *ref = call_find_write(call, key);
+    return ref->entry == NULL || call_check_type(call, ref->entry, VALUE_STRING);
+}
+
+/* Answers the text of a string, or null when there is no entry. */
+static inline void string_reply(struct reply *reply, const struct entry *entry) {
+    char buffer[INT64_TEXT_MAX];
+    if (entry)
+        reply_bulk(reply, string_text(entry, buffer));
+    else
+        reply_null(reply);
+}
+
+/* The text of a string, or the empty one when there is no entry. */
+static inline struct slice string_text_or_empty(const struct entry *entry,
+                                                char buffer[INT64_TEXT_MAX]) {
+    return entry ? string_text(entry, buffer) : SLICE("");
+}
+
+/* The bytes to write to of the string `ref` under `key`, at least `len` of them, see string_open;
+ * answers the error and returns NULL when the memory can't be had. */
+uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t len);
+
+void string_no_memory_error(struct call *call);
+
+/* When a key is to expire, as SET and GETEX name it. */
+enum expiry_option {
+    EXPIRY_NONE,
+    EXPIRY_KEEP,    /* KEEPTTL */
+    EXPIRY_PERSIST, /* PERSIST */
+    EXPIRY_EX,
+    EXPIRY_PX,
+    EXPIRY_EXAT,
+    EXPIRY_PXAT
+};
+
+/* Is `option` the name of a time to expire at, EX, PX, EXAT or PXAT? EXPIRY_NONE when not. */
+enum expiry_option string_expiry_option(struct slice option);
+
+/* Reads the time at argv[index], given as `option`, to *expiry_ms; else answers the error and
+ * returns false. */
+bool string_parse_expiry(struct call *call, enum expiry_option option, size_t index,
+                         int64_t *expiry_ms);
+
+#endif

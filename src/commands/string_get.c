@@ -1,0 +1,113 @@
+/* GET GETDEL GETEX MGET STRLEN GETRANGE SUBSTR: values read, whole or in part. */
+#include "commands/commands.h"
+#include "commands/string_common.h"
+
+void get_command(struct call *call) {
+    struct keyref ref = call_find_read(call, call->argv[1]);
+    int64_t integer;
+    char buffer[INT64_TEXT_MAX];
+    if (ref.entry == NULL)
+        reply_null(call->reply);
+    else if (!call_check_type(call, ref.entry, VALUE_STRING))
+        return;
+    else if (string_integer(ref.entry, &integer))
+        reply_bulk_integer(call->reply, integer);
+    else
+        reply_bulk(call->reply, string_text(ref.entry, buffer));
+}
+
+void getdel_command(struct call *call) {
+    struct keyref ref;
+    if (!string_find_read(call, call->argv[1], &ref)) return;
+    string_reply(call->reply, ref.entry);
+    if (ref.entry) call_delete(call, &ref, call->argv[1], "del");
+}
+
+/* --- GETEX key [EX seconds | PX ms | EXAT time | PXAT ms-time | PERSIST] --- */
+
+static void change_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms,
+                          const char *event) {
+    call_set_expiry(call, ref, expiry_ms);
+    call_touched(call, ref, call->argv[1], EVENT_GENERIC, event, 1);
+}
+
+/* Options that exclude each other, so of several only a time in the same unit again makes sense. */
+static bool parse_getex(const struct call *call, enum expiry_option *expiry, size_t *index) {
+    for (size_t i = 2; i < call->argc; i++) {
+        enum expiry_option option = string_expiry_option(call->argv[i]);
+        if (slice_is(call->argv[i], "persist"))
+            option = EXPIRY_PERSIST;
+        else if (option == EXPIRY_NONE || ++i == call->argc)
+            return false;
+        if (*expiry != EXPIRY_NONE && *expiry != option) return false;
+        *expiry = option;
+        *index = i;
+    }
+    return true;
+}
+
+void getex_command(struct call *call) {
+    enum expiry_option expiry = EXPIRY_NONE;
+    size_t index = 0;
+    int64_t expiry_ms = -1;
+    struct keyref ref;
+    if (!parse_getex(call, &expiry, &index)) {
+        call_syntax_error(call);
+        return;
+    }
+    if (!string_find_read(call, call->argv[1], &ref)) return;
+    if (ref.entry && expiry >= EXPIRY_EX && !string_parse_expiry(call, expiry, index, &expiry_ms))
+        return;
+    string_reply(call->reply, ref.entry);
+    if (ref.entry == NULL) return;
+    bool absolute = expiry == EXPIRY_EXAT || expiry == EXPIRY_PXAT;
+    if (absolute && call_is_past(call, expiry_ms))
+        call_delete(call, &ref, call->argv[1], "del");
+    else if (expiry >= EXPIRY_EX)
+        change_expiry(call, &ref, expiry_ms, "expire");
+    else if (expiry == EXPIRY_PERSIST && entry_expiry(ref.entry) >= 0)
+        change_expiry(call, &ref, -1, "persist");
+}
+
+/* --- The others --- */
+
+void mget_command(struct call *call) {
+    reply_array(call->reply, call->argc - 1);
+    for (size_t i = 1; i < call->argc; i++) {
+        struct keyref ref = call_find_read(call, call->argv[i]);
+        bool is_string = ref.entry && entry_type(ref.entry) == VALUE_STRING;
+        string_reply(call->reply, is_string ? ref.entry : NULL);
+    }
+}
+
+void strlen_command(struct call *call) {
+    struct keyref ref;
+    if (!string_find_read(call, call->argv[1], &ref)) return;
+    reply_integer(call->reply, ref.entry ? (int64_t)string_length(ref.entry) : 0);
+}
+
+/* The part of `text` from `start` to `end`, both included; negative ones count from its end, and
+ * what lies in front of the text is its first byte. */
+static struct slice part_of(struct slice text, int64_t start, int64_t end) {
+    int64_t length = (int64_t)text.len;
+    if (start < 0 && end < 0 && start > end) return SLICE("");
+    if (start < 0) start = start + length > 0 ? start + length : 0;
+    if (end < 0) end = end + length > 0 ? end + length : 0;
+    if (end >= length) end = length - 1;
+    if (start > end) return SLICE("");
+    return slice_make(text.ptr + start, (size_t)(end - start) + 1);
+}
+
+void getrange_command(struct call *call) {
+    int64_t start, end;
+    char buffer[INT64_TEXT_MAX];
+    struct keyref ref;
+    if (!call_integer(call, 2, &start) || !call_integer(call, 3, &end)) return;
+    if (!string_find_read(call, call->argv[1], &ref)) return;
+    reply_bulk(call->reply, part_of(string_text_or_empty(ref.entry, buffer), start, end));
+}
+
+/* The name of GETRANGE before Redis 2.0. */
+void substr_command(struct call *call) {
+    getrange_command(call);
+}

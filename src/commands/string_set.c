@@ -1,0 +1,159 @@
+/* SET SETNX SETEX PSETEX GETSET MSET MSETNX: whole values stored. */
+#include "commands/commands.h"
+#include "commands/string_common.h"
+
+/* Stores the value and tells it, the expiry apart, unless it has one. */
+static void set_plain(struct call *call, struct keyref *ref, struct slice key, struct slice value) {
+    string_set(ref, key, value);
+    call_touched(call, ref, key, EVENT_STRING, "set", 1);
+}
+
+static void set_expiring(struct call *call, struct keyref *ref, struct slice key,
+                         struct slice value, int64_t expiry_ms) {
+    string_set_keep_expiry(ref, key, value);
+    call_set_expiry(call, ref, expiry_ms);
+    call_touched(call, ref, key, EVENT_STRING, "set", 1);
+    call_notify(call, EVENT_GENERIC, "expire", key);
+}
+
+/* --- SET key value [NX | XX] [GET] [EX seconds | PX ms | EXAT time | PXAT ms-time | KEEPTTL] --- */
+
+struct set_options {
+    bool only_new, only_existing, get;
+    enum expiry_option expiry;
+    size_t expiry_index; /* of the time among the arguments */
+};
+
+/* Reads one option at *index and moves *index to its last argument; false when it makes no sense
+ * here. A time may be given again in the same unit. */
+static bool parse_option(const struct call *call, size_t *index, struct set_options *options) {
+    struct slice option = call->argv[*index];
+    enum expiry_option expiry = string_expiry_option(option);
+    if (slice_is(option, "nx")) {
+        options->only_new = true;
+        return !options->only_existing;
+    }
+    if (slice_is(option, "xx")) {
+        options->only_existing = true;
+        return !options->only_new;
+    }
+    if (slice_is(option, "get")) return options->get = true;
+    if (slice_is(option, "keepttl"))
+        expiry = EXPIRY_KEEP;
+    else if (expiry == EXPIRY_NONE || ++*index == call->argc)
+        return false;
+    bool contradicts = options->expiry != EXPIRY_NONE && options->expiry != expiry;
+    options->expiry = expiry;
+    options->expiry_index = *index;
+    return !contradicts;
+}
+
+static void set_with_options(struct call *call) {
+    struct set_options options = {0};
+    int64_t expiry_ms = -1;
+    for (size_t i = 3; i < call->argc; i++) {
+        if (!parse_option(call, &i, &options)) {
+            call_syntax_error(call);
+            return;
+        }
+    }
+    if (options.expiry >= EXPIRY_EX &&
+        !string_parse_expiry(call, options.expiry, options.expiry_index, &expiry_ms))
+        return;
+    struct slice key = call->argv[1], value = call->argv[2];
+    struct keyref ref = options.get ? call_find_read(call, key) : call_find_write(call, key);
+    if (options.get) {
+        if (ref.entry && !call_check_type(call, ref.entry, VALUE_STRING)) return;
+        string_reply(call->reply, ref.entry);
+    }
+    if (ref.entry ? options.only_new : options.only_existing) {
+        if (!options.get) reply_null(call->reply);
+        return;
+    }
+    if (!options.get) reply_ok(call->reply);
+    if (options.expiry >= EXPIRY_EX) {
+        set_expiring(call, &ref, key, value, expiry_ms);
+    } else if (options.expiry == EXPIRY_KEEP) {
+        string_set_keep_expiry(&ref, key, value);
+        call_touched(call, &ref, key, EVENT_STRING, "set", 1);
+    } else {
+        set_plain(call, &ref, key, value);
+    }
+}
+
+void set_command(struct call *call) {
+    if (call->argc > 3) {
+        set_with_options(call);
+        return;
+    }
+    struct slice key = call->argv[1];
+    struct keyref ref = call_find_write(call, key);
+    set_plain(call, &ref, key, call->argv[2]);
+    reply_ok(call->reply);
+}
+
+void setnx_command(struct call *call) {
+    struct slice key = call->argv[1];
+    struct keyref ref = call_find_write(call, key);
+    reply_integer(call->reply, ref.entry == NULL);
+    if (ref.entry == NULL) set_plain(call, &ref, key, call->argv[2]);
+}
+
+/* SETEX and PSETEX key time value. */
+static void set_for_a_time(struct call *call, enum expiry_option option) {
+    struct slice key = call->argv[1];
+    int64_t expiry_ms;
+    if (!string_parse_expiry(call, option, 2, &expiry_ms)) return;
+    struct keyref ref = call_find_write(call, key);
+    set_expiring(call, &ref, key, call->argv[3], expiry_ms);
+    reply_ok(call->reply);
+}
+
+void setex_command(struct call *call) {
+    set_for_a_time(call, EXPIRY_EX);
+}
+
+void psetex_command(struct call *call) {
+    set_for_a_time(call, EXPIRY_PX);
+}
+
+void getset_command(struct call *call) {
+    struct slice key = call->argv[1];
+    struct keyref ref;
+    if (!string_find_read(call, key, &ref)) return;
+    string_reply(call->reply, ref.entry);
+    set_plain(call, &ref, key, call->argv[2]);
+}
+
+/* --- MSET and MSETNX key value … --------------------------------------------------------------- */
+
+static void set_many(struct call *call) {
+    for (size_t i = 1; i < call->argc; i += 2) {
+        struct slice key = call->argv[i];
+        struct keyref ref = call_find_write(call, key);
+        set_plain(call, &ref, key, call->argv[i + 1]);
+    }
+}
+
+void mset_command(struct call *call) {
+    if (call->argc % 2 == 0) {
+        call_wrong_arity(call);
+        return;
+    }
+    set_many(call);
+    reply_ok(call->reply);
+}
+
+void msetnx_command(struct call *call) {
+    if (call->argc % 2 == 0) {
+        call_wrong_arity(call);
+        return;
+    }
+    for (size_t i = 1; i < call->argc; i += 2) {
+        if (call_find_write(call, call->argv[i]).entry == NULL) continue;
+        reply_integer(call->reply, 0);
+        return;
+    }
+    set_many(call);
+    reply_integer(call->reply, 1);
+}

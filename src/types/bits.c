@@ -1,0 +1,229 @@
+/* Words are taken from the bytes as they stand; where the order of the bits counts they are turned
+ * to begin with their highest one.
+ *
+ * A range of bits is a first byte that may be cut on either side, whole bytes, and a last one that
+ * may be cut:
+ *
+ *      ..111111 11111111 11111111 111.....
+ *        ^ from                      ^ to          (head, body, tail) */
+#include "types/bits.h"
+
+#include <endian.h>
+
+/* --- Counting --- */
+
+/* Set bits of `len` bytes. The compiler makes one instruction of the builtin where the processor is
+ * known to have it, else a dozen; four sums keep the additions from waiting for each other. */
+static inline __attribute__((always_inline)) uint64_t count_words(const char *at, size_t len) {
+    uint64_t sums[4] = {0}, words[4], last = 0;
+    for (; len >= sizeof(words); at += sizeof(words), len -= sizeof(words)) {
+        memcpy(words, at, sizeof(words));
+        for (int i = 0; i < 4; i++) sums[i] += (unsigned)__builtin_popcountll(words[i]);
+    }
+    for (; len >= sizeof(last); at += sizeof(last), len -= sizeof(last)) {
+        memcpy(&last, at, sizeof(last));
+        sums[0] += (unsigned)__builtin_popcountll(last);
+    }
+    last = 0;
+    memcpy(&last, at, len);
+    return sums[0] + sums[1] + sums[2] + sums[3] + (unsigned)__builtin_popcountll(last);
+}
+
+#ifdef __x86_64__
+__attribute__((target("popcnt"))) static uint64_t count_by_instruction(const char *at, size_t len) {
+    return count_words(at, len);
+}
+#endif
+
+static uint64_t count_bytes(const char *at, size_t len) {
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("popcnt")) return count_by_instruction(at, len);
+#endif
+    return count_words(at, len);
+}
+
+/* The bits of one byte that lie in the range. */
+static uint8_t bits_within(uint64_t byte, uint64_t from, uint64_t to) {
+    unsigned mask = 0xFF;
+    if (byte == bits_byte(from)) mask &= 0xFFu >> (from & 7);
+    if (byte == bits_byte(to)) mask &= ~(0xFFu >> (to & 7));
+    return (uint8_t)mask;
+}
+
+uint64_t bits_count(struct slice bytes, uint64_t from, uint64_t to) {
+    if (from >= to) return 0;
+    uint64_t count = 0, first = bits_byte(from), end = bits_byte(to);
+    if (to & 7) {
+        unsigned tail = (uint8_t)bytes.ptr[end] & bits_within(end, from, to);
+        count += (unsigned)__builtin_popcount(tail);
+    }
+    if (from & 7 && first < end) {
+        unsigned head = (uint8_t)bytes.ptr[first] & bits_within(first, from, to);
+        count += (unsigned)__builtin_popcount(head);
+        first++;
+    }
+    return first < end ? count + count_bytes(bytes.ptr + first, end - first) : count;
+}
+
+/* --- Searching --- */
+
+/* The first byte of [at, end) that is not `skipped`, or `end`. */
+static const char *skip_bytes(const char *at, const char *end, uint8_t skipped) {
+    uint64_t pattern = skipped ? UINT64_MAX : 0, words[4];
+    for (; (size_t)(end - at) >= sizeof(words); at += sizeof(words)) {
+        memcpy(words, at, sizeof(words));
+        if (((words[0] ^ pattern) | (words[1] ^ pattern) | (words[2] ^ pattern) |
+             (words[3] ^ pattern)) != 0)
+            break;
+    }
+    while (at < end && (uint8_t)*at == skipped) at++;
+    return at;
+}
+
+int64_t bits_find(struct slice bytes, bool value, uint64_t from, uint64_t to) {
+    uint8_t skipped = value ? 0 : 0xFF;
+    uint64_t byte = bits_byte(from), end = bits_byte(to + 7);
+    while (from < to && byte < end) {
+        unsigned found = ((uint8_t)bytes.ptr[byte] ^ skipped) & bits_within(byte, from, to);
+        if (found) return (int64_t)(8 * byte) + __builtin_clz(found << 24);
+        byte = (uint64_t)(skip_bytes(bytes.ptr + byte + 1, bytes.ptr + end, skipped) - bytes.ptr);
+    }
+    return -1;
+}
+
+/* --- Combining --- */
+
+/* 32 bytes a step: two or one of the processor's wide registers. */
+typedef uint64_t wide __attribute__((vector_size(32)));
+
+static inline void combine_two(enum bits_operation operation, uint8_t *out, const char *from,
+                               size_t len) {
+    for (; len >= sizeof(wide); out += sizeof(wide), from += sizeof(wide), len -= sizeof(wide)) {
+        wide a, b;
+        memcpy(&a, out, sizeof(a)), memcpy(&b, from, sizeof(b));
+        a = operation == BITS_AND ? a & b : operation == BITS_OR ? a | b : a ^ b;
+        memcpy(out, &a, sizeof(a));
+    }
+    for (size_t i = 0; i < len; i++) {
+        uint8_t a = out[i], b = (uint8_t)from[i];
+        out[i] = operation == BITS_AND ? a & b : operation == BITS_OR ? a | b : a ^ b;
+    }
+}
+
+static void invert(uint8_t *out, size_t len) {
+    for (; len >= sizeof(wide); out += sizeof(wide), len -= sizeof(wide)) {
+        wide a;
+        memcpy(&a, out, sizeof(a));
+        a = ~a;
+        memcpy(out, &a, sizeof(a));
+    }
+    for (size_t i = 0; i < len; i++) out[i] = (uint8_t)~out[i];
+}
+
+/* What of [at, at + len) a source has. */
+static struct slice part_of(struct slice source, size_t at, size_t len) {
+    if (source.len <= at) return SLICE("");
+    size_t rest = source.len - at;
+    return slice_make(source.ptr + at, rest < len ? rest : len);
+}
+
+static void combine_block(enum bits_operation operation, uint8_t *out, size_t at, size_t len,
+                          const struct slice *sources, size_t count) {
+    struct slice part = part_of(sources[0], at, len);
+    if (part.len) memcpy(out, part.ptr, part.len);
+    memset(out + part.len, 0, len - part.len);
+    for (size_t i = 1; i < count; i++) {
+        part = part_of(sources[i], at, len);
+        switch (operation) {
+        case BITS_AND:
+            combine_two(BITS_AND, out, part.ptr, part.len);
+            memset(out + part.len, 0, len - part.len);
+            break;
+        case BITS_OR: combine_two(BITS_OR, out, part.ptr, part.len); break;
+        case BITS_XOR: combine_two(BITS_XOR, out, part.ptr, part.len); break;
+        case BITS_NOT: break; /* has one source */
+        }
+    }
+    if (operation == BITS_NOT) invert(out, len);
+}
+
+void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
+                  const struct slice *sources, size_t count) {
+    enum { BLOCK = 8192 }; /* stays in the first cache while the sources pass */
+    for (size_t at = 0; at < len; at += BLOCK) {
+        size_t size = len - at < BLOCK ? len - at : BLOCK;
+        combine_block(operation, out + at, at, size, sources, count);
+    }
+}
+
+/* --- Integers --- */
+
+/* An integer at any bit lies in nine bytes: a word, and a byte for what its first bits push out. */
+enum { WINDOW = 9 };
+
+int64_t bits_read(struct slice bytes, uint64_t offset, struct bits_type type) {
+    uint8_t window[WINDOW] = {0};
+    uint64_t first = bits_byte(offset), word;
+    if (first < bytes.len) {
+        size_t rest = bytes.len - first;
+        memcpy(window, bytes.ptr + first, rest < WINDOW ? rest : WINDOW);
+    }
+    unsigned skip = offset & 7;
+    memcpy(&word, window, sizeof(word));
+    word = be64toh(word) << skip | (unsigned)window[8] >> (8 - skip);
+    unsigned unused = 64u - type.width;
+    return type.is_signed ? (int64_t)word >> unused : (int64_t)(word >> unused);
+}
+
+void bits_write(uint8_t *bytes, uint64_t offset, struct bits_type type, int64_t value) {
+    uint64_t low = (uint64_t)value;
+    for (uint64_t bit = offset + type.width; bit > offset;) { /* backwards, byte by byte */
+        uint64_t byte = bits_byte(bit - 1), start = 8 * byte > offset ? 8 * byte : offset;
+        unsigned width = (unsigned)(bit - start), shift = (unsigned)(8 * byte + 8 - bit);
+        unsigned mask = ((1u << width) - 1) << shift;
+        bytes[byte] = (uint8_t)((bytes[byte] & ~mask) | ((unsigned)(low << shift) & mask));
+        low >>= width;
+        bit = start;
+    }
+}
+
+/* Cuts a number to the type's width, as writing and reading it does. */
+static int64_t wrap(struct bits_type type, uint64_t sum) {
+    unsigned unused = 64u - type.width;
+    return type.is_signed ? (int64_t)(sum << unused) >> unused : (int64_t)(sum << unused >> unused);
+}
+
+/* The largest number of a type; the smallest of a signed one lies one further on the other side. */
+static int64_t type_max(struct bits_type type) {
+    return (int64_t)(UINT64_MAX >> (64 - type.width + type.is_signed));
+}
+
+static int64_t type_min(struct bits_type type) {
+    return type.is_signed ? -type_max(type) - 1 : 0;
+}
+
+/* What becomes of a number that lies outside, `wrapped` being its low 64 bits. */
+static bool settle(struct bits_type type, enum bits_overflow overflow, bool above, uint64_t wrapped,
+                   int64_t *result) {
+    switch (overflow) {
+    case BITS_FAIL: return false;
+    case BITS_SATURATE: *result = above ? type_max(type) : type_min(type); return true;
+    case BITS_WRAP: *result = wrap(type, wrapped); return true;
+    }
+    return false;
+}
+
+bool bits_fit(struct bits_type type, enum bits_overflow overflow, int64_t value, int64_t *result) {
+    *result = value;
+    if (value >= type_min(type) && value <= type_max(type)) return true;
+    bool above = !type.is_signed || value > 0;
+    return settle(type, overflow, above, (uint64_t)value, result);
+}
+
+bool bits_add(struct bits_type type, enum bits_overflow overflow, int64_t value, int64_t increment,
+              int64_t *result) {
+    bool outside = __builtin_add_overflow(value, increment, result);
+    if (!outside && *result >= type_min(type) && *result <= type_max(type)) return true;
+    uint64_t sum = (uint64_t)value + (uint64_t)increment;
+    return settle(type, overflow, increment > 0, sum, result);
+}
