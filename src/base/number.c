@@ -135,7 +135,7 @@ size_t number_format_long_double(char *dst, long double value) {
     int len = snprintf(dst, LONG_DOUBLE_TEXT_MAX, "%.17Lf", value);
     while (dst[len - 1] == '0') len--;
     if (dst[len - 1] == '.') len--;
-    if (len == 2 && memcmp(dst, "-0", 2) == 0) dst[--len] = '0';
+    if (len == 2 && dst[0] == '-' && dst[1] == '0') dst[--len - 1] = '0';
     return (size_t)len;
 }
 

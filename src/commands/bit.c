@@ -54,19 +54,25 @@ struct range {
     bool in_bits;
 };
 
-/* Reads "start [end [BYTE | BIT]]" from argv[index] on; what is left out stays as it is. */
-static bool parse_range(struct call *call, size_t index, struct range *range) {
+static bool parse_unit(struct call *call, size_t index, bool *in_bits) {
+    *in_bits = slice_is(call->argv[index], "bit");
+    if (*in_bits || slice_is(call->argv[index], "byte")) return true;
+    call_syntax_error(call);
+    return false;
+}
+
+/* Reads "start [end [BYTE | BIT]]" from argv[index] on; what is left out stays as it is. Which error
+ * is told of several depends on whether the unit is read before the end. */
+static bool parse_range(struct call *call, size_t index, bool unit_first, struct range *range) {
     size_t given = call->argc - index;
-    if (given > 0 && !call_integer(call, index, &range->start)) return false;
-    if (given > 1 && !call_integer(call, index + 1, &range->end)) return false;
-    if (given > 2) {
-        range->in_bits = slice_is(call->argv[index + 2], "bit");
-        if (given > 3 || (!range->in_bits && !slice_is(call->argv[index + 2], "byte"))) {
-            call_syntax_error(call);
-            return false;
-        }
+    if (given > 3) {
+        call_syntax_error(call);
+        return false;
     }
-    return true;
+    if (given > 0 && !call_integer(call, index, &range->start)) return false;
+    if (given > 2 && unit_first && !parse_unit(call, index + 2, &range->in_bits)) return false;
+    if (given > 1 && !call_integer(call, index + 1, &range->end)) return false;
+    return given < 3 || unit_first || parse_unit(call, index + 2, &range->in_bits);
 }
 
 /* The bits [*from, *to) that a range covers in a string of `len` bytes; false when there are none.
@@ -91,7 +97,7 @@ void bitcount_command(struct call *call) {
         call_syntax_error(call);
         return;
     }
-    if (!parse_range(call, 2, &range)) return;
+    if (!parse_range(call, 2, false, &range)) return;
     if (!string_find_read(call, call->argv[1], &ref)) return;
     struct slice bytes = string_text_or_empty(ref.entry, buffer);
     bool backwards = range.start < 0 && range.end < 0 && range.start > range.end;
@@ -110,7 +116,7 @@ void bitpos_command(struct call *call) {
         reply_error(call->reply, "ERR The bit argument must be 1 or 0.");
         return;
     }
-    if (!parse_range(call, 3, &range)) return;
+    if (!parse_range(call, 3, true, &range)) return;
     if (!string_find_read(call, call->argv[1], &ref)) return;
     struct slice bytes = string_text_or_empty(ref.entry, buffer);
     if (ref.entry == NULL) {

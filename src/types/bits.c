@@ -195,7 +195,7 @@ static int64_t wrap(struct bits_type type, uint64_t sum) {
 
 /* The largest number of a type; the smallest of a signed one lies one further on the other side. */
 static int64_t type_max(struct bits_type type) {
-    return (int64_t)(UINT64_MAX >> (64 - type.width + type.is_signed));
+    return (int64_t)(((uint64_t)1 << (type.width - type.is_signed)) - 1);
 }
 
 static int64_t type_min(struct bits_type type) {
