@@ -146,8 +146,8 @@ sds sds_grow(sds s, size_t more) {
 sds sds_try_grow(sds s, size_t more) {
     enum { TRY_MIN = 1 << 20 }; /* below it the process may as well end */
     size_t need = sds_len(s) + more;
-    if (need < TRY_MIN) return sds_grow(s, more);
     if (need < more || need > PTRDIFF_MAX / 2) return NULL;
+    if (need < TRY_MIN) return sds_grow(s, more);
     size_t capacity = need + GROWTH_STEP_MAX, len = sds_len(s);
     enum sds_class class = growable_class(capacity);
     size_t allocation = allocation_for(class, capacity);

@@ -1,6 +1,7 @@
 #include "base/number.h"
 #include "unit/seed.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -146,7 +147,7 @@ static void floating_point_texts_follow_strtod_but_for_blanks_and_nan(void **sta
     }
     static const char *refused[] = {"",  " 1", "\t1", "\n1",    "1 ",  "nan",     "-nan",
                                     "a", "1a", "1,5", "1e5000", "--1", "1e-5000", "nan(1)"};
-    char zeros[NUMBER_TEXT_MAX + 2];
+    char zeros[LONG_DOUBLE_TEXT_MAX + 2];
     memset(zeros, '0', sizeof(zeros));
     double value = 77;
     long double long_value = 77;
@@ -155,12 +156,45 @@ static void floating_point_texts_follow_strtod_but_for_blanks_and_nan(void **sta
         assert_false(number_parse_long_double(slice_of_cstr(refused[i]), &long_value));
     }
     assert_false(number_parse_double(slice_make(zeros, NUMBER_TEXT_MAX + 1), &value));
-    assert_false(number_parse_long_double(slice_make(zeros, NUMBER_TEXT_MAX + 1), &long_value));
+    assert_false(
+        number_parse_long_double(slice_make(zeros, LONG_DOUBLE_TEXT_MAX + 1), &long_value));
     assert_false(number_parse_double(SLICE("1\0"), &value));
     assert_false(number_parse_double(slice_make(NULL, 0), &value));
     assert_true(value == 77 && long_value == 77);
     assert_true(number_parse_double(slice_make(zeros, NUMBER_TEXT_MAX), &value));
     assert_true(value == 0);
+    assert_true(number_parse_long_double(slice_make(zeros, LONG_DOUBLE_TEXT_MAX), &long_value));
+    assert_true(long_value == 0);
+}
+
+static void long_doubles_are_written_plainly_with_17_places(void **state) {
+    (void)state;
+    static const struct {
+        long double value;
+        const char *text;
+    } rows[] = {{0, "0"},
+                {-0.0L, "0"},
+                {-1e-30L, "0"},
+                {1, "1"},
+                {-10, "-10"},
+                {100, "100"},
+                {0.5L, "0.5"},
+                {10.6L, "10.6"},
+                {3.0e3L, "3000"},
+                {3000.1L, "3000.10000000000000009"},
+                {1e20L, "100000000000000000000"}};
+    char text[LONG_DOUBLE_TEXT_MAX];
+    long double back;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct slice written = slice_make(text, number_format_long_double(text, rows[i].value));
+        assert_true(slice_equal(written, slice_of_cstr(rows[i].text)));
+    }
+    static const long double widest[] = {LDBL_MAX, -LDBL_MAX};
+    for (size_t i = 0; i < 2; i++) {
+        struct slice written = slice_make(text, number_format_long_double(text, widest[i]));
+        assert_int_equal(written.len, 4933 + i);
+        assert_true(number_parse_long_double(written, &back) && back == widest[i]);
+    }
 }
 
 static void sizes_take_units_in_any_case(void **state) {
@@ -250,6 +284,7 @@ int main(void) {
         cmocka_unit_test(only_canonical_integers_are_accepted),
         cmocka_unit_test(random_texts_are_accepted_only_if_they_format_back),
         cmocka_unit_test(floating_point_texts_follow_strtod_but_for_blanks_and_nan),
+        cmocka_unit_test(long_doubles_are_written_plainly_with_17_places),
         cmocka_unit_test(sizes_take_units_in_any_case),
         cmocka_unit_test(doubles_are_written_in_the_shortest_plain_form),
         cmocka_unit_test(doubles_read_back_the_same),

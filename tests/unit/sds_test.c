@@ -102,6 +102,25 @@ static void appending_byte_by_byte_passes_through_all_classes(void **state) {
     assert_int_equal(mem_used(), before);
 }
 
+static void growth_that_may_fail_leaves_the_string_when_it_does(void **state) {
+    (void)state;
+    size_t before = mem_used();
+    sds s = sds_new(SLICE("text"));
+    assert_null(sds_try_grow(s, SIZE_MAX - 2)); /* wraps around */
+    assert_null(sds_try_grow(s, PTRDIFF_MAX / 2));
+    assert_text(s, "text");
+    static const size_t sizes[] = {100, 5000, 70000, 1 << 20, 3 << 20, 9 << 20};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        s = sds_try_grow(s, sizes[i]);
+        assert_non_null(s);
+        assert_true(sds_check(s) && sds_available(s) >= sizes[i]);
+        assert_text(s, "text");
+        assert_int_equal(sds_allocated(s), mem_used() - before);
+    }
+    sds_free(s);
+    assert_int_equal(mem_used(), before);
+}
+
 static void class_five_grows_into_another_and_can_be_cut(void **state) {
     (void)state;
     size_t before = mem_used();
@@ -220,6 +239,7 @@ int main(void) {
         cmocka_unit_test(embedded_string_is_exactly_as_long_as_its_size),
         cmocka_unit_test(new_string_holds_its_text_in_the_smallest_class),
         cmocka_unit_test(appending_byte_by_byte_passes_through_all_classes),
+        cmocka_unit_test(growth_that_may_fail_leaves_the_string_when_it_does),
         cmocka_unit_test(class_five_grows_into_another_and_can_be_cut),
         cmocka_unit_test(reserve_gives_room_and_trim_takes_it_back),
         cmocka_unit_test(format_writes_into_room_or_makes_it),

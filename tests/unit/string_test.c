@@ -1,4 +1,5 @@
-/* Strings: every text comes back as it was, in the layout that its length and form ask for. */
+/* Strings: every text comes back as it was, in the layout that its length and form ask for, and in
+ * whatever ways it is changed. */
 #include "types/string.h"
 
 #include "base/hash.h"
@@ -95,6 +96,157 @@ static void a_short_string_under_a_short_key_fits_32_bytes(void **state) {
     assert_int_equal(value_allocated(ref.entry), 32);
 }
 
+/* --- Every way to change a string, against a buffer and the name that its layout must have --- */
+
+enum { MODEL_MAX = 6 * STRING_EMBEDDED_MAX };
+
+struct model {
+    char text[MODEL_MAX];
+    size_t len;
+    const char *name;
+    int64_t expiry_ms;
+};
+
+static const char *name_of_stored(struct slice text, bool may_be_integer) {
+    int64_t integer;
+    if (may_be_integer && number_parse_int64(text, &integer)) return "int";
+    return text.len <= STRING_EMBSTR_MAX ? "embstr" : "raw";
+}
+
+static void model_store(struct model *model, struct slice text, const char *name) {
+    memcpy(model->text, text.ptr, text.len);
+    model->len = text.len;
+    model->name = name;
+}
+
+static struct slice text_of_model_size(struct random *random, char buffer[TEXT_SIZE_MAX]) {
+    struct slice text = text_random(random, buffer, false);
+    if (text.len > MODEL_MAX / 2) text.len = random_below(random, MODEL_MAX / 2);
+    return text;
+}
+
+static void change_whole(struct random *random, struct keyref *ref, struct slice key,
+                         struct model *model, struct slice text) {
+    int64_t integer = (int64_t)random_next(random) >> random_below(random, 64);
+    char digits[INT64_TEXT_MAX];
+    switch (random_below(random, 5)) {
+    case 0:
+        string_set(ref, key, text);
+        model_store(model, text, name_of_stored(text, true));
+        model->expiry_ms = -1;
+        break;
+    case 1:
+        string_set_keep_expiry(ref, key, text);
+        model_store(model, text, name_of_stored(text, true));
+        break;
+    case 2:
+        string_set_text(ref, key, text);
+        model_store(model, text, name_of_stored(text, false));
+        break;
+    case 3:
+        string_set_raw(ref, key, sds_new(text));
+        model_store(model, text, "raw");
+        model->expiry_ms = -1;
+        break;
+    case 4:
+        string_set_integer(ref, key, integer);
+        model_store(model, slice_make(digits, number_format_int64(digits, integer)), "int");
+        break;
+    }
+}
+
+static void change_part(struct random *random, struct keyref *ref, struct slice key,
+                        struct model *model, struct slice text) {
+    if (ref->entry && model->len + text.len <= MODEL_MAX && random_below(random, 2)) {
+        assert_true(string_append(ref, text));
+        memcpy(model->text + model->len, text.ptr, text.len);
+        model->len += text.len;
+    } else {
+        size_t at = random_below(random, MODEL_MAX - (uint32_t)text.len), end = at + text.len;
+        uint8_t *bytes = string_open(ref, key, end);
+        assert_non_null(bytes);
+        memcpy(bytes + at, text.ptr, text.len);
+        if (end > model->len) memset(model->text + model->len, 0, end - model->len);
+        memcpy(model->text + at, text.ptr, text.len);
+        if (end > model->len) model->len = end;
+    }
+    model->name = "raw";
+}
+
+static void verify_model(const struct keyref *ref, const struct model *model) {
+    char buffer[INT64_TEXT_MAX];
+    struct slice expected = slice_make(model->text, model->len);
+    int64_t integer, parsed;
+    assert_true(string_check(ref->entry));
+    assert_true(slice_equal(string_text(ref->entry, buffer), expected));
+    assert_int_equal(string_length(ref->entry), model->len);
+    assert_string_equal(string_encoding_name(ref->entry), model->name);
+    assert_int_equal(string_integer(ref->entry, &integer), strcmp(model->name, "int") == 0);
+    bool reads_as_integer = number_parse_int64(expected, &integer);
+    assert_int_equal(string_parse_integer(ref->entry, &parsed), reads_as_integer);
+    if (reads_as_integer) assert_true(integer == parsed);
+    assert_true(entry_expiry(ref->entry) == model->expiry_ms);
+}
+
+static void changes_in_any_order_agree_with_a_model(void **state) {
+    static char buffer[TEXT_SIZE_MAX];
+    static struct model model;
+    struct keyspace *keyspace = *state;
+    struct random random = random_of_this_run();
+    struct slice key = SLICE("some:key");
+    model = (struct model){.expiry_ms = -1};
+    for (int i = 0; i < 30000; i++) {
+        struct keyref ref = keyspace_find(keyspace, key);
+        struct slice text = text_of_model_size(&random, buffer);
+        if (random_below(&random, 2))
+            change_whole(&random, &ref, key, &model, text);
+        else
+            change_part(&random, &ref, key, &model, text);
+        if (random_below(&random, 4) == 0) {
+            model.expiry_ms = (int64_t)random_below(&random, 3) - 1;
+            keyspace_set_expiry(&ref, model.expiry_ms, value_size(ref.entry));
+        }
+        verify_model(&ref, &model);
+        assert_ptr_equal(keyspace_find(keyspace, key).entry, ref.entry);
+        if (i % 64 == 0) assert_true(keyspace_check(keyspace));
+        if (random_below(&random, 40) == 0) {
+            keyspace_delete(&ref);
+            model = (struct model){.expiry_ms = -1};
+        }
+    }
+}
+
+static void appending_moves_a_long_string_seldom(void **state) {
+    struct slice key = SLICE("key");
+    struct keyref ref = keyspace_find(*state, key);
+    string_set(&ref, key, SLICE(""));
+    size_t moves = 0, before = 0;
+    for (int i = 0; i < 100000; i++) {
+        assert_true(string_append(&ref, SLICE("abc")));
+        size_t allocated = value_allocated(ref.entry);
+        moves += allocated != before;
+        before = allocated;
+    }
+    assert_int_equal(string_length(ref.entry), 300000);
+    assert_true(moves < 100);
+}
+
+static void a_value_of_the_same_size_is_overwritten_where_it_is(void **state) {
+    static char text[1000];
+    struct slice key = SLICE("key");
+    struct keyref ref = keyspace_find(*state, key);
+    memset(text, 'a', sizeof(text));
+    string_set(&ref, key, slice_make(text, sizeof(text)));
+    const char *bytes = string_text(ref.entry, NULL).ptr;
+    memset(text, 'b', sizeof(text));
+    string_set(&ref, key, slice_make(text, sizeof(text)));
+    assert_ptr_equal(string_text(ref.entry, NULL).ptr, bytes);
+    verify(ref.entry, slice_make(text, sizeof(text)));
+    string_set(&ref, key, slice_make(text, 300)); /* not in memory meant for 1000 */
+    assert_true(string_allocated(ref.entry) < 400);
+    verify(ref.entry, slice_make(text, 300));
+}
+
 static int set_up(void **state) {
     *state = keyspace_new(value_free);
     return 0;
@@ -113,6 +265,9 @@ int main(void) {
         STRING_TEST(lengths_around_the_limits_have_their_names),
         STRING_TEST(integers_take_as_few_bytes_as_they_need),
         STRING_TEST(setting_replaces_a_list_and_takes_the_expiry_away),
+        STRING_TEST(changes_in_any_order_agree_with_a_model),
+        STRING_TEST(appending_moves_a_long_string_seldom),
+        STRING_TEST(a_value_of_the_same_size_is_overwritten_where_it_is),
         STRING_TEST(a_short_string_under_a_short_key_fits_32_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
