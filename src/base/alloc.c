@@ -96,7 +96,9 @@ static void *raw_alloc_aligned(size_t alignment, size_t size) {
 
 static void *raw_realloc(void *ptr, size_t size) {
     uncount(ptr);
-    return counted(realloc(ptr, size));
+    void *moved = realloc(ptr, size);
+    if (moved == NULL) counted(ptr);
+    return counted(moved);
 }
 
 void mem_free(void *ptr) {
@@ -333,4 +335,8 @@ void *mem_realloc(void *ptr, size_t size) {
 
 void *mem_try_alloc(size_t size) {
     return raw_alloc(size);
+}
+
+void *mem_try_realloc(void *ptr, size_t size) {
+    return raw_realloc(ptr, size);
 }

@@ -29,6 +29,9 @@ void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull, alloc_
  * MB); the caller answers with an error. */
 void *mem_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 
+/* As mem_realloc, but returns NULL, leaving `ptr` as it was, instead of aborting. */
+void *mem_try_realloc(void *ptr, size_t size) __attribute__((alloc_size(2)));
+
 /* Frees; NULL is allowed. */
 void mem_free(void *ptr);
 

@@ -136,8 +136,8 @@ static sds resize(sds s, enum sds_class class, size_t capacity) {
 
 sds sds_grow(sds s, size_t more) {
     size_t need = sds_len(s) + more;
-    assert(need >= more &&
-           need <= PTRDIFF_MAX / 2); /* larger texts are refused where they come from */
+    /* Larger texts are refused where they come from. */
+    assert(need >= more && need <= PTRDIFF_MAX / 2);
     size_t capacity = need + (need < GROWTH_STEP_MAX ? need : GROWTH_STEP_MAX);
     if (capacity < GROWTH_MIN) capacity = GROWTH_MIN;
     return resize(s, growable_class(capacity), capacity);
@@ -167,8 +167,9 @@ sds sds_append_vformat(sds s, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     size_t len = sds_len(s), room = sds_available(s);
-    int wanted = vsnprintf(s + len, room + 1, format, args); /* + 1: the NUL */
-    assert(wanted >= 0);                                     /* only a wrong format fails */
+    /* There is room for the NUL as well. Only a wrong format fails. */
+    int wanted = vsnprintf(s + len, room + 1, format, args);
+    assert(wanted >= 0);
     if ((size_t)wanted > room) {
         s = sds_grow(s, (size_t)wanted);
         vsnprintf(s + len, (size_t)wanted + 1, format, again);

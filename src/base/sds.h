@@ -92,6 +92,10 @@ sds sds_write_embedded(char *dst, struct slice text);
  * to; an empty one is made to be appended to. Freed with sds_free. */
 sds sds_new(struct slice text);
 
+/* A new string of `len` bytes, uninitialised (to be written into), not of class 5; NULL when that
+ * much memory can't be had. */
+sds sds_try_new_uninit(size_t len);
+
 /* NULL is allowed. */
 void sds_free(sds s);
 

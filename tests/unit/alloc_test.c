@@ -67,7 +67,7 @@ static void realloc_keeps_contents_and_account(void **state) {
     for (int i = 0; i < 2000; i++) {
         size_t next = 1 + random_below(&random, i % 50 == 0 ? 200000 : 600);
         size_t kept = size < next ? size : next;
-        ptr = mem_realloc(ptr, next);
+        ptr = i % 2 ? mem_realloc(ptr, next) : mem_try_realloc(ptr, next);
         for (size_t n = 0; n < kept; n++) assert_int_equal(ptr[n], (char)n);
         for (size_t n = kept; n < next; n++) ptr[n] = (char)n;
         size = next;
@@ -101,6 +101,11 @@ static void try_gives_null_for_what_cannot_be_had(void **state) {
     volatile size_t huge = (size_t)PTRDIFF_MAX - 4096;
     size_t before = mem_used();
     assert_null(mem_try_alloc(huge));
+    char *ptr = mem_alloc(100);
+    memcpy(ptr, "kept", 5);
+    assert_null(mem_try_realloc(ptr, huge));
+    assert_string_equal(ptr, "kept");
+    mem_free(ptr);
     assert_int_equal(mem_used(), before);
 }
 

@@ -84,6 +84,23 @@ static void new_string_holds_its_text_in_the_smallest_class(void **state) {
     sds_free(NULL);
 }
 
+static void uninitialised_string_can_be_written_into(void **state) {
+    (void)state;
+    for (int i = 0; i < EDGES; i++) {
+        size_t len = edge_lengths[i], before = mem_used();
+        sds s = sds_try_new_uninit(len);
+        memset(s, 'r', len);
+        assert_true(sds_check(s));
+        assert_int_equal(sds_len(s), len);
+        assert_int_equal(sds_allocated(s), mem_used() - before);
+        assert_int_not_equal(sds_class_of(s), SDS_5);
+        sds_free(s);
+        assert_int_equal(mem_used(), before);
+    }
+    assert_null(sds_try_new_uninit(SIZE_MAX));
+    assert_null(sds_try_new_uninit(PTRDIFF_MAX / 2));
+}
+
 static void appending_byte_by_byte_passes_through_all_classes(void **state) {
     (void)state;
     size_t before = mem_used(), end = SDS_16_MAX * 11, growths = 0;
@@ -238,6 +255,7 @@ int main(void) {
         cmocka_unit_test(header_sizes_are_those_of_the_layout),
         cmocka_unit_test(embedded_string_is_exactly_as_long_as_its_size),
         cmocka_unit_test(new_string_holds_its_text_in_the_smallest_class),
+        cmocka_unit_test(uninitialised_string_can_be_written_into),
         cmocka_unit_test(appending_byte_by_byte_passes_through_all_classes),
         cmocka_unit_test(growth_that_may_fail_leaves_the_string_when_it_does),
         cmocka_unit_test(class_five_grows_into_another_and_can_be_cut),
