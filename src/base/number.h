@@ -34,8 +34,8 @@ bool number_parse_uint64(struct slice text, uint64_t *value);
  * long. */
 bool number_parse_double(struct slice text, double *value);
 
-/* As number_parse_double in long double precision, at most LONG_DOUBLE_TEXT_MAX bytes long: timeouts
- * and INCRBYFLOAT. */
+/* As number_parse_double in long double precision, at most LONG_DOUBLE_TEXT_MAX bytes long:
+ * timeouts and INCRBYFLOAT. */
 bool number_parse_long_double(struct slice text, long double *value);
 
 /* Parses a size with an optional unit in any case: 100, 1k = 1000, 1kb = 1024, m, mb, g, gb, 1b.

@@ -144,8 +144,8 @@ static inline void sds_set_len(sds s, size_t len) {
  * when it must. */
 sds sds_grow(sds s, size_t more);
 
-/* As sds_grow, but returns NULL, leaving `s` as it was, when that much memory can't be had: for texts
- * whose size a client chose. */
+/* As sds_grow, but returns NULL, leaving `s` as it was, when that much memory can't be had: for
+ * texts whose size a client chose. */
 sds sds_try_grow(sds s, size_t more);
 
 /* Makes room for `more` bytes after the text. Growth is geometric (doubling below 1 MB, then 1 MB

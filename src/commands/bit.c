@@ -47,7 +47,7 @@ void getbit_command(struct call *call) {
     reply_integer(call->reply, bits_test(string_text_or_empty(ref.entry, buffer), offset));
 }
 
-/* --- BITCOUNT and BITPOS: a range of a string -------------------------------------------------- */
+/* --- BITCOUNT and BITPOS: a range of a string --- */
 
 struct range {
     int64_t start, end;
@@ -61,8 +61,8 @@ static bool parse_unit(struct call *call, size_t index, bool *in_bits) {
     return false;
 }
 
-/* Reads "start [end [BYTE | BIT]]" from argv[index] on; what is left out stays as it is. Which error
- * is told of several depends on whether the unit is read before the end. */
+/* Reads "start [end [BYTE | BIT]]" from argv[index] on; what is left out stays as it is. Which of
+ * several errors is told depends on whether the unit is read before the end. */
 static bool parse_range(struct call *call, size_t index, bool unit_first, struct range *range) {
     size_t given = call->argc - index;
     if (given > 3) {
@@ -129,7 +129,7 @@ void bitpos_command(struct call *call) {
     reply_integer(call->reply, position);
 }
 
-/* --- BITOP AND | OR | XOR | NOT destination key … ---------------------------------------------- */
+/* --- BITOP AND | OR | XOR | NOT destination key … --- */
 
 static bool parse_operation(struct call *call, enum bits_operation *operation) {
     static const char *const names[] = {

@@ -16,7 +16,7 @@ static void set_expiring(struct call *call, struct keyref *ref, struct slice key
     call_notify(call, EVENT_GENERIC, "expire", key);
 }
 
-/* --- SET key value [NX | XX] [GET] [EX seconds | PX ms | EXAT time | PXAT ms-time | KEEPTTL] --- */
+/* --- SET key value [NX | XX] [GET] [EX s | PX ms | EXAT time | PXAT time | KEEPTTL] --- */
 
 struct set_options {
     bool only_new, only_existing, get;
@@ -125,7 +125,7 @@ void getset_command(struct call *call) {
     set_plain(call, &ref, key, call->argv[2]);
 }
 
-/* --- MSET and MSETNX key value … --------------------------------------------------------------- */
+/* --- MSET and MSETNX key value … --- */
 
 static void set_many(struct call *call) {
     for (size_t i = 1; i < call->argc; i += 2) {

@@ -85,7 +85,11 @@ static void reply_docs_of_one(struct reply *reply, const struct command *command
     if (count <= 0) return;
     reply_bulk_cstr(reply, "arguments");
     reply_array(reply, (size_t)count);
-    for (size_t i = 0; i < total; i++) reply_argument(reply, &arguments[i]); /* in preorder */
+    for (size_t i = 0; i < total; i++) { /* in preorder */
+        bool one_for_all = command->keys.second_flags == 0;
+        if (one_for_all && arguments[i].key_spec > 0) arguments[i].key_spec = 0;
+        reply_argument(reply, &arguments[i]);
+    }
 }
 
 static void reply_docs(struct reply *reply, const struct command *command) {

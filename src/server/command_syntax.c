@@ -162,8 +162,8 @@ static bool read_item(struct reader *reader) {
 static bool fold_repetition(struct reader *reader, size_t first, size_t second) {
     const struct syntax_argument *repeat = &reader->arguments[second];
     struct syntax_argument *argument = &reader->arguments[first];
-    if (repeat->flags != (SYNTAX_OPTIONAL | SYNTAX_MULTIPLE) || repeat->span != 1) return false;
-    if (argument->span != 1 || !slice_equal(repeat->name, argument->name)) return false;
+    if (repeat->flags != (SYNTAX_OPTIONAL | SYNTAX_MULTIPLE)) return false;
+    if (argument->span != repeat->span || !slice_equal(repeat->name, argument->name)) return false;
     argument->flags |= SYNTAX_MULTIPLE;
     if (repeat->token.len > 0) argument->flags |= SYNTAX_MULTIPLE_TOKEN;
     reader->count = second;

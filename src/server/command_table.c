@@ -185,7 +185,7 @@ const struct command command_table[] = {
 {"lcs", lcs_command, -3, R, KEYS(1, 2, READ), "string", "7.0.0",
  "O(N * M / 64), N and M being the lengths of the strings",
  "Finds the longest subsequence that two strings have in common.",
- "key1:key key2:key [LEN] [IDX] [MINMATCHLEN len:integer] [WITHMATCHLEN]"},
+ "key1:key key2:key [LEN] [IDX] [MINMATCHLEN min-match-len:integer] [WITHMATCHLEN]"},
 {"mget", mget_command, -2, R|F, KEYS(1, -1, READ), "string", "1.0.0",
  "O(keys)",
  "Reads several strings.",
@@ -193,11 +193,11 @@ const struct command command_table[] = {
 {"mset", mset_command, -3, W|M, PAIRS(WRITE), "string", "1.0.1",
  "O(keys)",
  "Stores several strings.",
- "(key value):key_value ..."},
+ "(key value):data ..."},
 {"msetnx", msetnx_command, -3, W|M, PAIRS(MAKE), "string", "1.0.1",
  "O(keys)",
  "Stores several strings if none of the keys exists.",
- "(key value):key_value ..."},
+ "(key value):data ..."},
 {"psetex", psetex_command, 4, W|M, ONE_KEY(WRITE), "string", "2.6.0",
  "O(1)",
  "Stores a string that expires after a number of milliseconds.",
@@ -239,8 +239,8 @@ const struct command command_table[] = {
  "Reads, stores and adds to integers of any width that stand anywhere in a string.",
  "key [<GET (encoding offset:integer):get-block | ([OVERFLOW <WRAP | SAT | FAIL>:overflow-block] "
  "<SET (encoding offset:integer value:integer):set-block | "
- "INCRBY (encoding offset:integer increment:integer):incrby-block>:write-operation):write>:operation "
- "...]"},
+ "INCRBY (encoding offset:integer increment:integer):incrby-block>:write-operation):write>"
+ ":operation ...]"},
 {"bitfield_ro", bitfield_ro_command, -2, R|F, ONE_KEY(READ), "bitmap", "6.0.0",
  "O(operations)",
  "Reads integers of any width that stand anywhere in a string.",

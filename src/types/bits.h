@@ -46,8 +46,8 @@ struct bits_type {
     uint8_t width;
 };
 
-/* The integer at `offset`; bits behind the end are zero. As a 64-bit pattern: unsigned ones are below
- * 2^63, so that int64_t holds them all. O(1). */
+/* The integer at `offset`; bits behind the end are zero. Unsigned ones are below 2^63, so that
+ * int64_t holds them all. O(1). */
 int64_t bits_read(struct slice bytes, uint64_t offset, struct bits_type type);
 
 /* Writes the low bits of `value` there; the bytes must be long enough. O(1). */

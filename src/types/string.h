@@ -33,8 +33,10 @@ enum { STRING_EMBSTR_MAX = 44 };
 /* No string grows beyond this: 4 GB. */
 #define STRING_LENGTH_MAX ((size_t)UINT32_MAX)
 
-/* --- Storing: `key` is the one that `ref` looked up; the texts must not lie in the value. Each may
- * move the entry, and costs O(text + old value) --- */
+/* --- Storing --- */
+
+/* `key` is the one that `ref` looked up; texts must not lie in the value. Each function may move
+ * the entry, and costs O(text + old value). */
 
 /* Gives `key` the string `text`: adds it when it is not there, else overwrites its value, of
  * whatever type, and takes its expiry away. */
@@ -53,9 +55,11 @@ void string_set_integer(struct keyref *ref, struct slice key, int64_t value);
 /* As string_set, for a text built elsewhere; takes ownership of it. The value is raw. */
 void string_set_raw(struct keyref *ref, struct slice key, sds text);
 
-/* --- Editing in place. The value becomes raw and the key keeps its expiry. Each may move the entry,
- * and returns false (NULL) with nothing changed when the memory can't be had. `len` and the sum of
- * the lengths are at most STRING_LENGTH_MAX. Growth is geometric: n small steps cost O(n) --- */
+/* --- Editing in place --- */
+
+/* The value becomes raw and the key keeps its expiry. Each function may move the entry, and returns
+ * false (NULL) with nothing changed when the memory can't be had. `len` and the sum of the lengths
+ * are at most STRING_LENGTH_MAX. Growth is geometric: n small steps cost O(n). */
 
 /* Adds `text`, which must not lie in the value, at the end. Amortised O(text). */
 bool string_append(struct keyref *ref, struct slice text);
