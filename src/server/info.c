@@ -109,23 +109,23 @@ static struct session_figures session_figures(void) {
 
 static sds append_clients(sds out) {
     struct session_figures figures = session_figures();
-    return sds_append_format(
-        out,
-        "connected_clients:%zu\r\n"
-        "cluster_connections:0\r\n"
-        "maxclients:%lld\r\n"
-        "client_recent_max_input_buffer:%zu\r\n"
-        "client_recent_max_output_buffer:%zu\r\n"
-        "blocked_clients:%zu\r\n"
-        "tracking_clients:0\r\n"
-        "pubsub_clients:0\r\n"
-        "watching_clients:%zu\r\n"
-        "total_watched_keys:%zu\r\n"
-        "total_blocking_keys:%zu\r\n"
-        "total_blocking_keys_on_nokey:0\r\n",
-        server.sessions.count, (long long)server.config.maxclients, figures.largest_input,
-        figures.largest_output, server.watches.watcher_count, server.watches.key_count,
-        blocking_session_count(server.blocking), blocking_key_count(server.blocking));
+    return sds_append_format(out,
+                             "connected_clients:%zu\r\n"
+                             "cluster_connections:0\r\n"
+                             "maxclients:%lld\r\n"
+                             "client_recent_max_input_buffer:%zu\r\n"
+                             "client_recent_max_output_buffer:%zu\r\n"
+                             "blocked_clients:%zu\r\n"
+                             "tracking_clients:0\r\n"
+                             "pubsub_clients:0\r\n"
+                             "watching_clients:%zu\r\n"
+                             "total_watched_keys:%zu\r\n"
+                             "total_blocking_keys:%zu\r\n"
+                             "total_blocking_keys_on_nokey:0\r\n",
+                             server.sessions.count, (long long)server.config.maxclients,
+                             figures.largest_input, figures.largest_output,
+                             blocking_session_count(server.blocking), server.watches.watcher_count,
+                             server.watches.key_count, blocking_key_count(server.blocking));
 }
 
 /* --- Memory --- */
