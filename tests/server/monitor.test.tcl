@@ -62,7 +62,8 @@ check "commands that fail are shown, requests that name no command or do not fit
     lines_for {SET s 1} {LPUSH s a} FOO GET {LPUSH l}
 } {{[0 -] "SET" "s" "1"} {[0 -] "LPUSH" "s" "a"}}
 check "commands of administrators are not shown" {
-    lines_for {CONFIG GET port} {DEBUG SLEEP 0} {CLIENT LIST} {CLIENT KILL ID 0} {CLIENT PAUSE 0} {SHUTDOWN FOO} {CLIENT ID}
+    lines_for {CONFIG GET port} {DEBUG SLEEP 0} {CLIENT LIST} {CLIENT KILL ID 0} {CLIENT PAUSE 0} {SHUTDOWN FOO} \
+        {CLIENT ID}
 } {{[0 -] "CLIENT" "ID"}}
 check "passwords are not shown" {
     lines_for {AUTH secret} {AUTH default secret} {HELLO 3 SETNAME me AUTH default secret} {HELLO 2}
