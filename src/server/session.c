@@ -70,7 +70,12 @@ void session_tell(struct session *session, struct slice bytes) {
         reply_raw(&server.reply, bytes);
         return;
     }
-    conn_hold(conn_of_session(session), bytes.ptr, bytes.len);
+    struct conn *conn = conn_of_session(session);
+    if (conn_pending_output(conn) == 0) { /* one write, which the socket will take */
+        server.stats.replies_written++;
+        session->active_ms = server.now_ms;
+    }
+    conn_hold(conn, bytes.ptr, bytes.len);
     if (server.config.maxmemory_clients) evict_account_client(session);
     session_check_output_limit(session);
 }
