@@ -158,27 +158,44 @@ static bool find_sources(struct call *call, struct slice *sources, char (*buffer
     return true;
 }
 
-static void store_result(struct call *call, sds result) {
-    struct slice key = call->argv[2];
-    struct keyref ref = call_find_write(call, key);
-    string_set_raw(&ref, key, result);
-    call_touched(call, &ref, key, EVENT_STRING, "set", 1);
+/* Where the result may be written while the sources are read: over the present value of the
+ * destination, if that has its length and is no source or only one, which becomes the first. */
+static uint8_t *overwritable(struct call *call, struct keyref *ref, struct slice *sources,
+                             size_t len) {
+    if (ref->entry == NULL || entry_type(ref->entry) != VALUE_STRING) return NULL;
+    size_t uses = 0;
+    for (size_t i = 0; i < call->argc - 3; i++) {
+        if (!slice_equal(call->argv[3 + i], call->argv[2])) continue;
+        struct slice own = sources[i];
+        sources[i] = sources[0];
+        sources[0] = own;
+        uses++;
+    }
+    return uses <= 1 ? string_overwrite(ref, len) : NULL;
 }
 
-static void combine(struct call *call, enum bits_operation operation, const struct slice *sources,
-                    size_t len) {
-    sds result = NULL;
+/* Stores the result, which is not empty; false when the memory for it can't be had. */
+static bool combine(struct call *call, struct keyref *ref, enum bits_operation operation,
+                    struct slice *sources, size_t len) {
+    uint8_t *bytes = overwritable(call, ref, sources, len);
+    sds result = bytes ? NULL : sds_try_new_uninit(len);
+    if (bytes == NULL && result == NULL) return false;
+    bits_combine(operation, bytes ? bytes : (uint8_t *)result, len, sources, call->argc - 3);
+    if (result) string_set_raw(ref, call->argv[2], result);
+    return true;
+}
+
+static void store_combined(struct call *call, enum bits_operation operation, struct slice *sources,
+                           size_t len) {
+    struct slice key = call->argv[2];
+    struct keyref ref = call_find_write(call, key);
     if (len == 0) {
-        struct keyref ref = call_find_write(call, call->argv[2]);
-        if (ref.entry) call_delete(call, &ref, call->argv[2], "del");
+        if (ref.entry) call_delete(call, &ref, key, "del");
+    } else if (combine(call, &ref, operation, sources, len)) {
+        call_touched(call, &ref, key, EVENT_STRING, "set", 1);
     } else {
-        result = sds_try_new_uninit(len);
-        if (result == NULL) {
-            string_no_memory_error(call);
-            return;
-        }
-        bits_combine(operation, (uint8_t *)result, len, sources, call->argc - 3);
-        store_result(call, result);
+        string_no_memory_error(call);
+        return;
     }
     reply_integer(call->reply, (int64_t)len);
 }
@@ -189,7 +206,8 @@ void bitop_command(struct call *call) {
     if (!parse_operation(call, &operation)) return;
     struct slice *sources = mem_alloc(count * sizeof(*sources));
     char(*buffers)[INT64_TEXT_MAX] = mem_alloc(count * sizeof(*buffers));
-    if (find_sources(call, sources, buffers, &longest)) combine(call, operation, sources, longest);
+    if (find_sources(call, sources, buffers, &longest))
+        store_combined(call, operation, sources, longest);
     mem_free(buffers);
     mem_free(sources);
 }

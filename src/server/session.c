@@ -9,6 +9,7 @@
 #include "server/evict.h"
 #include "server/monitor.h"
 #include "server/pause.h"
+#include "server/prefetch.h"
 #include "server/server.h"
 #include "server/transaction.h"
 
@@ -165,7 +166,7 @@ static void protocol_error(struct session *session, const char *text) {
 /* Runs the requests in the bytes, as far as the session may; returns the bytes consumed. */
 static size_t run_requests(struct session *session, char *bytes, size_t len) {
     const uint32_t stopped = SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING;
-    size_t done = 0;
+    size_t done = 0, looked_ahead = 0;
     while (done < len && !(session->flags & stopped)) {
         struct resp_parser *parser = session->parser ? session->parser : &server.parser;
         struct resp_limits limits = input_limits(session);
@@ -180,6 +181,11 @@ static size_t run_requests(struct session *session, char *bytes, size_t len) {
             break;
         }
         done += parser->consumed;
+        if (looked_ahead > 0)
+            looked_ahead--;
+        else if (done < len && parser->argc > 1)
+            looked_ahead = prefetch_keys(server.keyspaces[session->database], parser->argv[1],
+                                         bytes + done, len - done);
         if (parser->argc > 0 && !dispatch(session, parser->argv, parser->argc))
             session->postponed = args_copy(parser->argv, parser->argc);
         if (parser == session->parser) drop_own_parser(session);

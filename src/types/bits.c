@@ -9,6 +9,9 @@
 #include "types/bits.h"
 
 #include <endian.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 /* --- Counting --- */
 
@@ -33,10 +36,39 @@ static inline __attribute__((always_inline)) uint64_t count_words(const char *at
 __attribute__((target("popcnt"))) static uint64_t count_by_instruction(const char *at, size_t len) {
     return count_words(at, len);
 }
+
+/* Set bits in each of 32 bytes: both halves of a byte are looked up in a table of sixteen. */
+__attribute__((target("avx2"))) static inline __m256i count_in_bytes(const char *at) {
+    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
+                                           2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i low_half = _mm256_set1_epi8(15);
+    __m256i bytes = _mm256_loadu_si256((const __m256i *)at);
+    __m256i low = _mm256_and_si256(bytes, low_half);
+    __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low_half);
+    return _mm256_add_epi8(_mm256_shuffle_epi8(table, low), _mm256_shuffle_epi8(table, high));
+}
+
+/* Twice as fast as a word at a time (W. Mula et al., "Faster population counts using AVX2
+ * instructions", 2016; its simpler form, which is bound by memory already). */
+__attribute__((target("avx2,popcnt"))) static uint64_t count_wide(const char *at, size_t len) {
+    enum { WIDTH = sizeof(__m256i), STEP = 4 * WIDTH };
+    __m256i sums = _mm256_setzero_si256();
+    for (; len >= STEP; at += STEP, len -= STEP) {
+        __m256i left = _mm256_add_epi8(count_in_bytes(at), count_in_bytes(at + WIDTH));
+        __m256i right =
+            _mm256_add_epi8(count_in_bytes(at + 2 * WIDTH), count_in_bytes(at + 3 * WIDTH));
+        __m256i bytes = _mm256_add_epi8(left, right);
+        sums = _mm256_add_epi64(sums, _mm256_sad_epu8(bytes, _mm256_setzero_si256()));
+    }
+    uint64_t parts[4];
+    memcpy(parts, &sums, sizeof(parts));
+    return parts[0] + parts[1] + parts[2] + parts[3] + count_words(at, len);
+}
 #endif
 
 static uint64_t count_bytes(const char *at, size_t len) {
 #ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) return count_wide(at, len);
     if (__builtin_cpu_supports("popcnt")) return count_by_instruction(at, len);
 #endif
     return count_words(at, len);
@@ -130,7 +162,7 @@ static struct slice part_of(struct slice source, size_t at, size_t len) {
 static void combine_block(enum bits_operation operation, uint8_t *out, size_t at, size_t len,
                           const struct slice *sources, size_t count) {
     struct slice part = part_of(sources[0], at, len);
-    if (part.len) memcpy(out, part.ptr, part.len);
+    if (part.len && part.ptr != (const char *)out) memcpy(out, part.ptr, part.len);
     memset(out + part.len, 0, len - part.len);
     for (size_t i = 1; i < count; i++) {
         part = part_of(sources[i], at, len);

@@ -34,8 +34,8 @@ int64_t bits_find(struct slice bytes, bool value, uint64_t from, uint64_t to);
 enum bits_operation { BITS_AND, BITS_OR, BITS_XOR, BITS_NOT };
 
 /* Combines the sources, each as if it had zeros behind its end, into `out`, which has room for
- * `len` bytes, as many as the longest source has, and lies elsewhere. BITS_NOT takes one source. As
- * fast, and `out` is written to memory once. */
+ * `len` bytes, as many as the longest source has, and lies elsewhere or is the first source itself.
+ * BITS_NOT takes one source. As fast, and `out` is written to memory once. */
 void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
                   const struct slice *sources, size_t count);
 

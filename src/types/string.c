@@ -150,6 +150,14 @@ void string_set_raw(struct keyref *ref, struct slice key, sds text) {
     entry_set_pointer(ref->entry, text);
 }
 
+uint8_t *string_overwrite(struct keyref *ref, size_t len) {
+    if (entry_encoding(ref->entry) != STRING_HANGING) return NULL;
+    sds text = entry_pointer(ref->entry);
+    if (sds_len(text) != len) return NULL;
+    drop_expiry(ref);
+    return (uint8_t *)text;
+}
+
 /* --- Editing in place --- */
 
 /* Makes a text that hangs already longer, up to `len` bytes, the new ones uninitialised. */

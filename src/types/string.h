@@ -55,6 +55,11 @@ void string_set_integer(struct keyref *ref, struct slice key, int64_t value);
 /* As string_set, for a text built elsewhere; takes ownership of it. The value is raw. */
 void string_set_raw(struct keyref *ref, struct slice key, sds text);
 
+/* If the string, which must exist, is a raw one of just `len` bytes that hang off its entry: takes
+ * the expiry away and returns the bytes, to be overwritten. Else NULL, with nothing changed. For
+ * results that replace one of the same size, large ones above all. O(1). */
+uint8_t *string_overwrite(struct keyref *ref, size_t len);
+
 /* --- Editing in place --- */
 
 /* The value becomes raw and the key keeps its expiry. Each function may move the entry, and returns

@@ -127,6 +127,26 @@ check "BITOP may write to one of its sources, replaces any value and drops the t
     r RPUSH l x
     list [r BITOP NOT a a] [r BITOP NOT a a] [r GET a] [r TTL a] [r OBJECT ENCODING a] [r BITOP OR l a] [r GET l]
 } {2 2 12 -1 raw 2 12}
+check "BITOP over its own sources, of any size, is as BITOP elsewhere" {
+    foreach size {5 300 20000} {
+        r SET a [string repeat "\x35\xca" $size]
+        r SET b [string repeat "\x0f\x11\x9c" [expr {$size / 2}]]
+        foreach arguments {{AND a b} {OR b a} {XOR b a b} {XOR a a} {XOR b a a} {OR b b} {NOT a} {AND b nosuch a}} {
+            set operation [lindex $arguments 0]
+            set sources [lrange $arguments 1 end]
+            set length [r BITOP $operation elsewhere {*}$sources]
+            foreach over {a b elsewhere new} {
+                r BITOP OR saved a nosuch
+                r BITOP OR other b nosuch
+                assert_equal [r BITOP $operation $over {*}$sources] $length
+                assert {[r GET $over] eq [r GET elsewhere]}
+                r BITOP OR a saved
+                r BITOP OR b other
+            }
+        }
+    }
+    list [r EXPIRE a 100] [r BITOP NOT a a] [r TTL a]
+} {1 40000 -1}
 check "BITOP with an empty result removes the destination" {
     r MSET d x empty ""
     list [r BITOP AND d nosuch empty] [r EXISTS d] [r BITOP NOT d nosuch] [r DBSIZE]

@@ -285,6 +285,26 @@ foreach command {MSET MSETNX} {
     } 0
 }
 
+check "pipelines over many keys answer every request in its place" {
+    set writes {}
+    set reads {}
+    set expected {}
+    for {set i 0} {$i < 20000} {incr i} {
+        lappend writes [list SET key:$i $i]
+        set number [expr {$i * 7919 % 25000}]
+        lappend reads [list GET key:$number]
+        lappend expected [expr {$number < 20000 ? $number : "(nil)"}]
+        if {$i % 50 == 0} {
+            lappend reads PING [list ECHO [string repeat x $i]] [list MGET key:1 nosuch key:2]
+            lappend expected PONG [string repeat x $i] {1 (nil) 2}
+        }
+    }
+    [default_client] pipeline $writes
+    assert {[[default_client] pipeline $reads] eq $expected}
+    unset writes reads expected
+    r DBSIZE
+} 20000
+
 # --- What the commands tell of themselves
 
 check "COMMAND GETKEYS finds the keys of commands that take values between them" {

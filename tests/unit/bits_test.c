@@ -93,6 +93,10 @@ static void combining_agrees_with_one_byte_after_the_other(void **state) {
         for (size_t i = 0; i < len; i++)
             assert_int_equal(out[i], combined(operation, sources, count, i));
         assert_int_equal(out[len], 0xA5);
+        if (sources[0].len == len) { /* over the first source */
+            bits_combine(operation, samples[0].memory, len, sources, count);
+            assert_memory_equal(samples[0].memory, out, len);
+        }
         test_free(out);
         for (size_t i = 0; i < count; i++) sample_free(&samples[i]);
     }

@@ -1,0 +1,35 @@
+#include "resp/peek.h"
+
+enum { ARGUMENTS_MAX = 16, NUMBER_MAX = 9999 };
+
+/* Reads "<type><number>\r\n" and returns what is behind it, or NULL. */
+static inline const char *read_header(const char *at, const char *end, char type, size_t *number) {
+    enum { SHORTEST = 4 };
+    if (end - at < SHORTEST || at[0] != type) return NULL;
+    size_t value = (unsigned char)(at[1] - '0');
+    if (value > 9) return NULL;
+    for (at += 2; end - at >= 2; at++) {
+        unsigned digit = (unsigned char)(*at - '0');
+        if (digit > 9) break;
+        value = value * 10 + digit;
+        if (value > NUMBER_MAX) return NULL;
+    }
+    if (end - at < 2 || at[0] != '\r') return NULL;
+    *number = value;
+    return at + 2;
+}
+
+size_t resp_peek(const char *bytes, size_t len, struct slice *second) {
+    const char *end = bytes + len;
+    size_t count, size;
+    const char *at = read_header(bytes, end, '*', &count);
+    if (at == NULL || count - 1 >= ARGUMENTS_MAX) return 0; /* 0 wraps around */
+    *second = slice_make(NULL, 0);
+    for (size_t i = 0; i < count; i++) {
+        at = read_header(at, end, '$', &size);
+        if (at == NULL || (size_t)(end - at) < size + 2) return 0;
+        if (i == 1) *second = slice_make(at, size);
+        at += size + 2;
+    }
+    return (size_t)(at - bytes);
+}
