@@ -73,6 +73,7 @@ static void make_keyspaces(void) {
 bool server_start(const char **error) {
     server_update_clock();
     server.start_ms = server.now_ms;
+    server.ticks_per_ms = clock_us_to_ticks(1000);
     server.active_expire = true;
     random_entropy(&server.random, sizeof(server.random));
     random_hex(server.run_id, sizeof(server.run_id) - 1);
