@@ -32,13 +32,13 @@ enum {
 
 static struct {
     struct net_timer *timer; /* of a round that comes before the next tick */
-    uint64_t *cursors; /* of each database's walk */
+    uint64_t *cursors;       /* of each database's walk */
     int databases;
     int database;  /* where the round is */
     int remaining; /* databases that it has not finished */
     bool running;
-    int64_t begun_us;  /* when the last round began, monotonic */
-    int64_t budget_us; /* what is left of this round's time */
+    int64_t begun_us;    /* when the last round began, monotonic */
+    int64_t budget_us;   /* what is left of this round's time */
     uint64_t batch_seen; /* keys, since the last decision to go on */
     uint64_t batch_dead;
     uint64_t seen; /* in this round */
