@@ -92,3 +92,7 @@ uint64_t clock_ticks(void) {
 uint64_t clock_ticks_to_us(uint64_t ticks) {
     return (uint64_t)((unsigned __int128)ticks * us_per_tick_scaled >> 64);
 }
+
+uint64_t clock_us_to_ticks(uint64_t us) {
+    return (uint64_t)(((unsigned __int128)us << 64) / us_per_tick_scaled);
+}

@@ -23,4 +23,7 @@ uint64_t clock_ticks(void);
  * to about one part in 10^4. */
 uint64_t clock_ticks_to_us(uint64_t ticks);
 
+/* The other way round, at most some hours. A division. */
+uint64_t clock_us_to_ticks(uint64_t us);
+
 #endif

@@ -29,7 +29,7 @@ struct call {
     int database;              /* its number */
     const struct command *command;
     const struct quicklist_limits *list_limits;
-    int64_t now_ms;          /* wall clock, read once per batch; stands still in EXEC and scripts */
+    int64_t now_ms;          /* wall clock; stands still in EXEC and scripts */
     bool may_block;          /* false in MULTI, scripts: blocking commands then answer at once */
     struct session *session; /* for server/ only */
 };

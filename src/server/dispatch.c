@@ -167,6 +167,13 @@ struct call dispatch_call(struct session *session, struct reply *reply,
 
 void dispatch_begin(void) {
     server.ticks = clock_ticks();
+    server.clock_due = server.ticks + server.ticks_per_ms;
+}
+
+/* A batch has lasted so long that time has passed since it began. */
+static __attribute__((noinline)) void renew_clock(void) {
+    server_update_clock();
+    server.clock_due = server.ticks + server.ticks_per_ms;
 }
 
 static void run(struct session *session, const struct command *command, const struct slice *argv,
@@ -201,6 +208,7 @@ static void run_or_queue(struct session *session, const struct command *command,
 }
 
 bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
+    if (server.ticks >= server.clock_due) renew_clock();
     size_t begin = server.reply.len;
     uint32_t before = session->flags;
     const struct command *command = resolve(session, &server.reply, argv, argc);

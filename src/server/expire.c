@@ -7,7 +7,9 @@
  * enough to keep their share down when many do. Even when few die a walk comes round in
  * PASS_SECONDS.
  *
- * A round may use a part of the time between two rounds, and not in one piece: between stretches
+ * After a round that has found more dead keys than are acceptable the next one begins sooner.
+ *
+ * A round may use a part of the time since the last one, and not in one piece: between stretches
  * of STRETCH_US clients are served. active-expire-effort makes the part larger and the
  * acceptable share smaller. */
 #include "server/expire.h"
@@ -22,33 +24,41 @@ enum {
     STEPS_BETWEEN_LOOKS = 4, /* at the clock: a step is a bucket of the table */
     BATCH_MIN = 200,         /* keys */
     PASS_SECONDS = 60,
+    SOON_MS = 10, /* until the next round when there is much to do */
     DEAD_PER_STEP =
         128, /* a bucket never has nearly as many; what is over waits for the next pass */
     TTL_SAMPLES = 64
 };
 
 static struct {
-    uint64_t *cursors; /* of each database's walk */
+    struct net_timer *timer; /* of a round that comes before the next tick */
+    uint64_t *cursors;       /* of each database's walk */
     int databases;
     int database;  /* where the round is */
     int remaining; /* databases that it has not finished */
     bool running;
-    int64_t budget_us;
+    int64_t begun_us;    /* when the last round began, monotonic */
+    int64_t budget_us;   /* what is left of this round's time */
     uint64_t batch_seen; /* keys, since the last decision to go on */
     uint64_t batch_dead;
     uint64_t seen; /* in this round */
     uint64_t dead;
 } walk;
 
+static void on_timer(void *arg) {
+    (void)arg;
+    expire_tick();
+}
+
 void expire_start(int databases) {
+    walk.timer = net_timer_new(server.net, on_timer, NULL);
     walk.databases = databases;
     walk.cursors = mem_alloc_zeroed((size_t)databases * sizeof(*walk.cursors));
 }
 
 void expire_stop(void) {
+    net_timer_free(walk.timer);
     mem_free(walk.cursors);
-    walk.cursors = NULL;
-    walk.running = false;
 }
 
 /* --- How much --- */
@@ -107,6 +117,7 @@ static void end_batch(void) {
 static void end_round(void) {
     walk.running = false;
     if (walk.seen == 0) return;
+    if (walk.dead * 100 > walk.seen * acceptable_percent()) net_timer_start(walk.timer, SOON_MS, 0);
     double percent = 100 * (double)walk.dead / (double)walk.seen;
     server.stats.expired_stale_percent = server.stats.expired_stale_percent * 0.95 + percent * 0.05;
 }
@@ -160,9 +171,12 @@ bool expire_step(void) {
 
 void expire_tick(void) {
     if (!server.active_expire || server.pause_until_ms) return;
-    walk.budget_us = 1000000 / server.config.hz * time_percent() / 100;
+    int64_t now_us = clock_monotonic_us(), period_us = 1000000 / server.config.hz;
+    int64_t elapsed_us = now_us - walk.begun_us;
     if (!walk.running) {
         walk.running = true;
+        walk.begun_us = now_us;
+        walk.budget_us = (elapsed_us < period_us ? elapsed_us : period_us) * time_percent() / 100;
         walk.remaining = walk.databases;
         walk.seen = walk.dead = walk.batch_seen = walk.batch_dead = 0;
     }

@@ -73,6 +73,7 @@ static void make_keyspaces(void) {
 bool server_start(const char **error) {
     server_update_clock();
     server.start_ms = server.now_ms;
+    server.ticks_per_ms = clock_us_to_ticks(1000);
     server.active_expire = true;
     random_entropy(&server.random, sizeof(server.random));
     random_hex(server.run_id, sizeof(server.run_id) - 1);
@@ -111,6 +112,7 @@ void server_run(void) {
 void server_stop(void) {
     listeners_close();
     cron_stop();
+    expire_stop();
     while (server.sessions.first) session_close(server.sessions.first);
     blocking_free(server.blocking);
     watches_free(&server.watches);
@@ -121,7 +123,6 @@ void server_stop(void) {
 void server_free(void) {
     for (int64_t i = 0; i < server.config.databases; i++) keyspace_free(server.keyspaces[i]);
     mem_free(server.keyspaces);
-    expire_stop();
     mem_free(server.stats.by_command);
     resp_parser_free(&server.parser);
     reply_free(&server.reply);

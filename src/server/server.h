@@ -37,11 +37,13 @@ struct server {
     struct watches watches;
     struct monitors monitors;
     struct stats stats;
-    int64_t now_ms; /* wall clock, read once per batch of requests */
+    int64_t now_ms; /* wall clock when the batch began, or the command, if it is 1 ms older */
     int64_t start_ms;
     size_t startup_memory; /* mem_used() when it began to serve */
     uint64_t ticks;        /* clock_ticks at the end of the last command */
-    uint64_t dirty;        /* changes since the start */
+    uint64_t ticks_per_ms;
+    uint64_t clock_due; /* clock_ticks when a batch that lasts must read the wall clock again */
+    uint64_t dirty;     /* changes since the start */
     uint64_t next_session_id;
     struct eviction_rules eviction; /* with the time, for entries' access bits */
     struct random random;           /* for choices that need no secrecy */

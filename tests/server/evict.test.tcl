@@ -291,8 +291,8 @@ foreach policy {volatile-lfu allkeys-lfu} {
             assert_equal [r OBJECT IDLETIME nosuch] (nil)
             error_of {r OBJECT IDLETIME k}
         }
-    }] "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies\
- at runtime LRU and LFU data will take some time to adjust."
+    }] "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between\
+ policies at runtime LRU and LFU data will take some time to adjust."
 }
 check_in 2 "OBJECT IDLETIME counts seconds since the last use" {
     r SET a v

@@ -211,6 +211,14 @@ check "a key is there to its last millisecond and gone after it" {
     set exists
 } 0
 
+check "time goes on within a pipeline" {
+    r SET k v
+    set slow [lrepeat 10 [list DEBUG STRINGMATCH-LEN 1000000 *b]]
+    lassign [[default_client] pipeline [list {PEXPIRE k 2} {GET k} {*}$slow {GET k}]] _ first
+    set answers [[default_client] pipeline [list {SET k v} {PEXPIRE k 2} {*}$slow {GET k}]]
+    list $first [lindex $answers end]
+} {v (nil)}
+
 # Each command on key k, a list that has expired, and its reply.
 foreach {request reply} {
     {EXISTS k}              {int 0}

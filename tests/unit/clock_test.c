@@ -54,6 +54,8 @@ static void ticks_never_go_back_and_scale_linearly(void **state) {
     uint64_t short_time = clock_ticks_to_us(1UL << 32), long_time = clock_ticks_to_us(1UL << 62);
     assert_true(short_time > 0);
     assert_true(long_time >> 30 >= short_time && long_time >> 30 <= short_time + 1);
+    for (uint64_t us = 1; us < 1000000000; us *= 10)
+        assert_in_range(clock_ticks_to_us(clock_us_to_ticks(us) + 1), us - 1, us);
 }
 
 int main(void) {
