@@ -28,7 +28,7 @@ enum command_flag {
     COMMAND_MOVABLE_KEYS = 1 << 13, /* key positions depend on arguments: keys.numkeys */
     COMMAND_CONTAINER = 1 << 14,    /* has subcommands */
     COMMAND_SUBCOMMAND = 1 << 15,
-    COMMAND_HELD_WITH_WRITES = 1 << 16 /* CLIENT PAUSE WRITE holds it back as well; not shown */
+    COMMAND_MAY_REPLICATE = 1 << 16 /* held back and refused like one that writes; not shown */
 };
 
 /* What a command does with its keys (COMMAND INFO key specifications). */

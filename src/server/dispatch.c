@@ -145,7 +145,8 @@ static bool is_allowed(struct session *session, struct reply *reply,
         reject_of_listener(session, reply, command);
         return false;
     } else if (session->flags & SESSION_MONITOR &&
-               flags_of(session, command) & (COMMAND_WRITE | COMMAND_READONLY)) {
+               flags_of(session, command) &
+                   (COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE)) {
         error = "ERR Replica can't interact with the keyspace";
     } else {
         return true;
