@@ -7,7 +7,7 @@
 
 /* Finds the key that stands at argv[2]; answers null when there is none. */
 static const struct entry *find_or_null(struct call *call) {
-    struct keyref ref = call_find_unmarked(call, call->argv[2]);
+    struct keyref ref = call_find_unnoticed(call, call->argv[2]);
     if (ref.entry == NULL) reply_null(call->reply);
     return ref.entry;
 }

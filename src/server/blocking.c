@@ -249,9 +249,9 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
         dispatch_call(session, reply, waiter->command, waiter->args->argv, waiter->args->argc);
     call.keyspace = server.keyspaces[key->database];
     call.database = key->database;
-    if (!waiter->serve(&call, name_of(key))) return;
+    bool is_served = waiter->serve(&call, name_of(key));
     session_side_end(session);
-    if (session->waiter) end_wait(blocking, session);
+    if (is_served && session->waiter) end_wait(blocking, session);
 }
 
 static void serve_key(struct blocking *blocking, struct blocked_key *key) {

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "server/blocking.h"
 #include "server/evict.h"
+#include "server/publish.h"
 #include "server/server.h"
 #include "types/string.h"
 #include "types/value.h"
@@ -54,12 +55,18 @@ struct keyref call_find_quiet(struct call *call, struct slice key) {
     return ref;
 }
 
-struct keyref call_find_unmarked(struct call *call, struct slice key) {
+struct keyref call_find_unnoticed(struct call *call, struct slice key) {
     struct keyref ref = call_find_quiet(call, key);
     if (ref.entry)
         server.stats.keyspace_hits++;
     else
         server.stats.keyspace_misses++;
+    return ref;
+}
+
+struct keyref call_find_unmarked(struct call *call, struct slice key) {
+    struct keyref ref = call_find_unnoticed(call, key);
+    if (!ref.entry) call_notify(call, EVENT_KEY_MISS, "keymiss", key);
     return ref;
 }
 
@@ -96,15 +103,19 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
 /* --- The epilogue of writes --- */
 
 void call_notify(struct call *call, enum event_class class, const char *event, struct slice key) {
-    (void)call;
-    (void)class;
-    (void)event;
-    (void)key;
+    if (server.config.notify_keyspace_events & class) publish_event(call->database, event, key);
+}
+
+/* The key was just made: it has no access bits yet. */
+static void note_new(struct call *call, struct entry *entry, struct slice key) {
+    entry_set_clock(entry, evict_fresh_clock());
+    call_notify(call, EVENT_NEW, "new", key);
 }
 
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes) {
     server.dirty += changes;
+    if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
     call_notify(call, class, event, key);
     if (value_is_empty(ref->entry)) {
         keyspace_delete(ref);
@@ -113,7 +124,6 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
         return;
     }
     watch_touch(&server.watches, call->database, call->keyspace, key);
-    if (entry_clock(ref->entry) == 0) entry_set_clock(ref->entry, evict_fresh_clock());
     if (entry_type(ref->entry) == VALUE_LIST) blocking_signal(server.blocking, call->database, key);
 }
 

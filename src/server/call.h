@@ -45,6 +45,9 @@ struct keyref call_find_read(struct call *call, struct slice key);
  * mark the entry as used. */
 struct keyref call_find_unmarked(struct call *call, struct slice key);
 
+/* As call_find_unmarked, but nobody is notified of a miss: OBJECT. */
+struct keyref call_find_unnoticed(struct call *call, struct slice key);
+
 /* Finds a key to change it: as above, without hit and miss. */
 struct keyref call_find_write(struct call *call, struct slice key);
 
@@ -70,19 +73,24 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
 
 /* Classes of keyspace events: the letters of notify-keyspace-events. */
 enum event_class {
-    EVENT_GENERIC = 1 << 0, /* g */
-    EVENT_STRING = 1 << 1,  /* $ */
-    EVENT_LIST = 1 << 2,    /* l */
-    EVENT_EXPIRED = 1 << 3, /* x */
-    EVENT_EVICTED = 1 << 4, /* e */
-    EVENT_NEW = 1 << 5,     /* n */
-    EVENT_KEY_MISS = 1 << 6 /* m */
+    EVENT_GENERIC = 1 << 0,    /* g */
+    EVENT_STRING = 1 << 1,     /* $ */
+    EVENT_LIST = 1 << 2,       /* l */
+    EVENT_SET = 1 << 3,        /* s */
+    EVENT_HASH = 1 << 4,       /* h */
+    EVENT_SORTED_SET = 1 << 5, /* z */
+    EVENT_EXPIRED = 1 << 6,    /* x */
+    EVENT_EVICTED = 1 << 7,    /* e */
+    EVENT_STREAM = 1 << 8,     /* t */
+    EVENT_MODULE = 1 << 9,     /* d */
+    EVENT_NEW = 1 << 10,       /* n */
+    EVENT_KEY_MISS = 1 << 11   /* m */
 };
 
 /* The value under `ref` (found under `key`) was changed; `changes` (0 or more) is what it counts
  * for saving. Does all that must follow a write: dirty count, watchers, notification `event`
- * ("lpush"), clients blocked on the key; and when the value is now empty, deletes the key and
- * notifies "del". After it `ref` may name nothing. */
+ * ("lpush"; before it "new" when the key was just made), clients blocked on the key; and when the
+ * value is now empty, deletes the key and notifies "del". After it `ref` may name nothing. */
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes);
 

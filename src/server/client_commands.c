@@ -113,7 +113,7 @@ static bool filter_meets(const struct client_filter *filter, struct session *ses
     struct client_facts facts = {
         .id = (int64_t)session->id,
         .age_s = (server.now_ms - session->created_ms) / 1000,
-        .type = CLIENT_TYPE_NORMAL,
+        .type = session_type(session),
         .is_me = session == me,
     };
     if (filter->address.ptr) facts.address = slice_of_cstr(conn_peer_name(conn, peer));

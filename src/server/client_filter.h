@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Every client is a normal one so far; the other types are known by name and match nobody. */
+/* There are normal clients and those that listen to channels; the other types are known by name and
+ * match nobody. */
 enum client_type {
     CLIENT_TYPE_ANY,
     CLIENT_TYPE_NORMAL,

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "server/args.h"
 #include "server/client_filter.h"
+#include "server/publish.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 #include "server/transaction.h"
@@ -13,6 +14,7 @@ static void write_flags(const struct session *session, char out[16]) {
     const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
     char *at = out;
     if (session->flags & SESSION_MONITOR) *at++ = 'O';
+    if (session->flags & SESSION_SUBSCRIBED) *at++ = 'P';
     if (session->flags & SESSION_MULTI) *at++ = 'x';
     if (session->flags & waiting) *at++ = 'b';
     if (transaction_is_touched(session)) *at++ = 'd';
@@ -52,10 +54,13 @@ static sds append_memory(sds out, struct session *session) {
     size_t output = conn_pending_output(conn);
     size_t argv = session->postponed ? session->postponed->allocated : 0;
     return sds_append_format(out,
-                             " sub=0 psub=0 ssub=0 multi=%ld watch=%zu qbuf=%zu qbuf-free=%zu"
+                             " sub=%zu psub=%zu ssub=%zu multi=%ld watch=%zu qbuf=%zu qbuf-free=%zu"
                              " argv-mem=%zu multi-mem=%zu rbs=0 rbp=0 obl=0 oll=%d omem=%zu"
                              " tot-mem=%zu events=%s",
-                             transaction_count(session), transaction_watch_count(session), input,
+                             publish_count(session, PUBSUB_CHANNEL),
+                             publish_count(session, PUBSUB_PATTERN),
+                             publish_count(session, PUBSUB_SHARD), transaction_count(session),
+                             transaction_watch_count(session), input,
                              input_allocated > input ? input_allocated - input : 0, argv,
                              transaction_queue_allocated(session), output > 0, output,
                              session_allocated(session), output ? "rw" : "r");
@@ -77,23 +82,21 @@ void client_info_command(struct call *call) {
     call_answer_text(call, append_line(sds_new(SLICE("")), call->session));
 }
 
-static void list_all(struct call *call) {
+static void list_all(struct call *call, enum client_type type) {
     sds out = sds_new(SLICE(""));
     for (struct session *session = server.sessions.first; session; session = session->next)
-        out = append_line(out, session);
+        if (type == CLIENT_TYPE_ANY || session_type(session) == type)
+            out = append_line(out, session);
     call_answer_text(call, out);
 }
 
 static void list_type(struct call *call, struct slice name) {
     enum client_type type = client_type_named(name);
-    if (type == CLIENT_TYPE_NORMAL) {
-        list_all(call);
-    } else if (type == CLIENT_TYPE_ANY) {
+    if (type == CLIENT_TYPE_ANY)
         reply_error_format(call->reply, "ERR Unknown client type '%.*s'", slice_precision(name),
                            name.ptr);
-    } else {
-        call_answer_text(call, sds_new(SLICE("")));
-    }
+    else
+        list_all(call, type);
 }
 
 static void list_ids(struct call *call, size_t first) {
@@ -113,7 +116,7 @@ static void list_ids(struct call *call, size_t first) {
 
 void client_list_command(struct call *call) {
     if (call->argc == 2)
-        list_all(call);
+        list_all(call, CLIENT_TYPE_ANY);
     else if (call->argc == 4 && slice_is(call->argv[2], "type"))
         list_type(call, call->argv[3]);
     else if (call->argc > 3 && slice_is(call->argv[2], "id"))

@@ -27,7 +27,8 @@ enum command_flag {
     COMMAND_ALLOW_BUSY = 1 << 12,
     COMMAND_MOVABLE_KEYS = 1 << 13, /* key positions depend on arguments: keys.numkeys */
     COMMAND_CONTAINER = 1 << 14,    /* has subcommands */
-    COMMAND_SUBCOMMAND = 1 << 15
+    COMMAND_SUBCOMMAND = 1 << 15,
+    COMMAND_MAY_REPLICATE = 1 << 16 /* held back and refused like one that writes; not shown */
 };
 
 /* What a command does with its keys (COMMAND INFO key specifications). */
@@ -39,7 +40,8 @@ enum key_flag {
     KEY_ACCESS = 1 << 4,
     KEY_UPDATE = 1 << 5,
     KEY_INSERT = 1 << 6,
-    KEY_DELETE = 1 << 7
+    KEY_DELETE = 1 << 7,
+    KEY_NOT_KEY = 1 << 8 /* a name that stands where keys stand (a shard channel) */
 };
 
 struct key_positions {

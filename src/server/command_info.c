@@ -65,9 +65,11 @@ static const struct named_bit command_flags[] = {
 };
 
 static const struct named_bit key_flags[] = {
-    {KEY_RO, "RO"},         {KEY_RW, "RW"},         {KEY_OW, "OW"},
-    {KEY_RM, "RM"},         {KEY_ACCESS, "access"}, {KEY_UPDATE, "update"},
-    {KEY_INSERT, "insert"}, {KEY_DELETE, "delete"}, {0, NULL},
+    {KEY_RO, "RO"},           {KEY_RW, "RW"},
+    {KEY_OW, "OW"},           {KEY_RM, "RM"},
+    {KEY_ACCESS, "access"},   {KEY_UPDATE, "update"},
+    {KEY_INSERT, "insert"},   {KEY_DELETE, "delete"},
+    {KEY_NOT_KEY, "not_key"}, {0, NULL},
 };
 
 static void reply_named_bits(struct reply *reply, const struct named_bit *names, uint32_t bits) {
@@ -343,7 +345,7 @@ static void answer_keys(struct call *call, bool with_flags) {
     const char *error = NULL;
     if (!command)
         error = "ERR Invalid command specified";
-    else if (!command->keys.first && !command->keys.numkeys)
+    else if ((!command->keys.first && !command->keys.numkeys) || command->keys.flags & KEY_NOT_KEY)
         error = "ERR The command has no key arguments";
     else if (!command_accepts(command, argc))
         error = "ERR Invalid number of arguments specified for command";

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "server/config_table.h"
+#include "server/notify.h"
 
 #include <stdarg.h>
 
@@ -111,6 +112,14 @@ static bool parse_enum(int64_t *place, const struct config_choice *choices, stru
     for (const struct config_choice *choice = choices; choice->name; choice++)
         *error = sds_append_format(*error, choice == choices ? "%s" : ", %s", choice->name);
     return false;
+}
+
+static bool parse_events(int64_t *place, struct slice text, sds *error) {
+    uint32_t flags;
+    if (!notify_parse(text, &flags))
+        return refuse(error, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+    *place = flags;
+    return true;
 }
 
 static void set_string(sds *place, struct slice text) {
@@ -224,6 +233,7 @@ bool config_set(struct config *config, const struct config_directive *directive,
     case CONFIG_ENUM:
         return parse_enum(number_at(config, directive), directive->choices, values[0], error);
     case CONFIG_STRING: set_string(string_at(config, directive), values[0]); return true;
+    case CONFIG_EVENTS: return parse_events(number_at(config, directive), values[0], error);
     default: return parse_number(config, directive, values[0], error);
     }
 }
@@ -272,6 +282,7 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_SAVE_POINTS: return sds_append(out, sds_slice(*(sds *)place));
     case CONFIG_ADDRESSES: return append_addresses(config, out);
     case CONFIG_OUTPUT_LIMITS: return append_output_limits(config->output_limits, out);
+    case CONFIG_EVENTS: return notify_append(out, (uint32_t) * (int64_t *)place);
     }
     return out;
 }

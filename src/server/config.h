@@ -57,11 +57,12 @@ struct config {
     int64_t enable_debug_command; /* enum debug_access */
     int64_t list_max_listpack_size;
     int64_t list_compress_depth;
-    int64_t maxmemory;         /* bytes; 0 = no limit */
-    int64_t maxmemory_clients; /* bytes, or, negated, per cent of maxmemory; 0 = no limit */
-    int64_t maxmemory_policy;  /* enum eviction_policy */
-    int64_t maxmemory_samples; /* keys looked at to evict one */
-    int64_t eviction_tenacity; /* 0 … 100 */
+    int64_t notify_keyspace_events; /* enum event_class and enum notify_flag */
+    int64_t maxmemory;              /* bytes; 0 = no limit */
+    int64_t maxmemory_clients;      /* bytes, or, negated, per cent of maxmemory; 0 = no limit */
+    int64_t maxmemory_policy;       /* enum eviction_policy */
+    int64_t maxmemory_samples;      /* keys looked at to evict one */
+    int64_t eviction_tenacity;      /* 0 … 100 */
     int64_t lfu_log_factor;
     int64_t lfu_decay_time;       /* minutes */
     int64_t active_expire_effort; /* 1 … 10 */

@@ -130,6 +130,15 @@ static sds append_output_limits(sds out, const struct config *config) {
     return out;
 }
 
+/* The value as CONFIG GET shows it, as one word. */
+static sds append_value_word(sds out, const struct config *config,
+                             const struct config_directive *directive) {
+    sds value = config_append_value(config, directive, sds_new(SLICE("")));
+    out = append_word(out, sds_slice(value));
+    sds_free(value);
+    return out;
+}
+
 static sds append_directive(sds out, const struct config *config,
                             const struct config_directive *directive) {
     const void *place = (const char *)config + directive->offset;
@@ -144,6 +153,7 @@ static sds append_directive(sds out, const struct config *config,
     case CONFIG_STRING: out = append_word(out, sds_slice(*(const sds *)place)); break;
     case CONFIG_ADDRESSES: out = append_addresses(out, config); break;
     case CONFIG_OUTPUT_LIMITS: out = append_output_limits(out, config); break;
+    case CONFIG_EVENTS: out = append_value_word(out, config, directive); break;
     default: out = config_append_value(config, directive, out); break;
     }
     return sds_append_cstr(out, "\n");

@@ -71,6 +71,8 @@ const struct config_directive config_table[] = {
      EFFECT_LIST_LIMITS, NULL},
 
     /* Memory and keys that end. */
+    {"notify-keyspace-events", CONFIG_EVENTS, 0, AT(notify_keyspace_events), 0, 0, "", EFFECT_NONE,
+     NULL},
     {"maxmemory", CONFIG_MEMORY, 0, AT(maxmemory), 0, INT64_MAX, "0", EFFECT_MAXMEMORY, NULL},
     {"maxmemory-clients", CONFIG_MEMORY, CONFIG_PERCENT, AT(maxmemory_clients), -100, INT64_MAX,
      "0", EFFECT_MAXMEMORY_CLIENTS, NULL},
@@ -101,7 +103,7 @@ static_assert(sizeof(config_table) / sizeof(config_table[0]) <= CONFIG_DIRECTIVE
 static const char *const serious_names[] = {
     "aclfile", "appendfilename", "appenddirname", "appendfsync", "bind-source-addr",
     "cluster-enabled", "dbfilename", "dir", "loadmodule",
-    "notify-keyspace-events", "masterauth", "masteruser", "min-replicas-to-write",
+    "masterauth", "masteruser", "min-replicas-to-write",
     "min-slaves-to-write", "rename-command", "replicaof", "slaveof", "syslog-enabled", "tls-port",
     "tls-cluster", "tls-replication", "user",
 };

@@ -14,7 +14,8 @@ enum config_kind {
     CONFIG_STRING,        /* sds */
     CONFIG_ADDRESSES,     /* config.bind */
     CONFIG_OUTPUT_LIMITS, /* config.output_limits: class hard soft seconds … */
-    CONFIG_SAVE_POINTS    /* sds; pairs of seconds and changes, or nothing */
+    CONFIG_SAVE_POINTS,   /* sds; pairs of seconds and changes, or nothing */
+    CONFIG_EVENTS         /* int64_t; letters of notify-keyspace-events */
 };
 
 enum config_flag {

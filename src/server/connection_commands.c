@@ -1,13 +1,23 @@
 /* connection_commands: what a client says about itself and its connection. */
 #include "base/number.h"
 #include "server/dispatch.h"
+#include "server/publish.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 #include "server/transaction.h"
 
+/* As a message, for one who listens to channels in RESP2. */
+static void ping_listener(struct call *call) {
+    reply_array(call->reply, 2);
+    reply_bulk_cstr(call->reply, "pong");
+    reply_bulk(call->reply, call->argc == 2 ? call->argv[1] : SLICE(""));
+}
+
 void ping_command(struct call *call) {
     if (call->argc > 2)
         call_wrong_arity(call);
+    else if (call->session->flags & SESSION_SUBSCRIBED && call->session->protocol == 2)
+        ping_listener(call);
     else if (call->argc == 2)
         reply_bulk(call->reply, call->argv[1]);
     else
@@ -40,6 +50,7 @@ void reset_command(struct call *call) {
         SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT | SESSION_NEEDS_AUTH;
     transaction_end(session);
     monitor_leave(session);
+    publish_leave(session);
     session->flags &= ~replies;
     if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
     session->marks &= (uint8_t) ~(SESSION_NO_EVICT | SESSION_NO_TOUCH);

@@ -12,10 +12,12 @@ enum { SAMPLE_EVERY_MS = 100, DECAY_EVERY_MS = 1000 };
 static struct net_timer *timer;
 
 /* Closes clients that have been silent for longer than `timeout`: those who neither send anything
- * nor read what is sent to them. Those that wait for a key have their own deadline, and those that
- * are paused are not silent by their own will; monitors only listen. */
+ * nor read what is sent to them. Those that wait for a key have their own deadline, those that
+ * listen to channels or monitor only wait for what comes, and those that are paused are not silent
+ * by their own will. */
 static void close_idle_sessions(void) {
-    const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED | SESSION_MONITOR;
+    const uint32_t waiting =
+        SESSION_BLOCKED | SESSION_PAUSED | SESSION_SUBSCRIBED | SESSION_MONITOR;
     if (server.config.timeout == 0) return;
     struct session *next;
     for (struct session *session = server.sessions.first; session; session = next) {

@@ -109,19 +109,48 @@ static uint32_t flags_of(const struct session *session, const struct command *co
     return command->flags | transaction_flags(session);
 }
 
+/* Is it one of the few commands that a client may use while it listens to channels, in RESP2, where
+ * a message and the reply to a command look alike? */
+static bool is_for_listeners(const struct command *command) {
+    static void (*const commands[])(struct call *) = {
+        subscribe_command,   psubscribe_command,   ssubscribe_command,
+        unsubscribe_command, punsubscribe_command, sunsubscribe_command,
+        ping_command,        quit_command,         reset_command};
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (command->run == commands[i]) return true;
+    return false;
+}
+
+static void reject_of_listener(struct session *session, struct reply *reply,
+                               const struct command *command) {
+    sds error =
+        sds_append_format(sds_new(SLICE("")),
+                          "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / "
+                          "QUIT / RESET are allowed in this context",
+                          command->name);
+    reject(session, reply, command, error);
+    sds_free(error);
+}
+
 /* May the session, whose flags are not 0, run this command? If not, the error is answered. */
 static bool is_allowed(struct session *session, struct reply *reply,
                        const struct command *command) {
     const char *error;
-    if (session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH))
+    if (session->flags & SESSION_NEEDS_AUTH && !(command->flags & COMMAND_NO_AUTH)) {
         error = "NOAUTH Authentication required.";
-    else if (session->flags & SESSION_MULTI && command->flags & COMMAND_NO_MULTI)
+    } else if (session->flags & SESSION_MULTI && command->flags & COMMAND_NO_MULTI) {
         error = "ERR Command not allowed inside a transaction";
-    else if (session->flags & SESSION_MONITOR &&
-             flags_of(session, command) & (COMMAND_WRITE | COMMAND_READONLY))
+    } else if (session->flags & SESSION_SUBSCRIBED && session->protocol == 2 &&
+               !is_for_listeners(command)) {
+        reject_of_listener(session, reply, command);
+        return false;
+    } else if (session->flags & SESSION_MONITOR &&
+               flags_of(session, command) &
+                   (COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE)) {
         error = "ERR Replica can't interact with the keyspace";
-    else
+    } else {
         return true;
+    }
     reject(session, reply, command, error);
     return false;
 }
@@ -145,6 +174,16 @@ static void suppress_reply(struct session *session, struct reply *reply, size_t 
     session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
     if (session->flags & SESSION_REPLY_SKIP_NEXT)
         session->flags = (session->flags & ~(uint32_t)SESSION_REPLY_SKIP_NEXT) | SESSION_REPLY_SKIP;
+}
+
+/* The messages that came up meanwhile follow the reply. */
+static void append_pushes(struct reply *reply) {
+    enum { KEEP_MAX = 64 * 1024 };
+    struct reply *pushes = &server.pushes;
+    if (pushes->len == 0) return;
+    reply_raw(reply, slice_make(pushes->data, pushes->len));
+    pushes->len = 0;
+    if (pushes->capacity > KEEP_MAX) reply_free(pushes);
 }
 
 /* --- Running --- */
@@ -225,7 +264,13 @@ bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
     } else {
         run_or_queue(session, command, argv, argc);
     }
-    if (session->flags) suppress_reply(session, &server.reply, begin, before);
-    if (blocking_has_ready(server.blocking)) blocking_serve(server.blocking);
+    if (before | session->flags) {
+        suppress_reply(session, &server.reply, begin, before);
+        append_pushes(&server.reply);
+    }
+    if (blocking_has_ready(server.blocking)) {
+        blocking_serve(server.blocking);
+        append_pushes(&server.reply);
+    }
     return true;
 }

@@ -117,14 +117,15 @@ static sds append_clients(sds out) {
                              "client_recent_max_output_buffer:%zu\r\n"
                              "blocked_clients:%zu\r\n"
                              "tracking_clients:0\r\n"
-                             "pubsub_clients:0\r\n"
+                             "pubsub_clients:%zu\r\n"
                              "watching_clients:%zu\r\n"
                              "total_watched_keys:%zu\r\n"
                              "total_blocking_keys:%zu\r\n"
                              "total_blocking_keys_on_nokey:0\r\n",
                              server.sessions.count, (long long)server.config.maxclients,
                              figures.largest_input, figures.largest_output,
-                             blocking_session_count(server.blocking), server.watches.watcher_count,
+                             blocking_session_count(server.blocking),
+                             server.pubsub.subscriber_count, server.watches.watcher_count,
                              server.watches.key_count, blocking_key_count(server.blocking));
 }
 
@@ -360,13 +361,21 @@ static sds append_key_stats(sds out) {
         (figure)stats->keyspace_misses);
 }
 
+static sds append_pubsub_stats(sds out) {
+    const struct pubsub *pubsub = &server.pubsub;
+    return sds_append_format(out,
+                             "pubsub_channels:%zu\r\n"
+                             "pubsub_patterns:%zu\r\n"
+                             "pubsubshard_channels:%zu\r\n",
+                             pubsub_topic_count(pubsub, PUBSUB_CHANNEL),
+                             pubsub_topic_count(pubsub, PUBSUB_PATTERN),
+                             pubsub_topic_count(pubsub, PUBSUB_SHARD));
+}
+
 static sds append_stats(sds out) {
     const struct stats *stats = &server.stats;
-    out = append_key_stats(append_traffic(out));
+    out = append_pubsub_stats(append_key_stats(append_traffic(out)));
     return sds_append_format(out,
-                             "pubsub_channels:0\r\n"
-                             "pubsub_patterns:0\r\n"
-                             "pubsubshard_channels:0\r\n"
                              "latest_fork_usec:0\r\n"
                              "total_forks:0\r\n"
                              "migrate_cached_sockets:0\r\n"

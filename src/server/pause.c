@@ -19,7 +19,7 @@ bool pause_holds(uint32_t command_flags) {
     pause_tick();
     if (!server.pause_until_ms) return false;
     if (!server.pause_writes_only) return true;
-    return command_flags & COMMAND_WRITE;
+    return command_flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE);
 }
 
 void pause_tick(void) {

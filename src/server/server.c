@@ -84,7 +84,9 @@ bool server_start(const char **error) {
     server.stats.by_command = mem_alloc_zeroed(commands * sizeof(*server.stats.by_command));
     resp_parser_init(&server.parser);
     reply_init(&server.reply, REPLY_CAPACITY);
+    reply_init(&server.pushes, 0);
     reply_init(&server.side_reply, SIDE_REPLY_CAPACITY);
+    reply_init(&server.side_pushes, 0);
     server.net = net_new(error);
     if (!server.net) return false;
     make_keyspaces();
@@ -92,6 +94,7 @@ bool server_start(const char **error) {
     evict_configure();
     server.blocking = blocking_new(server.net, (int)server.config.databases);
     watches_init(&server.watches, (int)server.config.databases);
+    pubsub_init(&server.pubsub);
     net_on_before_poll(server.net, before_poll, NULL);
     if (!net_on_signal(server.net, SIGTERM, on_signal, NULL) ||
         !net_on_signal(server.net, SIGINT, on_signal, NULL)) {
@@ -126,7 +129,9 @@ void server_free(void) {
     mem_free(server.stats.by_command);
     resp_parser_free(&server.parser);
     reply_free(&server.reply);
+    reply_free(&server.pushes);
     reply_free(&server.side_reply);
+    reply_free(&server.side_pushes);
     sds_free(server.config_source.path);
     config_free(&server.config);
 }

@@ -11,6 +11,7 @@
 #include "server/command.h"
 #include "server/config.h"
 #include "server/monitor.h"
+#include "server/pubsub.h"
 #include "server/session.h"
 #include "server/stats.h"
 #include "server/watch.h"
@@ -32,10 +33,14 @@ struct server {
     struct session *current;   /* who is being served, or NULL */
     struct resp_parser parser; /* shared by all sessions that are not inside a request */
     struct reply reply;        /* replies of the read being served */
-    struct reply side_reply;   /* replies to others than who is being served */
+    struct reply pushes;       /* messages to who is being served, behind its reply */
+    struct session *side;      /* somebody else who is being answered, or NULL */
+    struct reply side_reply;   /* that answer */
+    struct reply side_pushes;  /* messages that follow it */
     struct blocking *blocking; /* server/blocking.c */
     struct watches watches;
     struct monitors monitors;
+    struct pubsub pubsub;
     struct stats stats;
     int64_t now_ms; /* wall clock when the batch began, or the command, if it is 1 ms older */
     int64_t start_ms;

@@ -10,6 +10,7 @@
 #include "server/monitor.h"
 #include "server/pause.h"
 #include "server/prefetch.h"
+#include "server/publish.h"
 #include "server/server.h"
 #include "server/transaction.h"
 
@@ -65,12 +66,7 @@ static void flush(struct session *session, struct reply *reply) {
     session_check_output_limit(session);
 }
 
-void session_tell(struct session *session, struct slice bytes) {
-    if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) return;
-    if (session == server.current) {
-        reply_raw(&server.reply, bytes);
-        return;
-    }
+static void hold(struct session *session, struct slice bytes) {
     struct conn *conn = conn_of_session(session);
     if (conn_pending_output(conn) == 0) { /* one write, which the socket will take */
         server.stats.replies_written++;
@@ -81,8 +77,27 @@ void session_tell(struct session *session, struct slice bytes) {
     session_check_output_limit(session);
 }
 
+void session_tell(struct session *session, struct slice bytes) {
+    if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) return;
+    if (session == server.current)
+        reply_raw(&server.reply, bytes);
+    else
+        hold(session, bytes);
+}
+
+void session_push(struct session *session, struct slice bytes) {
+    if (session->flags & SESSION_CLOSING) return;
+    if (session == server.current)
+        reply_raw(&server.pushes, bytes);
+    else if (session == server.side)
+        reply_raw(&server.side_pushes, bytes);
+    else
+        hold(session, bytes);
+}
+
 struct reply *session_side_begin(struct session *session) {
     if (session == server.current) return &server.reply;
+    server.side = session;
     server.side_reply.len = 0;
     server.side_reply.protocol = session->protocol;
     return &server.side_reply;
@@ -90,11 +105,27 @@ struct reply *session_side_begin(struct session *session) {
 
 void session_side_end(struct session *session) {
     if (session == server.current) return;
-    struct reply *reply = &server.side_reply;
-    if (!(session->flags & SESSION_REPLY_SKIP))
-        session_tell(session, slice_make(reply->data, reply->len));
-    session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
-    reply_reset(reply);
+    struct reply *reply = &server.side_reply, *pushes = &server.side_pushes;
+    server.side = NULL;
+    if (reply->len > 0) {
+        if (!(session->flags & SESSION_REPLY_SKIP))
+            session_tell(session, slice_make(reply->data, reply->len));
+        session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
+        reply_reset(reply);
+    }
+    if (pushes->len > 0) {
+        session_push(session, slice_make(pushes->data, pushes->len));
+        reply_free(pushes);
+    }
+}
+
+enum client_type session_type(const struct session *session) {
+    return session->flags & SESSION_SUBSCRIBED ? CLIENT_TYPE_PUBSUB : CLIENT_TYPE_NORMAL;
+}
+
+static const struct output_limit *output_limit_of(const struct session *session) {
+    bool listens = session_type(session) == CLIENT_TYPE_PUBSUB;
+    return &server.config.output_limits[listens ? CLIENT_CLASS_PUBSUB : CLIENT_CLASS_NORMAL];
 }
 
 void session_check_output_limit(struct session *session) {
@@ -103,7 +134,7 @@ void session_check_output_limit(struct session *session) {
         session->soft_limit_ms = 0;
         return;
     }
-    const struct output_limit *limit = &server.config.output_limits[CLIENT_CLASS_NORMAL];
+    const struct output_limit *limit = output_limit_of(session);
     bool over = limit->hard_bytes && pending >= limit->hard_bytes;
     if (limit->soft_bytes && pending >= limit->soft_bytes) {
         if (!session->soft_limit_ms) session->soft_limit_ms = server.now_ms;
@@ -376,6 +407,7 @@ static void retire(struct session *session) {
     blocking_remove(server.blocking, session);
     transaction_end(session);
     monitor_leave(session);
+    publish_leave(session);
     resume_unlink(session);
     drop_own_parser(session);
     args_free(session->postponed);
@@ -448,7 +480,7 @@ size_t session_allocated(const struct session *session) {
     if (session->lib_name) bytes += sds_allocated(session->lib_name);
     if (session->lib_version) bytes += sds_allocated(session->lib_version);
     if (session->postponed) bytes += session->postponed->allocated;
-    return bytes + transaction_allocated(session);
+    return bytes + transaction_allocated(session) + publish_allocated(session);
 }
 
 const struct conn_events session_events = {

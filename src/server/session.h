@@ -10,6 +10,7 @@
 #include "net/conn.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
+#include "server/client_filter.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@
 struct args;
 struct call;
 struct command;
+struct subscriber;
 struct transaction;
 struct waiter;
 
@@ -27,11 +29,12 @@ enum session_flag {
     SESSION_REPLY_OFF = 1 << 3,       /* CLIENT REPLY OFF */
     SESSION_REPLY_SKIP = 1 << 4,      /* the next reply is dropped */
     SESSION_REPLY_SKIP_NEXT = 1 << 5, /* CLIENT REPLY SKIP was just run */
-    SESSION_CLOSING = 1 << 6, /* closed, or closes after its output is sent: runs nothing more */
-    SESSION_RESUME = 1 << 7,  /* stands in the queue of sessions to resume */
-    SESSION_DROPPED = 1 << 8, /* closing without sending what is left */
-    SESSION_MULTI = 1 << 9,   /* its commands are queued: server/transaction.h */
-    SESSION_MONITOR = 1 << 10 /* it is shown all commands: server/monitor.h */
+    SESSION_CLOSING = 1 << 6,    /* closed, or closes after its output is sent: runs nothing more */
+    SESSION_RESUME = 1 << 7,     /* stands in the queue of sessions to resume */
+    SESSION_DROPPED = 1 << 8,    /* closing without sending what is left */
+    SESSION_MULTI = 1 << 9,      /* its commands are queued: server/transaction.h */
+    SESSION_MONITOR = 1 << 10,   /* it is shown all commands: server/monitor.h */
+    SESSION_SUBSCRIBED = 1 << 11 /* it listens to channels: server/publish.h */
 };
 
 /* Facts that dispatch need not look at. */
@@ -53,6 +56,7 @@ struct session {
     struct waiter *waiter;           /* while blocked */
     struct args *postponed;          /* a command that CLIENT PAUSE held back */
     struct transaction *transaction; /* while it watches keys or is in MULTI */
+    struct subscriber *subscriber;   /* while it listens to channels */
     int64_t created_ms;
     int64_t active_ms;     /* last time something was read or sent */
     size_t accounted;      /* what server/evict.h noted */
@@ -90,9 +94,13 @@ void session_close_after_reply(struct session *session);
  * it is over its output limit. */
 void session_tell(struct session *session, struct slice bytes);
 
-/* The same for a reply that is still to be written: fill the returned writer (speaking the
- * session's protocol), then call session_side_end. One at a time; session_tell is allowed in
- * between. */
+/* Sends a session a message of a channel that it listens to, even if it does not want replies. What
+ * comes up while a command of its own is being run, or answered, follows the answer. */
+void session_push(struct session *session, struct slice bytes);
+
+/* session_tell for a reply that is still to be written: fill the returned writer (speaking the
+ * session's protocol), or do not, then call session_side_end. One at a time; session_tell and
+ * session_push are allowed in between. */
 struct reply *session_side_begin(struct session *session);
 void session_side_end(struct session *session);
 
@@ -104,6 +112,9 @@ void session_resume_later(struct session *session);
 void session_resume_all(void);
 
 struct session *session_by_id(uint64_t id);
+
+/* Which type of client it is: of CLIENT LIST and CLIENT KILL, and of the output limits. */
+enum client_type session_type(const struct session *session);
 
 /* Sets the name (an empty one takes it away). The text was checked. */
 void session_set_name(struct session *session, struct slice name);

@@ -1,0 +1,51 @@
+#include "server/notify.h"
+
+#include "server/call.h"
+
+/* What A stands for. */
+enum {
+    EVENTS_ALL = EVENT_GENERIC | EVENT_STRING | EVENT_LIST | EVENT_SET | EVENT_HASH |
+                 EVENT_SORTED_SET | EVENT_EXPIRED | EVENT_EVICTED | EVENT_STREAM | EVENT_MODULE
+};
+
+/* In the order in which they are shown. */
+static const struct {
+    char letter;
+    uint32_t flag;
+} letters[] = {
+    {'g', EVENT_GENERIC},   {'$', EVENT_STRING},     {'l', EVENT_LIST},    {'s', EVENT_SET},
+    {'h', EVENT_HASH},      {'z', EVENT_SORTED_SET}, {'x', EVENT_EXPIRED}, {'e', EVENT_EVICTED},
+    {'t', EVENT_STREAM},    {'d', EVENT_MODULE},     {'n', EVENT_NEW},     {'K', NOTIFY_KEYSPACE},
+    {'E', NOTIFY_KEYEVENT}, {'m', EVENT_KEY_MISS},
+};
+
+enum { LETTERS = sizeof(letters) / sizeof(letters[0]) };
+
+/* The flags of one letter; 0 when there is no such letter. */
+static uint32_t flags_of(char letter) {
+    if (letter == 'A') return EVENTS_ALL;
+    for (int i = 0; i < LETTERS; i++)
+        if (letters[i].letter == letter) return letters[i].flag;
+    return 0;
+}
+
+bool notify_parse(struct slice text, uint32_t *flags) {
+    uint32_t parsed = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        uint32_t more = flags_of(text.ptr[i]);
+        if (!more) return false;
+        parsed |= more;
+    }
+    *flags = parsed;
+    return true;
+}
+
+sds notify_append(sds out, uint32_t flags) {
+    if ((flags & EVENTS_ALL) == EVENTS_ALL) {
+        out = sds_append_cstr(out, "A");
+        flags &= ~(uint32_t)(EVENTS_ALL | EVENT_NEW);
+    }
+    for (int i = 0; i < LETTERS; i++)
+        if (flags & letters[i].flag) out = sds_append(out, slice_make(&letters[i].letter, 1));
+    return out;
+}

@@ -1,0 +1,30 @@
+/* publish: messages to the clients that listen. */
+#ifndef PACKLIST_SERVER_PUBLISH_H
+#define PACKLIST_SERVER_PUBLISH_H
+
+#include "base/slice.h"
+#include "server/pubsub.h"
+#include "server/session.h"
+
+#include <stdint.h>
+
+/* Sends a message to all who listen to a channel, or to a shard channel; returns how many times
+ * it was sent. O(subscribers + patterns): its bytes are made once for each protocol and topic. */
+size_t publish(enum pubsub_kind kind, struct slice channel, struct slice message);
+
+/* Publishes what happened to a key, to the channels that server.config.notify_keyspace_events names
+ * (K, E). The caller has asked for the class of the event. */
+void publish_event(int database, const char *event, struct slice key);
+
+/* The session begins or ends listening. False when it did, or did not, already. O(1). */
+bool publish_subscribe(struct session *session, enum pubsub_kind kind, struct slice name);
+bool publish_unsubscribe(struct session *session, enum pubsub_kind kind, struct slice name);
+
+/* It ends all its subscriptions, without a word to it. */
+void publish_leave(struct session *session);
+
+/* Its subscriptions of a kind; the bytes that all of them take. O(1). */
+size_t publish_count(const struct session *session, enum pubsub_kind kind);
+size_t publish_allocated(const struct session *session);
+
+#endif
