@@ -50,6 +50,7 @@ void quit_command(struct call *call);
 void reset_command(struct call *call);
 void select_command(struct call *call);
 void shutdown_command(struct call *call);
+void swapdb_command(struct call *call);
 void time_command(struct call *call);
 void unwatch_command(struct call *call);
 void watch_command(struct call *call);
