@@ -7,20 +7,27 @@
 #include "server/call.h"
 #include "types/value.h"
 
-void del_command(struct call *call) {
+/* Deletes keys; large values are freed elsewhere by `unlink`, else as the configuration says. */
+static void delete_keys(struct call *call, bool unlink) {
     int64_t deleted = 0;
     for (size_t i = 1; i < call->argc; i++) {
         struct keyref ref = call_find_quiet(call, call->argv[i]);
         if (ref.entry == NULL) continue;
-        call_delete(call, &ref, call->argv[i], "del");
+        if (unlink)
+            call_unlink(call, &ref, call->argv[i]);
+        else
+            call_delete(call, &ref, call->argv[i], "del");
         deleted++;
     }
     reply_integer(call->reply, deleted);
 }
 
-/* A list is freed in one step per node, not per element: quick enough to do at once. */
+void del_command(struct call *call) {
+    delete_keys(call, false);
+}
+
 void unlink_command(struct call *call) {
-    del_command(call);
+    delete_keys(call, true);
 }
 
 void exists_command(struct call *call) {

@@ -29,6 +29,7 @@ struct waiter {
     const struct command *command;
     struct args *args;
     bool (*serve)(struct call *call, struct slice key);
+    void (*expire)(struct reply *reply); /* NULL: a null array */
     struct timer_node timer; /* in the wheel when there is a deadline */
     size_t wait_count;
     struct wait waits[];
@@ -140,7 +141,10 @@ static void end_wait(struct blocking *blocking, struct session *session);
 static void answer_timeout(struct waiter *waiter) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
-    reply_null_array(reply);
+    if (waiter->expire)
+        waiter->expire(reply);
+    else
+        reply_null_array(reply);
     session_side_end(session);
 }
 
@@ -169,6 +173,7 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .command = call->command,
         .args = args_copy(call->argv, call->argc),
         .serve = request->serve,
+        .expire = request->expire,
     };
     for (size_t i = 0; i < request->key_count; i++) {
         struct blocked_key *key = find_or_add_key(blocking, call->database, request->keys[i]);
@@ -217,10 +222,15 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
 
 /* --- Serving --- */
 
-void blocking_signal(struct blocking *blocking, int database, struct slice name) {
-    if (blocking->key_count == 0) return;
-    struct blocked_key *key = find_key(blocking, database, name);
-    if (!key || key->is_ready) return;
+/* Does the key exist as something that a list command can be served from? */
+static bool key_can_serve(struct blocked_key *key) {
+    struct call call = server_call(key->database);
+    struct keyref ref = call_find_quiet(&call, name_of(key));
+    return ref.entry && entry_type(ref.entry) == VALUE_LIST;
+}
+
+static void signal_key(struct blocking *blocking, struct blocked_key *key) {
+    if (key->is_ready) return;
     key->is_ready = true;
     key->ready_next = NULL;
     if (blocking->ready_last)
@@ -230,15 +240,21 @@ void blocking_signal(struct blocking *blocking, int database, struct slice name)
     blocking->ready_last = key;
 }
 
-bool blocking_has_ready(const struct blocking *blocking) {
-    return blocking->ready_first != NULL;
+void blocking_signal(struct blocking *blocking, int database, struct slice name) {
+    if (blocking->key_count == 0) return;
+    struct blocked_key *key = find_key(blocking, database, name);
+    if (key) signal_key(blocking, key);
 }
 
-/* Does the key exist as something that a list command can be served from? */
-static bool key_can_serve(struct blocked_key *key) {
-    struct call call = server_call(key->database);
-    struct keyref ref = call_find_quiet(&call, name_of(key));
-    return ref.entry && entry_type(ref.entry) == VALUE_LIST;
+void blocking_signal_database(struct blocking *blocking, int database) {
+    struct hashtable_iter iter;
+    hashtable_iter_start(&iter, blocking->keys[database]);
+    for (struct blocked_key *key; (key = hashtable_iter_next(&iter));)
+        if (key_can_serve(key)) signal_key(blocking, key);
+}
+
+bool blocking_has_ready(const struct blocking *blocking) {
+    return blocking->ready_first != NULL;
 }
 
 /* Lets one waiter have its turn at a key. The waiter may be gone after it. */

@@ -2,8 +2,10 @@
 #include "server/call.h"
 
 #include "base/number.h"
+#include "commands/commands.h"
 #include "server/blocking.h"
 #include "server/evict.h"
+#include "server/lazyfree.h"
 #include "server/publish.h"
 #include "server/server.h"
 #include "types/string.h"
@@ -21,8 +23,9 @@ static __attribute__((noinline)) void count_use(struct entry *entry) {
                     access_lfu_use(entry_clock(entry), rules->lfu_minute, &rules->lfu, random));
 }
 
+/* TOUCH marks keys even for those who do not want to leave marks. */
 static void mark_used(const struct call *call, struct entry *entry) {
-    if (call->session->marks & SESSION_NO_TOUCH) return;
+    if (call->session->marks & SESSION_NO_TOUCH && call->command->run != touch_command) return;
     if (eviction_is_lfu(server.eviction.policy))
         count_use(entry);
     else
@@ -127,17 +130,46 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
     if (entry_type(ref->entry) == VALUE_LIST) blocking_signal(server.blocking, call->database, key);
 }
 
-void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
-                 const char *event) {
+/* Takes the entry out and tells everybody. */
+static struct entry *take(struct call *call, struct keyref *ref, struct slice key,
+                          enum event_class class, const char *event) {
     struct entry *entry = keyspace_take(ref);
     watch_touch(&server.watches, call->database, call->keyspace, key);
     call_notify(call, class, event, key);
-    value_free(entry);
+    return entry;
+}
+
+void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
+                 const char *event) {
+    const struct config *config = &server.config;
+    bool in_pool = class == EVENT_EVICTED   ? config->lazyfree_eviction
+                   : class == EVENT_EXPIRED ? config->lazyfree_expire
+                                            : config->lazyfree_server_del;
+    lazyfree_entry(take(call, ref, key, class, event), in_pool);
 }
 
 void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event) {
     server.dirty++;
-    call_remove(call, ref, key, EVENT_GENERIC, event);
+    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, event), server.config.lazyfree_user_del);
+}
+
+void call_unlink(struct call *call, struct keyref *ref, struct slice key) {
+    server.dirty++;
+    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, "del"), true);
+}
+
+struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
+                        const char *event) {
+    return take(call, ref, key, EVENT_GENERIC, event);
+}
+
+void call_discard(struct call *call, struct entry *entry) {
+    (void)call;
+    lazyfree_entry(entry, server.config.lazyfree_server_del);
+}
+
+void call_replace(struct call *call, struct keyref *ref) {
+    call_discard(call, keyspace_take(ref));
 }
 
 void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
@@ -286,6 +318,8 @@ void call_answer_text(struct call *call, sds text) {
 void call_block(struct call *call, const struct block_request *request) {
     if (call->may_block)
         blocking_add(server.blocking, call, request);
+    else if (request->expire)
+        request->expire(call->reply);
     else
         reply_null_array(call->reply);
 }

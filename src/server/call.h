@@ -95,13 +95,29 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
                   const char *event, uint64_t changes);
 
 /* Deletes the key that `ref` names, with all that must follow: dirty count, watchers, and the
- * notification `event` of class EVENT_GENERIC ("del", "rename_from", "move_from"). */
+ * notification `event` of class EVENT_GENERIC ("del"). A large value is freed in another thread if
+ * lazyfree-lazy-user-del says so. */
 void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event);
 
+/* The same with "del", and a large value is freed in another thread in any case. */
+void call_unlink(struct call *call, struct keyref *ref, struct slice key);
+
 /* The same for what the server does by itself: an event of any class, and no dirty count. `key` may
- * lie in the entry. */
+ * lie in the entry. How the value is freed is said by lazyfree-lazy-expire, -eviction or -server-del,
+ * according to the class. */
 void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                  const char *event);
+
+/* Takes the entry out for the caller, who puts it elsewhere and tells of that with call_touched: no
+ * dirty count, but watchers and `event` as above ("rename_from", "move_from"). */
+struct entry *call_take(struct call *call, struct keyref *ref, struct slice key, const char *event);
+
+/* Frees an entry that made way for another (keyspace_take), in silence, as lazyfree-lazy-server-del
+ * says. */
+void call_discard(struct call *call, struct entry *entry);
+
+/* Both in one: `ref` then names nothing and is good for keyspace_add. */
+void call_replace(struct call *call, struct keyref *ref);
 
 /* Publishes one more event of a key; changes nothing. Of the call only the database is looked
  * at. */
@@ -177,13 +193,15 @@ void call_answer_text(struct call *call, sds text);
  * after, without a reply. When a key becomes ready, `serve` is called with a call whose argv is a
  * copy of the original one, and that key: it either answers (and returns true) or writes nothing
  * and returns false to go on waiting. Waiters of a key are served first come first served. At
- * `deadline_ms` (0 = never) the client gets a null array. Where call->may_block is false the null
- * array is answered at once. `keys` are arguments of this call; the same key may stand twice. */
+ * `deadline_ms` (0 = never) the client gets a null array, or what `expire` writes. Where
+ * call->may_block is false it gets that at once. `keys` are arguments of this call; the same key may
+ * stand twice; without any the client sleeps until the deadline. */
 struct block_request {
     const struct slice *keys;
     size_t key_count;
     int64_t deadline_ms;
     bool (*serve)(struct call *call, struct slice key);
+    void (*expire)(struct reply *reply); /* answers at the deadline; NULL: a null array */
 };
 void call_block(struct call *call, const struct block_request *request);
 

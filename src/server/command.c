@@ -91,6 +91,21 @@ static long counted_keys(const struct command *command, const struct slice *argv
     return (long)announced;
 }
 
+/* The index of the key behind the last STORE that has one; 0 when there is none. The words of other
+ * options are passed over. */
+static size_t stored_key(const struct slice *argv, size_t argc) {
+    size_t found = 0;
+    for (size_t i = 2; i < argc; i++) {
+        if (slice_is(argv[i], "limit"))
+            i += 2;
+        else if (slice_is(argv[i], "by") || slice_is(argv[i], "get"))
+            i++;
+        else if (slice_is(argv[i], "store") && i + 1 < argc)
+            found = i + 1;
+    }
+    return found;
+}
+
 long command_keys(const struct command *command, const struct slice *argv, size_t argc,
                   size_t *indexes, size_t max) {
     const struct key_positions *keys = &command->keys;
@@ -100,5 +115,7 @@ long command_keys(const struct command *command, const struct slice *argv, size_
     long count = 0;
     for (long i = keys->first; i <= last && (size_t)i < argc; i += keys->step, count++)
         if ((size_t)count < max) indexes[count] = (size_t)i;
-    return count;
+    size_t stored = keys->store_flags ? stored_key(argv, argc) : 0;
+    if (stored && (size_t)count < max) indexes[count] = stored;
+    return count + (stored > 0);
 }

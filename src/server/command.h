@@ -52,6 +52,9 @@ struct key_positions {
     uint16_t flags;        /* enum key_flag: what is done with the keys */
     uint16_t second_flags; /* with those from the second on, if it differs (LMOVE's destination,
                               BITOP's sources); else 0 */
+    uint16_t data_flags;   /* with keys whose names come from the data (SORT's BY and GET), which
+                              nobody can find among the arguments; 0: there are none */
+    uint16_t store_flags;  /* with a key that stands behind the word STORE; 0: there is none */
 };
 
 struct command {

@@ -71,6 +71,17 @@ static void reply_text_field(struct reply *reply, const char *name, const char *
     reply_bulk_cstr(reply, text);
 }
 
+/* The notation counts keys; which specification each belongs to depends on the command: one for all
+ * keys, one for each, or those of SORT, whose patterns have one too. */
+static void fit_key_spec(struct syntax_argument *argument, const struct key_positions *keys) {
+    if (keys->data_flags && argument->type == SYNTAX_PATTERN) argument->key_spec = 1;
+    if (argument->type != SYNTAX_KEY || argument->key_spec == 0) return;
+    if (keys->data_flags)
+        argument->key_spec = 2;
+    else if (keys->second_flags == 0)
+        argument->key_spec = 0;
+}
+
 /* The full name and the map of a command, but for its subcommands, which `more` announces. */
 static void reply_docs_of_one(struct reply *reply, const struct command *command, bool more) {
     struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
@@ -86,8 +97,7 @@ static void reply_docs_of_one(struct reply *reply, const struct command *command
     reply_bulk_cstr(reply, "arguments");
     reply_array(reply, (size_t)count);
     for (size_t i = 0; i < total; i++) { /* in preorder */
-        bool one_for_all = command->keys.second_flags == 0;
-        if (one_for_all && arguments[i].key_spec > 0) arguments[i].key_spec = 0;
+        fit_key_spec(&arguments[i], &command->keys);
         reply_argument(reply, &arguments[i]);
     }
 }

@@ -128,6 +128,14 @@ static const struct named_bit group_categories[] = {
     {0, NULL},
 };
 
+/* Commands whose categories are not their group's. */
+static const struct named_bit other_categories[] = {
+    {CATEGORY_LIST | CATEGORY_DANGEROUS, "sort"},
+    {CATEGORY_LIST | CATEGORY_DANGEROUS, "sort_ro"},
+    {CATEGORY_CONNECTION, "wait"},
+    {0, NULL},
+};
+
 /* What neither group nor flags tell; the name of a container stands for its subcommands too. */
 static const struct named_bit more_categories[] = {
     {CATEGORY_CONNECTION, "command"},
@@ -136,8 +144,16 @@ static const struct named_bit more_categories[] = {
     {CATEGORY_KEYSPACE, "dbsize"},
     {CATEGORY_KEYSPACE | CATEGORY_DANGEROUS, "flushall"},
     {CATEGORY_KEYSPACE | CATEGORY_DANGEROUS, "flushdb"},
+    {CATEGORY_KEYSPACE | CATEGORY_DANGEROUS, "swapdb"},
     {0, NULL},
 };
+
+static uint32_t bits_named(const struct named_bit *names, struct slice name) {
+    uint32_t bits = 0;
+    for (const struct named_bit *at = names; at->name; at++)
+        if (slice_is(name, at->name)) bits |= at->bit;
+    return bits;
+}
 
 static uint32_t categories_of(const struct command *command) {
     uint32_t flags = command->flags;
@@ -148,12 +164,10 @@ static uint32_t categories_of(const struct command *command) {
     if (flags & COMMAND_PUBSUB) categories |= CATEGORY_PUBSUB;
     if (flags & COMMAND_BLOCKING) categories |= CATEGORY_BLOCKING;
     if (flags & COMMAND_ADMIN) categories |= CATEGORY_ADMIN | CATEGORY_DANGEROUS;
-    for (const struct named_bit *at = group_categories; at->name; at++)
-        if (strcmp(at->name, command->group) == 0) categories |= at->bit;
     struct slice name = slice_make(command->name, strcspn(command->name, "|"));
-    for (const struct named_bit *at = more_categories; at->name; at++)
-        if (slice_is(name, at->name)) categories |= at->bit;
-    return categories;
+    uint32_t other = bits_named(other_categories, name);
+    categories |= other ? other : bits_named(group_categories, slice_of_cstr(command->group));
+    return categories | bits_named(more_categories, name);
 }
 
 /* The category called `name`, without the @; 0 when there is none. */
@@ -196,6 +210,26 @@ static void reply_range(struct reply *reply, uint32_t flags, int first, int last
     reply_field(reply, "limit", 0);
 }
 
+/* Keys that only the command itself can find. */
+static void reply_unknown_keys(struct reply *reply, uint32_t flags, const char *notes) {
+    reply_map(reply, 4);
+    reply_bulk_cstr(reply, "notes");
+    reply_bulk_cstr(reply, notes);
+    reply_bulk_cstr(reply, "flags");
+    reply_named_bits(reply, key_flags, flags);
+    begin_step(reply, "begin_search", "unknown", 0);
+    begin_step(reply, "find_keys", "unknown", 0);
+}
+
+/* SORT and SORT_RO: the first key, those that its elements name, the one to store to. */
+static void reply_sort_keys(struct reply *reply, const struct key_positions *keys) {
+    reply_array(reply, keys->store_flags ? 3 : 2);
+    reply_range(reply, keys->flags, keys->first, 0, 1);
+    reply_unknown_keys(reply, keys->data_flags, "Keys that BY and GET make of the elements.");
+    if (keys->store_flags)
+        reply_unknown_keys(reply, keys->store_flags, "The key behind STORE, wherever that stands.");
+}
+
 static void reply_key_specifications(struct reply *reply, const struct key_positions *keys) {
     if (keys->numkeys > 0) {
         reply_array(reply, 1);
@@ -206,6 +240,8 @@ static void reply_key_specifications(struct reply *reply, const struct key_posit
         reply_field(reply, "keystep", 1);
     } else if (keys->first == 0) {
         reply_array(reply, 0);
+    } else if (keys->data_flags) {
+        reply_sort_keys(reply, keys);
     } else if (keys->second_flags != 0) { /* keys that are used in different ways: one each */
         reply_array(reply, 2);
         reply_range(reply, keys->flags, keys->first, 0, 1);
@@ -333,8 +369,9 @@ static void reply_keys(struct call *call, const struct command *command, const s
     for (size_t i = 0; i < count; i++) {
         if (with_flags) reply_array(call->reply, 2);
         reply_bulk(call->reply, call->argv[2 + indexes[i]]);
-        bool second = i > 0 && command->keys.second_flags != 0;
-        uint32_t flags = second ? command->keys.second_flags : command->keys.flags;
+        const struct key_positions *keys = &command->keys;
+        uint32_t other = keys->store_flags ? keys->store_flags : keys->second_flags;
+        uint32_t flags = i > 0 && other ? other : keys->flags;
         if (with_flags) reply_named_bits(call->reply, key_flags, flags);
     }
 }

@@ -24,6 +24,8 @@ enum {
 #define ONE_KEY(use) {.first = 1, .last = 1, .step = 1, .flags = use}
 #define KEY_AT(at, use) {.first = at, .last = at, .step = 1, .flags = use}
 #define KEYS(from, to, use) {.first = from, .last = to, .step = 1, .flags = use}
+#define SORT_KEYS(stored) {.first = 1, .last = 1, .step = 1, .flags = READ, .data_flags = READ, \
+                           .store_flags = stored}
 #define TWO_KEYS(use, other) {.first = 1, .last = 2, .step = 1, .flags = use, .second_flags = other}
 #define PAIRS(use) {.first = 1, .last = -1, .step = 2, .flags = use}
 #define TARGET_AND_KEYS(at) \
@@ -264,6 +266,10 @@ const struct command command_table[] = {
  "key offset:integer value:integer"},
 
 /* --- generic --- */
+{"copy", copy_command, -3, W|M, TWO_KEYS(READ, WRITE), "generic", "6.2.0",
+ "O(N), N being the bytes of the value",
+ "Copies a value, with its expiry, to another key.",
+ "source:key destination:key [DB destination-db:integer] [REPLACE]"},
 {"del", del_command, -2, W, KEYS(1, -1, REMOVE), "generic", "1.0.0",
  "O(keys + nodes of their lists)",
  "Removes keys with their values.",
@@ -288,6 +294,10 @@ const struct command command_table[] = {
  "O(N), N being the keys of the database",
  "Lists the keys whose names match a pattern.",
  "pattern:pattern"},
+{"move", move_command, 3, W|F, ONE_KEY(KEY_RW | KEY_ACCESS | KEY_UPDATE), "generic", "1.0.0",
+ "O(1)",
+ "Moves a key to another database.",
+ "key db:integer"},
 {"object", NULL, -2, C, NO_KEYS, "generic", "2.2.3",
  "Depends on the subcommand",
  "Looks at how a value is stored.",
@@ -336,10 +346,33 @@ const struct command command_table[] = {
  "O(1)",
  "Names a key chosen at random.",
  ""},
+{"rename", rename_command, 3, W, TWO_KEYS(POP, WRITE), "generic", "1.0.0",
+ "O(1), and freeing what stood under the new name",
+ "Gives a key another name, whatever that held before.",
+ "key newkey:key"},
+{"renamenx", renamenx_command, 3, W|F, TWO_KEYS(POP, KEY_OW | KEY_INSERT), "generic", "1.0.0",
+ "O(1)",
+ "Gives a key another name that is not in use.",
+ "key newkey:key"},
 {"scan", scan_command, -2, R, NO_KEYS, "generic", "2.8.0",
  "O(1) for every call, O(N) for a complete iteration",
  "Walks over all keys in small steps.",
  "cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [TYPE type]"},
+{"sort", sort_command, -2, W|M|K, SORT_KEYS(WRITE), "generic", "1.0.0",
+ "O(N * log(M)), N being the elements to sort and M those returned; O(M) without sorting",
+ "Sorts a list by its elements or by other keys, and returns or stores the result.",
+ "key [BY by-pattern:pattern] [LIMIT (offset:integer count:integer):limit] "
+ "[GET get-pattern:pattern [GET get-pattern:pattern ...]] [<ASC | DESC>:order] [ALPHA] "
+ "[STORE destination:key]"},
+{"sort_ro", sort_ro_command, -2, R|K, SORT_KEYS(0), "generic", "7.0.0",
+ "O(N * log(M)), N being the elements to sort and M those returned; O(M) without sorting",
+ "Sorts a list by its elements or by other keys, and returns the result.",
+ "key [BY by-pattern:pattern] [LIMIT (offset:integer count:integer):limit] "
+ "[GET get-pattern:pattern [GET get-pattern:pattern ...]] [<ASC | DESC>:order] [ALPHA]"},
+{"touch", touch_command, -2, R|F, KEYS(1, -1, LOOK), "generic", "3.2.1",
+ "O(keys)",
+ "Marks keys as used and counts those that exist.",
+ "key [key ...]"},
 {"ttl", ttl_command, 2, R|F, ONE_KEY(READ), "generic", "1.0.0",
  "O(1)",
  "Tells in how many seconds a key expires.",
@@ -349,9 +382,13 @@ const struct command command_table[] = {
  "Names the type of a value.",
  "key"},
 {"unlink", unlink_command, -2, W|F, KEYS(1, -1, REMOVE), "generic", "4.0.0",
- "O(keys + nodes of their lists)",
- "Removes keys with their values.",
+ "O(keys); large values are freed by another thread",
+ "Removes keys at once and frees their values later.",
  "key [key ...]"},
+{"wait", wait_command, 3, B, NO_KEYS, "generic", "3.0.0",
+ "O(1)",
+ "Waits until replicas have the writes of this connection.",
+ "numreplicas:integer timeout:integer"},
 
 /* --- transactions --- */
 {"discard", discard_command, 1, N|L|S|F|Y, NO_KEYS, "transactions", "2.0.0",
@@ -634,6 +671,10 @@ const struct command command_table[] = {
  "O(1)",
  "Ends the server.",
  "[<NOSAVE | SAVE>:save-selector] [NOW] [FORCE] [ABORT]"},
+{"swapdb", swapdb_command, 3, W|F, NO_KEYS, "server", "4.0.0",
+ "O(N), N being the keys of both databases that clients watch or wait for",
+ "Exchanges the keys of two databases.",
+ "index1:integer index2:integer"},
 {"time", time_command, 1, L|S|F, NO_KEYS, "server", "2.6.0",
  "O(1)",
  "Tells the time of the server's clock.",

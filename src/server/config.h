@@ -67,6 +67,13 @@ struct config {
     int64_t lfu_decay_time;       /* minutes */
     int64_t active_expire_effort; /* 1 … 10 */
 
+    /* What frees large values in another thread. */
+    bool lazyfree_eviction;
+    bool lazyfree_expire;
+    bool lazyfree_server_del; /* a value is overwritten */
+    bool lazyfree_user_del;   /* DEL */
+    bool lazyfree_user_flush; /* FLUSHDB and FLUSHALL that say neither SYNC nor ASYNC */
+
     /* Facts that clients ask for and that cannot be otherwise: their directives accept the
      * default only. */
     sds save;

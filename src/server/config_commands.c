@@ -2,6 +2,7 @@
 #include "server/config_apply.h"
 #include "server/config_table.h"
 #include "server/evict.h"
+#include "server/lazyfree.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 
@@ -136,6 +137,7 @@ void config_rewrite_command(struct call *call) {
 void config_resetstat_command(struct call *call) {
     stats_reset(&server.stats);
     evict_reset_exceeded();
+    lazyfree_reset_freed();
     reply_ok(call->reply);
 }
 

@@ -88,6 +88,13 @@ const struct config_directive config_table[] = {
      NULL},
     {"active-expire-effort", CONFIG_INTEGER, 0, AT(active_expire_effort), 1, 10, "1", EFFECT_NONE,
      NULL},
+    {"lazyfree-lazy-eviction", CONFIG_BOOL, 0, AT(lazyfree_eviction), 0, 0, "no", EFFECT_NONE, NULL},
+    {"lazyfree-lazy-expire", CONFIG_BOOL, 0, AT(lazyfree_expire), 0, 0, "no", EFFECT_NONE, NULL},
+    {"lazyfree-lazy-server-del", CONFIG_BOOL, 0, AT(lazyfree_server_del), 0, 0, "no", EFFECT_NONE,
+     NULL},
+    {"lazyfree-lazy-user-del", CONFIG_BOOL, 0, AT(lazyfree_user_del), 0, 0, "no", EFFECT_NONE, NULL},
+    {"lazyfree-lazy-user-flush", CONFIG_BOOL, 0, AT(lazyfree_user_flush), 0, 0, "no", EFFECT_NONE,
+     NULL},
 
     /* Facts. */
     {"save", CONFIG_SAVE_POINTS, CONFIG_FIXED, AT(save), 0, 0, "", EFFECT_NONE, NULL},
@@ -131,8 +138,6 @@ static const char *const harmless_names[] = {
     "ignore-warnings", "io-threads", "io-threads-do-reads", "jemalloc-bg-thread",
     "key-load-delay", "latency-monitor-threshold", "latency-tracking",
     "latency-tracking-info-percentiles", "lazyexpire-nested-arbitrary-keys",
-    "lazyfree-lazy-eviction", "lazyfree-lazy-expire", "lazyfree-lazy-server-del",
-    "lazyfree-lazy-user-del", "lazyfree-lazy-user-flush",
     "list-max-ziplist-entries", "list-max-ziplist-value", "loading-process-events-interval-bytes",
     "locale-collate", "lua-enable-deprecated-api", "lua-replicate-commands", "lua-time-limit",
     "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle",

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/call.h"
+#include "server/lazyfree.h"
 #include "server/server.h"
 
 #include <math.h>
@@ -59,8 +60,10 @@ void evict_reset_exceeded(void) {
 
 /* --- Keys --- */
 
+/* What another thread is about to free counts as free: evicting more would not free it sooner. */
 static bool is_exceeded(void) {
-    return server.config.maxmemory && mem_used() > (size_t)server.config.maxmemory;
+    size_t max = (size_t)server.config.maxmemory;
+    return max && mem_used() > max && mem_used() > max + lazyfree_pending_bytes();
 }
 
 /* A key whose time has come anyway counts as expired. */

@@ -10,6 +10,7 @@
 #include "server/command.h"
 #include "server/evict.h"
 #include "server/expire.h"
+#include "server/lazyfree.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 
@@ -253,13 +254,14 @@ static sds append_fragmentation(sds out, const struct memory *memory) {
         "mem_aof_buffer:0\r\n"
         "mem_allocator:%s\r\n"
         "active_defrag_running:0\r\n"
-        "lazyfree_pending_objects:0\r\n"
-        "lazyfreed_objects:0\r\n",
+        "lazyfree_pending_objects:%llu\r\n"
+        "lazyfreed_objects:%llu\r\n",
         ratio(stats->active, stats->allocated), difference(stats->active, stats->allocated),
         ratio(stats->resident, stats->active), difference(stats->resident, stats->active),
         ratio(memory->resident, stats->resident), difference(memory->resident, stats->resident),
         ratio(memory->resident, memory->used), difference(memory->resident, memory->used),
-        memory->sessions, mem_allocator_name());
+        memory->sessions, mem_allocator_name(), (figure)lazyfree_pending_objects(),
+        (figure)lazyfree_freed_objects());
 }
 
 static sds append_memory(sds out) {

@@ -10,6 +10,7 @@
 #include "server/cron.h"
 #include "server/evict.h"
 #include "server/expire.h"
+#include "server/lazyfree.h"
 #include "server/listeners.h"
 #include "server/server_run.h"
 #include "types/value.h"
@@ -90,6 +91,7 @@ bool server_start(const char **error) {
     server.net = net_new(error);
     if (!server.net) return false;
     make_keyspaces();
+    lazyfree_start(server.net);
     expire_start((int)server.config.databases);
     evict_configure();
     server.blocking = blocking_new(server.net, (int)server.config.databases);
@@ -120,10 +122,12 @@ void server_stop(void) {
     blocking_free(server.blocking);
     watches_free(&server.watches);
     mem_free(server.monitors.sessions);
+    lazyfree_stop();
     net_free(server.net);
 }
 
 void server_free(void) {
+    lazyfree_finish();
     for (int64_t i = 0; i < server.config.databases; i++) keyspace_free(server.keyspaces[i]);
     mem_free(server.keyspaces);
     mem_free(server.stats.by_command);

@@ -63,6 +63,7 @@ void spublish_command(struct call *call);
 void ssubscribe_command(struct call *call);
 void subscribe_command(struct call *call);
 void sunsubscribe_command(struct call *call);
+void swapdb_command(struct call *call);
 void time_command(struct call *call);
 void unsubscribe_command(struct call *call);
 void unwatch_command(struct call *call);

@@ -28,6 +28,18 @@ struct entry *entry_new(struct slice key, enum value_type type, unsigned encodin
     return entry;
 }
 
+struct entry *entry_copy(const struct entry *entry, struct slice key, size_t value_size) {
+    size_t expiry_size = entry->flags & ENTRY_HAS_EXPIRY ? 8 : 0;
+    size_t size = sizeof(*entry) + expiry_size + sds_embedded_size(key.len) + value_size;
+    struct entry *copy = mem_alloc(class_of(size));
+    memcpy(copy, entry, sizeof(*copy) + expiry_size);
+    copy->flags = (uint8_t)((entry->flags & ENTRY_HAS_EXPIRY) |
+                            sds_embedded_class(key.len) << ENTRY_KEY_CLASS_SHIFT);
+    sds_write_embedded((char *)copy->body + expiry_size, key);
+    if (value_size) memcpy(entry_value(copy), entry_value(entry), value_size);
+    return copy;
+}
+
 void entry_free(struct entry *entry, size_t value_size) {
     mem_free_sized(entry, class_of(head_size(entry) + value_size));
 }

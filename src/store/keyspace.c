@@ -29,27 +29,43 @@ struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry)) {
     return keyspace;
 }
 
-static void free_all_entries(struct keyspace *keyspace) {
-    struct keyspace_iter iter;
-    keyspace_iter_start(&iter, keyspace);
+void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace) {
+    ending->keyspace = keyspace;
+    keyspace_iter_start(&ending->iter, keyspace);
+}
+
+bool keyspace_end_step(struct keyspace_ending *ending, size_t keys) {
+    struct keyspace *keyspace = ending->keyspace;
     struct entry *entry;
-    while ((entry = keyspace_iter_next(&iter)) != NULL) keyspace->free_entry(entry);
-    keyspace->memo_slot = NULL;
+    for (size_t i = 0; i < keys; i++) {
+        if ((entry = keyspace_iter_next(&ending->iter)) != NULL) {
+            keyspace->free_entry(entry);
+            continue;
+        }
+        hashtable_free(keyspace->table);
+        hashtable_free(keyspace->expiring);
+        mem_free(keyspace);
+        return false;
+    }
+    return true;
 }
 
 void keyspace_free(struct keyspace *keyspace) {
-    free_all_entries(keyspace);
-    hashtable_free(keyspace->table);
-    hashtable_free(keyspace->expiring);
-    mem_free(keyspace);
+    struct keyspace_ending ending;
+    keyspace_end_start(&ending, keyspace);
+    keyspace_end_step(&ending, SIZE_MAX);
+}
+
+void keyspace_swap(struct keyspace *a, struct keyspace *b) {
+    struct keyspace a_before = *a;
+    *a = *b;
+    *b = a_before;
 }
 
 void keyspace_clear(struct keyspace *keyspace) {
-    free_all_entries(keyspace);
-    hashtable_free(keyspace->table);
-    hashtable_free(keyspace->expiring);
-    keyspace->table = hashtable_new(&entry_table);
-    keyspace->expiring = hashtable_new(&entry_table);
+    struct keyspace *old = keyspace_new(keyspace->free_entry);
+    keyspace_swap(keyspace, old);
+    keyspace_free(old);
 }
 
 size_t keyspace_count(const struct keyspace *keyspace) {

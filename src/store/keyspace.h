@@ -79,6 +79,9 @@ uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
 /* Deletes every key. O(n). */
 void keyspace_clear(struct keyspace *keyspace);
 
+/* Each keyspace gets the keys of the other. Keyrefs into them die. O(1). */
+void keyspace_swap(struct keyspace *a, struct keyspace *b);
+
 /* A random entry or NULL. */
 struct entry *keyspace_random(struct keyspace *keyspace, struct random *random);
 
@@ -92,6 +95,16 @@ struct keyspace_iter {
 };
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace);
 struct entry *keyspace_iter_next(struct keyspace_iter *iter);
+
+/* Frees a keyspace bit by bit: from the start on nothing else may be done with it. A step frees up to
+ * `keys` entries and returns whether there is more to do; the last one frees the keyspace itself. Any
+ * thread may take the steps. */
+struct keyspace_ending {
+    struct keyspace *keyspace;
+    struct keyspace_iter iter;
+};
+void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace);
+bool keyspace_end_step(struct keyspace_ending *ending, size_t keys);
 
 /* The table itself, for DEBUG HTSTATS. */
 const struct hashtable *keyspace_table(const struct keyspace *keyspace);

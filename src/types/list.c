@@ -391,6 +391,10 @@ void list_free_value(struct entry *entry) {
     if (!list_is_embedded(entry)) quicklist_free(hanging(entry));
 }
 
+void list_own_value(struct entry *entry) {
+    if (!list_is_embedded(entry)) entry_set_pointer(entry, quicklist_copy(hanging(entry)));
+}
+
 const struct quicklist *list_quicklist(const struct entry *entry) {
     return list_is_embedded(entry) ? NULL : hanging(entry);
 }

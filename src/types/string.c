@@ -286,6 +286,11 @@ void string_free_value(struct entry *entry) {
     if (entry_encoding(entry) == STRING_HANGING) sds_free(entry_pointer(entry));
 }
 
+void string_own_value(struct entry *entry) {
+    if (entry_encoding(entry) == STRING_HANGING)
+        entry_set_pointer(entry, sds_new(sds_slice(entry_pointer(entry))));
+}
+
 bool string_check(const struct entry *entry) {
     if (!entry_check(entry) || entry_type(entry) != VALUE_STRING) return false;
     size_t byte = entry_byte(entry);

@@ -50,6 +50,29 @@ void value_free(struct entry *entry) {
     entry_free(entry, size);
 }
 
+struct entry *value_copy(const struct entry *entry, struct slice key) {
+    struct entry *copy = entry_copy(entry, key, value_size(entry));
+    entry_set_clock(copy, 0);
+    switch (entry_type(entry)) {
+    case VALUE_STRING: string_own_value(copy); return copy;
+    case VALUE_LIST: list_own_value(copy); return copy;
+    default: abort();
+    }
+}
+
+struct entry *value_rename(struct entry *entry, struct slice key) {
+    size_t size = value_size(entry);
+    struct entry *renamed = entry_copy(entry, key, size);
+    entry_free(entry, size);
+    return renamed;
+}
+
+size_t value_free_effort(const struct entry *entry) {
+    if (entry_type(entry) != VALUE_LIST) return 1;
+    const struct quicklist *list = list_quicklist(entry);
+    return list ? quicklist_node_count(list) : 1;
+}
+
 size_t value_allocated(const struct entry *entry) {
     size_t size = entry_allocated(entry, value_size(entry));
     return size +

@@ -1,0 +1,137 @@
+/* RENAME RENAMENX COPY MOVE TOUCH: keys that get another name, place or copy, with their expiry. */
+#include "commands/commands.h"
+#include "server/call.h"
+#include "types/value.h"
+
+static const char same_object[] = "ERR source and destination objects are the same";
+
+/* --- RENAME, RENAMENX --- */
+
+/* Moves the entry under argv[1], which exists, to argv[2], another key. */
+static void rename_to_other(struct call *call, struct keyref *source) {
+    struct slice key = call->argv[2];
+    struct entry *entry =
+        value_rename(call_take(call, source, call->argv[1], "rename_from"), key);
+    struct keyref destination = call_find_quiet(call, key);
+    if (destination.entry) call_replace(call, &destination);
+    keyspace_add(&destination, entry);
+    call_touched(call, &destination, key, EVENT_GENERIC, "rename_to", 1);
+}
+
+/* Answers whether there was something to do; in `only_new` mode as a number. */
+static void rename_key(struct call *call, bool only_new) {
+    struct keyref source = call_find_write(call, call->argv[1]);
+    if (source.entry == NULL) {
+        reply_error(call->reply, "ERR no such key");
+        return;
+    }
+    bool refused = slice_equal(call->argv[1], call->argv[2]);
+    if (only_new && !refused) {
+        refused = call_find_write(call, call->argv[2]).entry != NULL;
+        source = call_find_quiet(call, call->argv[1]);
+    }
+    if (!refused) rename_to_other(call, &source);
+    if (only_new)
+        reply_integer(call->reply, !refused);
+    else
+        reply_ok(call->reply);
+}
+
+void rename_command(struct call *call) {
+    rename_key(call, false);
+}
+
+void renamenx_command(struct call *call) {
+    rename_key(call, true);
+}
+
+/* --- Other databases --- */
+
+/* The number of a database at argv[index]. */
+static bool parse_database(struct call *call, size_t index, int *database) {
+    int64_t number;
+    if (!call_integer_in(call, index, INT32_MIN, INT32_MAX, &number, NULL)) return false;
+    if (number < 0 || number >= call_database_count(call)) {
+        reply_error(call->reply, "ERR DB index is out of range");
+        return false;
+    }
+    *database = (int)number;
+    return true;
+}
+
+/* --- COPY source destination [DB destination-db] [REPLACE] --- */
+
+struct copy_options {
+    int database;
+    bool replace;
+};
+
+static bool parse_copy(struct call *call, struct copy_options *options) {
+    for (size_t i = 3; i < call->argc; i++) {
+        if (slice_is(call->argv[i], "replace")) {
+            options->replace = true;
+        } else if (slice_is(call->argv[i], "db") && i + 1 < call->argc) {
+            if (!parse_database(call, ++i, &options->database)) return false;
+        } else {
+            call_syntax_error(call);
+            return false;
+        }
+    }
+    return true;
+}
+
+void copy_command(struct call *call) {
+    struct copy_options options = {.database = call->database};
+    struct slice key = call->argv[2];
+    if (!parse_copy(call, &options)) return;
+    if (options.database == call->database && slice_equal(call->argv[1], key)) {
+        reply_error(call->reply, same_object);
+        return;
+    }
+    /* The entry stays where it is, whatever looking for the other key may delete. */
+    const struct entry *entry = call_find_read(call, call->argv[1]).entry;
+    struct call other = call_in_database(call, options.database);
+    struct keyref destination = {0};
+    if (entry) destination = call_find_write(&other, key);
+    if (entry == NULL || (destination.entry && !options.replace)) {
+        reply_integer(call->reply, 0);
+        return;
+    }
+    struct entry *copy = value_copy(entry, key);
+    if (destination.entry) call_replace(&other, &destination);
+    keyspace_add(&destination, copy);
+    call_touched(&other, &destination, key, EVENT_GENERIC, "copy_to", 1);
+    reply_integer(call->reply, 1);
+}
+
+/* --- MOVE key db --- */
+
+void move_command(struct call *call) {
+    struct slice key = call->argv[1];
+    int database;
+    if (!parse_database(call, 2, &database)) return;
+    if (database == call->database) {
+        reply_error(call->reply, same_object);
+        return;
+    }
+    struct call other = call_in_database(call, database);
+    struct keyref source = call_find_write(call, key);
+    if (source.entry == NULL || call_find_write(&other, key).entry) {
+        reply_integer(call->reply, 0);
+        return;
+    }
+    struct keyref destination = call_find_quiet(&other, key);
+    struct entry *entry = call_take(call, &source, key, "move_from");
+    keyspace_add(&destination, entry);
+    call_touched(&other, &destination, key, EVENT_GENERIC, "move_to", 1);
+    reply_integer(call->reply, 1);
+}
+
+/* --- TOUCH key … --- */
+
+void touch_command(struct call *call) {
+    int64_t found = 0;
+    for (size_t i = 1; i < call->argc; i++)
+        found += call_find_read(call, call->argv[i]).entry != NULL;
+    reply_integer(call->reply, found);
+}

@@ -1,0 +1,301 @@
+/* SORT SORT_RO: key [BY pattern] [LIMIT offset count] [GET pattern …] [ASC | DESC] [ALPHA]
+ * [STORE destination]
+ *
+ * The elements are copied first: iterators move on, and the result may be stored over the list. Items
+ * point to the copies, or to values of other keys, which stay as they are until the command ends. */
+#include "base/alloc.h"
+#include "base/number.h"
+#include "commands/commands.h"
+#include "commands/list_common.h"
+#include "commands/sort_order.h"
+#include "types/string.h"
+
+/* --- Copies of texts --- */
+
+/* Texts are put one behind the other into chunks, and freed all at once. */
+struct chunk {
+    struct chunk *next;
+    size_t used;
+    size_t size;
+    char bytes[];
+};
+
+static struct slice keep(struct chunk **chunks, struct slice text) {
+    enum { CHUNK_SIZE = 16 * 1024 };
+    struct chunk *chunk = *chunks;
+    if (chunk == NULL || chunk->size - chunk->used < text.len) {
+        size_t size = text.len > CHUNK_SIZE ? text.len : CHUNK_SIZE;
+        chunk = mem_alloc(sizeof(*chunk) + size);
+        *chunk = (struct chunk){.next = *chunks, .size = size};
+        *chunks = chunk;
+    }
+    char *copy = chunk->bytes + chunk->used;
+    slice_copy(copy, text);
+    chunk->used += text.len;
+    return slice_make(copy, text.len);
+}
+
+static void free_chunks(struct chunk *chunk) {
+    for (struct chunk *next; chunk; chunk = next) {
+        next = chunk->next;
+        mem_free(chunk);
+    }
+}
+
+/* --- Options --- */
+
+/* A pattern of BY or GET: the key to look at is its text with the first '*' replaced by the element. */
+struct pattern {
+    struct slice before;
+    struct slice after;
+    bool is_element; /* '#': the element itself */
+    bool is_field;   /* "…*…->field" names a field of a hash: there are no hashes, so it finds nothing */
+    bool is_fixed;   /* there is no '*' */
+};
+
+struct sort {
+    struct call *call;
+    bool descending;
+    bool alpha;
+    bool unsorted; /* BY a fixed pattern */
+    bool has_by;
+    struct pattern by;
+    int64_t offset;
+    int64_t limit;
+    struct pattern *gets;
+    size_t get_count;
+    bool stores;
+    struct slice destination;
+    struct chunk *chunks;
+    struct sort_item *items;
+    size_t count; /* items */
+};
+
+static struct pattern parse_pattern(struct slice text) {
+    struct pattern pattern = {.is_element = slice_equal(text, SLICE("#"))};
+    const char *star = text.len ? memchr(text.ptr, '*', text.len) : NULL;
+    pattern.is_fixed = star == NULL;
+    if (star == NULL) return pattern;
+    pattern.before = slice_make(text.ptr, (size_t)(star - text.ptr));
+    pattern.after = slice_make(star + 1, (size_t)(slice_end(text) - star - 1));
+    for (size_t i = 0; i + 2 < pattern.after.len && !pattern.is_field; i++)
+        pattern.is_field = memcmp(pattern.after.ptr + i, "->", 2) == 0;
+    return pattern;
+}
+
+/* Reads the option at *index and moves *index to its last argument. */
+static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
+    struct call *call = sort->call;
+    struct slice option = call->argv[*index];
+    size_t left = call->argc - *index - 1;
+    if (slice_is(option, "asc") || slice_is(option, "desc")) {
+        sort->descending = slice_is(option, "desc");
+    } else if (slice_is(option, "alpha")) {
+        sort->alpha = true;
+    } else if (slice_is(option, "limit") && left >= 2) {
+        *index += 2;
+        return call_integer(call, *index - 1, &sort->offset) &&
+               call_integer(call, *index, &sort->limit);
+    } else if (slice_is(option, "store") && left >= 1 && may_store) {
+        sort->stores = true;
+        sort->destination = call->argv[++*index];
+    } else if (slice_is(option, "by") && left >= 1) {
+        sort->by = parse_pattern(call->argv[++*index]);
+        sort->has_by = true;
+        sort->unsorted |= sort->by.is_fixed;
+    } else if (slice_is(option, "get") && left >= 1) {
+        sort->gets[sort->get_count++] = parse_pattern(call->argv[++*index]);
+    } else {
+        call_syntax_error(call);
+        return false;
+    }
+    return true;
+}
+
+/* --- Looking up what a pattern names --- */
+
+/* The key that the pattern makes of the element; the caller frees it. */
+static sds key_of(const struct pattern *pattern, struct slice element) {
+    sds key = sds_new(pattern->before);
+    return sds_append(sds_append(key, element), pattern->after);
+}
+
+/* The string that the pattern finds for the element, valid until the command ends; its `ptr` is NULL
+ * when there is none. */
+static struct slice look_up(struct sort *sort, const struct pattern *pattern,
+                            struct slice element) {
+    const struct slice none = {0};
+    if (pattern->is_element) return element;
+    if (pattern->is_fixed || pattern->is_field) return none;
+    sds key = key_of(pattern, element);
+    const struct entry *entry = call_find_read(sort->call, sds_slice(key)).entry;
+    sds_free(key);
+    if (entry == NULL || entry_type(entry) != VALUE_STRING) return none;
+    char buffer[INT64_TEXT_MAX];
+    int64_t integer;
+    struct slice text = string_text(entry, buffer);
+    return string_integer(entry, &integer) ? keep(&sort->chunks, text) : text;
+}
+
+/* --- Scores --- */
+
+/* The number that a text stands for, read as the C library does: blanks before it are allowed, a zero
+ * byte ends it, and an empty text is 0. */
+static bool parse_score(struct slice text, double *score) {
+    int64_t integer;
+    *score = 0;
+    if (number_parse_int64(text, &integer)) {
+        *score = (double)integer;
+        return true;
+    }
+    const char *end = text.len ? memchr(text.ptr, 0, text.len) : NULL;
+    if (end) text.len = (size_t)(end - text.ptr);
+    if (text.len == 0) return true;
+    while (text.len && (*text.ptr == ' ' || (*text.ptr >= '\t' && *text.ptr <= '\r'))) {
+        text.ptr++;
+        text.len--;
+    }
+    return number_parse_double(text, score);
+}
+
+/* Finds out by what the item is compared; false when that is no number but should be. */
+static bool weigh(struct sort *sort, struct sort_item *item) {
+    struct slice weight = sort->has_by ? look_up(sort, &sort->by, item->text) : item->text;
+    item->weight = weight;
+    item->score = 0;
+    return sort->alpha || weight.ptr == NULL || parse_score(weight, &item->score);
+}
+
+static bool weigh_all(struct sort *sort) {
+    for (size_t i = 0; i < sort->count; i++) {
+        if (weigh(sort, &sort->items[i])) continue;
+        reply_error(sort->call->reply,
+                    "ERR One or more scores can't be converted into double");
+        return false;
+    }
+    return true;
+}
+
+/* --- The elements --- */
+
+/* Copies `count` elements from position `from` on. */
+static void read_items(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
+                       enum list_direction direction) {
+    struct list_iter iter;
+    sort->items = mem_alloc(count * sizeof(*sort->items));
+    if (count == 0) return;
+    list_iter_start(&iter, entry, from, direction);
+    for (; sort->count < count; sort->count++) {
+        char digits[INT64_TEXT_MAX];
+        struct listpack_value value;
+        listpack_get(list_iter_next(&iter), &value);
+        sort->items[sort->count].text =
+            keep(&sort->chunks, listpack_value_text(&value, digits));
+    }
+    list_iter_end(&iter);
+}
+
+/* LIMIT → the positions [*from, *from + *count) of the result. */
+static void clamp_limit(const struct sort *sort, size_t length, size_t *from, size_t *count) {
+    *from = 0;
+    if (sort->offset > 0) *from = (uint64_t)sort->offset < length ? (size_t)sort->offset : length;
+    *count = length - *from;
+    if (sort->limit >= 0 && (uint64_t)sort->limit < *count) *count = (size_t)sort->limit;
+}
+
+/* Reads the list and sorts it; the result is the items [*from, *from + *count). False when an error was
+ * answered. */
+static bool make_result(struct sort *sort, const struct entry *entry, size_t *from,
+                        size_t *count) {
+    size_t length = entry ? (size_t)list_length(entry) : 0;
+    clamp_limit(sort, length, from, count);
+    if (sort->unsorted) {
+        uint64_t first = sort->descending ? length - 1 - *from : *from;
+        read_items(sort, entry, first, *count, sort->descending ? LIST_BACKWARD : LIST_FORWARD);
+        *from = 0;
+        return true;
+    }
+    read_items(sort, entry, 0, length, LIST_FORWARD);
+    if (!weigh_all(sort)) return false;
+    sort_items(sort->items, length, *from + *count, sort->alpha ? SORT_BY_WEIGHT : SORT_BY_SCORE,
+               sort->descending);
+    return true;
+}
+
+/* --- The result --- */
+
+static void answer(struct sort *sort, const struct sort_item *items, size_t count) {
+    struct reply *reply = sort->call->reply;
+    reply_array(reply, count * (sort->get_count ? sort->get_count : 1));
+    for (size_t i = 0; i < count; i++) {
+        if (sort->get_count == 0) reply_bulk(reply, items[i].text);
+        for (size_t get = 0; get < sort->get_count; get++) {
+            struct slice value = look_up(sort, &sort->gets[get], items[i].text);
+            if (value.ptr)
+                reply_bulk(reply, value);
+            else
+                reply_null(reply);
+        }
+    }
+}
+
+/* The texts to store; the caller frees the array. They may lie in values of other keys. */
+static struct slice *collect(struct sort *sort, const struct sort_item *items, size_t count) {
+    size_t columns = sort->get_count ? sort->get_count : 1;
+    struct slice *texts = mem_alloc(count * columns * sizeof(*texts)), *at = texts;
+    for (size_t i = 0; i < count; i++) {
+        if (sort->get_count == 0) *at++ = items[i].text;
+        for (size_t get = 0; get < sort->get_count; get++)
+            *at++ = look_up(sort, &sort->gets[get], items[i].text);
+    }
+    return texts;
+}
+
+static void store(struct sort *sort, const struct sort_item *items, size_t count) {
+    struct call *call = sort->call;
+    struct slice key = sort->destination;
+    struct slice *texts = collect(sort, items, count);
+    if (sort->get_count) count *= sort->get_count;
+    struct keyref ref = call_find_write(call, key);
+    reply_integer(call->reply, (int64_t)count);
+    if (count == 0) {
+        if (ref.entry) call_delete(call, &ref, key, "del");
+    } else {
+        /* What stood there may be among the texts: it is made away with last. */
+        struct entry *old = ref.entry ? keyspace_take(&ref) : NULL;
+        list_create(&ref, key, LIST_TAIL, texts, count, call->list_limits);
+        if (old) call_discard(call, old);
+        call_touched(call, &ref, key, EVENT_LIST, "sortstore", count);
+    }
+    mem_free(texts);
+}
+
+static void run(struct sort *sort) {
+    struct keyref ref;
+    size_t from, count;
+    if (!list_find_read(sort->call, sort->call->argv[1], &ref)) return;
+    if (!make_result(sort, ref.entry, &from, &count)) return;
+    if (sort->stores)
+        store(sort, sort->items + from, count);
+    else
+        answer(sort, sort->items + from, count);
+}
+
+static void sort_key(struct call *call, bool may_store) {
+    struct sort sort = {.call = call, .limit = -1};
+    bool valid = true;
+    sort.gets = mem_alloc(call->argc / 2 * sizeof(*sort.gets));
+    for (size_t i = 2; i < call->argc && valid; i++) valid = parse_option(&sort, &i, may_store);
+    if (valid) run(&sort);
+    free_chunks(sort.chunks);
+    mem_free(sort.items);
+    mem_free(sort.gets);
+}
+
+void sort_command(struct call *call) {
+    sort_key(call, true);
+}
+
+void sort_ro_command(struct call *call) {
+    sort_key(call, false);
+}

@@ -1,0 +1,36 @@
+#include "net/pool.h"
+
+#include "base/alloc.h"
+#include "net/net_internal.h"
+
+#include <stdlib.h>
+
+struct piece {
+    uv_work_t request;
+    void (*work)(void *arg);
+    void (*done)(void *arg);
+    void *arg;
+};
+
+static void run(uv_work_t *request) {
+    struct piece *piece = (struct piece *)request;
+    piece->work(piece->arg);
+}
+
+static void after_run(uv_work_t *request, int status) {
+    struct piece *piece = (struct piece *)request;
+    void (*done)(void *) = piece->done;
+    void *arg = piece->arg;
+    (void)status; /* nobody cancels */
+    mem_free(piece);
+    done(arg);
+}
+
+void net_pool_run(struct net *net, void (*work)(void *arg), void (*done)(void *arg), void *arg) {
+    struct piece *piece = mem_alloc(sizeof(*piece));
+    piece->work = work;
+    piece->done = done;
+    piece->arg = arg;
+    if (uv_queue_work(&net->loop, &piece->request, run, after_run) != 0)
+        abort(); /* it fails without work only */
+}

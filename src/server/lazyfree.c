@@ -1,0 +1,190 @@
+/* lazyfree: see the drawing in lazyfree.h.
+ *
+ * The loop alone touches `filling`, `added…` and `in_flight`; the batch `running` belongs to the pool
+ * while it is in flight, to the loop else. The counters of what was freed are written by the pool and
+ * read by the loop at any time, `stopped` the other way round: these are atomic. */
+#include "server/lazyfree.h"
+
+#include "base/alloc.h"
+#include "net/pool.h"
+#include "types/value.h"
+
+/* Freeing fewer allocations than this takes less time than handing them over. */
+#ifdef TINY_LIMITS
+enum { EFFORT_MIN = 4 };
+#else
+enum { EFFORT_MIN = 64 };
+#endif
+
+/* Entries of a keyspace that are freed between two looks at `stopped`. */
+enum { KEYS_PER_STEP = 256 };
+
+struct item {
+    struct entry *entry; /* NULL: the keyspace of `ending` */
+    struct keyspace_ending ending;
+    uint64_t objects;
+    uint64_t bytes; /* of entries */
+};
+
+struct batch {
+    struct item *items;
+    size_t count;
+    size_t capacity;
+    size_t done; /* items that were freed */
+};
+
+static struct {
+    struct net *net;
+    struct batch filling;
+    struct batch running;
+    bool in_flight;
+    uint64_t added_objects;
+    uint64_t added_bytes;
+    uint64_t added_keyspaces;
+    uint64_t freed_objects; /* atomic */
+    uint64_t freed_bytes;
+    uint64_t freed_keyspaces;
+    uint64_t reset_objects; /* freed before the counter was reset */
+    bool stopped;           /* atomic */
+} lazyfree;
+
+/* --- In the pool --- */
+
+static bool is_stopped(void) {
+    return __atomic_load_n(&lazyfree.stopped, __ATOMIC_RELAXED);
+}
+
+static void count(uint64_t *counter, uint64_t more) {
+    __atomic_add_fetch(counter, more, __ATOMIC_RELAXED);
+}
+
+static uint64_t counted(const uint64_t *counter) {
+    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/* False when it was stopped before the keyspace was freed. */
+static bool free_keyspace(struct item *item) {
+    while (!is_stopped()) {
+        bool more = keyspace_end_step(&item->ending, KEYS_PER_STEP);
+        uint64_t freed = more ? KEYS_PER_STEP : item->objects;
+        item->objects -= freed;
+        count(&lazyfree.freed_objects, freed);
+        if (more) continue;
+        count(&lazyfree.freed_keyspaces, 1);
+        return true;
+    }
+    return false;
+}
+
+static void run_batch(void *arg) {
+    struct batch *batch = arg;
+    for (; batch->done < batch->count && !is_stopped(); batch->done++) {
+        struct item *item = &batch->items[batch->done];
+        if (item->entry == NULL) {
+            if (!free_keyspace(item)) return;
+            continue;
+        }
+        value_free(item->entry);
+        count(&lazyfree.freed_objects, 1);
+        count(&lazyfree.freed_bytes, item->bytes);
+    }
+}
+
+/* --- In the loop --- */
+
+static void hand_over(void);
+
+static void on_done(void *arg) {
+    (void)arg;
+    lazyfree.in_flight = false;
+    if (is_stopped()) return;
+    lazyfree.running.count = lazyfree.running.done = 0;
+    if (lazyfree.filling.count > 0) {
+        hand_over();
+        return;
+    }
+    mem_free(lazyfree.running.items);
+    mem_free(lazyfree.filling.items);
+    lazyfree.running = lazyfree.filling = (struct batch){0};
+}
+
+static void hand_over(void) {
+    struct batch emptied = lazyfree.running;
+    lazyfree.running = lazyfree.filling;
+    lazyfree.filling = emptied;
+    lazyfree.in_flight = true;
+    net_pool_run(lazyfree.net, run_batch, on_done, &lazyfree.running);
+}
+
+static void add(struct item item) {
+    struct batch *batch = &lazyfree.filling;
+    if (batch->count == batch->capacity) {
+        batch->capacity = batch->capacity ? batch->capacity * 2 : 4;
+        batch->items = mem_realloc(batch->items, batch->capacity * sizeof(*batch->items));
+    }
+    batch->items[batch->count++] = item;
+    lazyfree.added_objects += item.objects;
+    lazyfree.added_bytes += item.bytes;
+    lazyfree.added_keyspaces += item.entry == NULL;
+    if (!lazyfree.in_flight) hand_over();
+}
+
+void lazyfree_entry(struct entry *entry, bool in_pool) {
+    if (!in_pool || value_free_effort(entry) <= EFFORT_MIN) {
+        value_free(entry);
+        return;
+    }
+    add((struct item){.entry = entry, .objects = 1, .bytes = value_allocated(entry)});
+}
+
+void lazyfree_keyspace(struct keyspace *keyspace) {
+    uint64_t keys = keyspace_count(keyspace);
+    if (keys == 0) {
+        keyspace_free(keyspace);
+        return;
+    }
+    struct item item = {.objects = keys};
+    keyspace_end_start(&item.ending, keyspace);
+    add(item);
+}
+
+/* --- Figures --- */
+
+uint64_t lazyfree_pending_objects(void) {
+    return lazyfree.added_objects - counted(&lazyfree.freed_objects);
+}
+
+uint64_t lazyfree_freed_objects(void) {
+    return counted(&lazyfree.freed_objects) - lazyfree.reset_objects;
+}
+
+void lazyfree_reset_freed(void) {
+    lazyfree.reset_objects = counted(&lazyfree.freed_objects);
+}
+
+size_t lazyfree_pending_bytes(void) {
+    if (lazyfree.added_keyspaces != counted(&lazyfree.freed_keyspaces)) return SIZE_MAX / 2;
+    return (size_t)(lazyfree.added_bytes - counted(&lazyfree.freed_bytes));
+}
+
+/* --- Life --- */
+
+void lazyfree_start(struct net *net) {
+    lazyfree.net = net;
+}
+
+void lazyfree_stop(void) {
+    __atomic_store_n(&lazyfree.stopped, true, __ATOMIC_RELAXED);
+}
+
+static void finish_batch(struct batch *batch) {
+    run_batch(batch);
+    mem_free(batch->items);
+    *batch = (struct batch){0};
+}
+
+void lazyfree_finish(void) {
+    __atomic_store_n(&lazyfree.stopped, false, __ATOMIC_RELAXED);
+    finish_batch(&lazyfree.running);
+    finish_batch(&lazyfree.filling);
+}
