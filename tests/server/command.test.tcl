@@ -224,7 +224,8 @@ proc check_docs {command docs} {
         }
     }
     assert {[regexp {^\d+\.\d+\.\d+$} [dict get $docs since]]}
-    assert {[dict get $docs group] in {list string generic connection server}}
+    assert {[dict get $docs group] in {bitmap connection generic list pubsub server string
+                                      transactions}}
     if {[dict exists $docs arguments]} {
         foreach argument [dict get $docs arguments] {
             check_argument $command $argument
@@ -337,8 +338,11 @@ check "every command refuses fewer arguments than its arity says" {
             }
             if {[dict get $info arity] > 0} {
                 set long [concat $words [lrepeat [expr {$arity - [llength $words] + 1}] x]]
+                # EXEC tells that with its own code, as it ends the transaction.
+                set prefix [expr {[dict get $info name] eq "exec" ?
+                                  "EXECABORT Transaction discarded because of:" : "ERR"}]
                 assert_equal [error_of {r {*}$long}] \
-                    "ERR wrong number of arguments for '[dict get $info name]' command"
+                    "$prefix wrong number of arguments for '[dict get $info name]' command"
             }
         }
     }
