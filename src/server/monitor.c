@@ -16,35 +16,55 @@ static bool is_secret(const struct command *command, const struct slice *argv, s
     return false;
 }
 
-static sds append_origin(sds line, const struct session *session) {
+/* "address:port", or "unix:path". */
+static sds origin_of(const struct session *session) {
+    struct monitors *monitors = &server.monitors;
+    if (monitors->origin_id == session->id) return monitors->origin;
     char peer[CONN_NAME_MAX];
-    if (session->marks & SESSION_UNIX)
-        return sds_append_format(line, "unix:%s", server.config.unixsocket);
-    return sds_append_cstr(line, conn_peer_name(conn_of_session((struct session *)session), peer));
+    bool is_unix = session->marks & SESSION_UNIX;
+    const char *name = is_unix ? server.config.unixsocket
+                               : conn_peer_name(conn_of_session((struct session *)session), peer);
+    sds_free(monitors->origin);
+    monitors->origin = sds_append_cstr(sds_new(is_unix ? SLICE("unix:") : SLICE("")), name);
+    monitors->origin_id = session->id;
+    return monitors->origin;
 }
 
-static sds make_line(const struct session *session, const struct command *command,
-                     const struct slice *argv, size_t argc) {
+static void build_line(const struct session *session, const struct command *command,
+                       const struct slice *argv, size_t argc) {
     long long now_us = clock_wall_us();
-    sds line = sds_append_format(sds_new(SLICE("+")), "%lld.%06lld [%d ", now_us / 1000000,
-                                 now_us % 1000000, (int)session->database);
-    line = sds_append_cstr(append_origin(line, session), "]");
+    sds line = server.monitors.line ? server.monitors.line : sds_new(SLICE(""));
+    sds_set_len(line, 0);
+    line = sds_append_format(line, "+%lld.%06lld [%d ", now_us / 1000000, now_us % 1000000,
+                             (int)session->database);
+    line = sds_append(line, sds_slice(origin_of(session)));
+    line = sds_append(line, SLICE("]"));
     for (size_t i = 0; i < argc; i++) {
-        line = sds_append_cstr(line, " ");
-        line = is_secret(command, argv, i) ? sds_append_cstr(line, "\"(redacted)\"")
+        line = sds_append(line, SLICE(" "));
+        line = is_secret(command, argv, i) ? sds_append(line, SLICE("\"(redacted)\""))
                                            : sds_append_quoted(line, argv[i]);
     }
-    return sds_append_cstr(line, "\r\n");
+    server.monitors.line = sds_append(line, SLICE("\r\n"));
 }
 
 void monitor_feed(const struct session *session, const struct command *command,
                   const struct slice *argv, size_t argc) {
+    enum { KEEP_MAX = 64 * 1024 };
+    struct monitors *monitors = &server.monitors;
     if (command->flags & COMMAND_ADMIN) return;
-    sds line = make_line(session, command, argv, argc);
+    build_line(session, command, argv, argc);
     /* Backwards: who is too slow is closed, and the last one takes his place. */
-    for (size_t i = server.monitors.count; i-- > 0;)
-        session_tell(server.monitors.sessions[i], sds_slice(line));
-    sds_free(line);
+    for (size_t i = monitors->count; i-- > 0;)
+        session_tell(monitors->sessions[i], sds_slice(monitors->line));
+    if (sds_len(monitors->line) < KEEP_MAX) return;
+    sds_free(monitors->line);
+    monitors->line = NULL;
+}
+
+void monitors_free(struct monitors *monitors) {
+    mem_free(monitors->sessions);
+    sds_free(monitors->line);
+    sds_free(monitors->origin);
 }
 
 /* --- Who is shown them --- */

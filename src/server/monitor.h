@@ -8,10 +8,11 @@
 #ifndef PACKLIST_SERVER_MONITOR_H
 #define PACKLIST_SERVER_MONITOR_H
 
-#include "base/slice.h"
+#include "base/sds.h"
 #include "server/command.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct session;
 
@@ -20,12 +21,21 @@ struct monitors {
     struct session **sessions;
     size_t count;
     size_t capacity;
+    sds line; /* the one being built; its memory serves the next */
+
+    /* Whose command was shown last, and his name: most come in pipelines, and the system is asked
+     * for the name. */
+    uint64_t origin_id;
+    sds origin;
 };
 
 /* Shows all monitors a command that `session` has run. To be called where server.monitors.count is
  * not 0. O(monitors * bytes). */
 void monitor_feed(const struct session *session, const struct command *command,
                   const struct slice *argv, size_t argc);
+
+/* Frees what it owns, when no session is left. */
+void monitors_free(struct monitors *monitors);
 
 /* The session is shown nothing more (RESET, its end). Nothing when it is no monitor. */
 void monitor_leave(struct session *session);

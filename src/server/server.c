@@ -121,7 +121,7 @@ void server_stop(void) {
     while (server.sessions.first) session_close(server.sessions.first);
     blocking_free(server.blocking);
     watches_free(&server.watches);
-    mem_free(server.monitors.sessions);
+    monitors_free(&server.monitors);
     lazyfree_stop();
     net_free(server.net);
 }
