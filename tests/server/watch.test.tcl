@@ -213,6 +213,29 @@ check "FLUSHDB of another database changes nothing" {
     r SET a 1
     exec_after a {SELECT 1} FLUSHDB
 } run
+check "SWAPDB changes keys that are in either of the two" {
+    r SET a 1
+    set results [exec_after a {SWAPDB 0 1}]
+    lappend results [exec_after a {SWAPDB 1 0}] [exec_after missing {SWAPDB 0 1}] [exec_after a {SWAPDB 2 3}]
+    lappend results [exec_after a {SWAPDB 1 1}]
+} {refused refused run run run}
+check "keys stay watched under the number of their database" {
+    r WATCH a
+    r SWAPDB 0 1
+    r SET a 1
+    exec_result
+} refused
+check "RENAME, COPY, MOVE and SORT change their destinations, and RENAME and MOVE their sources" {
+    set results {}
+    foreach {key command} {to {RENAME from to} from {RENAME from to} to {RENAMENX from to} to {COPY from to}
+                           from {MOVE from 1} to {SORT from STORE to} from {COPY from to} from {SORT from STORE to}
+                           from {TOUCH from}} {
+        r FLUSHALL
+        r RPUSH from 2 1
+        lappend results [exec_after $key $command]
+    }
+    set results
+} {refused refused refused refused refused refused run run run}
 check "one client with many watched keys, many clients with one" {
     set keys {}
     for {set i 0} {$i < 200} {incr i} {
