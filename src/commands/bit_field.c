@@ -78,9 +78,10 @@ static bool parse_operation(struct call *call, size_t *index, struct field_opera
     return call_integer(call, at + 3, &operation->value);
 }
 
-/* Does one operation on a string that is long enough, and answers it. Returns whether it wrote. */
+/* Does one operation on a string that is long enough, and answers it. Returns whether it wrote
+ * something that was not there. */
 static bool run_operation(struct reply *reply, const struct field_operation *operation,
-                          struct slice text, uint8_t *bytes) {
+                          struct slice text, uint8_t *bytes, bool grown) {
     int64_t old = bits_read(text, operation->offset, operation->type), value = old;
     bool fits =
         operation->action == FIELD_GET ||
@@ -94,28 +95,29 @@ static bool run_operation(struct reply *reply, const struct field_operation *ope
     reply_integer(reply, operation->action == FIELD_INCRBY ? value : old);
     if (operation->action == FIELD_GET) return false;
     bits_write(bytes, operation->offset, operation->type, value);
-    return true;
+    return value != old || grown;
 }
 
 /* Does all operations, their number being known; `bytes` is NULL when none writes. Returns how many
- * wrote. */
-static uint64_t run_operations(struct call *call, size_t count, struct slice text, uint8_t *bytes) {
+ * changed something: all that write, when the string has grown for them. */
+static uint64_t run_operations(struct call *call, size_t count, struct slice text, uint8_t *bytes,
+                               bool grown) {
     struct field_operation operation = {0};
-    uint64_t written = 0;
+    uint64_t changes = 0;
     reply_array(call->reply, count);
     for (size_t i = 2; i < call->argc;) {
         parse_operation(call, &i, &operation);
         if (operation.action != FIELD_OVERFLOW)
-            written += run_operation(call->reply, &operation, text, bytes);
+            changes += run_operation(call->reply, &operation, text, bytes, grown);
     }
-    return written;
+    return changes;
 }
 
 static void read_fields(struct call *call, size_t count) {
     char buffer[INT64_TEXT_MAX];
     struct keyref ref;
     if (!string_find_read(call, call->argv[1], &ref)) return;
-    run_operations(call, count, string_text_or_empty(ref.entry, buffer), NULL);
+    run_operations(call, count, string_text_or_empty(ref.entry, buffer), NULL, false);
 }
 
 /* `end`: the string must reach so far, in bits. */
@@ -126,9 +128,10 @@ static void write_fields(struct call *call, size_t count, uint64_t end) {
     size_t old_len = ref.entry ? string_length(ref.entry) : 0, len = bits_byte(end + 7);
     uint8_t *bytes = string_open_or_error(call, &ref, key, len);
     if (bytes == NULL) return;
-    if (len < old_len) len = old_len;
-    uint64_t written = run_operations(call, count, slice_make(bytes, len), bytes);
-    if (written || len > old_len) call_touched(call, &ref, key, EVENT_STRING, "setbit", written);
+    bool grown = len > old_len;
+    struct slice text = slice_make(bytes, grown ? len : old_len);
+    uint64_t changes = run_operations(call, count, text, bytes, grown);
+    if (changes) call_touched(call, &ref, key, EVENT_STRING, "setbit", changes);
 }
 
 static void run_fields(struct call *call, bool may_write) {
