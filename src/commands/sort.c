@@ -1,8 +1,9 @@
-/* SORT SORT_RO: key [BY pattern] [LIMIT offset count] [GET pattern …] [ASC | DESC] [ALPHA]
- * [STORE destination]
+/* SORT SORT_RO: key [BY pattern] [LIMIT offset count] [GET pattern …] [ASC | DESC] [ALPHA] [STORE
+ * destination]
  *
- * The elements are copied first: iterators move on, and the result may be stored over the list. Items
- * point to the copies, or to values of other keys, which stay as they are until the command ends. */
+ * The elements are copied first: iterators move on, and the result may be stored over the list.
+ * Items point to the copies, or to values of other keys, which stay as they are until the command
+ * ends. */
 #include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
@@ -44,13 +45,14 @@ static void free_chunks(struct chunk *chunk) {
 
 /* --- Options --- */
 
-/* A pattern of BY or GET: the key to look at is its text with the first '*' replaced by the element. */
+/* A pattern of BY or GET: the key to look at is its text with the first '*' replaced by the
+ * element. */
 struct pattern {
     struct slice before;
     struct slice after;
     bool is_element; /* '#': the element itself */
-    bool is_field;   /* "…*…->field" names a field of a hash: there are no hashes, so it finds nothing */
-    bool is_fixed;   /* there is no '*' */
+    bool is_field; /* "…*…->field" names a field of a hash: there are none, it finds nothing */
+    bool is_fixed; /* there is no '*' */
 };
 
 struct sort {
@@ -120,8 +122,8 @@ static sds key_of(const struct pattern *pattern, struct slice element) {
     return sds_append(sds_append(key, element), pattern->after);
 }
 
-/* The string that the pattern finds for the element, valid until the command ends; its `ptr` is NULL
- * when there is none. */
+/* The string that the pattern finds for the element, valid until the command ends; its `ptr` is
+ * NULL when there is none. */
 static struct slice look_up(struct sort *sort, const struct pattern *pattern,
                             struct slice element) {
     const struct slice none = {0};
@@ -139,8 +141,8 @@ static struct slice look_up(struct sort *sort, const struct pattern *pattern,
 
 /* --- Scores --- */
 
-/* The number that a text stands for, read as the C library does: blanks before it are allowed, a zero
- * byte ends it, and an empty text is 0. */
+/* The number that a text stands for, read as the C library does: blanks before it are allowed, a
+ * zero byte ends it, and an empty text is 0. */
 static bool parse_score(struct slice text, double *score) {
     int64_t integer;
     *score = 0;
@@ -169,8 +171,7 @@ static bool weigh(struct sort *sort, struct sort_item *item) {
 static bool weigh_all(struct sort *sort) {
     for (size_t i = 0; i < sort->count; i++) {
         if (weigh(sort, &sort->items[i])) continue;
-        reply_error(sort->call->reply,
-                    "ERR One or more scores can't be converted into double");
+        reply_error(sort->call->reply, "ERR One or more scores can't be converted into double");
         return false;
     }
     return true;
@@ -189,8 +190,7 @@ static void read_items(struct sort *sort, const struct entry *entry, uint64_t fr
         char digits[INT64_TEXT_MAX];
         struct listpack_value value;
         listpack_get(list_iter_next(&iter), &value);
-        sort->items[sort->count].text =
-            keep(&sort->chunks, listpack_value_text(&value, digits));
+        sort->items[sort->count].text = keep(&sort->chunks, listpack_value_text(&value, digits));
     }
     list_iter_end(&iter);
 }
@@ -203,10 +203,9 @@ static void clamp_limit(const struct sort *sort, size_t length, size_t *from, si
     if (sort->limit >= 0 && (uint64_t)sort->limit < *count) *count = (size_t)sort->limit;
 }
 
-/* Reads the list and sorts it; the result is the items [*from, *from + *count). False when an error was
- * answered. */
-static bool make_result(struct sort *sort, const struct entry *entry, size_t *from,
-                        size_t *count) {
+/* Reads the list and sorts it; the result is the items [*from, *from + *count). False when an error
+ * was answered. */
+static bool make_result(struct sort *sort, const struct entry *entry, size_t *from, size_t *count) {
     size_t length = entry ? (size_t)list_length(entry) : 0;
     clamp_limit(sort, length, from, count);
     if (sort->unsorted) {

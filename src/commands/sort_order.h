@@ -19,9 +19,9 @@ enum sort_order {
     SORT_BY_WEIGHT /* byte for byte; those without a weight first */
 };
 
-/* Puts the items in order, descending if so wanted, as far as the first `wanted` of them go: the others
- * are lost. Stable in either direction: items that compare equal stay as they were. O(count *
- * log(wanted)) and as much memory again as `wanted` items take. */
+/* Puts the items in order, descending if so wanted, as far as the first `wanted` of them go: the
+ * others are lost. Stable in either direction: items that compare equal stay as they were. O(count
+ * * log(wanted)) and as much memory again as `wanted` items take. */
 void sort_items(struct sort_item *items, size_t count, size_t wanted, enum sort_order order,
                 bool descending);
 

@@ -1,5 +1,5 @@
-/* WAIT numreplicas timeout: until so many replicas have all that this client has written. There are no
- * replicas: waiting for any ends with the timeout. */
+/* WAIT numreplicas timeout: until so many replicas have all that this client has written. There are
+ * no replicas: waiting for any ends with the timeout. */
 #include "base/number.h"
 #include "commands/commands.h"
 #include "server/call.h"
@@ -32,5 +32,6 @@ void wait_command(struct call *call) {
     if (replicas <= 0)
         answer_none(call->reply);
     else
-        call_block(call, &(struct block_request){.deadline_ms = deadline_ms, .expire = answer_none});
+        call_block(call,
+                   &(struct block_request){.deadline_ms = deadline_ms, .expire = answer_none});
 }

@@ -30,7 +30,7 @@ struct waiter {
     struct args *args;
     bool (*serve)(struct call *call, struct slice key);
     void (*expire)(struct reply *reply); /* NULL: a null array */
-    struct timer_node timer; /* in the wheel when there is a deadline */
+    struct timer_node timer;             /* in the wheel when there is a deadline */
     size_t wait_count;
     struct wait waits[];
 };

@@ -30,8 +30,8 @@ void blocking_add(struct blocking *blocking, struct call *call,
 /* A key was written: queues it if anyone waits for it. O(1); nearly free while nobody waits. */
 void blocking_signal(struct blocking *blocking, int database, struct slice key);
 
-/* Other keys than before stand in the database: queues those that are waited for and can be served now.
- * O(keys of the database that are waited for). */
+/* Other keys than before stand in the database: queues those that are waited for and can be served
+ * now. O(keys of the database that are waited for). */
 void blocking_signal_database(struct blocking *blocking, int database);
 
 /* Serves the waiters of all ready keys, and of those that become ready meanwhile. */

@@ -103,8 +103,8 @@ void call_delete(struct call *call, struct keyref *ref, struct slice key, const 
 void call_unlink(struct call *call, struct keyref *ref, struct slice key);
 
 /* The same for what the server does by itself: an event of any class, and no dirty count. `key` may
- * lie in the entry. How the value is freed is said by lazyfree-lazy-expire, -eviction or -server-del,
- * according to the class. */
+ * lie in the entry. How the value is freed is said by lazyfree-lazy-expire, -eviction or
+ * -server-del, according to the class. */
 void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                  const char *event);
 
@@ -194,8 +194,8 @@ void call_answer_text(struct call *call, sds text);
  * copy of the original one, and that key: it either answers (and returns true) or writes nothing
  * and returns false to go on waiting. Waiters of a key are served first come first served. At
  * `deadline_ms` (0 = never) the client gets a null array, or what `expire` writes. Where
- * call->may_block is false it gets that at once. `keys` are arguments of this call; the same key may
- * stand twice; without any the client sleeps until the deadline. */
+ * call->may_block is false it gets that at once. `keys` are arguments of this call; the same key
+ * may stand twice; without any the client sleeps until the deadline. */
 struct block_request {
     const struct slice *keys;
     size_t key_count;

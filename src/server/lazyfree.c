@@ -1,8 +1,8 @@
 /* lazyfree: see the drawing in lazyfree.h.
  *
- * The loop alone touches `filling`, `added…` and `in_flight`; the batch `running` belongs to the pool
- * while it is in flight, to the loop else. The counters of what was freed are written by the pool and
- * read by the loop at any time, `stopped` the other way round: these are atomic. */
+ * The loop alone touches `filling`, `added…` and `in_flight`; the batch `running` belongs to the
+ * pool while it is in flight, to the loop else. The counters of what was freed are written by the
+ * pool and read by the loop at any time, `stopped` the other way round: these are atomic. */
 #include "server/lazyfree.h"
 
 #include "base/alloc.h"

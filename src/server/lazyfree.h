@@ -1,12 +1,12 @@
-/* lazyfree: values and whole keyspaces are freed in another thread, so that the loop need not wait for
- * it.
+/* lazyfree: values and whole keyspaces are freed in another thread, so that the loop need not wait
+ * for it.
  *
  *      loop:   lazyfree_entry → [ filling: item, item, … ]
  *                                     │ handed over when the running one is done
  *      pool:                    [ running: item, item, … ] → freed
  *
- * One batch is on its way at a time: more threads would only fight for the allocator's locks. What waits
- * here is nobody's any more: no key leads to it. */
+ * One batch is on its way at a time: more threads would only fight for the allocator's locks. What
+ * waits here is nobody's any more: no key leads to it. */
 #ifndef PACKLIST_SERVER_LAZYFREE_H
 #define PACKLIST_SERVER_LAZYFREE_H
 
@@ -21,17 +21,18 @@ struct net;
 /* Works in `net`'s pool from now on. */
 void lazyfree_start(struct net *net);
 
-/* Before net_free: the thread stops where it is, be it in the middle of a keyspace. What is left is the
- * process's to take with it. */
+/* Before net_free: the thread stops where it is, be it in the middle of a keyspace. What is left is
+ * the process's to take with it. */
 void lazyfree_stop(void);
 
 /* After net_free: frees what was left, for leak checkers. */
 void lazyfree_finish(void);
 
-/* Frees an entry with its value: in the pool if that is wanted and it is much work, else at once. */
+/* Frees an entry with its value: in the pool if that is wanted and it is much work, else at
+ * once. */
 void lazyfree_entry(struct entry *entry, bool in_pool);
 
-/* Frees a keyspace with all of its entries, in the pool if it has many. */
+/* Frees a keyspace with all of its entries, in the pool unless it is empty. */
 void lazyfree_keyspace(struct keyspace *keyspace);
 
 /* Values that still wait to be freed, and that were freed, by the pool. */

@@ -33,8 +33,8 @@ struct entry *entry_copy(const struct entry *entry, struct slice key, size_t val
     size_t size = sizeof(*entry) + expiry_size + sds_embedded_size(key.len) + value_size;
     struct entry *copy = mem_alloc(class_of(size));
     memcpy(copy, entry, sizeof(*copy) + expiry_size);
-    copy->flags = (uint8_t)((entry->flags & ENTRY_HAS_EXPIRY) |
-                            sds_embedded_class(key.len) << ENTRY_KEY_CLASS_SHIFT);
+    unsigned key_flags = (unsigned)sds_embedded_class(key.len) << ENTRY_KEY_CLASS_SHIFT;
+    copy->flags = (uint8_t)((entry->flags & ENTRY_HAS_EXPIRY) | key_flags);
     sds_write_embedded((char *)copy->body + expiry_size, key);
     if (value_size) memcpy(entry_value(copy), entry_value(entry), value_size);
     return copy;

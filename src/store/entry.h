@@ -40,8 +40,8 @@ enum { ENTRY_HAS_EXPIRY = 1, ENTRY_KEY_CLASS_SHIFT = 1, ENTRY_KEY_CLASS_MASK = 7
 struct entry *entry_new(struct slice key, enum value_type type, unsigned encoding,
                         size_t value_size);
 
-/* A copy of the entry under another key, with clock, expiry, encoding and the `value_size` bytes of the
- * value as they stand: what the value points to is then pointed to twice. One allocation. */
+/* A copy of the entry under another key, with clock, expiry, encoding and the `value_size` bytes of
+ * the value as they stand: what the value points to is then pointed to twice. One allocation. */
 struct entry *entry_copy(const struct entry *entry, struct slice key, size_t value_size);
 
 /* Frees the entry alone; what its value points to was freed by its type before. `value_size` as now

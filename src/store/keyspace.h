@@ -96,9 +96,9 @@ struct keyspace_iter {
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace);
 struct entry *keyspace_iter_next(struct keyspace_iter *iter);
 
-/* Frees a keyspace bit by bit: from the start on nothing else may be done with it. A step frees up to
- * `keys` entries and returns whether there is more to do; the last one frees the keyspace itself. Any
- * thread may take the steps. */
+/* Frees a keyspace bit by bit: from the start on nothing else may be done with it. A step frees up
+ * to `keys` entries and returns whether there is more to do; the last one frees the keyspace
+ * itself. Any thread may take the steps. */
 struct keyspace_ending {
     struct keyspace *keyspace;
     struct keyspace_iter iter;

@@ -23,12 +23,12 @@ void value_free_hanging(struct entry *entry);
 /* Frees the entry with everything its value owns. */
 void value_free(struct entry *entry);
 
-/* A new entry under `key` with a value of its own that is the same in every byte, in the same encoding,
- * and the same expiry. Its access clock is 0, as of every new one. O(bytes). */
+/* A new entry under `key` with a value of its own that is the same in every byte, in the same
+ * encoding, and the same expiry. Its access clock is 0, as of every new one. O(bytes). */
 struct entry *value_copy(const struct entry *entry, struct slice key);
 
-/* The same entry under another key: its value, expiry and access clock move to the entry returned, and
- * the old one is freed. What hangs off it is not touched. O(1): one allocation. */
+/* The same entry under another key: its value, expiry and access clock move to the entry returned,
+ * and the old one is freed. What hangs off it is not touched. O(1): one allocation. */
 struct entry *value_rename(struct entry *entry, struct slice key);
 
 /* How much work it is to free the value: the allocations it owns, roughly. O(1). */

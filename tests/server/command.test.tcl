@@ -31,6 +31,15 @@ set known {
     set        -3  {write denyoom}                  1 1 1
     del        -2  write                            1 -1 1
     unlink     -2  {write fast}                     1 -1 1
+    rename      3  write                            1 2 1
+    renamenx    3  {write fast}                     1 2 1
+    copy       -3  {write denyoom}                  1 2 1
+    move        3  {write fast}                     1 1 1
+    touch      -2  {readonly fast}                  1 -1 1
+    sort       -2  {write denyoom movablekeys}      1 1 1
+    sort_ro    -2  {readonly movablekeys}           1 1 1
+    wait        3  blocking                         0 0 0
+    swapdb      3  {write fast}                     0 0 0
     exists     -2  {readonly fast}                  1 -1 1
     type        2  {readonly fast}                  1 1 1
     keys        2  readonly                         0 0 0

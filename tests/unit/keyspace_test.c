@@ -342,6 +342,47 @@ static void an_entry_takes_its_expiry_to_another_keyspace(void **state) {
     keyspace_free(to);
 }
 
+static void swapped_keyspaces_have_the_keys_of_the_other(void **state) {
+    (void)state;
+    start();
+    struct keyspace *a = keyspace_new(free_entry), *b = keyspace_new(free_entry);
+    for (size_t i = 0; i < 300; i++) add(a, i, (uint32_t)i);
+    for (size_t i = 290; i < 400; i++) add(b, i, (uint32_t)i + 1000);
+    struct keyref ref = find(a, 3);
+    keyspace_set_expiry(&ref, 5000, value_size(ref.entry));
+    keyspace_swap(a, b);
+    assert_true(keyspace_check(a) && keyspace_check(b));
+    assert_int_equal(keyspace_count(a), 110);
+    assert_int_equal(keyspace_count(b), 300);
+    assert_int_equal(keyspace_expiring_count(a), 0);
+    assert_int_equal(keyspace_expiring_count(b), 1);
+    assert_null(find(a, 3).entry);
+    assert_true(entry_expiry(find(b, 3).entry) == 5000);
+    assert_int_equal(number_of(find(a, 295).entry), 1295);
+    assert_int_equal(number_of(find(b, 295).entry), 295);
+    add(a, 1, 7);
+    keyspace_free(a);
+    keyspace_free(b);
+}
+
+static void a_keyspace_is_freed_in_steps_of_any_size(void **state) {
+    (void)state;
+    start();
+    size_t used = mem_used();
+    for (size_t step = 1; step < 600; step = step * 3 + 1) {
+        struct keyspace *keyspace = keyspace_new(free_entry);
+        for (size_t i = 0; i < 500; i++) add(keyspace, i, (uint32_t)i);
+        struct keyspace_ending ending;
+        keyspace_end_start(&ending, keyspace);
+        freed = 0;
+        size_t steps = 1;
+        for (; keyspace_end_step(&ending, step); steps++) assert_int_equal(freed, steps * step);
+        assert_int_equal(freed, 500);
+        assert_int_equal(steps, 500 / step + 1);
+        assert_int_equal(mem_used(), used);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_steps_agree_with_the_model),
@@ -352,6 +393,8 @@ int main(void) {
         cmocka_unit_test(scan_iterator_and_random_reach_every_entry),
         cmocka_unit_test(keys_that_expire_are_known_through_every_change),
         cmocka_unit_test(an_entry_takes_its_expiry_to_another_keyspace),
+        cmocka_unit_test(swapped_keyspaces_have_the_keys_of_the_other),
+        cmocka_unit_test(a_keyspace_is_freed_in_steps_of_any_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

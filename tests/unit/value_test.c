@@ -77,6 +77,102 @@ static void freeing_what_hangs_leaves_an_entry_that_takes_another_value(void **s
     assert_true(keyspace_check(keyspace));
 }
 
+/* Calls `check` with an entry of each type, length and layout, with an expiry and without. */
+static void with_each_value(struct keyspace *keyspace, void (*check)(struct keyref *ref)) {
+    static const struct quicklist_limits one_each = {.fill = 1, .compress_depth = 1};
+    for (int round = 0; round < 4; round++) {
+        for (size_t len = 0; len <= sizeof(text) + 20; len++) {
+            enum value_type type = round % 2 ? VALUE_LIST : VALUE_STRING;
+            bool many = len > sizeof(text);
+            add(keyspace, type, SLICE("key"), many ? 80 : len);
+            struct keyref ref = keyspace_find(keyspace, SLICE("key"));
+            struct slice element = slice_make(text, 80);
+            for (size_t i = sizeof(text); type == VALUE_LIST && i < len; i++)
+                list_push(&ref, LIST_TAIL, &element, 1, &one_each);
+            if (round >= 2) keyspace_set_expiry(&ref, 4102444800123, value_size(ref.entry));
+            entry_set_clock(ref.entry, 777);
+            check(&ref);
+            ref = keyspace_find(keyspace, SLICE("key"));
+            keyspace_delete(&ref);
+        }
+    }
+}
+
+/* Do both have the same value in the same encoding? */
+static void assert_same_value(const struct entry *a, const struct entry *b) {
+    assert_true(value_check(a) && value_check(b));
+    assert_int_equal(entry_type(a), entry_type(b));
+    assert_string_equal(value_encoding_name(a), value_encoding_name(b));
+    assert_true(entry_expiry(a) == entry_expiry(b));
+    if (entry_type(a) == VALUE_STRING) {
+        char buffers[2][INT64_TEXT_MAX];
+        assert_true(slice_equal(string_text(a, buffers[0]), string_text(b, buffers[1])));
+        return;
+    }
+    struct list_iter iters[2];
+    assert_int_equal(list_length(a), list_length(b));
+    list_iter_start(&iters[0], a, 0, LIST_FORWARD);
+    list_iter_start(&iters[1], b, 0, LIST_FORWARD);
+    const uint8_t *element;
+    while ((element = list_iter_next(&iters[0])) != NULL) {
+        const uint8_t *other = list_iter_next(&iters[1]);
+        assert_memory_equal(element, other, listpack_size(element));
+    }
+    list_iter_end(&iters[0]);
+    list_iter_end(&iters[1]);
+}
+
+static const char *const names[] = {
+    "", "k", "another key", "a key so long that its length takes another header than \"key\""};
+
+static void check_copy(struct keyref *ref) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t before = mem_used();
+        struct entry *copy = value_copy(ref->entry, slice_of_cstr(names[i]));
+        assert_true(slice_equal(entry_key(copy), slice_of_cstr(names[i])));
+        assert_same_value(copy, ref->entry);
+        assert_int_equal(entry_clock(copy), 0);
+        assert_int_equal(mem_used() - before, value_allocated(copy));
+        value_free(copy);
+        assert_int_equal(mem_used(), before);
+        assert_true(value_check(ref->entry));
+    }
+}
+
+static void a_copy_is_equal_and_shares_nothing(void **state) {
+    with_each_value(*state, check_copy);
+}
+
+static void check_rename(struct keyref *ref) {
+    struct entry *copy = value_copy(ref->entry, SLICE("copy"));
+    struct entry *entry = keyspace_take(ref);
+    size_t others = mem_used() - value_allocated(entry);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        entry = value_rename(entry, slice_of_cstr(names[i]));
+        assert_true(slice_equal(entry_key(entry), slice_of_cstr(names[i])));
+        assert_same_value(entry, copy);
+        assert_int_equal(entry_clock(entry), 777);
+        assert_int_equal(mem_used() - others, value_allocated(entry));
+    }
+    value_free(copy);
+    keyspace_add(ref, value_rename(entry, SLICE("key")));
+}
+
+static void a_renamed_value_is_the_same_under_another_key(void **state) {
+    with_each_value(*state, check_rename);
+}
+
+static void freeing_is_as_much_work_as_there_are_nodes(void **state) {
+    struct keyspace *keyspace = *state;
+    static const struct quicklist_limits one_each = {.fill = 1};
+    assert_int_equal(value_free_effort(add(keyspace, VALUE_STRING, SLICE("s"), sizeof(text))), 1);
+    assert_int_equal(value_free_effort(add(keyspace, VALUE_LIST, SLICE("l"), 3)), 1);
+    struct keyref ref = keyspace_find(keyspace, SLICE("l"));
+    struct slice element = SLICE("element");
+    for (int i = 1; i < 100; i++) list_push(&ref, LIST_TAIL, &element, 1, &one_each);
+    assert_int_equal(value_free_effort(ref.entry), 100);
+}
+
 static int set_up(void **state) {
     *state = keyspace_new(value_free);
     return 0;
@@ -96,6 +192,9 @@ int main(void) {
         VALUE_TEST(a_list_is_empty_without_elements_and_a_string_never),
         VALUE_TEST(the_bytes_allocated_are_those_the_allocator_counts),
         VALUE_TEST(freeing_what_hangs_leaves_an_entry_that_takes_another_value),
+        VALUE_TEST(a_copy_is_equal_and_shares_nothing),
+        VALUE_TEST(a_renamed_value_is_the_same_under_another_key),
+        VALUE_TEST(freeing_is_as_much_work_as_there_are_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,150 @@
+# Freeing in another thread: UNLINK, FLUSHDB and FLUSHALL ASYNC, and the lazyfree-lazy directives.
+source [file join [file dirname [file normalize [info script]]] lib lists.tcl]
+
+server_start
+
+# A list of so many nodes, each of one element.
+proc make_nodes {key count} {
+    with_config {list-max-listpack-size 1} {
+        set elements [numbered 1 $count]
+        for {set from 0} {$from < $count} {incr from 5000} {
+            r RPUSH $key {*}[lrange $elements $from $from+4999]
+        }
+    }
+}
+
+# How many objects the other thread has freed when the body is over and nothing is left to do.
+proc freed_by {body} {
+    set before [info_field lazyfreed_objects]
+    uplevel 1 $body
+    wait_until {[info_field lazyfree_pending_objects] == 0}
+    return [expr {[info_field lazyfreed_objects] - $before}]
+}
+
+check "UNLINK frees large values in another thread, small ones at once" {
+    make_nodes large 65
+    make_nodes other 1000
+    make_nodes small 64
+    r SET string [string repeat x 100000]
+    r RPUSH one [string repeat x 100000]
+    freed_by {assert_equal [r UNLINK large small nosuch string one other] 5}
+} 2
+check "a key that was unlinked is gone at once and can be made again" {
+    make_nodes l 3000
+    r UNLINK l
+    list [r EXISTS l] [r RPUSH l a] [list_of l] [r DBSIZE]
+} {0 1 a 1}
+
+# Directive, and a body that frees the list `l` by it.
+set ways {
+    lazyfree-lazy-user-del    {r DEL l}
+    lazyfree-lazy-server-del  {r SET l text}
+    lazyfree-lazy-server-del  {r RPUSH a 1; r RENAME a l}
+    lazyfree-lazy-server-del  {r RPUSH a 1; r COPY a l REPLACE}
+    lazyfree-lazy-server-del  {r RPUSH a 1; r SORT a STORE l}
+    lazyfree-lazy-expire      {r PEXPIRE l 1; after 5; r EXISTS l}
+    lazyfree-lazy-eviction    {r CONFIG SET maxmemory-policy allkeys-random maxmemory 1
+                               catch {r SET x y}
+                               r CONFIG SET maxmemory 0 maxmemory-policy noeviction}
+    lazyfree-lazy-user-flush  {r FLUSHDB}
+    lazyfree-lazy-user-flush  {r FLUSHALL}
+}
+foreach {directive body} $ways {
+    foreach {value freed} {yes 1 no 0} {
+        check "$directive $value: [lindex [split $body \n] 0]" \
+                [string map [list %directive $directive %value $value %body $body] {
+            make_nodes l 200
+            with_config {%directive %value} {
+                freed_by {%body}
+            }
+        }] $freed
+    }
+}
+check "the directives are off by default" {
+    set values {}
+    foreach {name value} [r CONFIG GET lazyfree-lazy-*] {
+        lappend values $value
+    }
+    lsort $values
+} {no no no no no}
+
+foreach command {FLUSHDB FLUSHALL} {
+    check "$command ASYNC leaves an empty database at once and frees all keys" [string map [list @ $command] {
+        r DEBUG POPULATE 20000
+        make_nodes l 500
+        r SELECT 1
+        r SET other 1
+        r SELECT 0
+        set freed [freed_by {
+            assert_equal [typed @ ASYNC] {simple OK}
+            assert_equal [list [r DBSIZE] [r EXISTS key:1] [r KEYS *]] {0 0 {}}
+            r SET key:1 again
+        }]
+        assert_equal $freed [expr {"@" eq "FLUSHALL" ? 20002 : 20001}]
+        r SELECT 1
+        set others [r DBSIZE]
+        r SELECT 0
+        list [r DBSIZE] [r GET key:1] [expr {$others == ("@" eq "FLUSHDB")}]
+    }] {1 again 1}
+    check "$command SYNC frees at once whatever lazyfree-lazy-user-flush says" [string map [list @ $command] {
+        with_config {lazyfree-lazy-user-flush yes} {
+            r DEBUG POPULATE 1000
+            freed_by {r @ SYNC}
+        }
+    }] 0
+}
+check "FLUSHALL ASYNC takes the expiries with it" {
+    for {set i 0} {$i < 300} {incr i} {
+        r SET k$i v EX 100
+    }
+    r FLUSHALL ASYNC
+    r SET k1 v
+    list [r TTL k1] [regexp {expires=0} [r INFO keyspace]]
+} {-1 1}
+check "a transaction that watches a key is told of FLUSHALL ASYNC" {
+    r SET k 1
+    r WATCH k
+    r FLUSHALL ASYNC
+    r MULTI
+    r PING
+    r EXEC
+} (nil)
+check "used_memory is right when another thread has freed" {
+    set before [info_field used_memory]
+    make_nodes l 30000
+    r DEBUG POPULATE 20000 key 100
+    assert {[info_field used_memory] - $before > 2000000}
+    r UNLINK l
+    r FLUSHALL ASYNC
+    [default_client] close
+    set ::default_client ""
+    wait_until {[info_field lazyfree_pending_objects] == 0 && [info_field used_memory] - $before < 300000}
+}
+check "what another thread is about to free is not evicted for" {
+    r DEBUG POPULATE 1000
+    make_nodes l 50000
+    set used [info_field used_memory]
+    r MULTI
+    r UNLINK l
+    r CONFIG SET maxmemory-policy allkeys-lru maxmemory [expr {$used - 500000}]
+    r EXEC
+    r SET k v
+    r CONFIG SET maxmemory 0 maxmemory-policy noeviction
+    r DBSIZE
+} 1001
+check "CONFIG RESETSTAT sets lazyfreed_objects to zero" {
+    make_nodes l 100
+    assert {[freed_by {r UNLINK l}] == 1}
+    r CONFIG RESETSTAT
+    list [info_field lazyfreed_objects] [freed_by {r DEL nosuch}]
+} {0 0}
+check "a server ends while another thread frees" {
+    with_server {enable-debug-command yes} {
+        r DEBUG POPULATE 300000
+        make_nodes l 20000
+        r UNLINK l
+        r FLUSHALL ASYNC
+    }
+}
+
+finish

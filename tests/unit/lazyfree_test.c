@@ -1,0 +1,132 @@
+/* Values and keyspaces that another thread frees, with the loop turned by hand. */
+#include "server/lazyfree.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "net/net.h"
+#include "types/list.h"
+#include "types/string.h"
+#include "types/value.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct net *net;
+
+/* Stops the loop when nothing is pending any more. */
+static bool look(void *arg) {
+    (void)arg;
+    if (lazyfree_pending_objects() > 0) return false;
+    net_stop(net);
+    return true;
+}
+
+static void run_until_free(void) {
+    net_run(net);
+    assert_int_equal(lazyfree_pending_objects(), 0);
+    assert_int_equal(lazyfree_pending_bytes(), 0);
+}
+
+/* A list of `nodes` nodes that no keyspace has. */
+static struct entry *make_list(size_t nodes) {
+    static const struct quicklist_limits one_each = {.fill = 1};
+    struct keyspace *keyspace = keyspace_new(value_free);
+    struct keyref ref = keyspace_find(keyspace, SLICE("list"));
+    struct slice element = SLICE("some element");
+    list_create(&ref, SLICE("list"), LIST_TAIL, &element, 1, &one_each);
+    for (size_t i = 1; i < nodes; i++) list_push(&ref, LIST_TAIL, &element, 1, &one_each);
+    struct entry *entry = keyspace_take(&ref);
+    keyspace_free(keyspace);
+    return entry;
+}
+
+static struct keyspace *make_keyspace(size_t keys) {
+    struct keyspace *keyspace = keyspace_new(value_free);
+    for (size_t i = 0; i < keys; i++) {
+        char text[24];
+        struct slice key = slice_make(text, number_format_uint64(text, i));
+        struct keyref ref = keyspace_find(keyspace, key);
+        string_set(&ref, key, key);
+        if (i % 3 == 0) keyspace_set_expiry(&ref, 1000, value_size(ref.entry));
+    }
+    return keyspace;
+}
+
+static void a_small_value_is_freed_at_once_and_a_large_one_if_it_is_to_be(void **state) {
+    (void)state;
+    size_t used = mem_used();
+    uint64_t freed = lazyfree_freed_objects();
+    lazyfree_entry(make_list(1), true);
+    lazyfree_entry(make_list(4), true);
+    lazyfree_entry(make_list(10000), false);
+    assert_int_equal(lazyfree_pending_objects(), 0);
+    assert_int_equal(lazyfree_freed_objects(), freed);
+    assert_int_equal(mem_used(), used);
+}
+
+static void large_values_are_freed_by_another_thread(void **state) {
+    (void)state;
+    enum { LISTS = 100 };
+    size_t used = mem_used(), bytes = 0;
+    uint64_t freed = lazyfree_freed_objects();
+    struct entry *lists[LISTS];
+    for (size_t i = 0; i < LISTS; i++) {
+        lists[i] = make_list(100 + i * 10);
+        bytes += value_allocated(lists[i]);
+    }
+    for (size_t i = 0; i < LISTS; i++) lazyfree_entry(lists[i], true);
+    assert_true(lazyfree_pending_objects() <= LISTS);
+    assert_true(lazyfree_pending_bytes() <= bytes);
+    run_until_free();
+    assert_int_equal(lazyfree_freed_objects(), freed + LISTS);
+    assert_int_equal(mem_used(), used);
+}
+
+static void a_keyspace_counts_as_its_keys(void **state) {
+    (void)state;
+    enum { KEYS = 5000 };
+    size_t used = mem_used();
+    uint64_t freed = lazyfree_freed_objects();
+    lazyfree_keyspace(make_keyspace(KEYS));
+    lazyfree_keyspace(make_keyspace(0));
+    lazyfree_keyspace(make_keyspace(1));
+    lazyfree_entry(make_list(1000), true);
+    run_until_free();
+    assert_int_equal(lazyfree_freed_objects(), freed + KEYS + 1 + 1);
+    assert_int_equal(mem_used(), used);
+    lazyfree_reset_freed();
+    assert_int_equal(lazyfree_freed_objects(), 0);
+}
+
+/* The last test: nothing is freed by another thread after it. */
+static void what_is_left_when_it_stops_is_freed_at_the_end(void **state) {
+    (void)state;
+    struct keyspace *keyspace = make_keyspace(100000);
+    lazyfree_keyspace(keyspace);
+    for (int i = 0; i < 10; i++) lazyfree_entry(make_list(1000), true);
+    lazyfree_stop();
+    net_free(net);
+    lazyfree_finish();
+    assert_int_equal(lazyfree_pending_objects(), 0);
+    assert_int_equal(lazyfree_pending_bytes(), 0);
+}
+
+int main(void) {
+    hash_init();
+    const char *error;
+    net = net_new(&error);
+    net_on_before_poll(net, look, NULL);
+    lazyfree_start(net);
+    lazyfree_entry(make_list(1000), true); /* the threads start: they own some memory */
+    run_until_free();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_value_is_freed_at_once_and_a_large_one_if_it_is_to_be),
+        cmocka_unit_test(large_values_are_freed_by_another_thread),
+        cmocka_unit_test(a_keyspace_counts_as_its_keys),
+        cmocka_unit_test(what_is_left_when_it_stops_is_freed_at_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
