@@ -7,11 +7,13 @@ static const char same_object[] = "ERR source and destination objects are the sa
 
 /* --- RENAME, RENAMENX --- */
 
-/* Moves the entry under argv[1], which exists, to argv[2], another key. */
-static void rename_to_other(struct call *call, struct keyref *source) {
+/* Moves the entry under argv[1], which exists, to argv[2], another key; which is told to be new even
+ * if it takes the place of another one. */
+static void rename_to_other(struct call *call) {
     struct slice key = call->argv[2];
-    struct entry *entry =
-        value_rename(call_take(call, source, call->argv[1], "rename_from"), key);
+    call_notify(call, EVENT_NEW, "new", key);
+    struct keyref source = call_find_quiet(call, call->argv[1]);
+    struct entry *entry = value_rename(call_take(call, &source, call->argv[1], "rename_from"), key);
     struct keyref destination = call_find_quiet(call, key);
     if (destination.entry) call_replace(call, &destination);
     keyspace_add(&destination, entry);
@@ -20,17 +22,13 @@ static void rename_to_other(struct call *call, struct keyref *source) {
 
 /* Answers whether there was something to do; in `only_new` mode as a number. */
 static void rename_key(struct call *call, bool only_new) {
-    struct keyref source = call_find_write(call, call->argv[1]);
-    if (source.entry == NULL) {
+    if (call_find_write(call, call->argv[1]).entry == NULL) {
         reply_error(call->reply, "ERR no such key");
         return;
     }
     bool refused = slice_equal(call->argv[1], call->argv[2]);
-    if (only_new && !refused) {
-        refused = call_find_write(call, call->argv[2]).entry != NULL;
-        source = call_find_quiet(call, call->argv[1]);
-    }
-    if (!refused) rename_to_other(call, &source);
+    if (!refused && call_find_write(call, call->argv[2]).entry) refused = only_new;
+    if (!refused) rename_to_other(call);
     if (only_new)
         reply_integer(call->reply, !refused);
     else
@@ -121,6 +119,7 @@ void move_command(struct call *call) {
         return;
     }
     struct keyref destination = call_find_quiet(&other, key);
+    call_notify(&other, EVENT_NEW, "new", key);
     struct entry *entry = call_take(call, &source, key, "move_from");
     keyspace_add(&destination, entry);
     call_touched(&other, &destination, key, EVENT_GENERIC, "move_to", 1);

@@ -129,6 +129,8 @@ check_events {
     {}              {SET k v}                               {new k set k}
     {SET k v}       {SET k v;SET k v KEEPTTL}               {set k set k}
     {RPUSH k a}     {SET k v}                               {set k}
+    {RPUSH k a;RPUSH j a} {SETEX k 10 v;MSET j 1}           {set k expire k set j}
+    {RPUSH k a;SET j a} {BITOP NOT k j}                     {set k}
     {}              {SET k v EX 10}                         {new k set k expire k}
     {SET k v}       {SET k v NX;SET none v XX}              {}
     {}              {SET k v GET;SET k v GET}               {keymiss k new k set k set k}
@@ -154,6 +156,16 @@ check_events {
     {}              {BITFIELD k GET u8 0;BITFIELD_RO k GET u8 0} {keymiss k keymiss k}
 }
 
+# ----- SORT -----
+
+check_events {
+    {RPUSH k 2 1}           {SORT k;SORT_RO k;SORT none}        {keymiss none}
+    {RPUSH k 2 1}           {SORT k STORE to;SORT k STORE to}   {new to sortstore to sortstore to}
+    {RPUSH k 2 1;SET to 1}  {SORT k STORE to}                   {sortstore to}
+    {RPUSH k 2}             {SORT none STORE k;SORT none STORE to} {keymiss none del k keymiss none}
+    {RPUSH k 2}             {SORT k BY w_* GET v_* GET #}       {keymiss w_2 keymiss v_2}
+}
+
 # ----- Keys -----
 
 check_events {
@@ -168,7 +180,15 @@ check_events {
     {SET a 1}           {EXPIRE a 10 XX;EXPIRE none 10}     {}
     {SETEX a 10 1}      {PERSIST a;PERSIST a;PERSIST none}  {persist a}
     {}                  {TTL k;PTTL k;EXPIRETIME k;PEXPIRETIME k} {keymiss k keymiss k keymiss k keymiss k}
-    {SET a 1}           {FLUSHDB;FLUSHALL}                  {}
+    {SET a 1;SET b 1}   {FLUSHDB;FLUSHALL;SWAPDB 0 1}       {}
+    {SET a 1}           {TOUCH a none;OBJECT ENCODING none} {keymiss none}
+    {SET a 1}           {RENAME a b}                        {new b rename_from a rename_to b}
+    {SET a 1;RPUSH b x} {RENAME a b}                        {new b rename_from a rename_to b}
+    {SET a 1}           {RENAME a a;RENAMENX a a;RENAME none b} {}
+    {SET a 1;SET c 1}   {RENAMENX a c;RENAMENX a b}         {new b rename_from a rename_to b}
+    {SET a 1;SET c 1}   {COPY a b;COPY a c;COPY a c REPLACE;COPY none c} {new b copy_to b new c copy_to c keymiss none}
+    {SET a 1}           {COPY a b DB 1}                     {1:new b 1:copy_to b}
+    {SET a 1}           {MOVE a 1;MOVE a 1}                 {1:new a move_from a 1:move_to a}
     {SET a 1}           {SELECT 1;SET a 1;SELECT 0;DEL a}   {1:new a 1:set a del a}
 }
 
