@@ -7,8 +7,8 @@ static const char same_object[] = "ERR source and destination objects are the sa
 
 /* --- RENAME, RENAMENX --- */
 
-/* Moves the entry under argv[1], which exists, to argv[2], another key; which is told to be new even
- * if it takes the place of another one. */
+/* Moves the entry under argv[1], which exists, to argv[2], another key; which is told to be new
+ * even if it takes the place of another one. */
 static void rename_to_other(struct call *call) {
     struct slice key = call->argv[2];
     call_notify(call, EVENT_NEW, "new", key);

@@ -2,8 +2,8 @@
 #include "commands/commands.h"
 #include "commands/string_common.h"
 
-/* A value of another type may be large: it goes as large values go. Returns the access bits, which the
- * key keeps as it is not a new one; 0 when there was no such value. */
+/* A value of another type may be large: it goes as large values go. Returns the access bits, which
+ * the key keeps as it is not a new one; 0 when there was no such value. */
 static uint32_t replace_other_type(struct call *call, struct keyref *ref) {
     if (!ref->entry || entry_type(ref->entry) == VALUE_STRING) return 0;
     uint32_t clock = entry_clock(ref->entry);
