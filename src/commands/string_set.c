@@ -2,22 +2,28 @@
 #include "commands/commands.h"
 #include "commands/string_common.h"
 
-/* A value of another type may be large: it goes as large values go. */
-static void replace_other_type(struct call *call, struct keyref *ref) {
-    if (ref->entry && entry_type(ref->entry) != VALUE_STRING) call_replace(call, ref);
+/* A value of another type may be large: it goes as large values go. Returns the access bits, which
+ * the key keeps as it is not a new one; 0 when there was no such value. */
+static uint32_t replace_other_type(struct call *call, struct keyref *ref) {
+    if (!ref->entry || entry_type(ref->entry) == VALUE_STRING) return 0;
+    uint32_t clock = entry_clock(ref->entry);
+    call_replace(call, ref);
+    return clock;
 }
 
 /* Stores the value and tells it, the expiry apart, unless it has one. */
 static void set_plain(struct call *call, struct keyref *ref, struct slice key, struct slice value) {
-    replace_other_type(call, ref);
+    uint32_t clock = replace_other_type(call, ref);
     string_set(ref, key, value);
+    if (clock) entry_set_clock(ref->entry, clock);
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
 }
 
 static void set_expiring(struct call *call, struct keyref *ref, struct slice key,
                          struct slice value, int64_t expiry_ms) {
-    replace_other_type(call, ref);
+    uint32_t clock = replace_other_type(call, ref);
     string_set_keep_expiry(ref, key, value);
+    if (clock) entry_set_clock(ref->entry, clock);
     call_set_expiry(call, ref, expiry_ms);
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
     call_notify(call, EVENT_GENERIC, "expire", key);

@@ -6,8 +6,8 @@
 
 /* --- SUBSCRIBE, UNSUBSCRIBE --- */
 
-/* Where to write what tells a client of its subscriptions: these are messages, not replies, and come
- * even if the client does not want replies. */
+/* Where to write what tells a client of its subscriptions: these are messages, not replies, and
+ * come even if the client does not want replies. */
 static struct reply *confirmations(struct call *call) {
     struct session *session = call->session;
     if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP))) return call->reply;

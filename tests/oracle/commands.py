@@ -1,11 +1,16 @@
 """Random commands over a few keys: mostly sensible, sometimes wrong in every way a client can be wrong."""
+from strings import StringGenerator
 
 KEYS = [b"a", b"b", b"c", b"list:4", b"\x00binary\r\n\xff", b""]
 STRING_KEY = b"text"
 SIZES = [0, 1, 5, 31, 63, 64, 65, 200, 4095, 4096]
 
 
-class Generator:
+class Generator(StringGenerator):
+    # An argument changed at random would ask for another server's cursor, for seconds that pass, or for memory.
+    FIXED = (b"SCAN", b"SETBIT", b"SETRANGE", b"SETEX", b"PSETEX", b"SET", b"GETEX", b"EXPIRE", b"PEXPIRE",
+             b"BITCOUNT", b"BITPOS")
+
     def __init__(self, random):
         self.random = random
         self.protocol = 2
@@ -161,6 +166,61 @@ class Generator:
             lambda: [b"FLUSHDB"],
         ])()
 
+    def moving_command(self):
+        """Commands that carry values from key to key."""
+        return self.random.choice([
+            lambda: [b"RENAME", self.key(), self.key()],
+            lambda: [b"RENAMENX", self.key(), self.key()],
+            lambda: [b"COPY", self.key(), self.key(), *self.options(
+                [b"DB", self.random.choice([b"0", b"1", b"2", b"99", b"x"])], [b"REPLACE"])],
+            lambda: [b"MOVE", self.key(), self.random.choice([b"0", b"1", b"2", b"16", b"x"])],
+            lambda: [b"SWAPDB", self.random.choice([b"0", b"1"]), self.random.choice([b"1", b"2", b"x"])],
+            lambda: [b"TOUCH", self.key(), self.key()],
+            lambda: [self.random.choice([b"SORT", b"SORT_RO"]), self.key(), *self.sort_options()],
+            lambda: [b"SORT", self.key(), *self.sort_options(), b"STORE", self.key()],
+        ])()
+
+    def sort_options(self):
+        return self.options(
+            [b"BY", self.random.choice([b"nosort", b"w*", b"*", b"w*->f"])],
+            [b"LIMIT", b"%d" % self.random.randint(-1, 5), b"%d" % self.random.randint(-1, 5)],
+            [b"GET", self.random.choice([b"#", b"w*", b"x*->y"])],
+            [self.random.choice([b"ASC", b"DESC"])],
+            [b"ALPHA"])
+
+    def transaction(self):
+        """MULTI … EXEC of commands whose replies are the same to the byte, with or without a WATCH that fails."""
+        queued = [self.random.choice([self.list_write, self.list_read, self.string_command])()
+                  for _ in range(self.random.randint(0, 5))]
+        if self.random.random() < 0.1:
+            queued.append(self.random.choice([[b"NOSUCH"], [b"LPOP"], [b"MULTI"], [b"WATCH", b"a"]]))
+        watched = [[b"WATCH", self.key(), self.key()]] if self.random.random() < 0.4 else []
+        if watched and self.random.random() < 0.5:
+            watched.append(self.random.choice([self.list_write, self.string_command])())
+        if watched and self.random.random() < 0.2:
+            watched.append([b"UNWATCH"])
+        end = self.random.choice([b"EXEC", b"EXEC", b"EXEC", b"DISCARD"])
+        return [*watched, [b"MULTI"], *queued, [end]]
+
+    def passing_away(self):
+        """A key that expires while the server sleeps for a moment."""
+        key = self.key()
+        born = self.random.choice([[[b"SET", key, b"v", b"PX", b"1"]],
+                                   [[b"RPUSH", key, b"v"], [b"PEXPIRE", key, b"1"]]])
+        return [*born, [b"DEBUG", b"SLEEP", b"0.004"],
+                self.random.choice([[b"EXISTS", key], [b"LRANGE", key, b"0", b"-1"], [b"TYPE", key],
+                                    [b"LPUSHX", key, b"x"], [b"APPEND", key, b"x"], [b"DEL", key],
+                                    [b"PTTL", key], [b"COPY", key, b"b", b"REPLACE"]])]
+
+    def sequence(self):
+        """Commands that belong together; mostly one."""
+        roll = self.random.random()
+        if roll < 0.03:
+            return self.transaction()
+        if roll < 0.035:
+            return self.passing_away()
+        return [self.command()]
+
     def mangled(self, argv):
         """A command as a careless client writes it."""
         argv = list(argv)
@@ -177,11 +237,17 @@ class Generator:
 
     def command(self):
         roll = self.random.random()
-        if roll < 0.55:
+        if roll < 0.35:
             argv = self.list_write()
-        elif roll < 0.8:
+        elif roll < 0.5:
             argv = self.list_read()
-        elif roll < 0.86:
+        elif roll < 0.75:
+            argv = self.string_command()
+        elif roll < 0.82:
+            argv = self.expiry_command()
+        elif roll < 0.87:
+            argv = self.moving_command()
+        elif roll < 0.9:
             argv = self.served_at_once()
         elif roll < 0.97:
             argv = self.key_command()
@@ -189,7 +255,7 @@ class Generator:
             argv = self.connection_command()
         # Another number in these would make a blocking command wait or choose a cursor of the other server.
         # COMMAND GETKEYS reads a count like 1.5 as 1 there, and refuses it here, as the command itself does.
-        fixed = argv[0].startswith(b"B") or argv[0] == b"SCAN" or argv[1:3] == [b"GETKEYS", b"LMPOP"]
+        fixed = argv[0].startswith(b"B") or argv[0] in self.FIXED or argv[1:3] == [b"GETKEYS", b"LMPOP"]
         if self.random.random() < 0.04 and not fixed:
             argv = self.mangled(argv)
         if self.random.random() < 0.2:

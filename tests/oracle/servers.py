@@ -100,7 +100,10 @@ class Link:
         """Sends requests and a marker; returns all that was answered before the marker."""
         self.send(payload + MARKER_REQUEST)
         while not self.buffer.endswith(MARKER_REPLY):
-            self.more()
+            try:
+                self.more()
+            except TimeoutError as error:
+                raise TimeoutError(f"{self.server.name} does not answer; last: {self.buffer[-200:]!r}") from error
         answer, self.buffer = self.buffer[:-len(MARKER_REPLY)], b""
         return answer
 

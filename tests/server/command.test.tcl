@@ -58,6 +58,15 @@ set known {
     shutdown   -1  {admin noscript loading stale no_multi allow_busy} 0 0 0
     info       -1  {loading stale}                  0 0 0
     time        1  {loading stale fast}             0 0 0
+    subscribe  -2  {pubsub noscript loading stale}  0 0 0
+    psubscribe -2  {pubsub noscript loading stale}  0 0 0
+    ssubscribe -2  {pubsub noscript loading stale}  1 -1 1
+    unsubscribe -1 {pubsub noscript loading stale}  0 0 0
+    punsubscribe -1 {pubsub noscript loading stale} 0 0 0
+    sunsubscribe -1 {pubsub noscript loading stale} 1 -1 1
+    publish     3  {pubsub loading stale fast}      0 0 0
+    spublish    3  {pubsub loading stale fast}      1 1 1
+    pubsub     -2  {}                               0 0 0
     debug      -2  {admin noscript loading stale}   0 0 0
     client     -2  {}                               0 0 0
     config     -2  {}                               0 0 0
@@ -69,6 +78,7 @@ set subcommands {
     client|kill -3 client|id 2 client|reply 3 client|setinfo 4 client|pause -3 client|unblock -3
     config|get -3 config|set -4 config|rewrite 2 config|resetstat 2
     object|encoding 3 object|refcount 3 object|idletime 3 object|freq 3 memory|usage -3
+    pubsub|channels -2 pubsub|numpat 2 pubsub|numsub -2 pubsub|shardchannels -2 pubsub|shardnumsub -2
     command|docs -2 command|getkeys -3 command|list -2 command|count 2
 }
 
@@ -133,6 +143,7 @@ check "COMMAND INFO sorts commands into categories" {
         lpush {@write @list @fast} lrange {@read @list @slow} blpop {@write @list @slow @blocking}
         get {@read @string @fast} del {@keyspace @write @slow} ping {@fast @connection}
         shutdown {@admin @slow @dangerous}
+        publish {@pubsub @fast} subscribe {@pubsub @slow} pubsub {@slow} pubsub|numpat {@pubsub @slow}
     } {
         assert_equal [list $name [lsort [dict get [command_info $name] categories]]] [list $name [lsort $categories]]
     }
@@ -257,7 +268,7 @@ check "COMMAND DOCS documents the arguments of every command that takes any" {
     set docs [r COMMAND DOCS]
     foreach {name arity _ _ _ _} $known {
         set described [expr {[dict exists $docs $name arguments] && [dict get $docs $name arguments] ne ""}]
-        if {abs($arity) > 1 && !$described && $name ni {client config object memory}} {
+        if {abs($arity) > 1 && !$described && $name ni {client config object memory pubsub}} {
             error "$name takes arguments that are not documented"
         }
     }

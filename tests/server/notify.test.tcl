@@ -1,0 +1,331 @@
+# Keyspace events: which command tells what, and notify-keyspace-events.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start
+
+# What the listener is told until the message that ends the test: {channel text …} without "__".
+proc told {listener} {
+    r PUBLISH end ""
+    set told {}
+    while {[set message [$listener read]] ne [list message end ""]} {
+        lassign $message _ pattern channel text
+        lappend told [string map {__ ""} $channel] $text
+    }
+    return $told
+}
+
+proc listen {} {
+    set listener [client_open]
+    $listener call PSUBSCRIBE __key*
+    $listener call SUBSCRIBE end
+    return $listener
+}
+
+# The body's events of all classes: {event key event key …}, "1:event" in another database than 0.
+proc events_of {body {classes EAnm}} {
+    set events {}
+    with_config [list notify-keyspace-events $classes] {
+        set listener [listen]
+        uplevel 1 $body
+        foreach {channel key} [told $listener] {
+            regexp {keyevent@(\d+):(.*)} $channel _ database event
+            lappend events [expr {$database ? "$database:$event" : $event}] $key
+        }
+    }
+    return $events
+}
+
+# A check for each command of the table: commands that set the scene, the command (or several), its events.
+proc check_events {table} {
+    foreach {scene commands events} $table {
+        set commands [split $commands ";"]
+        check "events of [join $commands { and }][expr {$scene eq {} ? {} : " after $scene"}]" [string map [
+            list @scene@ [list [split $scene ";"]] @commands@ [list $commands]
+        ] {
+            foreach command @scene@ {
+                r {*}$command
+            }
+            events_of {
+                foreach command @commands@ {
+                    catch {r {*}$command}
+                }
+            }
+        }] [list {*}$events]
+    }
+}
+
+# ----- Lists -----
+
+check_events {
+    {}                      {LPUSH k a b}                   {new k lpush k}
+    {LPUSH k a}             {LPUSH k a b}                   {lpush k}
+    {}                      {RPUSH k a}                     {new k rpush k}
+    {RPUSH k a}             {LPUSHX k a;RPUSHX k b}         {lpush k rpush k}
+    {}                      {LPUSHX k a;RPUSHX k b}         {}
+    {RPUSH k a b}           {LPOP k;RPOP k}                 {lpop k rpop k del k}
+    {RPUSH k a b}           {LPOP k 2}                      {lpop k del k}
+    {RPUSH k a b c}         {RPOP k 2;LPOP k 0}             {rpop k}
+    {}                      {LPOP k;RPOP k 2}               {}
+    {RPUSH k a b c}         {LTRIM k 0 1;LTRIM k 1 0}       {ltrim k ltrim k del k}
+    {RPUSH k a b a}         {LREM k 0 a;LREM k 0 x}         {lrem k}
+    {RPUSH k a a}           {LREM k 0 a}                    {lrem k del k}
+    {RPUSH k a}             {LSET k 0 b;LSET k 9 b}         {lset k}
+    {RPUSH k a}             {LINSERT k BEFORE a b;LINSERT k BEFORE x b} {linsert k}
+    {}                      {LINSERT k BEFORE a b;LREM k 0 a;LTRIM k 0 1;LSET k 0 a} {}
+    {RPUSH k a b}           {LMOVE k to LEFT RIGHT}         {new to rpush to lpop k}
+    {RPUSH k a}             {LMOVE k to RIGHT LEFT}         {new to lpush to rpop k del k}
+    {RPUSH k a b}           {LMOVE k k LEFT RIGHT}          {rpush k lpop k}
+    {RPUSH k a;RPUSH to a}  {RPOPLPUSH k to}                {lpush to rpop k del k}
+    {}                      {LMOVE k to LEFT LEFT;RPOPLPUSH k to} {}
+    {RPUSH k a b}           {LMPOP 2 none k LEFT;LMPOP 1 k RIGHT COUNT 5} {lpop k rpop k del k}
+    {RPUSH k a}             {BLPOP k 0}                     {lpop k del k}
+    {RPUSH k a b}           {BRPOP none k 0}                {rpop k}
+    {RPUSH k a}             {BLMOVE k to LEFT LEFT 0}       {new to lpush to lpop k del k}
+    {RPUSH k a}             {BRPOPLPUSH k to 0}             {new to lpush to rpop k del k}
+    {RPUSH k a b}           {BLMPOP 0 1 k LEFT COUNT 1}     {lpop k}
+    {}                      {LLEN k;LRANGE k 0 1;LINDEX k 0;LPOS k x} {keymiss k keymiss k keymiss k keymiss k}
+    {RPUSH k a}             {LLEN k;LRANGE k 0 1;LINDEX k 0;LPOS k x} {}
+}
+
+check "a client that waits pops after the push was told" {
+    events_of {
+        set c [client_blocked BLPOP k 0]
+        r LPUSH k a
+        $c read
+        set c [client_blocked BLMOVE k to LEFT RIGHT 0]
+        r RPUSH k a b
+        $c read
+    }
+} {new k lpush k lpop k del k new k rpush k new to rpush to lpop k}
+
+check_in 3 "a client that waits is answered before it is told what it did" {
+    with_config {notify-keyspace-events El} {
+        set c [client_open]
+        $c call SUBSCRIBE __keyevent@0__:rpush __keyevent@0__:lpop
+        $c read
+        $c send BLPOP k 0
+        wait_blocked 1
+        r RPUSH k a b
+        list [$c read] [$c read] [$c read]
+    }
+} {{message __keyevent@0__:rpush k} {k a} {message __keyevent@0__:lpop k}}
+
+check_in 3 "what comes up while a waiting client is answered follows the answer" {
+    with_config {notify-keyspace-events Exl} {
+        set c [client_open]
+        $c call SUBSCRIBE __keyevent@0__:expired
+        $c send BLMOVE k to LEFT RIGHT 0
+        wait_blocked 1
+        r SET to x PX 1
+        after 3
+        r RPUSH k a
+        list [$c read] [$c read]
+    }
+} {a {message __keyevent@0__:expired to}}
+
+# ----- Strings and bits -----
+
+check_events {
+    {}              {SET k v}                               {new k set k}
+    {SET k v}       {SET k v;SET k v KEEPTTL}               {set k set k}
+    {RPUSH k a}     {SET k v}                               {set k}
+    {RPUSH k a;RPUSH j a} {SETEX k 10 v;MSET j 1}           {set k expire k set j}
+    {RPUSH k a;SET j a} {BITOP NOT k j}                     {set k}
+    {}              {SET k v EX 10}                         {new k set k expire k}
+    {SET k v}       {SET k v NX;SET none v XX}              {}
+    {}              {SET k v GET;SET k v GET}               {keymiss k new k set k set k}
+    {}              {SETNX k v;SETNX k v}                   {new k set k}
+    {}              {SETEX k 10 v;PSETEX k 10000 v}         {new k set k expire k set k expire k}
+    {}              {GETSET k v;GETSET k v}                 {keymiss k new k set k set k}
+    {}              {MSET a 1 b 2 a 3}                      {new a set a new b set b set a}
+    {SET a 1}       {MSETNX a 1 b 2;MSETNX b 2 c 3}         {new b set b new c set c}
+    {SET a 1}       {GET a;MGET a b c;STRLEN c}             {keymiss b keymiss c keymiss c}
+    {SET a 1}       {GETDEL a;GETDEL a}                     {del a keymiss a}
+    {SET a 1}       {GETEX a EX 10;GETEX a PERSIST;GETEX a;GETEX b} {expire a persist a keymiss b}
+    {SET a 1}       {GETEX a PXAT 1}                        {del a}
+    {}              {APPEND k a;APPEND k b}                 {new k append k append k}
+    {}              {SETRANGE k 1 a;SETRANGE k 0 b;SETRANGE k 5 ""} {new k setrange k setrange k}
+    {}              {INCR k;DECR k;INCRBY k 3;DECRBY k 3}   {new k incrby k incrby k incrby k incrby k}
+    {}              {INCRBYFLOAT k 1.5}                     {new k incrbyfloat k}
+    {SET k x}       {INCR k;INCRBYFLOAT k 1}                {}
+    {}              {GETRANGE k 0 1;SUBSTR k 0 1;LCS k j}   {keymiss k keymiss k keymiss k keymiss j}
+    {}              {SETBIT k 1 1;SETBIT k 2 1}             {new k setbit k setbit k}
+    {}              {GETBIT k 1;BITCOUNT k;BITPOS k 1}      {keymiss k keymiss k keymiss k}
+    {SET k a}       {BITOP NOT to k;BITOP AND to none none} {new to set to keymiss none keymiss none del to}
+    {}              {BITFIELD k SET u8 0 1;BITFIELD k INCRBY u8 0 1} {new k setbit k setbit k}
+    {}              {BITFIELD k GET u8 0;BITFIELD_RO k GET u8 0} {keymiss k keymiss k}
+}
+
+# ----- SORT -----
+
+check_events {
+    {RPUSH k 2 1}           {SORT k;SORT_RO k;SORT none}        {keymiss none}
+    {RPUSH k 2 1}           {SORT k STORE to;SORT k STORE to}   {new to sortstore to sortstore to}
+    {RPUSH k 2 1;SET to 1}  {SORT k STORE to}                   {sortstore to}
+    {RPUSH k 2}             {SORT none STORE k;SORT none STORE to} {keymiss none del k keymiss none}
+    {RPUSH k 2}             {SORT k BY w_* GET v_* GET #}       {keymiss w_2 keymiss v_2}
+}
+
+# ----- Keys -----
+
+check_events {
+    {SET a 1;SET b 1}   {DEL a none b}                      {del a del b}
+    {SET a 1}           {UNLINK a none}                     {del a}
+    {SET a 1}           {EXISTS a none none;TYPE none}      {keymiss none keymiss none keymiss none}
+    {}                  {OBJECT ENCODING k;OBJECT FREQ k;OBJECT IDLETIME k;MEMORY USAGE k} {}
+    {SET a 1}           {EXPIRE a 10;PEXPIRE a 10000;EXPIREAT a 4000000000;PEXPIREAT a 4000000000000}
+        {expire a expire a expire a expire a}
+    {SET a 1}           {EXPIRE a 0}                        {del a}
+    {SET a 1;SET b 1}   {PEXPIRE a -1;EXPIREAT b 1}         {del a del b}
+    {SET a 1}           {EXPIRE a 10 XX;EXPIRE none 10}     {}
+    {SETEX a 10 1}      {PERSIST a;PERSIST a;PERSIST none}  {persist a}
+    {}                  {TTL k;PTTL k;EXPIRETIME k;PEXPIRETIME k} {keymiss k keymiss k keymiss k keymiss k}
+    {SET a 1;SET b 1}   {FLUSHDB;FLUSHALL;SWAPDB 0 1}       {}
+    {SET a 1}           {TOUCH a none;OBJECT ENCODING none} {keymiss none}
+    {SET a 1}           {RENAME a b}                        {new b rename_from a rename_to b}
+    {SET a 1;RPUSH b x} {RENAME a b}                        {new b rename_from a rename_to b}
+    {SET a 1}           {RENAME a a;RENAMENX a a;RENAME none b} {}
+    {SET a 1;SET c 1}   {RENAMENX a c;RENAMENX a b}         {new b rename_from a rename_to b}
+    {SET a 1;SET c 1}   {COPY a b;COPY a c;COPY a c REPLACE;COPY none c} {new b copy_to b new c copy_to c keymiss none}
+    {SET a 1}           {COPY a b DB 1}                     {1:new b 1:copy_to b}
+    {SET a 1}           {MOVE a 1;MOVE a 1}                 {1:new a move_from a 1:move_to a}
+    {SET a 1}           {SELECT 1;SET a 1;SELECT 0;DEL a}   {1:new a 1:set a del a}
+}
+
+check "a key that has expired is told to be so by who looks for it" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    set events [events_of {
+        r SET k v PX 1
+        after 3
+        r GET k
+    }]
+    r DEBUG SET-ACTIVE-EXPIRE 1
+    set events
+} {new k set k expire k expired k keymiss k}
+
+check "a key that has expired is told to be so by itself" {
+    with_config {notify-keyspace-events Ex} {
+        set listener [listen]
+        r SET k v PX 1
+        $listener read
+    }
+} {pmessage __key* __keyevent@0__:expired k}
+
+check "a key that is evicted is told to be so" {
+    r SET k v
+    with_config {notify-keyspace-events Ee maxmemory-policy allkeys-lru} {
+        set listener [listen]
+        with_config {maxmemory 1} {
+            $listener read
+        }
+    }
+} {pmessage __key* __keyevent@0__:evicted k}
+
+check "the commands of a transaction tell their events in order" {
+    events_of {
+        foreach command {{MULTI} {SET a 1} {LPUSH l x} {DEL a} {EXEC}} {
+            r {*}$command
+        }
+    }
+} {new a set a new l lpush l del a}
+
+check_in 3 "one's own events follow the reply" {
+    with_config {notify-keyspace-events KA} {
+        set c [client_open]
+        $c call PSUBSCRIBE *
+        $c send SET k v
+        assert_equal [list [$c read] [$c read]] {OK {pmessage * __keyspace@0__:k set}}
+        $c call MULTI
+        $c call SET k v
+        $c call DEL k
+        $c send EXEC
+        list [$c read] [$c read] [$c read]
+    }
+} {{OK 1} {pmessage * __keyspace@0__:k set} {pmessage * __keyspace@0__:k del}}
+
+# ----- Channels and classes -----
+
+check "K tells the key's channel the event, E the event's channel the key, in this order" {
+    set all {}
+    foreach letters {KEA KA EA A KE K ""} {
+        with_config [list notify-keyspace-events $letters] {
+            set listener [listen]
+            r SET k v
+            lappend all [told $listener]
+            $listener close
+        }
+    }
+    set all
+} {{keyspace@0:k set keyevent@0:set k} {keyspace@0:k set} {keyevent@0:set k} {} {} {} {}}
+
+check "each class is told if its letter is given" {
+    set scene {
+        r SET s v PX 1
+        after 3
+        catch {r GET s}
+        r RPUSH l a
+        r DEL l
+    }
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    set all {}
+    foreach letter {$ l g x n m e} {
+        lappend all [events_of $scene E$letter]
+    }
+    r DEBUG SET-ACTIVE-EXPIRE 1
+    set all
+} {{set s} {rpush l} {expire s del l} {expired s} {new s new l} {keymiss s} {}}
+
+check "classes of types that do not exist yet are accepted" {
+    events_of {r SET k v} Eshzdt
+} {}
+
+check "events name the database, whose number may have several digits" {
+    events_of {
+        r SELECT 12
+        r SET k v
+    } E$
+} {12:set k}
+
+check "keys and channels in events may be any bytes, and long" {
+    set key "\r\n\x00\xff*[string repeat x 1000]"
+    set listener [listen]
+    with_config {notify-keyspace-events KE$} {
+        r SET $key v
+        assert_equal [told $listener] [list keyspace@0:$key set keyevent@0:set $key]
+        r SET "" v
+        told $listener
+    }
+} {keyspace@0: set keyevent@0:set {}}
+
+foreach {given shown} {
+    KEA AKE    g$lshzxetdnmKE AKEm    AnK AK    mndtexzhsl$EK $lshzxetdnKEm    KgKg gK    Am Am    "" ""    AA A    n n
+} {
+    check "notify-keyspace-events '$given' is shown as '$shown'" [string map [list @given@ [list $given]] {
+        with_config {notify-keyspace-events ""} {
+            r CONFIG SET notify-keyspace-events @given@
+            lindex [r CONFIG GET notify-keyspace-events] 1
+        }
+    }] $shown
+}
+
+foreach letters {q gQ "K E" KEa} {
+    check_error "notify-keyspace-events refuses '$letters'" [list r CONFIG SET notify-keyspace-events $letters] \
+        "ERR CONFIG SET failed (possibly related to argument 'notify-keyspace-events') - Invalid event class\
+            character. Use 'Ag\$lshzxeKEtmdn'."
+}
+
+check_in 2 "notify-keyspace-events may stand in the configuration file, and is rewritten" {
+    with_server {notify-keyspace-events E$} {
+        set listener [listen]
+        r SET k v
+        assert_equal [told $listener] {keyevent@0:set k}
+        r CONFIG SET notify-keyspace-events KEA
+        r CONFIG REWRITE
+        set file [open [info_field config_file]]
+        set lines [split [read $file] \n]
+        close $file
+        lsearch -inline -glob $lines notify-keyspace-events*
+    }
+} "notify-keyspace-events AKE"
+
+finish
