@@ -45,27 +45,132 @@ proc shown_until {terminal pattern} {
     return $shown
 }
 
-check_in 2 "redis-cli at a terminal greets, hints and answers" {
-    set port [$current_server port]
-    set terminal [open "|env TERM=xterm HOME=/nonexistent script -qec {stty cols 100 rows 24; redis-cli -p $port}\
+# Runs the body with `terminal` set to a redis-cli that believes to be at one.
+proc with_terminal {body} {
+    upvar 1 terminal terminal port port
+    set port [$::current_server port]
+    set terminal [open "|env TERM=xterm HOME=/nonexistent script -qec {stty cols 200 rows 24; redis-cli -p $port}\
         /dev/null 2>@1" r+]
     chan configure $terminal -blocking 0 -buffering none -translation binary
     try {
         shown_until $terminal "*127.0.0.1:$port> *"
-        puts -nonewline $terminal "RPUSH "
-        shown_until $terminal "*key element*element*"
-        puts -nonewline $terminal "l a b\r"
-        shown_until $terminal "*(integer) 2*127.0.0.1:$port> *"
-        puts -nonewline $terminal "LRANGE l 0 -1\r"
-        shown_until $terminal "*1) \"a\"*2) \"b\"*127.0.0.1:$port> *"
+        uplevel 1 $body
         puts -nonewline $terminal "exit\r"
         wait_until {[read $terminal] ne "" || [eof $terminal]}
     } finally {
         exec kill {*}[pid $terminal]
         catch {close $terminal}
     }
+}
+
+# Types a line and waits until what is shown matches, and the prompt is back.
+proc type_line {terminal line pattern {prompt "> "}} {
+    puts -nonewline $terminal "$line\r"
+    shown_until $terminal "*$pattern*$prompt*"
+}
+
+check_in 2 "redis-cli at a terminal greets, hints and answers" {
+    with_terminal {
+        puts -nonewline $terminal "RPUSH "
+        shown_until $terminal "*key element*element*"
+        type_line $terminal "l a b" "(integer) 2"
+        type_line $terminal "LRANGE l 0 -1" "1) \"a\"*2) \"b\""
+    }
     r LRANGE l 0 -1
 } {a b}
+foreach {typed hint} {
+    "SET k " {*value*NX|XX*GET*EX seconds|PX milliseconds*}
+    "EXPIRE k 10 " {*NX|XX|GT|LT*}
+    "client kill " {*ID client-id*TYPE NORMAL*}
+    "BLPOP a b " {*timeout*}
+    "config get " {*parameter*}
+} {
+    check_in 2 "redis-cli hints at what may follow \"$typed\"" [string map [list @typed $typed @hint $hint] {
+        with_terminal {
+            puts -nonewline $terminal "@typed"
+            shown_until $terminal "@hint"
+            puts -nonewline $terminal "\x15"
+        }
+    }]
+}
+check_in 2 "redis-cli at a terminal helps, completes and shows the database" {
+    with_terminal {
+        type_line $terminal "HELP LPUSH" "LPUSH*key element*since:*1.0.0*group:*list"
+        puts -nonewline $terminal "RPOPLP\t"
+        shown_until $terminal "*RPOPLPUSH*source destination*"
+        puts -nonewline $terminal "\x15"
+        type_line $terminal "SELECT 3" OK "\\\[3\\\]> "
+        type_line $terminal "RPUSH l a" "(integer) 1" "\\\[3\\\]> "
+    }
+    r SELECT 3
+    r LLEN l
+} 1
+check_in 2 "redis-cli at a terminal shows that it is in a transaction" {
+    with_terminal {
+        type_line $terminal MULTI OK "(TX)> "
+        type_line $terminal "RPUSH l a b" QUEUED "(TX)> "
+        type_line $terminal "GET nosuch" QUEUED "(TX)> "
+        type_line $terminal EXEC "1) (integer) 2*2) (nil)"
+        type_line $terminal MULTI OK "(TX)> "
+        type_line $terminal DISCARD OK
+    }
+    r LRANGE l 0 -1
+} {a b}
+check_in 2 "redis-cli shows messages and goes on where it was" {
+    with_terminal {
+        puts -nonewline $terminal "SUBSCRIBE news\r"
+        shown_until $terminal "*1) \"subscribe\"*2) \"news\"*3) (integer) 1*"
+        wait_until {[r PUBLISH news hello] == 1}
+        shown_until $terminal "*1) \"message\"*2) \"news\"*3) \"hello\"*"
+    }
+}
+
+# Starts redis-cli for good; `seen` waits for what it shows, `cli_stop` ends it.
+proc cli_start {args} {
+    set pipe [open "|stdbuf -oL redis-cli -p [$::current_server port] $args 2>@1" r]
+    chan configure $pipe -blocking 0 -translation binary
+    return $pipe
+}
+proc cli_stop {pipe} {
+    exec kill {*}[pid $pipe]
+    catch {close $pipe}
+}
+
+foreach protocol {2 3} {
+    check_in 2 "redis-cli -$protocol follows channels and patterns" [string map [list @protocol $protocol] {
+        set channels [cli_start -@protocol SUBSCRIBE news sport]
+        set patterns [cli_start -@protocol PSUBSCRIBE n*]
+        try {
+            shown_until $channels "subscribe\nnews\n1\nsubscribe\nsport\n2\n"
+            shown_until $patterns "psubscribe\nn\\*\n1\n"
+            assert_equal [list [r PUBLISH news hello] [r PUBLISH sport 2:1]] {2 1}
+            shown_until $channels "message\nnews\nhello\nmessage\nsport\n2:1\n"
+            shown_until $patterns "pmessage\nn\\*\nnews\nhello\n"
+        } finally {
+            cli_stop $channels
+            cli_stop $patterns
+        }
+    }]
+}
+check_in 2 "redis-cli MONITOR shows what others do" {
+    set monitor [cli_start MONITOR]
+    try {
+        shown_until $monitor "OK\n*"
+        r RPUSH l "two words" "\x00"
+        shown_until $monitor {*[0-9].[0-9]* \[0 127.0.0.1:*\] "RPUSH" "l" "two words" "\\x00"*}
+    } finally {
+        cli_stop $monitor
+    }
+}
+check_in 2 "redis-cli finds the server and its database by a URI" {
+    cli -u redis://127.0.0.1:[$current_server port]/7 RPUSH l x
+    r SELECT 7
+    r LLEN l
+} 1
+check_in 2 "redis-cli -e turns errors into an exit status" {
+    r SET s text
+    list [catch {cli -e LPUSH s x}] [catch {cli LPUSH s x}]
+} {1 0}
 
 check_in 2 "redis-cli --pipe loads requests and inline commands" {
     set bytes ""
@@ -92,21 +197,67 @@ check_in 2 "redis-cli --scan walks over all keys" {
     assert_equal [llength [lsort -unique $keys]] 3000
     llength [lsort -unique [split [cli --scan --pattern "key:29??"] \n]]
 } 100
-foreach {option wanted} {--bigkeys "Biggest   list found*long*500 items" --memkeys "Biggest   list found*long*bytes"} {
-    check_in 2 "redis-cli $option finds the biggest list" [string map [list @option $option @wanted $wanted] {
+foreach {option wanted} {
+    --bigkeys {{Biggest +list found .*"long".* 500 items} {Biggest +string found .*"text".* 3000 bytes}
+        {2 lists with 502 items} {1 strings with 3000 bytes}}
+    --memkeys {{Biggest +list found .*"long".* \d+ bytes} {Biggest +string found .*"text".* \d+ bytes}}
+    {--memkeys-samples 0} {{Biggest +list found .*"long".* \d+ bytes}}
+} {
+    check_in 2 "redis-cli $option finds the biggest keys" [string map [list @option $option @wanted $wanted] {
         r RPUSH short a b
         r RPUSH long {*}[lrepeat 500 element]
+        r SET text [string repeat x 3000]
         set shown [cli @option]
         assert {![regexp -nocase {error|warning|failed} $shown]}
-        string match "*@wanted*" $shown
-    }] 1
+        foreach line {@wanted} {
+            assert {[regexp $line $shown]}
+        }
+    }]
 }
-check_in 2 "redis-cli --stat and --latency see a server" {
+check_in 2 "redis-cli --bigkeys and --memkeys walk over many keys" {
+    for {set i 0} {$i < 3000} {incr i} {
+        lappend requests [list RPUSH key:$i x]
+    }
+    [default_client] pipeline $requests
+    unset requests
+    list [regexp {Sampled 3000 keys in the keyspace!} [cli --bigkeys]] \
+        [regexp {Sampled 3000 keys in the keyspace!} [cli --memkeys]]
+} {1 1}
+check_in 2 "redis-cli --hotkeys finds the key that is asked for most" {
+    r SET cold x
+    catch {cli --hotkeys} shown
+    assert {[string match "*Error: ERR An LFU maxmemory policy is not selected*" $shown]}
+    with_config {maxmemory-policy allkeys-lfu} {
+        r RPUSH hot x
+        [default_client] pipeline [lrepeat 5000 {LLEN hot}]
+        regexp {hot key found with counter: \d+\s+keyname: "hot"} [cli --hotkeys]
+    }
+} 1
+check_in 2 "redis-cli --lru-test drives the server into eviction" {
+    set limit [expr {[info_field used_memory] + 1000000}]
+    with_config [list maxmemory $limit maxmemory-policy allkeys-lru] {
+        set shown [exec sh -c "timeout 2.5 stdbuf -oL redis-cli -p [$current_server port] --lru-test 100000 2>&1 || true"]
+        assert {[regexp {\d+ Gets/sec \| Hits: \d+ \(\d+\.\d+%\) \| Misses: \d+} $shown]}
+        assert {![regexp -nocase error $shown]}
+        expr {[info_field evicted_keys] > 0}
+    }
+} 1
+check_in 2 "redis-cli --stat shows keys, memory and clients, again and again" {
     set port [$current_server port]
+    r RPUSH l a
     set shown [exec sh -c "timeout 1 stdbuf -oL redis-cli -p $port -i 0.2 --stat 2>&1 || true"]
-    assert {[regexp {keys +mem +clients} $shown]}
-    assert {[regexp -line {^0 +\d.*[MK] +\d+ +0 +\d+ } $shown]}
+    assert {[regexp {keys +mem +clients +blocked +requests +connections} $shown]}
+    set rows [regexp -all -line {^1 +\d[\d.]*[KMG] +\d+ +0 +\d+ \(\+\d+\) +\d+ *$} $shown]
+    expr {$rows >= 2}
+} 1
+check_in 2 "redis-cli --latency measures" {
     regexp {^\d+ \d+ \d+\.\d+ \d+} [cli --raw -i 0.3 --latency]
+} 1
+check_in 2 "redis-cli --latency-history and --latency-dist measure" {
+    set port [$current_server port]
+    set shown [exec sh -c "timeout 1 stdbuf -oL redis-cli -p $port --raw -i 0.2 --latency-history 2>&1 || true"]
+    assert {[regexp -all -line {^\d+ \d+ \d+\.\d+ \d+} $shown] >= 1}
+    string match "*milliseconds*From 0 to 100%*" [exec sh -c "timeout 1 stdbuf -oL redis-cli -p $port -i 0.2 --latency-dist 2>&1 || true"]
 } 1
 
 # What redis-benchmark prints, checked: no error, no warning, a figure for each test.

@@ -1,0 +1,38 @@
+// Named checks of the JavaScript clients: each runs on an empty server; the sum is printed last.
+'use strict';
+
+const assert = require('node:assert/strict');
+const { setTimeout: sleep } = require('node:timers/promises');
+
+const port = Number(process.env.PACKLIST_PORT);
+const patience = process.env.PACKLIST_SLOW ? 60000 : 20000;
+const found = [];
+
+function check(name, run) {
+  found.push({ name, run });
+}
+
+async function waitUntil(condition) {
+  for (const deadline = Date.now() + patience; !(await condition()); await sleep(5)) {
+    if (Date.now() > deadline) throw new Error('waited in vain');
+  }
+}
+
+/** Runs all checks, each after `prepare`, and ends the process; connections that a failure left open
+ *  shall not hold it. */
+async function runChecks(prepare) {
+  let failed = 0;
+  for (const { name, run } of found) {
+    try {
+      await prepare();
+      await Promise.race([run(), sleep(patience, null, { ref: false }).then(() => { throw new Error('too slow'); })]);
+    } catch (error) {
+      failed++;
+      console.log(`FAILED: ${name}: ${error.stack}`);
+    }
+  }
+  console.log(`${found.length - failed} passed, ${failed} failed`);
+  process.exit(failed ? 1 : 0);
+}
+
+module.exports = { assert, check, patience, port, runChecks, sleep, waitUntil };

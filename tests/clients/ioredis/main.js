@@ -1,0 +1,187 @@
+// ioredis against the server.
+'use strict';
+
+const { Redis } = require('ioredis');
+const { once } = require('node:events');
+const { assert, check, patience, port, runChecks, waitUntil } = require('../checks.js');
+
+const admin = new Redis(port);
+
+/** Runs `use` with clients of its own. */
+async function withClients(count, use, options = {}) {
+  const clients = Array.from({ length: count }, () => new Redis({ port, ...options }));
+  try {
+    return await use(...clients);
+  } finally {
+    for (const client of clients) client.disconnect();
+  }
+}
+
+async function waitBlocked(count) {
+  await waitUntil(async () => (await admin.info('clients')).includes(`blocked_clients:${count}\r\n`));
+}
+
+check('a client becomes ready, names itself and chooses its database', () => withClients(1, async (client) => {
+  await once(client, 'ready');
+  assert.equal(client.status, 'ready');
+  assert.match(await client.client('INFO'), / name=worker .*db=3 .*lib-name=ioredis/);
+  await client.set('k', 'v');
+  assert.deepEqual([await client.dbsize(), await admin.dbsize()], [1, 0]);
+}, { connectionName: 'worker', db: 3 }));
+
+check('what is sent comes back, byte for byte', () => withClients(1, async (client) => {
+  const bytes = Buffer.from(Array.from({ length: 100000 }, (_, i) => i & 255));
+  await client.set(Buffer.from([0, 13, 10, 255]), bytes);
+  assert.deepEqual(await client.getBuffer(Buffer.from([0, 13, 10, 255])), bytes);
+  await client.rpush('l', 'Grüße', 17);
+  assert.deepEqual(await client.lrange('l', 0, -1), ['Grüße', '17']);
+}));
+
+check('strings, keys and their expiry', () => withClients(1, async (client) => {
+  assert.equal(await client.set('k', '1', 'EX', 100, 'NX'), 'OK');
+  assert.equal(await client.set('k', '2', 'NX'), null);
+  assert.deepEqual([await client.incr('k'), await client.ttl('k'), await client.persist('k')], [2, 100, 1]);
+  assert.equal(await client.mset({ a: 1, b: 2 }), 'OK');
+  assert.deepEqual(await client.mget('a', 'nosuch', 'b'), ['1', null, '2']);
+  assert.deepEqual([await client.rename('a', 'c'), await client.copy('c', 'd'), await client.del('b', 'c')], ['OK', 1, 2]);
+  await client.psetex('soon', 20, 'v');
+  await waitUntil(async () => await client.get('soon') === null);
+  await assert.rejects(client.rpush('k', 'x'), { message: /^WRONGTYPE/ });
+  await assert.rejects(client.call('NOSUCH', 'k'), { message: /unknown command 'NOSUCH'/ });
+}));
+
+check('lists', () => withClients(1, async (client) => {
+  assert.equal(await client.rpush('l', 'a', 'b', 'c', 'd'), 4);
+  assert.deepEqual([await client.lpop('l'), await client.rpop('l', 2), await client.lpop('nosuch', 2)],
+    ['a', ['d', 'c'], null]);
+  assert.deepEqual([await client.linsert('l', 'AFTER', 'b', 'x'), await client.lpos('l', 'x')], [2, 1]);
+  assert.deepEqual([await client.lmove('l', 'm', 'LEFT', 'RIGHT'), await client.lmpop(2, 'nosuch', 'm', 'LEFT')],
+    ['b', ['m', ['b']]]);
+}));
+
+check('commands that were not awaited are pipelined and answered in order', () => withClients(1, async (client) => {
+  const answers = await Promise.all(Array.from({ length: 5000 }, (_, i) => client.rpush('l', i)));
+  assert.deepEqual(answers, Array.from({ length: 5000 }, (_, i) => i + 1));
+}));
+
+check('automatic pipelining', () => withClients(1, async (client) => {
+  await Promise.all(Array.from({ length: 1000 }, (_, i) => client.set(`k:${i}`, i)));
+  const answers = await Promise.all(Array.from({ length: 1000 }, (_, i) => client.get(`k:${i}`)));
+  assert.deepEqual(answers, Array.from({ length: 1000 }, (_, i) => String(i)));
+}, { enableAutoPipelining: true }));
+
+check('a pipeline gives each answer or error', () => withClients(1, async (client) => {
+  const [set, wrong, length] = await client.pipeline().set('s', 'text').lpush('s', 'x').strlen('s').exec();
+  assert.deepEqual([set, length], [[null, 'OK'], [null, 4]]);
+  assert.match(wrong[0].message, /^WRONGTYPE/);
+}));
+
+check('a transaction runs as one', () => withClients(1, async (client) => {
+  assert.deepEqual(await client.multi().set('n', 1).incr('n').lrange('nosuch', 0, -1).get('n').exec(),
+    [[null, 'OK'], [null, 2], [null, []], [null, '2']]);
+  await client.multi({ pipeline: false });
+  assert.equal(await client.rpush('l', 'x'), 'QUEUED');
+  assert.deepEqual(await client.exec(), [[null, 1]]);
+  await assert.rejects(client.multi().set('k', 'v').call('NOSUCH').exec(), { message: /^EXECABORT/ });
+  assert.equal(await client.exists('k'), 0);
+}));
+
+check('a watched key that changed stops the transaction', () => withClients(1, async (client) => {
+  await client.watch('k');
+  await admin.set('k', 'other');
+  assert.equal(await client.multi().set('k', 'mine').exec(), null);
+  await client.watch('k');
+  await client.unwatch();
+  await admin.set('k', 'again');
+  assert.deepEqual(await client.multi().get('k').exec(), [[null, 'again']]);
+}));
+
+check('blocking pops wait for an element, or in vain', () => withClients(1, async (client) => {
+  assert.equal(await client.blpop('q', 0.05), null);
+  for (const [start, wanted] of [
+    [() => client.blpop('p', 'q', 0), ['q', 'job']],
+    [() => client.brpop('q', patience / 1000), ['q', 'job']],
+    [() => client.blmove('q', 'done', 'LEFT', 'RIGHT', 0), 'job'],
+    [() => client.brpoplpush('q', 'done', 0), 'job'],
+    [() => client.blmpop(0, 2, 'p', 'q', 'LEFT', 'COUNT', 10), ['q', ['job']]],
+  ]) {
+    const answer = start();
+    await waitBlocked(1);
+    await admin.rpush('q', 'job');
+    assert.deepEqual(await answer, wanted);
+  }
+}));
+
+check('blocked workers share the jobs', () => withClients(5, async (...workers) => {
+  const done = [];
+  const work = workers.map(async (worker) => {
+    for (let item; (item = await worker.blpop('jobs', 0))[1] !== 'stop';) done.push(Number(item[1]));
+  });
+  for (let i = 0; i < 500; i++) admin.rpush('jobs', i);
+  admin.rpush('jobs', ...workers.map(() => 'stop'));
+  await Promise.all(work);
+  assert.deepEqual(done.sort((a, b) => a - b), Array.from({ length: 500 }, (_, i) => i));
+}));
+
+check('messages reach channels, patterns and shard channels', () => withClients(1, async (client) => {
+  const heard = [];
+  client.on('message', (channel, message) => heard.push(['message', channel, message]));
+  client.on('pmessage', (pattern, channel, message) => heard.push(['pmessage', pattern, channel, message]));
+  client.on('smessage', (channel, message) => heard.push(['smessage', channel, message]));
+  assert.equal(await client.subscribe('news', 'sport'), 2);
+  assert.equal(await client.psubscribe('n*'), 3);
+  assert.equal(await client.ssubscribe('shard'), 1);
+  assert.equal(await admin.publish('news', 'hello'), 2);
+  assert.equal(await admin.spublish('shard', 's'), 1);
+  await waitUntil(() => heard.length === 3);
+  assert.deepEqual(heard, [['message', 'news', 'hello'], ['pmessage', 'n*', 'news', 'hello'], ['smessage', 'shard', 's']]);
+  assert.deepEqual((await admin.pubsub('CHANNELS')).sort(), ['news', 'sport']);
+  assert.equal(await client.unsubscribe('news', 'sport'), 1);
+  assert.equal(await client.punsubscribe(), 0);
+  await client.sunsubscribe();
+  assert.equal(await client.set('k', 'v'), 'OK');
+}));
+
+check('keyspace events', () => withClients(1, async (client) => {
+  await admin.config('SET', 'notify-keyspace-events', 'Ex');
+  await client.subscribe('__keyevent@0__:expired');
+  const event = once(client, 'message');
+  await admin.set('k', 'v', 'PX', 20);
+  assert.deepEqual(await event, ['__keyevent@0__:expired', 'k']);
+  await admin.config('SET', 'notify-keyspace-events', '');
+}));
+
+check('a client that was cut off reconnects, subscribes again and waits again', () => withClients(2, async (client, listener) => {
+  const heard = [];
+  listener.on('message', (_, message) => heard.push(message));
+  await listener.subscribe('news');
+  const answer = client.blpop('q', 0);
+  await waitBlocked(1);
+  const ids = [...(await admin.client('LIST')).matchAll(/^id=(\d+) .* cmd=(blpop|subscribe) /gm)].map((match) => match[1]);
+  assert.equal(ids.length, 2);
+  for (const id of ids) assert.equal(await admin.client('KILL', 'ID', id), 1);
+  await waitBlocked(1);
+  await admin.rpush('q', 'job');
+  assert.deepEqual(await answer, ['q', 'job']);
+  await waitUntil(() => admin.publish('news', 'again'));
+  await waitUntil(() => heard.includes('again'));
+}));
+
+check('keys are scanned as a stream', () => withClients(1, async (client) => {
+  await client.mset(Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`key:${i}`, i])));
+  const keys = new Set();
+  for await (const some of client.scanStream({ match: 'key:*', count: 100 })) some.forEach((key) => keys.add(key));
+  assert.equal(keys.size, 1000);
+}));
+
+check('MONITOR shows the commands of others', () => withClients(1, async (client) => {
+  const monitor = await client.monitor();
+  const shown = once(monitor, 'monitor');
+  await admin.set('k', 'a value');
+  assert.deepEqual((await shown)[1], ['set', 'k', 'a value']);
+  monitor.disconnect();
+}));
+
+runChecks(async () => {
+  await admin.flushall();
+});

@@ -1,0 +1,194 @@
+// node-redis against the server, in RESP2 and RESP3.
+'use strict';
+
+const { RESP_TYPES, WatchError, createClient, createClientPool } = require('redis');
+const { assert, check, patience, port, runChecks, waitUntil } = require('../checks.js');
+
+let admin;
+
+/** Runs `use` with connected clients of its own. */
+async function withClients(RESP, count, use, options = {}) {
+  const clients = Array.from({ length: count }, () =>
+    createClient({ RESP, ...options, socket: { port, reconnectStrategy: 10 } }).on('error', () => {}));
+  try {
+    await Promise.all(clients.map((client) => client.connect()));
+    return await use(...clients);
+  } finally {
+    for (const client of clients) if (client.isOpen) client.destroy();
+  }
+}
+
+async function waitBlocked(count) {
+  await waitUntil(async () => (await admin.info('clients')).includes(`blocked_clients:${count}\r\n`));
+}
+
+function checkBoth(name, use, count = 1, options = {}) {
+  for (const RESP of [2, 3]) {
+    check(`${name} (RESP${RESP})`, () => withClients(RESP, count, (...clients) => use(...clients, RESP), options));
+  }
+}
+
+checkBoth('a client names itself and chooses its database', async (client, RESP) => {
+  const info = await client.clientInfo();
+  assert.deepEqual([info.name, info.db, info.resp, info.libName], ['worker', 3, RESP, 'node-redis']);
+  assert.equal(await client.set('k', 'v'), 'OK');
+  assert.deepEqual([await client.dbSize(), await admin.dbSize()], [1, 0]);
+}, 1, { name: 'worker', database: 3 });
+
+checkBoth('what is sent comes back, byte for byte', async (client) => {
+  const bytes = Buffer.from(Array.from({ length: 100000 }, (_, i) => i & 255));
+  const buffers = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  await client.set(Buffer.from([0, 13, 10, 255]), bytes);
+  assert.deepEqual(await buffers.get(Buffer.from([0, 13, 10, 255])), bytes);
+});
+
+checkBoth('strings, keys and their expiry', async (client) => {
+  assert.equal(await client.set('k', '1', { expiration: { type: 'EX', value: 100 }, condition: 'NX' }), 'OK');
+  assert.equal(await client.set('k', '2', { condition: 'NX' }), null);
+  assert.deepEqual([await client.incr('k'), await client.ttl('k'), await client.persist('k')], [2, 100, 1]);
+  assert.equal(await client.incrByFloat('k', 0.5), '2.5');
+  await client.mSet({ a: '1', b: '2' });
+  assert.deepEqual(await client.mGet(['a', 'nosuch', 'b']), ['1', null, '2']);
+  assert.deepEqual([await client.rename('a', 'c'), await client.copy('c', 'd'), await client.del(['b', 'c'])], ['OK', 1, 2]);
+  assert.equal(await client.lcs('d', 'd'), '1');
+  await client.pSetEx('soon', 20, 'v');
+  await waitUntil(async () => await client.get('soon') === null);
+  await assert.rejects(client.rPush('k', 'x'), { message: /^WRONGTYPE/ });
+  await assert.rejects(client.sendCommand(['NOSUCH', 'k']), { message: /unknown command 'NOSUCH'/ });
+});
+
+checkBoth('lists', async (client) => {
+  assert.equal(await client.rPush('l', ['a', 'b', 'c', 'd']), 4);
+  assert.deepEqual([await client.lPop('l'), await client.rPopCount('l', 2), await client.lPopCount('nosuch', 2)],
+    ['a', ['d', 'c'], null]);
+  assert.deepEqual([await client.lInsert('l', 'AFTER', 'b', 'x'), await client.lPos('l', 'x'), await client.lPosCount('l', 'b', 0)],
+    [2, 1, [0]]);
+  assert.deepEqual([await client.lMove('l', 'm', 'LEFT', 'RIGHT'), await client.lmPop(['nosuch', 'm'], 'LEFT')],
+    ['b', ['m', ['b']]]);
+});
+
+checkBoth('commands that were not awaited are pipelined and answered in order', async (client) => {
+  const answers = await Promise.all(Array.from({ length: 5000 }, (_, i) => client.rPush('l', String(i))));
+  assert.deepEqual(answers, Array.from({ length: 5000 }, (_, i) => i + 1));
+});
+
+checkBoth('a pipeline without a transaction', async (client) => {
+  assert.deepEqual(await client.multi().set('n', '1').incr('n').get('n').execAsPipeline(), ['OK', 2, '2']);
+});
+
+checkBoth('a transaction runs as one', async (client) => {
+  assert.deepEqual(await client.multi().set('n', '1').incr('n').lRange('nosuch', 0, -1).get('n').exec(), ['OK', 2, [], '2']);
+  await assert.rejects(client.multi().set('k', 'v').addCommand(['NOSUCH']).exec(), { message: /unknown command|EXECABORT/ });
+  assert.equal(await client.exists('k'), 0);
+  await assert.rejects(client.multi().set('s', 'text').lPush('s', 'x').exec(), (error) =>
+    error.replies[0] === 'OK' && /^WRONGTYPE/.test(error.replies[1].message));
+});
+
+checkBoth('a watched key that changed stops the transaction', async (client) => {
+  await client.watch('k');
+  await admin.set('k', 'other');
+  await assert.rejects(client.multi().set('k', 'mine').exec(), WatchError);
+  await client.watch('k');
+  assert.deepEqual(await client.multi().get('k').exec(), ['other']);
+});
+
+checkBoth('blocking pops wait for an element, or in vain', async (client) => {
+  assert.equal(await client.blPop('q', 0.05), null);
+  for (const [start, wanted] of [
+    [() => client.blPop(['p', 'q'], 0), { key: 'q', element: 'job' }],
+    [() => client.brPop('q', patience / 1000), { key: 'q', element: 'job' }],
+    [() => client.blMove('q', 'done', 'LEFT', 'RIGHT', 0), 'job'],
+    [() => client.brPopLPush('q', 'done', 0), 'job'],
+    [() => client.blmPop(0, ['p', 'q'], 'LEFT', { COUNT: 10 }), ['q', ['job']]],
+  ]) {
+    const answer = start();
+    await waitBlocked(1);
+    await admin.rPush('q', 'job');
+    assert.equal(JSON.stringify(await answer), JSON.stringify(wanted));
+  }
+});
+
+checkBoth('messages reach channels, patterns and shard channels', async (client) => {
+  const heard = [];
+  const hear = (message, channel) => heard.push([message, channel]);
+  await client.subscribe(['news', 'sport'], hear);
+  await client.pSubscribe('n*', hear);
+  await client.sSubscribe('shard', hear);
+  assert.equal(await admin.publish('news', 'hello'), 2);
+  assert.equal(await admin.sPublish('shard', 's'), 1);
+  await waitUntil(() => heard.length === 3);
+  assert.deepEqual(heard, [['hello', 'news'], ['hello', 'news'], ['s', 'shard']]);
+  assert.deepEqual((await admin.pubSubChannels()).sort(), ['news', 'sport']);
+  assert.equal(await admin.pubSubNumPat(), 1);
+  await client.unsubscribe();
+  await client.pUnsubscribe();
+  await client.sUnsubscribe();
+  assert.equal(await client.incr('n'), 1);
+});
+
+check('commands and messages share a connection in RESP3', () => withClients(3, 1, async (client) => {
+  const heard = [];
+  await client.subscribe('news', (message) => heard.push(message));
+  assert.equal(await client.incr('n'), 1);
+  assert.equal(await client.publish('news', 'to myself'), 1);
+  assert.deepEqual(await client.multi().incr('n').publish('news', 'in a transaction').exec(), [2, 1]);
+  await waitUntil(() => heard.length === 2);
+  assert.deepEqual(heard, ['to myself', 'in a transaction']);
+}));
+
+checkBoth('keyspace events', async (client) => {
+  const heard = [];
+  await admin.configSet('notify-keyspace-events', 'Ex');
+  await client.subscribe('__keyevent@0__:expired', (key) => heard.push(key));
+  await admin.pSetEx('k', 20, 'v');
+  await waitUntil(() => heard.length === 1);
+  assert.deepEqual(heard, ['k']);
+  await admin.configSet('notify-keyspace-events', '');
+});
+
+checkBoth('a client that was cut off reconnects and subscribes again', async (client, listener) => {
+  const heard = [];
+  await listener.subscribe('news', (message) => heard.push(message));
+  const id = await client.clientId();
+  assert.equal(await admin.clientKill({ filter: 'ID', id }), 1);
+  assert.equal(await admin.clientKill({ filter: 'TYPE', type: 'pubsub' }), 1);
+  await waitUntil(async () => await client.clientId().catch(() => id) !== id);
+  await waitUntil(() => admin.publish('news', 'again'));
+  await waitUntil(() => heard.includes('again'));
+}, 2);
+
+checkBoth('keys are scanned', async (client) => {
+  await client.mSet(Array.from({ length: 1000 }, (_, i) => [`key:${i}`, String(i)]));
+  const found = new Set();
+  for await (const keys of client.scanIterator({ MATCH: 'key:*', COUNT: 100 })) keys.forEach((key) => found.add(key));
+  assert.equal(found.size, 1000);
+});
+
+checkBoth('the figures and switches of operators are understood', async (client) => {
+  await client.rPush('l', ['a', 'b']);
+  assert.match(await client.info(), /^loading:0\r$/m);
+  assert.deepEqual({ ...await client.configGet('list-max-listpack-*') }, { 'list-max-listpack-size': '-2' });
+  assert.ok(await client.memoryUsage('l') > 0);
+  assert.equal(await client.objectEncoding('l'), 'listpack');
+  assert.ok((await client.clientList()).some((one) => one.libName === 'node-redis'));
+  assert.equal((await client.commandInfo(['lpush']))[0].arity, -3);
+});
+
+for (const RESP of [2, 3]) {
+  check(`a pool serves many at once (RESP${RESP})`, async () => {
+    const pool = createClientPool({ RESP, socket: { port } }, { minimum: 2, maximum: 5 });
+    await pool.connect();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => pool.incr('n')));
+    assert.deepEqual(answers.sort((a, b) => a - b), Array.from({ length: 200 }, (_, i) => i + 1));
+    const popped = pool.blPop('q', 0);
+    await waitBlocked(1);
+    await pool.rPush('q', 'job');
+    assert.equal((await popped).element, 'job');
+    await pool.close();
+  });
+}
+
+runChecks(async () => {
+  admin ??= await createClient({ socket: { port } }).connect();
+  await admin.flushAll();
+});
