@@ -13,6 +13,7 @@
 #include "server/lazyfree.h"
 #include "server/listeners.h"
 #include "server/server_run.h"
+#include "server/slow.h"
 #include "types/value.h"
 
 #include <signal.h>
@@ -94,6 +95,7 @@ bool server_start(const char **error) {
     lazyfree_start(server.net);
     expire_start((int)server.config.databases);
     evict_configure();
+    slow_configure();
     server.blocking = blocking_new(server.net, (int)server.config.databases);
     watches_init(&server.watches, (int)server.config.databases);
     pubsub_init(&server.pubsub);
@@ -130,7 +132,9 @@ void server_free(void) {
     lazyfree_finish();
     for (int64_t i = 0; i < server.config.databases; i++) keyspace_free(server.keyspaces[i]);
     mem_free(server.keyspaces);
-    mem_free(server.stats.by_command);
+    stats_free(&server.stats);
+    slowlog_reset(&server.slowlog);
+    latency_forget_all(&server.latency);
     resp_parser_free(&server.parser);
     reply_free(&server.reply);
     reply_free(&server.pushes);
