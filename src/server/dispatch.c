@@ -217,8 +217,8 @@ static __attribute__((noinline)) void renew_clock(void) {
 
 /* A command was answered, from `begin` of the reply on, after so many ticks of its own. */
 static inline void count_call(const struct session *session, const struct reply *reply,
-                              size_t begin, const struct command *command,
-                              const struct slice *argv, size_t argc, uint64_t ticks) {
+                              size_t begin, const struct command *command, const struct slice *argv,
+                              size_t argc, uint64_t ticks) {
     struct command_stats *stats = &server.stats.by_command[command_index(command)];
     if (count_error(reply, begin)) stats->failed++;
     stats_count_call(stats, ticks, server.config.latency_tracking);

@@ -93,6 +93,7 @@ bool server_start(const char **error) {
     if (!server.net) return false;
     make_keyspaces();
     lazyfree_start(server.net);
+    session_list_init(&server.sessions);
     expire_start((int)server.config.databases);
     evict_configure();
     slow_configure();
@@ -121,6 +122,7 @@ void server_stop(void) {
     cron_stop();
     expire_stop();
     while (server.sessions.first) session_close(server.sessions.first);
+    session_list_free(&server.sessions);
     blocking_free(server.blocking);
     watches_free(&server.watches);
     monitors_free(&server.monitors);

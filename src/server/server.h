@@ -47,7 +47,7 @@ struct server {
     struct slowlog slowlog;
     struct latency_monitor latency;
     uint64_t slow_ticks; /* commands that take so long are noted: server/slow.h */
-    int64_t now_ms; /* wall clock when the batch began, or the command, if it is 1 ms older */
+    int64_t now_ms;      /* wall clock when the batch began, or the command, if it is 1 ms older */
     int64_t start_ms;
     size_t startup_memory; /* mem_used() when it began to serve */
     uint64_t ticks;        /* clock_ticks at the end of the last command */
