@@ -30,8 +30,8 @@ struct waiter {
     struct args *args;
     bool (*serve)(struct call *call, struct slice key);
     void (*expire)(struct reply *reply); /* NULL: a null array */
-    struct timer_node timer; /* in the wheel when there is a deadline */
-    uint64_t ticks;          /* what the command took before it waited */
+    struct timer_node timer;             /* in the wheel when there is a deadline */
+    uint64_t ticks;                      /* what the command took before it waited */
     size_t wait_count;
     struct wait waits[];
 };
