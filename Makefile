@@ -5,6 +5,7 @@
 #   make test      install what is missing, build, run every test; the last line counts them
 #   make lint      the rules of the sources (utils/lint)
 #   make fuzz      long fuzzing runs, FUZZ_SECONDS each
+#   make readme    bring the README's table of commands up to date
 #   make unit      build the unit tests only
 #   make install   into $(DESTDIR)$(PREFIX)
 #   make clean
@@ -52,7 +53,7 @@ unit_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c))
 client_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/clients/*_test.c))
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 
-.PHONY: all run test lint fuzz unit clients fuzzers objects install clean
+.PHONY: all run test lint fuzz readme unit clients fuzzers objects install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(SERVER)
@@ -109,6 +110,9 @@ fuzz:
 
 lint: objects
 	@utils/lint $(B)
+
+readme: all
+	@utils/commands-table $(SERVER) README.md
 
 install: all
 	install -D $(SERVER) $(DESTDIR)$(PREFIX)/bin/packlist-server

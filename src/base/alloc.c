@@ -125,6 +125,14 @@ const char *mem_allocator_name(void) {
 
 void mem_decay(void) {}
 
+void mem_purge(void) {
+    malloc_trim(0);
+}
+
+void mem_print_stats(void (*write)(void *arg, const char *text), void *arg) {
+    write(arg, "The C library's allocator, which has no report.\n");
+}
+
 #else
 /* --- jemalloc --- */
 
@@ -303,6 +311,14 @@ _Static_assert(MALLCTL_ARENAS_ALL == 4096, "ALL_ARENAS spells MALLCTL_ARENAS_ALL
 
 void mem_decay(void) {
     mallctl("arena." ALL_ARENAS ".decay", NULL, NULL, NULL, 0);
+}
+
+void mem_purge(void) {
+    mallctl("arena." ALL_ARENAS ".purge", NULL, NULL, NULL, 0);
+}
+
+void mem_print_stats(void (*write)(void *arg, const char *text), void *arg) {
+    malloc_stats_print(write, arg, NULL);
 }
 
 #endif

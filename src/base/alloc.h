@@ -92,4 +92,10 @@ void mem_on_out_of_memory(void (*report)(size_t size));
  * being used; a server that has fallen idle calls this now and then. */
 void mem_decay(void);
 
+/* Returns all unused pages at once. May take milliseconds. */
+void mem_purge(void);
+
+/* The allocator's own report, in pieces of text. */
+void mem_print_stats(void (*write)(void *arg, const char *text), void *arg);
+
 #endif

@@ -93,6 +93,12 @@ uint64_t clock_ticks_to_us(uint64_t ticks) {
     return (uint64_t)((unsigned __int128)ticks * us_per_tick_scaled >> 64);
 }
 
+uint64_t clock_ticks_to_ns(uint64_t ticks) {
+    return (uint64_t)((unsigned __int128)ticks * us_per_tick_scaled * 1000 >> 64);
+}
+
 uint64_t clock_us_to_ticks(uint64_t us) {
-    return (uint64_t)(((unsigned __int128)us << 64) / us_per_tick_scaled);
+    unsigned __int128 scaled = (unsigned __int128)us << 64;
+    unsigned __int128 ticks = (scaled + us_per_tick_scaled - 1) / us_per_tick_scaled;
+    return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }

@@ -23,7 +23,11 @@ uint64_t clock_ticks(void);
  * to about one part in 10^4. */
 uint64_t clock_ticks_to_us(uint64_t ticks);
 
-/* The other way round, at most some hours. A division. */
+/* The same in nanoseconds; of differences below a century. */
+uint64_t clock_ticks_to_ns(uint64_t ticks);
+
+/* The smallest difference of clock_ticks() that clock_ticks_to_us turns into at least `us`;
+ * UINT64_MAX when that is beyond 64 bits. A division. */
 uint64_t clock_us_to_ticks(uint64_t us);
 
 #endif

@@ -49,7 +49,6 @@ void lrange_command(struct call *call);
 void lrem_command(struct call *call);
 void lset_command(struct call *call);
 void ltrim_command(struct call *call);
-void memory_help_command(struct call *call);
 void memory_usage_command(struct call *call);
 void mget_command(struct call *call);
 void move_command(struct call *call);

@@ -88,13 +88,3 @@ void memory_usage_command(struct call *call) {
     const struct entry *entry = find_or_null(call);
     if (entry) reply_integer(call->reply, (int64_t)value_allocated(entry));
 }
-
-void memory_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "USAGE <key> [SAMPLES <count>]",
-        "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the",
-        "    figure is always exact.",
-        NULL,
-    };
-    call_help(call, lines);
-}

@@ -31,6 +31,7 @@ struct waiter {
     bool (*serve)(struct call *call, struct slice key);
     void (*expire)(struct reply *reply); /* NULL: a null array */
     struct timer_node timer;             /* in the wheel when there is a deadline */
+    uint64_t ticks;                      /* what the command took before it waited */
     size_t wait_count;
     struct wait waits[];
 };
@@ -138,13 +139,25 @@ static void arm_timer(struct blocking *blocking) {
 
 static void end_wait(struct blocking *blocking, struct session *session);
 
-static void answer_timeout(struct waiter *waiter) {
+/* The waiter's answer stands in `reply` from `begin` on; it took `ticks` to write it. */
+static void count_answer(const struct waiter *waiter, const struct reply *reply, size_t begin,
+                         uint64_t ticks) {
+    dispatch_count_served(waiter->session, reply, begin, waiter->command, waiter->args->argv,
+                          waiter->args->argc, waiter->ticks + ticks);
+}
+
+/* Null, as for one whose time is up, or a whole error line. */
+static void answer_unserved(struct waiter *waiter, const char *error) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
-    if (waiter->expire)
+    size_t begin = reply->len;
+    if (error)
+        reply_error(reply, error);
+    else if (waiter->expire)
         waiter->expire(reply);
     else
         reply_null_array(reply);
+    count_answer(waiter, reply, begin, 0);
     session_side_end(session);
 }
 
@@ -152,7 +165,7 @@ static void on_deadline(struct timer_node *node, void *arg) {
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)node - offsetof(struct waiter, timer));
     struct session *session = waiter->session;
-    answer_timeout(waiter);
+    answer_unserved(waiter, NULL);
     end_wait(arg, session);
 }
 
@@ -189,6 +202,10 @@ void blocking_add(struct blocking *blocking, struct call *call,
     arm_timer(blocking);
 }
 
+void blocking_note_ticks(struct session *session, uint64_t ticks) {
+    session->waiter->ticks = ticks;
+}
+
 void blocking_remove(struct blocking *blocking, struct session *session) {
     struct waiter *waiter = session->waiter;
     if (!waiter) return;
@@ -209,13 +226,8 @@ static void end_wait(struct blocking *blocking, struct session *session) {
 
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error) {
     if (!session->waiter) return false;
-    if (with_error) {
-        struct reply *reply = session_side_begin(session);
-        reply_error(reply, "UNBLOCKED client unblocked via CLIENT UNBLOCK");
-        session_side_end(session);
-    } else {
-        answer_timeout(session->waiter);
-    }
+    answer_unserved(session->waiter,
+                    with_error ? "UNBLOCKED client unblocked via CLIENT UNBLOCK" : NULL);
     end_wait(blocking, session);
     return true;
 }
@@ -261,11 +273,17 @@ bool blocking_has_ready(const struct blocking *blocking) {
 static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
+    size_t begin = reply->len;
+    uint64_t begin_ticks = clock_ticks();
     struct call call =
         dispatch_call(session, reply, waiter->command, waiter->args->argv, waiter->args->argc);
     call.keyspace = server.keyspaces[key->database];
     call.database = key->database;
     bool is_served = waiter->serve(&call, name_of(key));
+    if (is_served) {
+        server.ticks = clock_ticks(); /* not the next command's time */
+        count_answer(waiter, reply, begin, server.ticks - begin_ticks);
+    }
     session_side_end(session);
     if (is_served && session->waiter) end_wait(blocking, session);
 }

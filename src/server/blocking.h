@@ -27,6 +27,9 @@ void blocking_free(struct blocking *blocking);
 void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request);
 
+/* What the session's command took before it began to wait. */
+void blocking_note_ticks(struct session *session, uint64_t ticks);
+
 /* A key was written: queues it if anyone waits for it. O(1); nearly free while nobody waits. */
 void blocking_signal(struct blocking *blocking, int database, struct slice key);
 

@@ -8,6 +8,7 @@
 #include "server/lazyfree.h"
 #include "server/publish.h"
 #include "server/server.h"
+#include "server/slow.h"
 #include "types/string.h"
 #include "types/value.h"
 
@@ -48,8 +49,10 @@ int64_t call_frequency(const struct call *call, const struct entry *entry) {
 
 static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
                                              struct slice key) {
+    uint64_t begin = slow_begin();
     server.stats.expired_keys++;
     call_remove(call, ref, key, EVENT_EXPIRED, "expired");
+    slow_end(LATENCY_EXPIRE_DELETE, begin);
 }
 
 struct keyref call_find_quiet(struct call *call, struct slice key) {

@@ -122,18 +122,29 @@ static bool filter_meets(const struct client_filter *filter, struct session *ses
     return client_filter_matches(filter, &facts);
 }
 
-/* Closes who meets the filter, the asking client only after it was answered; returns how many. */
+/* Closes a session if it meets the filter, the asking client's only after it was answered; did
+ * it? */
+static bool kill_if_met(const struct client_filter *filter, struct session *session,
+                        struct session *me) {
+    if (!filter_meets(filter, session, me)) return false;
+    if (session == me)
+        session_close_after_reply(session);
+    else
+        session_close(session);
+    return true;
+}
+
+/* Closes all that meet the filter; returns how many. One client's number is found in a table. */
 static int64_t kill_matching(const struct client_filter *filter, struct session *me) {
+    if (filter->id) {
+        struct session *named = session_by_id((uint64_t)filter->id);
+        return named && kill_if_met(filter, named, me);
+    }
     int64_t killed = 0;
     struct session *next;
     for (struct session *session = server.sessions.first; session; session = next) {
         next = session->next;
-        if (!filter_meets(filter, session, me)) continue;
-        if (session == me)
-            session_close_after_reply(session);
-        else
-            session_close(session);
-        killed++;
+        killed += kill_if_met(filter, session, me);
     }
     return killed;
 }

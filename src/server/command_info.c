@@ -61,6 +61,7 @@ static const struct named_bit command_flags[] = {
     {COMMAND_NO_MULTI, "no_multi"},
     {COMMAND_MOVABLE_KEYS, "movablekeys"},
     {COMMAND_ALLOW_BUSY, "allow_busy"},
+    {COMMAND_SKIP_SLOWLOG, "skip_slowlog"},
     {0, NULL},
 };
 

@@ -8,6 +8,7 @@
 #include "server/notify.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
 enum { ADDRESSES_MAX = 16, WORDS_MAX = 64 };
 
@@ -190,9 +191,38 @@ static bool parse_save_points(sds *place, const struct slice *words, size_t coun
     return true;
 }
 
+/* Six digits behind the point at most. */
+static sds append_percentile(sds out, double percent) {
+    char text[32];
+    size_t len = (size_t)snprintf(text, sizeof(text), "%f", percent);
+    while (text[len - 1] == '0') len--;
+    if (text[len - 1] == '.') len--;
+    return sds_append(out, slice_make(text, len));
+}
+
+static bool parse_percentiles(sds *place, const struct slice *words, size_t count, sds *error) {
+    sds out = sds_new(SLICE(""));
+    for (size_t i = 0; i < count; i++) {
+        double percent;
+        bool is_number = number_parse_double(words[i], &percent);
+        if (!is_number || !(percent >= 0 && percent <= 100)) {
+            sds_free(out);
+            return refuse(error, is_number ? "latency-tracking-info-percentiles parameters should "
+                                             "sit between [0.0,100.0]"
+                                           : "Invalid latency-tracking-info-percentiles "
+                                             "parameters");
+        }
+        if (i > 0) out = sds_append_cstr(out, " ");
+        out = append_percentile(out, percent);
+    }
+    sds_free(*place);
+    *place = out;
+    return true;
+}
+
 static bool takes_words(const struct config_directive *directive) {
     return directive->kind == CONFIG_ADDRESSES || directive->kind == CONFIG_OUTPUT_LIMITS ||
-           directive->kind == CONFIG_SAVE_POINTS;
+           directive->kind == CONFIG_SAVE_POINTS || directive->kind == CONFIG_PERCENTILES;
 }
 
 static bool parse_words(struct config *config, const struct config_directive *directive,
@@ -200,6 +230,8 @@ static bool parse_words(struct config *config, const struct config_directive *di
     if (directive->kind == CONFIG_ADDRESSES) return parse_addresses(config, words, count, error);
     if (directive->kind == CONFIG_OUTPUT_LIMITS)
         return parse_output_limits(config, words, count, error);
+    if (directive->kind == CONFIG_PERCENTILES)
+        return parse_percentiles(string_at(config, directive), words, count, error);
     return parse_save_points(string_at(config, directive), words, count, error);
 }
 
@@ -279,7 +311,8 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_ENUM:
         return sds_append_cstr(out, choice_name(directive->choices, *(int64_t *)place));
     case CONFIG_STRING:
-    case CONFIG_SAVE_POINTS: return sds_append(out, sds_slice(*(sds *)place));
+    case CONFIG_SAVE_POINTS:
+    case CONFIG_PERCENTILES: return sds_append(out, sds_slice(*(sds *)place));
     case CONFIG_ADDRESSES: return append_addresses(config, out);
     case CONFIG_OUTPUT_LIMITS: return append_output_limits(config->output_limits, out);
     case CONFIG_EVENTS: return notify_append(out, (uint32_t) * (int64_t *)place);
@@ -290,7 +323,8 @@ sds config_append_value(const struct config *config, const struct config_directi
 /* --- The whole --- */
 
 static bool owns_string(const struct config_directive *directive) {
-    return directive->kind == CONFIG_STRING || directive->kind == CONFIG_SAVE_POINTS;
+    return directive->kind == CONFIG_STRING || directive->kind == CONFIG_SAVE_POINTS ||
+           directive->kind == CONFIG_PERCENTILES;
 }
 
 void config_init(struct config *config) {

@@ -64,8 +64,13 @@ struct config {
     int64_t maxmemory_samples;      /* keys looked at to evict one */
     int64_t eviction_tenacity;      /* 0 … 100 */
     int64_t lfu_log_factor;
-    int64_t lfu_decay_time;       /* minutes */
-    int64_t active_expire_effort; /* 1 … 10 */
+    int64_t lfu_decay_time;          /* minutes */
+    int64_t active_expire_effort;    /* 1 … 10 */
+    int64_t slowlog_log_slower_than; /* microseconds; -1 = nothing is logged */
+    int64_t slowlog_max_len;
+    int64_t latency_monitor_threshold; /* milliseconds; 0 = off */
+    bool latency_tracking;
+    sds latency_percentiles; /* numbers separated by blanks, for INFO */
 
     /* What frees large values in another thread. */
     bool lazyfree_eviction;

@@ -7,6 +7,7 @@
 #include "server/limits.h"
 #include "server/listeners.h"
 #include "server/server.h"
+#include "server/slow.h"
 
 #include <errno.h>
 
@@ -75,6 +76,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_MAXMEMORY: apply_maxmemory(); break;
     case EFFECT_MAXMEMORY_CLIENTS: evict_account_clients(); break;
     case EFFECT_EVICTION: evict_configure(); break;
+    case EFFECT_SLOW: slow_configure(); break;
     }
     return true;
 }

@@ -153,7 +153,8 @@ static sds append_directive(sds out, const struct config *config,
     case CONFIG_STRING: out = append_word(out, sds_slice(*(const sds *)place)); break;
     case CONFIG_ADDRESSES: out = append_addresses(out, config); break;
     case CONFIG_OUTPUT_LIMITS: out = append_output_limits(out, config); break;
-    case CONFIG_EVENTS: out = append_value_word(out, config, directive); break;
+    case CONFIG_EVENTS:
+    case CONFIG_PERCENTILES: out = append_value_word(out, config, directive); break;
     default: out = config_append_value(config, directive, out); break;
     }
     return sds_append_cstr(out, "\n");

@@ -98,6 +98,17 @@ const struct config_directive config_table[] = {
     {"lazyfree-lazy-user-flush", CONFIG_BOOL, 0, AT(lazyfree_user_flush), 0, 0, "no", EFFECT_NONE,
      NULL},
 
+    /* What operators look at. */
+    {"slowlog-log-slower-than", CONFIG_INTEGER, 0, AT(slowlog_log_slower_than), -1, INT64_MAX,
+     "10000", EFFECT_SLOW, NULL},
+    {"slowlog-max-len", CONFIG_INTEGER, 0, AT(slowlog_max_len), 0, INT64_MAX, "128", EFFECT_NONE,
+     NULL},
+    {"latency-monitor-threshold", CONFIG_INTEGER, 0, AT(latency_monitor_threshold), 0, INT64_MAX,
+     "0", EFFECT_SLOW, NULL},
+    {"latency-tracking", CONFIG_BOOL, 0, AT(latency_tracking), 0, 0, "yes", EFFECT_NONE, NULL},
+    {"latency-tracking-info-percentiles", CONFIG_PERCENTILES, 0, AT(latency_percentiles), 0, 0,
+     "50 99 99.9", EFFECT_NONE, NULL},
+
     /* Facts. */
     {"save", CONFIG_SAVE_POINTS, CONFIG_FIXED, AT(save), 0, 0, "", EFFECT_NONE, NULL},
     {"appendonly", CONFIG_BOOL, CONFIG_FIXED, AT(appendonly), 0, 0, "no", EFFECT_NONE, NULL},
@@ -138,8 +149,7 @@ static const char *const harmless_names[] = {
     "enable-protected-configs", "hash-max-listpack-entries", "hash-max-listpack-value",
     "hash-max-ziplist-entries", "hash-max-ziplist-value", "hll-sparse-max-bytes",
     "ignore-warnings", "io-threads", "io-threads-do-reads", "jemalloc-bg-thread",
-    "key-load-delay", "latency-monitor-threshold", "latency-tracking",
-    "latency-tracking-info-percentiles", "lazyexpire-nested-arbitrary-keys",
+    "key-load-delay", "lazyexpire-nested-arbitrary-keys",
     "list-max-ziplist-entries", "list-max-ziplist-value", "loading-process-events-interval-bytes",
     "locale-collate", "lua-enable-deprecated-api", "lua-replicate-commands", "lua-time-limit",
     "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle",
@@ -157,7 +167,7 @@ static const char *const harmless_names[] = {
     "set-max-listpack-entries", "set-max-listpack-value", "set-proc-title",
     "shutdown-on-sigint", "shutdown-on-sigterm", "shutdown-timeout", "slave-announce-ip",
     "slave-announce-port", "slave-ignore-maxmemory", "slave-lazy-flush", "slave-priority",
-    "slave-read-only", "slave-serve-stale-data", "slowlog-log-slower-than", "slowlog-max-len",
+    "slave-read-only", "slave-serve-stale-data",
     "socket-mark-id", "stop-writes-on-bgsave-error", "stream-node-max-bytes",
     "stream-node-max-entries", "supervised", "syslog-facility", "syslog-ident",
     "tls-auth-clients", "tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers",

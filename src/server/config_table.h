@@ -15,7 +15,8 @@ enum config_kind {
     CONFIG_ADDRESSES,     /* config.bind */
     CONFIG_OUTPUT_LIMITS, /* config.output_limits: class hard soft seconds … */
     CONFIG_SAVE_POINTS,   /* sds; pairs of seconds and changes, or nothing */
-    CONFIG_EVENTS         /* int64_t; letters of notify-keyspace-events */
+    CONFIG_EVENTS,        /* int64_t; letters of notify-keyspace-events */
+    CONFIG_PERCENTILES    /* sds; numbers from 0 to 100, or nothing */
 };
 
 enum config_flag {
@@ -37,7 +38,8 @@ enum config_effect {
     EFFECT_LIST_LIMITS,
     EFFECT_MAXMEMORY,
     EFFECT_MAXMEMORY_CLIENTS,
-    EFFECT_EVICTION
+    EFFECT_EVICTION,
+    EFFECT_SLOW
 };
 
 struct config_choice {

@@ -9,6 +9,7 @@
 #include "server/pause.h"
 #include "server/server.h"
 #include "server/server_commands.h"
+#include "server/slow.h"
 #include "server/transaction.h"
 
 #include <stdio.h>
@@ -93,8 +94,7 @@ static const struct command *resolve(struct session *session, struct reply *repl
 }
 
 /* Was an error answered, from `begin` on? If so it is counted. */
-static bool count_error(size_t begin) {
-    const struct reply *reply = &server.reply;
+static bool count_error(const struct reply *reply, size_t begin) {
     if (reply->len <= begin || reply->data[begin] != '-') return false;
     server.stats.errors++;
     error_stats_count(&server.stats.by_error, slice_make(reply->data + begin, reply->len - begin));
@@ -215,20 +215,36 @@ static __attribute__((noinline)) void renew_clock(void) {
     server.clock_due = server.ticks + server.ticks_per_ms;
 }
 
+/* A command was answered, from `begin` of the reply on, after so many ticks of its own. */
+static inline void count_call(const struct session *session, const struct reply *reply,
+                              size_t begin, const struct command *command, const struct slice *argv,
+                              size_t argc, uint64_t ticks) {
+    struct command_stats *stats = &server.stats.by_command[command_index(command)];
+    if (count_error(reply, begin)) stats->failed++;
+    stats_count_call(stats, ticks, server.config.latency_tracking);
+    server.stats.commands++;
+    if (ticks >= server.slow_ticks) slow_note_command(session, command, argv, argc, ticks);
+}
+
+void dispatch_count_served(const struct session *session, const struct reply *reply, size_t begin,
+                           const struct command *command, const struct slice *argv, size_t argc,
+                           uint64_t ticks) {
+    count_call(session, reply, begin, command, argv, argc, ticks);
+}
+
 static void run(struct session *session, const struct command *command, const struct slice *argv,
                 size_t argc, bool may_block) {
-    struct command_stats *stats = &server.stats.by_command[command_index(command)];
     size_t begin = server.reply.len;
     uint64_t begin_ticks = server.ticks;
     struct call call = dispatch_call(session, &server.reply, command, argv, argc);
     call.may_block = may_block;
     command->run(&call);
-    if (count_error(begin)) stats->failed++;
     uint64_t ticks = clock_ticks();
-    stats->calls++;
-    stats->ticks += ticks - begin_ticks;
     server.ticks = ticks;
-    server.stats.commands++;
+    if (session->waiter)
+        blocking_note_ticks(session, ticks - begin_ticks); /* counted when it is answered */
+    else
+        count_call(session, &server.reply, begin, command, argv, argc, ticks - begin_ticks);
     if (server.monitors.count) monitor_feed(session, command, argv, argc);
 }
 
@@ -253,13 +269,13 @@ bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
     const struct command *command = resolve(session, &server.reply, argv, argc);
     if (command) session->last_command = command;
     if (!command || (before && !is_allowed(session, &server.reply, command))) {
-        count_error(begin);
+        count_error(&server.reply, begin);
         transaction_abort(session);
     } else if (server.pause_until_ms && pause_holds(flags_of(session, command))) {
         session->flags |= SESSION_PAUSED;
         return false;
     } else if (server.config.maxmemory && is_out_of_memory(session, command)) {
-        count_error(begin);
+        count_error(&server.reply, begin);
         transaction_abort(session);
     } else {
         run_or_queue(session, command, argv, argc);

@@ -21,6 +21,12 @@ void dispatch_queued(struct session *session, const struct command *command,
 struct call dispatch_call(struct session *session, struct reply *reply,
                           const struct command *command, const struct slice *argv, size_t argc);
 
+/* A command that waited was answered, from `begin` of the reply on: it counts from now on. `ticks`:
+ * what it took before and after the wait. */
+void dispatch_count_served(const struct session *session, const struct reply *reply, size_t begin,
+                           const struct command *command, const struct slice *argv, size_t argc,
+                           uint64_t ticks);
+
 /* Begins a batch of requests: the first one's time is counted from here. */
 void dispatch_begin(void);
 

@@ -7,6 +7,7 @@
 #include "server/call.h"
 #include "server/lazyfree.h"
 #include "server/server.h"
+#include "server/slow.h"
 
 #include <math.h>
 
@@ -73,8 +74,10 @@ static void evict_key(struct call *call, struct keyref *ref) {
         call_find_quiet(call, key); /* deletes it */
         return;
     }
+    uint64_t begin = slow_begin();
     server.stats.evicted_keys++;
     call_remove(call, ref, key, EVENT_EVICTED, "evicted");
+    slow_end(LATENCY_EVICTION_DELETE, begin);
 }
 
 static enum evict_result evict_keys(void) {
@@ -96,7 +99,11 @@ static enum evict_result evict_keys(void) {
 /* Evicts for a stretch. Nothing is evicted during a CLIENT PAUSE, so that the data stands still. */
 static enum evict_result run(void) {
     enum evict_result result = EVICT_DONE;
-    if (is_exceeded() && !server.pause_until_ms) result = evict_keys();
+    if (is_exceeded() && !server.pause_until_ms) {
+        uint64_t begin = slow_begin();
+        result = evict_keys();
+        slow_end(LATENCY_EVICTION_CYCLE, begin);
+    }
     evict.running = result == EVICT_INTERRUPTED;
     note_exceeded(result != EVICT_DONE);
     return result;

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "server/call.h"
 #include "server/server.h"
+#include "server/slow.h"
 
 enum {
     STRETCH_US = 300,
@@ -155,11 +156,12 @@ bool expire_step(void) {
         walk.running = false;
         return false;
     }
-    uint64_t start = clock_ticks();
+    uint64_t start = clock_ticks(), begin = slow_begin();
     server_update_clock();
     walk_stretch(start);
     uint64_t ticks = clock_ticks() - start;
     server.stats.expire_ticks += ticks;
+    slow_end(LATENCY_EXPIRE_CYCLE, begin);
     walk.budget_us -= (int64_t)clock_ticks_to_us(ticks);
     if (walk.running && walk.budget_us <= 0) {
         server.stats.expire_time_caps++;

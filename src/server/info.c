@@ -4,17 +4,17 @@
  * figure for them; a constant 0 stands where there is nothing to count (replication, scripts,
  * forks). */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "server/blocking.h"
 #include "server/command.h"
 #include "server/evict.h"
 #include "server/expire.h"
 #include "server/lazyfree.h"
+#include "server/memory_figures.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -88,28 +88,8 @@ static sds append_server(sds out) {
 
 /* --- Clients --- */
 
-/* What all sessions take together. */
-struct session_figures {
-    size_t allocated;
-    size_t largest_input;
-    size_t largest_output;
-};
-
-static struct session_figures session_figures(void) {
-    struct session_figures figures = {0};
-    for (struct session *session = server.sessions.first; session; session = session->next) {
-        struct conn *conn = conn_of_session(session);
-        size_t input = conn_input_allocated(conn);
-        size_t output = conn_pending_output(conn);
-        figures.allocated += session_allocated(session);
-        if (input > figures.largest_input) figures.largest_input = input;
-        if (output > figures.largest_output) figures.largest_output = output;
-    }
-    return figures;
-}
-
 static sds append_clients(sds out) {
-    struct session_figures figures = session_figures();
+    struct client_figures figures = client_figures_read();
     return sds_append_format(out,
                              "connected_clients:%zu\r\n"
                              "cluster_connections:0\r\n"
@@ -146,52 +126,8 @@ static sds append_bytes(sds out, const char *name, const char *human_name, size_
     return append_human(out, human_name, bytes);
 }
 
-static double ratio(size_t part, size_t whole) {
-    return whole ? (double)part / (double)whole : 0;
-}
-
-static long long difference(size_t a, size_t b) {
-    return (long long)a - (long long)b;
-}
-
-/* Bytes of physical memory that the process has, from /proc/self/statm; 0 where there is none. */
-static size_t resident_size(void) {
-    char text[128];
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    ssize_t len = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (len <= 0) return 0;
-    text[len] = 0;
-    char *after_total = NULL;
-    strtoul(text, &after_total, 10);
-    return strtoul(after_total, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
-}
-
-struct memory {
-    size_t used;
-    size_t resident;
-    size_t sessions;
-    size_t overhead; /* what is not keys and values */
-    size_t dataset;
-    struct mem_stats stats;
-};
-
-static struct memory read_memory(void) {
-    struct memory memory = {.used = mem_used(), .resident = resident_size()};
-    mem_stats_read(&memory.stats);
-    if (memory.used > server.stats.peak_memory) server.stats.peak_memory = memory.used;
-    memory.sessions = session_figures().allocated;
-    memory.overhead = server.startup_memory + memory.sessions;
-    for (int64_t i = 0; i < server.config.databases; i++)
-        memory.overhead += keyspace_table_allocated(server.keyspaces[i]);
-    memory.dataset = memory.used > memory.overhead ? memory.used - memory.overhead : 0;
-    return memory;
-}
-
-static sds append_used_memory(sds out, const struct memory *memory) {
-    size_t peak = server.stats.peak_memory;
-    size_t grown = memory->used > server.startup_memory ? memory->used - server.startup_memory : 0;
+static sds append_used_memory(sds out, const struct memory_figures *memory) {
+    size_t peak = memory->peak;
     out = append_bytes(out, "used_memory", "used_memory_human", memory->used);
     out = append_bytes(out, "used_memory_rss", "used_memory_rss_human", memory->resident);
     out = append_bytes(out, "used_memory_peak", "used_memory_peak_human", peak);
@@ -201,9 +137,9 @@ static sds append_used_memory(sds out, const struct memory *memory) {
                              "used_memory_startup:%zu\r\n"
                              "used_memory_dataset:%zu\r\n"
                              "used_memory_dataset_perc:%.2f%%\r\n",
-                             100 * ratio(memory->used, peak), memory->overhead,
-                             server.startup_memory, memory->dataset,
-                             100 * ratio(memory->dataset, grown));
+                             100 * memory_ratio(memory->used, peak), memory->overhead,
+                             memory->startup, memory->dataset,
+                             100 * memory_ratio(memory->dataset, memory->grown));
 }
 
 /* A directive's value, as CONFIG GET shows it. */
@@ -233,39 +169,42 @@ static sds append_limits(sds out) {
     return append_directive(out, "maxmemory_policy", "maxmemory-policy");
 }
 
-static sds append_fragmentation(sds out, const struct memory *memory) {
+static sds append_fragmentation(sds out, const struct memory_figures *memory) {
     const struct mem_stats *stats = &memory->stats;
-    return sds_append_format(
-        out,
-        "allocator_frag_ratio:%.2f\r\n"
-        "allocator_frag_bytes:%lld\r\n"
-        "allocator_rss_ratio:%.2f\r\n"
-        "allocator_rss_bytes:%lld\r\n"
-        "rss_overhead_ratio:%.2f\r\n"
-        "rss_overhead_bytes:%lld\r\n"
-        "mem_fragmentation_ratio:%.2f\r\n"
-        "mem_fragmentation_bytes:%lld\r\n"
-        "mem_not_counted_for_evict:0\r\n"
-        "mem_replication_backlog:0\r\n"
-        "mem_total_replication_buffers:0\r\n"
-        "mem_clients_slaves:0\r\n"
-        "mem_clients_normal:%zu\r\n"
-        "mem_cluster_links:0\r\n"
-        "mem_aof_buffer:0\r\n"
-        "mem_allocator:%s\r\n"
-        "active_defrag_running:0\r\n"
-        "lazyfree_pending_objects:%llu\r\n"
-        "lazyfreed_objects:%llu\r\n",
-        ratio(stats->active, stats->allocated), difference(stats->active, stats->allocated),
-        ratio(stats->resident, stats->active), difference(stats->resident, stats->active),
-        ratio(memory->resident, stats->resident), difference(memory->resident, stats->resident),
-        ratio(memory->resident, memory->used), difference(memory->resident, memory->used),
-        memory->sessions, mem_allocator_name(), (figure)lazyfree_pending_objects(),
-        (figure)lazyfree_freed_objects());
+    return sds_append_format(out,
+                             "allocator_frag_ratio:%.2f\r\n"
+                             "allocator_frag_bytes:%lld\r\n"
+                             "allocator_rss_ratio:%.2f\r\n"
+                             "allocator_rss_bytes:%lld\r\n"
+                             "rss_overhead_ratio:%.2f\r\n"
+                             "rss_overhead_bytes:%lld\r\n"
+                             "mem_fragmentation_ratio:%.2f\r\n"
+                             "mem_fragmentation_bytes:%lld\r\n"
+                             "mem_not_counted_for_evict:0\r\n"
+                             "mem_replication_backlog:0\r\n"
+                             "mem_total_replication_buffers:0\r\n"
+                             "mem_clients_slaves:0\r\n"
+                             "mem_clients_normal:%zu\r\n"
+                             "mem_cluster_links:0\r\n"
+                             "mem_aof_buffer:0\r\n"
+                             "mem_allocator:%s\r\n"
+                             "active_defrag_running:0\r\n"
+                             "lazyfree_pending_objects:%llu\r\n"
+                             "lazyfreed_objects:%llu\r\n",
+                             memory_ratio(stats->active, stats->allocated),
+                             memory_difference(stats->active, stats->allocated),
+                             memory_ratio(stats->resident, stats->active),
+                             memory_difference(stats->resident, stats->active),
+                             memory_ratio(memory->resident, stats->resident),
+                             memory_difference(memory->resident, stats->resident),
+                             memory_ratio(memory->resident, memory->used),
+                             memory_difference(memory->resident, memory->used), memory->sessions,
+                             mem_allocator_name(), (figure)lazyfree_pending_objects(),
+                             (figure)lazyfree_freed_objects());
 }
 
 static sds append_memory(sds out) {
-    struct memory memory = read_memory();
+    struct memory_figures memory = memory_figures_read();
     out = append_used_memory(out, &memory);
     out = sds_append_format(out,
                             "allocator_allocated:%zu\r\n"
@@ -467,6 +406,36 @@ static sds append_command_stats(sds out) {
     return out;
 }
 
+/* The percentiles are a directive's, so they are numbers. */
+static sds append_percentiles(sds out, const struct tick_histogram *latency) {
+    const char *at = server.config.latency_percentiles;
+    const char *comma = "";
+    while (*at) {
+        size_t len = strcspn(at, " ");
+        double percent = 0;
+        number_parse_double(slice_make(at, len), &percent);
+        uint64_t ns = clock_ticks_to_ns(tick_histogram_percentile(latency, percent));
+        out = sds_append_format(out, "%sp%.*s=%llu.%03llu", comma, (int)len, at, (figure)ns / 1000,
+                                (figure)ns % 1000);
+        comma = ",";
+        at += len + (at[len] != 0);
+    }
+    return out;
+}
+
+static sds append_latency_stats(sds out) {
+    size_t commands;
+    const struct command *all = command_all(&commands);
+    if (!server.config.latency_tracking) return out;
+    for (size_t i = 0; i < commands; i++) {
+        const struct tick_histogram *latency = server.stats.by_command[i].latency;
+        if (!latency) continue;
+        out = sds_append_format(out, "latency_percentiles_usec_%s:", all[i].name);
+        out = sds_append_cstr(append_percentiles(out, latency), "\r\n");
+    }
+    return out;
+}
+
 static sds append_error_stats(sds out) {
     const struct error_stats *errors = &server.stats.by_error;
     for (unsigned i = 0; i < errors->count; i++)
@@ -504,7 +473,7 @@ static const struct section {
     {"Modules", true, append_nothing},
     {"Commandstats", false, append_command_stats},
     {"Errorstats", true, append_error_stats},
-    {"Latencystats", false, append_nothing},
+    {"Latencystats", false, append_latency_stats},
     {"Cluster", true, append_cluster},
     {"Keyspace", true, append_keyspace},
 };

@@ -3,18 +3,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "server/call.h"
+#include "server/secret.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 
 /* --- Lines --- */
-
-static bool is_secret(const struct command *command, const struct slice *argv, size_t index) {
-    if (command->run == auth_command) return index > 0;
-    if (command->run != hello_command) return false;
-    for (size_t i = 2; i < index; i++) /* HELLO protocol … AUTH user password … */
-        if (slice_is(argv[i], "auth") && index <= i + 2) return true;
-    return false;
-}
 
 /* "address:port", or "unix:path". */
 static sds origin_of(const struct session *session) {
@@ -41,8 +34,9 @@ static void build_line(const struct session *session, const struct command *comm
     line = sds_append(line, SLICE("]"));
     for (size_t i = 0; i < argc; i++) {
         line = sds_append(line, SLICE(" "));
-        line = is_secret(command, argv, i) ? sds_append(line, SLICE("\"(redacted)\""))
-                                           : sds_append_quoted(line, argv[i]);
+        line = secret_is_argument(command, argv, i)
+                   ? sds_append(line, SLICE("\"" SECRET_SHOWN "\""))
+                   : sds_append_quoted(line, argv[i]);
     }
     server.monitors.line = sds_append(line, SLICE("\r\n"));
 }

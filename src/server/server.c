@@ -13,6 +13,7 @@
 #include "server/lazyfree.h"
 #include "server/listeners.h"
 #include "server/server_run.h"
+#include "server/slow.h"
 #include "types/value.h"
 
 #include <signal.h>
@@ -92,8 +93,10 @@ bool server_start(const char **error) {
     if (!server.net) return false;
     make_keyspaces();
     lazyfree_start(server.net);
+    session_list_init(&server.sessions);
     expire_start((int)server.config.databases);
     evict_configure();
+    slow_configure();
     server.blocking = blocking_new(server.net, (int)server.config.databases);
     watches_init(&server.watches, (int)server.config.databases);
     pubsub_init(&server.pubsub);
@@ -119,6 +122,7 @@ void server_stop(void) {
     cron_stop();
     expire_stop();
     while (server.sessions.first) session_close(server.sessions.first);
+    session_list_free(&server.sessions);
     blocking_free(server.blocking);
     watches_free(&server.watches);
     monitors_free(&server.monitors);
@@ -130,7 +134,9 @@ void server_free(void) {
     lazyfree_finish();
     for (int64_t i = 0; i < server.config.databases; i++) keyspace_free(server.keyspaces[i]);
     mem_free(server.keyspaces);
-    mem_free(server.stats.by_command);
+    stats_free(&server.stats);
+    slowlog_reset(&server.slowlog);
+    latency_forget_all(&server.latency);
     resp_parser_free(&server.parser);
     reply_free(&server.reply);
     reply_free(&server.pushes);

@@ -10,9 +10,11 @@
 #include "resp/reply.h"
 #include "server/command.h"
 #include "server/config.h"
+#include "server/latency.h"
 #include "server/monitor.h"
 #include "server/pubsub.h"
 #include "server/session.h"
+#include "server/slowlog.h"
 #include "server/stats.h"
 #include "server/watch.h"
 #include "store/eviction.h"
@@ -42,7 +44,10 @@ struct server {
     struct monitors monitors;
     struct pubsub pubsub;
     struct stats stats;
-    int64_t now_ms; /* wall clock when the batch began, or the command, if it is 1 ms older */
+    struct slowlog slowlog;
+    struct latency_monitor latency;
+    uint64_t slow_ticks; /* commands that take so long are noted: server/slow.h */
+    int64_t now_ms;      /* wall clock when the batch began, or the command, if it is 1 ms older */
     int64_t start_ms;
     size_t startup_memory; /* mem_used() when it began to serve */
     uint64_t ticks;        /* clock_ticks at the end of the last command */

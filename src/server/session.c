@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "ds/hashtable.h"
 #include "server/args.h"
 #include "server/blocking.h"
 #include "server/dispatch.h"
@@ -323,6 +324,23 @@ void session_resume_all(void) {
 
 /* --- Life --- */
 
+static struct slice key_of_id(const uint64_t *id) {
+    return slice_make((const char *)id, sizeof(*id));
+}
+
+static struct slice key_of_item(const void *item) {
+    return key_of_id(&((const struct session *)item)->id);
+}
+
+void session_list_init(struct session_list *list) {
+    static const struct hashtable_type type = {.key = key_of_item};
+    list->by_id = hashtable_new(&type);
+}
+
+void session_list_free(struct session_list *list) {
+    hashtable_free(list->by_id);
+}
+
 static void link_session(struct session *session) {
     struct session_list *list = &server.sessions;
     session->prev = list->last;
@@ -332,6 +350,7 @@ static void link_session(struct session *session) {
         list->first = session;
     list->last = session;
     list->count++;
+    hashtable_insert(list->by_id, session, hashtable_hash(key_of_item(session)));
 }
 
 static void unlink_session(struct session *session) {
@@ -345,6 +364,8 @@ static void unlink_session(struct session *session) {
     else
         list->last = session->prev;
     list->count--;
+    uint64_t hash = hashtable_hash(key_of_item(session));
+    hashtable_delete(list->by_id, hashtable_find_item(list->by_id, session, hash), hash);
 }
 
 /* Says why to a client that may not stay, and drops it. */
@@ -452,9 +473,9 @@ void session_close_after_reply(struct session *session) {
 }
 
 struct session *session_by_id(uint64_t id) {
-    struct session *session = server.sessions.first;
-    while (session && session->id != id) session = session->next;
-    return session;
+    struct slice key = key_of_id(&id);
+    hashtable_slot *slot = hashtable_find(server.sessions.by_id, key, hashtable_hash(key));
+    return slot ? hashtable_item(*slot) : NULL;
 }
 
 void session_set_name(struct session *session, struct slice name) {

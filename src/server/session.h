@@ -18,6 +18,7 @@
 struct args;
 struct call;
 struct command;
+struct hashtable;
 struct subscriber;
 struct transaction;
 struct waiter;
@@ -74,6 +75,7 @@ struct session_list {
     struct session *first;
     struct session *last;
     size_t count;
+    struct hashtable *by_id;
     struct session *resume_first; /* to be resumed before the loop sleeps */
     struct session *resume_last;
 };
@@ -111,10 +113,15 @@ void session_resume_later(struct session *session);
 /* Resumes all of those; before_poll. */
 void session_resume_all(void);
 
+/* O(1); NULL when there is none. */
 struct session *session_by_id(uint64_t id);
 
 /* Which type of client it is: of CLIENT LIST and CLIENT KILL, and of the output limits. */
 enum client_type session_type(const struct session *session);
+
+/* The list of sessions is set up and, when it is empty, taken down. */
+void session_list_init(struct session_list *list);
+void session_list_free(struct session_list *list);
 
 /* Sets the name (an empty one takes it away). The text was checked. */
 void session_set_name(struct session *session, struct slice name);

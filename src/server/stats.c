@@ -1,13 +1,29 @@
 #include "server/stats.h"
 
+#include "base/alloc.h"
 #include "server/command.h"
 
 #include <string.h>
 
-void stats_reset(struct stats *stats) {
+struct tick_histogram *stats_first_histogram(struct command_stats *stats) {
+    return stats->latency = mem_alloc_zeroed(sizeof(*stats->latency));
+}
+
+static size_t free_histograms(struct command_stats *by_command) {
     size_t commands;
     command_all(&commands);
+    for (size_t i = 0; i < commands; i++) mem_free(by_command[i].latency);
+    return commands;
+}
+
+void stats_free(struct stats *stats) {
+    free_histograms(stats->by_command);
+    mem_free(stats->by_command);
+}
+
+void stats_reset(struct stats *stats) {
     struct command_stats *by_command = stats->by_command;
+    size_t commands = free_histograms(by_command);
     memset(by_command, 0, commands * sizeof(*by_command));
     *stats = (struct stats){.by_command = by_command};
 }

@@ -3,7 +3,9 @@
 #define PACKLIST_SERVER_STATS_H
 
 #include "server/error_stats.h"
+#include "server/tick_histogram.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct command_stats {
@@ -11,6 +13,7 @@ struct command_stats {
     uint64_t ticks; /* clock_ticks spent */
     uint64_t rejected;
     uint64_t failed;
+    struct tick_histogram *latency; /* NULL until a call was counted in it (latency-tracking) */
 };
 
 enum { STATS_SAMPLES = 16 };
@@ -48,11 +51,29 @@ struct stats {
     struct command_stats *by_command; /* indexed by the command's place in the table */
 };
 
+/* Counts a call that took `ticks`; in the command's histogram too, if `tracked`. */
+static inline void stats_count_call(struct command_stats *stats, uint64_t ticks, bool tracked);
+
 /* Zeroes all counters (CONFIG RESETSTAT) but keeps what they are indexed by. */
 void stats_reset(struct stats *stats);
 
 /* One sample of a running total; and the average per second over the samples. */
 void rate_sample(struct rate *rate, uint64_t value, int64_t now_ms);
 uint64_t rate_per_second(const struct rate *rate);
+
+/* Frees what by_command owns, and itself. */
+void stats_free(struct stats *stats);
+
+/* For stats_count_call. */
+struct tick_histogram *stats_first_histogram(struct command_stats *stats);
+
+static inline void stats_count_call(struct command_stats *stats, uint64_t ticks, bool tracked) {
+    stats->calls++;
+    stats->ticks += ticks;
+    if (!tracked) return;
+    struct tick_histogram *latency = stats->latency;
+    if (__builtin_expect(!latency, 0)) latency = stats_first_histogram(stats);
+    tick_histogram_count(latency, ticks);
+}
 
 #endif

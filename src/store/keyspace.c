@@ -73,7 +73,11 @@ size_t keyspace_count(const struct keyspace *keyspace) {
 }
 
 size_t keyspace_table_allocated(const struct keyspace *keyspace) {
-    return hashtable_allocated(keyspace->table) + hashtable_allocated(keyspace->expiring);
+    return hashtable_allocated(keyspace->table);
+}
+
+size_t keyspace_expiring_allocated(const struct keyspace *keyspace) {
+    return hashtable_allocated(keyspace->expiring);
 }
 
 const struct hashtable *keyspace_table(const struct keyspace *keyspace) {

@@ -29,6 +29,9 @@ size_t keyspace_count(const struct keyspace *keyspace);
 /* Bytes of the table; entries not included. O(1). */
 size_t keyspace_table_allocated(const struct keyspace *keyspace);
 
+/* The same of the table of those that expire. O(1). */
+size_t keyspace_expiring_allocated(const struct keyspace *keyspace);
+
 /* Looks the key up. The result's entry is NULL when it is not there; the hash is set in any case,
  * for keyspace_add. O(1); the key that was found last is found again without hashing. */
 struct keyref keyspace_find(struct keyspace *keyspace, struct slice key);

@@ -246,6 +246,38 @@ check "CLIENT KILL spares who asks, unless SKIPME no" {
     assert_equal [$c call CLIENT KILL ID [$c call CLIENT ID] SKIPME no] 1
     $c is_closed
 } 1
+check "CLIENT KILL asks for all of its filters" {
+    set c [open_named victim]
+    set id [$c call CLIENT ID]
+    foreach filters {{TYPE pubsub} {TYPE master} {TYPE replica} {ADDR 1.2.3.4:5} {LADDR 1.2.3.4:5} {MAXAGE 1000}} {
+        assert_equal [r CLIENT KILL ID $id {*}$filters] 0
+    }
+    assert_equal [r CLIENT KILL ID [r CLIENT ID] ID $id TYPE normal USER default SKIPME yes] 1
+    $c is_closed
+} 1
+check "CLIENT KILL without an ID closes all that meet the filters" {
+    with_server {bind "127.0.0.1 127.0.0.2"} {
+        set port [$::current_server port]
+        set sockets [list [socket 127.0.0.2 $port] [socket 127.0.0.2 $port] [socket 127.0.0.2 $port]]
+        set c [client_open]
+        wait_until {[info_field connected_clients] >= 5}
+        assert_equal [$c call CLIENT KILL LADDR 127.0.0.2:$port MAXAGE 1000] 0
+        assert_equal [$c call CLIENT KILL LADDR 127.0.0.2:$port] 3
+        foreach socket $sockets {
+            assert_equal [read $socket] ""
+            close $socket
+        }
+        $c call PING
+    }
+} PONG
+check "numbers of clients are found among many, and only while they are there" {
+    set clients {}
+    for {set i 0} {$i < 200} {incr i} { lappend clients [client_open] }
+    set ids [lmap c $clients {$c call CLIENT ID}]
+    foreach id $ids { assert_equal [r CLIENT KILL ID $id] 1 }
+    foreach id $ids { assert_equal [r CLIENT KILL ID $id] 0 }
+    r CLIENT LIST ID {*}$ids
+} ""
 check "CLIENT KILL MAXAGE closes only old connections" {
     open_named young
     assert_equal [r CLIENT KILL MAXAGE 1000] 0

@@ -43,6 +43,12 @@ set directives {
     lfu-decay-time             1                    yes {0 0 1 1}                       {-1 abc}
     lfu-log-factor             10                   yes {0 0 10 10}                     {-1 abc}
     active-expire-effort       1                    yes {10 10 1 1}                     {0 11 abc}
+    slowlog-log-slower-than    10000                yes {-1 -1 0 0 10000 10000}         {-2 abc 1.5}
+    slowlog-max-len            128                  yes {0 0 1000000 1000000 128 128}   {-1 abc}
+    latency-monitor-threshold  0                    yes {100 100 0 0}                   {-1 abc}
+    latency-tracking           yes                  yes {no no yes yes}                 {1 ""}
+    latency-tracking-info-percentiles {50 99 99.9}  yes {"" "" {0 5.50 99.12345678 100.0} {0 5.5 99.123457 100}
+                                                         {50 99 99.9} {50 99 99.9}}     {abc {50 101} {-1} {50 x}}
 }
 
 proc config_get {name} {

@@ -92,6 +92,46 @@ check "INFO counts errors by their code" {
     error_of {r GET}
     list [info_field errorstat_WRONGTYPE] [info_field errorstat_ERR] [info_field total_error_replies]
 } {count=1 count=2 3}
+check "a command that waits counts when it is answered" {
+    r CONFIG RESETSTAT
+    set c [client_blocked BLPOP k 0]
+    assert {![regexp cmdstat_blpop [r INFO commandstats]]}
+    r RPUSH k a
+    $c read
+    r BLPOP k 0.001
+    string match calls=2,*rejected_calls=0,failed_calls=0 [info_field cmdstat_blpop]
+} 1
+check "an error given to a client that waited counts" {
+    r CONFIG RESETSTAT
+    r SET s text
+    set c [client_blocked BLMOVE k s LEFT LEFT 0]
+    r RPUSH k a
+    catch {$c read}
+    set c [client_blocked BLPOP other 0]
+    regexp {id=(\d+) [^\n]*cmd=blpop} [r CLIENT LIST] _ id
+    r CLIENT UNBLOCK $id ERROR
+    catch {$c read}
+    assert_equal [info_field errorstat_WRONGTYPE] count=1
+    assert_equal [info_field errorstat_UNBLOCKED] count=1
+    assert {[string match calls=1,*failed_calls=1 [info_field cmdstat_blpop]]}
+    string match calls=1,*failed_calls=1 [info_field cmdstat_blmove]
+} 1
+check "what EXEC runs counts beside EXEC" {
+    r CONFIG RESETSTAT
+    r MULTI
+    r SET a 1
+    r SET a 2
+    r EXEC
+    lmap command {multi set exec} {regexp -inline {^calls=\d+} [info_field cmdstat_$command]}
+} {calls=1 calls=2 calls=1}
+check "usec_per_call is usec divided by calls" {
+    r CONFIG RESETSTAT
+    r DEBUG SLEEP 0.01
+    r DEBUG SLEEP 0.01
+    regexp {calls=2,usec=(\d+),usec_per_call=([0-9.]+),} [info_field cmdstat_debug] _ usec per_call
+    assert {$usec >= 20000 && abs($usec / 2.0 - $per_call) <= 0.01}
+    string match {*.[0-9][0-9]} $per_call
+} 1
 check "CONFIG RESETSTAT zeroes the counters" {
     error_of {r NOSUCH}
     r CONFIG RESETSTAT

@@ -55,7 +55,11 @@ static void ticks_never_go_back_and_scale_linearly(void **state) {
     assert_true(short_time > 0);
     assert_true(long_time >> 30 >= short_time && long_time >> 30 <= short_time + 1);
     for (uint64_t us = 1; us < 1000000000; us *= 10)
-        assert_in_range(clock_ticks_to_us(clock_us_to_ticks(us) + 1), us - 1, us);
+        assert_int_equal(clock_ticks_to_us(clock_us_to_ticks(us)), us);
+    assert_int_equal(clock_us_to_ticks(0), 0);
+    assert_int_equal(clock_us_to_ticks(UINT64_MAX), UINT64_MAX);
+    uint64_t ns = clock_ticks_to_ns(1UL << 32);
+    assert_in_range(ns, short_time * 1000, short_time * 1000 + 999);
 }
 
 int main(void) {

@@ -1,0 +1,131 @@
+/* latency_commands: LATENCY, but for what it tells in words: latency_report.c. */
+#include "base/clock.h"
+#include "server/command_info.h"
+#include "server/server.h"
+#include "server/server_commands.h"
+
+/* --- The monitor's samples --- */
+
+static const struct latency_event *event_named(struct slice name) {
+    int kind = latency_kind_named(name);
+    return kind < 0 ? NULL : server.latency.events[kind];
+}
+
+void latency_history_command(struct call *call) {
+    const struct latency_event *event = event_named(call->argv[2]);
+    reply_array(call->reply, event ? event->count : 0);
+    for (unsigned i = 0; event && i < event->count; i++) {
+        const struct latency_sample *sample = latency_sample_at(event, i);
+        reply_array(call->reply, 2);
+        reply_integer(call->reply, sample->time_s);
+        reply_integer(call->reply, sample->ms);
+    }
+}
+
+void latency_latest_command(struct call *call) {
+    size_t mark = reply_begin(call->reply), count = 0;
+    for (int kind = 0; kind < LATENCY_KINDS; kind++) {
+        const struct latency_event *event = server.latency.events[kind];
+        if (!event) continue;
+        const struct latency_sample *last = latency_sample_at(event, event->count - 1);
+        count++;
+        reply_array(call->reply, 4);
+        reply_bulk_cstr(call->reply, latency_kind_name((enum latency_kind)kind));
+        reply_integer(call->reply, last->time_s);
+        reply_integer(call->reply, last->ms);
+        reply_integer(call->reply, event->max_ms);
+    }
+    reply_array_end(call->reply, mark, count);
+}
+
+void latency_reset_command(struct call *call) {
+    int64_t forgotten = 0;
+    for (int kind = 0; call->argc == 2 && kind < LATENCY_KINDS; kind++)
+        forgotten += latency_forget(&server.latency, (enum latency_kind)kind);
+    for (size_t i = 2; i < call->argc; i++) {
+        int kind = latency_kind_named(call->argv[i]);
+        if (kind >= 0) forgotten += latency_forget(&server.latency, (enum latency_kind)kind);
+    }
+    reply_integer(call->reply, forgotten);
+}
+
+/* --- Histograms of commands --- */
+
+/* The end of a step in nanoseconds. Steps double, from about a microsecond; that they are not round
+ * numbers is what clients know from Redis: 1, 2, 4, 8, 16, 33, 66, … when shown in
+ * microseconds. */
+static uint64_t step_end_ns(unsigned step) {
+    return (UINT64_C(1024) << step) + (UINT64_C(8) << step) - 1;
+}
+
+/* Pairs of a duration in microseconds and how many calls took no longer, where that grows. */
+static void answer_steps(struct reply *reply, const struct tick_histogram *histogram) {
+    size_t mark = reply_begin(reply), pairs = 0;
+    uint64_t seen = 0, shown = 0;
+    unsigned bucket = 0;
+    for (unsigned step = 0; bucket < TICK_HISTOGRAM_BUCKETS; step++) {
+        uint64_t end_ns = step_end_ns(step);
+        while (bucket < TICK_HISTOGRAM_BUCKETS &&
+               clock_ticks_to_ns(tick_histogram_end(bucket)) <= end_ns)
+            seen += histogram->counts[bucket++];
+        if (seen == shown) continue;
+        shown = seen;
+        pairs++;
+        reply_integer(reply, (int64_t)(end_ns / 1000));
+        reply_integer(reply, (int64_t)seen);
+    }
+    reply_map_end(reply, mark, pairs);
+}
+
+/* One command's histogram; false when it has none. */
+static bool answer_histogram(struct reply *reply, const struct command *command) {
+    const struct command_stats *stats = &server.stats.by_command[command_index(command)];
+    if (!stats->latency) return false;
+    reply_bulk_cstr(reply, command->name);
+    reply_map(reply, 2);
+    reply_bulk_cstr(reply, "calls");
+    reply_integer(reply, (int64_t)tick_histogram_total(stats->latency));
+    reply_bulk_cstr(reply, "histogram_usec");
+    answer_steps(reply, stats->latency);
+    return true;
+}
+
+/* A command with its subcommands; returns how many of them have a histogram. */
+static size_t answer_family(struct reply *reply, const struct command *command) {
+    size_t subcommands = command->flags & COMMAND_CONTAINER ? command_subcommand_count(command) : 0;
+    size_t answered = 0;
+    for (size_t i = 0; i <= subcommands; i++) answered += answer_histogram(reply, command + i);
+    return answered;
+}
+
+void latency_histogram_command(struct call *call) {
+    size_t mark = reply_begin(call->reply), answered = 0, count;
+    const struct command *all = command_all(&count);
+    for (size_t i = 0; call->argc == 2 && i < count; i++)
+        answered += answer_histogram(call->reply, &all[i]);
+    for (size_t i = 2; i < call->argc; i++) {
+        const struct command *command = command_find_full(call->argv[i]);
+        if (command) answered += answer_family(call->reply, command);
+    }
+    reply_map_end(call->reply, mark, answered);
+}
+
+void latency_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "DOCTOR",
+        "    What was noted, in words, with advice.",
+        "GRAPH <event>",
+        "    The samples of <event> as a drawing.",
+        "HISTOGRAM [<command> ...]",
+        "    How long calls of all commands, or of some, took: for durations in microseconds, how",
+        "    many calls took no longer.",
+        "HISTORY <event>",
+        "    The samples of <event>: time in seconds and duration in milliseconds.",
+        "LATEST",
+        "    Of each event the newest sample and the longest duration ever.",
+        "RESET [<event> ...]",
+        "    Forget all samples, or those of some events.",
+        NULL,
+    };
+    call_help(call, lines);
+}

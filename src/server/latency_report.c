@@ -1,0 +1,151 @@
+/* latency_report: LATENCY GRAPH and DOCTOR. */
+#include "server/server.h"
+#include "server/server_commands.h"
+
+/* --- The drawing --- */
+
+enum { GRAPH_ROWS = 5, GRAPH_COLUMNS = 80, AGE_ROWS = 4 };
+
+/* How old a sample is, in the largest unit that fits: "15s", "3m", "7h", "12d". */
+static void write_age(int64_t seconds, char text[AGE_ROWS + 1]) {
+    static const struct {
+        int64_t seconds;
+        char letter;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+    unsigned unit = 0;
+    if (seconds < 0) seconds = 0;
+    while (unit < 3 && seconds < units[unit].seconds) unit++;
+    int64_t number = seconds / units[unit].seconds;
+    char digits[AGE_ROWS + 1] = {0};
+    unsigned len = 0;
+    for (; number && len < AGE_ROWS - 1; number /= 10) digits[len++] = (char)('0' + number % 10);
+    if (len == 0) digits[len++] = '0';
+    for (unsigned i = 0; i < AGE_ROWS; i++)
+        text[i] = i < len ? digits[len - 1 - i] : i == len ? units[unit].letter : ' ';
+    text[AGE_ROWS] = 0;
+}
+
+/* How many half rows a sample's bar is high, at least one. */
+static unsigned bar_height(uint32_t ms, uint32_t max_ms) {
+    unsigned halves = (unsigned)((uint64_t)ms * GRAPH_ROWS * 2 / (max_ms ? max_ms : 1));
+    return halves ? halves : 1;
+}
+
+static char bar_character(unsigned halves, unsigned row_from_ground) {
+    if (halves >= 2 * row_from_ground + 2) return '#';
+    return halves == 2 * row_from_ground + 1 ? '_' : ' ';
+}
+
+/* A line without the blanks at its end. */
+static sds append_line(sds out, const char *text, unsigned len) {
+    while (len && text[len - 1] == ' ') len--;
+    return sds_append_cstr(sds_append(out, slice_make(text, len)), "\n");
+}
+
+static sds append_graph(sds out, const struct latency_event *event, int64_t now_s) {
+    unsigned columns = event->count < GRAPH_COLUMNS ? event->count : GRAPH_COLUMNS;
+    unsigned first = event->count - columns;
+    char rows[GRAPH_ROWS][GRAPH_COLUMNS], ages[AGE_ROWS][GRAPH_COLUMNS];
+    uint32_t max_ms = 0;
+    for (unsigned i = 0; i < columns; i++) {
+        uint32_t ms = latency_sample_at(event, first + i)->ms;
+        if (ms > max_ms) max_ms = ms;
+    }
+    for (unsigned i = 0; i < columns; i++) {
+        const struct latency_sample *sample = latency_sample_at(event, first + i);
+        unsigned halves = bar_height(sample->ms, max_ms);
+        for (unsigned row = 0; row < GRAPH_ROWS; row++)
+            rows[row][i] = bar_character(halves, GRAPH_ROWS - 1 - row);
+        char age[AGE_ROWS + 1];
+        write_age(now_s - sample->time_s, age);
+        for (unsigned row = 0; row < AGE_ROWS; row++) ages[row][i] = age[row];
+    }
+    for (unsigned row = 0; row < GRAPH_ROWS; row++) out = append_line(out, rows[row], columns);
+    out = sds_append_cstr(out, "\n");
+    for (unsigned row = 0; row < AGE_ROWS; row++) out = append_line(out, ages[row], columns);
+    return out;
+}
+
+void latency_graph_command(struct call *call) {
+    struct slice name = call->argv[2];
+    int kind = latency_kind_named(name);
+    const struct latency_event *event = kind < 0 ? NULL : server.latency.events[kind];
+    if (!event) {
+        reply_error_format(call->reply, "ERR No samples available for event '%.*s'",
+                           slice_precision(name), name.ptr);
+        return;
+    }
+    struct latency_summary summary = latency_summarize(event, call->now_ms / 1000);
+    sds out = sds_append_format(
+        sds_new(SLICE("")), "%s - high %u ms, low %u ms (all time high %u ms)\n",
+        latency_kind_name((enum latency_kind)kind), summary.max_ms, summary.min_ms, event->max_ms);
+    for (int i = 0; i < GRAPH_COLUMNS; i++) out = sds_append_cstr(out, "-");
+    out = append_graph(sds_append_cstr(out, "\n"), event, call->now_ms / 1000);
+    call_answer_text(call, out);
+}
+
+/* --- The doctor --- */
+
+static sds append_findings(sds out, int64_t now_s, unsigned kinds_seen[LATENCY_KINDS]) {
+    unsigned number = 0;
+    for (int kind = 0; kind < LATENCY_KINDS; kind++) {
+        const struct latency_event *event = server.latency.events[kind];
+        if (!event) continue;
+        struct latency_summary summary = latency_summarize(event, now_s);
+        kinds_seen[kind] = ++number;
+        out = sds_append_format(
+            out,
+            "%u. %s: %u latency spikes (average %ums, mean deviation %ums, period %.2f sec). "
+            "Worst all time event %ums.\n",
+            number, latency_kind_name((enum latency_kind)kind), summary.count, summary.mean_ms,
+            summary.deviation_ms, summary.period_s, event->max_ms);
+    }
+    return out;
+}
+
+static sds append_advice(sds out, const unsigned seen[LATENCY_KINDS]) {
+    bool commands = seen[LATENCY_COMMAND] || seen[LATENCY_FAST_COMMAND];
+    bool deletes = seen[LATENCY_EXPIRE_DELETE] || seen[LATENCY_EVICTION_DELETE];
+    const struct config *config = &server.config;
+    out = sds_append_cstr(out, "\nWhat can be done:\n\n");
+    if (commands && config->slowlog_log_slower_than < 0)
+        out = sds_append_cstr(out, "- Set slowlog-log-slower-than, so that SLOWLOG GET names the "
+                                   "commands that take long.\n");
+    else if (commands)
+        out = sds_append_cstr(out, "- Look at SLOWLOG GET: it names the commands that take long. "
+                                   "Ask them for less at a time.\n");
+    if (seen[LATENCY_FAST_COMMAND])
+        out = sds_append_cstr(out, "- Commands that are always short took long: the machine itself "
+                                   "may be busy, swap, or be a guest that had to wait.\n");
+    if (deletes || commands)
+        out = sds_append_cstr(out, "- Very large values take time to delete. Split them, or delete "
+                                   "them with UNLINK.\n");
+    if (seen[LATENCY_EXPIRE_CYCLE] && config->active_expire_effort > 1)
+        out = sds_append_cstr(out, "- A lower active-expire-effort spends less time on the search "
+                                   "for expired keys.\n");
+    if (seen[LATENCY_EVICTION_CYCLE])
+        out = sds_append_cstr(out, "- A lower maxmemory-eviction-tenacity holds commands up for "
+                                   "less when memory is short.\n");
+    return out;
+}
+
+void latency_doctor_command(struct call *call) {
+    unsigned seen[LATENCY_KINDS] = {0};
+    sds findings = append_findings(sds_new(SLICE("")), call->now_ms / 1000, seen);
+    sds out = sds_new(SLICE(""));
+    if (sds_len(findings) == 0 && server.config.latency_monitor_threshold == 0) {
+        out = sds_append_cstr(out, "The latency monitor is off, so there is nothing to examine. "
+                                   "CONFIG SET latency-monitor-threshold <milliseconds> turns it "
+                                   "on.\n");
+    } else if (sds_len(findings) == 0) {
+        out = sds_append_format(out,
+                                "Nothing has taken %lld milliseconds or more since the monitor "
+                                "was turned on or reset.\n",
+                                (long long)server.config.latency_monitor_threshold);
+    } else {
+        out = sds_append_cstr(out, "Some work has held this server up:\n\n");
+        out = append_advice(sds_append(out, sds_slice(findings)), seen);
+    }
+    sds_free(findings);
+    call_answer_text(call, out);
+}

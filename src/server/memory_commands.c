@@ -1,0 +1,177 @@
+/* memory_commands: MEMORY, but for USAGE, which is about one key (commands/object.c). */
+#include "server/memory_figures.h"
+#include "server/server.h"
+#include "server/server_commands.h"
+
+/* --- STATS --- */
+
+static void answer_bytes(struct reply *reply, const char *name, size_t bytes) {
+    reply_bulk_cstr(reply, name);
+    reply_integer(reply, (int64_t)bytes);
+}
+
+static void answer_difference(struct reply *reply, const char *name, size_t a, size_t b) {
+    reply_bulk_cstr(reply, name);
+    reply_integer(reply, memory_difference(a, b));
+}
+
+static void answer_ratio(struct reply *reply, const char *name, double ratio) {
+    reply_bulk_cstr(reply, name);
+    reply_double(reply, ratio);
+}
+
+/* Replication, the append-only file and scripts: there are none. */
+static size_t answer_general(struct reply *reply, const struct memory_figures *figures) {
+    answer_bytes(reply, "peak.allocated", figures->peak);
+    answer_bytes(reply, "total.allocated", figures->used);
+    answer_bytes(reply, "startup.allocated", figures->startup);
+    answer_bytes(reply, "replication.backlog", 0);
+    answer_bytes(reply, "clients.slaves", 0);
+    answer_bytes(reply, "clients.normal", figures->sessions);
+    answer_bytes(reply, "cluster.links", 0);
+    answer_bytes(reply, "aof.buffer", 0);
+    answer_bytes(reply, "lua.caches", 0);
+    answer_bytes(reply, "functions.caches", 0);
+    return 10;
+}
+
+static size_t answer_databases(struct reply *reply) {
+    size_t answered = 0;
+    for (int64_t i = 0; i < server.config.databases; i++) {
+        const struct keyspace *keyspace = server.keyspaces[i];
+        if (keyspace_count(keyspace) == 0) continue;
+        sds name = sds_append_format(sds_new(SLICE("")), "db.%lld", (long long)i);
+        reply_bulk(reply, sds_slice(name));
+        sds_free(name);
+        reply_map(reply, 2);
+        answer_bytes(reply, "overhead.hashtable.main", keyspace_table_allocated(keyspace));
+        answer_bytes(reply, "overhead.hashtable.expires", keyspace_expiring_allocated(keyspace));
+        answered++;
+    }
+    return answered;
+}
+
+static size_t answer_data(struct reply *reply, const struct memory_figures *figures) {
+    answer_bytes(reply, "overhead.total", figures->overhead);
+    answer_bytes(reply, "keys.count", figures->keys);
+    answer_bytes(reply, "keys.bytes-per-key", figures->keys ? figures->grown / figures->keys : 0);
+    answer_bytes(reply, "dataset.bytes", figures->dataset);
+    answer_ratio(reply, "dataset.percentage", 100 * memory_ratio(figures->dataset, figures->grown));
+    answer_ratio(reply, "peak.percentage", 100 * memory_ratio(figures->used, figures->peak));
+    return 6;
+}
+
+static size_t answer_allocator(struct reply *reply, const struct memory_figures *figures) {
+    const struct mem_stats *stats = &figures->stats;
+    answer_bytes(reply, "allocator.allocated", stats->allocated);
+    answer_bytes(reply, "allocator.active", stats->active);
+    answer_bytes(reply, "allocator.resident", stats->resident);
+    answer_ratio(reply, "allocator-fragmentation.ratio",
+                 memory_ratio(stats->active, stats->allocated));
+    answer_difference(reply, "allocator-fragmentation.bytes", stats->active, stats->allocated);
+    answer_ratio(reply, "allocator-rss.ratio", memory_ratio(stats->resident, stats->active));
+    answer_difference(reply, "allocator-rss.bytes", stats->resident, stats->active);
+    answer_ratio(reply, "rss-overhead.ratio", memory_ratio(figures->resident, stats->resident));
+    answer_difference(reply, "rss-overhead.bytes", figures->resident, stats->resident);
+    answer_ratio(reply, "fragmentation", memory_ratio(figures->resident, figures->used));
+    answer_difference(reply, "fragmentation.bytes", figures->resident, figures->used);
+    return 11;
+}
+
+/* Names and order are those of Redis 7.2. */
+void memory_stats_command(struct call *call) {
+    struct memory_figures figures = memory_figures_read();
+    size_t mark = reply_begin(call->reply);
+    size_t pairs = answer_general(call->reply, &figures);
+    pairs += answer_databases(call->reply);
+    pairs += answer_data(call->reply, &figures);
+    pairs += answer_allocator(call->reply, &figures);
+    reply_map_end(call->reply, mark, pairs);
+}
+
+/* --- DOCTOR --- */
+
+enum { MB = 1024 * 1024, CLIENT_LARGE = 200 * 1024 };
+
+/* Clients take this much on average? */
+static bool clients_are_large(const struct memory_figures *figures) {
+    return server.sessions.count && figures->sessions / server.sessions.count > CLIENT_LARGE;
+}
+
+static sds append_finding(sds out, const char *finding) {
+    return sds_append_cstr(sds_append_cstr(sds_append_cstr(out, "- "), finding), "\n");
+}
+
+static sds append_findings(sds out, const struct memory_figures *figures) {
+    const struct mem_stats *stats = &figures->stats;
+    if (memory_ratio(figures->peak, figures->used) > 1.5)
+        out = append_finding(out, "More than half as much again was in use at the peak. The "
+                                  "allocator may keep pages for it; MEMORY PURGE returns what it "
+                                  "can.");
+    if (memory_ratio(stats->active, stats->allocated) > 1.4 &&
+        memory_difference(stats->active, stats->allocated) > 10 * MB)
+        out = append_finding(out, "The allocator's pages are badly filled: values of many sizes "
+                                  "came and went. It gets better when they are written anew, as "
+                                  "by a restart.");
+    if (memory_ratio(stats->resident, stats->active) > 1.1 &&
+        memory_difference(stats->resident, stats->active) > 10 * MB)
+        out = append_finding(out, "The allocator keeps pages that hold nothing. MEMORY PURGE "
+                                  "returns them to the system.");
+    if (memory_ratio(figures->resident, stats->resident) > 1.1 &&
+        memory_difference(figures->resident, stats->resident) > 10 * MB)
+        out = append_finding(out, "The process has much memory that is not the allocator's.");
+    if (clients_are_large(figures))
+        out = append_finding(out, "Clients take more than 200 KB each on average: CLIENT LIST "
+                                  "(tot-mem) names them, maxmemory-clients and "
+                                  "client-output-buffer-limit bound them.");
+    return out;
+}
+
+void memory_doctor_command(struct call *call) {
+    struct memory_figures figures = memory_figures_read();
+    sds out = sds_new(SLICE(""));
+    if (figures.used < 5 * MB) {
+        out = sds_append_cstr(out, "Less than 5 MB are in use: too little to say anything about "
+                                   "it.\n");
+    } else {
+        out = append_findings(out, &figures);
+        if (sds_len(out) == 0) out = sds_append_cstr(out, "No problem with memory was found.\n");
+    }
+    call_answer_text(call, out);
+}
+
+/* --- PURGE, MALLOC-STATS --- */
+
+void memory_purge_command(struct call *call) {
+    mem_purge();
+    reply_ok(call->reply);
+}
+
+static void add_text(void *arg, const char *text) {
+    sds *out = arg;
+    *out = sds_append_cstr(*out, text);
+}
+
+void memory_malloc_stats_command(struct call *call) {
+    sds out = sds_new(SLICE(""));
+    mem_print_stats(add_text, &out);
+    call_answer_text(call, out);
+}
+
+void memory_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "DOCTOR",
+        "    What is noticeable about the use of memory, in words.",
+        "MALLOC-STATS",
+        "    The allocator's own report.",
+        "PURGE",
+        "    Return pages that hold nothing to the system.",
+        "STATS",
+        "    What memory is used for, in figures.",
+        "USAGE <key> [SAMPLES <count>]",
+        "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the",
+        "    figure is always exact.",
+        NULL,
+    };
+    call_help(call, lines);
+}

@@ -1,0 +1,59 @@
+#include "server/memory_figures.h"
+
+#include "server/server.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct client_figures client_figures_read(void) {
+    struct client_figures figures = {0};
+    for (struct session *session = server.sessions.first; session; session = session->next) {
+        struct conn *conn = conn_of_session(session);
+        size_t input = conn_input_allocated(conn);
+        size_t output = conn_pending_output(conn);
+        figures.allocated += session_allocated(session);
+        if (input > figures.largest_input) figures.largest_input = input;
+        if (output > figures.largest_output) figures.largest_output = output;
+    }
+    return figures;
+}
+
+/* Bytes of physical memory that the process has, from /proc/self/statm; 0 where there is none. */
+static size_t resident_size(void) {
+    char text[128];
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t len = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (len <= 0) return 0;
+    text[len] = 0;
+    char *after_total = NULL;
+    strtoul(text, &after_total, 10);
+    return strtoul(after_total, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t more_than(size_t a, size_t b) {
+    return a > b ? a - b : 0;
+}
+
+struct memory_figures memory_figures_read(void) {
+    struct memory_figures figures = {
+        .used = mem_used(),
+        .startup = server.startup_memory,
+        .resident = resident_size(),
+        .sessions = client_figures_read().allocated,
+    };
+    mem_stats_read(&figures.stats);
+    if (figures.used > server.stats.peak_memory) server.stats.peak_memory = figures.used;
+    figures.peak = server.stats.peak_memory;
+    figures.grown = more_than(figures.used, figures.startup);
+    figures.overhead = figures.startup + figures.sessions;
+    for (int64_t i = 0; i < server.config.databases; i++) {
+        figures.overhead += keyspace_table_allocated(server.keyspaces[i]) +
+                            keyspace_expiring_allocated(server.keyspaces[i]);
+        figures.keys += keyspace_count(server.keyspaces[i]);
+    }
+    figures.dataset = more_than(figures.used, figures.overhead);
+    return figures;
+}

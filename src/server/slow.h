@@ -1,0 +1,30 @@
+/* slow: notes what took long: commands in the slow log, and commands and other work for the latency
+ * monitor.
+ *
+ * Dispatch compares a command's duration with server.slow_ticks, the lower of the two thresholds;
+ * everything else is asked only of what has passed it. */
+#ifndef PACKLIST_SERVER_SLOW_H
+#define PACKLIST_SERVER_SLOW_H
+
+#include "base/slice.h"
+#include "server/command.h"
+#include "server/latency.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct session;
+
+/* A threshold has changed. */
+void slow_configure(void);
+
+/* A command took `ticks` of clock_ticks, which are not less than server.slow_ticks. */
+void slow_note_command(const struct session *session, const struct command *command,
+                       const struct slice *argv, size_t argc, uint64_t ticks);
+
+/* Work that is no command: what slow_begin returned goes to slow_end when it is done. Next to
+ * nothing while latency-monitor-threshold is 0. */
+uint64_t slow_begin(void);
+void slow_end(enum latency_kind kind, uint64_t begin);
+
+#endif

@@ -1,0 +1,38 @@
+/* slowlog: the commands that took longest lately, with their arguments (SLOWLOG).
+ *
+ *      newest ── entry 7 ── entry 6 ── entry 5 ── oldest
+ *
+ * Only the command's own time counts: waiting for a key, for the network or for other clients does
+ * not. Long commands are cut: at most SLOWLOG_ARGUMENTS arguments are kept, of which the last one
+ * says how many there were more, and SLOWLOG_BYTES bytes of each. */
+#ifndef PACKLIST_SERVER_SLOWLOG_H
+#define PACKLIST_SERVER_SLOWLOG_H
+
+#include "base/slice.h"
+#include "server/command.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SLOWLOG_ARGUMENTS = 32, SLOWLOG_BYTES = 128 };
+
+struct session;
+struct slowlog_entry;
+
+/* All zero is an empty one; numbers go on when it is emptied. */
+struct slowlog {
+    struct slowlog_entry *newest;
+    struct slowlog_entry *oldest;
+    size_t count;
+    int64_t next_id;
+};
+
+/* Notes a command that `session` has run, and drops the oldest entries beyond `max`. O(arguments
+ * kept). */
+void slowlog_add(struct slowlog *log, const struct session *session, const struct command *command,
+                 const struct slice *argv, size_t argc, uint64_t duration_us, size_t max);
+
+/* Drops all entries. */
+void slowlog_reset(struct slowlog *log);
+
+#endif

@@ -1,0 +1,108 @@
+# MEMORY: what memory is used for.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start
+
+set stats_names {
+    peak.allocated total.allocated startup.allocated replication.backlog clients.slaves clients.normal
+    cluster.links aof.buffer lua.caches functions.caches overhead.total keys.count keys.bytes-per-key
+    dataset.bytes dataset.percentage peak.percentage allocator.allocated allocator.active allocator.resident
+    allocator-fragmentation.ratio allocator-fragmentation.bytes allocator-rss.ratio allocator-rss.bytes
+    rss-overhead.ratio rss-overhead.bytes fragmentation fragmentation.bytes
+}
+
+proc stat {name} {
+    return [dict get [r MEMORY STATS] $name]
+}
+
+check "MEMORY STATS has Redis's fields in their order" {
+    assert_equal [dict keys [r MEMORY STATS]] [list {*}$stats_names]
+}
+check "MEMORY STATS has a field for each database with keys" {
+    r SET a 1
+    r SELECT 3
+    r SET b 1 EX 1000
+    set stats [r MEMORY STATS]
+    assert_equal [lrange [dict keys $stats] 10 11] {db.0 db.3}
+    foreach database {db.0 db.3} {
+        assert_equal [dict keys [dict get $stats $database]] {overhead.hashtable.main overhead.hashtable.expires}
+    }
+    assert {[dict get $stats db.0 overhead.hashtable.main] > 0}
+    expr {[dict get $stats db.3 overhead.hashtable.expires] > 0}
+} 1
+check_in 2 "MEMORY STATS is an array in RESP2, with texts for fractions" {
+    r SET a 1
+    lassign [typed MEMORY STATS] type values
+    assert_equal $type array
+    list [lindex $values 1 0] [lindex $values 21 0] [lindex $values [expr {2 * [lsearch [dict keys [r MEMORY STATS]] \
+        fragmentation] + 1}] 0]
+} {int array bulk}
+check_in 3 "MEMORY STATS is a map in RESP3, with doubles" {
+    lassign [typed MEMORY STATS] type values
+    assert_equal $type map
+    list [lindex $values 1 0] [lindex $values [expr {2 * [lsearch $stats_names fragmentation] + 1}] 0]
+} {int double}
+check "MEMORY STATS counts keys and their bytes" {
+    for {set i 0} {$i < 100} {incr i} { r SET key$i [string repeat x 10000] }
+    assert_equal [stat keys.count] 100
+    assert {[stat keys.bytes-per-key] >= 10000 && [stat keys.bytes-per-key] < 20000}
+    assert {[stat dataset.bytes] >= 1000000}
+    assert {[stat dataset.percentage] > 50 && [stat dataset.percentage] <= 100}
+    assert {[stat peak.percentage] > 0 && [stat peak.percentage] <= 100}
+    expr {[stat total.allocated] >= [stat startup.allocated] + 1000000}
+} 1
+check "MEMORY STATS agrees with INFO" {
+    foreach {name field} {startup.allocated used_memory_startup peak.allocated used_memory_peak} {
+        assert {abs([stat $name] - [info_field $field]) < 65536}
+    }
+    assert {abs([stat total.allocated] - [info_field used_memory]) < 65536}
+    expr {abs([stat overhead.total] - [info_field used_memory_overhead]) < 65536}
+} 1
+check "MEMORY STATS counts clients" {
+    set before [stat clients.normal]
+    client_open
+    client_open
+    expr {[stat clients.normal] > $before}
+} 1
+
+check "MEMORY DOCTOR has nothing to say of an empty server" {
+    r MEMORY DOCTOR
+} "Less than 5 MB are in use: too little to say anything about it.\n"
+check "MEMORY DOCTOR notices a peak that is over" {
+    r SET small [string repeat x 6000000]
+    r SET big [string repeat x 30000000]
+    r DEL big
+    r MEMORY DOCTOR
+} "*MEMORY PURGE*" -match glob
+check "MEMORY DOCTOR finds nothing while all is well" {
+    r CONFIG RESETSTAT
+    r SET a [string repeat x 20000000]
+    regexp {at the peak} [r MEMORY DOCTOR]
+} 0
+check "MEMORY PURGE answers OK" {typed MEMORY PURGE} {simple OK}
+check "MEMORY MALLOC-STATS is a text of the allocator" {
+    expr {[string length [r MEMORY MALLOC-STATS]] > 10}
+} 1
+check_in 3 "texts are verbatim strings in RESP3" {
+    list [lindex [typed MEMORY DOCTOR] 0] [lindex [typed MEMORY MALLOC-STATS] 0]
+} {verbatim verbatim}
+check "what is wrong with MEMORY's arguments" {
+    foreach {arguments text} {
+        {FOO} {unknown subcommand 'FOO'. Try MEMORY HELP.}
+        {} {wrong number of arguments for 'memory' command}
+        {STATS x} {wrong number of arguments for 'memory|stats' command}
+        {PURGE x} {wrong number of arguments for 'memory|purge' command}
+        {USAGE} {wrong number of arguments for 'memory|usage' command}
+    } {
+        assert_equal [error_of {r MEMORY {*}$arguments}] "ERR $text"
+    }
+}
+check "MEMORY HELP names every subcommand" {
+    set help [r MEMORY HELP]
+    foreach word {DOCTOR MALLOC-STATS PURGE STATS USAGE HELP} {
+        assert {[lsearch -glob $help $word*] > 0}
+    }
+    lindex $help 0
+} {MEMORY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:}
+
+finish
