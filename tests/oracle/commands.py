@@ -192,6 +192,8 @@ class Generator(StringGenerator):
         """MULTI … EXEC of commands whose replies are the same to the byte, with or without a WATCH that fails."""
         queued = [self.random.choice([self.list_write, self.list_read, self.string_command])()
                   for _ in range(self.random.randint(0, 5))]
+        # Encodings are compared with allowances, which reach no reply inside EXEC's.
+        queued = [argv for argv in queued if argv[0] != b"OBJECT"]
         if self.random.random() < 0.1:
             queued.append(self.random.choice([[b"NOSUCH"], [b"LPOP"], [b"MULTI"], [b"WATCH", b"a"]]))
         watched = [[b"WATCH", self.key(), self.key()]] if self.random.random() < 0.4 else []
