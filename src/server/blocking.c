@@ -331,6 +331,10 @@ size_t blocking_session_count(const struct blocking *blocking) {
     return blocking->session_count;
 }
 
+size_t blocking_deadline_count(const struct blocking *blocking) {
+    return timer_wheel_count(&blocking->deadlines);
+}
+
 size_t blocking_key_count(const struct blocking *blocking) {
     return blocking->key_count;
 }

@@ -50,8 +50,9 @@ void blocking_remove(struct blocking *blocking, struct session *session);
  * CLIENT UNBLOCK". False when it does not wait. */
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error);
 
-/* Sessions that wait; keys that are waited for. O(1). */
+/* Sessions that wait; those of them that have a deadline; keys that are waited for. O(1). */
 size_t blocking_session_count(const struct blocking *blocking);
+size_t blocking_deadline_count(const struct blocking *blocking);
 size_t blocking_key_count(const struct blocking *blocking);
 
 #endif

@@ -76,6 +76,7 @@ static bool authenticate(struct call *call, struct slice user, struct slice pass
     struct slice secret = sds_slice(server.config.requirepass);
     bool known = slice_equal(user, SLICE("default"));
     if (!known || (secret.len > 0 && !same_secret(password, secret))) {
+        server.stats.authentications_failed++;
         reply_error(call->reply, "WRONGPASS invalid username-password pair or user is disabled.");
         return false;
     }

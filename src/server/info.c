@@ -100,6 +100,7 @@ static sds append_clients(sds out) {
                              "tracking_clients:0\r\n"
                              "pubsub_clients:%zu\r\n"
                              "watching_clients:%zu\r\n"
+                             "clients_in_timeout_table:%zu\r\n"
                              "total_watched_keys:%zu\r\n"
                              "total_blocking_keys:%zu\r\n"
                              "total_blocking_keys_on_nokey:0\r\n",
@@ -107,7 +108,8 @@ static sds append_clients(sds out) {
                              figures.largest_input, figures.largest_output,
                              blocking_session_count(server.blocking),
                              server.pubsub.subscriber_count, server.watches.watcher_count,
-                             server.watches.key_count, blocking_key_count(server.blocking));
+                             blocking_deadline_count(server.blocking), server.watches.key_count,
+                             blocking_key_count(server.blocking));
 }
 
 /* --- Memory --- */
@@ -316,33 +318,39 @@ static sds append_pubsub_stats(sds out) {
 static sds append_stats(sds out) {
     const struct stats *stats = &server.stats;
     out = append_pubsub_stats(append_key_stats(append_traffic(out)));
-    return sds_append_format(out,
-                             "latest_fork_usec:0\r\n"
-                             "total_forks:0\r\n"
-                             "migrate_cached_sockets:0\r\n"
-                             "slave_expires_tracked_keys:0\r\n"
-                             "active_defrag_hits:0\r\n"
-                             "active_defrag_misses:0\r\n"
-                             "active_defrag_key_hits:0\r\n"
-                             "active_defrag_key_misses:0\r\n"
-                             "total_active_defrag_time:0\r\n"
-                             "current_active_defrag_time:0\r\n"
-                             "tracking_total_keys:0\r\n"
-                             "tracking_total_items:0\r\n"
-                             "tracking_total_prefixes:0\r\n"
-                             "unexpected_error_replies:0\r\n"
-                             "total_error_replies:%llu\r\n"
-                             "dump_payload_sanitizations:0\r\n"
-                             "total_reads_processed:%llu\r\n"
-                             "total_writes_processed:%llu\r\n"
-                             "io_threaded_reads_processed:0\r\n"
-                             "io_threaded_writes_processed:0\r\n"
-                             "client_query_buffer_limit_disconnections:%llu\r\n"
-                             "client_output_buffer_limit_disconnections:%llu\r\n",
-                             (figure)stats->errors, (figure)stats->reads,
-                             (figure)stats->replies_written,
-                             (figure)stats->query_buffer_limit_disconnections,
-                             (figure)stats->output_buffer_limit_disconnections);
+    return sds_append_format(
+        out,
+        "latest_fork_usec:0\r\n"
+        "total_forks:0\r\n"
+        "migrate_cached_sockets:0\r\n"
+        "slave_expires_tracked_keys:0\r\n"
+        "active_defrag_hits:0\r\n"
+        "active_defrag_misses:0\r\n"
+        "active_defrag_key_hits:0\r\n"
+        "active_defrag_key_misses:0\r\n"
+        "total_active_defrag_time:0\r\n"
+        "current_active_defrag_time:0\r\n"
+        "tracking_total_keys:0\r\n"
+        "tracking_total_items:0\r\n"
+        "tracking_total_prefixes:0\r\n"
+        "unexpected_error_replies:0\r\n"
+        "total_error_replies:%llu\r\n"
+        "dump_payload_sanitizations:0\r\n"
+        "total_reads_processed:%llu\r\n"
+        "total_writes_processed:%llu\r\n"
+        "io_threaded_reads_processed:0\r\n"
+        "io_threaded_writes_processed:0\r\n"
+        "client_query_buffer_limit_disconnections:%llu\r\n"
+        "client_output_buffer_limit_disconnections:%llu\r\n"
+        "reply_buffer_shrinks:0\r\n"
+        "reply_buffer_expands:0\r\n"
+        "acl_access_denied_auth:%llu\r\n"
+        "acl_access_denied_cmd:0\r\n"
+        "acl_access_denied_key:0\r\n"
+        "acl_access_denied_channel:0\r\n",
+        (figure)stats->errors, (figure)stats->reads, (figure)stats->replies_written,
+        (figure)stats->query_buffer_limit_disconnections,
+        (figure)stats->output_buffer_limit_disconnections, (figure)stats->authentications_failed);
 }
 
 /* --- Replication, CPU, Modules, Cluster --- */

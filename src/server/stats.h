@@ -41,6 +41,7 @@ struct stats {
     uint64_t errors;
     uint64_t query_buffer_limit_disconnections;
     uint64_t output_buffer_limit_disconnections;
+    uint64_t authentications_failed;
     uint64_t replies_written;
     uint64_t reads;
     uint64_t peak_memory;

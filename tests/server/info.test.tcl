@@ -52,8 +52,18 @@ check "INFO counts clients" {
     r PING
     assert_equal [info_field connected_clients] 2
     set c [client_blocked BLPOP a b 0]
-    list [info_field connected_clients] [info_field blocked_clients] [info_field total_blocking_keys]
-} {3 1 2}
+    assert_equal [info_field clients_in_timeout_table] 0
+    set d [client_blocked BLPOP a 100]
+    list [info_field connected_clients] [info_field blocked_clients] [info_field total_blocking_keys] \
+        [info_field clients_in_timeout_table]
+} {4 2 2 1}
+check "INFO counts authentications that failed" {
+    r CONFIG RESETSTAT
+    error_of {r AUTH bob secret}
+    error_of {r HELLO 3 AUTH bob secret}
+    r AUTH default whatever
+    info_field acl_access_denied_auth
+} 2
 check "INFO shows databases that have keys" {
     r SET a 1
     r SET b 2
