@@ -197,6 +197,12 @@ check_in 2 "redis-cli --scan walks over all keys" {
     assert_equal [llength [lsort -unique $keys]] 3000
     llength [lsort -unique [split [cli --scan --pattern "key:29??"] \n]]
 } 100
+# What redis-cli shows when it is stopped after some seconds.
+proc cli_for {seconds args} {
+    set command "timeout $seconds stdbuf -oL redis-cli -p [$::current_server port] $args"
+    return [exec sh -c "$command 2>&1 || true"]
+}
+
 foreach {option wanted} {
     --bigkeys {{Biggest +list found .*"long".* 500 items} {Biggest +string found .*"text".* 3000 bytes}
         {2 lists with 502 items} {1 strings with 3000 bytes}}
@@ -236,16 +242,15 @@ check_in 2 "redis-cli --hotkeys finds the key that is asked for most" {
 check_in 2 "redis-cli --lru-test drives the server into eviction" {
     set limit [expr {[info_field used_memory] + 1000000}]
     with_config [list maxmemory $limit maxmemory-policy allkeys-lru] {
-        set shown [exec sh -c "timeout 2.5 stdbuf -oL redis-cli -p [$current_server port] --lru-test 100000 2>&1 || true"]
+        set shown [cli_for 2.5 --lru-test 100000]
         assert {[regexp {\d+ Gets/sec \| Hits: \d+ \(\d+\.\d+%\) \| Misses: \d+} $shown]}
         assert {![regexp -nocase error $shown]}
         expr {[info_field evicted_keys] > 0}
     }
 } 1
 check_in 2 "redis-cli --stat shows keys, memory and clients, again and again" {
-    set port [$current_server port]
     r RPUSH l a
-    set shown [exec sh -c "timeout 1 stdbuf -oL redis-cli -p $port -i 0.2 --stat 2>&1 || true"]
+    set shown [cli_for 1 -i 0.2 --stat]
     assert {[regexp {keys +mem +clients +blocked +requests +connections} $shown]}
     set rows [regexp -all -line {^1 +\d[\d.]*[KMG] +\d+ +0 +\d+ \(\+\d+\) +\d+ *$} $shown]
     expr {$rows >= 2}
@@ -254,10 +259,8 @@ check_in 2 "redis-cli --latency measures" {
     regexp {^\d+ \d+ \d+\.\d+ \d+} [cli --raw -i 0.3 --latency]
 } 1
 check_in 2 "redis-cli --latency-history and --latency-dist measure" {
-    set port [$current_server port]
-    set shown [exec sh -c "timeout 1 stdbuf -oL redis-cli -p $port --raw -i 0.2 --latency-history 2>&1 || true"]
-    assert {[regexp -all -line {^\d+ \d+ \d+\.\d+ \d+} $shown] >= 1}
-    string match "*milliseconds*From 0 to 100%*" [exec sh -c "timeout 1 stdbuf -oL redis-cli -p $port -i 0.2 --latency-dist 2>&1 || true"]
+    assert {[regexp -line {^\d+ \d+ \d+\.\d+ \d+} [cli_for 1 --raw -i 0.2 --latency-history]]}
+    string match "*milliseconds*From 0 to 100%*" [cli_for 1 -i 0.2 --latency-dist]
 } 1
 
 # What redis-benchmark prints, checked: no error, no warning, a figure for each test.

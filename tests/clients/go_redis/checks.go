@@ -79,7 +79,8 @@ type check struct {
 // passes runs a check with a client of its own on an empty server and tells whether it held.
 func (c check) passes(protocol int) (passed bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience())
-	r := redis.NewClient(&redis.Options{Addr: address, Protocol: protocol, ClientName: "worker", ContextTimeoutEnabled: true})
+	r := redis.NewClient(&redis.Options{Addr: address, Protocol: protocol, ClientName: "worker",
+		ContextTimeoutEnabled: true})
 	defer cancel()
 	defer r.Close()
 	defer func() {

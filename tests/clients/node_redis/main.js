@@ -49,7 +49,8 @@ checkBoth('strings, keys and their expiry', async (client) => {
   assert.equal(await client.incrByFloat('k', 0.5), '2.5');
   await client.mSet({ a: '1', b: '2' });
   assert.deepEqual(await client.mGet(['a', 'nosuch', 'b']), ['1', null, '2']);
-  assert.deepEqual([await client.rename('a', 'c'), await client.copy('c', 'd'), await client.del(['b', 'c'])], ['OK', 1, 2]);
+  assert.deepEqual([await client.rename('a', 'c'), await client.copy('c', 'd'), await client.del(['b', 'c'])],
+    ['OK', 1, 2]);
   assert.equal(await client.lcs('d', 'd'), '1');
   await client.pSetEx('soon', 20, 'v');
   await waitUntil(async () => await client.get('soon') === null);
@@ -61,8 +62,8 @@ checkBoth('lists', async (client) => {
   assert.equal(await client.rPush('l', ['a', 'b', 'c', 'd']), 4);
   assert.deepEqual([await client.lPop('l'), await client.rPopCount('l', 2), await client.lPopCount('nosuch', 2)],
     ['a', ['d', 'c'], null]);
-  assert.deepEqual([await client.lInsert('l', 'AFTER', 'b', 'x'), await client.lPos('l', 'x'), await client.lPosCount('l', 'b', 0)],
-    [2, 1, [0]]);
+  assert.equal(await client.lInsert('l', 'AFTER', 'b', 'x'), 2);
+  assert.deepEqual([await client.lPos('l', 'x'), await client.lPosCount('l', 'b', 0)], [1, [0]]);
   assert.deepEqual([await client.lMove('l', 'm', 'LEFT', 'RIGHT'), await client.lmPop(['nosuch', 'm'], 'LEFT')],
     ['b', ['m', ['b']]]);
 });
@@ -77,8 +78,9 @@ checkBoth('a pipeline without a transaction', async (client) => {
 });
 
 checkBoth('a transaction runs as one', async (client) => {
-  assert.deepEqual(await client.multi().set('n', '1').incr('n').lRange('nosuch', 0, -1).get('n').exec(), ['OK', 2, [], '2']);
-  await assert.rejects(client.multi().set('k', 'v').addCommand(['NOSUCH']).exec(), { message: /unknown command|EXECABORT/ });
+  assert.deepEqual(await client.multi().set('n', '1').incr('n').lRange('nosuch', 0, -1).get('n').exec(),
+    ['OK', 2, [], '2']);
+  await assert.rejects(client.multi().set('k', 'v').addCommand(['NOSUCH']).exec(), { message: /unknown command/ });
   assert.equal(await client.exists('k'), 0);
   await assert.rejects(client.multi().set('s', 'text').lPush('s', 'x').exec(), (error) =>
     error.replies[0] === 'OK' && /^WRONGTYPE/.test(error.replies[1].message));
