@@ -81,7 +81,8 @@ class StringGenerator:
         key = self.string_key
         condition = self.options([self.random.choice([b"NX", b"XX", b"GT", b"LT", b"YY"])])
         return self.random.choice([
-            lambda: [b"EXPIREAT", key(), self.random.choice([FAR_SECONDS, b"1", b"x", b"99999999999999999"]), *condition],
+            lambda: [b"EXPIREAT", key(), self.random.choice([FAR_SECONDS, b"1", b"x", b"99999999999999999"]),
+                     *condition],
             lambda: [b"PEXPIREAT", key(), self.random.choice([FAR_MS, b"33177117421000", b"-1"]), *condition],
             lambda: [b"EXPIRE", key(), self.random.choice([b"1000000", b"-1", b"0", b"x"]), *condition],
             lambda: [b"PEXPIRE", key(), self.random.choice([b"1000000000", b"0"]), *condition],
