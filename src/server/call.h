@@ -34,8 +34,8 @@ struct call {
     struct session *session; /* for server/ only */
 };
 
-/* --- Keys: one whose time has come is not found, and is deleted by whoever looks for it, as if it
- * were gone since that millisecond --- */
+/* --- Keys: one whose time has come is not found, and whoever looks for it deletes it. So looking
+ * for another key of the same database may end a keyref; the entries themselves stay. --- */
 
 /* Finds a key to read: counts a hit or a miss and marks the entry as used. The result's entry is
  * NULL when the key does not exist. */

@@ -271,6 +271,21 @@ check "RPUSH in place of an expired list begins a new one" {
     let_expire k
     list [r RPUSH k c] [r LRANGE k 0 -1] [r TTL k]
 } {1 c -1}
+check "LMOVE, RENAME and COPY put their value in place of an expired one" {
+    set expiring {}
+    set lengths {}
+    for {set i 0} {$i < 50} {incr i} { r RPUSH from$i a b; r RPUSH to$i x; lappend expiring to$i }
+    let_expire {*}$expiring
+    for {set i 0} {$i < 50} {incr i} {
+        switch [expr {$i % 3}] {
+            0 { assert_equal [r LMOVE from$i to$i LEFT RIGHT] a }
+            1 { assert_equal [r RENAMENX from$i to$i] 1 }
+            2 { assert_equal [r COPY from$i to$i] 1 }
+        }
+        lappend lengths [r LLEN to$i] [r TTL to$i] [r LLEN from$i]
+    }
+    lsort -unique [lmap {to ttl from} $lengths {list $to $ttl $from}]
+} {{1 -1 1} {2 -1 0} {2 -1 2}}
 check "BLPOP waits at an expired list" {
     r RPUSH k a
     let_expire k
