@@ -29,7 +29,8 @@ class Generator(StringGenerator):
         if roll < 0.9:
             return self.random.choice([b"x", b"y", b"hello", b"hellohello", b"", b"0x1", b"1.5"])
         size = self.random.choice(SIZES if roll < 0.995 else [8192, 20000, 70000])
-        return bytes([self.random.choice(b"ab\r\n\x00\xff")]) * size
+        # No NUL, at which the reference's SORT ALPHA stops comparing.
+        return bytes([self.random.choice(b"ab\r\n\x01\xff")]) * size
 
     def integer_text(self):
         bits = self.random.choice([6, 7, 8, 12, 13, 15, 16, 23, 24, 31, 32, 63])
