@@ -1,5 +1,5 @@
-/* A merge sort, because it is stable. When only the first items are wanted, the best so far stand at
- * the front, and those that could be among them are collected behind and merged in, a block at a
+/* A merge sort, because it is stable. When only the first items are wanted, the best so far stand
+ * at the front, and those that could be among them are collected behind and merged in, a block at a
  * time:
  *
  *      | best, in order, at most `wanted` | collected, at most a block | free | to look at |

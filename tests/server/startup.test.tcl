@@ -140,11 +140,11 @@ check_in 2 "include reads other files, by name or pattern" {
 } {11 2 22}
 check_in 2 "directives of Redis that do not apply are logged and ignored" {
     set path [config_file "appendfsync always\ncluster-enabled no\nrepl-backlog-size 1mb\nsave 900 1 300 10\n\
-        appendonly yes\nlazyfree-lazy-eviction no\ntls-port 0\n"]
+        appendonly yes\nreplica-lazy-flush no\ntls-port 0\n"]
     with_arguments [list $path --port %port] "" {
         assert_equal [r PING] PONG
         foreach {line name} {1 appendfsync 2 cluster-enabled 3 repl-backlog-size 4 save 5 appendonly
-                             6 lazyfree-lazy-eviction 7 tls-port} {
+                             6 replica-lazy-flush 7 tls-port} {
             assert {[regexp -line "$path:$line: '$name'.*ignored" [$current_server log]]}
         }
         list [config_get save] [config_get appendonly]

@@ -127,8 +127,9 @@ static void every_command_is_written_in_the_notation(void **state) {
             fail_msg("%s: %s", all[i].name, all[i].syntax);
         for (size_t j = 0; j < total; j++) keys += arguments[j].key_spec >= 0;
         const struct key_positions *positions = &all[i].keys;
-        int specifications =
-            (positions->first || positions->numkeys) + (positions->second_flags != 0);
+        if (positions->flags & KEY_NOT_KEY) continue; /* channels stand where keys would */
+        int specifications = (positions->first || positions->numkeys) +
+                             (positions->second_flags != 0) + (positions->store_flags != 0);
         /* Keys with names of their own may share a specification. */
         int sharing = positions->last > 0 ? positions->last - positions->first : 0;
         if (specifications == 1) specifications += sharing;
