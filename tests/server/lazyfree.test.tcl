@@ -15,6 +15,7 @@ proc make_nodes {key count} {
 
 # How many objects the other thread has freed when the body is over and nothing is left to do.
 proc freed_by {body} {
+    wait_until {[info_field lazyfree_pending_objects] == 0}
     set before [info_field lazyfreed_objects]
     uplevel 1 $body
     wait_until {[info_field lazyfree_pending_objects] == 0}
