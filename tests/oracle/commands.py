@@ -9,7 +9,7 @@ SIZES = [0, 1, 5, 31, 63, 64, 65, 200, 4095, 4096]
 class Generator(StringGenerator):
     # An argument changed at random would ask for another server's cursor, for seconds that pass, or for memory.
     FIXED = (b"SCAN", b"SETBIT", b"SETRANGE", b"SETEX", b"PSETEX", b"SET", b"GETEX", b"EXPIRE", b"PEXPIRE",
-             b"BITCOUNT", b"BITPOS")
+             b"BITCOUNT", b"BITPOS", b"BITFIELD")
 
     def __init__(self, random):
         self.random = random
