@@ -169,8 +169,15 @@ size_t lazyfree_pending_bytes(void) {
 
 /* --- Life --- */
 
+static void do_nothing(void *arg) {
+    (void)arg;
+}
+
+/* The threads start now, not while a client waits for its first UNLINK: that takes a
+ * millisecond. */
 void lazyfree_start(struct net *net) {
     lazyfree.net = net;
+    net_pool_run(net, do_nothing, do_nothing, NULL);
 }
 
 void lazyfree_stop(void) {

@@ -120,7 +120,7 @@ int main(void) {
     net = net_new(&error);
     net_on_before_poll(net, look, NULL);
     lazyfree_start(net);
-    lazyfree_entry(make_list(1000), true); /* the threads start: they own some memory */
+    lazyfree_entry(make_list(1000), true); /* the threads have started: they own some memory */
     run_until_free();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_value_is_freed_at_once_and_a_large_one_if_it_is_to_be),
