@@ -6,6 +6,7 @@
 #include "server/blocking.h"
 
 #include "base/alloc.h"
+#include "base/chain.h"
 #include "base/clock.h"
 #include "ds/hashtable.h"
 #include "ds/timer_wheel.h"
@@ -98,24 +99,13 @@ static void free_key_if_idle(struct blocking *blocking, struct blocked_key *key)
 }
 
 static void link_wait(struct wait *wait, struct waiter *waiter, struct blocked_key *key) {
-    *wait = (struct wait){.waiter = waiter, .key = key, .prev = key->last};
-    if (key->last)
-        key->last->next = wait;
-    else
-        key->first = wait;
-    key->last = wait;
+    *wait = (struct wait){.waiter = waiter, .key = key};
+    CHAIN_APPEND(key->first, key->last, wait, prev, next);
 }
 
 static void unlink_wait(struct blocking *blocking, struct wait *wait) {
     struct blocked_key *key = wait->key;
-    if (wait->prev)
-        wait->prev->next = wait->next;
-    else
-        key->first = wait->next;
-    if (wait->next)
-        wait->next->prev = wait->prev;
-    else
-        key->last = wait->prev;
+    CHAIN_REMOVE(key->first, key->last, wait, prev, next);
     free_key_if_idle(blocking, key);
 }
 

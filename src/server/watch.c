@@ -6,6 +6,7 @@
 #include "server/watch.h"
 
 #include "base/alloc.h"
+#include "base/chain.h"
 #include "ds/hashtable.h"
 
 struct watched_key {
@@ -95,16 +96,9 @@ void watch_add(struct watches *watches, struct watcher *watcher, int database, s
     struct watched_key *key = find_or_add_key(watches, database, name);
     if (is_watching(watcher, key)) return;
     struct watch *watch = mem_alloc(sizeof(*watch));
-    *watch = (struct watch){.watcher = watcher,
-                            .key = key,
-                            .prev = key->last,
-                            .next_own = watcher->first,
-                            .was_expired = is_expired};
-    if (key->last)
-        key->last->next = watch;
-    else
-        key->first = watch;
-    key->last = watch;
+    *watch = (struct watch){
+        .watcher = watcher, .key = key, .next_own = watcher->first, .was_expired = is_expired};
+    CHAIN_APPEND(key->first, key->last, watch, prev, next);
     watcher->first = watch;
     watcher->allocated += bytes_of(key);
     if (watcher->count++ == 0) watches->watcher_count++;
@@ -112,14 +106,7 @@ void watch_add(struct watches *watches, struct watcher *watcher, int database, s
 
 static void free_watch(struct watches *watches, struct watch *watch) {
     struct watched_key *key = watch->key;
-    if (watch->prev)
-        watch->prev->next = watch->next;
-    else
-        key->first = watch->next;
-    if (watch->next)
-        watch->next->prev = watch->prev;
-    else
-        key->last = watch->prev;
+    CHAIN_REMOVE(key->first, key->last, watch, prev, next);
     if (!key->first) free_key(watches, key);
     mem_free(watch);
 }
