@@ -5,8 +5,8 @@
  * An item can stand in several chains at once, each with two links of its own. The owner holds
  * `first` and `last`, both NULL while the chain is empty. Macros, so that they serve any type
  * without a cast: `first` and `last` are the owner's pointers themselves, `prev` and `next` the
- * names of the members. Arguments are evaluated more than once: `item` is a variable of its own, not
- * the owner's pointer. Nothing is allocated. O(1). */
+ * names of the members. Arguments are evaluated more than once: `item` is a variable of its own,
+ * not the owner's pointer. Nothing is allocated. O(1). */
 #ifndef PACKLIST_BASE_CHAIN_H
 #define PACKLIST_BASE_CHAIN_H
 
