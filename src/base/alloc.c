@@ -349,6 +349,12 @@ void *mem_realloc(void *ptr, size_t size) {
     return moved;
 }
 
+void *mem_grow(void *array, size_t *capacity, size_t item_size) {
+    enum { FIRST_CAPACITY = 4 };
+    *capacity = *capacity ? *capacity * 2 : FIRST_CAPACITY;
+    return mem_realloc(array, *capacity * item_size);
+}
+
 void *mem_try_alloc(size_t size) {
     return raw_alloc(size);
 }

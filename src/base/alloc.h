@@ -25,6 +25,10 @@ void *mem_alloc_aligned(size_t alignment, size_t size) __attribute__((malloc, re
  * `ptr` NULL is mem_alloc. `size` must not be 0. */
 void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
 
+/* A larger array in the place of one that is full: twice its *capacity items of `item_size` bytes,
+ * and 4 at first (NULL, 0). Growing by items one at a time costs amortised O(1) each. */
+void *mem_grow(void *array, size_t *capacity, size_t item_size) __attribute__((returns_nonnull));
+
 /* As mem_alloc, but returns NULL instead of aborting: for sizes that a client chose (hundreds of
  * MB); the caller answers with an error. */
 void *mem_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));

@@ -89,11 +89,9 @@ struct expired_keys {
 static bool note_expired(const struct call *call, const struct entry *entry,
                          struct expired_keys *expired) {
     if (!call_is_expired(call, entry)) return false;
-    if (expired->count == expired->capacity) {
-        expired->capacity = expired->capacity ? expired->capacity * 2 : 16;
+    if (expired->count == expired->capacity)
         expired->entries =
-            mem_realloc(expired->entries, expired->capacity * sizeof(*expired->entries));
-    }
+            mem_grow(expired->entries, &expired->capacity, sizeof(*expired->entries));
     expired->entries[expired->count++] = entry;
     return true;
 }

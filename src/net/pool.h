@@ -1,7 +1,8 @@
 /* pool: work in other threads.
  *
  * The threads are libuv's (four, or as many as UV_THREADPOOL_SIZE says); they start with the first
- * piece of work. */
+ * piece of work. The system is told that they do batch work, so that they do not take the loop's
+ * place on the processor. */
 #ifndef PACKLIST_NET_POOL_H
 #define PACKLIST_NET_POOL_H
 

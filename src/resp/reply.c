@@ -233,7 +233,3 @@ void reply_map_end(struct reply *reply, size_t mark, size_t pairs) {
         insert_header(reply, mark, '*', 2 * pairs);
     }
 }
-
-void reply_set_end(struct reply *reply, size_t mark, size_t count) {
-    insert_header(reply, mark, is_resp3(reply) ? '~' : '*', count);
-}

@@ -87,7 +87,6 @@ void reply_attribute(struct reply *reply, size_t pairs);
 size_t reply_begin(const struct reply *reply);
 void reply_array_end(struct reply *reply, size_t mark, size_t count);
 void reply_map_end(struct reply *reply, size_t mark, size_t pairs);
-void reply_set_end(struct reply *reply, size_t mark, size_t count);
 
 /* One listpack element as a bulk. */
 void reply_listpack_element(struct reply *reply, const uint8_t *element);

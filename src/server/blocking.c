@@ -6,12 +6,13 @@
 #include "server/blocking.h"
 
 #include "base/alloc.h"
+#include "base/chain.h"
 #include "base/clock.h"
-#include "ds/hashtable.h"
 #include "ds/timer_wheel.h"
 #include "net/net.h"
 #include "server/args.h"
 #include "server/dispatch.h"
+#include "server/keytable.h"
 #include "server/server.h"
 
 struct blocked_key;
@@ -37,19 +38,15 @@ struct waiter {
 };
 
 struct blocked_key {
+    struct keytable_key key;
     struct wait *first;
     struct wait *last;
     struct blocked_key *ready_next;
-    int database;
     bool is_ready;
-    size_t name_len;
-    char name[];
 };
 
 struct blocking {
-    struct hashtable **keys; /* one table of blocked keys per database */
-    int databases;
-    size_t key_count;
+    struct keytable keys; /* the blocked ones */
     size_t session_count;
     struct blocked_key *ready_first;
     struct blocked_key *ready_last;
@@ -57,65 +54,21 @@ struct blocking {
     struct net_timer *timer;
 };
 
-static struct slice name_of(const struct blocked_key *key) {
-    return slice_make(key->name, key->name_len);
-}
-
-static struct slice name_of_item(const void *item) {
-    return name_of(item);
-}
-
-static const struct hashtable_type blocked_key_type = {.key = name_of_item};
-
 /* --- Keys that are waited for --- */
-
-static struct blocked_key *find_key(struct blocking *blocking, int database, struct slice name) {
-    struct hashtable *table = blocking->keys[database];
-    hashtable_slot *slot = hashtable_find(table, name, hashtable_hash(name));
-    return slot ? hashtable_item(*slot) : NULL;
-}
-
-static struct blocked_key *find_or_add_key(struct blocking *blocking, int database,
-                                           struct slice name) {
-    struct blocked_key *key = find_key(blocking, database, name);
-    if (key) return key;
-    key = mem_alloc_zeroed(sizeof(*key) + name.len);
-    key->database = database;
-    key->name_len = name.len;
-    if (name.len) memcpy(key->name, name.ptr, name.len);
-    hashtable_insert(blocking->keys[database], key, hashtable_hash(name));
-    blocking->key_count++;
-    return key;
-}
 
 static void free_key_if_idle(struct blocking *blocking, struct blocked_key *key) {
     if (key->first || key->is_ready) return;
-    struct hashtable *table = blocking->keys[key->database];
-    uint64_t hash = hashtable_hash(name_of(key));
-    hashtable_delete(table, hashtable_find(table, name_of(key), hash), hash);
-    blocking->key_count--;
-    mem_free(key);
+    keytable_delete(&blocking->keys, key);
 }
 
 static void link_wait(struct wait *wait, struct waiter *waiter, struct blocked_key *key) {
-    *wait = (struct wait){.waiter = waiter, .key = key, .prev = key->last};
-    if (key->last)
-        key->last->next = wait;
-    else
-        key->first = wait;
-    key->last = wait;
+    *wait = (struct wait){.waiter = waiter, .key = key};
+    CHAIN_APPEND(key->first, key->last, wait, prev, next);
 }
 
 static void unlink_wait(struct blocking *blocking, struct wait *wait) {
     struct blocked_key *key = wait->key;
-    if (wait->prev)
-        wait->prev->next = wait->next;
-    else
-        key->first = wait->next;
-    if (wait->next)
-        wait->next->prev = wait->prev;
-    else
-        key->last = wait->prev;
+    CHAIN_REMOVE(key->first, key->last, wait, prev, next);
     free_key_if_idle(blocking, key);
 }
 
@@ -189,7 +142,8 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .expire = request->expire,
     };
     for (size_t i = 0; i < request->key_count; i++) {
-        struct blocked_key *key = find_or_add_key(blocking, call->database, request->keys[i]);
+        struct blocked_key *key =
+            keytable_find_or_add(&blocking->keys, call->database, request->keys[i], sizeof(*key));
         if (key->last && key->last->waiter == waiter) continue; /* the same key twice */
         link_wait(&waiter->waits[waiter->wait_count++], waiter, key);
     }
@@ -236,8 +190,8 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
 
 /* Does the key exist as something that a list command can be served from? */
 static bool key_can_serve(struct blocked_key *key) {
-    struct call call = server_call(key->database);
-    struct keyref ref = call_find_quiet(&call, name_of(key));
+    struct call call = server_call(key->key.database);
+    struct keyref ref = call_find_quiet(&call, key->key.name);
     return ref.entry && entry_type(ref.entry) == VALUE_LIST;
 }
 
@@ -253,14 +207,14 @@ static void signal_key(struct blocking *blocking, struct blocked_key *key) {
 }
 
 void blocking_signal(struct blocking *blocking, int database, struct slice name) {
-    if (blocking->key_count == 0) return;
-    struct blocked_key *key = find_key(blocking, database, name);
+    if (blocking->keys.count == 0) return;
+    struct blocked_key *key = keytable_find(&blocking->keys, database, name);
     if (key) signal_key(blocking, key);
 }
 
 void blocking_signal_database(struct blocking *blocking, int database) {
     struct hashtable_iter iter;
-    hashtable_iter_start(&iter, blocking->keys[database]);
+    hashtable_iter_start(&iter, blocking->keys.databases[database]);
     for (struct blocked_key *key; (key = hashtable_iter_next(&iter));)
         if (key_can_serve(key)) signal_key(blocking, key);
 }
@@ -277,9 +231,9 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
     uint64_t begin_ticks = clock_ticks();
     struct call call =
         dispatch_call(session, reply, waiter->command, waiter->args->argv, waiter->args->argc);
-    call.keyspace = server.keyspaces[key->database];
-    call.database = key->database;
-    bool is_served = waiter->serve(&call, name_of(key));
+    call.keyspace = server.keyspaces[key->key.database];
+    call.database = key->key.database;
+    bool is_served = waiter->serve(&call, key->key.name);
     if (is_served) {
         server.ticks = clock_ticks(); /* not the next command's time */
         count_answer(waiter, reply, begin, server.ticks - begin_ticks);
@@ -312,17 +266,14 @@ void blocking_serve(struct blocking *blocking) {
 
 struct blocking *blocking_new(struct net *net, int databases) {
     struct blocking *blocking = mem_alloc_zeroed(sizeof(*blocking));
-    blocking->databases = databases;
-    blocking->keys = mem_alloc(sizeof(*blocking->keys) * (size_t)databases);
-    for (int i = 0; i < databases; i++) blocking->keys[i] = hashtable_new(&blocked_key_type);
+    keytable_init(&blocking->keys, databases);
     timer_wheel_init(&blocking->deadlines, wheel_now());
     blocking->timer = net_timer_new(net, on_timer, blocking);
     return blocking;
 }
 
 void blocking_free(struct blocking *blocking) {
-    for (int i = 0; i < blocking->databases; i++) hashtable_free(blocking->keys[i]);
-    mem_free(blocking->keys);
+    keytable_free(&blocking->keys);
     net_timer_free(blocking->timer);
     mem_free(blocking);
 }
@@ -336,5 +287,5 @@ size_t blocking_deadline_count(const struct blocking *blocking) {
 }
 
 size_t blocking_key_count(const struct blocking *blocking) {
-    return blocking->key_count;
+    return blocking->keys.count;
 }

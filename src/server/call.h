@@ -48,7 +48,7 @@ struct keyref call_find_unmarked(struct call *call, struct slice key);
 /* As call_find_unmarked, but nobody is notified of a miss: OBJECT. */
 struct keyref call_find_unnoticed(struct call *call, struct slice key);
 
-/* Finds a key to change it: as above, without hit and miss. */
+/* Finds a key to change it: marks the entry as used, but counts neither a hit nor a miss. */
 struct keyref call_find_write(struct call *call, struct slice key);
 
 /* Finds a key without leaving any trace: for deleting it, and for DEBUG. */
@@ -116,7 +116,8 @@ struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
  * says. */
 void call_discard(struct call *call, struct entry *entry);
 
-/* Both in one: `ref` then names nothing and is good for keyspace_add. */
+/* Takes the entry that `ref` names out of the way and frees it as call_discard does: `ref` then
+ * names nothing and is good for keyspace_add. */
 void call_replace(struct call *call, struct keyref *ref);
 
 /* Publishes one more event of a key; changes nothing. Of the call only the database is looked

@@ -95,10 +95,8 @@ void config_log_notes(struct config_source *source) {
 /* --- Lines --- */
 
 static void add_word(struct loader *loader, struct slice word) {
-    if (loader->word_count == loader->word_capacity) {
-        loader->word_capacity = loader->word_capacity ? loader->word_capacity * 2 : 16;
-        loader->words = mem_realloc(loader->words, loader->word_capacity * sizeof(*loader->words));
-    }
+    if (loader->word_count == loader->word_capacity)
+        loader->words = mem_grow(loader->words, &loader->word_capacity, sizeof(*loader->words));
     loader->words[loader->word_count++] = word;
 }
 

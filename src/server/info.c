@@ -108,7 +108,7 @@ static sds append_clients(sds out) {
                              figures.largest_input, figures.largest_output,
                              blocking_session_count(server.blocking),
                              server.pubsub.subscriber_count, server.watches.watcher_count,
-                             blocking_deadline_count(server.blocking), server.watches.key_count,
+                             blocking_deadline_count(server.blocking), server.watches.keys.count,
                              blocking_key_count(server.blocking));
 }
 

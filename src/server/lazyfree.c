@@ -118,10 +118,8 @@ static void hand_over(void) {
 
 static void add(struct item item) {
     struct batch *batch = &lazyfree.filling;
-    if (batch->count == batch->capacity) {
-        batch->capacity = batch->capacity ? batch->capacity * 2 : 4;
-        batch->items = mem_realloc(batch->items, batch->capacity * sizeof(*batch->items));
-    }
+    if (batch->count == batch->capacity)
+        batch->items = mem_grow(batch->items, &batch->capacity, sizeof(*batch->items));
     batch->items[batch->count++] = item;
     lazyfree.added_objects += item.objects;
     lazyfree.added_bytes += item.bytes;

@@ -18,7 +18,7 @@
 
 struct net;
 
-/* Works in `net`'s pool from now on. */
+/* Works in `net`'s pool from now on, whose threads it starts. */
 void lazyfree_start(struct net *net);
 
 /* Before net_free: the thread stops where it is, be it in the middle of a keyspace. What is left is

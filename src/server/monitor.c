@@ -65,12 +65,9 @@ void monitors_free(struct monitors *monitors) {
 
 static void join(struct session *session) {
     struct monitors *monitors = &server.monitors;
-    if (monitors->count == monitors->capacity) {
-        size_t capacity = monitors->capacity ? monitors->capacity * 2 : 4;
+    if (monitors->count == monitors->capacity)
         monitors->sessions =
-            mem_realloc(monitors->sessions, capacity * sizeof(*monitors->sessions));
-        monitors->capacity = capacity;
-    }
+            mem_grow(monitors->sessions, &monitors->capacity, sizeof(struct session *));
     monitors->sessions[monitors->count++] = session;
     session->flags |= SESSION_MONITOR;
 }

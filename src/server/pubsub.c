@@ -12,6 +12,7 @@
 #include "server/pubsub.h"
 
 #include "base/alloc.h"
+#include "base/chain.h"
 #include "base/glob.h"
 
 #include <assert.h>
@@ -90,26 +91,6 @@ static struct topic *find_topic(const struct pubsub *pubsub, enum pubsub_kind ki
     return slot ? hashtable_item(*slot) : NULL;
 }
 
-static void link_pattern(struct pubsub *pubsub, struct topic *topic) {
-    topic->prev = pubsub->last_pattern;
-    if (topic->prev)
-        topic->prev->next = topic;
-    else
-        pubsub->first_pattern = topic;
-    pubsub->last_pattern = topic;
-}
-
-static void unlink_pattern(struct pubsub *pubsub, struct topic *topic) {
-    if (topic->prev)
-        topic->prev->next = topic->next;
-    else
-        pubsub->first_pattern = topic->next;
-    if (topic->next)
-        topic->next->prev = topic->prev;
-    else
-        pubsub->last_pattern = topic->prev;
-}
-
 static struct topic *find_or_add_topic(struct pubsub *pubsub, enum pubsub_kind kind,
                                        struct slice name) {
     struct topic *topic = find_topic(pubsub, kind, name);
@@ -118,7 +99,8 @@ static struct topic *find_or_add_topic(struct pubsub *pubsub, enum pubsub_kind k
     *topic = (struct topic){.kind = kind, .name_len = name.len};
     if (name.len) memcpy(topic->name, name.ptr, name.len);
     hashtable_insert(pubsub->topics[kind], topic, hashtable_hash(name));
-    if (kind == PUBSUB_PATTERN) link_pattern(pubsub, topic);
+    if (kind == PUBSUB_PATTERN)
+        CHAIN_APPEND(pubsub->first_pattern, pubsub->last_pattern, topic, prev, next);
     return topic;
 }
 
@@ -127,7 +109,8 @@ static void free_topic_if_idle(struct pubsub *pubsub, struct topic *topic) {
     struct hashtable *table = pubsub->topics[topic->kind];
     uint64_t hash = hashtable_hash(topic_name(topic));
     hashtable_delete(table, hashtable_find_item(table, topic, hash), hash);
-    if (topic->kind == PUBSUB_PATTERN) unlink_pattern(pubsub, topic);
+    if (topic->kind == PUBSUB_PATTERN)
+        CHAIN_REMOVE(pubsub->first_pattern, pubsub->last_pattern, topic, prev, next);
     mem_free(topic);
 }
 
@@ -144,46 +127,20 @@ static hashtable_slot *find_subscription(const struct pubsub *pubsub,
 static void link_subscription(struct subscription *subscription) {
     struct subscriber *subscriber = subscription->subscriber;
     struct topic *topic = subscription->topic;
-    subscription->prev = topic->last;
-    if (topic->last)
-        topic->last->next = subscription;
-    else
-        topic->first = subscription;
-    topic->last = subscription;
+    enum pubsub_kind kind = topic->kind;
+    CHAIN_APPEND(topic->first, topic->last, subscription, prev, next);
     topic->count++;
-    subscription->prev_own = subscriber->last[topic->kind];
-    if (subscription->prev_own)
-        subscription->prev_own->next_own = subscription;
-    else
-        subscriber->first[topic->kind] = subscription;
-    subscriber->last[topic->kind] = subscription;
-    subscriber->count[topic->kind]++;
+    CHAIN_APPEND(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
+    subscriber->count[kind]++;
 }
 
-static void unlink_from_topic(struct subscription *subscription) {
-    struct topic *topic = subscription->topic;
-    if (subscription->prev)
-        subscription->prev->next = subscription->next;
-    else
-        topic->first = subscription->next;
-    if (subscription->next)
-        subscription->next->prev = subscription->prev;
-    else
-        topic->last = subscription->prev;
-    topic->count--;
-}
-
-static void unlink_from_subscriber(struct subscription *subscription) {
+static void unlink_subscription(struct subscription *subscription) {
     struct subscriber *subscriber = subscription->subscriber;
-    enum pubsub_kind kind = subscription->topic->kind;
-    if (subscription->prev_own)
-        subscription->prev_own->next_own = subscription->next_own;
-    else
-        subscriber->first[kind] = subscription->next_own;
-    if (subscription->next_own)
-        subscription->next_own->prev_own = subscription->prev_own;
-    else
-        subscriber->last[kind] = subscription->prev_own;
+    struct topic *topic = subscription->topic;
+    enum pubsub_kind kind = topic->kind;
+    CHAIN_REMOVE(topic->first, topic->last, subscription, prev, next);
+    topic->count--;
+    CHAIN_REMOVE(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
     subscriber->count[kind]--;
 }
 
@@ -210,8 +167,7 @@ static void end_subscription(struct pubsub *pubsub, hashtable_slot *slot, uint64
     struct subscriber *subscriber = subscription->subscriber;
     struct topic *topic = subscription->topic;
     hashtable_delete(pubsub->subscriptions, slot, hash);
-    unlink_from_topic(subscription);
-    unlink_from_subscriber(subscription);
+    unlink_subscription(subscription);
     subscriber->allocated -= bytes_of(topic);
     if (!subscriber_is_active(subscriber)) pubsub->subscriber_count--;
     mem_free(subscription);

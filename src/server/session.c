@@ -2,6 +2,7 @@
 #include "server/session.h"
 
 #include "base/alloc.h"
+#include "base/chain.h"
 #include "base/log.h"
 #include "ds/hashtable.h"
 #include "server/args.h"
@@ -285,26 +286,13 @@ void session_resume_later(struct session *session) {
     if (session->flags & (SESSION_RESUME | SESSION_CLOSING)) return;
     struct session_list *list = &server.sessions;
     session->flags |= SESSION_RESUME;
-    session->resume_prev = list->resume_last;
-    session->resume_next = NULL;
-    if (list->resume_last)
-        list->resume_last->resume_next = session;
-    else
-        list->resume_first = session;
-    list->resume_last = session;
+    CHAIN_APPEND(list->resume_first, list->resume_last, session, resume_prev, resume_next);
 }
 
 static void resume_unlink(struct session *session) {
     if (!(session->flags & SESSION_RESUME)) return;
     struct session_list *list = &server.sessions;
-    if (session->resume_prev)
-        session->resume_prev->resume_next = session->resume_next;
-    else
-        list->resume_first = session->resume_next;
-    if (session->resume_next)
-        session->resume_next->resume_prev = session->resume_prev;
-    else
-        list->resume_last = session->resume_prev;
+    CHAIN_REMOVE(list->resume_first, list->resume_last, session, resume_prev, resume_next);
     session->flags &= ~(uint32_t)SESSION_RESUME;
 }
 
@@ -343,26 +331,14 @@ void session_list_free(struct session_list *list) {
 
 static void link_session(struct session *session) {
     struct session_list *list = &server.sessions;
-    session->prev = list->last;
-    if (list->last)
-        list->last->next = session;
-    else
-        list->first = session;
-    list->last = session;
+    CHAIN_APPEND(list->first, list->last, session, prev, next);
     list->count++;
     hashtable_insert(list->by_id, session, hashtable_hash(key_of_item(session)));
 }
 
 static void unlink_session(struct session *session) {
     struct session_list *list = &server.sessions;
-    if (session->prev)
-        session->prev->next = session->next;
-    else
-        list->first = session->next;
-    if (session->next)
-        session->next->prev = session->prev;
-    else
-        list->last = session->prev;
+    CHAIN_REMOVE(list->first, list->last, session, prev, next);
     list->count--;
     uint64_t hash = hashtable_hash(key_of_item(session));
     hashtable_delete(list->by_id, hashtable_find_item(list->by_id, session, hash), hash);

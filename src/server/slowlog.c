@@ -1,6 +1,7 @@
 #include "server/slowlog.h"
 
 #include "base/alloc.h"
+#include "base/chain.h"
 #include "base/sds.h"
 #include "server/secret.h"
 #include "server/server.h"
@@ -51,11 +52,7 @@ static struct slowlog_entry *make_entry(const struct session *session,
 
 static void drop_oldest(struct slowlog *log) {
     struct slowlog_entry *entry = log->oldest;
-    log->oldest = entry->newer;
-    if (log->oldest)
-        log->oldest->older = NULL;
-    else
-        log->newest = NULL;
+    CHAIN_REMOVE(log->oldest, log->newest, entry, older, newer);
     log->count--;
     sds_free(entry->peer);
     sds_free(entry->name);
@@ -68,12 +65,7 @@ void slowlog_add(struct slowlog *log, const struct session *session, const struc
     struct slowlog_entry *entry = make_entry(session, command, argv, argc);
     entry->id = log->next_id++;
     entry->duration_us = duration_us;
-    entry->older = log->newest;
-    if (log->newest)
-        log->newest->newer = entry;
-    else
-        log->oldest = entry;
-    log->newest = entry;
+    CHAIN_APPEND(log->oldest, log->newest, entry, older, newer);
     log->count++;
     while (log->count > max) drop_oldest(log);
 }

@@ -64,12 +64,9 @@ bool transaction_queues(const struct command *command) {
 
 static void append(struct transaction *transaction, const struct command *command,
                    const struct slice *argv, size_t argc) {
-    enum { FIRST_CAPACITY = 4 };
-    if (transaction->count == transaction->capacity) {
-        size_t capacity = transaction->capacity ? transaction->capacity * 2 : FIRST_CAPACITY;
-        transaction->queue = mem_realloc(transaction->queue, capacity * sizeof(struct queued));
-        transaction->capacity = capacity;
-    }
+    if (transaction->count == transaction->capacity)
+        transaction->queue =
+            mem_grow(transaction->queue, &transaction->capacity, sizeof(struct queued));
     struct args *args = args_copy(argv, argc);
     transaction->queue[transaction->count++] = (struct queued){command, args};
     for (size_t i = 0; i < argc; i++) transaction->argument_bytes += argv[i].len;

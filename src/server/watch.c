@@ -6,14 +6,12 @@
 #include "server/watch.h"
 
 #include "base/alloc.h"
-#include "ds/hashtable.h"
+#include "base/chain.h"
 
 struct watched_key {
+    struct keytable_key key;
     struct watch *first;
     struct watch *last;
-    int database;
-    size_t name_len;
-    char name[];
 };
 
 struct watch {
@@ -25,54 +23,13 @@ struct watch {
     bool was_expired;       /* when it was watched, and not touched since */
 };
 
-static struct slice name_of(const struct watched_key *key) {
-    return slice_make(key->name, key->name_len);
-}
-
-static struct slice name_of_item(const void *item) {
-    return name_of(item);
-}
-
-static const struct hashtable_type watched_key_type = {.key = name_of_item};
-
 void watches_init(struct watches *watches, int databases) {
-    *watches = (struct watches){.databases = databases};
-    watches->keys = mem_alloc(sizeof(*watches->keys) * (size_t)databases);
-    for (int i = 0; i < databases; i++) watches->keys[i] = hashtable_new(&watched_key_type);
+    *watches = (struct watches){0};
+    keytable_init(&watches->keys, databases);
 }
 
 void watches_free(struct watches *watches) {
-    for (int i = 0; i < watches->databases; i++) hashtable_free(watches->keys[i]);
-    mem_free(watches->keys);
-}
-
-/* --- Keys --- */
-
-static struct watched_key *find_key(const struct watches *watches, int database,
-                                    struct slice name) {
-    struct hashtable *table = watches->keys[database];
-    hashtable_slot *slot = hashtable_find(table, name, hashtable_hash(name));
-    return slot ? hashtable_item(*slot) : NULL;
-}
-
-static struct watched_key *find_or_add_key(struct watches *watches, int database,
-                                           struct slice name) {
-    struct watched_key *key = find_key(watches, database, name);
-    if (key) return key;
-    key = mem_alloc(sizeof(*key) + name.len);
-    *key = (struct watched_key){.database = database, .name_len = name.len};
-    if (name.len) memcpy(key->name, name.ptr, name.len);
-    hashtable_insert(watches->keys[database], key, hashtable_hash(name));
-    watches->key_count++;
-    return key;
-}
-
-static void free_key(struct watches *watches, struct watched_key *key) {
-    struct hashtable *table = watches->keys[key->database];
-    uint64_t hash = hashtable_hash(name_of(key));
-    hashtable_delete(table, hashtable_find(table, name_of(key), hash), hash);
-    watches->key_count--;
-    mem_free(key);
+    keytable_free(&watches->keys);
 }
 
 /* --- Watching --- */
@@ -86,25 +43,18 @@ static bool is_watching(const struct watcher *watcher, const struct watched_key 
 }
 
 static size_t bytes_of(const struct watched_key *key) {
-    return sizeof(struct watch) + sizeof(*key) + key->name_len;
+    return sizeof(struct watch) + sizeof(*key) + key->key.name.len;
 }
 
 void watch_add(struct watches *watches, struct watcher *watcher, int database, struct slice name,
                bool is_expired) {
     if (watcher->is_touched) return;
-    struct watched_key *key = find_or_add_key(watches, database, name);
+    struct watched_key *key = keytable_find_or_add(&watches->keys, database, name, sizeof(*key));
     if (is_watching(watcher, key)) return;
     struct watch *watch = mem_alloc(sizeof(*watch));
-    *watch = (struct watch){.watcher = watcher,
-                            .key = key,
-                            .prev = key->last,
-                            .next_own = watcher->first,
-                            .was_expired = is_expired};
-    if (key->last)
-        key->last->next = watch;
-    else
-        key->first = watch;
-    key->last = watch;
+    *watch = (struct watch){
+        .watcher = watcher, .key = key, .next_own = watcher->first, .was_expired = is_expired};
+    CHAIN_APPEND(key->first, key->last, watch, prev, next);
     watcher->first = watch;
     watcher->allocated += bytes_of(key);
     if (watcher->count++ == 0) watches->watcher_count++;
@@ -112,15 +62,8 @@ void watch_add(struct watches *watches, struct watcher *watcher, int database, s
 
 static void free_watch(struct watches *watches, struct watch *watch) {
     struct watched_key *key = watch->key;
-    if (watch->prev)
-        watch->prev->next = watch->next;
-    else
-        key->first = watch->next;
-    if (watch->next)
-        watch->next->prev = watch->prev;
-    else
-        key->last = watch->prev;
-    if (!key->first) free_key(watches, key);
+    CHAIN_REMOVE(key->first, key->last, watch, prev, next);
+    if (!key->first) keytable_delete(&watches->keys, key);
     mem_free(watch);
 }
 
@@ -137,7 +80,7 @@ void watch_clear(struct watches *watches, struct watcher *watcher) {
 /* --- Touching --- */
 
 static struct entry *entry_in(struct keyspace *keyspace, const struct watched_key *key) {
-    return keyspace ? keyspace_find(keyspace, name_of(key)).entry : NULL;
+    return keyspace ? keyspace_find(keyspace, key->key.name).entry : NULL;
 }
 
 static bool is_expired(const struct entry *entry, int64_t now_ms) {
@@ -149,7 +92,7 @@ bool watch_has_expired(const struct watcher *watcher, struct keyspace *const *ke
                        int64_t now_ms) {
     for (const struct watch *watch = watcher->first; watch; watch = watch->next_own)
         if (!watch->was_expired &&
-            is_expired(entry_in(keyspaces[watch->key->database], watch->key), now_ms))
+            is_expired(entry_in(keyspaces[watch->key->key.database], watch->key), now_ms))
             return true;
     return false;
 }
@@ -161,7 +104,7 @@ static void touch_watcher(struct watches *watches, struct watcher *watcher) {
 
 void watch_touch_key(struct watches *watches, int database, struct keyspace *keyspace,
                      struct slice name) {
-    struct watched_key *key = find_key(watches, database, name);
+    struct watched_key *key = keytable_find(&watches->keys, database, name);
     if (!key) return;
     bool is_gone = entry_in(keyspace, key) == NULL;
     struct watch
@@ -198,7 +141,7 @@ static bool sees_change(struct watch *watch, const struct fate *fate) {
 
 void watch_touch_database(struct watches *watches, int database, struct keyspace *keyspace,
                           struct keyspace *replacement, int64_t now_ms) {
-    struct hashtable *table = watches->keys[database];
+    struct hashtable *table = watches->keys.databases[database];
     if (hashtable_count(table) == 0) return;
     struct watcher *touched = NULL; /* cleared at the end: the table must not change before */
     struct hashtable_iter iter;
@@ -229,7 +172,7 @@ void watch_touch_database(struct watches *watches, int database, struct keyspace
 static size_t check_key(const struct watched_key *key, int database) {
     size_t count = 0;
     const struct watch *prev = NULL;
-    if (key->database != database) return 0;
+    if (key->key.database != database) return 0;
     for (const struct watch *watch = key->first; watch; prev = watch, watch = watch->next) {
         bool is_own = false;
         for (const struct watch *own = watch->watcher->first; own; own = own->next_own)
@@ -243,12 +186,12 @@ static size_t check_key(const struct watched_key *key, int database) {
 
 bool watch_check(const struct watches *watches) {
     size_t keys = 0;
-    for (int i = 0; i < watches->databases; i++) {
-        if (!hashtable_check(watches->keys[i])) return false;
+    for (int i = 0; i < watches->keys.database_count; i++) {
+        if (!hashtable_check(watches->keys.databases[i])) return false;
         struct hashtable_iter iter;
-        hashtable_iter_start(&iter, watches->keys[i]);
+        hashtable_iter_start(&iter, watches->keys.databases[i]);
         for (struct watched_key *key; (key = hashtable_iter_next(&iter)); keys++)
             if (check_key(key, i) == 0) return false;
     }
-    return keys == watches->key_count;
+    return keys == watches->keys.count;
 }

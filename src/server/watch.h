@@ -14,6 +14,7 @@
 #define PACKLIST_SERVER_WATCH_H
 
 #include "base/slice.h"
+#include "server/keytable.h"
 #include "store/keyspace.h"
 
 #include <stdbool.h>
@@ -23,9 +24,7 @@
 struct watch;
 
 struct watches {
-    struct hashtable **keys; /* a table of watched keys per database */
-    int databases;
-    size_t key_count;
+    struct keytable keys; /* the watched ones */
     size_t watcher_count; /* watchers that watch at least one key */
 };
 
@@ -61,7 +60,7 @@ void watch_touch_key(struct watches *watches, int database, struct keyspace *key
                      struct slice key);
 static inline void watch_touch(struct watches *watches, int database, struct keyspace *keyspace,
                                struct slice key) {
-    if (watches->key_count) watch_touch_key(watches, database, keyspace, key);
+    if (watches->keys.count) watch_touch_key(watches, database, keyspace, key);
 }
 
 /* All keys of `keyspace`, that of `database`, will be gone in a moment, and those of `replacement`

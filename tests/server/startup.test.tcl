@@ -25,15 +25,7 @@ oo::class create started_server {
 
 # Runs the body with a server started so as the current one.
 proc with_arguments {arguments stdin body} {
-    set before [list $::current_server $::default_client]
-    set ::current_server [started_server new $arguments $stdin]
-    set ::default_client ""
-    try {
-        uplevel 1 $body
-    } finally {
-        server_stop
-        lassign $before ::current_server ::default_client
-    }
+    uplevel 1 [list with_started [list started_server new $arguments $stdin] $body]
 }
 
 # Runs the binary until it exits: {status stdout stderr}.

@@ -77,6 +77,20 @@ static void realloc_keeps_contents_and_account(void **state) {
     assert_int_equal(mem_used(), before);
 }
 
+static void an_array_grows_from_nothing_to_twice_its_capacity(void **state) {
+    (void)state;
+    size_t used = mem_used(), capacity = 0;
+    uint32_t *array = NULL;
+    for (uint32_t i = 0; i < 1000; i++) {
+        if (i == capacity) array = mem_grow(array, &capacity, sizeof(*array));
+        array[i] = i;
+    }
+    assert_int_equal(capacity, 1024);
+    for (uint32_t i = 0; i < 1000; i++) assert_int_equal(array[i], i);
+    mem_free(array);
+    assert_int_equal(mem_used(), used);
+}
+
 static void aligned_memory_is_aligned(void **state) {
     (void)state;
     size_t before = mem_used();
@@ -285,6 +299,7 @@ int main(void) {
         cmocka_unit_test(used_grows_and_shrinks_by_the_good_size),
         cmocka_unit_test(size_zero_gives_something_to_free),
         cmocka_unit_test(realloc_keeps_contents_and_account),
+        cmocka_unit_test(an_array_grows_from_nothing_to_twice_its_capacity),
         cmocka_unit_test(aligned_memory_is_aligned),
         cmocka_unit_test(try_gives_null_for_what_cannot_be_had),
         cmocka_unit_test(running_out_reports_the_size_and_aborts),

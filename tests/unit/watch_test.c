@@ -47,7 +47,7 @@ static void model_start(struct model *model) {
 
 static void model_end(struct model *model) {
     for (int i = 0; i < WATCHERS; i++) watch_clear(&model->watches, &model->watchers[i]);
-    assert_int_equal(model->watches.key_count, 0);
+    assert_int_equal(model->watches.keys.count, 0);
     assert_int_equal(model->watches.watcher_count, 0);
     watches_free(&model->watches);
     for (int i = 0; i < DATABASES; i++) keyspace_free(model->keyspaces[i]);
@@ -189,7 +189,7 @@ static void assert_as_model(struct model *model) {
     }
     for (int i = 0; i < DATABASES * KEYS; i++) key_count += ((bool *)keys)[i];
     assert_int_equal(model->watches.watcher_count, watching);
-    assert_int_equal(model->watches.key_count, key_count);
+    assert_int_equal(model->watches.keys.count, key_count);
     assert_true(watch_check(&model->watches));
 }
 
@@ -231,7 +231,7 @@ static void a_write_where_nobody_watches_is_nothing(void **state) {
     assert_false(watcher.is_touched);
     watch_touch(&watches, 1, keyspace, SLICE("k"));
     assert_true(watcher.is_touched);
-    assert_int_equal(watches.key_count, 0);
+    assert_int_equal(watches.keys.count, 0);
     watch_clear(&watches, &watcher);
     watches_free(&watches);
     keyspace_free(keyspace);

@@ -2,8 +2,8 @@
  * bytes.
  *
  *      make -s build/release/libpacklist.a
- *      gcc -O2 -Isrc utils/bench/lrange_writer.c build/release/libpacklist.a -ljemalloc -lm
- * -lpthread
+ *      gcc -O2 -Isrc utils/bench/lrange_writer.c build/release/libpacklist.a \
+ *          -ljemalloc -lm -lpthread
  *
  * Prints a table: kind of element, elements in the node, ns forward, backward, and per
  * listpack_find step. */

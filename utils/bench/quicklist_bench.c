@@ -2,8 +2,9 @@
  * single-threaded, median of several runs. Pushes and pops at either end, a queue, the middle of
  * ever longer lists, searching for an absent value, reading, and inserting at random.
  *
- *      gcc -O2 -Isrc utils/bench/quicklist_bench.c build/release/libpacklist.a -ljemalloc -llzf
- *      -lxxhash -lm -lpthread */
+ *      make build/release/libpacklist.a
+ *      gcc -O2 -Isrc utils/bench/quicklist_bench.c build/release/libpacklist.a \
+ *          -ljemalloc -llzf -lxxhash -lm -lpthread */
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/random.h"

@@ -187,8 +187,13 @@ proc server_stop {} {
 }
 
 proc with_server {directives body} {
+    uplevel 1 [list with_started [list server new $directives] $body]
+}
+
+# Runs the body with the server that `start` returns as the current one, then stops it.
+proc with_started {start body} {
     set before [list $::current_server $::default_client]
-    server_start $directives
+    set ::current_server [eval $start]
     set ::default_client ""
     try {
         uplevel 1 $body
