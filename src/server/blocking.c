@@ -41,6 +41,7 @@ struct blocked_key {
     struct keytable_key key;
     struct wait *first;
     struct wait *last;
+    struct wait *turn; /* whose turn comes next while the key is being served */
     struct blocked_key *ready_next;
     bool is_ready;
 };
@@ -68,6 +69,7 @@ static void link_wait(struct wait *wait, struct waiter *waiter, struct blocked_k
 
 static void unlink_wait(struct blocking *blocking, struct wait *wait) {
     struct blocked_key *key = wait->key;
+    if (key->turn == wait) key->turn = wait->next;
     CHAIN_REMOVE(key->first, key->last, wait, prev, next);
     free_key_if_idle(blocking, key);
 }
@@ -195,6 +197,14 @@ static bool key_can_serve(struct blocked_key *key) {
     return ref.entry && entry_type(ref.entry) == VALUE_LIST;
 }
 
+/* The same but for its expiry: deleting a key may end clients that wait, and with them other
+ * blocked keys. */
+static bool has_list(const struct blocked_key *key) {
+    struct keyspace *keyspace = server.keyspaces[key->key.database];
+    const struct entry *entry = keyspace_find(keyspace, key->key.name).entry;
+    return entry && entry_type(entry) == VALUE_LIST;
+}
+
 static void signal_key(struct blocking *blocking, struct blocked_key *key) {
     if (key->is_ready) return;
     key->is_ready = true;
@@ -216,7 +226,7 @@ void blocking_signal_database(struct blocking *blocking, int database) {
     struct hashtable_iter iter;
     hashtable_iter_start(&iter, blocking->keys.databases[database]);
     for (struct blocked_key *key; (key = hashtable_iter_next(&iter));)
-        if (key_can_serve(key)) signal_key(blocking, key);
+        if (has_list(key)) signal_key(blocking, key);
 }
 
 bool blocking_has_ready(const struct blocking *blocking) {
@@ -242,13 +252,15 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
     if (is_served && session->waiter) end_wait(blocking, session);
 }
 
+/* Serving one client may end others that wait: those that are told of it and are too slow. */
 static void serve_key(struct blocking *blocking, struct blocked_key *key) {
-    struct wait *wait = key->first;
-    while (wait && key_can_serve(key)) {
-        struct wait *next = wait->next;
-        serve_one(blocking, wait->waiter, key);
-        wait = next;
+    key->turn = key->first;
+    while (key->turn && key_can_serve(key)) {
+        struct waiter *waiter = key->turn->waiter;
+        key->turn = key->turn->next;
+        serve_one(blocking, waiter, key);
     }
+    key->turn = NULL;
 }
 
 void blocking_serve(struct blocking *blocking) {

@@ -205,4 +205,43 @@ check "keys may be flushed, deleted and overwritten while clients wait for them"
     $c read
 } {k a}
 
+# --- Clients that listen to events and are closed, as they are too slow, by what serving another one tells them
+
+# A connection that is closed as soon as it is told of the event, and waits.
+proc slow_waiter {event args} {
+    set c [client_open 3]
+    $c call SUBSCRIBE __keyevent@0__:$event
+    set waiting [info_field blocked_clients]
+    $c send {*}$args
+    wait_blocked [expr {$waiting + 1}]
+    return $c
+}
+proc with_slow_listeners {body} {
+    uplevel 1 [list with_config {client-output-buffer-limit "pubsub 1 0 0" notify-keyspace-events AKE} $body]
+}
+
+check "a client that waits for the same key may be closed while another one is served" {
+    with_slow_listeners {
+        set first [client_blocked BLPOP k 0]
+        set slow [lmap i [numbered 1 3] {slow_waiter lpop BLPOP k j$i 0}]
+        set last [client_blocked BLPOP k 0]
+        r RPUSH k a b
+        assert_equal [lmap c $slow {$c is_closed}] {1 1 1}
+        list [$first read] [$last read] [info_field blocked_clients] [info_field total_blocking_keys]
+    }
+} {{k a} {k b} 0 0}
+check "a client that waits for many keys may be closed by one of them that has expired when SWAPDB brings them" {
+    with_slow_listeners {
+        set keys [numbered 1 200 k]
+        [default_client] pipeline [list {DEBUG SET-ACTIVE-EXPIRE 0} {SELECT 1} \
+            {RPUSH k7 a} {PEXPIRE k7 1} {RPUSH other b} {SELECT 0}]
+        set slow [slow_waiter expired BLPOP {*}$keys 0]
+        set other [client_blocked BLPOP other 0]
+        after 5
+        r SWAPDB 0 1
+        r DEBUG SET-ACTIVE-EXPIRE 1
+        list [$slow is_closed] [$other read] [info_field total_blocking_keys]
+    }
+} {1 {other b} 0}
+
 finish
