@@ -47,12 +47,35 @@ void dbsize_command(struct call *call) {
     reply_integer(call->reply, (int64_t)keyspace_count(call->keyspace));
 }
 
-void randomkey_command(struct call *call) {
+/* Any key that lives, or NULL. O(keys). */
+static const struct entry *first_living(const struct call *call) {
+    struct keyspace_iter iter;
+    const struct entry *entry;
+    keyspace_iter_start(&iter, call->keyspace);
+    while ((entry = keyspace_iter_next(&iter)) && call_is_expired(call, entry)) {
+    }
+    return entry;
+}
+
+/* Draws until a key lives. Looking for a dead one deletes it, but for a time when the data must
+ * stand still: then there may be none but dead ones. */
+static const struct entry *draw_living(struct call *call) {
+    enum { DRAWS_IN_VAIN_MAX = 100 };
     struct random random;
     const struct entry *entry;
     random_seed(&random, clock_ticks());
-    while ((entry = keyspace_random(call->keyspace, &random)) && call_is_expired(call, entry))
-        call_find_quiet(call, entry_key(entry)); /* deletes it */
+    for (size_t in_vain = 0; in_vain < DRAWS_IN_VAIN_MAX;) {
+        size_t count = keyspace_count(call->keyspace);
+        entry = keyspace_random(call->keyspace, &random);
+        if (!entry || !call_is_expired(call, entry)) return entry;
+        call_find_quiet(call, entry_key(entry));
+        in_vain += keyspace_count(call->keyspace) == count;
+    }
+    return first_living(call);
+}
+
+void randomkey_command(struct call *call) {
+    const struct entry *entry = draw_living(call);
     if (entry)
         reply_bulk(call->reply, entry_key(entry));
     else

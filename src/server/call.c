@@ -47,8 +47,14 @@ int64_t call_frequency(const struct call *call, const struct entry *entry) {
     return access_lfu_frequency(entry_clock(entry), rules->lfu_minute, &rules->lfu);
 }
 
+/* During a CLIENT PAUSE the data stands still: what does not write only does not see the key. */
 static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
                                              struct slice key) {
+    if (server.pause_until_ms && call->command && !(call->command->flags & COMMAND_WRITE)) {
+        ref->slot = NULL;
+        ref->entry = NULL;
+        return;
+    }
     uint64_t begin = slow_begin();
     server.stats.expired_keys++;
     call_remove(call, ref, key, EVENT_EXPIRED, "expired");

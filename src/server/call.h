@@ -35,7 +35,9 @@ struct call {
 };
 
 /* --- Keys: one whose time has come is not found, and whoever looks for it deletes it. So looking
- * for another key of the same database may end a keyref; the entries themselves stay. --- */
+ * for another key of the same database may end a keyref; the entries themselves stay. During a
+ * CLIENT PAUSE only commands that write delete it: for others it stands there unseen, and they must
+ * not add one (none does). --- */
 
 /* Finds a key to read: counts a hit or a miss and marks the entry as used. The result's entry is
  * NULL when the key does not exist. */

@@ -55,6 +55,36 @@ check "DEBUG SET-ACTIVE-EXPIRE 0 leaves them, and 1 takes them" {
     wait_until {[$current_server control DBSIZE] == 0}
     set before
 } 100
+check "a read during CLIENT PAUSE does not see an expired key, and leaves it" {
+    with_config {notify-keyspace-events KEA} {
+        set listener [client_open]
+        $listener call SUBSCRIBE __keyevent@0__:expired
+        r DEBUG SET-ACTIVE-EXPIRE 0
+        r PSETEX dead 1 x
+        r RPUSH l a
+        r PEXPIRE l 1
+        r CLIENT PAUSE 100000 WRITE
+        after 5
+        set seen [list [r GET dead] [r EXISTS dead l] [r TTL dead] [r LRANGE l 0 -1] [r SORT_RO l] [r KEYS *] \
+            [r SCAN 0] [r RANDOMKEY]]
+        lappend seen [r DBSIZE] [$listener is_silent]
+        $current_server control CLIENT UNPAUSE
+        lappend seen [r GET dead] [$listener read]
+        r DEBUG SET-ACTIVE-EXPIRE 1
+        set seen
+    }
+} {(nil) 0 -2 {} {} {} {0 {}} (nil) 2 1 (nil) {message __keyevent@0__:expired dead}}
+check "RANDOMKEY finds the one key that lives during CLIENT PAUSE" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    r SET lives 1
+    [default_client] pipeline [lmap k [lmap i {1 2 3 4 5 6 7 8 9} {string cat dead$i}] {list PSETEX $k 1 x}]
+    r CLIENT PAUSE 100000 WRITE
+    after 5
+    set found [list [r RANDOMKEY] [r DBSIZE]]
+    $current_server control CLIENT UNPAUSE
+    r DEBUG SET-ACTIVE-EXPIRE 1
+    set found
+} {lives 10}
 check "nothing expires unasked during CLIENT PAUSE" {
     make_expiring k 100 1 1
     r CLIENT PAUSE 100000 WRITE
