@@ -50,8 +50,7 @@ fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 benchmarks := $(patsubst %.c,$(B)/%,$(wildcard utils/bench/*.c))
 
 .PHONY: all run test lint fuzz bench readme unit clients fuzzers benchmarks objects install clean
-.DELETE_ON_ERROR:
-.SECONDARY:
+.DELETE_ON_ERROR .SECONDARY:
 all: $(SERVER)
 objects: $(objects)
 unit: $(unit_tests)
@@ -91,28 +90,24 @@ $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 # The phases of these follow each other, hence the calls of make: headers get installed before a compile.
 fuzz_build := CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined TINY=
 fuzz_folder := build/fuzzer-no-link-address-undefined-clang-14
-
 run:
 	@deps/install build
 	@$(MAKE) all
 	@exec $(SERVER) redis.conf
-
 test:
 	@deps/install build test
 	@$(MAKE) all unit clients
 	@$(MAKE) TINY=1 unit
 	@$(MAKE) $(fuzz_build) fuzzers
 	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(ONLY)
-
 fuzz:
 	@deps/install build test
 	@$(MAKE) $(fuzz_build) fuzzers
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run --fuzz $(fuzz_folder) fuzz
-
 bench:
 	@deps/install build bench
+	@$(MAKE) all benchmarks
 	@utils/bench/run --build $(B) $(BENCH)
-
 lint: objects
 	@utils/lint $(B)
 readme: all
@@ -124,5 +119,4 @@ install: all
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/packlist/LICENSE
 clean:
 	rm -rf build
-
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -31,7 +31,7 @@ def number(value):
     """Three digits, or all before the point."""
     if value is None:
         return "–"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
 def ratio(figures, labels):
@@ -59,6 +59,11 @@ def quoted(text):
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
+def short(row):
+    """A row's name as it stands under its bars: without the size of the data and the kind of measurement."""
+    return re.sub(r" \(.*|\.P\d+$|^memory-|^fill-\w+-\w+-depth-\d-", "", row)
+
+
 class Plots:
     """Makes SVG files in a folder; without gnuplot it makes none."""
 
@@ -71,18 +76,18 @@ class Plots:
             return ""
         script = [f"set terminal svg size {width},420 background 'white' font 'sans-serif,12' noenhanced",
                   f"set output {quoted(os.path.join(self.folder, name))}", f"set title {quoted(title)}",
-                  "set grid ytics lc rgb '#dddddd'", "set key outside bottom center horizontal", *settings,
+                  "set grid ytics lc rgb '#dddddd'", "set key outside top center horizontal", *settings,
                   "$data << END", *data, "END", "plot " + ", ".join(plots)]
         subprocess.run([self.gnuplot], input="\n".join(script) + "\n", text=True, check=True)
         return f"![{title}]({name})\n"
 
     def bars(self, name, title, unit, rows, labels):
         """A cluster of bars per row, one bar per server."""
-        data = [" ".join([quoted(row), *(str(figures[label] or "NaN") for label in labels)])
+        data = [" ".join([quoted(short(row)), *(str(figures[label] if figures[label] is not None else "NaN") for label in labels)])
                 for row, figures in rows.items()]
         settings = ["set style data histograms", "set style histogram clustered gap 1",
                     "set style fill solid noborder", "set yrange [0:*]", f"set ylabel {quoted(unit)}",
-                    "set xtics rotate by -35 nomirror"]
+                    "set xtics rotate by -35 nomirror scale 0"]
         plots = [f"$data using {column}{':xtic(1)' if column == 2 else ''} title {quoted(label)} "
                  f"lc rgb '{COLOURS[(column - 2) % len(COLOURS)]}'" for column, label in enumerate(labels, 2)]
         return self.draw(name, max(640, 90 * len(rows) + 160), title, settings, data, plots)
@@ -92,7 +97,7 @@ class Plots:
         lengths = [length for length, _ in points[labels[0]]]
         data = [" ".join([str(length), *(str(points[label][at][1] or "NaN") for label in labels)])
                 for at, length in enumerate(lengths)]
-        settings = ["set logscale xy", "set format x '10^%T'", "set xlabel 'elements in the list'",
+        settings = ["set logscale xy", f"set xrange [{lengths[0]}:{lengths[-1]}]", "set format x '10^%T'", "set xlabel 'elements in the list'",
                     f"set ylabel {quoted(unit)}", "set style data linespoints"]
         plots = [f"$data using 1:{column} title {quoted(label)} lw 2 pt 7 "
                  f"lc rgb '{COLOURS[(column - 2) % len(COLOURS)]}'" for column, label in enumerate(labels, 2)]
@@ -117,11 +122,11 @@ def memory_section(results, labels, plots):
     if not results["memory"]:
         return
     yield "## Memory, KB of `used_memory` per dataset\n"
-    for name, rows in (("memory-lists.svg", "lists"), ("memory-messages-depth-0.svg", "depth-0"),
-                       ("memory-messages-depth-2.svg", "depth-2")):
-        shown = {row: figures for row, figures in results["memory"].items() if rows in row.split(" (")[0]}
+    for ending, title in (("lists", "small lists"), ("depth-0", "one list of messages, not compressed"),
+                          ("depth-2", "one list of messages, list-compress-depth 2")):
+        shown = {row: figures for row, figures in results["memory"].items() if row.split(" (")[0].endswith(ending)}
         if shown:
-            yield plots.bars(name, f"Memory: {name[7:-4]}", "KB", shown, labels)
+            yield plots.bars(file_name("memory " + ending), f"Memory: {title}", "KB", shown, labels)
     yield from comparison("dataset", results["memory"], labels)
 
 

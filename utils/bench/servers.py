@@ -114,9 +114,9 @@ class Server:
 
     def settle(self):
         """Waits until nothing goes on in it, such as freeing what FLUSHALL left; 3 seconds at most."""
-        for _ in range(30):
+        for _ in range(60):
             before = self.cpu_seconds()
-            time.sleep(0.1)
+            time.sleep(0.05)
             if self.cpu_seconds() - before < 0.015:
                 return
 
