@@ -90,6 +90,7 @@ $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 # The phases of these follow each other, hence the calls of make: headers get installed before a compile.
 fuzz_build := CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined TINY=
 fuzz_folder := build/fuzzer-no-link-address-undefined-clang-14
+
 run:
 	@deps/install build
 	@$(MAKE) all

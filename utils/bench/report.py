@@ -83,7 +83,8 @@ class Plots:
 
     def bars(self, name, title, unit, rows, labels):
         """A cluster of bars per row, one bar per server."""
-        data = [" ".join([quoted(short(row)), *(str(figures[label] if figures[label] is not None else "NaN") for label in labels)])
+        data = [" ".join([quoted(short(row)), *("NaN" if figures[label] is None else str(figures[label])
+                                                for label in labels)])
                 for row, figures in rows.items()]
         settings = ["set style data histograms", "set style histogram clustered gap 1",
                     "set style fill solid noborder", "set yrange [0:*]", f"set ylabel {quoted(unit)}",
@@ -97,7 +98,8 @@ class Plots:
         lengths = [length for length, _ in points[labels[0]]]
         data = [" ".join([str(length), *(str(points[label][at][1] or "NaN") for label in labels)])
                 for at, length in enumerate(lengths)]
-        settings = ["set logscale xy", f"set xrange [{lengths[0]}:{lengths[-1]}]", "set format x '10^%T'", "set xlabel 'elements in the list'",
+        settings = ["set logscale xy", f"set xrange [{lengths[0]}:{lengths[-1]}]",
+                    "set format x '10^%T'", "set xlabel 'elements in the list'",
                     f"set ylabel {quoted(unit)}", "set style data linespoints"]
         plots = [f"$data using 1:{column} title {quoted(label)} lw 2 pt 7 "
                  f"lc rgb '{COLOURS[(column - 2) % len(COLOURS)]}'" for column, label in enumerate(labels, 2)]
