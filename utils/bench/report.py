@@ -76,7 +76,7 @@ class Plots:
             return ""
         script = [f"set terminal svg size {width},420 background 'white' font 'sans-serif,12' noenhanced",
                   f"set output {quoted(os.path.join(self.folder, name))}", f"set title {quoted(title)}",
-                  "set grid ytics lc rgb '#dddddd'", "set key outside top center horizontal", *settings,
+                  "set grid ytics lt 1 lw 1 lc rgb '#dddddd'", "set key outside top center horizontal", *settings,
                   "$data << END", *data, "END", "plot " + ", ".join(plots)]
         subprocess.run([self.gnuplot], input="\n".join(script) + "\n", text=True, check=True)
         return f"![{title}]({name})\n"
