@@ -86,7 +86,9 @@ class Plots:
         data = [" ".join([quoted(short(row)), *("NaN" if figures[label] is None else str(figures[label])
                                                 for label in labels)])
                 for row, figures in rows.items()]
-        settings = ["set style data histograms", "set style histogram clustered gap 1",
+        longest = max(len(short(row)) for row in rows)  # the labels lean down to the right
+        settings = [f"set bmargin {2 + 0.28 * longest:.0f}", f"set rmargin {2 + 0.5 * longest:.0f}",
+                    "set style data histograms", "set style histogram clustered gap 1",
                     "set style fill solid noborder", "set yrange [0:*]", f"set ylabel {quoted(unit)}",
                     "set xtics rotate by -35 nomirror scale 0"]
         plots = [f"$data using {column}{':xtic(1)' if column == 2 else ''} title {quoted(label)} "
