@@ -1,24 +1,19 @@
 # Packlist's only makefile: every source is found by wildcard, so adding a file needs no edit here.
-#
 #   make [all]     build/release/packlist-server
 #   make run       install what is missing, build, serve on port 6379 with redis.conf, in the foreground
 #   make test      install what is missing, build, run every test; the last line counts them
+#   make bench     measure beside the peers of this machine (utils/bench/README.md); BENCH='--quick …'
 #   make lint      the rules of the sources (utils/lint)
 #   make fuzz      long fuzzing runs, FUZZ_SECONDS each
 #   make readme    bring the README's table of commands up to date
-#   make unit      build the unit tests only
-#   make install   into $(DESTDIR)$(PREFIX)
-#   make clean
-#
-# Variables
+#   make unit, make benchmarks, make install, make clean     build unit tests, micro-benchmarks; the usual
+# Variables; each choice of the first three builds in a folder of its own, build/<variant>/
 #   CC=clang-14                   another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
 #   V=1                           show whole commands
 #   ONLY='unit server/basics'     for make test: only what begins so
-#   CFLAGS, LDFLAGS               appended to ours
-# Each choice builds in a folder of its own: build/<variant>/.
-
+#   CFLAGS, LDFLAGS, DESTDIR, PREFIX=/usr/local
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -52,15 +47,16 @@ unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/u
 unit_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c))
 client_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/clients/*_test.c))
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
+benchmarks := $(patsubst %.c,$(B)/%,$(wildcard utils/bench/*.c))
 
-.PHONY: all run test lint fuzz readme unit clients fuzzers objects install clean
-.DELETE_ON_ERROR:
-.SECONDARY:
+.PHONY: all run test lint fuzz bench readme unit clients fuzzers benchmarks objects install clean
+.DELETE_ON_ERROR .SECONDARY:
 all: $(SERVER)
 objects: $(objects)
 unit: $(unit_tests)
 clients: $(client_tests)
 fuzzers: $(fuzzers)
+benchmarks: $(benchmarks)
 
 $(SERVER): $(objects)
 	$(call say,link)$(CC) $(compile) $(lto) $(link) $(LDFLAGS) $^ $(libraries) -o $@
@@ -87,6 +83,10 @@ $(client_tests): %: %.o
 $(fuzzers): %: %.o $(B)/libpacklist.a
 	$(call say,link)$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -o $@
 
+$(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
+	@mkdir -p $(@D)
+	$(call say,cc)$(CC) $(compile) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -o $@
+
 # The phases of these follow each other, hence the calls of make: headers get installed before a compile.
 fuzz_build := CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined TINY=
 fuzz_folder := build/fuzzer-no-link-address-undefined-clang-14
@@ -95,22 +95,22 @@ run:
 	@deps/install build
 	@$(MAKE) all
 	@exec $(SERVER) redis.conf
-
 test:
 	@deps/install build test
 	@$(MAKE) all unit clients
 	@$(MAKE) TINY=1 unit
 	@$(MAKE) $(fuzz_build) fuzzers
 	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(ONLY)
-
 fuzz:
 	@deps/install build test
 	@$(MAKE) $(fuzz_build) fuzzers
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run --fuzz $(fuzz_folder) fuzz
-
+bench:
+	@deps/install build bench
+	@$(MAKE) all benchmarks
+	@utils/bench/run --build $(B) $(BENCH)
 lint: objects
 	@utils/lint $(B)
-
 readme: all
 	@utils/commands-table $(SERVER) README.md
 
@@ -118,8 +118,6 @@ install: all
 	install -D $(SERVER) $(DESTDIR)$(PREFIX)/bin/packlist-server
 	install -D -m 644 redis.conf $(DESTDIR)$(PREFIX)/share/packlist/redis.conf
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/packlist/LICENSE
-
 clean:
 	rm -rf build
-
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

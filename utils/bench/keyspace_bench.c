@@ -1,8 +1,7 @@
 /* keyspace_bench: what the keyspace costs, in ns per operation and bytes per key.
  *
- *      make unit && gcc -O2 -std=gnu17 -Isrc utils/bench/keyspace_bench.c \
- *          build/release/libpacklist.a -ljemalloc -lxxhash -lm -lpthread -o build/keyspace_bench
- *      build/keyspace_bench [keys ...]          default 100000 10000000
+ *      make benchmarks
+ *      build/release/utils/bench/keyspace_bench [keys ...]          default 100000 10000000
  *
  * Keys are "key:N" with a 13-byte value, visited in a random order. "Longest" is the slowest single
  * keyspace_add during which the thread was not switched out: everything that growing costs. */

@@ -1,9 +1,8 @@
 /* What the LRANGE writer costs: nanoseconds an element, from a warm 8 KB listpack node to RESP
  * bytes.
  *
- *      make -s build/release/libpacklist.a
- *      gcc -O2 -Isrc utils/bench/lrange_writer.c build/release/libpacklist.a \
- *          -ljemalloc -lm -lpthread
+ *      make benchmarks
+ *      build/release/utils/bench/lrange_writer
  *
  * Prints a table: kind of element, elements in the node, ns forward, backward, and per
  * listpack_find step. */

@@ -1,8 +1,7 @@
 /* parser_bench: nanoseconds per request of the RESP parser, over pipelines that fill one 64 KB read.
  *
- *   make build/release/libpacklist.a
- *   cc -O2 -Isrc utils/bench/parser_bench.c build/release/libpacklist.a -ljemalloc -lm -o parser_bench
- *   ./parser_bench [rounds] */
+ *      make benchmarks
+ *      build/release/utils/bench/parser_bench [rounds] */
 #include "base/clock.h"
 #include "base/number.h"
 #include "resp/parser.h"

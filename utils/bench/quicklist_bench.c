@@ -2,9 +2,8 @@
  * single-threaded, median of several runs. Pushes and pops at either end, a queue, the middle of
  * ever longer lists, searching for an absent value, reading, and inserting at random.
  *
- *      make build/release/libpacklist.a
- *      gcc -O2 -Isrc utils/bench/quicklist_bench.c build/release/libpacklist.a \
- *          -ljemalloc -llzf -lxxhash -lm -lpthread */
+ *      make benchmarks
+ *      build/release/utils/bench/quicklist_bench */
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/random.h"

@@ -1,7 +1,7 @@
 /* Appends "abc" 200 times to an empty string, a million times, and prints nanoseconds per append.
  *
- *      gcc -O2 -Isrc utils/bench/sds_append.c src/base/{sds,alloc,number}.c -ljemalloc -lm
- *      ./a.out [strings [text]] */
+ *      make benchmarks
+ *      build/release/utils/bench/sds_append [strings [text]] */
 #include "base/number.h"
 #include "base/sds.h"
 
