@@ -154,7 +154,8 @@ void blocking_add(struct blocking *blocking, struct call *call,
     blocking->session_count++;
     if (request->deadline_ms == 0) return;
     int64_t wait_ms = request->deadline_ms - call->now_ms;
-    timer_wheel_add(&blocking->deadlines, &waiter->timer, wheel_now() + wait_ms);
+    /* The millisecond that has begun does not count: nobody's time is up early. */
+    timer_wheel_add(&blocking->deadlines, &waiter->timer, wheel_now() + wait_ms + 1);
     arm_timer(blocking);
 }
 
