@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { BIG = 8 * 1024 * 1024 };
 
@@ -241,6 +242,22 @@ static void blocking_pops_time_out(void **state) {
 
 /* --- RESP3: this hiredis reads it only where it looks like RESP2 --- */
 
+static int64_t now_us(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
+}
+
+/* Many short waits: where in a millisecond each one begins is chance. */
+static void nobodys_time_is_up_early(void **state) {
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        int64_t begin = now_us();
+        is_nil(ask("BLPOP nobody-pushes 0.003"));
+        assert_true(now_us() - begin >= 3000);
+    }
+}
+
 static void resp3_is_agreed_on_over_the_same_connection(void **state) {
     (void)state;
     redisReply *hello = ask("HELLO 2");
@@ -267,6 +284,7 @@ int main(void) {
         TEST(a_reader_that_waits_too_long_can_reconnect),
         TEST(blocking_pops_wait_for_another_connection),
         TEST(blocking_pops_time_out),
+        TEST(nobodys_time_is_up_early),
         TEST(resp3_is_agreed_on_over_the_same_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
