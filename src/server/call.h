@@ -31,7 +31,7 @@ struct call {
     const struct quicklist_limits *list_limits;
     int64_t now_ms;          /* wall clock; stands still in EXEC and scripts */
     bool may_block;          /* false in MULTI, scripts: blocking commands then answer at once */
-    struct session *session; /* for server/ only */
+    struct session *session; /* for server/ and admin/ only */
 };
 
 /* --- Keys: one whose time has come is not found, and whoever looks for it deletes it. So looking

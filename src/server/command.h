@@ -68,7 +68,7 @@ struct command {
     const char *since; /* the Redis version that brought it */
     const char *complexity;
     const char *summary;
-    const char *syntax; /* arguments in the notation of the command reference, see command_docs.c */
+    const char *syntax; /* arguments in the notation of admin/command_syntax.h */
 };
 
 /* Builds the lookup table. Called once at start. */

@@ -1,10 +1,11 @@
 /* command_table: every command, one row each, subcommands behind their container.
  *
  * Columns: name, function, arity, flags, key positions, group, since; complexity; summary;
- * syntax (the notation is described in server/command_syntax.h). COMMAND, COMMAND DOCS, the
+ * syntax (the notation is described in admin/command_syntax.h). COMMAND, COMMAND DOCS, the
  * arity check and key extraction all come from here. */
 #include "server/command_table.h"
 
+#include "admin/admin_commands.h"
 #include "commands/commands.h"
 #include "server/server_commands.h"
 

@@ -2,10 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "server/call.h"
 #include "server/secret.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 
 /* --- Lines --- */
 
@@ -63,7 +61,7 @@ void monitors_free(struct monitors *monitors) {
 
 /* --- Who is shown them --- */
 
-static void join(struct session *session) {
+void monitor_join(struct session *session) {
     struct monitors *monitors = &server.monitors;
     if (monitors->count == monitors->capacity)
         monitors->sessions =
@@ -79,13 +77,4 @@ void monitor_leave(struct session *session) {
     while (monitors->sessions[i] != session) i++;
     monitors->sessions[i] = monitors->sessions[--monitors->count];
     session->flags &= ~(uint32_t)SESSION_MONITOR;
-}
-
-void monitor_command(struct call *call) {
-    if (!call->may_block) {
-        reply_error(call->reply, "ERR MONITOR isn't allowed for DENY BLOCKING client");
-    } else if (!(call->session->flags & SESSION_MONITOR)) { /* a second one is not answered */
-        join(call->session);
-        reply_ok(call->reply);
-    }
 }

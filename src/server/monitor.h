@@ -37,6 +37,9 @@ void monitor_feed(const struct session *session, const struct command *command,
 /* Frees what it owns, when no session is left. */
 void monitors_free(struct monitors *monitors);
 
+/* The session, which is no monitor yet, is shown what is run from now on. */
+void monitor_join(struct session *session);
+
 /* The session is shown nothing more (RESET, its end). Nothing when it is no monitor. */
 void monitor_leave(struct session *session);
 

@@ -1,5 +1,6 @@
 #include "server/secret.h"
 
+#include "admin/admin_commands.h"
 #include "server/server_commands.h"
 
 /* HELLO protocol … AUTH user password … */

@@ -1,5 +1,5 @@
-/* server: the process's state. Only server/ sees it; what belongs to one file of that room alone
- * (sockets, cron's timer, the lookup table of commands) is static there. */
+/* server: the process's state. Only server/ and admin/ see it; what belongs to one file of server/
+ * alone (sockets, cron's timer, the lookup table of commands) is static there. */
 #ifndef PACKLIST_SERVER_SERVER_H
 #define PACKLIST_SERVER_SERVER_H
 

@@ -10,7 +10,6 @@
 #include "net/conn.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
-#include "server/client_filter.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +43,16 @@ enum session_mark {
     SESSION_NO_TOUCH = 1 << 1,
     SESSION_UNIX = 1 << 2,
     SESSION_LOCAL = 1 << 3
+};
+
+/* There are normal clients and those that listen to channels; the other types are known by name and
+ * match nobody. */
+enum client_type {
+    CLIENT_TYPE_ANY,
+    CLIENT_TYPE_NORMAL,
+    CLIENT_TYPE_REPLICA,
+    CLIENT_TYPE_PUBSUB,
+    CLIENT_TYPE_MASTER
 };
 
 struct session {

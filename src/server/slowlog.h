@@ -8,6 +8,7 @@
 #ifndef PACKLIST_SERVER_SLOWLOG_H
 #define PACKLIST_SERVER_SLOWLOG_H
 
+#include "base/sds.h"
 #include "base/slice.h"
 #include "server/command.h"
 
@@ -17,7 +18,19 @@
 enum { SLOWLOG_ARGUMENTS = 32, SLOWLOG_BYTES = 128 };
 
 struct session;
-struct slowlog_entry;
+
+/* Owned by the log, with its texts; to be read only. */
+struct slowlog_entry {
+    struct slowlog_entry *older;
+    struct slowlog_entry *newer;
+    int64_t id;
+    int64_t time_s; /* wall clock */
+    uint64_t duration_us;
+    sds peer; /* the client's address */
+    sds name; /* what it calls itself; NULL = nothing */
+    size_t argc;
+    sds argv[];
+};
 
 /* All zero is an empty one; numbers go on when it is emptied. */
 struct slowlog {

@@ -1,5 +1,5 @@
 /* client_filter: what CLIENT KILL's options are read as, and whom they match. */
-#include "server/client_filter.h"
+#include "admin/client_filter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

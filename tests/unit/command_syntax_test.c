@@ -1,5 +1,5 @@
 /* command_syntax: the notation is read into the tree that COMMAND DOCS shows. */
-#include "server/command_syntax.h"
+#include "admin/command_syntax.h"
 
 #include "base/sds.h"
 #include "server/command.h"

@@ -1,8 +1,8 @@
 /* latency_commands: LATENCY, but for what it tells in words: latency_report.c. */
+#include "admin/admin_commands.h"
+#include "admin/command_info.h"
 #include "base/clock.h"
-#include "server/command_info.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 
 /* --- The monitor's samples --- */
 

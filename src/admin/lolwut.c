@@ -7,8 +7,8 @@
  *      +--+-----+-----+--+
  *
  * One row a list, one box an element; where they end and how they are shaded is chance. */
+#include "admin/admin_commands.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 
 enum {
     COLUMNS_DEFAULT = 66,

@@ -1,13 +1,13 @@
 /* command_docs: COMMAND DOCS, from which redis-cli makes its hints, and COMMAND HELP.
  *
- * A row of the table writes its arguments in the notation that server/command_syntax.h
+ * A row of the table writes its arguments in the notation that admin/command_syntax.h
  * describes; here the tree that is read from it becomes maps: name, type, display_text (of all
  * but choices and blocks), key_spec_index (of keys), token, flags, arguments (of choices and
  * blocks), in this order and each only where it is. */
+#include "admin/admin_commands.h"
+#include "admin/command_info.h"
+#include "admin/command_syntax.h"
 #include "server/call.h"
-#include "server/command_info.h"
-#include "server/command_syntax.h"
-#include "server/server_commands.h"
 
 #include <ctype.h>
 

@@ -1,6 +1,5 @@
-/* server_commands: TIME and SHUTDOWN. */
-#include "server/server_commands.h"
-
+/* process_commands: TIME and SHUTDOWN. */
+#include "admin/admin_commands.h"
 #include "base/clock.h"
 #include "server/server.h"
 

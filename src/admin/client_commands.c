@@ -1,11 +1,11 @@
 /* client_commands: CLIENT: what clients may know and say of themselves, and what the operator may
  * do to them. */
+#include "admin/admin_commands.h"
+#include "admin/client_filter.h"
 #include "base/number.h"
 #include "server/blocking.h"
-#include "server/client_filter.h"
 #include "server/pause.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 
 /* --- Who I am --- */
 

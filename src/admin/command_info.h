@@ -1,6 +1,6 @@
 /* command_info: what COMMAND INFO and COMMAND DOCS both need of the table of commands. */
-#ifndef PACKLIST_SERVER_COMMAND_INFO_H
-#define PACKLIST_SERVER_COMMAND_INFO_H
+#ifndef PACKLIST_ADMIN_COMMAND_INFO_H
+#define PACKLIST_ADMIN_COMMAND_INFO_H
 
 #include "server/command.h"
 

@@ -1,23 +1,14 @@
 /* client_filter: which clients CLIENT KILL means: its options, read into a set of conditions.
- * Knows no session, so that it can be tested alone. */
-#ifndef PACKLIST_SERVER_CLIENT_FILTER_H
-#define PACKLIST_SERVER_CLIENT_FILTER_H
+ * Looks at no session itself, so that it can be tested alone. */
+#ifndef PACKLIST_ADMIN_CLIENT_FILTER_H
+#define PACKLIST_ADMIN_CLIENT_FILTER_H
 
 #include "base/sds.h"
 #include "base/slice.h"
+#include "server/session.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* There are normal clients and those that listen to channels; the other types are known by name and
- * match nobody. */
-enum client_type {
-    CLIENT_TYPE_ANY,
-    CLIENT_TYPE_NORMAL,
-    CLIENT_TYPE_REPLICA,
-    CLIENT_TYPE_PUBSUB,
-    CLIENT_TYPE_MASTER
-};
 
 /* The type named "normal", "replica" or "slave", "pubsub", "master", in any case; CLIENT_TYPE_ANY
  * when there is no such type. */

@@ -4,6 +4,8 @@
  * figure for them; a constant 0 stands where there is nothing to count (replication, scripts,
  * forks). */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
+#include "admin/admin_commands.h"
+#include "admin/memory_figures.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "server/blocking.h"
@@ -11,9 +13,7 @@
 #include "server/evict.h"
 #include "server/expire.h"
 #include "server/lazyfree.h"
-#include "server/memory_figures.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 
 #include <limits.h>
 #include <stdlib.h>

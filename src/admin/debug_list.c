@@ -1,4 +1,4 @@
-#include "server/debug_list.h"
+#include "admin/debug_list.h"
 
 #include "base/number.h"
 #include "server/server.h"

@@ -1,7 +1,7 @@
 /* memory_commands: MEMORY, but for USAGE, which is about one key (commands/object.c). */
-#include "server/memory_figures.h"
+#include "admin/admin_commands.h"
+#include "admin/memory_figures.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 
 /* --- STATS --- */
 

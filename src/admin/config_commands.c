@@ -1,10 +1,10 @@
 /* config_commands: CONFIG. */
+#include "admin/admin_commands.h"
 #include "server/config_apply.h"
 #include "server/config_table.h"
 #include "server/evict.h"
 #include "server/lazyfree.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 
 #include "base/alloc.h"
 #include "base/glob.h"

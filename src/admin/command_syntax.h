@@ -27,8 +27,8 @@
  *      HELLO       [(protover:integer [AUTH (username password):auth]
  *                  [SETNAME clientname]):arguments]
  *      CONFIG SET  (parameter value):data ... */
-#ifndef PACKLIST_SERVER_COMMAND_SYNTAX_H
-#define PACKLIST_SERVER_COMMAND_SYNTAX_H
+#ifndef PACKLIST_ADMIN_COMMAND_SYNTAX_H
+#define PACKLIST_ADMIN_COMMAND_SYNTAX_H
 
 #include "base/slice.h"
 

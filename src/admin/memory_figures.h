@@ -1,6 +1,6 @@
 /* memory_figures: what memory is used for: one reading for INFO and MEMORY. */
-#ifndef PACKLIST_SERVER_MEMORY_FIGURES_H
-#define PACKLIST_SERVER_MEMORY_FIGURES_H
+#ifndef PACKLIST_ADMIN_MEMORY_FIGURES_H
+#define PACKLIST_ADMIN_MEMORY_FIGURES_H
 
 #include "base/alloc.h"
 

@@ -1,15 +1,15 @@
 /* debug_commands: DEBUG: what tests and the curious ask of the inside. Off unless
  * enable-debug-command allows it. */
+#include "admin/admin_commands.h"
+#include "admin/debug_list.h"
 #include "base/alloc.h"
 #include "base/glob.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "persist/rdb_length.h"
-#include "server/debug_list.h"
 #include "server/evict.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 #include "types/string.h"
 #include "types/value.h"
 

@@ -1,8 +1,8 @@
 /* flush_commands: FLUSHDB FLUSHALL SWAPDB: whole databases. */
+#include "admin/admin_commands.h"
 #include "server/blocking.h"
 #include "server/lazyfree.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 #include "types/value.h"
 
 /* [ASYNC | SYNC] */

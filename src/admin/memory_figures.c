@@ -1,4 +1,4 @@
-#include "server/memory_figures.h"
+#include "admin/memory_figures.h"
 
 #include "server/server.h"
 

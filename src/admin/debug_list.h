@@ -1,6 +1,6 @@
 /* debug_list: what DEBUG shows of a list: its encoding, node by node. */
-#ifndef PACKLIST_SERVER_DEBUG_LIST_H
-#define PACKLIST_SERVER_DEBUG_LIST_H
+#ifndef PACKLIST_ADMIN_DEBUG_LIST_H
+#define PACKLIST_ADMIN_DEBUG_LIST_H
 
 #include "base/sds.h"
 #include "server/call.h"

@@ -4,12 +4,12 @@
  * A command is described by ten fields, as since Redis 7: name, arity, flags, first key, last
  * key, step, access categories, tips (none: they are for proxies of clusters), key
  * specifications, subcommands. */
-#include "server/command_info.h"
+#include "admin/command_info.h"
 
+#include "admin/admin_commands.h"
 #include "base/alloc.h"
 #include "base/glob.h"
 #include "server/call.h"
-#include "server/server_commands.h"
 
 struct named_bit {
     uint32_t bit;

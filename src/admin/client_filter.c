@@ -1,4 +1,4 @@
-#include "server/client_filter.h"
+#include "admin/client_filter.h"
 
 #include "base/number.h"
 

@@ -1,10 +1,10 @@
 /* client_list: how a client is described to people: CLIENT LIST and CLIENT INFO. */
+#include "admin/admin_commands.h"
+#include "admin/client_filter.h"
 #include "base/number.h"
 #include "server/args.h"
-#include "server/client_filter.h"
 #include "server/publish.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 #include "server/transaction.h"
 
 /* --- One client's line --- */

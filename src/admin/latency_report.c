@@ -1,6 +1,6 @@
 /* latency_report: LATENCY GRAPH and DOCTOR. */
+#include "admin/admin_commands.h"
 #include "server/server.h"
-#include "server/server_commands.h"
 
 /* --- The drawing --- */
 

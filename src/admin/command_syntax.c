@@ -9,7 +9,7 @@
  * Arguments are appended in preorder as they are met; a choice or block knows its span when it is
  * closed. The sequence inside [ ] must come down to one argument. Invariant: an argument's members
  * fill exactly span - 1 places. */
-#include "server/command_syntax.h"
+#include "admin/command_syntax.h"
 
 enum { NESTING_MAX = 8 };
 
