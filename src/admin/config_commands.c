@@ -1,7 +1,7 @@
 /* config_commands: CONFIG. */
 #include "admin/admin_commands.h"
+#include "config/config_table.h"
 #include "server/config_apply.h"
-#include "server/config_table.h"
 #include "server/evict.h"
 #include "server/lazyfree.h"
 #include "server/server.h"

@@ -13,6 +13,7 @@
 #include "base/slice.h"
 #include "ds/quicklist.h"
 #include "resp/reply.h"
+#include "store/event.h"
 #include "store/keyspace.h"
 
 #include <stdbool.h>
@@ -72,22 +73,6 @@ int call_database_count(const struct call *call);
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type);
 
 /* --- What every write must tell: one epilogue --- */
-
-/* Classes of keyspace events: the letters of notify-keyspace-events. */
-enum event_class {
-    EVENT_GENERIC = 1 << 0,    /* g */
-    EVENT_STRING = 1 << 1,     /* $ */
-    EVENT_LIST = 1 << 2,       /* l */
-    EVENT_SET = 1 << 3,        /* s */
-    EVENT_HASH = 1 << 4,       /* h */
-    EVENT_SORTED_SET = 1 << 5, /* z */
-    EVENT_EXPIRED = 1 << 6,    /* x */
-    EVENT_EVICTED = 1 << 7,    /* e */
-    EVENT_STREAM = 1 << 8,     /* t */
-    EVENT_MODULE = 1 << 9,     /* d */
-    EVENT_NEW = 1 << 10,       /* n */
-    EVENT_KEY_MISS = 1 << 11   /* m */
-};
 
 /* The value under `ref` (found under `key`) was changed; `changes` (0 or more) is what it counts
  * for saving. Does all that must follow a write: dirty count, watchers, notification `event`

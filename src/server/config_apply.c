@@ -1,7 +1,7 @@
 #include "server/config_apply.h"
 
 #include "base/alloc.h"
-#include "server/config_table.h"
+#include "config/config_table.h"
 #include "server/cron.h"
 #include "server/evict.h"
 #include "server/limits.h"

@@ -2,7 +2,7 @@
 #ifndef PACKLIST_SERVER_CONFIG_APPLY_H
 #define PACKLIST_SERVER_CONFIG_APPLY_H
 
-#include "server/config.h"
+#include "config/config.h"
 
 /* What must be in effect before the server starts: log file and level, limit of open files,
  * limits of lists; then logs what was ignored of the configuration. False with *error (owned by

@@ -1,7 +1,7 @@
 #include "server/publish.h"
 
 #include "base/alloc.h"
-#include "server/notify.h"
+#include "config/notify.h"
 #include "server/server.h"
 
 /* --- Who listens --- */

@@ -3,13 +3,13 @@
 #ifndef PACKLIST_SERVER_SERVER_H
 #define PACKLIST_SERVER_SERVER_H
 
+#include "config/config.h"
 #include "ds/quicklist.h"
 #include "net/listener.h"
 #include "net/net.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
 #include "server/command.h"
-#include "server/config.h"
 #include "server/latency.h"
 #include "server/monitor.h"
 #include "server/pubsub.h"

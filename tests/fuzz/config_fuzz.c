@@ -1,6 +1,6 @@
 /* A configuration file is read or refused, whatever its bytes; what was read is written by a
  * rewrite such that it reads back as the same values. */
-#include "server/config_table.h"
+#include "config/config_table.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* config: texts of values, reading files and command lines, all-or-nothing changes, rewriting. */
-#include "server/config.h"
+#include "config/config.h"
 
 #include "base/alloc.h"
-#include "server/config_table.h"
+#include "config/config_table.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* The letters of notify-keyspace-events. */
-#include "server/call.h"
-#include "server/notify.h"
+#include "config/notify.h"
+
+#include "store/event.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

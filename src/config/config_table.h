@@ -1,9 +1,9 @@
 /* config_table: what a row of the table of directives looks like. For the config_*.c files;
- * others use server/config.h. */
-#ifndef PACKLIST_SERVER_CONFIG_TABLE_H
-#define PACKLIST_SERVER_CONFIG_TABLE_H
+ * others use config/config.h. */
+#ifndef PACKLIST_CONFIG_CONFIG_TABLE_H
+#define PACKLIST_CONFIG_CONFIG_TABLE_H
 
-#include "server/config.h"
+#include "config/config.h"
 
 enum config_kind {
     CONFIG_BOOL,          /* bool; yes or no */

@@ -4,9 +4,9 @@
  * would this file alone set, and to which values? A directive whose result is what is in force
  * keeps its lines untouched. The second pass copies line by line; a directive whose result
  * differs gets its first line replaced and loses the others. */
+#include "config/config.h"
+#include "config/config_table.h"
 #include "resp/parser.h"
-#include "server/config.h"
-#include "server/config_table.h"
 
 #include <errno.h>
 #include <limits.h>

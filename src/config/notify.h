@@ -1,7 +1,7 @@
 /* notify: which keyspace events are published, as notify-keyspace-events says it in letters. Pure;
  * server/publish.h publishes them. */
-#ifndef PACKLIST_SERVER_NOTIFY_H
-#define PACKLIST_SERVER_NOTIFY_H
+#ifndef PACKLIST_CONFIG_NOTIFY_H
+#define PACKLIST_CONFIG_NOTIFY_H
 
 #include "base/sds.h"
 #include "base/slice.h"

@@ -1,11 +1,11 @@
 /* config: values and their texts. How a kind of directive is read is known to config_set only,
  * how it is written to config_append_value only. */
-#include "server/config.h"
+#include "config/config.h"
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "server/config_table.h"
-#include "server/notify.h"
+#include "config/config_table.h"
+#include "config/notify.h"
 
 #include <stdarg.h>
 #include <stdio.h>

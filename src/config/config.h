@@ -5,8 +5,8 @@
  * limits, default, whether it can be changed at run time, and what must happen when it changed.
  * Everything else (reading files, CONFIG GET, SET and REWRITE) works from that table. An alias
  * (list-max-ziplist-size) is a row of its own that names the same place. */
-#ifndef PACKLIST_SERVER_CONFIG_H
-#define PACKLIST_SERVER_CONFIG_H
+#ifndef PACKLIST_CONFIG_CONFIG_H
+#define PACKLIST_CONFIG_CONFIG_H
 
 #include "base/log.h"
 #include "base/sds.h"

@@ -1,6 +1,6 @@
-#include "server/notify.h"
+#include "config/notify.h"
 
-#include "server/call.h"
+#include "store/event.h"
 
 /* What A stands for. */
 enum {

@@ -4,9 +4,9 @@
  * "a" "b"), so that there is one reader. Order: file, standard input, options; of a directive
  * that stands twice the last one counts. */
 #include "base/alloc.h"
+#include "config/config.h"
+#include "config/config_table.h"
 #include "resp/parser.h"
-#include "server/config.h"
-#include "server/config_table.h"
 
 #include <errno.h>
 #include <fcntl.h>

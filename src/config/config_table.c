@@ -1,5 +1,5 @@
 /* config_table: every directive, one row each; and the names of Redis's other ones. */
-#include "server/config_table.h"
+#include "config/config_table.h"
 
 #include "store/eviction.h"
 
