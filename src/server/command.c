@@ -8,9 +8,11 @@
 #include "base/number.h"
 #include "server/command_table.h"
 
+#include <assert.h>
 #include <string.h>
 
-enum { LOOKUP_SIZE = 1024 }; /* a power of two, several times the number of commands */
+enum { LOOKUP_SIZE = 1024 }; /* a power of two */
+static_assert(LOOKUP_SIZE >= 2 * COMMANDS_MAX, "half of the lookup table or more stays empty");
 
 static const struct command *lookup[LOOKUP_SIZE];
 
@@ -30,6 +32,7 @@ static inline size_t slot_of(uint64_t prefix, size_t len) {
 
 void command_table_init(void) {
     size_t count;
+    command_table_join();
     const struct command *all = command_all(&count);
     memset(lookup, 0, sizeof(lookup));
     for (size_t i = 0; i < count; i++) {
@@ -69,15 +72,6 @@ const struct command *command_find_subcommand(const struct command *container, s
          sub++)
         if (slice_is(name, sub->name + prefix + 1)) return sub;
     return NULL;
-}
-
-const struct command *command_all(size_t *count) {
-    *count = command_table_count;
-    return command_table;
-}
-
-size_t command_index(const struct command *command) {
-    return (size_t)(command - command_table);
 }
 
 /* Keys that follow a count: the count must be a positive number that the arguments can hold. */

@@ -1,5 +1,5 @@
 /* command: the table of commands: what each one is called, takes and does. One line a command,
- * written by hand. */
+ * written by hand, in a file for each family: command_table_*.c. */
 #ifndef PACKLIST_SERVER_COMMAND_H
 #define PACKLIST_SERVER_COMMAND_H
 
@@ -71,7 +71,8 @@ struct command {
     const char *syntax; /* arguments in the notation of admin/command_syntax.h */
 };
 
-/* Builds the lookup table. Called once at start. */
+/* Joins the families of commands and builds the lookup table. Called once at start, before
+ * anything else here. */
 void command_table_init(void);
 
 /* Finds a command by its name in any case; NULL when unknown. A few nanoseconds: the first eight

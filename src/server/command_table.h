@@ -1,11 +1,27 @@
-/* command_table: the rows themselves. Others use server/command.h. */
+/* command_table: the rows of all commands, family by family. Others use server/command.h. */
 #ifndef PACKLIST_SERVER_COMMAND_TABLE_H
 #define PACKLIST_SERVER_COMMAND_TABLE_H
 
 #include "server/command.h"
 
-/* A container is followed by its subcommands. */
-extern const struct command command_table[];
-extern const size_t command_table_count;
+/* At most so many commands, subcommands included. */
+enum { COMMANDS_MAX = 512 };
+
+/* The rows of one command_table_*.c; a container is followed by its subcommands. */
+struct command_family {
+    const struct command *rows;
+    size_t count;
+};
+
+extern const struct command_family command_family_lists;
+extern const struct command_family command_family_strings;
+extern const struct command_family command_family_keys;
+extern const struct command_family command_family_transactions;
+extern const struct command_family command_family_pubsub;
+extern const struct command_family command_family_connection;
+extern const struct command_family command_family_admin;
+
+/* Joins the families to the one table that command_all returns. O(commands). */
+void command_table_join(void);
 
 #endif

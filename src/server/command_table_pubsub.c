@@ -1,0 +1,73 @@
+/* command_table_pubsub: publishing and listening. */
+#include "server/command_row.h"
+#include "server/server_commands.h"
+
+/* clang-format off */
+
+static const struct command rows[] = {
+
+{"psubscribe", psubscribe_command, -2, H|N|L|S, NO_KEYS, "pubsub", "2.0.0",
+ "O(patterns)",
+ "Listens to all channels whose names match patterns.",
+ "pattern:pattern ..."},
+{"publish", publish_command, 3, H|L|S|F|G, NO_KEYS, "pubsub", "2.0.0",
+ "O(N + M), N being the subscribers of the channel and M all patterns that are listened to",
+ "Sends a message to all who listen to a channel.",
+ "channel message"},
+{"pubsub", NULL, -2, C, NO_KEYS, "pubsub", "2.8.0",
+ "Depends on the subcommand",
+ "Looks at who listens to what.",
+ ""},
+{"pubsub|channels", pubsub_channels_command, -2, P|H, NO_KEYS, "pubsub", "2.8.0",
+ "O(N), N being the channels that somebody listens to",
+ "Names the channels that somebody listens to.",
+ "[pattern:pattern]"},
+{"pubsub|help", pubsub_help_command, 2, P, NO_KEYS, "pubsub", "6.2.0",
+ "O(1)",
+ "Explains the subcommands.",
+ ""},
+{"pubsub|numpat", pubsub_numpat_command, 2, P|H, NO_KEYS, "pubsub", "2.8.0",
+ "O(1)",
+ "Counts the patterns that somebody listens to.",
+ ""},
+{"pubsub|numsub", pubsub_numsub_command, -2, P|H, NO_KEYS, "pubsub", "2.8.0",
+ "O(channels)",
+ "Counts the subscribers of channels.",
+ "[channel ...]"},
+{"pubsub|shardchannels", pubsub_shardchannels_command, -2, P|H, NO_KEYS, "pubsub", "7.0.0",
+ "O(N), N being the shard channels that somebody listens to",
+ "Names the shard channels that somebody listens to.",
+ "[pattern:pattern]"},
+{"pubsub|shardnumsub", pubsub_shardnumsub_command, -2, P|H, NO_KEYS, "pubsub", "7.0.0",
+ "O(shard channels)",
+ "Counts the subscribers of shard channels.",
+ "[shardchannel ...]"},
+{"punsubscribe", punsubscribe_command, -1, H|N|L|S, NO_KEYS, "pubsub", "2.0.0",
+ "O(patterns)",
+ "Stops listening to patterns, or to all of them.",
+ "[pattern:pattern ...]"},
+{"spublish", spublish_command, 3, H|L|S|F|G, ONE_KEY(NOT_KEY), "pubsub", "7.0.0",
+ "O(N), N being the subscribers of the shard channel",
+ "Sends a message to all who listen to a shard channel.",
+ "shardchannel message"},
+{"ssubscribe", ssubscribe_command, -2, H|N|L|S, KEYS(1, -1, NOT_KEY), "pubsub", "7.0.0",
+ "O(shard channels)",
+ "Listens to shard channels.",
+ "shardchannel ..."},
+{"subscribe", subscribe_command, -2, H|N|L|S, NO_KEYS, "pubsub", "2.0.0",
+ "O(channels)",
+ "Listens to channels.",
+ "channel ..."},
+{"sunsubscribe", sunsubscribe_command, -1, H|N|L|S, KEYS(1, -1, NOT_KEY), "pubsub", "7.0.0",
+ "O(shard channels)",
+ "Stops listening to shard channels, or to all of them.",
+ "[shardchannel ...]"},
+{"unsubscribe", unsubscribe_command, -1, H|N|L|S, NO_KEYS, "pubsub", "2.0.0",
+ "O(channels)",
+ "Stops listening to channels, or to all of them.",
+ "[channel ...]"},
+};
+
+/* clang-format on */
+
+const struct command_family command_family_pubsub = FAMILY_OF(rows);
