@@ -137,7 +137,7 @@ static bool kill_if_met(const struct client_filter *filter, struct session *sess
 /* Closes all that meet the filter; returns how many. One client's number is found in a table. */
 static int64_t kill_matching(const struct client_filter *filter, struct session *me) {
     if (filter->id) {
-        struct session *named = session_by_id((uint64_t)filter->id);
+        struct session *named = session_list_find(&server.sessions, (uint64_t)filter->id);
         return named && kill_if_met(filter, named, me);
     }
     int64_t killed = 0;
@@ -180,7 +180,7 @@ void client_unblock_command(struct call *call) {
     }
     int64_t id;
     if (!call_integer(call, 2, &id)) return;
-    struct session *session = id > 0 ? session_by_id((uint64_t)id) : NULL;
+    struct session *session = id > 0 ? session_list_find(&server.sessions, (uint64_t)id) : NULL;
     bool woken = session && blocking_unblock(server.blocking, session, with_error);
     reply_integer(call->reply, woken);
 }

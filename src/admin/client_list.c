@@ -108,7 +108,7 @@ static void list_ids(struct call *call, size_t first) {
             sds_free(out);
             return;
         }
-        struct session *session = id > 0 ? session_by_id((uint64_t)id) : NULL;
+        struct session *session = id > 0 ? session_list_find(&server.sessions, (uint64_t)id) : NULL;
         if (session) out = append_line(out, session);
     }
     call_answer_text(call, out);

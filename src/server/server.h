@@ -14,6 +14,7 @@
 #include "server/monitor.h"
 #include "server/pubsub.h"
 #include "server/session.h"
+#include "server/session_list.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
 #include "server/watch.h"

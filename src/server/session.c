@@ -2,9 +2,7 @@
 #include "server/session.h"
 
 #include "base/alloc.h"
-#include "base/chain.h"
 #include "base/log.h"
-#include "ds/hashtable.h"
 #include "server/args.h"
 #include "server/blocking.h"
 #include "server/dispatch.h"
@@ -283,23 +281,13 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
 /* --- Resuming --- */
 
 void session_resume_later(struct session *session) {
-    if (session->flags & (SESSION_RESUME | SESSION_CLOSING)) return;
-    struct session_list *list = &server.sessions;
-    session->flags |= SESSION_RESUME;
-    CHAIN_APPEND(list->resume_first, list->resume_last, session, resume_prev, resume_next);
-}
-
-static void resume_unlink(struct session *session) {
-    if (!(session->flags & SESSION_RESUME)) return;
-    struct session_list *list = &server.sessions;
-    CHAIN_REMOVE(list->resume_first, list->resume_last, session, resume_prev, resume_next);
-    session->flags &= ~(uint32_t)SESSION_RESUME;
+    if (!(session->flags & SESSION_CLOSING)) session_list_queue(&server.sessions, session);
 }
 
 void session_resume_all(void) {
     struct session *session;
     while ((session = server.sessions.resume_first)) {
-        resume_unlink(session);
+        session_list_unqueue(&server.sessions, session);
         if (session->postponed) {
             serve_begin(session);
             run_postponed(session);
@@ -311,38 +299,6 @@ void session_resume_all(void) {
 }
 
 /* --- Life --- */
-
-static struct slice key_of_id(const uint64_t *id) {
-    return slice_make((const char *)id, sizeof(*id));
-}
-
-static struct slice key_of_item(const void *item) {
-    return key_of_id(&((const struct session *)item)->id);
-}
-
-void session_list_init(struct session_list *list) {
-    static const struct hashtable_type type = {.key = key_of_item};
-    list->by_id = hashtable_new(&type);
-}
-
-void session_list_free(struct session_list *list) {
-    hashtable_free(list->by_id);
-}
-
-static void link_session(struct session *session) {
-    struct session_list *list = &server.sessions;
-    CHAIN_APPEND(list->first, list->last, session, prev, next);
-    list->count++;
-    hashtable_insert(list->by_id, session, hashtable_hash(key_of_item(session)));
-}
-
-static void unlink_session(struct session *session) {
-    struct session_list *list = &server.sessions;
-    CHAIN_REMOVE(list->first, list->last, session, prev, next);
-    list->count--;
-    uint64_t hash = hashtable_hash(key_of_item(session));
-    hashtable_delete(list->by_id, hashtable_find_item(list->by_id, session, hash), hash);
-}
 
 /* Says why to a client that may not stay, and drops it. */
 static void refuse(struct conn *conn, struct slice error) {
@@ -384,7 +340,7 @@ static void session_opened(struct conn *conn, void *owner) {
     if (conn_is_local(conn)) session->marks |= SESSION_LOCAL;
     if (server.config.tcp_keepalive)
         conn_set_keepalive(conn, (unsigned)server.config.tcp_keepalive);
-    link_session(session);
+    session_list_add(&server.sessions, session);
 }
 
 static void session_ended(struct conn *conn, const char *reason) {
@@ -405,7 +361,7 @@ static void retire(struct session *session) {
     transaction_end(session);
     monitor_leave(session);
     publish_leave(session);
-    resume_unlink(session);
+    session_list_unqueue(&server.sessions, session);
     drop_own_parser(session);
     args_free(session->postponed);
     session->postponed = NULL;
@@ -416,7 +372,7 @@ static void retire(struct session *session) {
 static void teardown(struct session *session) {
     if (session->id == 0) return; /* was refused, or torn down already */
     retire(session);
-    unlink_session(session);
+    session_list_remove(&server.sessions, session);
     evict_forget_client(session);
     sds_free(session->name);
     sds_free(session->lib_name);
@@ -446,12 +402,6 @@ void session_close_after_reply(struct session *session) {
     }
     retire(session);
     conn_close_after_write(conn); /* session_drained follows */
-}
-
-struct session *session_by_id(uint64_t id) {
-    struct slice key = key_of_id(&id);
-    hashtable_slot *slot = hashtable_find(server.sessions.by_id, key, hashtable_hash(key));
-    return slot ? hashtable_item(*slot) : NULL;
 }
 
 void session_set_name(struct session *session, struct slice name) {

@@ -17,7 +17,6 @@
 struct args;
 struct call;
 struct command;
-struct hashtable;
 struct subscriber;
 struct transaction;
 struct waiter;
@@ -30,7 +29,7 @@ enum session_flag {
     SESSION_REPLY_SKIP = 1 << 4,      /* the next reply is dropped */
     SESSION_REPLY_SKIP_NEXT = 1 << 5, /* CLIENT REPLY SKIP was just run */
     SESSION_CLOSING = 1 << 6,    /* closed, or closes after its output is sent: runs nothing more */
-    SESSION_RESUME = 1 << 7,     /* stands in the queue of sessions to resume */
+    SESSION_RESUME = 1 << 7,     /* stands in the queue to resume: server/session_list.h */
     SESSION_DROPPED = 1 << 8,    /* closing without sending what is left */
     SESSION_MULTI = 1 << 9,      /* its commands are queued: server/transaction.h */
     SESSION_MONITOR = 1 << 10,   /* it is shown all commands: server/monitor.h */
@@ -74,19 +73,10 @@ struct session {
     sds name;              /* CLIENT SETNAME; NULL = none */
     sds lib_name;
     sds lib_version;
-    struct session *prev; /* list of all sessions, oldest first */
+    struct session *prev; /* server/session_list.c uses these four */
     struct session *next;
     struct session *resume_prev;
     struct session *resume_next;
-};
-
-struct session_list {
-    struct session *first;
-    struct session *last;
-    size_t count;
-    struct hashtable *by_id;
-    struct session *resume_first; /* to be resumed before the loop sleeps */
-    struct session *resume_last;
 };
 
 /* Upcalls for the listeners. */
@@ -122,15 +112,8 @@ void session_resume_later(struct session *session);
 /* Resumes all of those; before_poll. */
 void session_resume_all(void);
 
-/* O(1); NULL when there is none. */
-struct session *session_by_id(uint64_t id);
-
 /* Which type of client it is: of CLIENT LIST and CLIENT KILL, and of the output limits. */
 enum client_type session_type(const struct session *session);
-
-/* The list of sessions is set up and, when it is empty, taken down. */
-void session_list_init(struct session_list *list);
-void session_list_free(struct session_list *list);
 
 /* Sets the name (an empty one takes it away). The text was checked. */
 void session_set_name(struct session *session, struct slice name);
