@@ -26,7 +26,7 @@ void setbit_command(struct call *call) {
     struct keyref ref;
     if (!bit_parse_offset(call, 2, 0, &offset)) return;
     if (!call_integer_in(call, 3, 0, 1, &bit, error)) return;
-    if (!string_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     size_t old_len = ref.entry ? string_length(ref.entry) : 0;
     uint8_t *bytes = string_open_or_error(call, &ref, key, bits_byte(offset) + 1);
     if (bytes == NULL) return;
@@ -43,7 +43,7 @@ void getbit_command(struct call *call) {
     uint64_t offset;
     struct keyref ref;
     if (!bit_parse_offset(call, 2, 0, &offset)) return;
-    if (!string_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     reply_integer(call->reply, bits_test(string_text_or_empty(ref.entry, buffer), offset));
 }
 
@@ -98,7 +98,7 @@ void bitcount_command(struct call *call) {
         return;
     }
     if (!parse_range(call, 2, false, &range)) return;
-    if (!string_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     struct slice bytes = string_text_or_empty(ref.entry, buffer);
     bool backwards = range.start < 0 && range.end < 0 && range.start > range.end;
     if (!backwards && cover(range, bytes.len, &from, &to)) count = bits_count(bytes, from, to);
@@ -117,7 +117,7 @@ void bitpos_command(struct call *call) {
         return;
     }
     if (!parse_range(call, 3, true, &range)) return;
-    if (!string_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     struct slice bytes = string_text_or_empty(ref.entry, buffer);
     if (ref.entry == NULL) {
         position = bit ? -1 : 0;
@@ -150,7 +150,7 @@ static bool find_sources(struct call *call, struct slice *sources, char (*buffer
                          size_t *longest) {
     for (size_t i = 3; i < call->argc; i++) {
         struct keyref ref;
-        if (!string_find_read(call, call->argv[i], &ref)) return false;
+        if (!call_find_typed_read(call, call->argv[i], VALUE_STRING, &ref)) return false;
         struct slice text = string_text_or_empty(ref.entry, buffers[i - 3]);
         if (text.len > *longest) *longest = text.len;
         sources[i - 3] = text;

@@ -116,7 +116,7 @@ static uint64_t run_operations(struct call *call, size_t count, struct slice tex
 static void read_fields(struct call *call, size_t count) {
     char buffer[INT64_TEXT_MAX];
     struct keyref ref;
-    if (!string_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     run_operations(call, count, string_text_or_empty(ref.entry, buffer), NULL, false);
 }
 
@@ -124,7 +124,7 @@ static void read_fields(struct call *call, size_t count) {
 static void write_fields(struct call *call, size_t count, uint64_t end) {
     struct slice key = call->argv[1];
     struct keyref ref;
-    if (!string_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     size_t old_len = ref.entry ? string_length(ref.entry) : 0, len = bits_byte(end + 7);
     uint8_t *bytes = string_open_or_error(call, &ref, key, len);
     if (bytes == NULL) return;

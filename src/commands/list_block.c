@@ -40,7 +40,7 @@ static void blocking_pop(struct call *call, enum list_end end) {
     size_t key_count = call->argc - 2;
     for (size_t i = 0; i < key_count; i++) {
         struct keyref ref;
-        if (!list_find_write(call, keys[i], &ref)) return;
+        if (!call_find_typed_write(call, keys[i], VALUE_LIST, &ref)) return;
         if (ref.entry == NULL) continue;
         pop_key(call, &ref, keys[i], end);
         return;
@@ -107,7 +107,7 @@ static bool serve_brpoplpush(struct call *call, struct slice key) {
 static void blocking_move(struct call *call, enum list_end from, enum list_end to,
                           int64_t deadline_ms, bool (*serve)(struct call *, struct slice)) {
     struct keyref source;
-    if (!list_find_write(call, call->argv[1], &source)) return;
+    if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &source)) return;
     if (source.entry) {
         list_move(call, &source, from, to);
     } else if (!call->may_block) {

@@ -1,19 +1,5 @@
 #include "commands/list_common.h"
 
-static bool check_list(struct call *call, const struct keyref *ref) {
-    return ref->entry == NULL || call_check_type(call, ref->entry, VALUE_LIST);
-}
-
-bool list_find_read(struct call *call, struct slice key, struct keyref *ref) {
-    *ref = call_find_read(call, key);
-    return check_list(call, ref);
-}
-
-bool list_find_write(struct call *call, struct slice key, struct keyref *ref) {
-    *ref = call_find_write(call, key);
-    return check_list(call, ref);
-}
-
 void list_clamp_range(int64_t start, int64_t stop, uint64_t length, uint64_t *from,
                       uint64_t *count) {
     int64_t signed_length = (int64_t)length;

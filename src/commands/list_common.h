@@ -5,11 +5,6 @@
 #include "server/call.h"
 #include "types/list.h"
 
-/* Finds the list under `key` to read it, or to change it. True when it is a list, or when there is
- * no such key: then ref->entry is NULL. Else answers WRONGTYPE and returns false. */
-bool list_find_read(struct call *call, struct slice key, struct keyref *ref);
-bool list_find_write(struct call *call, struct slice key, struct keyref *ref);
-
 /* An index as clients give it (negative ones count from the tail) → a position. False when there is
  * no such element. */
 static inline bool list_position(int64_t index, uint64_t length, uint64_t *position) {

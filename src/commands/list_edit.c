@@ -7,7 +7,7 @@ void lset_command(struct call *call) {
     struct keyref ref;
     int64_t index;
     uint64_t position;
-    if (!list_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return;
     if (ref.entry == NULL) {
         reply_error(call->reply, "ERR no such key");
         return;
@@ -42,7 +42,7 @@ void linsert_command(struct call *call) {
         call_syntax_error(call);
         return;
     }
-    if (!list_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return;
     if (ref.entry == NULL) {
         reply_integer(call->reply, 0);
     } else if (!find_first(ref.entry, pivot, &index)) {
@@ -60,7 +60,7 @@ void lrem_command(struct call *call) {
     int64_t count;
     /* INT64_MIN has no positive counterpart. */
     if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, &count, NULL)) return;
-    if (!list_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return;
     uint64_t removed = 0;
     if (ref.entry) {
         uint64_t max = count == 0 ? UINT64_MAX : (uint64_t)(count < 0 ? -count : count);
@@ -77,7 +77,7 @@ void ltrim_command(struct call *call) {
     int64_t start, stop;
     uint64_t from, count;
     if (!call_integer(call, 2, &start) || !call_integer(call, 3, &stop)) return;
-    if (!list_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return;
     if (ref.entry) {
         uint64_t length = list_length(ref.entry);
         list_clamp_range(start, stop, length, &from, &count);

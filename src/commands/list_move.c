@@ -38,7 +38,7 @@ void list_move(struct call *call, struct keyref *source, enum list_end from, enu
         return;
     }
     struct keyref destination;
-    if (!list_find_write(call, call->argv[2], &destination)) return;
+    if (!call_find_typed_write(call, call->argv[2], VALUE_LIST, &destination)) return;
     push_to_other(call, source, &destination, from, to);
     list_drop(source, from, 1, call->list_limits);
     call_touched(call, source, key, EVENT_LIST, list_pop_event(from), 1);
@@ -46,7 +46,7 @@ void list_move(struct call *call, struct keyref *source, enum list_end from, enu
 
 static void move_or_null(struct call *call, enum list_end from, enum list_end to) {
     struct keyref source;
-    if (!list_find_write(call, call->argv[1], &source)) return;
+    if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &source)) return;
     if (source.entry)
         list_move(call, &source, from, to);
     else

@@ -33,7 +33,7 @@ static void pop(struct call *call, enum list_end end) {
                                       "ERR value is out of range, must be positive"))
         return;
     struct keyref ref;
-    if (!list_find_write(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &ref)) return;
     if (ref.entry == NULL) {
         if (has_count)
             reply_null_array(call->reply);
@@ -87,7 +87,7 @@ bool list_mpop_parse(struct call *call, size_t index, struct list_mpop *mpop) {
 bool list_mpop_serve(struct call *call, const struct list_mpop *mpop) {
     for (size_t i = 0; i < mpop->key_count; i++) {
         struct keyref ref;
-        if (!list_find_write(call, mpop->keys[i], &ref)) return true;
+        if (!call_find_typed_write(call, mpop->keys[i], VALUE_LIST, &ref)) return true;
         if (ref.entry == NULL) continue;
         reply_array(call->reply, 2);
         reply_bulk(call->reply, mpop->keys[i]);

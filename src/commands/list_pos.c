@@ -69,7 +69,8 @@ static uint64_t reply_matches(struct reply *reply, const struct entry *entry, st
 void lpos_command(struct call *call) {
     struct lpos lpos = {.rank = 1, .count = -1};
     struct keyref ref;
-    if (!parse_lpos(call, &lpos) || !list_find_read(call, call->argv[1], &ref)) return;
+    if (!parse_lpos(call, &lpos) || !call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref))
+        return;
     struct reply *reply = call->reply;
     if (lpos.count == -1) {
         if (!ref.entry || !reply_matches(reply, ref.entry, call->argv[2], &lpos, 1))

@@ -7,7 +7,7 @@ static void push(struct call *call, enum list_end end, bool only_existing) {
     const struct slice *elements = call->argv + 2;
     size_t count = call->argc - 2;
     struct keyref ref;
-    if (!list_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return;
     if (ref.entry) {
         list_push(&ref, end, elements, count, call->list_limits);
     } else if (only_existing) {

@@ -4,7 +4,7 @@
 
 void llen_command(struct call *call) {
     struct keyref ref;
-    if (!list_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
     reply_integer(call->reply, ref.entry ? (int64_t)list_length(ref.entry) : 0);
 }
 
@@ -19,7 +19,7 @@ void lindex_command(struct call *call) {
     struct keyref ref;
     int64_t index;
     uint64_t position;
-    if (!list_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
     if (ref.entry == NULL) {
         reply_null(call->reply);
         return;
@@ -36,7 +36,7 @@ void lrange_command(struct call *call) {
     int64_t start, stop;
     uint64_t from, count;
     if (!call_integer(call, 2, &start) || !call_integer(call, 3, &stop)) return;
-    if (!list_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
     list_clamp_range(start, stop, ref.entry ? list_length(ref.entry) : 0, &from, &count);
     reply_array(call->reply, count);
     if (count) list_reply_elements(call->reply, ref.entry, from, count, LIST_FORWARD);

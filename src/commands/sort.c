@@ -273,7 +273,7 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
 static void run(struct sort *sort) {
     struct keyref ref;
     size_t from, count;
-    if (!list_find_read(sort->call, sort->call->argv[1], &ref)) return;
+    if (!call_find_typed_read(sort->call, sort->call->argv[1], VALUE_LIST, &ref)) return;
     if (!make_result(sort, ref.entry, &from, &count)) return;
     if (sort->stores)
         store(sort, sort->items + from, count);

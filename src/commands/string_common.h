@@ -5,18 +5,6 @@
 #include "server/call.h"
 #include "types/string.h"
 
-/* Finds the string under `key` to read it, or to change it. True when it is a string, or when there
- * is no such key: then ref->entry is NULL. Else answers WRONGTYPE and returns false. */
-static inline bool string_find_read(struct call *call, struct slice key, struct keyref *ref) {
-    *ref = call_find_read(call, key);
-    return ref->entry == NULL || call_check_type(call, ref->entry, VALUE_STRING);
-}
-
-static inline bool string_find_write(struct call *call, struct slice key, struct keyref *ref) {
-    *ref = call_find_write(call, key);
-    return ref->entry == NULL || call_check_type(call, ref->entry, VALUE_STRING);
-}
-
 /* Answers the text of a string, or null when there is no entry. */
 static inline void string_reply(struct reply *reply, const struct entry *entry) {
     char buffer[INT64_TEXT_MAX];

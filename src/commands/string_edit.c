@@ -7,7 +7,7 @@
 void append_command(struct call *call) {
     struct slice key = call->argv[1], text = call->argv[2];
     struct keyref ref;
-    if (!string_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     if (ref.entry == NULL) {
         string_set(&ref, key, text);
     } else {
@@ -30,7 +30,7 @@ void setrange_command(struct call *call) {
         reply_error(call->reply, "ERR offset is out of range");
         return;
     }
-    if (!string_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     if (text.len == 0) { /* makes nothing longer, nor a key */
         reply_integer(call->reply, ref.entry ? (int64_t)string_length(ref.entry) : 0);
         return;
@@ -49,7 +49,7 @@ static void add(struct call *call, int64_t increment) {
     struct slice key = call->argv[1];
     struct keyref ref;
     int64_t value = 0;
-    if (!string_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     if (ref.entry && !string_parse_integer(ref.entry, &value)) {
         reply_error(call->reply, "ERR value is not an integer or out of range");
         return;
@@ -90,7 +90,7 @@ void incrbyfloat_command(struct call *call) {
     char buffer[LONG_DOUBLE_TEXT_MAX];
     struct keyref ref;
     long double value = 0, increment;
-    if (!string_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     if ((ref.entry && !number_parse_long_double(string_text(ref.entry, buffer), &value)) ||
         !number_parse_long_double(call->argv[2], &increment)) {
         reply_error(call->reply, "ERR value is not a valid float");

@@ -18,7 +18,7 @@ void get_command(struct call *call) {
 
 void getdel_command(struct call *call) {
     struct keyref ref;
-    if (!string_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     string_reply(call->reply, ref.entry);
     if (ref.entry) call_delete(call, &ref, call->argv[1], "del");
 }
@@ -55,7 +55,7 @@ void getex_command(struct call *call) {
         call_syntax_error(call);
         return;
     }
-    if (!string_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     if (ref.entry && expiry >= EXPIRY_EX && !string_parse_expiry(call, expiry, index, &expiry_ms))
         return;
     string_reply(call->reply, ref.entry);
@@ -82,7 +82,7 @@ void mget_command(struct call *call) {
 
 void strlen_command(struct call *call) {
     struct keyref ref;
-    if (!string_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     reply_integer(call->reply, ref.entry ? (int64_t)string_length(ref.entry) : 0);
 }
 
@@ -103,7 +103,7 @@ void getrange_command(struct call *call) {
     char buffer[INT64_TEXT_MAX];
     struct keyref ref;
     if (!call_integer(call, 2, &start) || !call_integer(call, 3, &end)) return;
-    if (!string_find_read(call, call->argv[1], &ref)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     reply_bulk(call->reply, part_of(string_text_or_empty(ref.entry, buffer), start, end));
 }
 

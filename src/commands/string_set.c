@@ -133,7 +133,7 @@ void psetex_command(struct call *call) {
 void getset_command(struct call *call) {
     struct slice key = call->argv[1];
     struct keyref ref;
-    if (!string_find_read(call, key, &ref)) return;
+    if (!call_find_typed_read(call, key, VALUE_STRING, &ref)) return;
     string_reply(call->reply, ref.entry);
     set_plain(call, &ref, key, call->argv[2]);
 }

@@ -108,15 +108,6 @@ static void merge_around(struct quicklist *list, size_t center) {
     if (can_merge(list, center)) merge(list, center);
 }
 
-/* Merges node `index` with the next one after elements were removed from them. A list of several
- * nodes is not melted down to one: when it counts as small again is left to the removals
- * themselves. True when they were merged. */
-static bool merge_sparse(struct quicklist *list, size_t index) {
-    if (list->nodes <= 2 || !can_merge(list, index)) return false;
-    merge(list, index);
-    return true;
-}
-
 /* --- Inserting --- */
 
 /* Inserts between the elements `offset` - 1 and `offset` of a node, in a node of its own or by
@@ -237,19 +228,20 @@ void quicklist_replace(struct quicklist *list, uint64_t index,
  * which nothing is left goes: *emptied. One without a match is only read. `scratch` is for
  * unpacking. */
 static size_t remove_in_node(struct quicklist *list, const struct quicklist_place *place,
-                             const struct listpack_element *needle, uint64_t max, bool from_end,
-                             struct quicklist_scratch *scratch, bool *emptied) {
+                             const struct listpack_element *needle, uint64_t max,
+                             enum list_direction direction, struct quicklist_scratch *scratch,
+                             bool *emptied) {
     const uint8_t *body = quicklist_place_body(place, scratch);
     size_t count = place->node->count, size = place->node->size, removed;
     *emptied = false;
-    quicklist_place_prefetch(place, from_end ? LIST_BACKWARD : LIST_FORWARD);
+    quicklist_place_prefetch(place, direction);
     if (listpack_find(body, body + size, needle, count, &removed) == NULL) return 0;
 
     struct quicklist_open work;
     struct quicklist_open *open = quicklist_node_take(list, place->index, &work);
     uint8_t *new_end =
         listpack_remove_matching(quicklist_open_first(open), quicklist_open_end(open), needle,
-                                 max < count ? max : count, from_end, &removed);
+                                 max < count ? max : count, direction == LIST_BACKWARD, &removed);
     size_t new_size = (size_t)(new_end - quicklist_open_first(open));
     open->node.size = (uint32_t)new_size;
     open->node.count -= (uint16_t)removed;
@@ -259,59 +251,36 @@ static size_t remove_in_node(struct quicklist *list, const struct quicklist_plac
     return removed;
 }
 
-static uint64_t remove_forward(struct quicklist *list, const struct listpack_element *needle,
-                               uint64_t max, struct quicklist_scratch *scratch) {
-    struct quicklist_place place;
-    uint64_t removed = 0;
-    bool touched = false; /* the node before `index` lost elements */
-    bool stale = true;    /* `place` is not at `index` */
-    size_t index = 0;
-    while (index < list->nodes && removed < max) {
-        bool emptied;
-        if (stale) quicklist_place_at(list, index, &place);
-        size_t n = remove_in_node(list, &place, needle, max - removed, false, scratch, &emptied);
-        removed += n;
-        stale = n > 0 || touched;
-        touched = touched || n > 0;
-        if (emptied) continue;
-        if (touched && index > 0 && merge_sparse(list, index - 1)) index--;
-        touched = n > 0;
-        index++;
-        if (!stale) stale = !quicklist_place_step(list, &place, LIST_FORWARD);
-    }
-    if (touched && index > 0) merge_sparse(list, index - 1);
-    return removed;
+/* Merges the two nodes beside the seam that a walk over the list has reached, with `todo` nodes
+ * beyond it, after elements were removed from them. A list of several nodes is not melted down to
+ * one: when it counts as small again is left to the removals themselves. */
+static void merge_sparse(struct quicklist *list, size_t todo, enum list_direction direction) {
+    size_t seam = direction == LIST_FORWARD ? list->nodes - todo : todo;
+    if (seam > 0 && list->nodes > 2 && can_merge(list, seam - 1)) merge(list, seam - 1);
 }
 
-static uint64_t remove_backward(struct quicklist *list, const struct listpack_element *needle,
-                                uint64_t max, struct quicklist_scratch *scratch) {
-    struct quicklist_place place;
-    uint64_t removed = 0;
-    bool touched = false; /* the node at `index` lost elements */
-    bool stale = true;    /* `place` is not at index - 1 */
-    size_t index = list->nodes;
-    while (index > 0 && removed < max) {
-        bool emptied;
-        index--;
-        if (stale) quicklist_place_at(list, index, &place);
-        size_t n = remove_in_node(list, &place, needle, max - removed, true, scratch, &emptied);
-        removed += n;
-        stale = n > 0 || touched;
-        touched = touched || n > 0;
-        if (emptied) continue;
-        if (touched) merge_sparse(list, index);
-        touched = n > 0;
-        if (!stale) stale = !quicklist_place_step(list, &place, LIST_BACKWARD);
-    }
-    if (touched && index > 0) merge_sparse(list, index - 1);
-    return removed;
-}
-
+/* Each turn takes one from the `todo` nodes beyond the seam, which changes only those before it. */
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
                                    uint64_t max, enum list_direction direction) {
     struct quicklist_scratch scratch = {0};
-    uint64_t removed = direction == LIST_FORWARD ? remove_forward(list, needle, max, &scratch)
-                                                 : remove_backward(list, needle, max, &scratch);
+    struct quicklist_place place;
+    uint64_t removed = 0;
+    bool touched = false; /* a node at the seam lost elements */
+    bool stale = true;    /* `place` is not at the next node */
+    size_t todo = list->nodes;
+    for (; todo > 0 && removed < max; todo--) {
+        bool emptied;
+        if (stale)
+            quicklist_place_at(list, direction == LIST_FORWARD ? list->nodes - todo : todo - 1,
+                               &place);
+        size_t n =
+            remove_in_node(list, &place, needle, max - removed, direction, &scratch, &emptied);
+        removed += n;
+        stale = n > 0 || touched || !quicklist_place_step(list, &place, direction);
+        if ((n > 0 || touched) && !emptied) merge_sparse(list, todo, direction);
+        touched = n > 0;
+    }
+    if (touched) merge_sparse(list, todo, direction);
     quicklist_scratch_free(&scratch);
     if (list->nodes == 1) quicklist_open_shrink(&list->head, &list->allocated);
     return removed;

@@ -169,7 +169,7 @@ size_t conn_input_allocated(const struct conn *conn) {
 static void end(struct conn *conn, int status) {
     if (conn->flags & (CONN_CLOSING | CONN_ENDED)) return;
     conn->flags |= CONN_ENDED;
-    uv_read_stop(&conn->stream);
+    uv_read_stop(&conn->uv.stream);
     if (conn->flags & CONN_FAILED) status = conn->error;
     conn->events->ended(conn, status == UV_EOF ? "the other side closed" : uv_strerror(status));
 }
@@ -231,31 +231,31 @@ void conn_accept(uv_stream_t *stream, const struct conn_events *events, void *ow
     conn->events = events;
     if (stream->type == UV_NAMED_PIPE) {
         conn->flags = CONN_UNIX;
-        uv_pipe_init(stream->loop, &conn->pipe, 0);
+        uv_pipe_init(stream->loop, &conn->uv.pipe, 0);
     } else {
-        uv_tcp_init(stream->loop, &conn->tcp);
+        uv_tcp_init(stream->loop, &conn->uv.tcp);
     }
-    int status = uv_accept(stream, &conn->stream);
+    int status = uv_accept(stream, &conn->uv.stream);
     if (status != 0) {
         log_warning("Accepting client connection: %s", uv_strerror(status));
         conn_close(conn);
         return;
     }
-    if (!conn_is_unix(conn)) uv_tcp_nodelay(&conn->tcp, 1);
+    if (!conn_is_unix(conn)) uv_tcp_nodelay(&conn->uv.tcp, 1);
     events->opened(conn, owner);
-    if (!conn_is_closing(conn)) uv_read_start(&conn->stream, on_alloc, on_read);
+    if (!conn_is_closing(conn)) uv_read_start(&conn->uv.stream, on_alloc, on_read);
 }
 
 void conn_close(struct conn *conn) {
     if (conn->flags & CONN_CLOSING) return;
     conn->flags |= CONN_CLOSING;
-    uv_close(&conn->handle, on_closed);
+    uv_close(&conn->uv.handle, on_closed);
 }
 
 void conn_close_after_write(struct conn *conn) {
     if (conn_is_closing(conn)) return;
     conn->flags |= CONN_DRAINING;
-    uv_read_stop(&conn->stream);
+    uv_read_stop(&conn->uv.stream);
     if (conn->output == NULL) conn_close(conn);
 }
 

@@ -53,7 +53,7 @@ const char *conn_local_name(const struct conn *conn, char buffer[CONN_NAME_MAX])
 
 int conn_fd(const struct conn *conn) {
     uv_os_fd_t fd;
-    return uv_fileno(&conn->handle, &fd) == 0 ? fd : -1;
+    return uv_fileno(&conn->uv.handle, &fd) == 0 ? fd : -1;
 }
 
 bool conn_is_unix(const struct conn *conn) {

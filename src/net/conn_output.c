@@ -164,7 +164,7 @@ static void submit(struct output *output) {
     uv_buf_t buffers[CONN_BATCH_MAX];
     unsigned count = fill_buffers(output, buffers, &output->submitted);
     output->request.data = output;
-    int status = uv_write(&output->request, &output->conn->stream, buffers, count, on_written);
+    int status = uv_write(&output->request, &output->conn->uv.stream, buffers, count, on_written);
     if (status < 0) fail(output->conn, status);
 }
 
@@ -176,7 +176,7 @@ static void release(struct output *output) {
     uv_buf_t buffers[CONN_BATCH_MAX];
     size_t bytes;
     unsigned count = fill_buffers(output, buffers, &bytes);
-    int sent = uv_try_write(&conn->stream, buffers, count);
+    int sent = uv_try_write(&conn->uv.stream, buffers, count);
     if (sent < 0 && sent != UV_EAGAIN) {
         fail(conn, sent);
         return;
@@ -220,7 +220,7 @@ static void append(struct output *output, struct chunk *chunk) {
 size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
     if (len == 0 || conn->output != NULL || !takes_output(conn)) return 0;
     uv_buf_t buffer = {.base = (char *)bytes, .len = len};
-    int status = uv_try_write(&conn->stream, &buffer, 1);
+    int status = uv_try_write(&conn->uv.stream, &buffer, 1);
     if (status >= 0) {
         net_of(conn)->totals.output_bytes += (size_t)status;
         return (size_t)status;
@@ -293,7 +293,7 @@ void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end)
 size_t conn_pending_output(const struct conn *conn) {
     const struct output *output = conn->output;
     if (output == NULL) return 0;
-    return output->queued - output->submitted + uv_stream_get_write_queue_size(&conn->stream);
+    return output->queued - output->submitted + uv_stream_get_write_queue_size(&conn->uv.stream);
 }
 
 bool conn_output_moved(struct conn *conn) {

@@ -13,12 +13,7 @@
 #include <unistd.h>
 
 struct listener {
-    union {
-        uv_handle_t handle;
-        uv_stream_t stream;
-        uv_tcp_t tcp;
-        uv_pipe_t pipe;
-    };
+    union net_socket uv;
     const struct conn_events *events;
     void *owner;
 };
@@ -41,7 +36,7 @@ static struct listener *listener_new(const struct conn_events *events, void *own
 
 /* `data` tells a listener's handle from a connection's. After libuv's init. */
 static void mark(struct listener *listener) {
-    listener->handle.data = listener;
+    listener->uv.handle.data = listener;
 }
 
 /* The system's reason for a libuv status, which is a negative errno. */
@@ -92,21 +87,21 @@ enum listen_status listener_open_tcp(struct net *net, const char *address, int p
         return status == EAI_FAMILY ? LISTEN_UNAVAILABLE : LISTEN_FAILED;
     }
     struct listener *listener = listener_new(events, owner);
-    uv_tcp_init(&net->loop, &listener->tcp);
+    uv_tcp_init(&net->loop, &listener->uv.tcp);
     mark(listener);
     unsigned flags = where.ss_family == AF_INET6 ? UV_TCP_IPV6ONLY : 0;
-    status = uv_tcp_bind(&listener->tcp, (const struct sockaddr *)&where, flags);
-    if (status == 0) status = uv_listen(&listener->stream, backlog, on_connection);
+    status = uv_tcp_bind(&listener->uv.tcp, (const struct sockaddr *)&where, flags);
+    if (status == 0) status = uv_listen(&listener->uv.stream, backlog, on_connection);
     if (status != 0) return refused(listener, status, error, error_size);
     *result = listener;
     return LISTEN_OK;
 }
 
 int listener_port(const struct listener *listener) {
-    if (listener->handle.type != UV_TCP) return 0;
+    if (listener->uv.handle.type != UV_TCP) return 0;
     struct sockaddr_storage address;
     int len = sizeof(address);
-    if (uv_tcp_getsockname(&listener->tcp, (struct sockaddr *)&address, &len) != 0) return 0;
+    if (uv_tcp_getsockname(&listener->uv.tcp, (struct sockaddr *)&address, &len) != 0) return 0;
     return address.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&address)->sin6_port)
                                          : ntohs(((struct sockaddr_in *)&address)->sin_port);
 }
@@ -136,7 +131,7 @@ static int clear_path(const char *path) {
 
 static int bind_path(struct listener *listener, const char *path, unsigned permissions) {
     int status = clear_path(path);
-    if (status == 0) status = uv_pipe_bind(&listener->pipe, path);
+    if (status == 0) status = uv_pipe_bind(&listener->uv.pipe, path);
     if (status == 0 && permissions != 0 && chmod(path, permissions) != 0) status = -errno;
     return status;
 }
@@ -145,10 +140,10 @@ enum listen_status listener_open_unix(struct net *net, const char *path, unsigne
                                       int backlog, const struct conn_events *events, void *owner,
                                       struct listener **result, char *error, size_t error_size) {
     struct listener *listener = listener_new(events, owner);
-    uv_pipe_init(&net->loop, &listener->pipe, 0);
+    uv_pipe_init(&net->loop, &listener->uv.pipe, 0);
     mark(listener);
     int status = bind_path(listener, path, permissions);
-    if (status == 0) status = uv_listen(&listener->stream, backlog, on_connection);
+    if (status == 0) status = uv_listen(&listener->uv.stream, backlog, on_connection);
     if (status != 0) return refused(listener, status, error, error_size);
     *result = listener;
     return LISTEN_OK;
@@ -157,5 +152,5 @@ enum listen_status listener_open_unix(struct net *net, const char *path, unsigne
 /* --- Either --- */
 
 void listener_close(struct listener *listener) {
-    uv_close(&listener->handle, net_free_handle);
+    uv_close(&listener->uv.handle, net_free_handle);
 }

@@ -55,6 +55,14 @@ struct net {
     size_t reader_bytes;
 };
 
+/* libuv's handle of a socket that listens or is connected, as any of the types it has there. */
+union net_socket {
+    uv_handle_t handle;
+    uv_stream_t stream;
+    uv_tcp_t tcp;
+    uv_pipe_t pipe;
+};
+
 enum conn_flag {
     CONN_UNIX = 1 << 0,
     CONN_CLOSING = 1 << 1,  /* conn_close was called */
@@ -65,12 +73,7 @@ enum conn_flag {
 
 /* One allocation: handle, state, session. What an idle connection does not need hangs off it. */
 struct conn {
-    union {
-        uv_handle_t handle;
-        uv_stream_t stream;
-        uv_tcp_t tcp;
-        uv_pipe_t pipe;
-    };
+    union net_socket uv;
     const struct conn_events *events;
     struct input *input;   /* unconsumed bytes; NULL = none */
     struct output *output; /* queued bytes; NULL = none */
@@ -80,7 +83,7 @@ struct conn {
 };
 
 static inline struct net *net_of(const struct conn *conn) {
-    return conn->handle.loop->data;
+    return conn->uv.handle.loop->data;
 }
 
 /* Frees what begins with the handle; a uv_close_cb. */

@@ -193,7 +193,7 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
 
 /* Does the key exist as something that a list command can be served from? */
 static bool key_can_serve(struct blocked_key *key) {
-    struct call call = server_call(key->key.database);
+    struct call call = server_call(key->key.space);
     struct keyref ref = call_find_quiet(&call, key->key.name);
     return ref.entry && entry_type(ref.entry) == VALUE_LIST;
 }
@@ -201,7 +201,7 @@ static bool key_can_serve(struct blocked_key *key) {
 /* The same but for its expiry: deleting a key may end clients that wait, and with them other
  * blocked keys. */
 static bool has_list(const struct blocked_key *key) {
-    struct keyspace *keyspace = server.keyspaces[key->key.database];
+    struct keyspace *keyspace = server.keyspaces[key->key.space];
     const struct entry *entry = keyspace_find(keyspace, key->key.name).entry;
     return entry && entry_type(entry) == VALUE_LIST;
 }
@@ -225,7 +225,7 @@ void blocking_signal(struct blocking *blocking, int database, struct slice name)
 
 void blocking_signal_database(struct blocking *blocking, int database) {
     struct hashtable_iter iter;
-    hashtable_iter_start(&iter, blocking->keys.databases[database]);
+    hashtable_iter_start(&iter, blocking->keys.spaces[database]);
     for (struct blocked_key *key; (key = hashtable_iter_next(&iter));)
         if (has_list(key)) signal_key(blocking, key);
 }
@@ -242,8 +242,8 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
     uint64_t begin_ticks = clock_ticks();
     struct call call =
         dispatch_call(session, reply, waiter->command, waiter->args->argv, waiter->args->argc);
-    call.keyspace = server.keyspaces[key->key.database];
-    call.database = key->key.database;
+    call.keyspace = server.keyspaces[key->key.space];
+    call.database = key->key.space;
     bool is_served = waiter->serve(&call, key->key.name);
     if (is_served) {
         server.ticks = clock_ticks(); /* not the next command's time */

@@ -57,6 +57,23 @@ struct keyref call_find_write(struct call *call, struct slice key);
 /* Finds a key without leaving any trace: for deleting it, and for DEBUG. */
 struct keyref call_find_quiet(struct call *call, struct slice key);
 
+/* Is the entry of type `type`? If not, answers WRONGTYPE and returns false. */
+bool call_check_type(struct call *call, const struct entry *entry, enum value_type type);
+
+/* As call_find_read and call_find_write. True when the value is of type `type`, or when there is no
+ * such key: then ref->entry is NULL. Else answers WRONGTYPE and returns false. */
+static inline bool call_find_typed_read(struct call *call, struct slice key, enum value_type type,
+                                        struct keyref *ref) {
+    *ref = call_find_read(call, key);
+    return ref->entry == NULL || call_check_type(call, ref->entry, type);
+}
+
+static inline bool call_find_typed_write(struct call *call, struct slice key, enum value_type type,
+                                         struct keyref *ref) {
+    *ref = call_find_write(call, key);
+    return ref->entry == NULL || call_check_type(call, ref->entry, type);
+}
+
 /* How the key has been used, as the eviction policy in force counts it: for how many seconds it has
  * not been (-1 under an LFU policy); how often, 0 … 255 (-1 under any other). */
 int64_t call_idle_seconds(const struct call *call, const struct entry *entry);
@@ -68,9 +85,6 @@ struct call call_in_database(const struct call *call, int number);
 
 /* How many databases there are. */
 int call_database_count(const struct call *call);
-
-/* Is the entry of type `type`? If not, answers WRONGTYPE and returns false. */
-bool call_check_type(struct call *call, const struct entry *entry, enum value_type type);
 
 /* --- What every write must tell: one epilogue --- */
 

@@ -8,30 +8,29 @@ static struct slice name_of_item(const void *item) {
 
 static const struct hashtable_type type = {.key = name_of_item};
 
-void keytable_init(struct keytable *table, int databases) {
-    *table = (struct keytable){.database_count = databases};
-    table->databases = mem_alloc(sizeof(*table->databases) * (size_t)databases);
-    for (int i = 0; i < databases; i++) table->databases[i] = hashtable_new(&type);
+void keytable_init(struct keytable *table, int spaces) {
+    *table = (struct keytable){.space_count = spaces};
+    table->spaces = mem_alloc(sizeof(*table->spaces) * (size_t)spaces);
+    for (int i = 0; i < spaces; i++) table->spaces[i] = hashtable_new(&type);
 }
 
 void keytable_free(struct keytable *table) {
-    for (int i = 0; i < table->database_count; i++) hashtable_free(table->databases[i]);
-    mem_free(table->databases);
+    for (int i = 0; i < table->space_count; i++) hashtable_free(table->spaces[i]);
+    mem_free(table->spaces);
 }
 
-void *keytable_find(const struct keytable *table, int database, struct slice name) {
-    hashtable_slot *slot = hashtable_find(table->databases[database], name, hashtable_hash(name));
+void *keytable_find(const struct keytable *table, int space, struct slice name) {
+    hashtable_slot *slot = hashtable_find(table->spaces[space], name, hashtable_hash(name));
     return slot ? hashtable_item(*slot) : NULL;
 }
 
-void *keytable_find_or_add(struct keytable *table, int database, struct slice name, size_t size) {
-    char *item = keytable_find(table, database, name);
+void *keytable_find_or_add(struct keytable *table, int space, struct slice name, size_t size) {
+    char *item = keytable_find(table, space, name);
     if (item) return item;
     item = mem_alloc_zeroed(size + name.len);
     if (name.len) memcpy(item + size, name.ptr, name.len);
-    *(struct keytable_key *)item =
-        (struct keytable_key){slice_make(item + size, name.len), database};
-    hashtable_insert(table->databases[database], item, hashtable_hash(name));
+    *(struct keytable_key *)item = (struct keytable_key){slice_make(item + size, name.len), space};
+    hashtable_insert(table->spaces[space], item, hashtable_hash(name));
     table->count++;
     return item;
 }
@@ -39,8 +38,8 @@ void *keytable_find_or_add(struct keytable *table, int database, struct slice na
 void keytable_delete(struct keytable *table, void *item) {
     const struct keytable_key *key = item;
     uint64_t hash = hashtable_hash(key->name);
-    struct hashtable *database = table->databases[key->database];
-    hashtable_delete(database, hashtable_find_item(database, item, hash), hash);
+    struct hashtable *space = table->spaces[key->space];
+    hashtable_delete(space, hashtable_find_item(space, item, hash), hash);
     table->count--;
     mem_free(item);
 }

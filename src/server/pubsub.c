@@ -18,15 +18,13 @@
 #include <assert.h>
 
 struct topic {
+    struct keytable_key key; /* its space is the kind */
     struct subscription *first;
     struct subscription *last;
     size_t count;
     struct topic *prev; /* of patterns */
     struct topic *next;
-    enum pubsub_kind kind;
     bool is_pinned;
-    size_t name_len;
-    char name[];
 };
 
 /* What a subscription is found by. */
@@ -48,36 +46,30 @@ static_assert(offsetof(struct subscription, subscriber) == offsetof(struct pair,
                   offsetof(struct subscription, topic) == offsetof(struct pair, topic),
               "a subscription begins with its key");
 
-static struct slice name_of_item(const void *item) {
-    return topic_name(item);
-}
-
 static struct slice pair_of_item(const void *item) {
     return slice_make(item, sizeof(struct pair));
 }
 
-static const struct hashtable_type topic_type = {.key = name_of_item};
 static const struct hashtable_type subscription_type = {.key = pair_of_item};
 
 void pubsub_init(struct pubsub *pubsub) {
     *pubsub = (struct pubsub){.subscriptions = hashtable_new(&subscription_type)};
-    for (int kind = 0; kind < PUBSUB_KINDS; kind++)
-        pubsub->topics[kind] = hashtable_new(&topic_type);
+    keytable_init(&pubsub->topics, PUBSUB_KINDS);
 }
 
 void pubsub_free(struct pubsub *pubsub) {
-    for (int kind = 0; kind < PUBSUB_KINDS; kind++) hashtable_free(pubsub->topics[kind]);
+    keytable_free(&pubsub->topics);
     hashtable_free(pubsub->subscriptions);
 }
 
 /* --- Topics --- */
 
 enum pubsub_kind topic_kind(const struct topic *topic) {
-    return topic->kind;
+    return (enum pubsub_kind)topic->key.space;
 }
 
 struct slice topic_name(const struct topic *topic) {
-    return slice_make(topic->name, topic->name_len);
+    return topic->key.name;
 }
 
 size_t topic_subscribers(const struct topic *topic) {
@@ -86,32 +78,23 @@ size_t topic_subscribers(const struct topic *topic) {
 
 static struct topic *find_topic(const struct pubsub *pubsub, enum pubsub_kind kind,
                                 struct slice name) {
-    struct hashtable *table = pubsub->topics[kind];
-    hashtable_slot *slot = hashtable_find(table, name, hashtable_hash(name));
-    return slot ? hashtable_item(*slot) : NULL;
+    return keytable_find(&pubsub->topics, kind, name);
 }
 
 static struct topic *find_or_add_topic(struct pubsub *pubsub, enum pubsub_kind kind,
                                        struct slice name) {
-    struct topic *topic = find_topic(pubsub, kind, name);
-    if (topic) return topic;
-    topic = mem_alloc(sizeof(*topic) + name.len);
-    *topic = (struct topic){.kind = kind, .name_len = name.len};
-    if (name.len) memcpy(topic->name, name.ptr, name.len);
-    hashtable_insert(pubsub->topics[kind], topic, hashtable_hash(name));
-    if (kind == PUBSUB_PATTERN)
+    struct topic *topic = keytable_find_or_add(&pubsub->topics, kind, name, sizeof(*topic));
+    bool is_new = !topic->first;
+    if (kind == PUBSUB_PATTERN && is_new)
         CHAIN_APPEND(pubsub->first_pattern, pubsub->last_pattern, topic, prev, next);
     return topic;
 }
 
 static void free_topic_if_idle(struct pubsub *pubsub, struct topic *topic) {
     if (topic->first || topic->is_pinned) return;
-    struct hashtable *table = pubsub->topics[topic->kind];
-    uint64_t hash = hashtable_hash(topic_name(topic));
-    hashtable_delete(table, hashtable_find_item(table, topic, hash), hash);
-    if (topic->kind == PUBSUB_PATTERN)
+    if (topic_kind(topic) == PUBSUB_PATTERN)
         CHAIN_REMOVE(pubsub->first_pattern, pubsub->last_pattern, topic, prev, next);
-    mem_free(topic);
+    keytable_delete(&pubsub->topics, topic);
 }
 
 /* --- Subscriptions --- */
@@ -127,7 +110,7 @@ static hashtable_slot *find_subscription(const struct pubsub *pubsub,
 static void link_subscription(struct subscription *subscription) {
     struct subscriber *subscriber = subscription->subscriber;
     struct topic *topic = subscription->topic;
-    enum pubsub_kind kind = topic->kind;
+    enum pubsub_kind kind = topic_kind(topic);
     CHAIN_APPEND(topic->first, topic->last, subscription, prev, next);
     topic->count++;
     CHAIN_APPEND(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
@@ -137,7 +120,7 @@ static void link_subscription(struct subscription *subscription) {
 static void unlink_subscription(struct subscription *subscription) {
     struct subscriber *subscriber = subscription->subscriber;
     struct topic *topic = subscription->topic;
-    enum pubsub_kind kind = topic->kind;
+    enum pubsub_kind kind = topic_kind(topic);
     CHAIN_REMOVE(topic->first, topic->last, subscription, prev, next);
     topic->count--;
     CHAIN_REMOVE(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
@@ -145,7 +128,7 @@ static void unlink_subscription(struct subscription *subscription) {
 }
 
 static size_t bytes_of(const struct topic *topic) {
-    return sizeof(struct subscription) + sizeof(*topic) + topic->name_len;
+    return sizeof(struct subscription) + sizeof(*topic) + topic->key.name.len;
 }
 
 bool pubsub_subscribe(struct pubsub *pubsub, struct subscriber *subscriber, enum pubsub_kind kind,
@@ -241,7 +224,7 @@ size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice
 /* --- Looking --- */
 
 size_t pubsub_topic_count(const struct pubsub *pubsub, enum pubsub_kind kind) {
-    return hashtable_count(pubsub->topics[kind]);
+    return hashtable_count(pubsub->topics.spaces[kind]);
 }
 
 const struct topic *pubsub_find(const struct pubsub *pubsub, enum pubsub_kind kind,
@@ -251,7 +234,7 @@ const struct topic *pubsub_find(const struct pubsub *pubsub, enum pubsub_kind ki
 
 void pubsub_iter_start(struct hashtable_iter *iter, const struct pubsub *pubsub,
                        enum pubsub_kind kind) {
-    hashtable_iter_start(iter, pubsub->topics[kind]);
+    hashtable_iter_start(iter, pubsub->topics.spaces[kind]);
 }
 
 const struct topic *pubsub_iter_next(struct hashtable_iter *iter) {
@@ -262,7 +245,7 @@ const struct topic *pubsub_iter_next(struct hashtable_iter *iter) {
 
 static bool check_subscription(const struct pubsub *pubsub, const struct subscription *at) {
     uint64_t hash;
-    enum pubsub_kind kind = at->topic->kind;
+    enum pubsub_kind kind = topic_kind(at->topic);
     hashtable_slot *slot = find_subscription(pubsub, at->subscriber, at->topic, &hash);
     if (!slot || hashtable_item(*slot) != at) return false;
     const struct subscription *prev = at->prev_own, *next = at->next_own;
@@ -284,7 +267,7 @@ static bool check_patterns(const struct pubsub *pubsub) {
     size_t count = 0;
     const struct topic *prev = NULL;
     for (const struct topic *at = pubsub->first_pattern; at; prev = at, at = at->next) {
-        if (at->kind != PUBSUB_PATTERN || at->prev != prev) return false;
+        if (topic_kind(at) != PUBSUB_PATTERN || at->prev != prev) return false;
         count++;
     }
     return pubsub->last_pattern == prev && count == pubsub_topic_count(pubsub, PUBSUB_PATTERN);
@@ -295,10 +278,10 @@ bool pubsub_check(const struct pubsub *pubsub) {
     for (int kind = 0; kind < PUBSUB_KINDS; kind++) {
         struct hashtable_iter iter;
         const struct topic *topic;
-        if (!hashtable_check(pubsub->topics[kind])) return false;
-        hashtable_iter_start(&iter, pubsub->topics[kind]);
+        if (!hashtable_check(pubsub->topics.spaces[kind])) return false;
+        hashtable_iter_start(&iter, pubsub->topics.spaces[kind]);
         while ((topic = hashtable_iter_next(&iter))) {
-            if (topic->kind != (enum pubsub_kind)kind || !check_topic(pubsub, topic)) return false;
+            if (topic->key.space != kind || !check_topic(pubsub, topic)) return false;
             subscriptions += topic->count;
         }
     }

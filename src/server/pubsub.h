@@ -15,6 +15,7 @@
 
 #include "base/slice.h"
 #include "ds/hashtable.h"
+#include "server/keytable.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ struct topic;
 enum pubsub_kind { PUBSUB_CHANNEL, PUBSUB_PATTERN, PUBSUB_SHARD, PUBSUB_KINDS };
 
 struct pubsub {
-    struct hashtable *topics[PUBSUB_KINDS];
+    struct keytable topics; /* a space per kind */
     struct hashtable *subscriptions;
     struct topic *first_pattern;
     struct topic *last_pattern;
@@ -94,7 +95,7 @@ const struct topic *pubsub_iter_next(struct hashtable_iter *iter);
 
 /* Could a message to any channel be delivered at all? O(1). */
 static inline bool pubsub_has_listeners(const struct pubsub *pubsub) {
-    return pubsub->first_pattern || hashtable_count(pubsub->topics[PUBSUB_CHANNEL]) > 0;
+    return pubsub->first_pattern || hashtable_count(pubsub->topics.spaces[PUBSUB_CHANNEL]) > 0;
 }
 
 /* The executable invariant. O(all subscriptions). */

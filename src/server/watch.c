@@ -92,7 +92,7 @@ bool watch_has_expired(const struct watcher *watcher, struct keyspace *const *ke
                        int64_t now_ms) {
     for (const struct watch *watch = watcher->first; watch; watch = watch->next_own)
         if (!watch->was_expired &&
-            is_expired(entry_in(keyspaces[watch->key->key.database], watch->key), now_ms))
+            is_expired(entry_in(keyspaces[watch->key->key.space], watch->key), now_ms))
             return true;
     return false;
 }
@@ -141,7 +141,7 @@ static bool sees_change(struct watch *watch, const struct fate *fate) {
 
 void watch_touch_database(struct watches *watches, int database, struct keyspace *keyspace,
                           struct keyspace *replacement, int64_t now_ms) {
-    struct hashtable *table = watches->keys.databases[database];
+    struct hashtable *table = watches->keys.spaces[database];
     if (hashtable_count(table) == 0) return;
     struct watcher *touched = NULL; /* cleared at the end: the table must not change before */
     struct hashtable_iter iter;
@@ -172,7 +172,7 @@ void watch_touch_database(struct watches *watches, int database, struct keyspace
 static size_t check_key(const struct watched_key *key, int database) {
     size_t count = 0;
     const struct watch *prev = NULL;
-    if (key->key.database != database) return 0;
+    if (key->key.space != database) return 0;
     for (const struct watch *watch = key->first; watch; prev = watch, watch = watch->next) {
         bool is_own = false;
         for (const struct watch *own = watch->watcher->first; own; own = own->next_own)
@@ -186,10 +186,10 @@ static size_t check_key(const struct watched_key *key, int database) {
 
 bool watch_check(const struct watches *watches) {
     size_t keys = 0;
-    for (int i = 0; i < watches->keys.database_count; i++) {
-        if (!hashtable_check(watches->keys.databases[i])) return false;
+    for (int i = 0; i < watches->keys.space_count; i++) {
+        if (!hashtable_check(watches->keys.spaces[i])) return false;
         struct hashtable_iter iter;
-        hashtable_iter_start(&iter, watches->keys.databases[i]);
+        hashtable_iter_start(&iter, watches->keys.spaces[i]);
         for (struct watched_key *key; (key = hashtable_iter_next(&iter)); keys++)
             if (check_key(key, i) == 0) return false;
     }

@@ -700,14 +700,23 @@ static void close_after_write_closes_at_once_when_nothing_is_queued(void **state
     close(fd);
 }
 
-static void a_draining_connection_can_be_closed_at_once(void **state) {
-    (void)state;
+/* A client that does not read what it is sent before its connection, world.newest, closes; the
+ * server's side of it is *server_fd. */
+static int client_draining(int *server_fd) {
     int fd = client_new();
     written = 0;
     write_stream(world.newest, 6 << 20, 0);
     conn_close_after_write(world.newest);
     turn();
-    int server_fd = conn_fd(world.newest);
+    *server_fd = conn_fd(world.newest);
+    assert_true(*server_fd >= 0);
+    return fd;
+}
+
+static void a_draining_connection_can_be_closed_at_once(void **state) {
+    (void)state;
+    int server_fd;
+    int fd = client_draining(&server_fd);
     conn_close(world.newest);
     TURN_UNTIL(fcntl(server_fd, F_GETFD) < 0);
     assert_int_equal(world.drained, 0);
@@ -762,13 +771,8 @@ static void a_client_that_shut_its_sending_side_down_still_gets_its_answer(void 
 
 static void a_draining_connection_whose_client_dies_is_closed(void **state) {
     (void)state;
-    int fd = client_new();
-    written = 0;
-    write_stream(world.newest, 6 << 20, 0);
-    conn_close_after_write(world.newest);
-    turn();
-    assert_true(conn_fd(world.newest) >= 0);
-    int server_fd = conn_fd(world.newest);
+    int server_fd;
+    int fd = client_draining(&server_fd);
     client_reset(fd);
     TURN_UNTIL(fcntl(server_fd, F_GETFD) < 0);
     assert_int_equal(world.ended, 0);
