@@ -37,6 +37,11 @@ class Server:
                     raise SystemExit(f"{name} does not start:\n{self.log_text()}")
                 time.sleep(0.02)
 
+    def connect(self):
+        link = socket.create_connection(("127.0.0.1", self.port))
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return link
+
     def log_text(self):
         return Path(self.folder, "log").read_text(errors="replace")
 
@@ -75,12 +80,11 @@ MARKER_REPLY = b"$%d\r\n%s\r\n" % (len(MARKER), MARKER)
 
 
 class Link:
-    """A connection. Replies are kept as the bytes that came."""
+    """A connection to a server, which has a name and connects. Replies are kept as the bytes that came."""
 
     def __init__(self, server):
         self.server = server
-        self.socket = socket.create_connection(("127.0.0.1", server.port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = server.connect()
         self.socket.settimeout(60)
         self.buffer = b""
 

@@ -1,0 +1,64 @@
+"""The requests that are counted: what each needs in the keyspace, and how they are sent."""
+from collections import namedtuple
+
+from servers import encode
+
+# `prepare` runs before each count, on an empty keyspace; `requests` go out `pipeline` at a time.
+Case = namedtuple("Case", "prepare requests pipeline", defaults=[16])
+COUNT = 1600
+
+
+def request(*words):
+    return encode([str(word).encode() for word in words])
+
+
+def key(number):
+    return "key:%06d" % number
+
+
+def element(number):
+    return "element-%06d" % number
+
+
+def strings(keys):
+    return [request("SET", key(i), element(i)) for i in keys]
+
+
+def a_list(length):
+    """Requests that fill the key `list`, 100 elements at a time."""
+    return [request("RPUSH", "list", *map(element, range(i, min(i + 100, length))))
+            for i in range(0, length, 100)]
+
+
+def pushes(command):
+    return [request(command, "list", element(i)) for i in range(COUNT)]
+
+
+def all_cases():
+    """{name: Case}; the names stand in the file of figures."""
+    big, middle = a_list(100_000), range(50_000, 50_000 + COUNT)
+    return {
+        "PING, one at a time": Case([], [request("PING")] * 400, 1),
+        "PING": Case([], [request("PING")] * COUNT),
+        "SET": Case(strings([1]), strings([1]) * COUNT),
+        "SET, 10000 keys": Case(strings(range(10_000)), strings(range(0, 10_000, 5))),
+        "GET": Case(strings([1]), [request("GET", key(1))] * COUNT),
+        "GET, 10000 keys": Case(strings(range(10_000)), [request("GET", key(i)) for i in range(0, 10_000, 5)]),
+        "INCR": Case([], [request("INCR", "number")] * COUNT),
+        "LPUSH": Case([], pushes("LPUSH")),
+        "RPUSH": Case([], pushes("RPUSH")),
+        "LPUSH, 6000 new keys": Case([], [request("LPUSH", key(i), element(i)) for i in range(6000)]),
+        "LPOP": Case(a_list(2 * COUNT), [request("LPOP", "list")] * COUNT),
+        "RPOP": Case(a_list(2 * COUNT), [request("RPOP", "list")] * COUNT),
+        "LLEN": Case(a_list(300), [request("LLEN", "list")] * COUNT),
+        "LRANGE, 100 of a listpack": Case(a_list(100), [request("LRANGE", "list", 0, -1)] * 160),
+        "LRANGE, 300 of a quicklist": Case(a_list(3000), [request("LRANGE", "list", 1000, 1299)] * 160, 4),
+        "LINDEX, middle of 100000": Case(big, [request("LINDEX", "list", i) for i in middle]),
+        "LSET, middle of 100000": Case(big, [request("LSET", "list", i, element(-i)) for i in middle]),
+        "LINSERT, behind the 50th": Case(a_list(100), [
+            request("LINSERT", "list", "AFTER", element(49), element(i)) for i in range(160)]),
+        "LPOS, last of 100": Case(a_list(100), [request("LPOS", "list", element(99))] * 160),
+        "LMOVE": Case(a_list(COUNT), [request("LMOVE", "list", "list", "RIGHT", "LEFT")] * COUNT),
+        "LTRIM by one": Case(a_list(2 * COUNT), [request("LTRIM", "list", 1, -1)] * COUNT),
+        "BLPOP without waiting": Case(a_list(2 * COUNT), [request("BLPOP", "list", 0)] * COUNT),
+    }
