@@ -247,33 +247,45 @@ bool listpack_equal(const uint8_t *p, const struct listpack_element *needle) {
            memcmp(p + needle->header_size, needle->text.ptr, needle->text.len) == 0;
 }
 
-/* The first bytes of the needle's encoding in one word: what nearly every element differs in. */
+/* The first and the last eight bytes of the needle's encoding, its back length apart, in one word
+ * each: nearly every other element differs in one of them, those that share a long prefix (numbers
+ * filled up with zeros, names of one kind) in the last. */
 struct probe {
-    uint64_t word;
-    uint64_t mask; /* ones where the needle has bytes */
+    uint64_t head;
+    uint64_t head_mask; /* ones where the needle has bytes */
+    uint64_t tail;
+    size_t tail_at; /* offset of the last eight bytes; 0, and no mask, when there are not so many */
+    uint64_t tail_mask;
 };
 
+static uint64_t load_word(const uint8_t *p) {
+    uint64_t word;
+    memcpy(&word, p, sizeof(word));
+    return word;
+}
+
 static struct probe make_probe(const struct listpack_element *needle) {
-    uint8_t bytes[8] = {0}, ones[8] = {0};
-    size_t used = needle->header_size < 8 ? needle->header_size : 8;
-    memcpy(bytes, needle->header, used);
-    if (!needle->is_integer) {
-        size_t text = needle->text.len < 8 - used ? needle->text.len : 8 - used;
-        if (text > 0) memcpy(bytes + used, needle->text.ptr, text);
-        used += text;
-    }
-    memset(ones, 0xFF, used);
-    struct probe probe;
-    memcpy(&probe.word, bytes, sizeof(bytes));
-    memcpy(&probe.mask, ones, sizeof(ones));
+    uint8_t bytes[LISTPACK_INTEGER_SIZE_MAX + 8] = {0}, ones[8] = {0};
+    size_t header = needle->header_size;
+    size_t text = needle->is_integer ? 0 : needle->text.len, shown = text < 8 ? text : 8;
+    memcpy(bytes, needle->header, header);
+    if (shown > 0) memcpy(bytes + header, needle->text.ptr, shown);
+    size_t data = needle->is_integer ? header - 1 : header + text; /* an integer's back length: 1 */
+    memset(ones, 0xFF, data < 8 ? data : 8);
+    struct probe probe = {.head = load_word(bytes), .head_mask = load_word(ones)};
+    if (data < 8) return probe;
+    probe.tail_at = data - 8;
+    probe.tail_mask = UINT64_MAX;
+    probe.tail =
+        load_word(text < 8 ? bytes + probe.tail_at : (const uint8_t *)needle->text.ptr + text - 8);
     return probe;
 }
 
-/* May the element at `p`, with 8 readable bytes, equal the needle? */
+/* May the element at `p`, with 8 readable bytes, equal the needle? Where the first bytes agree it
+ * is as long, so the last ones may be read. */
 static inline bool probe_matches(const struct probe *probe, const uint8_t *p) {
-    uint64_t word;
-    memcpy(&word, p, sizeof(word));
-    return ((word ^ probe->word) & probe->mask) == 0;
+    if ((load_word(p) ^ probe->head) & probe->head_mask) return false;
+    return ((load_word(p + probe->tail_at) ^ probe->tail) & probe->tail_mask) == 0;
 }
 
 const uint8_t *listpack_find(const uint8_t *first, const uint8_t *end,

@@ -232,6 +232,36 @@ static void find_agrees_with_a_naive_search(void **state) {
     }
 }
 
+/* Searching compares the first and the last bytes before all: a difference anywhere must count. */
+static void texts_that_differ_in_one_byte_are_told_apart(void **state) {
+    (void)state;
+    static const size_t lengths[] = {1,  6,  7,  8,  9,  14, 15, 16, 17,
+                                     23, 24, 25, 40, 63, 64, 65, 300};
+    char text[300], other[300];
+    memset(text, 'x', sizeof(text));
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        size_t len = lengths[i];
+        struct listpack_element needle;
+        listpack_prepare(&needle, slice_make(text, len));
+        for (size_t at = 0; at <= len; at++) { /* the last one is equal */
+            struct model model = {.body = mem_alloc(sizeof(text) + 16)};
+            model.end = model.body;
+            memcpy(other, text, len);
+            if (at < len) other[at] = 'y';
+            model_add(&model, slice_make(other, len));
+            struct guard guard = guard_new((size_t)(model.end - model.body));
+            const uint8_t *first =
+                guard_place(&guard, model.body, (size_t)(model.end - model.body));
+            size_t skipped;
+            const uint8_t *expected = at < len ? NULL : first;
+            assert_ptr_equal(listpack_find(first, guard.end, &needle, 9, &skipped), expected);
+            assert_ptr_equal(listpack_find_back(first, guard.end, &needle, 9, &skipped), expected);
+            guard_free(&guard);
+            model_free(&model);
+        }
+    }
+}
+
 static void remove_takes_out_the_matches_it_should_and_nothing_else(void **state) {
     struct random *random = *state;
     char buffer[TEXT_SIZE_MAX];
@@ -449,6 +479,7 @@ int main(void) {
         RANDOM_TEST(a_body_reads_back_forwards_backwards_and_by_position),
         cmocka_unit_test(runs_of_equal_size_are_walked_right_where_they_begin_and_end),
         RANDOM_TEST(find_agrees_with_a_naive_search),
+        cmocka_unit_test(texts_that_differ_in_one_byte_are_told_apart),
         RANDOM_TEST(remove_takes_out_the_matches_it_should_and_nothing_else),
         RANDOM_TEST(equal_is_equality_of_texts),
         RANDOM_TEST(what_was_written_is_valid_and_canonical_and_no_prefix_of_it_is),
