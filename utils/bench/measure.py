@@ -1,47 +1,17 @@
 """Runs rows, datasets and curves, server by server within each round."""
+import contextlib
 import os
 import statistics
 import subprocess
 import time
 
 import rows
-from servers import ServerError, cores, encode
+from data import fill, send_all
+from servers import Client, ServerError, cores, encode
 
 CLIENTS = 50
 CALLS_AT_ONCE, ELEMENTS_AT_ONCE = 500, 1_000_000  # of growth curves, so that a round trip costs little
-BATCH_BYTES = 64 * 1024
-
-
-def send_all(client, requests):
-    """Encoded requests, in batches of some 64 KB."""
-    batch, size = [], 0
-    for request in requests:
-        batch.append(request)
-        size += len(request)
-        if size >= BATCH_BYTES:
-            client.pipeline(batch)
-            batch, size = [], 0
-    client.pipeline(batch)
-
-
-def fill(client, data):
-    """Puts data into an empty server:
-        ()                              nothing
-        ("strings", count)              key:000000000000 … as redis-benchmark names them
-        ("list", key, count, element)   one list of equal elements
-        ("lists", count, length, element)
-    """
-    if not data:
-        return
-    if data[0] == "strings":
-        send_all(client, (encode("SET", "key:%012d" % number, "xxx") for number in range(data[1])))
-    elif data[0] == "list":
-        _, key, count, element = data
-        some, rest = encode("RPUSH", key, *[element] * 100), count % 100
-        send_all(client, [some] * (count // 100) + ([encode("RPUSH", key, *[element] * rest)] if rest else []))
-    else:
-        _, count, length, element = data
-        send_all(client, (encode("RPUSH", "key:%d" % number, *[element] * length) for number in range(count)))
+MEMORY_SECONDS = 20  # until used_memory stays the same
 
 
 def prepare(server, data, config):
@@ -62,9 +32,9 @@ def empty(server):
     server.settle()
 
 
-def check_command(server, row):
-    """One request by hand: redis-benchmark would count errors as replies."""
-    server.client.call(*[word.replace("__rand_int__", "000000000000") for word in row.command])
+def example(row):
+    """One request of the row."""
+    return [word.replace("__rand_int__", "000000000000") for word in row.command]
 
 
 def load(server, row):
@@ -80,34 +50,51 @@ def load(server, row):
     return (server.cpu_seconds() - before) / row.requests * 1e6
 
 
-def run_row(servers, row, rounds, progress):
-    """label -> median CPU microseconds per request; None where the server refuses it."""
-    figures = {server.label: [] for server in servers}
-    for number in range(rounds):
-        for server in servers:
-            progress(f"{row.name}: round {number + 1} of {rounds}, {server.label}")
-            try:
-                prepare(server, row.data, row.config)
-                check_command(server, row)
-                figures[server.label].append(load(server, row))
-            except ServerError as error:
-                progress(f"{row.name}: {server.label}: {error}", keep=True)
-            if row.writes:
-                server.holds = None
+def turn(server, row):
+    """(CPU microseconds per request, bytes of the last reply) of one run on one server."""
+    try:
+        prepare(server, row.data, row.config)
+        server.client.call(*example(row))  # redis-benchmark would count errors as replies
+        return load(server, row), server.client.raw_reply(*example(row))
+    finally:
+        if row.writes:
+            empty(server)
+
+
+def run_row(servers, row, rounds, floors, progress):
+    """label -> median CPU microseconds per request; None where the server refuses it. The floor takes its
+    turn after the servers, with the reply that the first of them gave."""
+    figures, floor = {label: [] for label in [server.label for server in servers] + ["floor"]}, None
+    with contextlib.ExitStack() as stack:
+        for number in range(rounds):
+            reply = None
+            for server in servers:
+                progress(f"{row.name}: round {number + 1} of {rounds}, {server.label}")
+                try:
+                    cpu, last = turn(server, row)
+                    figures[server.label].append(cpu)
+                    reply = reply or last
+                except ServerError as error:
+                    progress(f"{row.name}: {server.label}: {error}", keep=True)
+            if reply and not floor:
+                floor = floors.start(len(encode(*example(row))), reply)
+                stack.callback(floor.stop) if floor else None
+            if floor:
+                figures["floor"].append(load(floor, row))
     return {label: statistics.median(found) if found else None for label, found in figures.items()}
 
 
 def run_dataset(servers, dataset, progress):
-    """label -> growth of used_memory in KB."""
+    """label -> growth of used_memory in MB."""
     figures = {}
     for server in servers:
         progress(f"{dataset.name}: {server.label}")
         try:
             prepare(server, (), dataset.config)
-            before = int(server.info("memory")["used_memory"])
+            before = server.used_memory()
             fill(server.client, dataset.data)
             server.settle()
-            figures[server.label] = (int(server.info("memory")["used_memory"]) - before) / 1000
+            figures[server.label] = (server.used_memory() - before) / 1e6
         except ServerError as error:
             progress(f"{dataset.name}: {server.label}: {error}", keep=True)
             figures[server.label] = None
@@ -115,16 +102,85 @@ def run_dataset(servers, dataset, progress):
     return figures
 
 
+def steady_memory(server):
+    """used_memory once it has stayed within a thousandth for a second, as servers shrink buffers after a while."""
+    deadline, before = time.monotonic() + MEMORY_SECONDS, 0
+    while time.monotonic() < deadline:
+        now = server.used_memory()
+        if abs(now - before) * 1000 < now:
+            return now
+        before = now
+        time.sleep(1)
+    return before
+
+
+def run_connections(servers, connections, progress):
+    """label -> bytes of used_memory per idle connection."""
+    figures = {}
+    for server in servers:
+        progress(f"{connections.name}: {server.label}")
+        prepare(server, (), {})
+        before = steady_memory(server)
+        with contextlib.ExitStack() as stack:
+            try:
+                for _ in range(connections.count):
+                    client = stack.enter_context(contextlib.closing(Client(server.port)))
+                    client.call("PING")
+                figures[server.label] = (steady_memory(server) - before) / connections.count
+            except (OSError, ServerError) as error:
+                progress(f"{connections.name}: {server.label}: {error}", keep=True)
+                figures[server.label] = None
+        server.settle()
+    return figures
+
+
+def count_stalls(server, stalls):
+    """(commands slower than the limit, the longest in ms) of one run."""
+    config = {"slowlog-log-slower-than": str(stalls.slower_than), "slowlog-max-len": "100000"}
+    prepare(server, (), config)
+    server.client.call("SLOWLOG", "RESET")
+    load(server, stalls.load)
+    slow = [entry[2] / 1000 for entry in server.client.call("SLOWLOG", "GET", 100000)]
+    empty(server)
+    return len(slow), max(slow, default=0)
+
+
+def run_stalls(servers, stalls, rounds, progress):
+    """(label -> commands slower than the limit, label -> the longest in ms) in the round that disturbed the
+    server least, as what else goes on in the machine only adds."""
+    found = {server.label: [] for server in servers}
+    for number in range(rounds):
+        for server in servers:
+            progress(f"{stalls.name}: round {number + 1} of {rounds}, {server.label}")
+            try:
+                found[server.label].append(count_stalls(server, stalls))
+            except ServerError as error:
+                progress(f"{stalls.name}: {server.label}: {error}", keep=True)
+    return [{label: min(pairs)[at] if pairs else None for label, pairs in found.items()} for at in range(2)]
+
+
+def cpu_of_calls(server, requests, undo):
+    """CPU seconds that these requests take together; then takes back what they did."""
+    before = server.cpu_seconds()
+    server.client.pipeline(requests)
+    spent = server.cpu_seconds() - before
+    if undo:
+        server.client.call(*undo)
+    return spent
+
+
 def cpu_per_call(server, curve, length, seconds):
     """Microseconds of CPU per call, over calls that take about `seconds` of CPU in all."""
     batch = max(1, min(CALLS_AT_ONCE, ELEMENTS_AT_ONCE // length)) if curve.scans else CALLS_AT_ONCE
+    if curve.undo:
+        batch = max(1, min(batch, length // 20))  # the list stays about as long as it is
     requests = [encode(*curve.command(length))] * batch
-    server.client.pipeline(requests)
-    calls, before, deadline = 0, server.cpu_seconds(), time.monotonic() + 20 * seconds
-    while server.cpu_seconds() - before < seconds and time.monotonic() < deadline:
-        server.client.pipeline(requests)
+    cpu_of_calls(server, requests, curve.undo)  # warms up
+    calls, spent, deadline = 0, 0, time.monotonic() + 20 * seconds
+    while calls == 0 or (spent < seconds and time.monotonic() < deadline):
+        spent += cpu_of_calls(server, requests, curve.undo)
         calls += batch
-    return (server.cpu_seconds() - before) / calls * 1e6
+    return spent / calls * 1e6
 
 
 def run_curves(servers, curves, longest, seconds, progress):

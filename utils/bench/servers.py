@@ -1,4 +1,6 @@
 """The servers that get measured: finding them, starting them on a core of their own, talking to them."""
+import ctypes
+import functools
 import os
 import shutil
 import socket
@@ -6,24 +8,27 @@ import subprocess
 import tempfile
 import time
 
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 START_SECONDS = 10
+SETTLE_SECONDS = 30  # freeing ten million keys in the background takes some
 
 
+@functools.cache  # as we give up all but one of them later
 def cores():
     """(core of the server, core of the load): the first two that we may use, or the only one twice."""
     usable = sorted(os.sched_getaffinity(0))
     return usable[0], usable[min(1, len(usable) - 1)]
 
 
+def bulk(word):
+    """A word of a request, which is bytes, text or a number."""
+    if not isinstance(word, bytes):
+        word = str(word).encode()
+    return b"$%d\r\n%s\r\n" % (len(word), word)
+
+
 def encode(*words):
-    """A request in RESP; words are bytes, text or numbers."""
-    parts = [b"*%d\r\n" % len(words)]
-    for word in words:
-        if not isinstance(word, bytes):
-            word = str(word).encode()
-        parts.append(b"$%d\r\n%s\r\n" % (len(word), word))
-    return b"".join(parts)
+    """A request in RESP."""
+    return b"*%d\r\n" % len(words) + b"".join(map(bulk, words))
 
 
 class ServerError(Exception):
@@ -60,28 +65,36 @@ class Client:
         for _ in requests:
             self.read()
 
+    def raw_reply(self, *words):
+        """The bytes of the reply."""
+        end, reply = b"what comes after the reply", b""
+        self.socket.sendall(encode(*words) + encode("ECHO", end))
+        while not reply.endswith(bulk(end)):
+            more = self.file.read1(64 * 1024)
+            if not more:
+                raise ServerError("the connection was closed")
+            reply += more
+        return reply[:-len(bulk(end))]
+
     def close(self):
         self.file.close()
         self.socket.close()
 
 
-class Server:
-    """A running server. `holds` names the data that it was last filled with (see measure.prepare)."""
+class Process:
+    """A program on the servers' core that listens on a port."""
 
-    def __init__(self, name, path, port, argv0=None):
-        self.port, self.holds = port, None
-        self.folder = tempfile.TemporaryDirectory(prefix="packlist-bench-")
+    def __init__(self, command, port, stdin=subprocess.DEVNULL, **how):
+        self.port = port
         core, _ = cores()
         self.process = subprocess.Popen(
-            [argv0 or path, "--port", str(port), "--bind", "127.0.0.1", "--save", ""], executable=path,
-            cwd=self.folder.name, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, {core}))
-        try:
-            self.client = self.connect()
-            self.label = self.name_and_version(name)
-        except BaseException:
+            command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: os.sched_setaffinity(0, {core}), **how)
+        clock = ctypes.c_int()  # of all its threads, to the nanosecond; also of those that have ended
+        if ctypes.CDLL(None).clock_getcpuclockid(self.process.pid, ctypes.byref(clock)):
             self.stop()
-            raise
+            raise ServerError("this system has no clock of another process's CPU time")
+        self.clock = clock.value
 
     def connect(self):
         deadline = time.monotonic() + START_SECONDS
@@ -92,9 +105,75 @@ class Server:
                 time.sleep(0.05)
         raise ServerError(f"does not answer on port {self.port}")
 
+    def cpu_seconds(self):
+        """User and system time."""
+        return time.clock_gettime(self.clock)
+
+    def settle(self):
+        """Waits until nothing goes on in it, such as freeing what FLUSHALL left."""
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while time.monotonic() < deadline:
+            before = self.cpu_seconds()
+            time.sleep(0.05)
+            if self.cpu_seconds() - before < 0.005:
+                return
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Floor(Process):
+    """floor.c: answers every `request_len` bytes with `reply`."""
+
+    def __init__(self, path, port, request_len, reply):
+        super().__init__([path, str(port), str(request_len)], port, subprocess.PIPE)
+        try:
+            with self.process.stdin as pipe:
+                pipe.write(reply)
+            self.connect().close()
+        except BaseException:
+            self.stop()
+            raise
+
+
+class Floors:
+    """Starts floors one after the other on a port, as long as they start at all."""
+
+    def __init__(self, path, port):
+        self.path, self.port, self.reason = path, port, None
+
+    def start(self, request_len, reply):
+        """A Floor, or None; then `reason` tells why."""
+        if self.reason is None:
+            try:
+                return Floor(self.path, self.port, request_len, reply)
+            except (ServerError, OSError) as error:
+                self.reason = str(error)
+        return None
+
+
+class Server(Process):
+    """A running server. `holds` names the data that it was last filled with (see measure.prepare)."""
+
+    def __init__(self, name, path, port, argv0=None, options=()):
+        self.holds = None
+        self.folder = tempfile.TemporaryDirectory(prefix="packlist-bench-")
+        super().__init__([argv0 or path, "--port", str(port), "--bind", "127.0.0.1", "--save", "", *options], port,
+                         executable=path, cwd=self.folder.name)
+        try:
+            self.client = self.connect()
+            self.label = self.name_and_version(name)
+        except BaseException:
+            self.stop()
+            raise
+
     def info(self, section):
         lines = self.client.call("INFO", section).decode().splitlines()
         return dict(line.split(":", 1) for line in lines if ":" in line)
+
+    def used_memory(self):
+        return int(self.info("memory")["used_memory"])
 
     def name_and_version(self, name):
         info = self.info("server")
@@ -106,24 +185,17 @@ class Server:
                 return f"{name or product.capitalize()} {version}"
         return name
 
-    def cpu_seconds(self):
-        """User and system time of all its threads."""
-        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
-
-    def settle(self):
-        """Waits until nothing goes on in it, such as freeing what FLUSHALL left; 3 seconds at most."""
-        for _ in range(60):
-            before = self.cpu_seconds()
-            time.sleep(0.05)
-            if self.cpu_seconds() - before < 0.015:
-                return
-
     def stop(self):
-        self.process.kill()
-        self.process.wait()
+        super().stop()
         self.folder.cleanup()
+
+
+def start(name, path, port, argv0=None):
+    """A server that allows DEBUG, where it knows the directive for that."""
+    try:
+        return Server(name, path, port, argv0, ("--enable-debug-command", "local"))
+    except ServerError:
+        return Server(name, path, port, argv0)
 
 
 def find_peers(given):
@@ -145,10 +217,10 @@ def start_all(packlist, given, first_port):
     """Packlist first, then the peers that start; says which do not."""
     servers = []
     try:
-        servers.append(Server(None, packlist, first_port))
+        servers.append(start(None, packlist, first_port))
         for number, (name, path, argv0) in enumerate(find_peers(given), 1):
             try:
-                servers.append(Server(name, path, first_port + number, argv0))
+                servers.append(start(name, path, first_port + number, argv0))
             except (ServerError, OSError) as error:
                 print(f"{path}: {error}; left out")
         for number, server in enumerate(servers):
