@@ -1,0 +1,83 @@
+/* rdb_writer: RDB primitives into a sink, through a buffer.
+ *
+ * Nothing here fails by its return value: after the sink has failed, every call does nothing and
+ * `error` keeps the errno; who writes much looks at it now and then. Formats: rdb_format.h. */
+#ifndef PACKLIST_PERSIST_RDB_WRITER_H
+#define PACKLIST_PERSIST_RDB_WRITER_H
+
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where the bytes go. `write` takes all `len` (> 0) bytes, or returns false with errno set. It gets
+ * pieces of up to RDB_WRITER_BUFFER bytes, or longer ones where a single string is. */
+struct rdb_sink {
+    bool (*write)(void *arg, const void *bytes, size_t len);
+    void *arg;
+};
+
+enum { RDB_WRITER_BUFFER = 128 * 1024 };
+
+/* Lives on the caller's stack. The fields but `error` are private. */
+struct rdb_writer {
+    uint8_t *buffer; /* RDB_WRITER_BUFFER bytes */
+    size_t used;
+    uint64_t flushed; /* bytes that went to the sink */
+    uint64_t crc;     /* of them */
+    int error;        /* 0, or the errno of the sink's failure */
+    bool compress;
+    bool checksum;
+    struct rdb_sink sink;
+    uint8_t *scratch; /* for packing and for serializing nodes */
+    size_t scratch_size;
+};
+
+/* `compress`: texts of more than 20 bytes are packed where LZF gains 4 (rdbcompression).
+ * `checksum`: the CRC-64 of what is written is kept (rdbchecksum). */
+void rdb_writer_start(struct rdb_writer *writer, struct rdb_sink sink, bool compress,
+                      bool checksum);
+
+/* Frees what the writer holds. What was not flushed is lost. */
+void rdb_writer_end(struct rdb_writer *writer);
+
+/* Gives the sink what is left in the buffer: true when every byte so far has reached it. */
+bool rdb_writer_flush(struct rdb_writer *writer);
+
+/* Bytes written so far, those still in the buffer included. O(1). */
+static inline uint64_t rdb_writer_offset(const struct rdb_writer *writer) {
+    return writer->flushed + writer->used;
+}
+
+/* The CRC-64 of everything written so far; 0 where no checksum is kept. */
+uint64_t rdb_writer_checksum(const struct rdb_writer *writer);
+
+void rdb_write_byte(struct rdb_writer *writer, uint8_t byte);
+void rdb_write_bytes(struct rdb_writer *writer, const void *bytes, size_t len);
+
+/* Little-endian. */
+void rdb_write_uint16(struct rdb_writer *writer, uint16_t value);
+void rdb_write_uint64(struct rdb_writer *writer, uint64_t value);
+
+/* In 1, 2, 5 or 9 bytes. */
+void rdb_write_length(struct rdb_writer *writer, uint64_t length);
+
+/* A text in its shortest form: as an integer of 8, 16 or 32 bits when it is the canonical decimal
+ * of one, packed when `compress` says so and it gains, else as it is. O(len). */
+void rdb_write_string(struct rdb_writer *writer, struct slice text);
+
+/* The decimal text of an integer, as rdb_write_string would write it. O(1). */
+void rdb_write_integer(struct rdb_writer *writer, int64_t value);
+
+/* As rdb_write_string of the listpack of `count` elements with the body [first, end), header and
+ * end byte added. */
+void rdb_write_listpack(struct rdb_writer *writer, const uint8_t *first, const uint8_t *end,
+                        size_t count);
+
+/* The same for a body of `body_size` bytes that is packed already: `stream` is the LZF stream of
+ * the body alone. Written as it stands, whatever `compress` says. */
+void rdb_write_packed_listpack(struct rdb_writer *writer, struct slice stream, size_t body_size,
+                               size_t count);
+
+#endif
