@@ -411,8 +411,9 @@ static bool is_canonical(const uint8_t *p) {
            !number_parse_int64(slice_make(value.ptr, value.len), &integer);
 }
 
-/* Checks the untrusted bytes [p, end) to be elements and nothing else. */
-static bool validate_body(const uint8_t *p, const uint8_t *end, size_t *count, bool *canonical) {
+bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *count,
+                            bool *canonical) {
+    const uint8_t *p = first;
     *count = 0;
     *canonical = true;
     while (p < end) {
@@ -439,7 +440,7 @@ bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *c
     memcpy(&total, bytes, sizeof(total));
     memcpy(&count16, bytes + 4, sizeof(count16));
     if (total != size || bytes[size - 1] != LISTPACK_END) return false;
-    if (!validate_body(bytes + LISTPACK_HEADER_SIZE, bytes + size - 1, count, canonical)) {
+    if (!listpack_validate_body(bytes + LISTPACK_HEADER_SIZE, bytes + size - 1, count, canonical)) {
         return false;
     }
     return count16 == COUNT_UNKNOWN || count16 == *count;
@@ -448,6 +449,6 @@ bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *c
 bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count) {
     size_t found;
     bool canonical;
-    return first <= end && validate_body(first, end, &found, &canonical) && canonical &&
+    return first <= end && listpack_validate_body(first, end, &found, &canonical) && canonical &&
            found == count;
 }

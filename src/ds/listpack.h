@@ -162,6 +162,10 @@ void listpack_write_header(uint8_t *dst, size_t body_size, size_t count);
  * re-encodes each one). O(size), never reads outside [bytes, bytes + size). */
 bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *canonical);
 
+/* The same for a body without header and end byte. */
+bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *count,
+                            bool *canonical);
+
 /* The executable invariant: [first, end) is exactly `count` valid canonical elements. For tests and
  * asserts. */
 bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count);

@@ -3,15 +3,14 @@
 #include "ds/quicklist.h"
 
 #include "base/alloc.h"
-#include "base/number.h"
+#include "ds/quicklist_build.h"
 #include "ds/quicklist_internal.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-    SAFETY_SIZE = 8192,     /* what a node limited by element count may take at most, serialized */
-    NODE_COUNT_MAX = 32768, /* elements of one node: as many as fit in 64 KB */
+    SAFETY_SIZE = 8192, /* what a node limited by element count may take at most, serialized */
     FILL_SIZE_MIN = -5,
     WHOLE_SIZE_MAX = 256 * 1024, /* 64 KB of texts as elements, however short each is */
     FIRST_CAPACITY = 64,         /* of the buffer of a list's first node */
@@ -32,7 +31,7 @@ static size_t fill_size_limit(int fill) {
 
 static size_t fill_count_limit(int fill) {
     if (fill == QUICKLIST_FILL_WHOLE) return UINT16_MAX;
-    if (fill < 0) return NODE_COUNT_MAX;
+    if (fill < 0) return QUICKLIST_NODE_COUNT_MAX;
     return fill == 0 ? 1 : (size_t)fill;
 }
 
@@ -74,39 +73,13 @@ struct quicklist *quicklist_new(struct quicklist_limits limits) {
     return list;
 }
 
-void quicklist_append_body(struct quicklist *list, const uint8_t *first, const uint8_t *end,
-                           size_t count, bool plain) {
-    while (count > 0) {
-        size_t taken = count <= NODE_COUNT_MAX ? count : NODE_COUNT_MAX;
-        const uint8_t *stop = taken == count ? end : listpack_seek(first, taken);
-        size_t size = (size_t)(stop - first);
-        struct quicklist_open open;
-        quicklist_open_init(&open, size, false, &list->allocated);
-        memcpy(quicklist_open_grow_back(&open, size, &list->allocated), first, size);
-        open.node.count = (uint16_t)taken;
-        if (quicklist_exceeds_fill(list->limits.fill, size + LISTPACK_OVERHEAD, taken)) {
-            list->mixed = true; /* made under other limits */
-        }
-        if (plain) {
-            struct listpack_value value;
-            char digits[INT64_TEXT_MAX];
-            listpack_get(first, &value);
-            size_t text = listpack_value_text(&value, digits).len;
-            open.node.flags = QUICKLIST_NODE_PLAIN;
-            open.node.excess = (int8_t)((int64_t)size - (int64_t)text);
-        }
-        quicklist_node_insert(list, list->nodes, &open);
-        first = stop;
-        count -= taken;
-    }
-}
-
 struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint8_t *first,
                                       const uint8_t *end, size_t count) {
     assert(count > 0);
-    struct quicklist *list = quicklist_new(limits);
-    quicklist_append_body(list, first, end, count, false);
-    return list;
+    struct quicklist_builder builder;
+    quicklist_build_start(&builder, limits, 1);
+    quicklist_build_body(&builder, first, end, count);
+    return quicklist_build_finish(&builder);
 }
 
 static void copy_open(struct quicklist_open *to, const struct quicklist_open *from,

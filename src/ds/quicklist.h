@@ -50,16 +50,10 @@ bool quicklist_exceeds_fill(int fill, size_t size, size_t count);
 /* An empty list that keeps `limits` for its life (until quicklist_set_limits). */
 struct quicklist *quicklist_new(struct quicklist_limits limits);
 
-/* A list of one node that holds a copy of the body [first, end) with `count` elements (> 0). */
+/* A list of one node that holds a copy of the body [first, end) with `count` elements (> 0); of
+ * several when they are more than 32768. Lists of many nodes are made by ds/quicklist_build.h. */
 struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint8_t *first,
                                       const uint8_t *end, size_t count);
-
-/* Appends a node that holds a copy of the body [first, end) with `count` (> 0) elements: as it is,
- * whatever the fill, but a body of more than 32768 elements is cut into several. `plain`: the body
- * is one element that keeps the node to itself. What loading an RDB file does, node by node.
- * O(bytes). */
-void quicklist_append_body(struct quicklist *list, const uint8_t *first, const uint8_t *end,
-                           size_t count, bool plain);
 
 /* A deep copy (COPY). O(bytes). */
 struct quicklist *quicklist_copy(const struct quicklist *list);

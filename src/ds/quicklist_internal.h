@@ -39,6 +39,9 @@ struct quicklist {
     bool mixed;
 };
 
+/* Elements of one node: as many as fit in 64 KB. */
+enum { QUICKLIST_NODE_COUNT_MAX = 32768 };
+
 /* What Redis takes an element to cost beyond its text when it chooses a node, whatever it really
  * costs. */
 enum { QUICKLIST_ELEMENT_ESTIMATE = 8 };
@@ -99,6 +102,10 @@ void quicklist_node_insert(struct quicklist *list, size_t index, const struct qu
 /* Frees the nodes [from, to) unread; their elements and bytes are no longer counted. O(log n +
  * nodes). */
 void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to);
+
+/* Packs and unpacks every node as its place demands. O(nodes log n), and the bytes of those that
+ * change. */
+void quicklist_nodes_settle(struct quicklist *list);
 
 /* Removes the elements [from, to) of node `index`. O(log n + node). */
 void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_t to);

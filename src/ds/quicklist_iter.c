@@ -116,16 +116,17 @@ void quicklist_visit_nodes(const struct quicklist *list,
     do {
         const struct quicklist_node *node = place.node;
         bool packed = node->flags & QUICKLIST_NODE_LZF;
+        struct slice stream = packed ? quicklist_node_stream(node) : SLICE("");
         struct quicklist_node_info info = {
             .count = node->count,
             .size = quicklist_node_serialized(node),
             .allocated = place.open != NULL ? mem_good_size(place.open->capacity)
                                             : quicklist_node_allocated(node),
             .plain = node->flags & QUICKLIST_NODE_PLAIN,
+            .compressed_size = stream.len,
+            .data = packed ? (const uint8_t *)stream.ptr : quicklist_place_first(&place),
             .body_size = node->size,
         };
-        info.data = packed ? quicklist_node_stream(node, &info.compressed_size)
-                           : quicklist_place_first(&place);
         visit(&info, arg);
     } while (quicklist_place_step(list, &place, LIST_FORWARD));
 }

@@ -18,10 +18,10 @@
 #include "ds/quicklist_node.h"
 
 #include "base/alloc.h"
+#include "base/lzf.h"
 #include "base/number.h"
 
 #include <assert.h>
-#include <liblzf/lzf.h>
 #include <string.h>
 
 enum {
@@ -213,9 +213,8 @@ static uint32_t stream_size(const struct quicklist_node *node) {
     return size;
 }
 
-const uint8_t *quicklist_node_stream(const struct quicklist_node *node, size_t *size) {
-    *size = stream_size(node);
-    return node->buffer + STREAM_HEADER_SIZE;
+struct slice quicklist_node_stream(const struct quicklist_node *node) {
+    return slice_make(node->buffer + STREAM_HEADER_SIZE, stream_size(node));
 }
 
 /* Bytes of a closed node's buffer as it was asked for. */
@@ -233,33 +232,62 @@ void quicklist_node_free(struct quicklist_node *node, size_t *allocated) {
     node->buffer = NULL;
 }
 
+uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t count,
+                             size_t *allocated) {
+    *node = (struct quicklist_node){.buffer = buffer_new(capacity_for(size), allocated),
+                                    .size = (uint32_t)size,
+                                    .count = (uint16_t)count,
+                                    .excess = -LISTPACK_OVERHEAD};
+    return node->buffer;
+}
+
+/* Is a node worth packing? And would it take less memory as this stream? */
+static bool worth_packing(const struct quicklist_node *node) {
+    return quicklist_node_serialized(node) >= PACK_SERIALIZED_MIN && node->size > PACK_GAIN_MIN;
+}
+
+static bool packing_gains(const struct quicklist_node *node, size_t stream_size) {
+    return mem_good_size(STREAM_HEADER_SIZE + stream_size) < mem_good_size(node->size);
+}
+
+/* Gives a node without a buffer one with the stream. */
+static void set_stream(struct quicklist_node *node, struct slice stream, size_t *allocated) {
+    uint32_t header = (uint32_t)stream.len;
+    node->buffer = buffer_new(STREAM_HEADER_SIZE + stream.len, allocated);
+    memcpy(node->buffer, &header, sizeof(header));
+    memcpy(node->buffer + STREAM_HEADER_SIZE, stream.ptr, stream.len);
+    node->flags |= QUICKLIST_NODE_LZF;
+}
+
+bool quicklist_node_init_packed(struct quicklist_node *node, struct slice stream, size_t size,
+                                size_t count, size_t *allocated) {
+    *node = (struct quicklist_node){
+        .size = (uint32_t)size, .count = (uint16_t)count, .excess = -LISTPACK_OVERHEAD};
+    if (!worth_packing(node) || !packing_gains(node, stream.len)) return false;
+    set_stream(node, stream, allocated);
+    return true;
+}
+
 void quicklist_node_pack(struct quicklist_node *node, size_t *allocated) {
     uint8_t on_stack[STACK_WORKSPACE_SIZE];
     if (node->flags & (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE)) return;
-    if (quicklist_node_serialized(node) < PACK_SERIALIZED_MIN || node->size <= PACK_GAIN_MIN)
-        return;
+    if (!worth_packing(node)) return;
     uint8_t *workspace = node->size <= sizeof(on_stack) ? on_stack : mem_alloc(node->size);
-    unsigned size = lzf_compress(node->buffer, node->size, workspace, node->size - PACK_GAIN_MIN);
-    size_t wanted = STREAM_HEADER_SIZE + (size_t)size;
-    if (size == 0 || mem_good_size(wanted) >= mem_good_size(node->size)) {
+    size_t size =
+        lzf_pack(slice_make(node->buffer, node->size), workspace, node->size - PACK_GAIN_MIN);
+    if (size == 0 || !packing_gains(node, size)) {
         node->flags |= QUICKLIST_NODE_INCOMPRESSIBLE;
     } else {
-        uint8_t *packed = buffer_new(wanted, allocated);
-        uint32_t header = size;
-        memcpy(packed, &header, sizeof(header));
-        memcpy(packed + STREAM_HEADER_SIZE, workspace, size);
         quicklist_node_free(node, allocated);
-        node->buffer = packed;
-        node->flags |= QUICKLIST_NODE_LZF;
+        set_stream(node, slice_make(workspace, size), allocated);
     }
     if (workspace != on_stack) mem_free(workspace);
 }
 
 void quicklist_node_unpack_to(const struct quicklist_node *node, uint8_t *dst) {
-    unsigned size =
-        lzf_decompress(node->buffer + STREAM_HEADER_SIZE, stream_size(node), dst, node->size);
-    assert(size == node->size);
-    (void)size;
+    bool valid = lzf_unpack(quicklist_node_stream(node), dst, node->size);
+    assert(valid);
+    (void)valid;
 }
 
 void quicklist_node_unpack(struct quicklist_node *node, size_t *allocated) {
@@ -302,9 +330,7 @@ bool quicklist_node_check(const struct quicklist_node *node) {
     if (!(node->flags & QUICKLIST_NODE_LZF)) return body_check(node, node->buffer);
     if (quicklist_node_allocated(node) >= mem_good_size(node->size)) return false;
     uint8_t *raw = mem_alloc(node->size);
-    unsigned size =
-        lzf_decompress(node->buffer + STREAM_HEADER_SIZE, stream_size(node), raw, node->size);
-    bool valid = size == node->size && body_check(node, raw);
+    bool valid = lzf_unpack(quicklist_node_stream(node), raw, node->size) && body_check(node, raw);
     mem_free(raw);
     return valid;
 }

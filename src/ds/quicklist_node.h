@@ -91,12 +91,22 @@ void quicklist_open_free(struct quicklist_open *open, size_t *allocated);
 
 /* --- Closed nodes --- */
 
+/* A raw node whose body of `size` (> 0) bytes and `count` elements the caller writes at the result.
+ */
+uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t count,
+                             size_t *allocated);
+
+/* A packed node with a copy of the LZF stream of a body of `size` bytes; false when that would not
+ * be worth it, as quicklist_node_pack sees it. */
+bool quicklist_node_init_packed(struct quicklist_node *node, struct slice stream, size_t size,
+                                size_t count, size_t *allocated);
+
 /* Bytes of the buffer, as allocated. */
 size_t quicklist_node_allocated(const struct quicklist_node *node);
 
-/* The LZF stream of a packed node and its length. Put behind the literal run [5][6 header bytes]
+/* The LZF stream of a packed node. Put behind the literal run [5][6 header bytes]
  * and before the literal run [0][FF] it is the LZF stream of the node's serialized form. */
-const uint8_t *quicklist_node_stream(const struct quicklist_node *node, size_t *size);
+struct slice quicklist_node_stream(const struct quicklist_node *node);
 
 /* Packs a raw node if it is worth it: at least 48 serialized bytes, and fewer bytes of memory
  * afterwards. */

@@ -131,6 +131,10 @@ static void settle_removed(struct quicklist *list, size_t index, size_t removed)
     for (size_t i = back; i < index && i < nodes && i < back + removed; i++) settle(list, i);
 }
 
+void quicklist_nodes_settle(struct quicklist *list) {
+    for (size_t i = 1; i + 1 < list->nodes; i++) settle(list, i);
+}
+
 /* --- Adding and removing --- */
 
 void quicklist_node_insert(struct quicklist *list, size_t index,

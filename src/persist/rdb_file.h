@@ -81,9 +81,9 @@ struct rdb_file_item {
 struct rdb_file {
     struct rdb_reader reader;
     struct rdb_file_options options;
-    unsigned version; /* 0 until the first item was asked for */
-    bool valkey;      /* of Valkey's own version */
-    struct rdb_scratch key;
+    unsigned version;        /* 0 until the first item was asked for */
+    bool valkey;             /* of Valkey's own version */
+    struct rdb_scratch kept; /* key or name of the item */
 };
 
 void rdb_file_start(struct rdb_file *file, struct rdb_source source,

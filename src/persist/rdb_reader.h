@@ -49,10 +49,10 @@ struct rdb_reader {
 };
 
 /* Reads bytes that stay where they are as long as the reader is used: strings that are stored as
- * their bytes are views into them. No checksum is kept. */
-void rdb_reader_start_memory(struct rdb_reader *reader, struct slice bytes);
+ * their bytes are views into them. `checksum`: the CRC-64 of what was read is kept. */
+void rdb_reader_start_memory(struct rdb_reader *reader, struct slice bytes, bool checksum);
 
-/* Reads from a source. `checksum`: the CRC-64 of what was read is kept. */
+/* The same, from a source. */
 void rdb_reader_start(struct rdb_reader *reader, struct rdb_source source, bool checksum);
 
 /* Frees what the reader holds. */
@@ -66,8 +66,8 @@ static inline uint64_t rdb_reader_offset(const struct rdb_reader *reader) {
 /* The CRC-64 of what was consumed so far; 0 where none is kept. */
 uint64_t rdb_reader_checksum(struct rdb_reader *reader);
 
-/* NULL, or what is wrong, without its place: it lives as long as the reader. The place is where the
- * primitive began that could not be read. */
+/* NULL, or what is wrong, without its place: it lives as long as the reader. The place is how far
+ * the reader had come. */
 const char *rdb_reader_error(const struct rdb_reader *reader);
 uint64_t rdb_reader_error_offset(const struct rdb_reader *reader);
 

@@ -3,7 +3,8 @@
  *
  * A list is written as RDB_LIST_QUICKLIST_2, whatever its encoding in memory, node by node; nodes
  * that are compressed in memory are written as they stand. A string is written as RDB_STRING. Both
- * are read in every form that there has been; values of other types can be left out. */
+ * are read in every form that there has been; values of other types can be left out
+ * (persist/rdb_skip.h). */
 #ifndef PACKLIST_PERSIST_RDB_VALUE_H
 #define PACKLIST_PERSIST_RDB_VALUE_H
 
@@ -26,9 +27,6 @@ struct rdb_load_options {
 /* Is there a type for the values of this form (an enum rdb_type, or any byte)? */
 bool rdb_can_read(unsigned type);
 
-/* What the type is called in messages: "set", "stream", …; NULL when it is unknown. Static. */
-const char *rdb_type_name(unsigned type);
-
 /* Reads a value of a type that rdb_can_read names into a new entry, which the caller owns (free it
  * by value_free), under `key`, which must not be a view of the reader's. No expiry, clock 0. NULL
  * when the reader has failed. All of the value is checked: every element of every node, whose
@@ -36,10 +34,5 @@ const char *rdb_type_name(unsigned type);
  * errors. Memory is taken only in proportion to bytes that have arrived. O(value). */
 struct entry *rdb_read_value(struct rdb_reader *reader, unsigned type, struct slice key,
                              const struct rdb_load_options *options);
-
-/* Leaves a value out; any type that has a name, rdb_can_read or not. `valkey`: the file is one of
- * Valkey's own version, where RDB_HASH_2 has another form. False when the reader has failed: also
- * for types whose form does not tell where it ends. */
-bool rdb_skip_value(struct rdb_reader *reader, unsigned type, bool valkey);
 
 #endif

@@ -179,6 +179,13 @@ static void push_listpack(struct keyref *ref, enum list_end end, const struct sl
     settle_listpack(ref, limits);
 }
 
+static struct entry *hanging_new(struct slice key, struct quicklist *list,
+                                 enum list_encoding encoding) {
+    struct entry *entry = entry_new(key, VALUE_LIST, encoding, sizeof(struct quicklist *));
+    entry_set_pointer(entry, list);
+    return entry;
+}
+
 void list_create(struct keyref *ref, struct slice key, enum list_end end,
                  const struct slice *elements, size_t count,
                  const struct quicklist_limits *limits) {
@@ -195,11 +202,35 @@ void list_create(struct keyref *ref, struct slice key, enum list_end end,
     }
     struct quicklist *list = quicklist_new(large ? *limits : one_node_limits);
     push_hanging(list, end, elements, count);
-    struct entry *entry = entry_new(key, VALUE_LIST, large ? LIST_QUICKLIST : LIST_LISTPACK,
-                                    sizeof(struct quicklist *));
-    entry_set_pointer(entry, list);
-    keyspace_add(ref, entry);
+    keyspace_add(ref, hanging_new(key, list, large ? LIST_QUICKLIST : LIST_LISTPACK));
     if (!large) settle_listpack(ref, limits);
+}
+
+struct entry *list_from_body(struct slice key, const uint8_t *first, const uint8_t *end,
+                             size_t count, const struct quicklist_limits *limits) {
+    size_t size = (size_t)(end - first);
+    if (!list_embedded_fits(size, count) ||
+        quicklist_exceeds_fill(limits->fill, size + LISTPACK_OVERHEAD, count))
+        return list_from_quicklist(key, quicklist_from_body(*limits, first, end, count), limits);
+    struct entry *entry = list_embedded_new(key, size, count);
+    memcpy(list_embedded_first(entry), first, size);
+    return entry;
+}
+
+struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
+                                  const struct quicklist_limits *limits) {
+    const uint8_t *first, *end;
+    size_t count = quicklist_count(list);
+    if (!quicklist_single_body(list, &first, &end) ||
+        quicklist_exceeds_fill(limits->fill, (size_t)(end - first) + LISTPACK_OVERHEAD, count))
+        return hanging_new(key, list, LIST_QUICKLIST);
+    if (list_embedded_fits((size_t)(end - first), count)) {
+        struct entry *entry = list_from_body(key, first, end, count, limits);
+        quicklist_free(list);
+        return entry;
+    }
+    quicklist_set_limits(list, one_node_limits);
+    return hanging_new(key, list, LIST_LISTPACK);
 }
 
 void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,

@@ -39,6 +39,15 @@ void list_create(struct keyref *ref, struct slice key, enum list_end end,
 void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
                const struct quicklist_limits *limits);
 
+/* A new entry under `key` with a list that comes from elsewhere than from commands: from a body of
+ * `count` (> 0) canonical elements, which is copied, or from a quicklist that is not empty, made
+ * under `limits`, of which it takes ownership. A list of one node that is not plain and does not
+ * exceed the limits becomes a listpack, any other a quicklist. O(bytes), O(1). */
+struct entry *list_from_body(struct slice key, const uint8_t *first, const uint8_t *end,
+                             size_t count, const struct quicklist_limits *limits);
+struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
+                                  const struct quicklist_limits *limits);
+
 /* O(1). */
 uint64_t list_length(const struct entry *entry);
 

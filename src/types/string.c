@@ -78,10 +78,19 @@ static void write_value(struct entry *entry, const struct plan *plan) {
         slice_copy((char *)entry_value(entry), plan->text);
 }
 
-static void create(struct keyref *ref, struct slice key, const struct plan *plan) {
+static struct entry *new_entry(struct slice key, const struct plan *plan) {
     struct entry *entry = entry_new(key, VALUE_STRING, plan->encoding, plan->size);
     write_value(entry, plan);
-    keyspace_add(ref, entry);
+    return entry;
+}
+
+struct entry *string_new(struct slice key, struct slice text) {
+    struct plan plan = plan_any(text);
+    return new_entry(key, &plan);
+}
+
+static void create(struct keyref *ref, struct slice key, const struct plan *plan) {
+    keyspace_add(ref, new_entry(key, plan));
 }
 
 /* Is the present value a hanging text whose memory is of just the size that `text` needs? Then it

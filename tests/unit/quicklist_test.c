@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "ds/quicklist_build.h"
 #include "ds/quicklist_internal.h"
 #include "unit/seed.h"
 #include "unit/texts.h"
@@ -609,8 +610,14 @@ static void bodies_become_nodes_as_they_are(void **state) {
     assert_true(quicklist_single_body(list, &first, &stop));
     assert_int_equal(stop - first, 20);
     assert_memory_equal(first, body, 20);
-    quicklist_append_body(list, body, end, count, false); /* more than one node can count */
-    quicklist_append_body(list, body + 14, body + 16, 1, true);
+    quicklist_free(list);
+    struct quicklist_builder builder;
+    quicklist_build_start(&builder, (struct quicklist_limits){.fill = 4}, 3);
+    quicklist_build_body(&builder, body, body + 20, 10);
+    quicklist_build_body(&builder, body, end, count); /* more than one node can count */
+    struct listpack_element plain = text_of(1);
+    quicklist_build_plain(&builder, &plain);
+    list = quicklist_build_finish(&builder);
     assert_true(quicklist_check(list));
     assert_counts(list, LENGTHS(10, 32768, 7232, 1));
     assert_false(quicklist_single_body(list, &first, &stop));

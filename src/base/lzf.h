@@ -1,0 +1,32 @@
+/* lzf: streams of the LZF format, as RDB files and compressed list nodes hold them.
+ *
+ *      000nnnnn            n + 1 literal bytes follow
+ *      llldddddd [1]       copy of l + 2 bytes (l = 1 … 6) …
+ *      111ddddd [l 1] [1]  copy of l + 9 bytes that begin d + 1 bytes back in the text; d is 13 bits,
+ *                          its lower 8 in the last byte
+ *
+ * Source: liblzf (http://liblzf.plan9.de), which does the packing. */
+#ifndef PACKLIST_BASE_LZF_H
+#define PACKLIST_BASE_LZF_H
+
+#include "base/slice.h"
+
+#include <stdint.h>
+
+/* Most bytes of text that a byte of a stream can become: a copy of 264 takes 3. */
+enum { LZF_EXPANSION_MAX = 88 };
+
+/* Packs a text of at most UINT32_MAX bytes; returns the bytes of the stream, or 0 when they would be
+ * more than `room`, or `room` is 0. O(len). */
+size_t lzf_pack(struct slice text, uint8_t *out, size_t room);
+
+/* Unpacks an untrusted stream that must become just `len` bytes; false when it does not: then `out`,
+ * which has room for `len`, holds anything. O(len). */
+bool lzf_unpack(struct slice stream, uint8_t *out, size_t len);
+
+/* The stream of the same text without its first `front` and last `back` bytes, of a stream that
+ * lzf_unpack accepts. Returns the bytes written to `out`, which has room for as many as the stream
+ * has, or 0 when these bytes are not literals of their own, or copies refer to them. O(stream). */
+size_t lzf_trim(struct slice stream, size_t front, size_t back, uint8_t *out);
+
+#endif

@@ -1,0 +1,111 @@
+#include "ds/quicklist_build.h"
+
+#include "ds/quicklist_internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+void quicklist_build_start(struct quicklist_builder *builder, struct quicklist_limits limits,
+                           size_t expected_nodes) {
+    *builder =
+        (struct quicklist_builder){.list = quicklist_new(limits), .expected = expected_nodes};
+}
+
+/* Nodes that were added, whether they are in the list or not yet. */
+static size_t added(const struct quicklist_builder *builder) {
+    return builder->list->nodes + builder->has_last;
+}
+
+static bool is_deep(const struct quicklist_builder *builder, size_t index) {
+    size_t depth = builder->list->limits.compress_depth;
+    return depth > 0 && index >= depth && index < builder->expected &&
+           builder->expected - index > depth;
+}
+
+bool quicklist_build_is_deep(const struct quicklist_builder *builder) {
+    return is_deep(builder, added(builder));
+}
+
+/* Puts the node added last into the list: the first is the head, others go to the tree. */
+static void place_last(struct quicklist_builder *builder) {
+    struct quicklist *list = builder->list;
+    struct quicklist_node *node = &builder->last;
+    if (!builder->has_last) return;
+    list->count += node->count;
+    list->serialized += quicklist_node_serialized(node);
+    if (list->nodes == 0) {
+        quicklist_node_open(&list->head, node, &list->allocated);
+    } else {
+        if (is_deep(builder, list->nodes)) quicklist_node_pack(node, &list->allocated);
+        quicklist_tree_insert(&list->tree, list->nodes - 1, *node);
+    }
+    list->nodes++;
+    builder->has_last = false;
+}
+
+static void add(struct quicklist_builder *builder, struct quicklist_node node) {
+    place_last(builder);
+    builder->last = node;
+    builder->has_last = true;
+}
+
+void quicklist_build_body(struct quicklist_builder *builder, const uint8_t *first,
+                          const uint8_t *end, size_t count) {
+    struct quicklist *list = builder->list;
+    while (count > 0) {
+        size_t taken = count <= QUICKLIST_NODE_COUNT_MAX ? count : QUICKLIST_NODE_COUNT_MAX;
+        const uint8_t *stop = taken == count ? end : listpack_seek(first, taken);
+        size_t size = (size_t)(stop - first);
+        struct quicklist_node node;
+        memcpy(quicklist_node_init(&node, size, taken, &list->allocated), first, size);
+        if (quicklist_exceeds_fill(list->limits.fill, size + LISTPACK_OVERHEAD, taken))
+            list->mixed = true; /* made under other limits */
+        add(builder, node);
+        first = stop;
+        count -= taken;
+    }
+}
+
+void quicklist_build_plain(struct quicklist_builder *builder,
+                           const struct listpack_element *element) {
+    struct quicklist *list = builder->list;
+    struct quicklist_open open;
+    quicklist_open_init_element(&open, element, true, 0, false, &list->allocated);
+    add(builder, quicklist_node_close(&open, &list->allocated));
+}
+
+bool quicklist_build_packed(struct quicklist_builder *builder, struct slice stream, size_t size,
+                            size_t count) {
+    struct quicklist *list = builder->list;
+    struct quicklist_node node;
+    assert(quicklist_build_is_deep(builder));
+    if (count > QUICKLIST_NODE_COUNT_MAX ||
+        !quicklist_node_init_packed(&node, stream, size, count, &list->allocated))
+        return false;
+    if (quicklist_exceeds_fill(list->limits.fill, size + LISTPACK_OVERHEAD, count))
+        list->mixed = true;
+    add(builder, node);
+    return true;
+}
+
+struct quicklist *quicklist_build_finish(struct quicklist_builder *builder) {
+    struct quicklist *list = builder->list;
+    bool expected = added(builder) == builder->expected;
+    if (list->nodes == 0) {
+        place_last(builder);
+    } else if (builder->has_last) {
+        list->nodes++;
+        list->count += builder->last.count;
+        list->serialized += quicklist_node_serialized(&builder->last);
+        quicklist_node_open(&list->tail, &builder->last, &list->allocated);
+    }
+    /* Nodes were packed, or left raw, by a wrong idea of how deep they lie. */
+    if (!expected) quicklist_nodes_settle(list);
+    builder->list = NULL;
+    return list;
+}
+
+void quicklist_build_abort(struct quicklist_builder *builder) {
+    builder->expected = added(builder); /* no need to settle anything */
+    quicklist_free(quicklist_build_finish(builder));
+}

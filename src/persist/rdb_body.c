@@ -1,0 +1,202 @@
+/* Ziplist, what lists, hashes and sorted sets were before the listpack (Redis 2.6 to 6.2):
+ *
+ *      [total bytes 4 LE][offset of the last entry 4 LE][count 2 LE, 65535 = unknown] entry … [0xFF]
+ *      entry     [bytes of the entry before: 1 below 254 | 0xFE, 4 LE][encoding + data]
+ *
+ *      first byte   data                               first byte   data
+ *      00llllll     string of 0 … 63 bytes             1101 0000    integer, 4 bytes LE
+ *      01llllll     [l 1] string of … 16383 bytes      1110 0000    integer, 8 bytes LE
+ *      10000000     [len 4 BE] string                  1111 0000    integer, 3 bytes LE
+ *      1100 0000    integer, 2 bytes LE                1111 1110    integer, 1 byte
+ *                                                      1111 xxxx    integer x - 1, x = 1 … 13
+ *
+ * Source: the files of Redis 2.6 to 6.2. */
+#include "persist/rdb_body.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "ds/listpack.h"
+
+#include <string.h>
+
+static const char no_memory[] = "no memory for a string of this size";
+
+/* --- Writing a body anew --- */
+
+/* Makes room for `more` bytes behind the `used` ones. */
+static bool reserve(struct rdb_scratch *scratch, size_t used, size_t more) {
+    if (scratch->size - used >= more) return true;
+    size_t wanted = mem_good_size(used + more + used / 2);
+    uint8_t *larger = mem_try_realloc(scratch->bytes, wanted);
+    if (!larger) return false;
+    scratch->bytes = larger;
+    scratch->size = wanted;
+    return true;
+}
+
+/* Adds an element with this text to the body of `*used` bytes. */
+static bool append(struct rdb_scratch *scratch, size_t *used, struct slice text) {
+    struct listpack_element element;
+    if (text.len > LISTPACK_TEXT_MAX) return false;
+    listpack_prepare(&element, text);
+    if (!reserve(scratch, *used, element.size)) return false;
+    listpack_write(scratch->bytes + *used, &element);
+    *used += element.size;
+    return true;
+}
+
+static void see_scratch(const struct rdb_scratch *scratch, size_t used, struct rdb_body *body) {
+    body->first = scratch->bytes;
+    body->end = scratch->bytes + used;
+}
+
+/* --- Listpacks --- */
+
+static bool encode_anew(struct rdb_scratch *scratch, struct rdb_body *body) {
+    size_t used = 0;
+    for (const uint8_t *p = body->first; p < body->end;) {
+        struct listpack_value value;
+        char digits[INT64_TEXT_MAX];
+        p += listpack_get(p, &value);
+        if (!append(scratch, &used, listpack_value_text(&value, digits))) return false;
+    }
+    see_scratch(scratch, used, body);
+    return true;
+}
+
+bool rdb_body_of_listpack(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
+                          const char **error) {
+    bool canonical;
+    const uint8_t *serialized = (const uint8_t *)bytes.ptr;
+    *error = "malformed listpack";
+    if (!listpack_validate(serialized, bytes.len, &body->count, &canonical)) return false;
+    *error = "listpack without elements";
+    if (body->count == 0) return false;
+    body->first = serialized + LISTPACK_HEADER_SIZE;
+    body->end = serialized + bytes.len - 1;
+    *error = no_memory;
+    return canonical || encode_anew(scratch, body);
+}
+
+/* --- Ziplists --- */
+
+enum {
+    ZIPLIST_HEADER_SIZE = 10,
+    ZIPLIST_END = 0xFF,
+    ZIPLIST_COUNT_UNKNOWN = 65535,
+    ZIPLIST_LONG_LENGTH = 0xFE, /* of the entry before: 4 more bytes tell it */
+    ZIPLIST_STRING14 = 0x40,
+    ZIPLIST_STRING32 = 0x80,
+    ZIPLIST_INTEGER16 = 0xC0,
+    ZIPLIST_INTEGER32 = 0xD0,
+    ZIPLIST_INTEGER64 = 0xE0,
+    ZIPLIST_INTEGER24 = 0xF0,
+    ZIPLIST_INTEGER8 = 0xFE,
+    ZIPLIST_SMALL_MIN = 0xF1,
+    ZIPLIST_SMALL_MAX = 0xFD
+};
+
+/* Bytes of data of an entry that is an integer; 0 when its first byte says it all, -1 when there is
+ * no such encoding. */
+static int integer_width(uint8_t encoding) {
+    switch (encoding) {
+    case ZIPLIST_INTEGER8: return 1;
+    case ZIPLIST_INTEGER16: return 2;
+    case ZIPLIST_INTEGER24: return 3;
+    case ZIPLIST_INTEGER32: return 4;
+    case ZIPLIST_INTEGER64: return 8;
+    }
+    return encoding >= ZIPLIST_SMALL_MIN && encoding <= ZIPLIST_SMALL_MAX ? 0 : -1;
+}
+
+/* The text of the entry whose encoding is at `p`, written to `digits` or seen in the ziplist, and
+ * where the entry ends; NULL when that is not before `end`, or there is no such encoding. */
+static const uint8_t *read_integer(const uint8_t *p, const uint8_t *end, char *digits,
+                                   struct slice *text) {
+    int width = integer_width(*p);
+    if (width < 0 || end - p - 1 < width) return NULL;
+    int64_t value = (*p & 15) - 1;
+    if (width > 0) {
+        uint64_t bits = 0;
+        memcpy(&bits, p + 1, (size_t)width);
+        unsigned shift = 64 - 8 * (unsigned)width;
+        value = (int64_t)(bits << shift) >> shift;
+    }
+    *text = slice_make(digits, number_format_int64(digits, value));
+    return p + 1 + width;
+}
+
+static const uint8_t *read_text(const uint8_t *p, const uint8_t *end, char *digits,
+                                struct slice *text) {
+    size_t header, len;
+    uint32_t len32;
+    switch (*p & 0xC0) {
+    case 0:
+        header = 1;
+        len = *p;
+        break;
+    case ZIPLIST_STRING14:
+        if (end - p < 2) return NULL;
+        header = 2;
+        len = (size_t)(p[0] & 0x3F) << 8 | p[1];
+        break;
+    case ZIPLIST_STRING32:
+        if (*p != ZIPLIST_STRING32 || end - p < 5) return NULL;
+        header = 5;
+        memcpy(&len32, p + 1, sizeof(len32));
+        len = __builtin_bswap32(len32);
+        break;
+    default: return read_integer(p, end, digits, text);
+    }
+    if ((size_t)(end - p) - header < len) return NULL;
+    *text = slice_make(p + header, len);
+    return p + header + len;
+}
+
+/* Reads what an entry at `p` < end says of the size of the one before; NULL when it is cut off or
+ * not `size`. */
+static const uint8_t *check_size_before(const uint8_t *p, const uint8_t *end, size_t size) {
+    uint32_t told = *p;
+    if (told < ZIPLIST_LONG_LENGTH) return told == size ? p + 1 : NULL;
+    if (told != ZIPLIST_LONG_LENGTH || end - p < 5) return NULL;
+    memcpy(&told, p + 1, sizeof(told));
+    return told == size ? p + 5 : NULL;
+}
+
+/* Is the frame of the ziplist right? `*last_offset` and `*count` are what it tells. */
+static bool ziplist_frame(struct slice bytes, uint32_t *last_offset, uint16_t *count) {
+    uint32_t total;
+    if (bytes.len < ZIPLIST_HEADER_SIZE + 1) return false;
+    memcpy(&total, bytes.ptr, sizeof(total));
+    memcpy(last_offset, bytes.ptr + 4, sizeof(*last_offset));
+    memcpy(count, bytes.ptr + 8, sizeof(*count));
+    return total == bytes.len && (uint8_t)bytes.ptr[bytes.len - 1] == ZIPLIST_END;
+}
+
+bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
+                         const char **error) {
+    uint32_t last_offset;
+    uint16_t told_count;
+    *error = "malformed ziplist";
+    if (!ziplist_frame(bytes, &last_offset, &told_count)) return false;
+    const uint8_t *start = (const uint8_t *)bytes.ptr, *end = start + bytes.len - 1;
+    const uint8_t *p = start + ZIPLIST_HEADER_SIZE, *last = p;
+    size_t used = 0, size_before = 0;
+    for (body->count = 0; p < end; body->count++) {
+        char digits[INT64_TEXT_MAX];
+        struct slice text;
+        last = p;
+        p = check_size_before(p, end, size_before);
+        if (!p || p == end || !(p = read_text(p, end, digits, &text))) return false;
+        size_before = (size_t)(p - last);
+        *error = no_memory;
+        if (!append(scratch, &used, text)) return false;
+        *error = "malformed ziplist";
+    }
+    if (last_offset != (size_t)(last - start) ||
+        (told_count != ZIPLIST_COUNT_UNKNOWN && told_count != body->count))
+        return false;
+    *error = "ziplist without elements";
+    see_scratch(scratch, used, body);
+    return body->count > 0;
+}

@@ -1,0 +1,273 @@
+#include "persist/rdb_file.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "persist/rdb_skip.h"
+#include "types/value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- Writing --- */
+
+static void write_aux(struct rdb_writer *writer, const char *name, struct slice text) {
+    rdb_write_byte(writer, RDB_AUX);
+    rdb_write_string(writer, slice_of_cstr(name));
+    rdb_write_string(writer, text);
+}
+
+static void write_aux_integer(struct rdb_writer *writer, const char *name, int64_t value) {
+    rdb_write_byte(writer, RDB_AUX);
+    rdb_write_string(writer, slice_of_cstr(name));
+    rdb_write_integer(writer, value);
+}
+
+void rdb_write_header(struct rdb_writer *writer, const struct rdb_facts *facts) {
+    char magic[RDB_MAGIC_SIZE + 1];
+    snprintf(magic, sizeof(magic), "%s%04d", RDB_MAGIC, RDB_VERSION);
+    rdb_write_bytes(writer, magic, RDB_MAGIC_SIZE);
+    write_aux(writer, "redis-ver", slice_of_cstr(facts->server_version));
+    write_aux_integer(writer, "redis-bits", 8 * (int64_t)sizeof(void *));
+    write_aux_integer(writer, "ctime", facts->created_s);
+    write_aux_integer(writer, "used-mem", (int64_t)facts->used_memory);
+    write_aux_integer(writer, "aof-base", facts->aof_base);
+}
+
+void rdb_write_database(struct rdb_writer *writer, uint64_t database, uint64_t keys,
+                        uint64_t expiring_keys) {
+    rdb_write_byte(writer, RDB_SELECTDB);
+    rdb_write_length(writer, database);
+    rdb_write_byte(writer, RDB_RESIZEDB);
+    rdb_write_length(writer, keys);
+    rdb_write_length(writer, expiring_keys);
+}
+
+void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage) {
+    int64_t expiry_ms = entry_expiry(entry);
+    if (expiry_ms >= 0) {
+        rdb_write_byte(writer, RDB_EXPIRETIME_MS);
+        rdb_write_uint64(writer, (uint64_t)expiry_ms);
+    }
+    if (usage.kind == RDB_USAGE_IDLE) {
+        rdb_write_byte(writer, RDB_IDLE);
+        rdb_write_length(writer, usage.value);
+    } else if (usage.kind == RDB_USAGE_FREQUENCY) {
+        rdb_write_byte(writer, RDB_FREQ);
+        rdb_write_byte(writer, (uint8_t)usage.value);
+    }
+    rdb_write_byte(writer, (uint8_t)rdb_value_type(entry));
+    rdb_write_string(writer, entry_key(entry));
+    rdb_write_value(writer, entry);
+}
+
+bool rdb_write_end(struct rdb_writer *writer) {
+    rdb_write_byte(writer, RDB_EOF);
+    rdb_write_uint64(writer, rdb_writer_checksum(writer));
+    return rdb_writer_flush(writer);
+}
+
+/* --- Reading --- */
+
+void rdb_file_start(struct rdb_file *file, struct rdb_source source,
+                    const struct rdb_file_options *options) {
+    *file = (struct rdb_file){.options = *options};
+    rdb_reader_start(&file->reader, source, options->checksum);
+}
+
+void rdb_file_start_memory(struct rdb_file *file, struct slice bytes,
+                           const struct rdb_file_options *options) {
+    *file = (struct rdb_file){.options = *options};
+    rdb_reader_start_memory(&file->reader, bytes, options->checksum);
+}
+
+void rdb_file_finish(struct rdb_file *file) {
+    rdb_reader_end(&file->reader);
+    mem_free(file->kept.bytes);
+    file->kept = (struct rdb_scratch){0};
+}
+
+const char *rdb_file_error(const struct rdb_file *file) {
+    return rdb_reader_error(&file->reader);
+}
+
+uint64_t rdb_file_error_offset(const struct rdb_file *file) {
+    return rdb_reader_error_offset(&file->reader);
+}
+
+uint64_t rdb_file_offset(const struct rdb_file *file) {
+    return rdb_reader_offset(&file->reader);
+}
+
+/* Digits behind the magic, all of which must be digits; 0 when they are none. */
+static unsigned read_version(struct slice digits) {
+    unsigned version = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        if (!number_is_digit(digits.ptr[i])) return 0;
+        version = 10 * version + (unsigned)(digits.ptr[i] - '0');
+    }
+    return version;
+}
+
+static bool read_magic(struct rdb_file *file) {
+    const uint8_t *bytes;
+    if (!rdb_read_bytes(&file->reader, RDB_MAGIC_SIZE, &bytes)) return false;
+    size_t prefix = sizeof(RDB_MAGIC) - 1;
+    if (memcmp(bytes, RDB_MAGIC, prefix) != 0) {
+        prefix = sizeof(RDB_MAGIC_VALKEY) - 1;
+        file->valkey = memcmp(bytes, RDB_MAGIC_VALKEY, prefix) == 0;
+        if (!file->valkey) return rdb_reader_fail(&file->reader, "not an RDB file");
+    }
+    file->version = read_version(slice_make(bytes + prefix, RDB_MAGIC_SIZE - prefix));
+    bool known = file->valkey ? file->version == RDB_VERSION_VALKEY
+                              : file->version >= 1 && file->version <= RDB_VERSION_MAX;
+    return known || rdb_reader_fail(&file->reader, "unknown RDB version %.*s", RDB_MAGIC_SIZE,
+                                    (const char *)bytes);
+}
+
+/* Reads a string that outlives what is read next. */
+static bool read_kept_string(struct rdb_file *file, struct slice *text) {
+    if (!rdb_read_string(&file->reader, text)) return false;
+    if (file->kept.size < text->len) {
+        size_t size = mem_good_size(text->len);
+        uint8_t *larger = mem_try_realloc(file->kept.bytes, size);
+        if (!larger) return rdb_reader_fail(&file->reader, "no memory for a key of this size");
+        file->kept = (struct rdb_scratch){larger, size};
+    }
+    slice_copy((char *)file->kept.bytes, *text);
+    text->ptr = (const char *)file->kept.bytes;
+    return true;
+}
+
+/* What may precede a key. */
+struct key_facts {
+    int64_t expiry_ms;
+    struct rdb_usage usage;
+};
+
+/* Has the error, whatever it is, name the key. */
+static bool fail_in_key(struct rdb_file *file, const struct rdb_file_item *item) {
+    enum { SHOWN_MAX = 100 };
+    char error[RDB_READER_ERROR_MAX];
+    int shown = item->key.len < SHOWN_MAX ? (int)item->key.len : SHOWN_MAX;
+    memcpy(error, file->reader.error, sizeof(error));
+    snprintf(file->reader.error, sizeof(file->reader.error), "%.100s, in key '%.*s' of type %s",
+             error, shown, item->key.ptr, item->type_name);
+    return false;
+}
+
+/* A key with a value of a type that we do not have. */
+static bool skip_entry(struct rdb_file *file, unsigned type, struct rdb_file_item *item) {
+    item->kind = RDB_ITEM_SKIPPED;
+    if (file->options.skip_unknown && rdb_skip_value(&file->reader, type, file->valkey))
+        return true;
+    rdb_reader_fail(&file->reader, "values of this type can't be loaded");
+    return fail_in_key(file, item);
+}
+
+static bool read_entry(struct rdb_file *file, unsigned type, const struct key_facts *facts,
+                       struct rdb_file_item *item) {
+    if (!read_kept_string(file, &item->key)) return false;
+    item->type_name = rdb_type_name(type);
+    if (!rdb_can_read(type)) return skip_entry(file, type, item);
+    item->kind = RDB_ITEM_ENTRY;
+    item->usage = facts->usage;
+    item->entry = rdb_read_value(&file->reader, type, item->key, &file->options.values);
+    if (!item->entry) return fail_in_key(file, item);
+    if (facts->expiry_ms >= 0)
+        item->entry = entry_set_expiry(item->entry, facts->expiry_ms, value_size(item->entry));
+    return true;
+}
+
+static bool read_end(struct rdb_file *file, struct rdb_file_item *item) {
+    uint64_t told, counted = rdb_reader_checksum(&file->reader);
+    item->kind = RDB_ITEM_END;
+    if (file->version < RDB_CHECKSUM_VERSION_MIN) return true;
+    if (!rdb_read_uint64(&file->reader, &told)) return false;
+    return !file->options.checksum || told == 0 || told == counted ||
+           rdb_reader_fail(&file->reader, "wrong checksum: %016llx is expected, %016llx is found",
+                           (unsigned long long)counted, (unsigned long long)told);
+}
+
+/* Reads what precedes a key; *is_prefix tells whether the opcode is such. */
+static bool read_prefix(struct rdb_file *file, uint8_t opcode, struct key_facts *facts,
+                        bool *is_prefix) {
+    struct rdb_reader *reader = &file->reader;
+    uint64_t word;
+    uint32_t seconds;
+    uint8_t byte;
+    *is_prefix = true;
+    switch (opcode) {
+    case RDB_EXPIRETIME_MS:
+        if (!rdb_read_uint64(reader, &word)) return false;
+        facts->expiry_ms = (int64_t)word;
+        return facts->expiry_ms >= 0 || rdb_reader_fail(reader, "invalid expiry");
+    case RDB_EXPIRETIME:
+        if (!rdb_read_uint32(reader, &seconds)) return false;
+        facts->expiry_ms = (int64_t)seconds * 1000;
+        return true;
+    case RDB_IDLE:
+        facts->usage.kind = RDB_USAGE_IDLE;
+        return rdb_read_length(reader, &facts->usage.value);
+    case RDB_FREQ:
+        if (!rdb_read_byte(reader, &byte)) return false;
+        facts->usage = (struct rdb_usage){RDB_USAGE_FREQUENCY, byte};
+        return true;
+    }
+    *is_prefix = false;
+    return true;
+}
+
+static bool read_aux(struct rdb_file *file, struct rdb_file_item *item) {
+    item->kind = RDB_ITEM_AUX;
+    return read_kept_string(file, &item->name) && rdb_read_string(&file->reader, &item->text);
+}
+
+static bool read_resize(struct rdb_file *file, struct rdb_file_item *item) {
+    item->kind = RDB_ITEM_RESIZE;
+    return rdb_read_length(&file->reader, &item->keys) &&
+           rdb_read_length(&file->reader, &item->expiring_keys);
+}
+
+/* How the keys of a cluster's slots are spread: hints that say nothing to us. */
+static bool skip_slot_info(struct rdb_file *file) {
+    uint64_t length;
+    for (unsigned i = 0; i < 3; i++) {
+        if (!rdb_read_length(&file->reader, &length)) return false;
+    }
+    return true;
+}
+
+static bool skip_foreign(struct rdb_file *file, uint8_t opcode, struct rdb_file_item *item) {
+    item->kind = RDB_ITEM_SKIPPED;
+    item->type_name = rdb_foreign_name(opcode);
+    if (!file->options.skip_unknown)
+        return rdb_reader_fail(&file->reader, "a %s can't be loaded", item->type_name);
+    return rdb_skip_foreign(&file->reader, opcode);
+}
+
+bool rdb_file_next(struct rdb_file *file, struct rdb_file_item *item) {
+    struct key_facts facts = {.expiry_ms = -1};
+    uint8_t opcode;
+    bool is_prefix, has_prefix = false;
+    *item = (struct rdb_file_item){0};
+    if (file->version == 0 && !read_magic(file)) return false;
+    for (;; has_prefix |= is_prefix) {
+        if (!rdb_read_byte(&file->reader, &opcode)) return false;
+        if (!read_prefix(file, opcode, &facts, &is_prefix)) return false;
+        if (is_prefix) continue;
+        if (opcode != RDB_SLOT_INFO || has_prefix) break;
+        if (!skip_slot_info(file)) return false;
+    }
+    if (rdb_type_name(opcode)) return read_entry(file, opcode, &facts, item);
+    if (has_prefix) return rdb_reader_fail(&file->reader, "a key was expected, not %u", opcode);
+    switch (opcode) {
+    case RDB_EOF: return read_end(file, item);
+    case RDB_AUX: return read_aux(file, item);
+    case RDB_RESIZEDB: return read_resize(file, item);
+    case RDB_SELECTDB:
+        item->kind = RDB_ITEM_DATABASE;
+        return rdb_read_length(&file->reader, &item->database);
+    }
+    if (rdb_foreign_name(opcode)) return skip_foreign(file, opcode, item);
+    return rdb_reader_fail(&file->reader, "unknown type %u", opcode);
+}

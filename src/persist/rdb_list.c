@@ -1,0 +1,215 @@
+/* Lists in files:
+ *
+ *      RDB_LIST              [count] string …                                 Redis before 2.6, long
+ *      RDB_LIST_ZIPLIST      string                one ziplist                2.6 … 3.0, short
+ *      RDB_LIST_QUICKLIST    [nodes] string …      ziplists                   3.2 … 6.2
+ *      RDB_LIST_QUICKLIST_2  [nodes] node …                                   7.0 on
+ *      node                  [1 = plain | 2 = packed] string                  the element; a listpack
+ *
+ * All is written in the last form. */
+#include "persist/rdb_list.h"
+
+#include "base/alloc.h"
+#include "base/lzf.h"
+#include "base/number.h"
+#include "ds/quicklist_build.h"
+#include "persist/rdb_body.h"
+#include "persist/rdb_format.h"
+#include "types/list.h"
+
+/* --- Writing --- */
+
+static void write_plain_element(struct rdb_writer *writer, const uint8_t *element) {
+    struct listpack_value value;
+    listpack_get(element, &value);
+    if (value.ptr)
+        rdb_write_string(writer, slice_make(value.ptr, value.len));
+    else
+        rdb_write_integer(writer, value.integer);
+}
+
+/* A plain node that is packed: its stream is that of the element with its headers. */
+static void write_packed_plain(struct rdb_writer *writer, const struct quicklist_node_info *node) {
+    uint8_t *element = mem_alloc(node->body_size);
+    if (lzf_unpack(slice_make(node->data, node->compressed_size), element, node->body_size))
+        write_plain_element(writer, element);
+    mem_free(element);
+}
+
+static void write_node(const struct quicklist_node_info *node, void *arg) {
+    struct rdb_writer *writer = arg;
+    rdb_write_byte(writer, node->plain ? RDB_CONTAINER_PLAIN : RDB_CONTAINER_PACKED);
+    if (node->plain && node->compressed_size)
+        write_packed_plain(writer, node);
+    else if (node->plain)
+        write_plain_element(writer, node->data);
+    else if (node->compressed_size)
+        rdb_write_packed_listpack(writer, slice_make(node->data, node->compressed_size),
+                                  node->body_size, node->count);
+    else
+        rdb_write_listpack(writer, node->data, node->data + node->body_size, node->count);
+}
+
+void rdb_write_list(struct rdb_writer *writer, const struct entry *entry) {
+    const struct quicklist *list = list_quicklist(entry);
+    if (list) {
+        rdb_write_length(writer, quicklist_node_count(list));
+        quicklist_visit_nodes(list, write_node, writer);
+        return;
+    }
+    const uint8_t *first, *end;
+    list_single_body(entry, &first, &end);
+    rdb_write_length(writer, 1);
+    rdb_write_byte(writer, RDB_CONTAINER_PACKED);
+    rdb_write_listpack(writer, first, end, list_length(entry));
+}
+
+/* --- Reading --- */
+
+struct list_load {
+    struct rdb_reader *reader;
+    const struct quicklist_limits *limits;
+    struct slice key;
+    struct rdb_scratch body;   /* bodies that were encoded anew */
+    struct rdb_scratch stream; /* streams without the listpack's frame */
+};
+
+/* Reads a node's string and sees the body in it; *string is as it was stored. */
+static bool read_body(struct list_load *load, bool ziplist, struct rdb_stored_string *string,
+                      struct rdb_body *body) {
+    struct slice text;
+    const char *error;
+    if (!rdb_read_stored_string(load->reader, string)) return false;
+    text = string->bytes;
+    if (string->packed && !rdb_unpack_string(load->reader, string, &text)) return false;
+    bool good = ziplist ? rdb_body_of_ziplist(text, &load->body, body, &error)
+                        : rdb_body_of_listpack(text, &load->body, body, &error);
+    return good || rdb_reader_fail(load->reader, "%s", error);
+}
+
+/* Adds the node by the stream that it was stored in, without the listpack's frame, when it can be
+ * kept so. The stream is known to be good, and its text to be that of `body`. */
+static bool keep_stream(struct list_load *load, struct quicklist_builder *builder,
+                        const struct rdb_stored_string *string, const struct rdb_body *body) {
+    size_t size = (size_t)(body->end - body->first);
+    bool as_stored = body->first != load->body.bytes;
+    if (!string->packed || !as_stored || !quicklist_build_is_deep(builder)) return false;
+    if (load->stream.size < string->bytes.len) {
+        mem_free(load->stream.bytes);
+        load->stream.size = mem_good_size(string->bytes.len);
+        load->stream.bytes = mem_alloc(load->stream.size);
+    }
+    size_t trimmed = lzf_trim(string->bytes, LISTPACK_HEADER_SIZE, 1, load->stream.bytes);
+    return trimmed > 0 && quicklist_build_packed(builder, slice_make(load->stream.bytes, trimmed),
+                                                 size, body->count);
+}
+
+static bool add_packed_node(struct list_load *load, struct quicklist_builder *builder,
+                            bool ziplist) {
+    struct rdb_stored_string string;
+    struct rdb_body body;
+    if (!read_body(load, ziplist, &string, &body)) return false;
+    if (ziplist || !keep_stream(load, builder, &string, &body))
+        quicklist_build_body(builder, body.first, body.end, body.count);
+    return true;
+}
+
+/* The element that is read next. */
+static bool read_element(struct list_load *load, struct listpack_element *element) {
+    struct slice text;
+    if (!rdb_read_string(load->reader, &text)) return false;
+    if (text.len > LISTPACK_TEXT_MAX)
+        return rdb_reader_fail(load->reader, "an element of a list is too long");
+    listpack_prepare(element, text);
+    return true;
+}
+
+static bool add_plain_node(struct list_load *load, struct quicklist_builder *builder) {
+    struct listpack_element element;
+    if (!read_element(load, &element)) return false;
+    quicklist_build_plain(builder, &element);
+    return true;
+}
+
+/* The kind of the node that comes next: files from before 7.0 have but one. */
+static bool read_container(struct list_load *load, unsigned type, uint64_t *container) {
+    *container = RDB_CONTAINER_PACKED;
+    if (type != RDB_LIST_QUICKLIST_2) return true;
+    if (!rdb_read_length(load->reader, container)) return false;
+    return *container == RDB_CONTAINER_PACKED || *container == RDB_CONTAINER_PLAIN ||
+           rdb_reader_fail(load->reader, "unknown kind of list node: %llu",
+                           (unsigned long long)*container);
+}
+
+static bool add_nodes(struct list_load *load, struct quicklist_builder *builder, unsigned type,
+                      uint64_t nodes) {
+    for (; nodes > 0; nodes--) {
+        uint64_t container;
+        if (!read_container(load, type, &container)) return false;
+        bool added = container == RDB_CONTAINER_PLAIN
+                         ? add_plain_node(load, builder)
+                         : add_packed_node(load, builder, type != RDB_LIST_QUICKLIST_2);
+        if (!added) return false;
+    }
+    return true;
+}
+
+static struct entry *read_nodes(struct list_load *load, unsigned type, uint64_t nodes) {
+    struct quicklist_builder builder;
+    quicklist_build_start(&builder, *load->limits, nodes);
+    if (add_nodes(load, &builder, type, nodes))
+        return list_from_quicklist(load->key, quicklist_build_finish(&builder), load->limits);
+    quicklist_build_abort(&builder);
+    return NULL;
+}
+
+/* A list of one node: most are small, and need no quicklist. */
+static struct entry *read_one_node(struct list_load *load, unsigned type) {
+    uint64_t container;
+    struct rdb_stored_string string;
+    struct rdb_body body;
+    if (!read_container(load, type, &container)) return NULL;
+    if (container == RDB_CONTAINER_PLAIN) {
+        struct quicklist_builder builder;
+        quicklist_build_start(&builder, *load->limits, 1);
+        if (add_plain_node(load, &builder))
+            return list_from_quicklist(load->key, quicklist_build_finish(&builder), load->limits);
+        quicklist_build_abort(&builder);
+        return NULL;
+    }
+    if (!read_body(load, type != RDB_LIST_QUICKLIST_2, &string, &body)) return NULL;
+    return list_from_body(load->key, body.first, body.end, body.count, load->limits);
+}
+
+/* The oldest form: elements, one by one. */
+static struct entry *read_elements(struct list_load *load, uint64_t count) {
+    struct quicklist *list = quicklist_new(*load->limits);
+    for (; count > 0; count--) {
+        struct listpack_element element;
+        if (!read_element(load, &element)) {
+            quicklist_free(list);
+            return NULL;
+        }
+        quicklist_push(list, LIST_TAIL, &element);
+    }
+    return list_from_quicklist(load->key, list, load->limits);
+}
+
+struct entry *rdb_read_list(struct rdb_reader *reader, unsigned type, struct slice key,
+                            const struct rdb_load_options *options) {
+    struct list_load load = {.reader = reader, .limits = &options->list, .key = key};
+    struct entry *entry = NULL;
+    uint64_t length = 1;
+    if (type != RDB_LIST_ZIPLIST && !rdb_read_length(reader, &length)) return NULL;
+    if (length == 0)
+        rdb_reader_fail(reader, "list without elements");
+    else if (type == RDB_LIST)
+        entry = read_elements(&load, length);
+    else if (length == 1)
+        entry = read_one_node(&load, type);
+    else
+        entry = read_nodes(&load, type, length);
+    mem_free(load.body.bytes);
+    mem_free(load.stream.bytes);
+    return entry;
+}

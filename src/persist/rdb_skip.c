@@ -1,0 +1,197 @@
+/* Values of types that we do not have: what they are called, and how to get past them.
+ *
+ *      RDB_SET               [n] string …                  RDB_HASH            [n] (string string) …
+ *      RDB_ZSET              [n] (string text) …           text: [1 length, 253 … 255: none] bytes
+ *      RDB_ZSET_2            [n] (string [8]) …
+ *      RDB_HASH_2            [n] (string string [8 expiry]) …                           Valkey
+ *      RDB_HASH_METADATA     [8 first expiry] [n] (length string string) …
+ *      RDB_HASH_LISTPACK_EX  [8 first expiry] string
+ *      RDB_MODULE_2          [module id] field … [0]       field: [1 | 2] length, [3] [4], [4] [8],
+ *                                                                 [5] string
+ *      streams               see skip_stream
+ *
+ * All others are one string. Source: files that Redis 2.6 to 8.0 and Valkey 9.1 write. */
+#include "persist/rdb_skip.h"
+
+#include "persist/rdb_format.h"
+
+const char *rdb_type_name(unsigned type) {
+    switch (type) {
+    case RDB_STRING: return "string";
+    case RDB_LIST:
+    case RDB_LIST_ZIPLIST:
+    case RDB_LIST_QUICKLIST:
+    case RDB_LIST_QUICKLIST_2: return "list";
+    case RDB_SET:
+    case RDB_SET_INTSET:
+    case RDB_SET_LISTPACK: return "set";
+    case RDB_ZSET:
+    case RDB_ZSET_2:
+    case RDB_ZSET_ZIPLIST:
+    case RDB_ZSET_LISTPACK: return "zset";
+    case RDB_HASH:
+    case RDB_HASH_ZIPMAP:
+    case RDB_HASH_ZIPLIST:
+    case RDB_HASH_LISTPACK:
+    case RDB_HASH_2:
+    case RDB_HASH_LISTPACK_EX_PRE_GA:
+    case RDB_HASH_METADATA:
+    case RDB_HASH_LISTPACK_EX: return "hash";
+    case RDB_STREAM_LISTPACKS:
+    case RDB_STREAM_LISTPACKS_2:
+    case RDB_STREAM_LISTPACKS_3: return "stream";
+    case RDB_MODULE_PRE_GA:
+    case RDB_MODULE_2: return "module";
+    }
+    return NULL;
+}
+
+static bool skip_length(struct rdb_reader *reader) {
+    uint64_t length;
+    return rdb_read_length(reader, &length);
+}
+
+/* The score of a sorted set as text. */
+static bool skip_score_text(struct rdb_reader *reader) {
+    enum { SPECIAL_MIN = 253 }; /* not a number, infinities */
+    uint8_t len;
+    return rdb_read_byte(reader, &len) && (len >= SPECIAL_MIN || rdb_skip_bytes(reader, len));
+}
+
+/* What a member is made of besides a string, in order. */
+enum part { NOTHING, STRING, SCORE_TEXT, EIGHT_BYTES, LENGTH };
+
+static bool skip_part(struct rdb_reader *reader, enum part part) {
+    switch (part) {
+    case STRING: return rdb_skip_string(reader);
+    case SCORE_TEXT: return skip_score_text(reader);
+    case EIGHT_BYTES: return rdb_skip_bytes(reader, 8);
+    case LENGTH: return skip_length(reader);
+    case NOTHING: break;
+    }
+    return true;
+}
+
+/* [n] and n times three parts. */
+static bool skip_members(struct rdb_reader *reader, enum part a, enum part b, enum part c) {
+    uint64_t n;
+    if (!rdb_read_length(reader, &n)) return false;
+    for (; n > 0; n--) {
+        if (!skip_part(reader, a) || !skip_part(reader, b) || !skip_part(reader, c)) return false;
+    }
+    return true;
+}
+
+static bool skip_module_fields(struct rdb_reader *reader) {
+    enum { MODULE_END, MODULE_SIGNED, MODULE_UNSIGNED, MODULE_FLOAT, MODULE_DOUBLE, MODULE_STRING };
+    for (;;) {
+        uint64_t kind;
+        bool good = rdb_read_length(reader, &kind);
+        if (!good || kind == MODULE_END) return good;
+        switch (kind) {
+        case MODULE_SIGNED:
+        case MODULE_UNSIGNED: good = skip_length(reader); break;
+        case MODULE_FLOAT: good = rdb_skip_bytes(reader, 4); break;
+        case MODULE_DOUBLE: good = rdb_skip_bytes(reader, 8); break;
+        case MODULE_STRING: good = rdb_skip_string(reader); break;
+        default: good = rdb_reader_fail(reader, "malformed value of a module");
+        }
+        if (!good) return false;
+    }
+}
+
+/* --- Streams --- */
+
+enum { STREAM_ID_SIZE = 16 };
+
+static bool skip_lengths(struct rdb_reader *reader, unsigned n) {
+    while (n-- > 0) {
+        if (!skip_length(reader)) return false;
+    }
+    return true;
+}
+
+/* [n] (id, and, in a group's own list, [8 time] [length deliveries]) … */
+static bool skip_pending(struct rdb_reader *reader, bool with_deliveries) {
+    uint64_t n;
+    if (!rdb_read_length(reader, &n)) return false;
+    for (; n > 0; n--) {
+        if (!rdb_skip_bytes(reader, STREAM_ID_SIZE + (with_deliveries ? 8 : 0))) return false;
+        if (with_deliveries && !skip_length(reader)) return false;
+    }
+    return true;
+}
+
+/* name [last id, 2 lengths] [2 on: entries read] pending, [consumers]
+ * consumer: name [8 seen] [3 on: 8 active] pending */
+static bool skip_group(struct rdb_reader *reader, unsigned version) {
+    uint64_t consumers;
+    if (!rdb_skip_string(reader) || !skip_lengths(reader, version >= 2 ? 3 : 2)) return false;
+    if (!skip_pending(reader, true) || !rdb_read_length(reader, &consumers)) return false;
+    for (; consumers > 0; consumers--) {
+        if (!rdb_skip_string(reader) || !rdb_skip_bytes(reader, version >= 3 ? 16 : 8))
+            return false;
+        if (!skip_pending(reader, false)) return false;
+    }
+    return true;
+}
+
+/* [nodes] (id as a string, listpack) … [entries] [last id, 2 lengths]
+ * [2 on: first id 2, greatest deleted id 2, entries added] [groups] group … */
+static bool skip_stream(struct rdb_reader *reader, unsigned version) {
+    uint64_t groups;
+    if (!skip_members(reader, STRING, STRING, NOTHING)) return false;
+    if (!skip_lengths(reader, version >= 2 ? 8 : 3)) return false;
+    if (!rdb_read_length(reader, &groups)) return false;
+    for (; groups > 0; groups--) {
+        if (!skip_group(reader, version)) return false;
+    }
+    return true;
+}
+
+/* --- All --- */
+
+bool rdb_skip_value(struct rdb_reader *reader, unsigned type, bool valkey) {
+    switch (type) {
+    case RDB_LIST:
+    case RDB_SET:
+    case RDB_LIST_QUICKLIST: return skip_members(reader, STRING, NOTHING, NOTHING);
+    case RDB_LIST_QUICKLIST_2: return skip_members(reader, LENGTH, STRING, NOTHING);
+    case RDB_ZSET: return skip_members(reader, STRING, SCORE_TEXT, NOTHING);
+    case RDB_ZSET_2: return skip_members(reader, STRING, EIGHT_BYTES, NOTHING);
+    case RDB_HASH: return skip_members(reader, STRING, STRING, NOTHING);
+    case RDB_HASH_2:
+        if (valkey) return skip_members(reader, STRING, STRING, EIGHT_BYTES);
+        return rdb_reader_fail(reader, "a hash in a form that was never released");
+    case RDB_HASH_METADATA:
+        return rdb_skip_bytes(reader, 8) && skip_members(reader, LENGTH, STRING, STRING);
+    case RDB_HASH_LISTPACK_EX: return rdb_skip_bytes(reader, 8) && rdb_skip_string(reader);
+    case RDB_STREAM_LISTPACKS: return skip_stream(reader, 1);
+    case RDB_STREAM_LISTPACKS_2: return skip_stream(reader, 2);
+    case RDB_STREAM_LISTPACKS_3: return skip_stream(reader, 3);
+    case RDB_MODULE_2: return skip_length(reader) && skip_module_fields(reader);
+    case RDB_MODULE_PRE_GA: return rdb_reader_fail(reader, "a module's value of unknown length");
+    }
+    if (rdb_type_name(type)) return rdb_skip_string(reader);
+    return rdb_reader_fail(reader, "unknown type %u", type);
+}
+
+/* --- Besides keys --- */
+
+const char *rdb_foreign_name(unsigned opcode) {
+    switch (opcode) {
+    case RDB_FUNCTION2:
+    case RDB_FUNCTION_PRE_GA: return "function";
+    case RDB_MODULE_AUX: return "data of a module";
+    case RDB_SLOT_IMPORT: return "slot import";
+    }
+    return NULL;
+}
+
+bool rdb_skip_foreign(struct rdb_reader *reader, unsigned opcode) {
+    switch (opcode) {
+    case RDB_FUNCTION2: return rdb_skip_string(reader);
+    case RDB_MODULE_AUX: return skip_lengths(reader, 3) && skip_module_fields(reader);
+    }
+    return rdb_reader_fail(reader, "something that can't be skipped (opcode %u)", opcode);
+}

@@ -1,0 +1,223 @@
+/* Layout of a packed listpack, in terms of LZF ([n] begins a literal run of n + 1 bytes):
+ *
+ *      [5][header, 6] [stream of the body] [0][FF] */
+#include "persist/rdb_writer.h"
+
+#include "base/alloc.h"
+#include "base/crc64.h"
+#include "base/lzf.h"
+#include "base/number.h"
+#include "ds/listpack.h"
+#include "persist/rdb_format.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    LENGTH_SIZE_MAX = 9,
+    INTEGER_TEXT_MAX = 11 /* "-2147483648" */
+};
+
+void rdb_writer_start(struct rdb_writer *writer, struct rdb_sink sink, bool compress,
+                      bool checksum) {
+    *writer = (struct rdb_writer){.buffer = mem_alloc(RDB_WRITER_BUFFER),
+                                  .compress = compress,
+                                  .checksum = checksum,
+                                  .sink = sink};
+}
+
+void rdb_writer_end(struct rdb_writer *writer) {
+    mem_free_sized(writer->buffer, RDB_WRITER_BUFFER);
+    mem_free(writer->scratch);
+    writer->buffer = writer->scratch = NULL;
+}
+
+/* --- Bytes --- */
+
+/* Gives bytes, which follow all that went before, to the sink. */
+static void sink(struct rdb_writer *writer, const void *bytes, size_t len) {
+    if (len == 0 || writer->error) return;
+    if (writer->checksum) writer->crc = crc64(writer->crc, bytes, len);
+    writer->flushed += len;
+    if (!writer->sink.write(writer->sink.arg, bytes, len)) writer->error = errno ? errno : EIO;
+}
+
+bool rdb_writer_flush(struct rdb_writer *writer) {
+    sink(writer, writer->buffer, writer->used);
+    writer->used = 0;
+    return writer->error == 0;
+}
+
+uint64_t rdb_writer_checksum(const struct rdb_writer *writer) {
+    return writer->checksum ? crc64(writer->crc, writer->buffer, writer->used) : 0;
+}
+
+/* Room for `len` (at most RDB_WRITER_BUFFER) bytes in the buffer: the caller writes them and adds
+ * to `used` what it wrote. */
+static inline uint8_t *room(struct rdb_writer *writer, size_t len) {
+    if (RDB_WRITER_BUFFER - writer->used < len) rdb_writer_flush(writer);
+    return writer->buffer + writer->used;
+}
+
+void rdb_write_byte(struct rdb_writer *writer, uint8_t byte) {
+    *room(writer, 1) = byte;
+    writer->used++;
+}
+
+void rdb_write_bytes(struct rdb_writer *writer, const void *bytes, size_t len) {
+    if (len > RDB_WRITER_BUFFER) {
+        rdb_writer_flush(writer);
+        sink(writer, bytes, len);
+        return;
+    }
+    slice_copy((char *)room(writer, len), slice_make(bytes, len));
+    writer->used += len;
+}
+
+void rdb_write_uint16(struct rdb_writer *writer, uint16_t value) {
+    rdb_write_bytes(writer, &value, sizeof(value));
+}
+
+void rdb_write_uint64(struct rdb_writer *writer, uint64_t value) {
+    rdb_write_bytes(writer, &value, sizeof(value));
+}
+
+/* --- Lengths and integers --- */
+
+void rdb_write_length(struct rdb_writer *writer, uint64_t length) {
+    uint8_t *at = room(writer, LENGTH_SIZE_MAX);
+    if (length < 1u << 6) {
+        at[0] = (uint8_t)length;
+        writer->used += 1;
+    } else if (length < 1u << 14) {
+        at[0] = (uint8_t)(RDB_LENGTH_14 | length >> 8);
+        at[1] = (uint8_t)length;
+        writer->used += 2;
+    } else if (length <= UINT32_MAX) {
+        uint32_t big_endian = __builtin_bswap32((uint32_t)length);
+        at[0] = RDB_LENGTH_32;
+        memcpy(at + 1, &big_endian, sizeof(big_endian));
+        writer->used += 5;
+    } else {
+        uint64_t big_endian = __builtin_bswap64(length);
+        at[0] = RDB_LENGTH_64;
+        memcpy(at + 1, &big_endian, sizeof(big_endian));
+        writer->used += 9;
+    }
+}
+
+/* A string that is the text of an integer of 32 bits. */
+static void write_encoded_integer(struct rdb_writer *writer, int32_t value) {
+    uint8_t *at = room(writer, 5);
+    if (value >= INT8_MIN && value <= INT8_MAX) {
+        at[0] = RDB_LENGTH_ENCODED | RDB_STRING_INT8;
+        at[1] = (uint8_t)value;
+        writer->used += 2;
+    } else if (value >= INT16_MIN && value <= INT16_MAX) {
+        int16_t value16 = (int16_t)value;
+        at[0] = RDB_LENGTH_ENCODED | RDB_STRING_INT16;
+        memcpy(at + 1, &value16, sizeof(value16));
+        writer->used += 3;
+    } else {
+        at[0] = RDB_LENGTH_ENCODED | RDB_STRING_INT32;
+        memcpy(at + 1, &value, sizeof(value));
+        writer->used += 5;
+    }
+}
+
+static bool is_int32(int64_t value) {
+    return value >= INT32_MIN && value <= INT32_MAX;
+}
+
+void rdb_write_integer(struct rdb_writer *writer, int64_t value) {
+    if (is_int32(value)) {
+        write_encoded_integer(writer, (int32_t)value);
+        return;
+    }
+    char digits[INT64_TEXT_MAX];
+    size_t len = number_format_int64(digits, value);
+    rdb_write_length(writer, len);
+    rdb_write_bytes(writer, digits, len);
+}
+
+/* --- Strings --- */
+
+/* Memory that is reused, or NULL when there is not so much: then a text is stored as it is. */
+static uint8_t *scratch_room(struct rdb_writer *writer, size_t size) {
+    if (size <= writer->scratch_size) return writer->scratch;
+    mem_free(writer->scratch);
+    writer->scratch = mem_try_alloc(size);
+    writer->scratch_size = writer->scratch ? size : 0;
+    return writer->scratch;
+}
+
+/* Packs the text into the scratch buffer, to at most `most` bytes: the stream, or an empty slice
+ * when it does not shrink so far. */
+static struct slice pack(struct rdb_writer *writer, struct slice text, size_t most) {
+    if (!writer->compress) return SLICE("");
+    uint8_t *out = scratch_room(writer, most);
+    if (!out) return SLICE("");
+    return slice_make(out, lzf_pack(text, out, most));
+}
+
+static void write_packed_lengths(struct rdb_writer *writer, size_t packed, size_t len) {
+    rdb_write_byte(writer, RDB_LENGTH_ENCODED | RDB_STRING_LZF);
+    rdb_write_length(writer, packed);
+    rdb_write_length(writer, len);
+}
+
+static void write_text(struct rdb_writer *writer, struct slice text) {
+    struct slice stream = SLICE("");
+    if (text.len >= RDB_LZF_TEXT_MIN) stream = pack(writer, text, text.len - RDB_LZF_GAIN_MIN);
+    if (stream.len > 0) {
+        write_packed_lengths(writer, stream.len, text.len);
+        rdb_write_bytes(writer, stream.ptr, stream.len);
+    } else {
+        rdb_write_length(writer, text.len);
+        rdb_write_bytes(writer, text.ptr, text.len);
+    }
+}
+
+void rdb_write_string(struct rdb_writer *writer, struct slice text) {
+    int64_t value;
+    if (text.len <= INTEGER_TEXT_MAX && number_parse_int64(text, &value) && is_int32(value))
+        write_encoded_integer(writer, (int32_t)value);
+    else
+        write_text(writer, text);
+}
+
+/* --- Listpacks --- */
+
+/* Frame around the stream of a body: literal runs with the header and the end byte. */
+enum { FRAME_SIZE = 1 + LISTPACK_HEADER_SIZE + 2 };
+
+void rdb_write_listpack(struct rdb_writer *writer, const uint8_t *first, const uint8_t *end,
+                        size_t count) {
+    size_t body_size = (size_t)(end - first);
+    size_t size = body_size + LISTPACK_OVERHEAD;
+    /* The body is packed alone: so it need not be copied, and a loader can keep the stream. */
+    struct slice stream = SLICE("");
+    if (size >= RDB_LZF_TEXT_MIN)
+        stream = pack(writer, slice_make(first, body_size), size - RDB_LZF_GAIN_MIN - FRAME_SIZE);
+    if (stream.len > 0) {
+        rdb_write_packed_listpack(writer, stream, body_size, count);
+        return;
+    }
+    uint8_t header[LISTPACK_HEADER_SIZE];
+    listpack_write_header(header, body_size, count);
+    rdb_write_length(writer, size);
+    rdb_write_bytes(writer, header, sizeof(header));
+    rdb_write_bytes(writer, first, body_size);
+    rdb_write_byte(writer, LISTPACK_END);
+}
+
+void rdb_write_packed_listpack(struct rdb_writer *writer, struct slice stream, size_t body_size,
+                               size_t count) {
+    uint8_t front[1 + LISTPACK_HEADER_SIZE] = {LISTPACK_HEADER_SIZE - 1};
+    static const uint8_t back[] = {0, LISTPACK_END};
+    listpack_write_header(front + 1, body_size, count);
+    write_packed_lengths(writer, FRAME_SIZE + stream.len, body_size + LISTPACK_OVERHEAD);
+    rdb_write_bytes(writer, front, sizeof(front));
+    rdb_write_bytes(writer, stream.ptr, stream.len);
+    rdb_write_bytes(writer, back, sizeof(back));
+}
