@@ -15,7 +15,7 @@ bool lzf_unpack(struct slice stream, uint8_t *out, size_t len) {
 
 /* --- Trimming --- */
 
-enum { LITERALS_MAX = 32, LONG_COPY = 7 };
+enum { LONG_COPY = 7 };
 
 /* One command of a stream. */
 struct command {
@@ -27,7 +27,7 @@ struct command {
 
 static struct command read_command(const uint8_t *p) {
     unsigned byte = *p;
-    if (byte < LITERALS_MAX)
+    if (byte < LZF_LITERALS_MAX)
         return (struct command){.literals = p + 1, .len = byte + 1, .next = p + 2 + byte};
     size_t len = byte >> 5;
     size_t high = (byte & 31) << 8;

@@ -16,6 +16,9 @@
 /* Most bytes of text that a byte of a stream can become: a copy of 264 takes 3. */
 enum { LZF_EXPANSION_MAX = 88 };
 
+/* Most bytes of a literal run. */
+enum { LZF_LITERALS_MAX = 32 };
+
 /* Packs a text of at most UINT32_MAX bytes; returns the bytes of the stream, or 0 when they would be
  * more than `room`, or `room` is 0. O(len). */
 size_t lzf_pack(struct slice text, uint8_t *out, size_t room);

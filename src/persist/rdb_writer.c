@@ -1,6 +1,8 @@
 /* Layout of a packed listpack, in terms of LZF ([n] begins a literal run of n + 1 bytes):
  *
- *      [5][header, 6] [stream of the body] [0][FF] */
+ *      [5][header, 6] [stream of the body] [0][FF]
+ *
+ * The header joins the literal run that the stream begins with where both fit in one. */
 #include "persist/rdb_writer.h"
 
 #include "base/alloc.h"
@@ -216,7 +218,13 @@ void rdb_write_packed_listpack(struct rdb_writer *writer, struct slice stream, s
     uint8_t front[1 + LISTPACK_HEADER_SIZE] = {LISTPACK_HEADER_SIZE - 1};
     static const uint8_t back[] = {0, LISTPACK_END};
     listpack_write_header(front + 1, body_size, count);
-    write_packed_lengths(writer, FRAME_SIZE + stream.len, body_size + LISTPACK_OVERHEAD);
+    uint8_t first_run = (uint8_t)stream.ptr[0];
+    if (first_run + LISTPACK_HEADER_SIZE < LZF_LITERALS_MAX) { /* one run for both */
+        front[0] = first_run + LISTPACK_HEADER_SIZE;
+        stream = slice_make(stream.ptr + 1, stream.len - 1);
+    }
+    write_packed_lengths(writer, sizeof(front) + stream.len + sizeof(back),
+                         body_size + LISTPACK_OVERHEAD);
     rdb_write_bytes(writer, front, sizeof(front));
     rdb_write_bytes(writer, stream.ptr, stream.len);
     rdb_write_bytes(writer, back, sizeof(back));
