@@ -3,7 +3,7 @@
 #include <liblzf/lzf.h>
 
 size_t lzf_pack(struct slice text, uint8_t *out, size_t room) {
-    if (room == 0 || text.len > UINT32_MAX) return 0;
+    if (room == 0 || text.len < LZF_TEXT_MIN || text.len > UINT32_MAX) return 0;
     if (room > UINT32_MAX) room = UINT32_MAX;
     return lzf_compress(text.ptr, (unsigned)text.len, out, (unsigned)room);
 }

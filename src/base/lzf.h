@@ -19,8 +19,14 @@ enum { LZF_EXPANSION_MAX = 88 };
 /* Most bytes of a literal run. */
 enum { LZF_LITERALS_MAX = 32 };
 
-/* Packs a text of at most UINT32_MAX bytes; returns the bytes of the stream, or 0 when they would be
- * more than `room`, or `room` is 0. O(len). */
+/* The shortest text that can be packed. */
+enum { LZF_TEXT_MIN = 4 };
+
+/* Room beyond the stream that packing may ask for, to be sure of not writing beyond it. */
+enum { LZF_ROOM_SPARE = 4 };
+
+/* Packs a text of LZF_TEXT_MIN to UINT32_MAX bytes; returns the bytes of the stream, or 0 when they would be
+ * more than `room` less LZF_ROOM_SPARE, or `room` is 0. O(len). */
 size_t lzf_pack(struct slice text, uint8_t *out, size_t room);
 
 /* Unpacks an untrusted stream that must become just `len` bytes; false when it does not: then `out`,

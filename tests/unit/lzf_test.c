@@ -1,0 +1,118 @@
+/* lzf: streams come back as they were, and can lose their ends. */
+#include "base/lzf.h"
+
+#include "base/alloc.h"
+#include "unit/guard.h"
+#include "unit/seed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { SIZE_MAX_TEXT = 20010 };
+
+/* A text of few or many letters, with repetitions. */
+static size_t make_text(struct random *random, uint8_t *text) {
+    size_t len =
+        LZF_TEXT_MIN + random_below(random, random_below(random, 4) ? 300 : SIZE_MAX_TEXT - 10);
+    size_t letters = random_below(random, 3) ? 1 + random_below(random, 4) : 256;
+    for (size_t i = 0; i < len; i++) {
+        bool copy = i > 50 && random_below(random, 10) == 0;
+        text[i] =
+            copy ? text[i - 1 - random_below(random, 50)] : (uint8_t)random_below(random, letters);
+    }
+    return len;
+}
+
+static void texts_come_back(void **state) {
+    struct random *random = *state;
+    struct guard text = guard_new(SIZE_MAX_TEXT), stream = guard_new(SIZE_MAX_TEXT + 1000),
+                 back = guard_new(SIZE_MAX_TEXT);
+    uint8_t *made = mem_alloc(SIZE_MAX_TEXT), *packed = mem_alloc(SIZE_MAX_TEXT + 1000);
+    for (int i = 0; i < 3000; i++) {
+        size_t len = make_text(random, made);
+        struct slice from = slice_make(guard_place(&text, made, len), len);
+        size_t size = lzf_pack(from, packed, SIZE_MAX_TEXT + 1000);
+        assert_true(size > 0);
+        struct slice in = slice_make(guard_place(&stream, packed, size), size);
+        uint8_t *out = back.end - len;
+        assert_true(lzf_unpack(in, out, len));
+        assert_memory_equal(out, made, len);
+        assert_false(lzf_unpack(slice_make(in.ptr, size - 1), out, len));
+        if (len > 1) assert_false(lzf_unpack(in, out, len - 1));
+        /* Nothing is written beyond the room, and more than enough is enough. */
+        size_t room = random_below(random, size + 8);
+        size_t again = lzf_pack(from, stream.end - room, room);
+        if (room < size || again == 0)
+            assert_true(again == 0 && room < size + LZF_ROOM_SPARE);
+        else
+            assert_int_equal(again, size);
+    }
+    guard_free(&text);
+    guard_free(&stream);
+    guard_free(&back);
+    mem_free(made);
+    mem_free(packed);
+}
+
+static void bad_streams_are_refused(void **state) {
+    struct random *random = *state;
+    struct guard stream = guard_new(400), back = guard_new(3000);
+    for (int i = 0; i < 200000; i++) {
+        uint8_t bytes[400];
+        size_t size = 1 + random_below(random, random_below(random, 2) ? 10 : 400);
+        for (size_t k = 0; k < size; k++)
+            bytes[k] = (uint8_t)random_below(random, random_below(random, 2) ? 40 : 256);
+        size_t len = 1 + random_below(random, 3000);
+        lzf_unpack(slice_make(guard_place(&stream, bytes, size), size), back.end - len, len);
+    }
+    uint8_t out[10];
+    assert_false(lzf_unpack(SLICE(""), out, 0));
+    assert_false(lzf_unpack(SLICE("\x00"), out, 1));
+    assert_false(lzf_unpack(SLICE("\x20\x00"), out, 3)); /* a copy of nothing */
+    assert_true(lzf_unpack(SLICE("\x00"
+                                 "a\x20\x00"),
+                           out, 4));
+    assert_memory_equal(out, "aaaa", 4);
+    guard_free(&stream);
+    guard_free(&back);
+}
+
+static void streams_lose_literal_ends(void **state) {
+    struct random *random = *state;
+    uint8_t *text = mem_alloc(SIZE_MAX_TEXT + 100), *back = mem_alloc(SIZE_MAX_TEXT + 100);
+    uint8_t *stream = mem_alloc(2 * SIZE_MAX_TEXT), *trimmed = mem_alloc(2 * SIZE_MAX_TEXT);
+    int kept = 0;
+    for (int i = 0; i < 3000; i++) {
+        size_t len = make_text(random, text);
+        size_t front = random_below(random, 9), behind = random_below(random, 4);
+        if (front + behind >= len) continue;
+        size_t size = lzf_pack(slice_make(text, len), stream, 2 * SIZE_MAX_TEXT);
+        size_t rest = lzf_trim(slice_make(stream, size), front, behind, trimmed);
+        if (rest == 0) continue;
+        kept++;
+        assert_true(rest <= size);
+        assert_true(lzf_unpack(slice_make(trimmed, rest), back, len - front - behind));
+        assert_memory_equal(back, text + front, len - front - behind);
+    }
+    assert_true(kept > 100);
+    assert_int_equal(lzf_trim(SLICE("\x05"
+                                    "abcdef\x20\x02\x00z"),
+                              6, 1, trimmed),
+                     0); /* the copy refers to what would be lost */
+    mem_free(text);
+    mem_free(back);
+    mem_free(stream);
+    mem_free(trimmed);
+}
+
+int main(void) {
+    struct random random = random_of_this_run();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(texts_come_back, &random),
+        cmocka_unit_test_prestate(bad_streams_are_refused, &random),
+        cmocka_unit_test_prestate(streams_lose_literal_ends, &random),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
