@@ -35,6 +35,7 @@ static inline ssize_t rdb_io_read(void *arg, void *bytes, size_t room) {
     size_t left = sds_len(io->bytes) - io->at;
     errno = EIO;
     if (io->at >= io->fail_at) return -1;
+    if (left > io->fail_at - io->at) left = io->fail_at - io->at;
     size_t len = 1 + random_below(io->random, random_below(io->random, 2) ? 5 : 5000);
     if (len > room) len = room;
     if (len > left) len = left;
