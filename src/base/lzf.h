@@ -2,8 +2,8 @@
  *
  *      000nnnnn            n + 1 literal bytes follow
  *      llldddddd [1]       copy of l + 2 bytes (l = 1 … 6) …
- *      111ddddd [l 1] [1]  copy of l + 9 bytes that begin d + 1 bytes back in the text; d is 13 bits,
- *                          its lower 8 in the last byte
+ *      111ddddd [l 1] [1]  copy of l + 9 bytes that begin d + 1 bytes back in the text; d has 13
+ *                          bits, the lower 8 in the last byte
  *
  * Source: liblzf (http://liblzf.plan9.de), which does the packing. */
 #ifndef PACKLIST_BASE_LZF_H
@@ -25,12 +25,12 @@ enum { LZF_TEXT_MIN = 4 };
 /* Room beyond the stream that packing may ask for, to be sure of not writing beyond it. */
 enum { LZF_ROOM_SPARE = 4 };
 
-/* Packs a text of LZF_TEXT_MIN to UINT32_MAX bytes; returns the bytes of the stream, or 0 when they would be
- * more than `room` less LZF_ROOM_SPARE, or `room` is 0. O(len). */
+/* Packs a text of LZF_TEXT_MIN to UINT32_MAX bytes; returns the bytes of the stream, or 0 when they
+ * would be more than `room` less LZF_ROOM_SPARE, or `room` is 0. O(len). */
 size_t lzf_pack(struct slice text, uint8_t *out, size_t room);
 
-/* Unpacks an untrusted stream that must become just `len` bytes; false when it does not: then `out`,
- * which has room for `len`, holds anything. O(len). */
+/* Unpacks an untrusted stream that must become just `len` bytes; false when it does not: then
+ * `out`, which has room for `len`, holds anything. O(len). */
 bool lzf_unpack(struct slice stream, uint8_t *out, size_t len);
 
 /* The stream of the same text without its first `front` and last `back` bytes, of a stream that

@@ -1,6 +1,6 @@
 /* Ziplist, what lists, hashes and sorted sets were before the listpack (Redis 2.6 to 6.2):
  *
- *      [total bytes 4 LE][offset of the last entry 4 LE][count 2 LE, 65535 = unknown] entry … [0xFF]
+ *      [total bytes 4 LE][offset of the last entry 4 LE][count 2 LE, 65535: unknown] entry … [FF]
  *      entry     [bytes of the entry before: 1 below 254 | 0xFE, 4 LE][encoding + data]
  *
  *      first byte   data                               first byte   data

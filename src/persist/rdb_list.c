@@ -1,10 +1,11 @@
 /* Lists in files:
  *
- *      RDB_LIST              [count] string …                                 Redis before 2.6, long
- *      RDB_LIST_ZIPLIST      string                one ziplist                2.6 … 3.0, short
- *      RDB_LIST_QUICKLIST    [nodes] string …      ziplists                   3.2 … 6.2
- *      RDB_LIST_QUICKLIST_2  [nodes] node …                                   7.0 on
- *      node                  [1 = plain | 2 = packed] string                  the element; a listpack
+ *      RDB_LIST              [count] string …                          Redis before 2.6, long ones
+ *      RDB_LIST_ZIPLIST      string              one ziplist           2.6 … 3.0, short ones
+ *      RDB_LIST_QUICKLIST    [nodes] string …    ziplists              3.2 … 6.2
+ *      RDB_LIST_QUICKLIST_2  [nodes] node …                            7.0 on
+ *      node                  [1 = plain] string  the element
+ *                            [2 = packed] string a listpack
  *
  * All is written in the last form. */
 #include "persist/rdb_list.h"

@@ -60,8 +60,8 @@ void string_set_raw(struct keyref *ref, struct slice key, sds text);
  * results that replace one of the same size, large ones above all. O(1). */
 uint8_t *string_overwrite(struct keyref *ref, size_t len);
 
-/* A new entry under `key` with the string `text`, as string_set would store it, for a key that comes
- * from elsewhere than a command. O(text). */
+/* A new entry under `key` with the string `text`, as string_set would store it, for a key that
+ * comes from elsewhere than a command. O(text). */
 struct entry *string_new(struct slice key, struct slice text);
 
 /* --- Editing in place --- */

@@ -183,7 +183,7 @@ static void every_flipped_bit_is_noticed(void **state) {
         io.bytes[bit / 8] ^= (char)(1 << bit % 8);
         rdb_file_start_memory(&file, sds_slice(io.bytes), &defaults);
         sds text = describe(&file, false);
-        assert_non_null(memmem(text, sds_len(text), "error: ", 7)); /* keys may have a NUL */
+        assert_memory_not_equal(text + sds_len(text) - 4, "end\n", 4);
         sds_free(text);
         io.bytes[bit / 8] ^= (char)(1 << bit % 8);
     }
