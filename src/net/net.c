@@ -81,6 +81,11 @@ void net_run(struct net *net) {
     conn_release_all(net);
 }
 
+void net_poll(struct net *net) {
+    uv_run(&net->loop, UV_RUN_NOWAIT);
+    conn_release_all(net);
+}
+
 void net_stop(struct net *net) {
     uv_stop(&net->loop);
 }

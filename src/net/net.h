@@ -22,6 +22,10 @@ void net_free(struct net *net);
 void net_run(struct net *net);
 void net_stop(struct net *net);
 
+/* One turn of the loop, without sleeping: for who has much to do before net_run. From outside any
+ * upcall only. A net_stop in it ends nothing but this turn: who asked for it must be heard. */
+void net_poll(struct net *net);
+
 /* Called once per turn of the loop, after all upcalls of that turn and before it sleeps: the place
  * to send what is still to be sent and to resume who was waiting. One only. If it returns true the
  * loop does not sleep. */

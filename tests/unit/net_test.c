@@ -1215,6 +1215,19 @@ static void the_loop_sleeps_only_when_before_poll_says_so(void **state) {
     assert_true(polls >= 10 && polls <= 12); /* ten turns at once, and then it slept */
 }
 
+static void a_poll_is_one_turn_without_sleep(void **state) {
+    (void)state;
+    struct beat beat = {.stop_after = 1};
+    beat.timer = net_timer_new(world.net, on_beat, &beat);
+    net_timer_start(beat.timer, 20, 0);
+    int64_t start = now_ms();
+    net_poll(world.net);
+    assert_true(now_ms() - start < 20);
+    assert_int_equal(beat.count, 0);
+    while (now_ms() - start < 25) net_poll(world.net);
+    assert_int_equal(beat.count, 1); /* the net_stop in it has ended no more than its turn */
+}
+
 static void on_usr1(int signum, void *arg) {
     *(int *)arg = signum;
     net_stop(world.net);
@@ -1276,6 +1289,7 @@ int main(void) {
         NET_TEST(timers_fire_once_or_again_and_not_early),
         NET_TEST(a_timer_can_be_stopped_and_reset),
         NET_TEST(the_loop_sleeps_only_when_before_poll_says_so),
+        NET_TEST(a_poll_is_one_turn_without_sleep),
         NET_TEST(a_signal_arrives_as_an_upcall),
     };
     return cmocka_run_group_tests_name("net", tests, NULL, NULL);
