@@ -6,6 +6,7 @@
 
 #include "server/call.h"
 
+void bgsave_command(struct call *call);
 void client_getname_command(struct call *call);
 void client_getredir_command(struct call *call);
 void client_help_command(struct call *call);
@@ -46,6 +47,7 @@ void latency_histogram_command(struct call *call);
 void latency_history_command(struct call *call);
 void latency_latest_command(struct call *call);
 void latency_reset_command(struct call *call);
+void lastsave_command(struct call *call);
 void lolwut_command(struct call *call);
 void memory_doctor_command(struct call *call);
 void memory_help_command(struct call *call);
@@ -53,6 +55,7 @@ void memory_malloc_stats_command(struct call *call);
 void memory_purge_command(struct call *call);
 void memory_stats_command(struct call *call);
 void monitor_command(struct call *call);
+void save_command(struct call *call);
 void shutdown_command(struct call *call);
 void slowlog_get_command(struct call *call);
 void slowlog_help_command(struct call *call);

@@ -58,6 +58,7 @@ static const struct named_bit command_flags[] = {
     {COMMAND_STALE, "stale"},
     {COMMAND_FAST, "fast"},
     {COMMAND_NO_AUTH, "no_auth"},
+    {COMMAND_NO_ASYNC_LOADING, "no_async_loading"},
     {COMMAND_NO_MULTI, "no_multi"},
     {COMMAND_MOVABLE_KEYS, "movablekeys"},
     {COMMAND_ALLOW_BUSY, "allow_busy"},

@@ -13,17 +13,15 @@
 
 /* --- GET --- */
 
-/* Directives that were answered already, by index, and how many they are. */
+/* Directives that were answered already, and how many they are. */
 struct shown {
-    uint64_t set;
+    struct config_directive_set set;
     size_t count;
 };
 
 static void show(struct call *call, struct shown *shown, const struct config_directive *directive,
                  struct slice name) {
-    uint64_t bit = UINT64_C(1) << config_directive_index(directive);
-    if (shown->set & bit) return;
-    shown->set |= bit;
+    if (!config_directive_set_add(&shown->set, directive)) return;
     shown->count++;
     sds value = config_append_value(&server.config, directive, sds_new(SLICE("")));
     reply_bulk(call->reply, name);
@@ -42,7 +40,8 @@ static void show_matching(struct call *call, struct shown *shown, struct slice p
     const struct config_directive *all = config_directives(&count);
     for (size_t i = 0; i < count; i++) {
         struct slice name = slice_of_cstr(config_name(&all[i]));
-        if (glob_match(pattern, name, true)) show(call, shown, &all[i], name);
+        if (!config_is_hidden(&all[i]) && glob_match(pattern, name, true))
+            show(call, shown, &all[i], name);
     }
 }
 
@@ -73,7 +72,7 @@ static void refuse_set(struct call *call, struct slice name, const char *why) {
 /* Reads the pairs into `changes`; false when it answered an error: the first one in the order of
  * arguments. */
 static bool read_changes(struct call *call, struct config_change *changes, size_t count) {
-    uint64_t seen = 0;
+    struct config_directive_set seen = {0};
     for (size_t i = 0; i < count; i++) {
         struct slice name = call->argv[2 + 2 * i];
         const struct config_directive *directive = config_find(name);
@@ -83,16 +82,18 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
                                slice_precision(name), name.ptr);
             return false;
         }
-        uint64_t bit = UINT64_C(1) << config_directive_index(directive);
-        if (!config_is_mutable(directive)) {
-            refuse_set(call, name, "can't set immutable config");
+        const char *why = NULL;
+        if (!config_is_mutable(directive))
+            why = "can't set immutable config";
+        else if (config_is_protected(directive) &&
+                 !session_has_access(call->session, server.config.enable_protected_configs))
+            why = "can't set protected config";
+        else if (!config_directive_set_add(&seen, directive))
+            why = "duplicate parameter";
+        if (why) {
+            refuse_set(call, name, why);
             return false;
         }
-        if (seen & bit) {
-            refuse_set(call, name, "duplicate parameter");
-            return false;
-        }
-        seen |= bit;
         changes[i] = (struct config_change){directive, call->argv[3 + 2 * i]};
     }
     return true;

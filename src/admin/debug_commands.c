@@ -2,6 +2,7 @@
  * enable-debug-command allows it. */
 #include "admin/admin_commands.h"
 #include "admin/debug_list.h"
+#include "admin/debug_reload.h"
 #include "base/alloc.h"
 #include "base/glob.h"
 #include "base/log.h"
@@ -340,6 +341,9 @@ static void debug_help(struct call *call) {
         "QUICKLIST-PACKED-THRESHOLD <size>",
         "    Store elements of at least that many bytes in a node of their own; 0 leaves it",
         "    to list-max-listpack-size.",
+        "RELOAD [MERGE] [NOFLUSH] [NOSAVE]",
+        "    Save everything and load it again. NOSAVE takes the file that is there, NOFLUSH keeps",
+        "    the keys in memory, MERGE lets those of the file replace them.",
         "REPLYBUFFER PEAK-RESET-TIME <never|reset|milliseconds>",
         "REPLYBUFFER RESIZING <0|1>",
         "    Accepted; clients have no reply buffers of their own.",
@@ -375,20 +379,15 @@ static const struct debug_subcommand {
     {"protocol", 3, 3, debug_protocol},
     {"quicklist", 3, 4, debug_quicklist},
     {"quicklist-packed-threshold", 3, 3, debug_packed_threshold},
+    {"reload", 2, 5, debug_reload},
     {"replybuffer", 4, 4, debug_replybuffer},
     {"set-active-expire", 3, 3, debug_set_active_expire},
     {"sleep", 3, 3, debug_sleep},
     {"stringmatch-len", 4, 4, debug_stringmatch_len},
 };
 
-static bool is_allowed(const struct session *session) {
-    int64_t access = server.config.enable_debug_command;
-    return access == DEBUG_ACCESS_YES ||
-           (access == DEBUG_ACCESS_LOCAL && session->marks & SESSION_LOCAL);
-}
-
 void debug_command(struct call *call) {
-    if (!is_allowed(call->session)) {
+    if (!session_has_access(call->session, server.config.enable_debug_command)) {
         reply_error(call->reply,
                     "ERR DEBUG command not allowed. If the enable-debug-command option is set to "
                     "\"local\", you can run it from a local connection, otherwise you need to set "

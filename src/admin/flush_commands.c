@@ -40,6 +40,7 @@ void flushall_command(struct call *call) {
     if (!parse_mode(call, &async)) return;
     for (int i = 0; i < server.config.databases; i++) flush(i, async);
     server.dirty++;
+    save_after_flush();
     reply_ok(call->reply);
 }
 

@@ -5,6 +5,7 @@
  * forks). */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "admin/admin_commands.h"
+#include "admin/info_persistence.h"
 #include "admin/memory_figures.h"
 #include "base/clock.h"
 #include "base/number.h"
@@ -217,43 +218,6 @@ static sds append_memory(sds out) {
     return append_fragmentation(out, &memory);
 }
 
-/* --- Persistence: nothing is written to disk --- */
-
-static sds append_persistence(sds out) {
-    return sds_append_format(out,
-                             "loading:0\r\n"
-                             "async_loading:0\r\n"
-                             "current_cow_peak:0\r\n"
-                             "current_cow_size:0\r\n"
-                             "current_cow_size_age:0\r\n"
-                             "current_fork_perc:0.00\r\n"
-                             "current_save_keys_processed:0\r\n"
-                             "current_save_keys_total:0\r\n"
-                             "rdb_changes_since_last_save:%llu\r\n"
-                             "rdb_bgsave_in_progress:0\r\n"
-                             "rdb_last_save_time:%lld\r\n"
-                             "rdb_last_bgsave_status:ok\r\n"
-                             "rdb_last_bgsave_time_sec:-1\r\n"
-                             "rdb_current_bgsave_time_sec:-1\r\n"
-                             "rdb_saves:0\r\n"
-                             "rdb_last_cow_size:0\r\n"
-                             "rdb_last_load_keys_expired:0\r\n"
-                             "rdb_last_load_keys_loaded:0\r\n"
-                             "aof_enabled:0\r\n"
-                             "aof_rewrite_in_progress:0\r\n"
-                             "aof_rewrite_scheduled:0\r\n"
-                             "aof_last_rewrite_time_sec:-1\r\n"
-                             "aof_current_rewrite_time_sec:-1\r\n"
-                             "aof_last_bgrewrite_status:ok\r\n"
-                             "aof_rewrites:0\r\n"
-                             "aof_rewrites_consecutive_failures:0\r\n"
-                             "aof_last_write_status:ok\r\n"
-                             "aof_last_cow_size:0\r\n"
-                             "module_fork_in_progress:0\r\n"
-                             "module_fork_last_cow_size:0\r\n",
-                             (figure)server.dirty, (long long)(server.start_ms / 1000));
-}
-
 /* --- Stats --- */
 
 static sds append_traffic(sds out) {
@@ -317,11 +281,12 @@ static sds append_pubsub_stats(sds out) {
 
 static sds append_stats(sds out) {
     const struct stats *stats = &server.stats;
+    const struct child *child = &server.durability.child;
     out = append_pubsub_stats(append_key_stats(append_traffic(out)));
     return sds_append_format(
         out,
-        "latest_fork_usec:0\r\n"
-        "total_forks:0\r\n"
+        "latest_fork_usec:%llu\r\n"
+        "total_forks:%llu\r\n"
         "migrate_cached_sockets:0\r\n"
         "slave_expires_tracked_keys:0\r\n"
         "active_defrag_hits:0\r\n"
@@ -348,7 +313,8 @@ static sds append_stats(sds out) {
         "acl_access_denied_cmd:0\r\n"
         "acl_access_denied_key:0\r\n"
         "acl_access_denied_channel:0\r\n",
-        (figure)stats->errors, (figure)stats->reads, (figure)stats->replies_written,
+        (figure)child->last_fork_us, (figure)child->forks, (figure)stats->errors,
+        (figure)stats->reads, (figure)stats->replies_written,
         (figure)stats->query_buffer_limit_disconnections,
         (figure)stats->output_buffer_limit_disconnections, (figure)stats->authentications_failed);
 }
@@ -474,7 +440,7 @@ static const struct section {
     {"Server", true, append_server},
     {"Clients", true, append_clients},
     {"Memory", true, append_memory},
-    {"Persistence", true, append_persistence},
+    {"Persistence", true, info_append_persistence},
     {"Stats", true, append_stats},
     {"Replication", true, append_replication},
     {"CPU", true, append_cpu},

@@ -12,15 +12,7 @@ void time_command(struct call *call) {
 
 /* --- SHUTDOWN --- */
 
-enum shutdown_option {
-    SHUTDOWN_SAVE = 1 << 0,
-    SHUTDOWN_NOSAVE = 1 << 1,
-    SHUTDOWN_NOW = 1 << 2,
-    SHUTDOWN_FORCE = 1 << 3,
-    SHUTDOWN_ABORT = 1 << 4
-};
-
-/* The options, or -1 when there are others or they contradict each other. */
+/* The options (enum shutdown_option), or -1 when there are others or they contradict each other. */
 static int parse_shutdown(const struct call *call) {
     static const char *const names[] = {"save", "nosave", "now", "force", "abort"};
     const int save_modes = SHUTDOWN_SAVE | SHUTDOWN_NOSAVE;
@@ -35,19 +27,17 @@ static int parse_shutdown(const struct call *call) {
     return (options & save_modes) == save_modes ? -1 : options;
 }
 
-/* There are no replicas to wait for and no file to finish, so NOW changes nothing and a
- * shutdown is over at once: ABORT never finds one. */
+/* There are no replicas to wait for, so NOW changes nothing, and a shutdown is over when the next
+ * command comes: ABORT never finds one. */
 void shutdown_command(struct call *call) {
     int options = parse_shutdown(call);
     if (options < 0) {
         call_syntax_error(call);
     } else if (options & SHUTDOWN_ABORT) {
         reply_error(call->reply, "ERR No shutdown in progress.");
-    } else if (options & SHUTDOWN_SAVE && !(options & SHUTDOWN_FORCE)) {
-        reply_error(call->reply, "ERR The data cannot be saved: it is kept in memory only. Use "
-                                 "SHUTDOWN NOSAVE to end the server without it.");
-    } else {
-        server_shutdown("SHUTDOWN");
+    } else if (server_shutdown(options)) {
         session_close_after_reply(call->session); /* answers with the connection's end */
+    } else {
+        reply_error(call->reply, "ERR Errors trying to SHUTDOWN. Check logs.");
     }
 }

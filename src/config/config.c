@@ -115,6 +115,21 @@ static bool parse_enum(int64_t *place, const struct config_choice *choices, stru
     return false;
 }
 
+/* The sum of several choices. */
+static bool parse_shutdown(int64_t *place, const struct config_choice *choices,
+                           const struct slice *words, size_t count, sds *error) {
+    int64_t options = 0, option = 0;
+    if (count == 0) return parse_enum(&option, choices, SLICE(""), error);
+    for (size_t i = 0; i < count; i++) {
+        if (!parse_enum(&option, choices, words[i], error)) return false;
+        options |= option;
+    }
+    if (options & SHUTDOWN_SAVE && options & SHUTDOWN_NOSAVE)
+        return refuse(error, "shutdown options SAVE and NOSAVE can't be used simultaneously");
+    *place = options;
+    return true;
+}
+
 static bool parse_events(int64_t *place, struct slice text, sds *error) {
     uint32_t flags;
     if (!notify_parse(text, &flags))
@@ -126,6 +141,13 @@ static bool parse_events(int64_t *place, struct slice text, sds *error) {
 static void set_string(sds *place, struct slice text) {
     sds_free(*place);
     *place = sds_new(text);
+}
+
+static bool parse_filename(sds *place, const char *directive, struct slice text, sds *error) {
+    if (memchr(text.ptr, '/', text.len))
+        return refuse(error, "%s can't be a path, just a filename", directive);
+    set_string(place, text);
+    return true;
 }
 
 static void free_addresses(struct config *config) {
@@ -221,18 +243,26 @@ static bool parse_percentiles(sds *place, const struct slice *words, size_t coun
 }
 
 static bool takes_words(const struct config_directive *directive) {
-    return directive->kind == CONFIG_ADDRESSES || directive->kind == CONFIG_OUTPUT_LIMITS ||
-           directive->kind == CONFIG_SAVE_POINTS || directive->kind == CONFIG_PERCENTILES;
+    switch (directive->kind) {
+    case CONFIG_ADDRESSES:
+    case CONFIG_OUTPUT_LIMITS:
+    case CONFIG_SAVE_POINTS:
+    case CONFIG_PERCENTILES:
+    case CONFIG_SHUTDOWN: return true;
+    default: return false;
+    }
 }
 
 static bool parse_words(struct config *config, const struct config_directive *directive,
                         const struct slice *words, size_t count, sds *error) {
-    if (directive->kind == CONFIG_ADDRESSES) return parse_addresses(config, words, count, error);
-    if (directive->kind == CONFIG_OUTPUT_LIMITS)
-        return parse_output_limits(config, words, count, error);
-    if (directive->kind == CONFIG_PERCENTILES)
-        return parse_percentiles(string_at(config, directive), words, count, error);
-    return parse_save_points(string_at(config, directive), words, count, error);
+    void *place = place_of(config, directive);
+    switch (directive->kind) {
+    case CONFIG_ADDRESSES: return parse_addresses(config, words, count, error);
+    case CONFIG_OUTPUT_LIMITS: return parse_output_limits(config, words, count, error);
+    case CONFIG_PERCENTILES: return parse_percentiles(place, words, count, error);
+    case CONFIG_SHUTDOWN: return parse_shutdown(place, directive->choices, words, count, error);
+    default: return parse_save_points(place, words, count, error);
+    }
 }
 
 /* Words of one argument, separated by blanks. Returns how many; more than WORDS_MAX are not
@@ -265,9 +295,26 @@ bool config_set(struct config *config, const struct config_directive *directive,
     case CONFIG_ENUM:
         return parse_enum(number_at(config, directive), directive->choices, values[0], error);
     case CONFIG_STRING: set_string(string_at(config, directive), values[0]); return true;
+    case CONFIG_FILENAME:
+        return parse_filename(string_at(config, directive), directive->name, values[0], error);
     case CONFIG_EVENTS: return parse_events(number_at(config, directive), values[0], error);
     default: return parse_number(config, directive, values[0], error);
     }
+}
+
+bool config_set_line(struct config *config, const struct config_directive *directive,
+                     const struct slice *values, size_t count, bool again, sds *error) {
+    if (directive->kind != CONFIG_SAVE_POINTS || !again)
+        return config_set(config, directive, values, count, error);
+    sds *place = string_at(config, directive);
+    sds before = sds_new(sds_slice(*place));
+    bool done = config_set(config, directive, values, count, error);
+    if (done && sds_len(before) > 0 && sds_len(*place) > 0) {
+        before = sds_append(sds_append_cstr(before, " "), sds_slice(*place));
+        set_string(place, sds_slice(before));
+    }
+    sds_free(before);
+    return done;
 }
 
 /* --- Values to texts --- */
@@ -283,6 +330,17 @@ static sds append_output_limits(const struct output_limit *limits, sds out) {
         out = sds_append_format(
             out, "%s %llu %llu %lld", names[i], (unsigned long long)limits[i].hard_bytes,
             (unsigned long long)limits[i].soft_bytes, (long long)limits[i].soft_seconds);
+    return out;
+}
+
+/* Every option that is set; the one that means none, if none is. */
+static sds append_shutdown(int64_t options, const struct config_choice *choices, sds out) {
+    const char *blank = "";
+    for (const struct config_choice *choice = choices; choice->name; choice++) {
+        if (choice->value ? !(options & choice->value) : options) continue;
+        out = sds_append_format(out, "%s%s", blank, choice->name);
+        blank = " ";
+    }
     return out;
 }
 
@@ -311,8 +369,10 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_ENUM:
         return sds_append_cstr(out, choice_name(directive->choices, *(int64_t *)place));
     case CONFIG_STRING:
+    case CONFIG_FILENAME:
     case CONFIG_SAVE_POINTS:
     case CONFIG_PERCENTILES: return sds_append(out, sds_slice(*(sds *)place));
+    case CONFIG_SHUTDOWN: return append_shutdown(*(int64_t *)place, directive->choices, out);
     case CONFIG_ADDRESSES: return append_addresses(config, out);
     case CONFIG_OUTPUT_LIMITS: return append_output_limits(config->output_limits, out);
     case CONFIG_EVENTS: return notify_append(out, (uint32_t) * (int64_t *)place);
@@ -323,8 +383,8 @@ sds config_append_value(const struct config *config, const struct config_directi
 /* --- The whole --- */
 
 static bool owns_string(const struct config_directive *directive) {
-    return directive->kind == CONFIG_STRING || directive->kind == CONFIG_SAVE_POINTS ||
-           directive->kind == CONFIG_PERCENTILES;
+    return directive->kind == CONFIG_STRING || directive->kind == CONFIG_FILENAME ||
+           directive->kind == CONFIG_SAVE_POINTS || directive->kind == CONFIG_PERCENTILES;
 }
 
 void config_init(struct config *config) {
@@ -373,12 +433,34 @@ const struct config_directive *config_find(struct slice name) {
     return NULL;
 }
 
+bool config_directive_set_has(const struct config_directive_set *set,
+                              const struct config_directive *directive) {
+    size_t index = config_directive_index(directive);
+    return set->words[index / 64] >> index % 64 & 1;
+}
+
+bool config_directive_set_add(struct config_directive_set *set,
+                              const struct config_directive *directive) {
+    size_t index = config_directive_index(directive);
+    if (config_directive_set_has(set, directive)) return false;
+    set->words[index / 64] |= UINT64_C(1) << index % 64;
+    return true;
+}
+
 const char *config_name(const struct config_directive *directive) {
     return directive->name;
 }
 
 bool config_is_mutable(const struct config_directive *directive) {
     return !(directive->flags & CONFIG_IMMUTABLE);
+}
+
+bool config_is_protected(const struct config_directive *directive) {
+    return directive->flags & CONFIG_PROTECTED;
+}
+
+bool config_is_hidden(const struct config_directive *directive) {
+    return directive->flags & CONFIG_HIDDEN;
 }
 
 bool config_same_value(const struct config *a, const struct config *b,

@@ -16,7 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum debug_access { DEBUG_ACCESS_NO, DEBUG_ACCESS_LOCAL, DEBUG_ACCESS_YES };
+/* Who may use a dangerous command. */
+enum config_access { CONFIG_ACCESS_NO, CONFIG_ACCESS_LOCAL, CONFIG_ACCESS_YES };
+
+/* How the server is to be ended: SHUTDOWN's words, and shutdown-on-sigterm's. None of them: saved
+ * if there are save points. */
+enum shutdown_option {
+    SHUTDOWN_SAVE = 1 << 0,
+    SHUTDOWN_NOSAVE = 1 << 1,
+    SHUTDOWN_NOW = 1 << 2,
+    SHUTDOWN_FORCE = 1 << 3, /* even if saving fails */
+    SHUTDOWN_ABORT = 1 << 4  /* not one of the directives' words */
+};
 
 /* client-output-buffer-limit, by class of client. */
 enum client_class {
@@ -54,7 +65,10 @@ struct config {
     int64_t proto_max_bulk_len;
     int64_t client_query_buffer_limit;
     struct output_limit output_limits[CLIENT_CLASS_COUNT];
-    int64_t enable_debug_command; /* enum debug_access */
+    int64_t enable_debug_command;     /* enum config_access */
+    int64_t enable_protected_configs; /* enum config_access */
+    int64_t shutdown_on_sigint;       /* enum shutdown_option */
+    int64_t shutdown_on_sigterm;
     int64_t list_max_listpack_size;
     int64_t list_compress_depth;
     int64_t notify_keyspace_events; /* enum event_class and enum notify_flag */
@@ -79,9 +93,22 @@ struct config {
     bool lazyfree_user_del;   /* DEL */
     bool lazyfree_user_flush; /* FLUSHDB and FLUSHALL that say neither SYNC nor ASYNC */
 
+    /* Saving and loading. */
+    sds dir;        /* the working directory; absolute as soon as it is in effect */
+    sds dbfilename; /* in it */
+    sds save;       /* save points: pairs of seconds and changes, "" = none */
+    bool stop_writes_on_bgsave_error;
+    bool rdbcompression;
+    bool rdbchecksum;
+    bool rdb_save_incremental_fsync;
+    bool rdb_skip_unknown_types;
+    bool rdb_del_sync_files;
+    int64_t rdb_key_save_delay; /* microseconds; negative: so many keys in a microsecond */
+    int64_t key_load_delay;     /* the same */
+    int64_t loading_process_events_interval_bytes;
+
     /* Facts that clients ask for and that cannot be otherwise: their directives accept the
      * default only. */
-    sds save;
     bool appendonly;
 };
 
@@ -137,12 +164,29 @@ struct config_directive; /* a row of the table */
 const struct config_directive *config_directives(size_t *count);
 size_t config_directive_index(const struct config_directive *directive);
 
+/* A set of directives; all zero is an empty one. */
+struct config_directive_set {
+    uint64_t words[2];
+};
+
+/* Puts a directive into a set; false when it is there already. */
+bool config_directive_set_add(struct config_directive_set *set,
+                              const struct config_directive *directive);
+bool config_directive_set_has(const struct config_directive_set *set,
+                              const struct config_directive *directive);
+
 /* By name, in any case; NULL when unknown. */
 const struct config_directive *config_find(struct slice name);
 const char *config_name(const struct config_directive *directive);
 
 /* Can CONFIG SET change it? */
 bool config_is_mutable(const struct config_directive *directive);
+
+/* May CONFIG SET change it only for who enable-protected-configs allows it? */
+bool config_is_protected(const struct config_directive *directive);
+
+/* Is it shown only to who asks for it by its full name? */
+bool config_is_hidden(const struct config_directive *directive);
 
 /* Appends the value's text as CONFIG GET shows it. */
 sds config_append_value(const struct config *config, const struct config_directive *directive,
@@ -153,6 +197,11 @@ sds config_append_value(const struct config *config, const struct config_directi
  * when the values are not valid. */
 bool config_set(struct config *config, const struct config_directive *directive,
                 const struct slice *values, size_t count, sds *error);
+
+/* The same for a line of a configuration. `again`: there was one of this directive before. Then the
+ * save points of both are in force, unless there are none in this one. */
+bool config_set_line(struct config *config, const struct config_directive *directive,
+                     const struct slice *values, size_t count, bool again, sds *error);
 
 /* Is the value one that this server can do? Only of directives whose default is a fact (see
  * struct config) is it not. */

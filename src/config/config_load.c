@@ -23,10 +23,11 @@ enum { INCLUDE_DEPTH_MAX = 16, READ_SIZE = 16 * 1024 };
 struct loader {
     struct config *config;
     struct config_source *source;
-    const char *name;    /* of what is being read: a path, or a phrase */
-    size_t line;         /* number of the line being read; 0 on the command line */
-    int depth;           /* files around this one */
-    struct slice *words; /* of the line being read, without the directive's name */
+    const char *name;                 /* of what is being read: a path, or a phrase */
+    size_t line;                      /* number of the line being read; 0 on the command line */
+    int depth;                        /* files around this one */
+    struct config_directive_set seen; /* have had a line */
+    struct slice *words;              /* of the line being read, without the directive's name */
     size_t word_count;
     size_t word_capacity;
     sds *error;
@@ -123,7 +124,9 @@ static bool include(struct loader *loader, struct slice line) {
 static bool set_directive(struct loader *loader, const struct config_directive *directive,
                           struct slice line) {
     sds reason = NULL;
-    if (!config_set(loader->config, directive, loader->words, loader->word_count, &reason)) {
+    bool again = !config_directive_set_add(&loader->seen, directive);
+    if (!config_set_line(loader->config, directive, loader->words, loader->word_count, again,
+                         &reason)) {
         bad_line(loader, line, reason);
         sds_free(reason);
         return false;

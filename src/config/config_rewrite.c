@@ -19,16 +19,11 @@
 
 enum { WORDS_MAX = 64 };
 
-/* Sets of directives, by their index. */
 struct survey {
-    uint64_t present;   /* have a line */
-    uint64_t different; /* the file's value is not the one in force */
-    bool marker;        /* the marker's line is there */
+    struct config_directive_set present;   /* have a line */
+    struct config_directive_set different; /* the file's value is not the one in force */
+    bool marker;                           /* the marker's line is there */
 };
-
-static uint64_t bit(const struct config_directive *directive) {
-    return UINT64_C(1) << config_directive_index(directive);
-}
 
 /* --- Reading lines --- */
 
@@ -48,8 +43,10 @@ static struct slice without_carriage_return(struct slice line) {
 }
 
 /* The directive that a line sets, which is never an alias; NULL for comments, other directives,
- * and what is not understood. When `values` is given the line is also applied to it. */
-static const struct config_directive *read_line(struct slice line, struct config *values) {
+ * and what is not understood. When `values` is given the line is also applied to it; `seen` are the
+ * directives that had one before. */
+static const struct config_directive *read_line(struct slice line, struct config *values,
+                                                const struct config_directive_set *seen) {
     sds copy = sds_new(without_carriage_return(line));
     char *at = copy;
     char *end = copy + sds_len(copy);
@@ -62,8 +59,11 @@ static const struct config_directive *read_line(struct slice line, struct config
         directive = config_find(words[0]);
     if (directive && directive->flags & CONFIG_ALIAS) directive--;
     sds error = NULL;
-    if (directive && values && !config_set(values, directive, words + 1, count - 1, &error))
-        sds_free(error);
+    if (directive && values) {
+        bool again = config_directive_set_has(seen, directive);
+        config_set_line(values, directive, words + 1, count - 1, again, &error);
+    }
+    sds_free(error);
     sds_free(copy);
     return directive;
 }
@@ -74,8 +74,8 @@ static struct survey survey_text(const struct config *config, struct slice text)
     config_init(&of_file);
     while (text.len > 0) {
         struct slice line = take_line(&text);
-        const struct config_directive *directive = read_line(line, &of_file);
-        if (directive) survey.present |= bit(directive);
+        const struct config_directive *directive = read_line(line, &of_file, &survey.present);
+        if (directive) config_directive_set_add(&survey.present, directive);
         if (slice_equal(without_carriage_return(line), SLICE(MARKER))) survey.marker = true;
     }
     for (size_t i = 0; i < config_table_count; i++) {
@@ -83,7 +83,8 @@ static struct survey survey_text(const struct config *config, struct slice text)
         /* What is fixed may stand otherwise in the file: the line was ignored and is none of our
          * business. */
         if (directive->flags & (CONFIG_FIXED | CONFIG_ALIAS)) continue;
-        if (!config_same_value(config, &of_file, directive)) survey.different |= bit(directive);
+        if (!config_same_value(config, &of_file, directive))
+            config_directive_set_add(&survey.different, directive);
     }
     config_free(&of_file);
     return survey;
@@ -130,6 +131,10 @@ static sds append_output_limits(sds out, const struct config *config) {
     return out;
 }
 
+static sds append_save_points(sds out, sds points) {
+    return sds_len(points) > 0 ? sds_append(out, sds_slice(points)) : sds_append_cstr(out, "\"\"");
+}
+
 /* The value as CONFIG GET shows it, as one word. */
 static sds append_value_word(sds out, const struct config *config,
                              const struct config_directive *directive) {
@@ -150,7 +155,9 @@ static sds append_directive(sds out, const struct config *config,
         else
             out = append_memory(out, (uint64_t) * (const int64_t *)place);
         break;
-    case CONFIG_STRING: out = append_word(out, sds_slice(*(const sds *)place)); break;
+    case CONFIG_STRING:
+    case CONFIG_FILENAME: out = append_word(out, sds_slice(*(const sds *)place)); break;
+    case CONFIG_SAVE_POINTS: out = append_save_points(out, *(const sds *)place); break;
     case CONFIG_ADDRESSES: out = append_addresses(out, config); break;
     case CONFIG_OUTPUT_LIMITS: out = append_output_limits(out, config); break;
     case CONFIG_EVENTS:
@@ -164,7 +171,8 @@ static sds append_missing(sds out, const struct config *config, const struct sur
     bool marker = survey->marker;
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_directive *directive = &config_table[i];
-        if (survey->present & bit(directive) || !(survey->different & bit(directive))) continue;
+        if (config_directive_set_has(&survey->present, directive)) continue;
+        if (!config_directive_set_has(&survey->different, directive)) continue;
         if (!marker) out = sds_append_cstr(out, sds_len(out) > 0 ? "\n" MARKER "\n" : MARKER "\n");
         marker = true;
         out = append_directive(out, config, directive);
@@ -174,16 +182,15 @@ static sds append_missing(sds out, const struct config *config, const struct sur
 
 sds config_rewrite_text(const struct config *config, struct slice old) {
     struct survey survey = survey_text(config, old);
-    uint64_t written = 0;
+    struct config_directive_set written = {0};
     sds out = sds_new(SLICE(""));
     while (old.len > 0) {
         struct slice line = take_line(&old);
-        const struct config_directive *directive = read_line(line, NULL);
-        if (!directive || !(survey.different & bit(directive))) {
+        const struct config_directive *directive = read_line(line, NULL, NULL);
+        if (!directive || !config_directive_set_has(&survey.different, directive)) {
             out = sds_append_cstr(sds_append(out, line), "\n");
-        } else if (!(written & bit(directive))) {
+        } else if (config_directive_set_add(&written, directive)) {
             out = append_directive(out, config, directive);
-            written |= bit(directive);
         }
     }
     return append_missing(out, config, &survey);

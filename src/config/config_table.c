@@ -12,8 +12,13 @@ static const struct config_choice log_levels[] = {
     {"warning", LOG_WARNING}, {"nothing", LOG_NOTHING}, {NULL, 0},
 };
 
-static const struct config_choice debug_accesses[] = {
-    {"no", DEBUG_ACCESS_NO}, {"yes", DEBUG_ACCESS_YES}, {"local", DEBUG_ACCESS_LOCAL}, {NULL, 0},
+static const struct config_choice accesses[] = {
+    {"no", CONFIG_ACCESS_NO}, {"yes", CONFIG_ACCESS_YES}, {"local", CONFIG_ACCESS_LOCAL}, {NULL, 0},
+};
+
+static const struct config_choice shutdown_options[] = {
+    {"default", 0}, {"save", SHUTDOWN_SAVE}, {"nosave", SHUTDOWN_NOSAVE}, {"now", SHUTDOWN_NOW},
+    {"force", SHUTDOWN_FORCE}, {NULL, 0},
 };
 
 static const struct config_choice eviction_policies[] = {
@@ -60,7 +65,13 @@ const struct config_directive config_table[] = {
      NULL},
     {"hz", CONFIG_INTEGER, CONFIG_CLAMPED, AT(hz), 1, 500, "10", EFFECT_TIMER, NULL},
     {"enable-debug-command", CONFIG_ENUM, CONFIG_IMMUTABLE, AT(enable_debug_command), 0, 0, "no",
-     EFFECT_NONE, debug_accesses},
+     EFFECT_NONE, accesses},
+    {"enable-protected-configs", CONFIG_ENUM, CONFIG_IMMUTABLE, AT(enable_protected_configs), 0, 0,
+     "no", EFFECT_NONE, accesses},
+    {"shutdown-on-sigint", CONFIG_SHUTDOWN, 0, AT(shutdown_on_sigint), 0, 0, "default", EFFECT_NONE,
+     shutdown_options},
+    {"shutdown-on-sigterm", CONFIG_SHUTDOWN, 0, AT(shutdown_on_sigterm), 0, 0, "default",
+     EFFECT_NONE, shutdown_options},
 
     /* Lists. */
     {"list-max-listpack-size", CONFIG_INTEGER, 0, AT(list_max_listpack_size), INT32_MIN, INT32_MAX,
@@ -109,8 +120,28 @@ const struct config_directive config_table[] = {
     {"latency-tracking-info-percentiles", CONFIG_PERCENTILES, 0, AT(latency_percentiles), 0, 0,
      "50 99 99.9", EFFECT_NONE, NULL},
 
+    /* Saving and loading. */
+    {"dir", CONFIG_STRING, CONFIG_PROTECTED, AT(dir), 0, 0, "./", EFFECT_DIR, NULL},
+    {"dbfilename", CONFIG_FILENAME, CONFIG_PROTECTED, AT(dbfilename), 0, 0, "dump.rdb", EFFECT_NONE,
+     NULL},
+    {"save", CONFIG_SAVE_POINTS, 0, AT(save), 0, 0, "3600 1 300 100 60 10000", EFFECT_SAVE, NULL},
+    {"stop-writes-on-bgsave-error", CONFIG_BOOL, 0, AT(stop_writes_on_bgsave_error), 0, 0, "yes",
+     EFFECT_SAVE, NULL},
+    {"rdbcompression", CONFIG_BOOL, 0, AT(rdbcompression), 0, 0, "yes", EFFECT_NONE, NULL},
+    {"rdbchecksum", CONFIG_BOOL, CONFIG_IMMUTABLE, AT(rdbchecksum), 0, 0, "yes", EFFECT_NONE, NULL},
+    {"rdb-save-incremental-fsync", CONFIG_BOOL, 0, AT(rdb_save_incremental_fsync), 0, 0, "yes",
+     EFFECT_NONE, NULL},
+    {"rdb-skip-unknown-types", CONFIG_BOOL, 0, AT(rdb_skip_unknown_types), 0, 0, "no", EFFECT_NONE,
+     NULL},
+    {"rdb-del-sync-files", CONFIG_BOOL, 0, AT(rdb_del_sync_files), 0, 0, "no", EFFECT_NONE, NULL},
+    {"rdb-key-save-delay", CONFIG_INTEGER, CONFIG_HIDDEN, AT(rdb_key_save_delay), INT32_MIN,
+     INT32_MAX, "0", EFFECT_NONE, NULL},
+    {"key-load-delay", CONFIG_INTEGER, CONFIG_HIDDEN, AT(key_load_delay), INT32_MIN, INT32_MAX, "0",
+     EFFECT_NONE, NULL},
+    {"loading-process-events-interval-bytes", CONFIG_INTEGER, CONFIG_HIDDEN,
+     AT(loading_process_events_interval_bytes), 1024, INT32_MAX, "2097152", EFFECT_NONE, NULL},
+
     /* Facts. */
-    {"save", CONFIG_SAVE_POINTS, CONFIG_FIXED, AT(save), 0, 0, "", EFFECT_NONE, NULL},
     {"appendonly", CONFIG_BOOL, CONFIG_FIXED, AT(appendonly), 0, 0, "no", EFFECT_NONE, NULL},
 };
 
@@ -122,7 +153,7 @@ static_assert(sizeof(config_table) / sizeof(config_table[0]) <= CONFIG_DIRECTIVE
  * notice. */
 static const char *const serious_names[] = {
     "aclfile", "appendfilename", "appenddirname", "appendfsync", "bind-source-addr",
-    "cluster-enabled", "dbfilename", "dir", "loadmodule", "masterauth", "masteruser",
+    "cluster-enabled", "loadmodule", "masterauth", "masteruser",
     "min-replicas-to-write", "min-slaves-to-write", "rename-command", "replicaof", "slaveof",
     "syslog-enabled", "tls-port", "tls-cluster", "tls-replication", "user",
 };
@@ -143,16 +174,15 @@ static const char *const harmless_names[] = {
     "cluster-preferred-endpoint-type", "cluster-replica-no-failover",
     "cluster-replica-validity-factor", "cluster-require-full-coverage", "cluster-slave-no-failover",
     "cluster-slave-validity-factor", "crash-log-enabled", "crash-memcheck-enabled", "disable-thp",
-    "dynamic-hz", "enable-module-command", "enable-protected-configs", "hash-max-listpack-entries",
+    "dynamic-hz", "enable-module-command", "hash-max-listpack-entries",
     "hash-max-listpack-value", "hash-max-ziplist-entries", "hash-max-ziplist-value",
     "hll-sparse-max-bytes", "ignore-warnings", "io-threads", "io-threads-do-reads",
-    "jemalloc-bg-thread", "key-load-delay", "lazyexpire-nested-arbitrary-keys",
-    "list-max-ziplist-entries", "list-max-ziplist-value", "loading-process-events-interval-bytes",
+    "jemalloc-bg-thread", "lazyexpire-nested-arbitrary-keys",
+    "list-max-ziplist-entries", "list-max-ziplist-value",
     "locale-collate", "lua-enable-deprecated-api", "lua-replicate-commands", "lua-time-limit",
     "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle", "min-replicas-max-lag",
     "min-slaves-max-lag", "no-appendfsync-on-rewrite", "oom-score-adj", "oom-score-adj-values",
-    "proc-title-template", "propagation-error-behavior", "rdb-del-sync-files", "rdb-key-save-delay",
-    "rdb-save-incremental-fsync", "rdbchecksum", "rdbcompression", "repl-backlog-size",
+    "proc-title-template", "propagation-error-behavior", "repl-backlog-size",
     "repl-backlog-ttl", "repl-disable-tcp-nodelay", "repl-diskless-load", "repl-diskless-sync",
     "repl-diskless-sync-delay", "repl-diskless-sync-max-replicas", "repl-diskless-sync-period",
     "repl-ping-replica-period", "repl-ping-slave-period", "repl-timeout", "replica-announce-ip",
@@ -160,10 +190,10 @@ static const char *const harmless_names[] = {
     "replica-ignore-maxmemory", "replica-lazy-flush", "replica-priority", "replica-read-only",
     "replica-serve-stale-data", "sanitize-dump-payload", "server-cpulist", "server_cpulist",
     "set-max-intset-entries", "set-max-listpack-entries", "set-max-listpack-value",
-    "set-proc-title", "shutdown-on-sigint", "shutdown-on-sigterm", "shutdown-timeout",
+    "set-proc-title", "shutdown-timeout",
     "slave-announce-ip", "slave-announce-port", "slave-ignore-maxmemory", "slave-lazy-flush",
     "slave-priority", "slave-read-only", "slave-serve-stale-data", "socket-mark-id",
-    "stop-writes-on-bgsave-error", "stream-node-max-bytes", "stream-node-max-entries", "supervised",
+    "stream-node-max-bytes", "stream-node-max-entries", "supervised",
     "syslog-facility", "syslog-ident", "tls-auth-clients", "tls-ca-cert-dir", "tls-ca-cert-file",
     "tls-cert-file", "tls-ciphers", "tls-ciphersuites", "tls-client-cert-file",
     "tls-client-key-file", "tls-client-key-file-pass", "tls-dh-params-file", "tls-key-file",

@@ -12,10 +12,12 @@ enum config_kind {
     CONFIG_MEMORY,        /* int64_t bytes, written with an optional unit */
     CONFIG_ENUM,          /* int64_t, one of `choices` */
     CONFIG_STRING,        /* sds */
+    CONFIG_FILENAME,      /* sds; no path */
     CONFIG_ADDRESSES,     /* config.bind */
     CONFIG_OUTPUT_LIMITS, /* config.output_limits: class hard soft seconds … */
     CONFIG_SAVE_POINTS,   /* sds; pairs of seconds and changes, or nothing */
     CONFIG_EVENTS,        /* int64_t; letters of notify-keyspace-events */
+    CONFIG_SHUTDOWN,      /* int64_t; enum shutdown_option, words of `choices` */
     CONFIG_PERCENTILES    /* sds; numbers from 0 to 100, or nothing */
 };
 
@@ -24,7 +26,9 @@ enum config_flag {
     CONFIG_CLAMPED = 1 << 1,   /* a number outside the limits is taken as the nearest inside */
     CONFIG_FIXED = 1 << 2,     /* the default is the only value that is supported */
     CONFIG_ALIAS = 1 << 3,     /* another name of the row before it */
-    CONFIG_PERCENT = 1 << 4    /* a memory value may be given in per cent, kept negated */
+    CONFIG_PERCENT = 1 << 4,   /* a memory value may be given in per cent, kept negated */
+    CONFIG_PROTECTED = 1 << 5, /* CONFIG SET needs enable-protected-configs */
+    CONFIG_HIDDEN = 1 << 6     /* for tests: patterns do not find it */
 };
 
 /* What must happen when a value changed while the server runs. */
@@ -39,7 +43,9 @@ enum config_effect {
     EFFECT_MAXMEMORY,
     EFFECT_MAXMEMORY_CLIENTS,
     EFFECT_EVICTION,
-    EFFECT_SLOW
+    EFFECT_SLOW,
+    EFFECT_DIR,
+    EFFECT_SAVE
 };
 
 struct config_choice {
@@ -59,8 +65,8 @@ struct config_directive {
     const struct config_choice *choices;
 };
 
-/* At most this many rows, so that a set of rows is one word. */
-enum { CONFIG_DIRECTIVES_MAX = 64 };
+/* At most this many rows, so that a set of rows is two words. */
+enum { CONFIG_DIRECTIVES_MAX = 128 };
 
 extern const struct config_directive config_table[];
 extern const size_t config_table_count;

@@ -28,8 +28,9 @@ enum command_flag {
     COMMAND_MOVABLE_KEYS = 1 << 13, /* key positions depend on arguments: keys.numkeys */
     COMMAND_CONTAINER = 1 << 14,    /* has subcommands */
     COMMAND_SUBCOMMAND = 1 << 15,
-    COMMAND_MAY_REPLICATE = 1 << 16, /* held back and refused like one that writes; not shown */
-    COMMAND_SKIP_SLOWLOG = 1 << 17   /* what it runs is noted, not it (EXEC) */
+    COMMAND_MAY_REPLICATE = 1 << 16,   /* held back and refused like one that writes; not shown */
+    COMMAND_SKIP_SLOWLOG = 1 << 17,    /* what it runs is noted, not it (EXEC) */
+    COMMAND_NO_ASYNC_LOADING = 1 << 18 /* shown only: replicas may load beside their old data */
 };
 
 /* What a command does with its keys (COMMAND INFO key specifications). */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "config/config_table.h"
+#include "durability/save.h"
 #include "server/cron.h"
 #include "server/evict.h"
 #include "server/limits.h"
@@ -10,6 +11,8 @@
 #include "server/slow.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <unistd.h>
 
 /* What the fields of struct quicklist_limits can hold; beyond it the directives mean no more. */
 enum { FILL_MIN = -5, FILL_MAX = INT16_MAX, DEPTH_MAX = UINT16_MAX };
@@ -63,6 +66,21 @@ static void apply_maxmemory(void) {
     evict_configure();
 }
 
+/* Goes there, and keeps the absolute path. False with errno set. */
+static bool enter_dir(void) {
+    char path[PATH_MAX];
+    if (chdir(server.config.dir) != 0 || !getcwd(path, sizeof(path))) return false;
+    sds_free(server.config.dir);
+    server.config.dir = sds_new(slice_of_cstr(path));
+    return true;
+}
+
+static bool apply_dir(sds *error) {
+    if (enter_dir()) return true;
+    *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
+    return false;
+}
+
 bool config_apply_change(const struct config_directive *directive, void *arg, sds *error) {
     (void)arg;
     switch (directive->effect) {
@@ -77,12 +95,19 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_MAXMEMORY_CLIENTS: evict_account_clients(); break;
     case EFFECT_EVICTION: evict_configure(); break;
     case EFFECT_SLOW: slow_configure(); break;
+    case EFFECT_DIR: return apply_dir(error);
+    case EFFECT_SAVE: save_configure(); break;
     }
     return true;
 }
 
 bool config_apply_at_start(sds *error) {
     log_set_level((enum log_level)server.config.loglevel);
+    if (!enter_dir()) {
+        *error = sds_append_format(sds_new(SLICE("")), "Can't chdir to '%s': %s", server.config.dir,
+                                   strerror(errno));
+        return false;
+    }
     if (!log_set_file(server.config.logfile)) {
         *error = sds_append_format(sds_new(SLICE("")), "Can't open the log file %s: %s",
                                    server.config.logfile, strerror(errno));

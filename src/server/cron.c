@@ -64,10 +64,13 @@ static void tick(void *arg) {
     size_t used = mem_used();
     if (used > server.stats.peak_memory) server.stats.peak_memory = used;
     decay_memory();
-    expire_tick();
-    evict_tick();
     close_idle_sessions();
     check_output_limits();
+    if (server.refusing & REFUSING_LOADING) return;
+    expire_tick();
+    evict_tick();
+    child_tick();
+    save_tick();
 }
 
 void cron_start(void) {

@@ -162,6 +162,26 @@ static bool is_out_of_memory(struct session *session, const struct command *comm
     return true;
 }
 
+/* Are such commands refused at the moment? If so the error is answered. PING is refused with
+ * those that write, so that who watches the server learns of it. */
+static bool is_refused(struct session *session, const struct command *command) {
+    static const char unsaved[] =
+        "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist "
+        "to disk. Commands that may modify the data set are disabled, because this instance is "
+        "configured to report errors during writes if RDB snapshotting fails "
+        "(stop-writes-on-bgsave-error option). Please check the Redis logs for details about the "
+        "RDB error.";
+    uint32_t flags = flags_of(session, command);
+    const char *error = NULL;
+    if (server.refusing & REFUSING_UNSAVED &&
+        (flags & COMMAND_WRITE || command->run == ping_command))
+        error = unsaved;
+    if (server.refusing & REFUSING_LOADING && !(flags & COMMAND_LOADING))
+        error = "LOADING Redis is loading the dataset in memory";
+    if (error) reject(session, &server.reply, command, error);
+    return error;
+}
+
 /* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
  * reply to a command that waits is still to come: session_tell drops it. `before`: the session's
  * flags when the command came; EXEC takes back by itself what CLIENT REPLY in its queue asks
@@ -269,6 +289,9 @@ bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
     const struct command *command = resolve(session, &server.reply, argv, argc);
     if (command) session->last_command = command;
     if (!command || (before && !is_allowed(session, &server.reply, command))) {
+        count_error(&server.reply, begin);
+        transaction_abort(session);
+    } else if (server.refusing && is_refused(session, command)) {
         count_error(&server.reply, begin);
         transaction_abort(session);
     } else if (server.pause_until_ms && pause_holds(flags_of(session, command))) {

@@ -29,6 +29,15 @@ uint32_t evict_fresh_clock(void) {
     return server.eviction.lru_clock;
 }
 
+uint32_t evict_given_clock(int64_t idle_s, int64_t frequency) {
+    const struct eviction_rules *rules = &server.eviction;
+    if (eviction_is_lfu(rules->policy) && frequency >= 0)
+        return access_lfu_make(rules->lfu_minute, (uint32_t)frequency & ACCESS_LFU_MAX);
+    if (eviction_is_lru(rules->policy) && idle_s >= 0)
+        return access_lru_before(rules->lru_clock, idle_s);
+    return evict_fresh_clock();
+}
+
 /* --- Time --- */
 
 /* How long keys are evicted at a stretch: in a straight line up to a tenacity of 10, which is

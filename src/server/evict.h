@@ -32,6 +32,11 @@ void evict_reset_exceeded(void);
 /* The access bits of a key that was just made. */
 uint32_t evict_fresh_clock(void);
 
+/* Those of a key that has not been used for `idle_s` seconds, or whose LFU counter is `frequency`
+ * (0 … 255); -1 where that is not known. As the policy in force counts it; a fresh key's, if what
+ * it counts is not known. */
+uint32_t evict_given_clock(int64_t idle_s, int64_t frequency);
+
 /* --- Clients --- */
 
 /* Notes what a session takes by now. Called where that may have changed, while maxmemory-clients is

@@ -9,6 +9,7 @@ static const char *const names[LATENCY_KINDS] = {
     [LATENCY_EXPIRE_DELETE] = "expire-del",
     [LATENCY_EVICTION_CYCLE] = "eviction-cycle",
     [LATENCY_EVICTION_DELETE] = "eviction-del",
+    [LATENCY_FORK] = "fork",
 };
 
 const char *latency_kind_name(enum latency_kind kind) {

@@ -14,15 +14,16 @@
 enum { LATENCY_SAMPLES = 160 };
 
 enum latency_kind {
-    LATENCY_COMMAND,        /* "command": one that is not marked as fast */
-    LATENCY_FAST_COMMAND,   /* "fast-command" */
-    LATENCY_EXPIRE_CYCLE,   /* "expire-cycle": a stretch of the search for expired keys */
-    LATENCY_EXPIRE_DELETE,  /* "expire-del": one of them deleted */
-    LATENCY_EVICTION_CYCLE, /* "eviction-cycle": a stretch of eviction */
-    LATENCY_EVICTION_DELETE /* "eviction-del": one key evicted */
+    LATENCY_COMMAND,         /* "command": one that is not marked as fast */
+    LATENCY_FAST_COMMAND,    /* "fast-command" */
+    LATENCY_EXPIRE_CYCLE,    /* "expire-cycle": a stretch of the search for expired keys */
+    LATENCY_EXPIRE_DELETE,   /* "expire-del": one of them deleted */
+    LATENCY_EVICTION_CYCLE,  /* "eviction-cycle": a stretch of eviction */
+    LATENCY_EVICTION_DELETE, /* "eviction-del": one key evicted */
+    LATENCY_FORK             /* "fork": a child made */
 };
 
-enum { LATENCY_KINDS = LATENCY_EVICTION_DELETE + 1 };
+enum { LATENCY_KINDS = LATENCY_FORK + 1 };
 
 struct latency_sample {
     int64_t time_s; /* wall clock */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "durability/load.h"
 #include "server/config_apply.h"
 #include "server/daemon.h"
 #include "server/listeners.h"
@@ -104,14 +105,18 @@ int main(int argc, char **argv) {
         return fail(error);
     }
     write_pid_file();
-    listeners_announce();
-    daemon_ready();
-    server_run();
+    enum load_status loaded = load_at_start();
+    if (loaded == LOAD_DONE || loaded == LOAD_ABSENT) {
+        listeners_announce();
+        daemon_ready();
+        server_run();
+    }
     server_stop();
     if (pid_path()) unlink(pid_path());
 #ifdef PACKLIST_LIBC_MALLOC
     server_free(); /* so that a leak checker sees only real leaks */
 #endif
+    if (loaded == LOAD_FAILED) return fail("the data could not be loaded; the log says why");
     log_warning("Packlist is now ready to exit, bye bye...");
     return EXIT_SUCCESS;
 }

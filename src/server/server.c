@@ -55,15 +55,23 @@ static bool before_poll(void *arg) {
 
 static void on_signal(int signum, void *arg) {
     (void)arg;
-    log_warning("Received %s scheduling shutdown...", signum == SIGINT ? "SIGINT" : "SIGTERM");
-    server_shutdown(signum == SIGINT ? "SIGINT" : "SIGTERM");
+    bool interrupt = signum == SIGINT;
+    log_warning("Received %s scheduling shutdown...", interrupt ? "SIGINT" : "SIGTERM");
+    server_shutdown(
+        (int)(interrupt ? server.config.shutdown_on_sigint : server.config.shutdown_on_sigterm));
 }
 
-void server_shutdown(const char *why) {
-    if (server.shutting_down) return;
+bool server_shutdown(int options) {
+    if (server.shutting_down) return true;
+    log_warning("User requested shutdown...");
+    if (server.refusing & REFUSING_LOADING) options = SHUTDOWN_NOSAVE;
+    if (!save_at_end(options)) {
+        log_warning("Errors trying to shut down the server. Check the logs for more information.");
+        return false;
+    }
     server.shutting_down = true;
-    log_warning("User requested shutdown (%s)...", why);
     net_stop(server.net);
+    return true;
 }
 
 static void make_keyspaces(void) {
@@ -100,9 +108,10 @@ bool server_start(const char **error) {
     server.blocking = blocking_new(server.net, (int)server.config.databases);
     watches_init(&server.watches, (int)server.config.databases);
     pubsub_init(&server.pubsub);
+    save_start();
     net_on_before_poll(server.net, before_poll, NULL);
     if (!net_on_signal(server.net, SIGTERM, on_signal, NULL) ||
-        !net_on_signal(server.net, SIGINT, on_signal, NULL)) {
+        !net_on_signal(server.net, SIGINT, on_signal, NULL) || !child_start_watching()) {
         *error = "cannot watch for signals";
         return false;
     }
@@ -134,6 +143,7 @@ void server_free(void) {
     lazyfree_finish();
     for (int64_t i = 0; i < server.config.databases; i++) keyspace_free(server.keyspaces[i]);
     mem_free(server.keyspaces);
+    save_stop();
     stats_free(&server.stats);
     slowlog_reset(&server.slowlog);
     latency_forget_all(&server.latency);

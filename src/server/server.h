@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "ds/quicklist.h"
+#include "durability/durability.h"
 #include "net/listener.h"
 #include "net/net.h"
 #include "resp/parser.h"
@@ -25,6 +26,12 @@
 
 /* The version of Redis whose commands and replies clients may count on. */
 #define PACKLIST_REDIS_VERSION "7.2.4"
+
+/* Why commands are refused at the moment. */
+enum refusal {
+    REFUSING_LOADING = 1 << 0, /* all that need the data: it is being loaded */
+    REFUSING_UNSAVED = 1 << 1  /* those that write: what they wrote could not be saved */
+};
 
 struct server {
     struct config config;
@@ -55,6 +62,8 @@ struct server {
     uint64_t ticks_per_ms;
     uint64_t clock_due; /* clock_ticks when a batch that lasts must read the wall clock again */
     uint64_t dirty;     /* changes since the start */
+    uint32_t refusing;  /* enum refusal; 0 nearly always */
+    struct durability durability;
     uint64_t next_session_id;
     struct eviction_rules eviction; /* with the time, for entries' access bits */
     struct random random;           /* for choices that need no secrecy */
@@ -81,8 +90,9 @@ int64_t server_bulk_max(void);
  * reply and no arguments. */
 struct call server_call(int database);
 
-/* Ends the process in order after the current turn of the loop: listeners closed, pid file and
- * socket removed. */
-void server_shutdown(const char *why);
+/* Ends the process in order after the current turn of the loop: data saved as the options (enum
+ * shutdown_option) or else the save points ask for, listeners closed, pid file and socket removed.
+ * False when the data could not be saved: then it goes on. */
+bool server_shutdown(int options);
 
 #endif

@@ -419,6 +419,11 @@ bool session_check_name(struct call *call, struct slice name, const char *what) 
     return true;
 }
 
+bool session_has_access(const struct session *session, int64_t access) {
+    if (access == CONFIG_ACCESS_LOCAL) return session->marks & SESSION_LOCAL;
+    return access == CONFIG_ACCESS_YES;
+}
+
 size_t session_allocated(const struct session *session) {
     struct conn *conn = conn_of_session((struct session *)session);
     size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_pending_output(conn);

@@ -122,6 +122,9 @@ void session_set_name(struct session *session, struct slice name);
  * "ERR <what> cannot contain spaces, newlines or special characters." and returns false. */
 bool session_check_name(struct call *call, struct slice name, const char *what);
 
+/* Is it among those to whom a directive gives access (enum config_access)? */
+bool session_has_access(const struct session *session, int64_t access);
+
 /* Checks the output limits of its class; closes the session when over. */
 void session_check_output_limit(struct session *session);
 

@@ -35,6 +35,13 @@ static inline uint32_t access_lru_idle(uint32_t clock, uint32_t now) {
     return (now - clock) & ACCESS_MASK;
 }
 
+/* The bits of what was used so many seconds before `now`; at most as long ago as they can tell. */
+static inline uint32_t access_lru_before(uint32_t now, int64_t seconds) {
+    const int64_t most_s = (int64_t)ACCESS_MASK * ACCESS_LRU_TICK_MS / 1000;
+    int64_t ticks = (seconds < most_s ? seconds : most_s) * 1000 / ACCESS_LRU_TICK_MS;
+    return (now - (uint32_t)ticks) & ACCESS_MASK;
+}
+
 static inline int64_t access_lru_idle_seconds(uint32_t clock, uint32_t now) {
     return (int64_t)access_lru_idle(clock, now) * ACCESS_LRU_TICK_MS / 1000;
 }

@@ -21,9 +21,13 @@ enum eviction_policy {
     EVICTION_NONE
 };
 
-/* Does it read the access bits as LFU? Are only keys with an expiry evicted? */
+/* Does it read the access bits as LFU? As LRU? Are only keys with an expiry evicted? */
 static inline bool eviction_is_lfu(enum eviction_policy policy) {
     return policy == EVICTION_VOLATILE_LFU || policy == EVICTION_ALLKEYS_LFU;
+}
+
+static inline bool eviction_is_lru(enum eviction_policy policy) {
+    return policy == EVICTION_VOLATILE_LRU || policy == EVICTION_ALLKEYS_LRU;
 }
 
 static inline bool eviction_is_volatile(enum eviction_policy policy) {

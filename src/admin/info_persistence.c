@@ -1,0 +1,93 @@
+#include "admin/info_persistence.h"
+
+#include "server/server.h"
+
+typedef unsigned long long figure; /* what %llu prints */
+
+/* --- A child that runs --- */
+
+static sds append_child(sds out) {
+    struct child *child = &server.durability.child;
+    child_tick();
+    bool runs = child->pid;
+    double percent = 0;
+    if (runs && child->keys_total)
+        percent = 100.0 * (double)child->keys_done / (double)child->keys_total;
+    return sds_append_format(
+        out,
+        "current_cow_peak:%zu\r\n"
+        "current_cow_size:%zu\r\n"
+        "current_cow_size_age:%lld\r\n"
+        "current_fork_perc:%.2f\r\n"
+        "current_save_keys_processed:%llu\r\n"
+        "current_save_keys_total:%llu\r\n",
+        runs ? child->cow_peak : 0, runs ? child->cow_size : 0,
+        runs && child->cow_ms ? (long long)(server.now_ms - child->cow_ms) / 1000 : 0, percent,
+        runs ? (figure)child->keys_done : 0, runs ? (figure)child->keys_total : 0);
+}
+
+/* --- RDB --- */
+
+static sds append_rdb(sds out) {
+    const struct save *save = &server.durability.save;
+    const struct load *load = &server.durability.load;
+    bool runs = save_is_running();
+    int64_t now_s = server.now_ms / 1000;
+    return sds_append_format(out,
+                             "rdb_changes_since_last_save:%llu\r\n"
+                             "rdb_bgsave_in_progress:%d\r\n"
+                             "rdb_last_save_time:%lld\r\n"
+                             "rdb_last_bgsave_status:%s\r\n"
+                             "rdb_last_bgsave_time_sec:%lld\r\n"
+                             "rdb_current_bgsave_time_sec:%lld\r\n"
+                             "rdb_saves:%llu\r\n"
+                             "rdb_last_cow_size:%zu\r\n"
+                             "rdb_last_load_keys_expired:%llu\r\n"
+                             "rdb_last_load_keys_loaded:%llu\r\n",
+                             (figure)save_changes(), runs, (long long)save->saved_s,
+                             save->failed ? "err" : "ok", (long long)save->last_seconds,
+                             runs ? (long long)(now_s - save->begun_s) : -1, (figure)save->saves,
+                             save->last_cow_size, (figure)load->keys_expired,
+                             (figure)load->keys_loaded);
+}
+
+/* --- AOF: there is none --- */
+
+static sds append_aof(sds out) {
+    return sds_append_cstr(out, "aof_enabled:0\r\n"
+                                "aof_rewrite_in_progress:0\r\n"
+                                "aof_rewrite_scheduled:0\r\n"
+                                "aof_last_rewrite_time_sec:-1\r\n"
+                                "aof_current_rewrite_time_sec:-1\r\n"
+                                "aof_last_bgrewrite_status:ok\r\n"
+                                "aof_rewrites:0\r\n"
+                                "aof_rewrites_consecutive_failures:0\r\n"
+                                "aof_last_write_status:ok\r\n"
+                                "aof_last_cow_size:0\r\n"
+                                "module_fork_in_progress:0\r\n"
+                                "module_fork_last_cow_size:0\r\n");
+}
+
+/* --- Loading --- */
+
+static sds append_loading(sds out) {
+    const struct load *load = &server.durability.load;
+    if (!load->running) return out;
+    return sds_append_format(out,
+                             "loading_start_time:%lld\r\n"
+                             "loading_total_bytes:%llu\r\n"
+                             "loading_rdb_used_mem:%llu\r\n"
+                             "loading_loaded_bytes:%llu\r\n"
+                             "loading_loaded_perc:%.2f\r\n"
+                             "loading_eta_seconds:%lld\r\n",
+                             (long long)load->begin_s, (figure)load->total_bytes,
+                             (figure)load->used_memory, (figure)load->loaded_bytes, load_percent(),
+                             (long long)load_seconds_left());
+}
+
+sds info_append_persistence(sds out) {
+    out =
+        sds_append_format(out, "loading:%d\r\nasync_loading:0\r\n", server.durability.load.running);
+    out = append_rdb(append_child(out));
+    return append_loading(append_aof(out));
+}

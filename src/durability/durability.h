@@ -1,0 +1,15 @@
+/* durability: the state of this room, which lives in struct server. */
+#ifndef PACKLIST_DURABILITY_DURABILITY_H
+#define PACKLIST_DURABILITY_DURABILITY_H
+
+#include "durability/child.h"
+#include "durability/load.h"
+#include "durability/save.h"
+
+struct durability {
+    struct child child;
+    struct save save;
+    struct load load;
+};
+
+#endif

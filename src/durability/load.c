@@ -1,0 +1,266 @@
+#include "durability/load.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "durability/key_delay.h"
+#include "server/blocking.h"
+#include "server/evict.h"
+#include "server/server.h"
+#include "types/value.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    SERVE_EVERY_US = 50000, /* clients, or sooner, after so many bytes that a directive says */
+    LOG_EVERY_US = 2000000,
+    KEYS_PER_LOOK = 64, /* at the time */
+    SKIPPED_SHOWN = 10  /* keys that are left out are named in the log, but not all */
+};
+
+static struct load *load(void) {
+    return &server.durability.load;
+}
+
+/* --- Progress --- */
+
+double load_percent(void) {
+    if (load()->total_bytes == 0) return 100;
+    double percent = 100.0 * (double)load()->loaded_bytes / (double)load()->total_bytes;
+    return percent < 100 ? percent : 100;
+}
+
+int64_t load_seconds_left(void) {
+    double percent = load_percent();
+    if (load()->loaded_bytes == 0) return 1;
+    double elapsed_s = (double)(clock_monotonic_us() - load()->begin_us) / 1e6;
+    return (int64_t)(elapsed_s * (100 - percent) / percent);
+}
+
+void load_begin(const char *name, uint64_t total_bytes, bool serves) {
+    int64_t now_us = clock_monotonic_us();
+    *load() = (struct load){
+        .running = true,
+        .serves = serves,
+        .name = name,
+        .begin_us = now_us,
+        .begin_s = clock_wall_ms() / 1000,
+        .total_bytes = total_bytes,
+        .served_us = now_us,
+        .logged_us = now_us,
+    };
+    server.refusing |= REFUSING_LOADING;
+    server_update_clock();
+}
+
+void load_end(void) {
+    load()->running = false;
+    server.refusing &= ~(uint32_t)REFUSING_LOADING;
+}
+
+static void log_progress(int64_t now_us) {
+    load()->logged_us = now_us;
+    log_notice("Loading %s: %.1f%% of %llu MB, about %lld seconds left", load()->name,
+               load_percent(), (unsigned long long)(load()->total_bytes >> 20),
+               (long long)load_seconds_left());
+}
+
+static bool serve(int64_t now_us) {
+    load()->served_bytes = load()->loaded_bytes;
+    load()->served_us = now_us;
+    if (now_us - load()->logged_us >= LOG_EVERY_US) log_progress(now_us);
+    if (load()->serves) {
+        server_update_clock();
+        net_poll(server.net);
+    }
+    return !server.shutting_down;
+}
+
+bool load_note_offset(uint64_t offset) {
+    load()->loaded_bytes = offset;
+    uint64_t interval = (uint64_t)server.config.loading_process_events_interval_bytes;
+    int64_t now_us = clock_monotonic_us();
+    bool due = load()->loaded_bytes - load()->served_bytes >= interval ||
+               now_us - load()->served_us >= SERVE_EVERY_US;
+    return due ? serve(now_us) : !server.shutting_down;
+}
+
+bool load_note_key(uint64_t offset) {
+    load()->loaded_bytes = offset;
+    key_delay(server.config.key_load_delay, ++load()->keys_seen);
+    if (load()->keys_seen % KEYS_PER_LOOK && !server.config.key_load_delay) return true;
+    int64_t now_us = clock_monotonic_us();
+    return now_us - load()->served_us < SERVE_EVERY_US || serve(now_us);
+}
+
+/* --- Items --- */
+
+struct loader {
+    struct rdb_file *file;
+    unsigned flags;
+    int database;
+    uint64_t skipped;
+};
+
+static bool note_key(struct loader *loader) {
+    if (load_note_key(rdb_file_offset(loader->file))) return true;
+    return rdb_reader_fail(&loader->file->reader, "the server is to end");
+}
+
+static bool select_database(struct loader *loader, uint64_t number) {
+    if (number >= (uint64_t)server.config.databases)
+        return rdb_reader_fail(&loader->file->reader,
+                               "database %llu, but the server has %lld (directive databases)",
+                               (unsigned long long)number, (long long)server.config.databases);
+    loader->database = (int)number;
+    return true;
+}
+
+static bool refuse_duplicate(struct loader *loader, struct slice key) {
+    sds shown = sds_append_quoted(sds_new(SLICE("")), key);
+    rdb_reader_fail(&loader->file->reader, "key %s is in the database already", shown);
+    sds_free(shown);
+    return false;
+}
+
+static uint32_t clock_of(struct rdb_usage usage) {
+    int64_t value = usage.value > INT64_MAX ? INT64_MAX : (int64_t)usage.value;
+    return evict_given_clock(usage.kind == RDB_USAGE_IDLE ? value : -1,
+                             usage.kind == RDB_USAGE_FREQUENCY ? value : -1);
+}
+
+/* Takes the entry over. */
+static bool add_entry(struct loader *loader, const struct rdb_file_item *item) {
+    struct entry *entry = item->entry;
+    int64_t expiry_ms = entry_expiry(entry);
+    if (expiry_ms >= 0 && server.now_ms > expiry_ms) {
+        load()->keys_expired++;
+        value_free(entry);
+        return note_key(loader);
+    }
+    struct keyspace *keyspace = server.keyspaces[loader->database];
+    struct keyref ref = keyspace_find(keyspace, entry_key(entry));
+    if (ref.entry && !(loader->flags & LOAD_REPLACE)) {
+        bool refused = refuse_duplicate(loader, entry_key(entry));
+        value_free(entry);
+        return refused;
+    }
+    if (ref.entry) keyspace_delete(&ref);
+    entry_set_clock(entry, clock_of(item->usage));
+    keyspace_add(&ref, entry);
+    load()->keys_loaded++;
+    return note_key(loader);
+}
+
+static void note_fact(const struct rdb_file_item *item) {
+    int64_t number = 0;
+    number_parse_int64(item->text, &number);
+    if (slice_is(item->name, "redis-ver")) {
+        log_notice("Loading RDB produced by version %.*s", slice_precision(item->text),
+                   item->text.ptr);
+    } else if (slice_is(item->name, "ctime")) {
+        log_notice("RDB age %lld seconds", (long long)(server.now_ms / 1000 - number));
+    } else if (slice_is(item->name, "used-mem")) {
+        load()->used_memory = (uint64_t)number;
+        log_notice("RDB memory usage when created %.2f Mb", (double)number / (1024 * 1024));
+    }
+}
+
+static void note_skipped(struct loader *loader, const struct rdb_file_item *item) {
+    if (++loader->skipped > SKIPPED_SHOWN) return;
+    sds key = sds_append_quoted(sds_new(SLICE("")), item->key);
+    log_warning("Left out: key %s of database %d, a %s", key, loader->database, item->type_name);
+    sds_free(key);
+}
+
+static bool take_item(struct loader *loader, const struct rdb_file_item *item) {
+    switch (item->kind) {
+    case RDB_ITEM_AUX: note_fact(item); return true;
+    case RDB_ITEM_DATABASE: return select_database(loader, item->database);
+    case RDB_ITEM_ENTRY: return add_entry(loader, item);
+    case RDB_ITEM_SKIPPED: note_skipped(loader, item); return true;
+    default: return true;
+    }
+}
+
+bool load_rdb_items(struct rdb_file *file, unsigned flags) {
+    struct loader loader = {.file = file, .flags = flags};
+    struct rdb_file_item item;
+    do {
+        if (!rdb_file_next(file, &item) || !take_item(&loader, &item)) return false;
+    } while (item.kind != RDB_ITEM_END);
+    if (loader.skipped > SKIPPED_SHOWN)
+        log_warning("Left out: %llu keys in all, of types that are not supported",
+                    (unsigned long long)loader.skipped);
+    return true;
+}
+
+/* --- Files --- */
+
+struct source {
+    int fd;
+    struct rdb_file file;
+};
+
+/* A struct rdb_source's read. Clients are served in between even within one large value. */
+static ssize_t read_source(void *arg, void *bytes, size_t room) {
+    struct source *source = arg;
+    if (!load_note_offset(rdb_file_offset(&source->file))) {
+        errno = ECANCELED;
+        return -1;
+    }
+    ssize_t n;
+    do n = read(source->fd, bytes, room);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static enum load_status load_open_file(int fd, const char *path, unsigned flags) {
+    struct rdb_file_options options = {
+        .values = {.list = server.list_limits},
+        .checksum = server.config.rdbchecksum,
+        .skip_unknown = server.config.rdb_skip_unknown_types,
+    };
+    struct stat facts = {0};
+    struct source source = {.fd = fd};
+    fstat(fd, &facts);
+    load_begin(path, (uint64_t)facts.st_size, flags & LOAD_SERVE);
+    rdb_file_start(&source.file, (struct rdb_source){read_source, &source}, &options);
+    enum load_status status = LOAD_DONE;
+    if (!load_rdb_items(&source.file, flags)) {
+        status = server.shutting_down ? LOAD_STOPPED : LOAD_FAILED;
+        log_warning("Error loading %s, at byte %llu of the file: %s", path,
+                    (unsigned long long)rdb_file_error_offset(&source.file),
+                    rdb_file_error(&source.file));
+    }
+    rdb_file_finish(&source.file);
+    load_end();
+    return status;
+}
+
+enum load_status load_rdb_file(const char *path, unsigned flags) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return LOAD_ABSENT;
+    if (fd < 0) {
+        log_warning("Can't open %s (in server root dir %s): %s", path, server.config.dir,
+                    strerror(errno));
+        return LOAD_FAILED;
+    }
+    enum load_status status = load_open_file(fd, path, flags);
+    close(fd);
+    if (status == LOAD_DONE)
+        log_notice("Done loading RDB, keys loaded: %llu, keys expired: %llu.",
+                   (unsigned long long)load()->keys_loaded,
+                   (unsigned long long)load()->keys_expired);
+    return status;
+}
+
+enum load_status load_at_start(void) {
+    enum load_status status = load_rdb_file(server.config.dbfilename, LOAD_SERVE);
+    if (status == LOAD_DONE)
+        log_notice("DB loaded from disk: %.3f seconds",
+                   (double)(clock_monotonic_us() - load()->begin_us) / 1e6);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* load: brings data back from the disk: when the server starts, and for DEBUG RELOAD.
+ *
+ * While the server starts, clients are served in between: they get -LOADING for all that needs the
+ * data, and see in INFO how far it is. */
+#ifndef PACKLIST_DURABILITY_LOAD_H
+#define PACKLIST_DURABILITY_LOAD_H
+
+#include "persist/rdb_file.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct load {
+    bool running;
+    bool serves; /* clients in between */
+    const char *name;
+    int64_t begin_us; /* monotonic */
+    int64_t begin_s;  /* wall clock */
+    uint64_t total_bytes;
+    uint64_t loaded_bytes;
+    uint64_t served_bytes; /* when clients were last served … */
+    int64_t served_us;     /* … and the time */
+    int64_t logged_us;
+    uint64_t used_memory; /* of the server that wrote the file, when it did */
+    uint64_t keys_seen;   /* by the last load: expired … */
+    uint64_t keys_expired;
+    uint64_t keys_loaded; /* … and not */
+};
+
+enum load_status {
+    LOAD_DONE,
+    LOAD_ABSENT, /* there is no such file */
+    LOAD_FAILED, /* the log says why; keys read before stay */
+    LOAD_STOPPED /* the server is to end */
+};
+
+enum load_flag {
+    LOAD_SERVE = 1 << 0,  /* serve clients in between; from outside any upcall only */
+    LOAD_REPLACE = 1 << 1 /* a key that is there already is replaced; else it is an error */
+};
+
+/* Loads what the configuration names, once at start. */
+enum load_status load_at_start(void);
+
+/* Adds the keys of an RDB file in the working directory. Keys whose time has come are left out. */
+enum load_status load_rdb_file(const char *path, unsigned flags);
+
+/* --- For loaders --- */
+
+/* The file `name` of so many bytes is being loaded, until load_end. `name` lives that long. */
+void load_begin(const char *name, uint64_t total_bytes, bool serves);
+void load_end(void);
+
+/* The file is read up to `offset`. Serves clients when that is due. False when the server is to
+ * end. For every 100 KB or so. */
+bool load_note_offset(uint64_t offset);
+
+/* The same after each key: cheap, as it does not look at the time each time. */
+bool load_note_key(uint64_t offset);
+
+/* Adds the items of an RDB file to the databases, to its end. False when it is bad: then the file
+ * has an error. */
+bool load_rdb_items(struct rdb_file *file, unsigned flags);
+
+/* 0 … 100; seconds that are left, by what it took so far. */
+double load_percent(void);
+int64_t load_seconds_left(void);
+
+#endif

@@ -1,0 +1,218 @@
+#include "durability/save.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "durability/child.h"
+#include "durability/disk_file.h"
+#include "durability/snapshot.h"
+#include "server/server.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { RETRY_AFTER_S = 5 };
+
+/* "temp-<pid>.rdb" */
+enum { TEMPORARY_MAX = 32 };
+
+static struct save *save(void) {
+    return &server.durability.save;
+}
+
+static int64_t now_s(void) {
+    return server.now_ms / 1000;
+}
+
+uint64_t save_changes(void) {
+    return server.dirty - save()->saved_dirty;
+}
+
+bool save_is_running(void) {
+    return server.durability.child.purpose == CHILD_RDB;
+}
+
+/* --- Configuration --- */
+
+static void update_refusal(void) {
+    bool refuses =
+        save()->failed && save()->point_count > 0 && server.config.stop_writes_on_bgsave_error;
+    if (refuses)
+        server.refusing |= REFUSING_UNSAVED;
+    else
+        server.refusing &= ~(uint32_t)REFUSING_UNSAVED;
+}
+
+/* The next word of a text that is separated by single blanks. */
+static int64_t take_number(const char **at) {
+    size_t len = strcspn(*at, " ");
+    int64_t number = 0;
+    number_parse_int64(slice_make(*at, len), &number);
+    *at += len + ((*at)[len] != 0);
+    return number;
+}
+
+void save_configure(void) {
+    const char *at = server.config.save;
+    size_t capacity = 0;
+    mem_free(save()->points);
+    save()->points = NULL;
+    save()->point_count = 0;
+    while (*at) {
+        if (save()->point_count == capacity)
+            save()->points = mem_grow(save()->points, &capacity, sizeof(struct save_point));
+        int64_t seconds = take_number(&at);
+        uint64_t changes = (uint64_t)take_number(&at);
+        save()->points[save()->point_count++] = (struct save_point){seconds, changes};
+    }
+    update_refusal();
+}
+
+void save_start(void) {
+    save()->last_seconds = -1;
+    save()->saved_s = now_s();
+    save_configure();
+}
+
+void save_stop(void) {
+    mem_free(save()->points);
+}
+
+/* --- Writing --- */
+
+static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
+    snprintf(name, TEMPORARY_MAX, "temp-%d.rdb", (int)pid);
+    return name;
+}
+
+/* In the server or in a child. */
+static bool write_snapshot(void) {
+    char temporary[TEMPORARY_MAX];
+    const char *name = server.config.dbfilename;
+    temporary_name(temporary, getpid());
+    if (!snapshot_write_file(temporary, server.config.rdb_save_incremental_fsync, false)) {
+        log_warning("Write error while saving the DB to %s (in server root dir %s): %s", temporary,
+                    server.config.dir, strerror(errno));
+        return false;
+    }
+    if (!disk_file_rename(temporary, name)) {
+        log_warning("Error moving temp DB file %s on the final destination %s (in server root dir "
+                    "%s): %s",
+                    temporary, name, server.config.dir, strerror(errno));
+        unlink(temporary);
+        return false;
+    }
+    log_notice("DB saved on disk");
+    return true;
+}
+
+static void note_saved(uint64_t dirty) {
+    save()->saved_dirty = dirty;
+    save()->saved_s = clock_wall_ms() / 1000;
+    save()->failed = false;
+    update_refusal();
+}
+
+bool save_now(void) {
+    if (!write_snapshot()) return false;
+    note_saved(server.dirty);
+    return true;
+}
+
+/* --- By a child --- */
+
+static bool run_child(void *arg) {
+    (void)arg;
+    bool done = write_snapshot();
+    child_report_end("RDB");
+    return done;
+}
+
+static void child_ended(const struct child_end *end) {
+    char temporary[TEMPORARY_MAX];
+    if (end->ok) {
+        log_notice("Background saving terminated with success");
+        note_saved(save()->begun_dirty);
+    } else if (end->signal) {
+        log_warning("Background saving terminated by signal %d", end->signal);
+        unlink(temporary_name(temporary, end->pid));
+    } else {
+        log_warning("Background saving error");
+    }
+    if (!end->ok && !end->was_killed) save()->failed = true;
+    save()->last_seconds = end->seconds;
+    save()->last_cow_size = end->cow_size;
+    update_refusal();
+}
+
+bool save_begin(void) {
+    save()->begun_dirty = server.dirty;
+    save()->begun_s = now_s();
+    save()->saves++;
+    save()->scheduled = false;
+    if (!child_start(CHILD_RDB, run_child, NULL, child_ended)) {
+        int error = errno;
+        log_warning("Can't save in background: fork: %s", strerror(error));
+        save()->failed = true;
+        update_refusal();
+        errno = error;
+        return false;
+    }
+    log_notice("Background saving started by pid %d", (int)server.durability.child.pid);
+    return true;
+}
+
+void save_schedule(void) {
+    save()->scheduled = true;
+}
+
+/* --- When --- */
+
+static const struct save_point *due_point(void) {
+    for (size_t i = 0; i < save()->point_count; i++) {
+        const struct save_point *point = &save()->points[i];
+        if (save_changes() >= point->changes && now_s() - save()->saved_s > point->seconds)
+            return point;
+    }
+    return NULL;
+}
+
+void save_tick(void) {
+    if (server.durability.child.pid) return;
+    if (save()->failed && now_s() - save()->begun_s <= RETRY_AFTER_S) return;
+    const struct save_point *point = due_point();
+    if (point)
+        log_notice("%llu changes in %lld seconds. Saving...", (unsigned long long)point->changes,
+                   (long long)point->seconds);
+    if (point || save()->scheduled) save_begin();
+}
+
+static void end_child(void) {
+    char temporary[TEMPORARY_MAX];
+    pid_t pid = server.durability.child.pid;
+    child_kill(CHILD_RDB);
+    unlink(temporary_name(temporary, pid));
+}
+
+void save_after_flush(void) {
+    if (save_is_running()) end_child();
+    if (save()->point_count > 0) save_now();
+}
+
+bool save_at_end(int options) {
+    if (save_is_running()) {
+        log_warning("There is a child saving an .rdb. Killing it!");
+        end_child();
+    }
+    bool wanted = options & SHUTDOWN_SAVE || save()->point_count > 0;
+    if (!wanted || options & SHUTDOWN_NOSAVE) return true;
+    log_notice("Saving the final RDB snapshot before exiting.");
+    if (save_now()) return true;
+    if (options & SHUTDOWN_FORCE) {
+        log_warning("Error trying to save the DB. Exit anyway.");
+        return true;
+    }
+    log_warning("Error trying to save the DB, can't exit.");
+    return false;
+}

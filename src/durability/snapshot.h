@@ -1,0 +1,12 @@
+/* snapshot: every key of every database, as an RDB file. */
+#ifndef PACKLIST_DURABILITY_SNAPSHOT_H
+#define PACKLIST_DURABILITY_SNAPSHOT_H
+
+#include <stdbool.h>
+
+/* Writes the file at `path` in the working directory and waits until it has reached the disk. False
+ * when that cannot be: errno says why, and what is left of the file is removed. `aof_base`: it
+ * begins an append-only file. Called in the server or in a child, where it reports. O(data). */
+bool snapshot_write_file(const char *path, bool incremental, bool aof_base);
+
+#endif
