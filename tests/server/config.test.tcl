@@ -1,7 +1,7 @@
 # CONFIG: looking at directives, changing them, keeping the changes.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
-server_start
+server_start {enable-protected-configs yes}
 
 # Every directive: its default, whether CONFIG SET may change it, values it takes as {given shown …}, and values
 # that it refuses. The defaults of port, bind and what the framework sets are not looked at.
@@ -31,6 +31,11 @@ set directives {
     databases                  16                   no  {}                              {}
     hz                         10                   yes {100 100 0 1 100000 500 10 10}  {abc ""}
     enable-debug-command       yes                  no  {}                              {}
+    enable-protected-configs   yes                  no  {}                              {}
+    shutdown-on-sigint         default              yes {{save now} {save now} {FORCE nosave} {nosave force}
+                                                         {default now} now default default}
+                                                        {"" abort {save nosave}}
+    shutdown-on-sigterm        default              yes {nosave nosave default default} {"" abort}
     list-max-listpack-size     -2                   yes {128 128 -5 -5 0 0}             {abc "" 1.5}
     list-max-ziplist-size      -2                   yes {64 64 -1 -1}                   {abc}
     list-compress-depth        0                    yes {3 3 0 0}                       {-1 abc}
@@ -45,6 +50,16 @@ set directives {
     active-expire-effort       1                    yes {10 10 1 1}                     {0 11 abc}
     slowlog-log-slower-than    10000                yes {-1 -1 0 0 10000 10000}         {-2 abc 1.5}
     slowlog-max-len            128                  yes {0 0 1000000 1000000 128 128}   {-1 abc}
+    dir                        {*}                  yes {}                              {"" /nosuch /dev/null}
+    dbfilename                 dump.rdb             yes {x.rdb x.rdb "" "" dump.rdb dump.rdb} {a/b /x}
+    save                       {}                   yes {{900 1 300 10} {900 1 300 10} {60 0} {60 0} {} {}}
+                                                        {900 {0 1} {a b} {1 -1}}
+    stop-writes-on-bgsave-error yes                 yes {no no yes yes}                 {1 ""}
+    rdbcompression             yes                  yes {no no yes yes}                 {1 ""}
+    rdbchecksum                yes                  no  {}                              {}
+    rdb-save-incremental-fsync yes                  yes {no no yes yes}                 {1 ""}
+    rdb-skip-unknown-types     no                   yes {yes yes no no}                 {1 ""}
+    rdb-del-sync-files         no                   yes {yes yes no no}                 {1 ""}
     latency-monitor-threshold  0                    yes {100 100 0 0}                   {-1 abc}
     latency-tracking           yes                  yes {no no yes yes}                 {1 ""}
     latency-tracking-info-percentiles {50 99 99.9}  yes {"" "" {0 5.50 99.12345678 100.0} {0 5.5 99.123457 100}
@@ -95,9 +110,14 @@ check "CONFIG GET takes several patterns and shows a directive once" {
     assert_equal [llength $found] 4
     list [dict get $found hz] [dict get $found databases]
 } {10 16}
-check "CONFIG GET tells clients that nothing is saved" {
+check "CONFIG GET tells what clients look for" {
     list [config_get save] [config_get appendonly] [config_get maxmemory] [config_get maxmemory-policy]
 } {{} no 0 noeviction}
+check "CONFIG GET shows hidden directives only to who knows their names" {
+    assert {[llength [r CONFIG GET key-load-dela?]] == 0}
+    list [config_get key-load-delay] [config_get rdb-key-save-delay] \
+        [config_get loading-process-events-interval-bytes]
+} {0 0 2097152}
 check_error "CONFIG GET needs a pattern" {r CONFIG GET} "ERR wrong number of arguments for 'config|get' command"
 
 # --- CONFIG SET
@@ -266,22 +286,24 @@ check_error "CONFIG needs a subcommand" {r CONFIG} "ERR wrong number of argument
 # --- CONFIG REWRITE
 
 # Lets a server start with this file, changes what `settings` say, rewrites: the file's text afterwards. PORT
-# stands for the port.
+# and FOLDER stand for the server's own.
 proc rewritten {text settings} {
     with_server {} {
         set path [$::current_server folder]/packlist.conf
-        write_file $path [string map [list PORT [$::current_server port]] $text]
+        set facts [list " PORT\n" " [$::current_server port]\n" " FOLDER\n" " [$::current_server folder]\n"]
+        write_file $path [string map $facts $text]
         foreach {name value} $settings {
             r CONFIG SET $name $value
         }
         assert_equal [typed CONFIG REWRITE] {simple OK}
-        return [string map [list " [$::current_server port]\n" " PORT\n"] [read_file $path]]
+        return [string map [lreverse $facts] [read_file $path]]
     }
 }
 
 set file {# A comment at the top.
 
 port PORT
+dir FOLDER
 # What it is good for.
 bind 127.0.0.1
 save ""

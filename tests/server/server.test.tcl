@@ -26,10 +26,6 @@ check "SHUTDOWN refuses options that make no sense and goes on" {
     r PING
 } PONG
 check_error "SHUTDOWN ABORT finds nothing to abort" {r SHUTDOWN ABORT} "ERR No shutdown in progress."
-check "SHUTDOWN SAVE says that nothing can be saved and goes on" {
-    assert {[string match "ERR The data cannot be saved*" [error_of {r SHUTDOWN SAVE}]]}
-    r PING
-} PONG
 foreach arguments {{} NOSAVE {NOW NOSAVE} {save force} FORCE} {
     check "SHUTDOWN $arguments ends the server in order and the connection with it" [string map [list @ $arguments] {
         with_server {} {

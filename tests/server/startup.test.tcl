@@ -3,8 +3,8 @@ source [file join [file dirname [file normalize [info script]]] lib packlist.tcl
 
 server_start
 
-# A server that is started with arguments of our choice, in which %port and %folder stand for its own. What
-# `stdin` holds comes on its standard input.
+# A server that is started in its folder with arguments of our choice, in which %port and %folder stand for its own.
+# What `stdin` holds comes on its standard input.
 oo::class create started_server {
     superclass server
     variable port folder process arguments stdin
@@ -18,8 +18,8 @@ oo::class create started_server {
     method spawn {} {
         set words [string map [list %port $port %folder $folder] $arguments]
         write_file $folder/stdin [string map [list %port $port %folder $folder] $stdin]
-        set process [open [list | setpriv --pdeathsig KILL -- sh -c {in=$1; shift; exec "$@" <$in} \
-            sh $folder/stdin $::server_binary {*}$words >>$folder/log 2>@1] w]
+        set process [open [list | setpriv --pdeathsig KILL -- sh -c {cd "$1"; shift; exec "$@" <stdin} \
+            sh $folder $::server_binary {*}$words >>$folder/log 2>@1] w]
     }
 }
 
@@ -131,17 +131,17 @@ check_in 2 "include reads other files, by name or pattern" {
     }
 } {11 2 22}
 check_in 2 "directives of Redis that do not apply are logged and ignored" {
-    set path [config_file "appendfsync always\ncluster-enabled no\nrepl-backlog-size 1mb\nsave 900 1 300 10\n\
-        appendonly yes\nrdbcompression no\ntls-port 0\n"]
+    set path [config_file "appendfsync always\ncluster-enabled no\nrepl-backlog-size 1mb\n\
+        appendonly yes\ntls-port 0\n"]
     with_arguments [list $path --port %port] "" {
         assert_equal [r PING] PONG
-        foreach {line name} {1 appendfsync 2 cluster-enabled 3 repl-backlog-size 4 save 5 appendonly
-                             6 rdbcompression 7 tls-port} {
+        foreach {line name} {1 appendfsync 2 cluster-enabled 3 repl-backlog-size 4 appendonly
+                             5 tls-port} {
             assert {[regexp -line "$path:$line: '$name'.*ignored" [$current_server log]]}
         }
-        list [config_get save] [config_get appendonly]
+        config_get appendonly
     }
-} {{} no}
+} no
 check_in 2 "the configuration that comes with the server starts it and has the defaults" {
     set ours [read_file $repository/redis.conf]
     with_arguments [list $repository/redis.conf --port %port] "" {
@@ -155,7 +155,7 @@ check_in 2 "the configuration that comes with the server starts it and has the d
             assert_equal [list $name $value] [list $name [dict get $without $name]]
         }
         # Every directive is explained there.
-        if {$name ni {list-max-ziplist-size dir save appendonly}} {
+        if {$name ni {list-max-ziplist-size appendonly}} {
             assert {[regexp -line "^(# )?$name " $ours]}
         }
     }
@@ -371,7 +371,7 @@ check_in 2 "maxclients over what the system allows is lowered, and the log says 
     # Root could raise even the hard limit.
     set humbly [expr {[exec id -u] == 0 ? {setpriv --bounding-set=-sys_resource} : {env}}]
     set process [open [list | setpriv --pdeathsig KILL -- sh -c {ulimit -n 100; exec "$@"} sh {*}$humbly \
-        $server_binary --port $port --maxclients 5000 --logfile $path.log] w]
+        $server_binary --port $port --maxclients 5000 --logfile $path.log --save ""] w]
     try {
         wait_until {![catch {set c [client new 127.0.0.1 $port]}]} $start_timeout_ms
         set allowed [lindex [$c call CONFIG GET maxclients] 1]
@@ -387,7 +387,8 @@ check_in 2 "maxclients over what the system allows is lowered, and the log says 
 check_in 2 "daemonize leaves the terminal and goes on alone" {
     set folder [$current_server folder]
     set port [free_port]
-    lassign [run_apart [list --port $port --daemonize yes --pidfile $folder/daemon.pid --logfile $folder/daemon.log]] \
+    lassign [run_apart [list --port $port --daemonize yes --pidfile $folder/daemon.pid --logfile $folder/daemon.log \
+        --dir $folder]] \
         status output errors
     assert_equal [list $status $output $errors] {0 {} {}}
     wait_until {![catch {set c [client new 127.0.0.1 $port]}]} $start_timeout_ms

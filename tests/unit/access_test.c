@@ -25,6 +25,21 @@ static void idle_seconds_are_counted_over_the_wrap(void **state) {
     }
 }
 
+static void the_past_is_as_far_away_as_it_was_said_to_be(void **state) {
+    (void)state;
+    const int64_t most_s = (int64_t)ACCESS_MASK * ACCESS_LRU_TICK_MS / 1000;
+    const uint32_t times[] = {0, 1, 12345, ACCESS_MASK};
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        for (int64_t seconds = 0; seconds < most_s; seconds = seconds * 2 + 1) {
+            uint32_t then = access_lru_before(times[i], seconds);
+            assert_true(then <= ACCESS_MASK);
+            assert_int_equal(access_lru_idle_seconds(then, times[i]), seconds);
+        }
+        uint32_t then = access_lru_before(times[i], INT64_MAX);
+        assert_int_equal(access_lru_idle_seconds(then, times[i]), most_s);
+    }
+}
+
 static void idle_time_is_finer_than_a_second(void **state) {
     (void)state;
     uint32_t then = access_lru_at(1000000);
@@ -97,6 +112,7 @@ static void a_use_begins_with_what_decay_has_left(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_seconds_are_counted_over_the_wrap),
+        cmocka_unit_test(the_past_is_as_far_away_as_it_was_said_to_be),
         cmocka_unit_test(idle_time_is_finer_than_a_second),
         cmocka_unit_test(an_lfu_counter_falls_with_time),
         cmocka_unit_test(an_lfu_counter_grows_with_the_root_of_uses),

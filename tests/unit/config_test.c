@@ -84,7 +84,9 @@ static void defaults_are_those_of_redis(void **state) {
     assert_value(config, "client-output-buffer-limit",
                  "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60");
     assert_value(config, "list-max-listpack-size", "-2");
-    assert_value(config, "save", "");
+    assert_value(config, "save", "3600 1 300 100 60 10000");
+    assert_value(config, "dbfilename", "dump.rdb");
+    assert_value(config, "stop-writes-on-bgsave-error", "yes");
     assert_value(config, "appendonly", "no");
     assert_value(config, "maxmemory", "0");
     assert_value(config, "maxmemory-policy", "noeviction");
@@ -157,6 +159,13 @@ static void lists_of_words(void **state) {
     refuse(config, "save", "900", "Invalid save parameters");
     refuse(config, "save", "0 1", "Invalid save parameters");
     refuse(config, "save", "a b", "Invalid save parameters");
+    accept(config, "save", "", "");
+    accept(config, "shutdown-on-sigterm", "FORCE save now", "save now force");
+    refuse(config, "shutdown-on-sigterm", "save nosave",
+           "shutdown options SAVE and NOSAVE can't be used simultaneously");
+    refuse(config, "shutdown-on-sigterm", "abort",
+           "argument(s) must be one of the following: default, save, nosave, now, force");
+    accept(config, "shutdown-on-sigterm", "default", "default");
     char many[256];
     memset(many, ' ', sizeof(many));
     for (size_t i = 0; i < sizeof(many); i += 2) many[i] = '1';
@@ -245,12 +254,12 @@ static void a_bad_line_is_named(void **state) {
 
 static void foreign_directives_are_noted(void **state) {
     struct fixture *fixture = *state;
-    read_text(fixture, "rdbcompression yes\nrename-command CONFIG \"\"\n\nappendonly yes\n"
-                       "maxmemory 100mb\nsave \"\"\nmaxmemory-policy allkeys-lru\n");
+    read_text(fixture, "set-proc-title yes\nrename-command CONFIG \"\"\n\nappendonly yes\n"
+                       "maxmemory 100mb\nmaxmemory-policy allkeys-lru\n");
     assert_int_equal(fixture->source.note_count, 3);
     const struct config_note *notes = fixture->source.notes;
     assert_string_equal(notes[0].text,
-                        "file:1: 'rdbcompression' does not apply here and is ignored");
+                        "file:1: 'set-proc-title' does not apply here and is ignored");
     assert_int_equal(notes[0].level, LOG_NOTICE);
     assert_string_equal(notes[1].text, "file:2: 'rename-command' is not supported and is ignored");
     assert_int_equal(notes[1].level, LOG_WARNING);
@@ -311,13 +320,25 @@ static void save_may_stand_alone(void **state) {
     sds error;
     assert_true(load(fixture, &error, "--save", "--port", "1", NULL));
     assert_value(&fixture->config, "port", "1");
+    assert_value(&fixture->config, "save", "");
     assert_true(load(fixture, &error, "--save", "", "--port", "2", "--save", NULL));
     assert_value(&fixture->config, "port", "2");
-    assert_int_equal(fixture->source.note_count, 0);
-    assert_true(load(fixture, &error, "--save", "900", "1", NULL));
-    assert_int_equal(fixture->source.note_count, 1);
-    assert_string_equal(fixture->source.notes[0].text,
-                        "the command line: 'save' is ignored: only the value '' is supported");
+    assert_value(&fixture->config, "save", "");
+}
+
+static void save_points_of_several_lines_count_together(void **state) {
+    struct fixture *fixture = *state;
+    sds error;
+    read_text(fixture, "save 900 1\nhz 10\nsave 300 10 60 100\n");
+    assert_value(&fixture->config, "save", "900 1 300 10 60 100");
+    read_text(fixture, "save 900 1\nsave \"\"\nsave 5 6\n");
+    assert_value(&fixture->config, "save", "5 6");
+    read_text(fixture, "save 900 1\nsave \"\"\n");
+    assert_value(&fixture->config, "save", "");
+    assert_true(load(fixture, &error, "--save", "1", "2", "--save", "3", "4", NULL));
+    assert_value(&fixture->config, "save", "1 2 3 4");
+    refuse_text(fixture, "save 1 2\nsave 3",
+                FATAL "2 of file\n>>> 'save 3'\nInvalid save parameters\n");
 }
 
 static void a_file_must_be_there(void **state) {
@@ -443,7 +464,7 @@ static void redis_conf_has_every_directive_at_its_default(void **state) {
     config_init(&defaults);
     for (size_t i = 0; i < config_table_count; i++) {
         assert_true(config_same_value(&fixture->config, &defaults, &config_table[i]));
-        if (config_table[i].flags & CONFIG_ALIAS) continue;
+        if (config_table[i].flags & (CONFIG_ALIAS | CONFIG_HIDDEN)) continue;
         sds line = sds_append_format(sds_new(SLICE("")), "\n%s ", config_table[i].name);
         sds comment = sds_append_format(sds_new(SLICE("")), "\n# %s ", config_table[i].name);
         if (!strstr(text, line) && !strstr(text, comment)) fail_msg("%s", config_table[i].name);
@@ -551,10 +572,21 @@ static void assert_rewritten(const struct config *config, const char *old, const
 static void lines_in_force_stay_as_they_are(void **state) {
     struct fixture *fixture = *state;
     static const char text[] = "# comment\n\n  PORT   7000\nproto-max-bulk-len 524288kb\r\n"
-                               "rdbcompression yes\nappendonly yes\nhz 9\nhz 20\n# end\n"
+                               "set-proc-title yes\nappendonly yes\nhz 9\nhz 20\n# end\n"
                                "list-max-ziplist-size 128\n";
     read_text(fixture, text);
     assert_rewritten(&fixture->config, text, text);
+}
+
+static void save_points_are_one_line(void **state) {
+    struct fixture *fixture = *state;
+    read_text(fixture, "save 900 1\nsave 300 10\n");
+    assert_rewritten(&fixture->config, "save 900 1\n#\nsave 300 10\n",
+                     "save 900 1\n#\nsave 300 10\n");
+    accept(&fixture->config, "save", "1 2 3 4", "1 2 3 4");
+    assert_rewritten(&fixture->config, "save 900 1\n#\nsave 300 10\n", "save 1 2 3 4\n#\n");
+    accept(&fixture->config, "save", "", "");
+    assert_rewritten(&fixture->config, "save 900 1\n", "save \"\"\n");
 }
 
 static void changed_lines_are_replaced_in_place(void **state) {
@@ -636,6 +668,7 @@ int main(void) {
         TEST(every_prefix_of_a_file_is_safe),
         TEST(options_are_directives),
         TEST(save_may_stand_alone),
+        TEST(save_points_of_several_lines_count_together),
         TEST(bad_options_are_named),
         TEST(a_file_must_be_there),
         TEST(standard_input_comes_before_the_options),
@@ -645,6 +678,7 @@ int main(void) {
         TEST(a_bad_value_changes_nothing),
         TEST(a_failing_effect_is_rolled_back),
         TEST(lines_in_force_stay_as_they_are),
+        TEST(save_points_are_one_line),
         TEST(changed_lines_are_replaced_in_place),
         TEST(new_values_are_appended),
         TEST(a_value_back_at_its_default_is_written),

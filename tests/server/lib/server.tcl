@@ -8,6 +8,8 @@
 #   $server port  pid  folder  log          facts; log is everything it wrote so far
 #   $server control INFO memory             a command over a connection kept for the framework
 #   $server restart                         stops it and starts it again with the same configuration and folder
+#   $server kill                            kills it, as a loss of power would
+#   $server launch_with {directive value …} starts it again after that, with directives changed
 #
 # The value of a directive is text as it stands in a configuration file. The binary is the environment's
 # PACKLIST_SERVER, else build/release/packlist-server. It dies with the test, whatever happens to the test.
@@ -154,6 +156,17 @@ oo::class create server {
 
     method restart {} {
         my halt
+        my launch
+    }
+
+    method kill {} {
+        exec kill -KILL [my pid]
+        my reap
+    }
+
+    # For tests in which the server has ended: starts it again, in the same folder, with directives changed.
+    method launch_with {changes} {
+        set directives [dict merge $directives $changes]
         my launch
     }
 

@@ -1,0 +1,252 @@
+# Loading: when the server starts, with clients served meanwhile, and DEBUG RELOAD; files that are bad.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start {enable-protected-configs yes}
+
+# --- Files
+
+# A file without a checksum that holds these items.
+proc rdb {args} {
+    return "REDIS0010[join $args {}]\xff[string repeat \0 8]"
+}
+
+proc rdb_text {text} {
+    return [binary format ca* [string length $text] $text]
+}
+
+proc rdb_string {key value} {
+    return \0[rdb_text $key][rdb_text $value]
+}
+
+proc rdb_set {key args} {
+    return \2[rdb_text $key][binary format c [llength $args]][join [lmap member $args {rdb_text $member}] ""]
+}
+
+proc rdb_select {database} {
+    return \xfe[binary format c $database]
+}
+
+proc write_data {bytes} {
+    write_file [$::current_server folder]/dump.rdb $bytes
+}
+
+# --- While it loads
+
+# A server with a file of many keys that it takes its time to load: it counts as started as soon as it listens.
+oo::class create loading_server {
+    superclass server
+    variable folder port control data
+
+    constructor {its_data directives} {
+        set data $its_data
+        next [dict merge {key-load-delay 20000 loading-process-events-interval-bytes 1024} $directives]
+    }
+
+    method spawn {} {
+        write_file $folder/dump.rdb $data
+        next
+    }
+
+    method connect_control {} {
+        set control [client new 127.0.0.1 $port]
+    }
+}
+
+set many_keys [rdb {*}[lmap i [lsearch -all [lrepeat 1000 x] x] {rdb_string key:$i value}]]
+
+proc while_loading {directives body} {
+    uplevel 1 [list with_started [list loading_server new $::many_keys $directives] $body]
+}
+
+check_in 2 "while data is loaded, what needs it is refused" {
+    while_loading {} {
+        set refused {}
+        foreach command {PING {GET key:1} {SET a b} {LPUSH l a} {BLPOP l 0} SAVE BGSAVE DBSIZE FLUSHALL} {
+            lappend refused [error_of {r {*}$command}]
+        }
+        r MULTI
+        lappend refused [error_of {r SET a b}]
+        assert_equal [error_of {r EXEC}] "EXECABORT Transaction discarded because of previous errors."
+        assert_equal [error_of {r DEBUG RELOAD}] "LOADING Redis is loading the dataset in memory"
+        assert_equal [error_of {r NOSUCH}] "ERR unknown command 'NOSUCH', with args beginning with: "
+        lsort -unique $refused
+    }
+} {{LOADING Redis is loading the dataset in memory}}
+check_in 2 "meanwhile clients can look around and change the configuration" {
+    while_loading {} {
+        assert {[string match "*cmd=client|list*" [r CLIENT LIST]]}
+        assert {abs([r LASTSAVE] - [clock seconds]) < 10}
+        assert_equal [r CONFIG SET hz 20] OK
+        assert {[llength [r COMMAND INFO GET]] == 1}
+        assert {[r TIME] > 0}
+        dict get [r HELLO] server
+    }
+} redis
+check_in 2 "INFO shows how far it is" {
+    while_loading {} {
+        assert_equal [info_field loading] 1
+        wait_until {[info_field loading_loaded_perc] > 0}
+        set percent [info_field loading_loaded_perc]
+        assert {$percent < 100 && [info_field loading_eta_seconds] >= 0}
+        assert_equal [info_field loading_total_bytes] [string length $many_keys]
+        assert {[info_field loading_loaded_bytes] < [info_field loading_total_bytes]}
+        assert {abs([info_field loading_start_time] - [clock seconds]) < 30}
+        wait_until {[info_field loading_loaded_perc] > $percent}
+        assert {[info_field rdb_last_load_keys_loaded] > 0}
+        r CONFIG SET key-load-delay 0
+        wait_until {[info_field loading] == 0}
+        assert {![regexp loading_loaded_perc [r INFO persistence]]}
+        assert_equal [list [r PING] [r DBSIZE] [info_field rdb_last_load_keys_loaded]] {PONG 1000 1000}
+        set log [$current_server log]
+        assert {[string match "*Done loading RDB, keys loaded: 1000, keys expired: 0.*" $log]}
+        regexp {DB loaded from disk: \d+\.\d+ seconds.*Ready to accept connections} $log
+    }
+} 1
+check_in 2 "the log shows how far it is" {
+    while_loading {} {
+        wait_until {[regexp {Loading dump.rdb: \d+\.\d% of \d+ MB, about \d+ seconds left} [$current_server log]]}
+    }
+}
+check_in 2 "a server that is to end while it loads does so at once, and leaves the file alone" {
+    foreach way {{exec kill -TERM [$current_server pid]} {r SHUTDOWN} {r SHUTDOWN SAVE} {r SHUTDOWN NOSAVE}} {
+        while_loading {save {3600 1}} {
+            catch $way
+            assert_equal [$current_server wait_exit] 0
+            assert_equal [read_file [$current_server folder]/dump.rdb] $many_keys
+        }
+    }
+}
+check_in 2 "nobody is served before his time: a client that waits gets what is there after" {
+    while_loading {} {
+        set c [client_open]
+        r CONFIG SET key-load-delay 0
+        wait_until {[info_field loading] == 0}
+        $c call GET key:999
+    }
+} value
+
+# --- Files that are bad
+
+# Starts a server with these bytes as its data: what the log says of them. It must not start, nor touch the file.
+proc failed_load {bytes args} {
+    set folder [temporary_folder]
+    write_file $folder/dump.rdb $bytes
+    set port [free_port]
+    lassign [server_run [list --port $port --dir $folder --logfile $folder/log --pidfile $folder/pid {*}$args]] \
+        status output
+    assert_equal [list $status $output] \
+        [list 1 "packlist-server: the data could not be loaded; the log says why"]
+    assert_equal [read_file $folder/dump.rdb] $bytes
+    assert_equal [lsort [glob -tails -directory $folder *]] {dump.rdb log}
+    set log [read_file $folder/log]
+    file delete -force $folder
+    assert {[regexp -line {# Error loading (dump.rdb, at byte \d+ of the file: .*)} $log _ text]}
+    return $text
+}
+
+check_in 2 "a file that is no snapshot stops the start" {
+    foreach bytes [list "" x "not a snapshot at all" "REDIS" "REDIS0099" REDIS0010] {
+        failed_load $bytes
+    }
+}
+check_in 2 "a truncated file stops the start, wherever it ends" {
+    set bytes [rdb [rdb_string a 1] [rdb_select 3] [rdb_string b 2]]
+    for {set len 9} {$len < [string length $bytes]} {incr len 3} {
+        failed_load [string range $bytes 0 $len-1]
+    }
+}
+check_in 2 "so does a wrong checksum" {
+    set bytes [string replace [rdb [rdb_string a 1]] end-7 end 12345678]
+    assert {[string match -nocase *checksum* [failed_load $bytes]]}
+    # … unless it is not to be looked at.
+    with_server {} {
+        write_data $bytes
+        $current_server kill
+        $current_server launch_with {rdbchecksum no}
+        r GET a
+    }
+} 1
+check_in 2 "so do keys of types that there are none of, with their names" {
+    string match "*my set*" [failed_load [rdb [rdb_string a 1] [rdb_set "my set" x y]]]
+} 1
+check_in 2 "rdb-skip-unknown-types leaves them out" {
+    with_server {} {
+        write_data [rdb [rdb_string a 1] [rdb_set "my set" x y] [rdb_select 2] [rdb_set other x] [rdb_string b 2]]
+        $current_server kill
+        $current_server launch_with {rdb-skip-unknown-types yes}
+        assert_equal [list [r GET a] [r DBSIZE] [r SELECT 2] [r GET b]] {1 1 OK 2}
+        assert {[string match "*Left out: key \"my set\" of database 0, a set*" [$current_server log]]}
+        string match "*Left out: key \"other\" of database 2, a set*" [$current_server log]
+    }
+} 1
+check_in 2 "so does a key that is there twice, and a database that is not there" {
+    assert {[string match {*"a" is in the database already} [failed_load [rdb [rdb_string a 1] [rdb_string a 2]]]]}
+    failed_load [rdb [rdb_select 9] [rdb_string a 1]] --databases 9
+} {*database 9, but the server has 9 (directive databases)} -match glob
+check_in 2 "a file that cannot be read stops the start" {
+    set folder [temporary_folder]
+    file mkdir $folder/dump.rdb
+    lassign [server_run [list --port [free_port] --dir $folder --logfile $folder/log]] status output
+    set log [read_file $folder/log]
+    file delete -force $folder
+    list $status [string match "*Error loading dump.rdb*: Is a directory*" $log]
+} {1 1}
+check_in 2 "without a file it starts empty" {
+    assert {![string match *oading* [$current_server log]]}
+    r DBSIZE
+} 0
+
+# --- DEBUG RELOAD
+
+check "DEBUG RELOAD saves and loads everything" {
+    r SET text x
+    r SET number 17 EX 1000
+    r RPUSH list a b c
+    r SELECT 5
+    r RPUSH large {*}[lrepeat 5000 element]
+    assert_equal [typed DEBUG RELOAD] {simple OK}
+    assert_equal [list [r LLEN large] [r SELECT 0] [r GET text] [r GET number] [r LRANGE list 0 -1] [r DBSIZE]] \
+        {5000 OK x 17 {a b c} 3}
+    assert {[r TTL number] > 990}
+    string match "*DB reloaded by DEBUG RELOAD*" [$current_server log]
+} 1
+check "DEBUG RELOAD NOSAVE brings back what is in the file" {
+    r SET a 1
+    r SAVE
+    r SET a 2
+    r SET b 2
+    r DEBUG RELOAD nosave
+    list [r GET a] [r EXISTS b]
+} {1 0}
+check "DEBUG RELOAD NOFLUSH keeps what is there; only MERGE lets the file replace it" {
+    r SET a 1
+    r SAVE
+    r SET a 2
+    r SET b 2
+    assert_equal [error_of {r DEBUG RELOAD NOSAVE NOFLUSH}] \
+        "ERR Error trying to load the RDB dump, check server logs."
+    assert_equal [list [r GET a] [r GET b]] {2 2}
+    assert_equal [r DEBUG RELOAD MERGE NOSAVE NOFLUSH] OK
+    list [r GET a] [r GET b]
+} {1 2}
+check "DEBUG RELOAD says when there is nothing to load, or nothing can be saved" {
+    file delete [$current_server folder]/dump.rdb
+    assert_equal [error_of {r DEBUG RELOAD NOSAVE}] "ERR Error trying to load the RDB dump, check server logs."
+    file mkdir [$current_server folder]/dump.rdb/folder
+    r SET a 1
+    set error [error_of {r DEBUG RELOAD}]
+    file delete -force [$current_server folder]/dump.rdb
+    list $error [r GET a]
+} {ERR 1}
+check "DEBUG RELOAD knows no other options" {error_of {r DEBUG RELOAD NOW}} \
+    "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options."
+check "who waits for a key is served when it is loaded" {
+    r RPUSH l a
+    r SAVE
+    r DEL l
+    set c [client_blocked BLPOP l 0]
+    r DEBUG RELOAD NOSAVE
+    $c read
+} {l a}
+
+finish

@@ -1,0 +1,424 @@
+# Snapshots: SAVE, BGSAVE, LASTSAVE, save points; what is on disk, and what happens when it cannot be written.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start {enable-protected-configs yes}
+
+proc file_of_data {} {
+    return [$::current_server folder]/dump.rdb
+}
+
+# The names of the files in the working directory that a snapshot might leave.
+proc leftovers {} {
+    return [glob -nocomplain -tails -directory [$::current_server folder] temp-*]
+}
+
+proc wait_saved {} {
+    wait_until {![info_field rdb_bgsave_in_progress]}
+}
+
+# Runs the body while a child takes its time to save some keys.
+proc with_slow_child {body} {
+    r DEBUG POPULATE 2000 slow
+    with_config {rdb-key-save-delay 1000} {
+        r BGSAVE
+        uplevel 1 $body
+    }
+}
+
+# Makes it impossible to replace the file while the body runs: a folder stands in its place.
+proc with_folder_in_the_way {body} {
+    file delete -force [file_of_data]
+    file mkdir [file_of_data]/folder
+    try {
+        uplevel 1 $body
+    } finally {
+        file delete -force [file_of_data]
+    }
+}
+
+# --- The commands
+
+check "SAVE writes a file, and LASTSAVE tells when" {
+    file delete [file_of_data]
+    r RPUSH list a b c
+    assert_equal [typed SAVE] {simple OK}
+    assert {abs([r LASTSAVE] - [clock seconds]) <= 1}
+    string range [read_file [file_of_data]] 0 8
+} REDIS0010
+check_error "SAVE takes no argument" {r SAVE now} "ERR wrong number of arguments for 'save' command"
+check "BGSAVE writes the file by another process" {
+    file delete [file_of_data]
+    r SET key value
+    assert_equal [typed BGSAVE] {simple {Background saving started}}
+    wait_saved
+    assert {[file exists [file_of_data]]}
+    leftovers
+} {}
+check "BGSAVE SCHEDULE begins at once when nothing is in the way" {
+    assert_equal [r BGSAVE schedule] "Background saving started"
+    wait_saved
+}
+check "BGSAVE takes no other argument" {
+    list [error_of {r BGSAVE now}] [error_of {r BGSAVE SCHEDULE now}]
+} {{ERR syntax error} {ERR syntax error}}
+check "while a child saves, there is no other save" {
+    with_slow_child {
+        set errors [lmap command {SAVE BGSAVE {BGSAVE SCHEDULE}} {error_of {r {*}$command}}]
+    }
+    r FLUSHALL
+    wait_saved
+    lsort -unique $errors
+} {{ERR Background save already in progress}}
+check "SAVE cannot be queued; BGSAVE in a transaction begins after it" {
+    r MULTI
+    assert_equal [error_of {r SAVE}] "ERR Command not allowed inside a transaction"
+    r DISCARD
+    set before [info_field rdb_saves]
+    r MULTI
+    r BGSAVE
+    assert_equal [r EXEC] {{Background saving scheduled}}
+    wait_until {[info_field rdb_saves] == $before + 1}
+    wait_saved
+}
+
+# --- What is in the file
+
+check_in 2 "everything is there again after a restart" {
+    with_server {save {""}} {
+        r SET text [string repeat "some text " 100]
+        r SET number 12345
+        r SET expiring soon EX 1000
+        r RPUSH small a b 3
+        r RPUSH large {*}[lrepeat 3000 "an element of a large list"]
+        r RPUSH huge [string repeat x 100000]
+        r SELECT 9
+        r SET other here
+        r SELECT 0
+        set before [lmap key {text number small large huge} {r DEBUG OBJECT $key}]
+        r SAVE
+        $current_server restart
+        set default_client ""
+        assert_equal [r GET text] [string repeat "some text " 100]
+        assert_equal [list [r GET number] [r LRANGE small 0 -1] [r LLEN large] [r LINDEX huge 0]] \
+            [list 12345 {a b 3} 3000 [string repeat x 100000]]
+        assert {[r TTL expiring] > 900 && [r TTL expiring] <= 1000}
+        assert_equal [list [r OBJECT ENCODING small] [r OBJECT ENCODING large]] {listpack quicklist}
+        assert_equal [list [r DBSIZE] [info_field rdb_last_load_keys_loaded]] {6 7}
+        r SELECT 9
+        r GET other
+    }
+} here
+check_in 2 "keys whose time has come are not loaded" {
+    with_server {} {
+        r SET gone soon PX 100
+        r SET stays x
+        r SAVE
+        after 110
+        $current_server restart
+        set default_client ""
+        list [r DBSIZE] [info_field rdb_last_load_keys_loaded] [info_field rdb_last_load_keys_expired]
+    }
+} {1 1 1}
+check_in 2 "how long a key was not used, or how often it was, is kept where the policy asks for it" {
+    with_server {maxmemory 1gb maxmemory-policy allkeys-lru} {
+        r SET key x
+        r SAVE
+        after 1100
+        r SAVE
+        $current_server restart
+        set default_client ""
+        assert {[r OBJECT IDLETIME key] >= 1}
+    }
+    with_server {maxmemory 1gb maxmemory-policy allkeys-lfu lfu-log-factor 0} {
+        r SET key x
+        foreach _ {1 2 3} {r GET key}
+        set frequency [r OBJECT FREQ key]
+        r SAVE
+        $current_server restart
+        set default_client ""
+        assert {$frequency > 5}
+        assert_equal [r OBJECT FREQ key] $frequency
+    }
+}
+check "rdbcompression makes the file smaller" {
+    r SET key [string repeat "the same again " 1000]
+    r SAVE
+    set packed [file size [file_of_data]]
+    with_config {rdbcompression no} {r SAVE}
+    expr {$packed * 10 < [file size [file_of_data]]}
+} 1
+check_in 2 "without rdbchecksum the file ends in zeros, with it in a checksum that is looked at" {
+    set zeros [string repeat \0 8]
+    with_server {rdbchecksum no} {
+        r SET key value
+        r SAVE
+        assert_equal [string range [read_file [file_of_data]] end-7 end] $zeros
+        $current_server restart
+        set default_client ""
+        assert_equal [r GET key] value
+    }
+    with_server {} {
+        r SAVE
+        string equal [string range [read_file [file_of_data]] end-7 end] $zeros
+    }
+} 0
+check "the snapshot is of the moment when the child began" {
+    r DEBUG POPULATE 500 before
+    with_config {rdb-key-save-delay 500} {
+        r BGSAVE
+        r DEBUG POPULATE 500 after
+        r SET before:1 changed
+        wait_saved
+    }
+    r DEBUG RELOAD NOSAVE
+    list [r DBSIZE] [r GET before:1]
+} {500 value:1}
+
+# --- Figures
+
+check "INFO counts changes since the snapshot on disk" {
+    r SAVE
+    r SET a 1
+    r RPUSH l x y
+    assert_equal [info_field rdb_changes_since_last_save] 3
+    with_slow_child {
+        r SET b 1
+        wait_saved
+    }
+    assert_equal [info_field rdb_changes_since_last_save] 1
+    r SAVE
+    info_field rdb_changes_since_last_save
+} 0
+check "INFO tells how a child fares" {
+    r SAVE
+    set saves [info_field rdb_saves]
+    set forks [info_field total_forks]
+    with_slow_child {
+        assert_equal [info_field rdb_bgsave_in_progress] 1
+        assert {[info_field rdb_current_bgsave_time_sec] >= 0}
+        assert_equal [info_field current_save_keys_total] 2000
+        wait_until {[info_field current_save_keys_processed] > 100}
+        assert {[info_field current_fork_perc] > 1 && [info_field current_fork_perc] < 100}
+        assert {[info_field current_cow_size] > 0}
+        assert {[info_field current_cow_peak] >= [info_field current_cow_size]}
+        assert {[info_field current_cow_size_age] <= 2}
+        wait_saved
+    }
+    assert_equal [lmap name {current_cow_size current_save_keys_processed current_save_keys_total
+        rdb_current_bgsave_time_sec rdb_last_bgsave_status} {info_field $name}] {0 0 0 -1 ok}
+    assert {[info_field rdb_last_bgsave_time_sec] >= 1}
+    assert {[info_field rdb_last_cow_size] > 0}
+    assert {[info_field latest_fork_usec] > 0}
+    list [expr {[info_field rdb_saves] - $saves}] [expr {[info_field total_forks] - $forks}]
+} {1 1}
+check "a pause for a fork is seen by the latency monitor" {
+    with_config {latency-monitor-threshold 1} {
+        r LATENCY RESET
+        r DEBUG POPULATE 300000 many 100
+        foreach _ {1 2 3 4 5} {
+            r BGSAVE
+            wait_saved
+        }
+        set events [lmap sample [r LATENCY LATEST] {lindex $sample 0}]
+    }
+    # As long as it takes here: the figure and the monitor agree.
+    expr {"fork" in $events || [info_field latest_fork_usec] < 1000}
+} 1
+
+# --- Save points
+
+check_in 2 "a save point saves when there are enough changes and time has passed" {
+    with_server {save {1 3}} {
+        r RPUSH l a b
+        after 2200
+        assert_equal [info_field rdb_saves] 0
+        r RPUSH l c
+        wait_until {[info_field rdb_saves] == 1 && [info_field rdb_changes_since_last_save] == 0}
+        assert {[file exists [file_of_data]]}
+        string match "*3 changes in 1 seconds. Saving...*" [$current_server log]
+    }
+} 1
+check_in 2 "save points can be changed while it runs" {
+    with_server {} {
+        r SET a 1
+        r CONFIG SET save "1 1"
+        wait_until {[info_field rdb_saves] == 1}
+        r CONFIG SET save ""
+        r SET a 2
+        after 2300
+        info_field rdb_saves
+    }
+} 1
+
+# --- What goes wrong
+
+check "SAVE that fails says no more than that; the log tells why; nothing is left behind" {
+    r SET key value
+    with_folder_in_the_way {
+        assert_equal [error_of {r SAVE}] ERR
+        assert_equal [leftovers] {}
+    }
+    assert {[info_field rdb_changes_since_last_save] > 0}
+    regexp -line {# Error moving temp DB file temp-\d+.rdb on the final destination dump.rdb .*: Is a directory} \
+        [$current_server log]
+} 1
+check "without save points a child that fails disturbs nobody" {
+    with_folder_in_the_way {
+        r BGSAVE
+        wait_saved
+        assert_equal [info_field rdb_last_bgsave_status] err
+        r SET key value
+    }
+    r SAVE
+    info_field rdb_last_bgsave_status
+} ok
+set misconf "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands\
+that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB\
+snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error."
+check "with save points, writes are refused until a snapshot succeeds" {
+    with_config {save "3600 100000"} {
+        r SET key value
+        with_folder_in_the_way {
+            r BGSAVE
+            wait_saved
+            foreach command {{SET key other} {RPUSH l a} {DEL nosuch} PING FLUSHALL {SWAPDB 0 1} {BLPOP l 0}} {
+                assert_equal [error_of {r {*}$command}] $misconf
+            }
+            assert_equal [list [r GET key] [r PUBLISH channel text] [r EXISTS l]] {value 0 0}
+            r MULTI
+            assert_equal [error_of {r SET key other}] $misconf
+            assert_equal [error_of {r EXEC}] "EXECABORT Transaction discarded because of previous errors."
+            r MULTI
+            r GET key
+            assert_equal [r EXEC] value
+            with_config {stop-writes-on-bgsave-error no} {
+                r SET key other
+            }
+            assert_equal [error_of {r SET key third}] $misconf
+            r CONFIG SET save ""
+            r SET key third
+            r CONFIG SET save "3600 100000"
+            assert_equal [error_of {r PING}] $misconf
+        }
+        r SAVE
+        list [r PING] [r SET key fourth] [info_field rdb_last_bgsave_status]
+    }
+} {PONG OK ok}
+check_in 2 "a transaction queued before the disk failed is refused as a whole" {
+    with_config {save "3600 100000"} {
+        r MULTI
+        r SET key value
+        with_folder_in_the_way {
+            set c [client_open]
+            $c call BGSAVE
+            wait_saved
+            assert {[string match "EXECABORT Transaction discarded because of: MISCONF *" [error_of {r EXEC}]]}
+        }
+        r SAVE
+        r EXISTS key
+    }
+} 0
+check "a child that is killed is a failure, and leaves nothing behind" {
+    with_slow_child {
+        wait_until {[leftovers] ne {}}
+        exec kill -KILL [lindex [regexp -all -inline {saving started by pid (\d+)} [$current_server log]] end]
+        wait_saved
+    }
+    assert_equal [info_field rdb_last_bgsave_status] err
+    assert_equal [leftovers] {}
+    r SAVE
+    string match "*Background saving terminated by signal 9*" [$current_server log]
+} 1
+check_in 2 "a child that failed is tried again after five seconds" {
+    with_server {save {1 1}} {
+        with_folder_in_the_way {
+            r SET key value
+            wait_until {[info_field rdb_last_bgsave_status] eq "err"}
+        }
+        assert_equal [info_field rdb_saves] 1
+        wait_until {[info_field rdb_last_bgsave_status] eq "ok"}
+        assert_equal [info_field rdb_saves] 2
+        set times [regexp -all -inline {(\d\d:\d\d:\d\d)\.\d+ \* Background saving started} [$current_server log]]
+        expr {[clock scan [lindex $times 3]] - [clock scan [lindex $times 1]] >= 5}
+    }
+} 1
+check "FLUSHALL ends a child: what it writes is worth nothing" {
+    with_slow_child {
+        wait_until {[leftovers] ne {}}
+        r FLUSHALL
+        wait_saved
+    }
+    list [leftovers] [info_field rdb_last_bgsave_status]
+} {{} ok}
+check_in 2 "FLUSHALL empties the file, too, if there are save points" {
+    with_server {save {3600 1000}} {
+        r SET key value
+        r SAVE
+        r FLUSHALL
+        $current_server kill
+        $current_server launch_with {}
+        set default_client ""
+        r DBSIZE
+    }
+} 0
+check_in 2 "a server that is killed leaves the last snapshot whole" {
+    with_server {} {
+        r RPUSH key {*}[lrepeat 1000 element]
+        r SAVE
+        with_slow_child {
+            wait_until {[leftovers] ne {}}
+            $current_server kill
+            # The child goes on for a while, but it holds neither the port nor anything else.
+            $current_server launch_with {}
+            set default_client ""
+            assert_equal [r LLEN key] 1000
+            r CONFIG SET rdb-key-save-delay 1000
+        }
+    }
+}
+check "connections that end while a child runs are seen to end" {
+    with_slow_child {
+        set c [client_open]
+        $c send CLIENT KILL ID [$c call CLIENT ID] SKIPME no
+        assert_equal [info_field rdb_bgsave_in_progress] 1
+        $c read_all
+        assert_equal [info_field rdb_bgsave_in_progress] 1
+    }
+    r FLUSHALL
+    wait_saved
+}
+
+# --- Where
+
+check "dir and dbfilename say where the file is, and can be changed" {
+    set folder [$current_server folder]
+    file mkdir $folder/sub
+    with_config [list dir $folder/sub dbfilename other.rdb] {
+        assert_equal [r CONFIG GET dir] [list dir $folder/sub]
+        r SET key value
+        r SAVE
+        assert {[file exists $folder/sub/other.rdb]}
+        r CONFIG SET dir ..
+        assert_equal [r CONFIG GET dir] [list dir $folder]
+    }
+    assert_equal [error_of {r CONFIG SET dir /nosuch}] \
+        "ERR CONFIG SET failed (possibly related to argument 'dir') - No such file or directory"
+    # All or none: the working directory is as before.
+    assert_equal [error_of {r CONFIG SET dir / hz x}] \
+        "ERR CONFIG SET failed (possibly related to argument 'hz') - argument couldn't be parsed into an integer"
+    list [r CONFIG GET dir] [file readlink /proc/[$current_server pid]/cwd]
+} [list "dir [$current_server folder]" [$current_server folder]]
+check_in 2 "dir and dbfilename are protected unless enable-protected-configs allows their change" {
+    foreach {access allowed} {no 0 local 1 yes 1} {
+        with_server [list enable-protected-configs $access] {
+            foreach {name value} {dir / dbfilename x.rdb} {
+                set refused [catch {r CONFIG SET $name $value} error]
+                assert_equal $refused [expr {!$allowed}]
+                assert {$allowed || $error eq "ERR CONFIG SET failed (possibly related to argument '$name') - can't\
+                    set protected config"}
+            }
+        }
+    }
+}
+
+finish

@@ -1,0 +1,114 @@
+# How the server ends when there is data to be saved: SHUTDOWN, SIGTERM, SIGINT.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start
+
+# Ends a server that holds one unsaved key as `way` says (a script); which keys are there when it comes back. What
+# must be so before it does is `between`.
+proc saved_by {directives way {between {}}} {
+    with_server [dict merge {enable-protected-configs yes} $directives] {
+        r SET old x
+        r SAVE
+        r SET new x
+        uplevel 1 $way
+        assert_equal [$::current_server wait_exit] 0
+        uplevel 1 $between
+        assert_equal [glob -nocomplain -directory [$::current_server folder] temp-*] {}
+        $::current_server launch_with {}
+        set ::default_client ""
+        return [lsort [r KEYS *]]
+    }
+}
+
+proc end_by_command {args} {
+    set c [client_open]
+    $c send SHUTDOWN {*}$args
+    assert {[$c is_closed]}
+}
+
+proc end_by_signal {signal} {
+    exec kill -$signal [$::current_server pid]
+}
+
+foreach {directives arguments keys} {
+    {save {""}}     {}          old
+    {save {""}}     {SAVE}      {new old}
+    {save {""}}     {SAVE NOW}  {new old}
+    {save {3600 9}} {}          {new old}
+    {save {3600 9}} {NOSAVE}    old
+    {save {3600 9}} {FORCE NOW} {new old}
+} {
+    check_in 2 "with $directives, SHUTDOWN $arguments saves what it should" \
+        [list saved_by $directives [list end_by_command {*}$arguments]] $keys
+    # The same words for the signals.
+    if {$arguments ne "SAVE NOW"} {
+        foreach {signal directive} {TERM shutdown-on-sigterm INT shutdown-on-sigint} {
+            set options [expr {$arguments eq "" ? "default" : [string tolower $arguments]}]
+            check_in 2 "with $directives and $directive $options, SIG$signal saves what it should" \
+                [list saved_by [dict merge $directives [list $directive $options]] [list end_by_signal $signal]] $keys
+        }
+    }
+}
+
+proc with_folder_in_the_way {body} {
+    set file [$::current_server folder]/dump.rdb
+    file rename $file $file.old
+    file mkdir $file/folder
+    try {
+        uplevel 1 $body
+    } finally {
+        file delete -force $file
+        file rename $file.old $file
+    }
+}
+
+check_in 2 "a server that cannot save does not end" {
+    saved_by {save {3600 9}} {
+        with_folder_in_the_way {
+            foreach arguments {{} SAVE NOW} {
+                assert_equal [error_of {r SHUTDOWN {*}$arguments}] "ERR Errors trying to SHUTDOWN. Check logs."
+            }
+            end_by_signal TERM
+            wait_until {[regexp -all "Errors trying to shut down the server" [$::current_server log]] == 4}
+            assert_equal [r PING] PONG
+        }
+        end_by_command
+    }
+} {new old}
+check_in 2 "… unless it is forced" {
+    saved_by {save {3600 9}} {
+        file rename [$::current_server folder]/dump.rdb [$::current_server folder]/old.rdb
+        file mkdir [$::current_server folder]/dump.rdb/folder
+        end_by_command FORCE
+    } {
+        assert {[string match "*Error trying to save the DB. Exit anyway.*" [$::current_server log]]}
+        file delete -force [$::current_server folder]/dump.rdb
+        file rename [$::current_server folder]/old.rdb [$::current_server folder]/dump.rdb
+    }
+} old
+check_in 2 "a child that saves is ended, and nothing is left of what it wrote" {
+    foreach {arguments keys} {NOSAVE {} SAVE 2000} {
+        with_server {} {
+            r DEBUG POPULATE 2000
+            r CONFIG SET rdb-key-save-delay 1000
+            r BGSAVE
+            wait_until {[glob -nocomplain -directory [$current_server folder] temp-*] ne {}}
+            r CONFIG SET rdb-key-save-delay 0
+            end_by_command {*}$arguments
+            assert_equal [$current_server wait_exit] 0
+            assert_equal [glob -nocomplain -directory [$current_server folder] temp-*] {}
+            assert {[string match "*There is a child saving an .rdb. Killing it!*" [$current_server log]]}
+            assert_equal [file exists [$current_server folder]/dump.rdb] [expr {$arguments eq "SAVE"}]
+        }
+    }
+}
+check_in 2 "replies before SHUTDOWN SAVE in a pipeline arrive, and its own error is one of them" {
+    with_server {} {
+        file mkdir [$current_server folder]/dump.rdb/folder
+        set c [client_open]
+        lassign [$c pipeline {{ECHO before} {SHUTDOWN SAVE} {ECHO after}}] before error after
+        list $before $error $after
+    }
+} {before {(error) ERR Errors trying to SHUTDOWN. Check logs.} after}
+
+finish

@@ -1,0 +1,141 @@
+/* Files that are written and then take another's place. */
+#include "durability/disk_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Each test runs in a folder of its own. */
+static char folder[64];
+
+static int enter(void **state) {
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/disk_file_test.XXXXXX");
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave(void **state) {
+    (void)state;
+    unlink("new");
+    unlink("old");
+    rmdir("taken");
+    return chdir("/") == 0 ? rmdir(folder) : -1;
+}
+
+static void assert_file(const char *path, const char *text) {
+    char found[64] = {0};
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(read(fd, found, sizeof(found) - 1), strlen(text));
+    assert_string_equal(found, text);
+    close(fd);
+}
+
+static void a_file_takes_the_place_of_another(void **state) {
+    (void)state;
+    struct disk_file file;
+    assert_true(disk_file_create(&file, "old", false));
+    assert_true(disk_file_write(&file, "before", 6));
+    assert_true(disk_file_close(&file, true));
+    assert_true(disk_file_create(&file, "new", true));
+    assert_true(disk_file_write(&file, "be", 2));
+    assert_true(disk_file_write(&file, "hind", 4));
+    assert_file("old", "before");
+    assert_true(disk_file_close(&file, true));
+    assert_int_equal(file.written, 6);
+    assert_true(disk_file_rename("new", "old"));
+    assert_file("old", "behind");
+    assert_int_equal(access("new", F_OK), -1);
+}
+
+static void what_is_sent_bit_by_bit_is_all_there(void **state) {
+    (void)state;
+    enum { PIECE = 1000003, PIECES = 30 };
+    static char piece[PIECE];
+    struct disk_file file;
+    struct stat facts;
+    assert_true(disk_file_create(&file, "new", true));
+    for (int i = 0; i < PIECES; i++) {
+        memset(piece, 'a' + i, sizeof(piece));
+        assert_true(disk_file_write(&file, piece, sizeof(piece)));
+        assert_true(file.written - file.sent < 5 * 1024 * 1024);
+    }
+    assert_true(disk_file_close(&file, true));
+    assert_int_equal(stat("new", &facts), 0);
+    assert_int_equal(facts.st_size, (off_t)PIECE * PIECES);
+    int fd = open("new", O_RDONLY);
+    for (int i = 0; i < PIECES; i++) {
+        assert_int_equal(read(fd, piece, sizeof(piece)), sizeof(piece));
+        assert_int_equal(piece[0], 'a' + i);
+        assert_int_equal(piece[PIECE - 1], 'a' + i);
+    }
+    close(fd);
+}
+
+static void what_cannot_be_written_is_told(void **state) {
+    (void)state;
+    struct disk_file file;
+    assert_false(disk_file_create(&file, "nosuch/new", false));
+    assert_int_equal(errno, ENOENT);
+
+    /* A limit cuts the second write short, and then nothing fits. */
+    struct rlimit before, low;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    low = before;
+    low.rlim_cur = 10;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    sigaction(SIGXFSZ, &ignore, &old);
+    assert_true(disk_file_create(&file, "new", false));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+    assert_true(disk_file_write(&file, "01234567", 8));
+    bool written = disk_file_write(&file, "01234567", 8);
+    int error = errno;
+    bool closed = disk_file_close(&file, false);
+    setrlimit(RLIMIT_FSIZE, &before);
+    sigaction(SIGXFSZ, &old, NULL);
+    assert_false(written);
+    assert_int_equal(error, EFBIG);
+    assert_false(closed);
+}
+
+static void a_device_that_is_full_is_told(void **state) {
+    (void)state;
+    struct disk_file file;
+    assert_true(disk_file_create(&file, "/dev/full", false));
+    assert_false(disk_file_write(&file, "x", 1));
+    assert_int_equal(errno, ENOSPC);
+    assert_false(disk_file_close(&file, false));
+    assert_int_equal(errno, ENOSPC);
+}
+
+static void what_cannot_be_renamed_stays(void **state) {
+    (void)state;
+    struct disk_file file;
+    assert_int_equal(mkdir("taken", 0700), 0);
+    assert_true(disk_file_create(&file, "new", false));
+    assert_true(disk_file_close(&file, true));
+    assert_false(disk_file_rename("new", "taken"));
+    assert_int_equal(errno, EISDIR);
+    assert_int_equal(access("new", F_OK), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_file_takes_the_place_of_another, enter, leave),
+        cmocka_unit_test_setup_teardown(what_is_sent_bit_by_bit_is_all_there, enter, leave),
+        cmocka_unit_test_setup_teardown(what_cannot_be_written_is_told, enter, leave),
+        cmocka_unit_test_setup_teardown(a_device_that_is_full_is_told, enter, leave),
+        cmocka_unit_test_setup_teardown(what_cannot_be_renamed_stays, enter, leave),
+    };
+    return cmocka_run_group_tests_name("disk_file", tests, NULL, NULL);
+}
