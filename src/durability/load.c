@@ -257,8 +257,11 @@ enum load_status load_rdb_file(const char *path, unsigned flags) {
     return status;
 }
 
+/* A client may change the directive meanwhile. */
 enum load_status load_at_start(void) {
-    enum load_status status = load_rdb_file(server.config.dbfilename, LOAD_SERVE);
+    sds path = sds_new(sds_slice(server.config.dbfilename));
+    enum load_status status = load_rdb_file(path, LOAD_SERVE);
+    sds_free(path);
     if (status == LOAD_DONE)
         log_notice("DB loaded from disk: %.3f seconds",
                    (double)(clock_monotonic_us() - load()->begin_us) / 1e6);
