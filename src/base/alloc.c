@@ -123,6 +123,11 @@ const char *mem_allocator_name(void) {
     return "libc";
 }
 
+bool mem_decay_in_background(bool on) {
+    (void)on;
+    return true;
+}
+
 void mem_decay(void) {}
 
 void mem_purge(void) {
@@ -139,8 +144,8 @@ void mem_print_stats(void (*write)(void *arg, const char *text), void *arg) {
 /* Read by jemalloc before main.
  * narenas: one thread does nearly all the work; a second arena would only spread memory thinner.
  * Memory allocated by one thread and freed by another then comes back to where it is wanted.
- * background_thread: the only one would compete with the event loop for the arena's locks; see
- * mem_decay(). (cache_oblivious, which makes a block of 16 KB or more touch up to a page more than
+ * background_thread: comes later, as a thread that runs already would not survive daemonizing; see
+ * mem_decay_in_background(). (cache_oblivious, which makes a block of 16 KB or more touch up to a page more than
  * its size, would be worth turning off, but jemalloc 5.3.0 has it as a build option only.) */
 const char *malloc_conf = "narenas:1,background_thread:false,dirty_decay_ms:10000,muzzy_decay_ms:0";
 
@@ -308,6 +313,10 @@ const char *mem_allocator_name(void) {
 /* The mallctl names take the arena's index as text; this one stands for all of them. */
 #define ALL_ARENAS "4096"
 _Static_assert(MALLCTL_ARENAS_ALL == 4096, "ALL_ARENAS spells MALLCTL_ARENAS_ALL");
+
+bool mem_decay_in_background(bool on) {
+    return mallctl("background_thread", NULL, NULL, &on, sizeof(on)) == 0;
+}
 
 void mem_decay(void) {
     mallctl("arena." ALL_ARENAS ".decay", NULL, NULL, NULL, 0);

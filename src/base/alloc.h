@@ -92,8 +92,13 @@ const char *mem_allocator_name(void);
  * without one a line goes to standard error. */
 void mem_on_out_of_memory(void (*report)(size_t size));
 
-/* Returns pages that have been unused for some seconds. The allocator does so by itself while it is
- * being used; a server that has fallen idle calls this now and then. */
+/* Pages that have been unused for some seconds go back to the system: by a thread of the
+ * allocator's own when `on`, which a child made by fork has not. Else by whoever allocates or frees
+ * just then, which takes up to milliseconds after much was freed. False when the thread cannot be
+ * had. Means nothing to the C library's allocator. */
+bool mem_decay_in_background(bool on);
+
+/* Returns such pages now: for a server that has fallen idle, where no thread does. */
 void mem_decay(void);
 
 /* Returns all unused pages at once. May take milliseconds. */

@@ -92,6 +92,7 @@ struct config {
     bool lazyfree_server_del; /* a value is overwritten */
     bool lazyfree_user_del;   /* DEL */
     bool lazyfree_user_flush; /* FLUSHDB and FLUSHALL that say neither SYNC nor ASYNC */
+    bool jemalloc_bg_thread;  /* freed pages go back to the system by a thread of their own */
 
     /* Saving and loading. */
     sds dir;        /* the working directory; absolute as soon as it is in effect */

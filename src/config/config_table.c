@@ -108,6 +108,8 @@ const struct config_directive config_table[] = {
      NULL},
     {"lazyfree-lazy-user-flush", CONFIG_BOOL, 0, AT(lazyfree_user_flush), 0, 0, "no", EFFECT_NONE,
      NULL},
+    {"jemalloc-bg-thread", CONFIG_BOOL, 0, AT(jemalloc_bg_thread), 0, 0, "yes", EFFECT_MEMORY_THREAD,
+     NULL},
 
     /* What operators look at. */
     {"slowlog-log-slower-than", CONFIG_INTEGER, 0, AT(slowlog_log_slower_than), -1, INT64_MAX,
@@ -177,7 +179,7 @@ static const char *const harmless_names[] = {
     "dynamic-hz", "enable-module-command", "hash-max-listpack-entries",
     "hash-max-listpack-value", "hash-max-ziplist-entries", "hash-max-ziplist-value",
     "hll-sparse-max-bytes", "ignore-warnings", "io-threads", "io-threads-do-reads",
-    "jemalloc-bg-thread", "lazyexpire-nested-arbitrary-keys",
+    "lazyexpire-nested-arbitrary-keys",
     "list-max-ziplist-entries", "list-max-ziplist-value",
     "locale-collate", "lua-enable-deprecated-api", "lua-replicate-commands", "lua-time-limit",
     "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle", "min-replicas-max-lag",

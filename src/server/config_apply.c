@@ -66,6 +66,13 @@ static void apply_maxmemory(void) {
     evict_configure();
 }
 
+void config_apply_memory_thread(void) {
+    bool on = server.config.jemalloc_bg_thread;
+    if (mem_decay_in_background(on)) return;
+    log_warning("There is no thread that gives freed memory back: the event loop does.");
+    server.config.jemalloc_bg_thread = false;
+}
+
 /* Goes there, and keeps the absolute path. False with errno set. */
 static bool enter_dir(void) {
     char path[PATH_MAX];
@@ -90,6 +97,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_LISTENERS: return apply_listeners(directive, error);
     case EFFECT_MAXCLIENTS: return apply_maxclients(error);
     case EFFECT_TIMER: cron_reschedule(); break;
+    case EFFECT_MEMORY_THREAD: config_apply_memory_thread(); break;
     case EFFECT_LIST_LIMITS: apply_list_limits(); break;
     case EFFECT_MAXMEMORY: apply_maxmemory(); break;
     case EFFECT_MAXMEMORY_CLIENTS: evict_account_clients(); break;

@@ -10,6 +10,9 @@
  * not allow is lowered, with a line in the log. */
 bool config_apply_at_start(sds *error);
 
+/* jemalloc-bg-thread: to be called once the process is what it stays (daemonize). */
+void config_apply_memory_thread(void);
+
 /* The config_apply_function of the running server. */
 bool config_apply_change(const struct config_directive *directive, void *arg, sds *error);
 

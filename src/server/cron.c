@@ -48,10 +48,10 @@ static void sample_rates(void) {
     rate_sample(&stats->output_rate, totals.output_bytes, server.now_ms);
 }
 
-/* Gives pages that were freed a while ago back to the system. */
+/* Gives pages that were freed a while ago back to the system, where no thread does. */
 static void decay_memory(void) {
     static int64_t last_ms;
-    if (server.now_ms - last_ms < DECAY_EVERY_MS) return;
+    if (server.config.jemalloc_bg_thread || server.now_ms - last_ms < DECAY_EVERY_MS) return;
     last_ms = server.now_ms;
     mem_decay();
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "server/blocking.h"
 #include "server/call.h"
+#include "server/config_apply.h"
 #include "server/cron.h"
 #include "server/evict.h"
 #include "server/expire.h"
@@ -117,6 +118,7 @@ bool server_start(const char **error) {
     }
     sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     if (!listeners_open(error)) return false;
+    config_apply_memory_thread();
     cron_start();
     server.startup_memory = mem_used();
     return true;

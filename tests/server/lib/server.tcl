@@ -262,6 +262,15 @@ proc write_file {path bytes} {
     close $file
 }
 
+# How many threads of a process are the allocator's own: jemalloc names them.
+proc allocator_threads {pid} {
+    set count 0
+    foreach path [glob /proc/$pid/task/*/comm] {
+        if {![catch {read_file $path} name] && [string match jemalloc* $name]} {incr count}
+    }
+    return $count
+}
+
 proc last_lines {text count} {
     return [join [lrange [split [string trimright $text] \n] end-[expr {$count - 1}] end] \n]
 }
