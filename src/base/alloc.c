@@ -145,8 +145,9 @@ void mem_print_stats(void (*write)(void *arg, const char *text), void *arg) {
  * narenas: one thread does nearly all the work; a second arena would only spread memory thinner.
  * Memory allocated by one thread and freed by another then comes back to where it is wanted.
  * background_thread: comes later, as a thread that runs already would not survive daemonizing; see
- * mem_decay_in_background(). (cache_oblivious, which makes a block of 16 KB or more touch up to a page more than
- * its size, would be worth turning off, but jemalloc 5.3.0 has it as a build option only.) */
+ * mem_decay_in_background(). (cache_oblivious, which makes a block of 16 KB or more touch up to a
+ * page more than its size, would be worth turning off, but jemalloc 5.3.0 has it as a build option
+ * only.) */
 const char *malloc_conf = "narenas:1,background_thread:false,dirty_decay_ms:10000,muzzy_decay_ms:0";
 
 struct thread_balance {

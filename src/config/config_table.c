@@ -108,8 +108,8 @@ const struct config_directive config_table[] = {
      NULL},
     {"lazyfree-lazy-user-flush", CONFIG_BOOL, 0, AT(lazyfree_user_flush), 0, 0, "no", EFFECT_NONE,
      NULL},
-    {"jemalloc-bg-thread", CONFIG_BOOL, 0, AT(jemalloc_bg_thread), 0, 0, "yes", EFFECT_MEMORY_THREAD,
-     NULL},
+    {"jemalloc-bg-thread", CONFIG_BOOL, 0, AT(jemalloc_bg_thread), 0, 0, "yes",
+     EFFECT_MEMORY_THREAD, NULL},
 
     /* What operators look at. */
     {"slowlog-log-slower-than", CONFIG_INTEGER, 0, AT(slowlog_log_slower_than), -1, INT64_MAX,

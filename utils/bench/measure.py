@@ -1,13 +1,12 @@
 """Runs rows, datasets and curves, server by server within each round."""
 import contextlib
-import os
 import statistics
 import subprocess
 import time
 
 import rows
 from data import fill, send_all
-from servers import Client, ServerError, cores, encode
+from servers import Client, ServerError, cores, encode, take_core
 
 CLIENTS = 50
 CALLS_AT_ONCE, ELEMENTS_AT_ONCE = 500, 1_000_000  # of growth curves, so that a round trip costs little
@@ -210,4 +209,4 @@ def run_program(path, *arguments):
     """Output of a micro-benchmark of ours, on the servers' core."""
     core, _ = cores()
     return subprocess.run([path, *arguments], capture_output=True, text=True, check=True,
-                          preexec_fn=lambda: os.sched_setaffinity(0, {core})).stdout.strip()
+                          preexec_fn=lambda: take_core(core)).stdout.strip()
