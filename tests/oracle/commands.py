@@ -146,6 +146,8 @@ class Generator(StringGenerator):
             lambda: [b"OBJECT", b"IDLETIME", self.key()],
             lambda: [b"OBJECT", b"FREQ", self.key()],
             lambda: [b"OBJECT", b"ENCODING", STRING_KEY],
+            lambda: [b"DEBUG", b"DIGEST"],
+            lambda: [b"DEBUG", b"DIGEST-VALUE", STRING_KEY, self.key(), self.key()],
         ])()
 
     def connection_command(self):
