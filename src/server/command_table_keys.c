@@ -1,6 +1,7 @@
 /* command_table_keys: the commands of keys, whatever their values are. */
 #include "commands/commands.h"
 #include "server/command_row.h"
+#include "server/server_commands.h"
 
 /* clang-format off */
 
@@ -38,6 +39,11 @@ static const struct command rows[] = {
  "O(N), N being the keys of the database",
  "Lists the keys whose names match a pattern.",
  "pattern:pattern"},
+{"migrate", migrate_command, -6, W|K, MIGRATED_KEYS, "generic", "2.6.0",
+ "O(N), N being the bytes of the values, and the time until the other server has answered",
+ "Moves keys to another server.",
+ "host port:integer <key | \"\">:key-selector destination-db:integer timeout:integer [COPY] "
+ "[REPLACE] [<AUTH auth | AUTH2 (username password):auth2>:authentication] [KEYS keys:key ...]"},
 {"move", move_command, 3, W|F, ONE_KEY(KEY_RW | KEY_ACCESS | KEY_UPDATE), "generic", "1.0.0",
  "O(1)",
  "Moves a key to another database.",
