@@ -43,7 +43,8 @@ check "DEBUG refuses unknown subcommands and wrong numbers of arguments" {
 check "DEBUG HELP names every subcommand" {
     set help [r DEBUG HELP]
     foreach word {CHANGE-REPL-ID DIGEST DIGEST-VALUE ERROR HTSTATS HTSTATS-KEY JMAP LISTPACK LOG OBJECT POPULATE
-                  PROTOCOL QUICKLIST QUICKLIST-PACKED-THRESHOLD REPLYBUFFER SET-ACTIVE-EXPIRE SLEEP STRINGMATCH-LEN HELP} {
+                  PROTOCOL QUICKLIST QUICKLIST-PACKED-THRESHOLD REPLYBUFFER SET-ACTIVE-EXPIRE SLEEP
+                  STRINGMATCH-LEN HELP} {
         assert {[lsearch -glob $help $word*] > 0}
     }
 }
