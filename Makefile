@@ -31,7 +31,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 compile = -std=gnu17 -O2 -g -Wall -Wextra -Werror -Isrc $(if $(TINY),-DTINY_LIMITS) $(CFLAGS)
-libraries = -luv -llzf -lxxhash -lm -lpthread
+libraries = -luv -llzf -lxxhash -lcrypto -lm -lpthread
 ifdef SANITIZE
 compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC
 link = -fsanitize=$(filter-out fuzzer-no-link,$(SANITIZE))

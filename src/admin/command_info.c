@@ -67,11 +67,17 @@ static const struct named_bit command_flags[] = {
 };
 
 static const struct named_bit key_flags[] = {
-    {KEY_RO, "RO"},           {KEY_RW, "RW"},
-    {KEY_OW, "OW"},           {KEY_RM, "RM"},
-    {KEY_ACCESS, "access"},   {KEY_UPDATE, "update"},
-    {KEY_INSERT, "insert"},   {KEY_DELETE, "delete"},
-    {KEY_NOT_KEY, "not_key"}, {0, NULL},
+    {KEY_RO, "RO"},
+    {KEY_RW, "RW"},
+    {KEY_OW, "OW"},
+    {KEY_RM, "RM"},
+    {KEY_ACCESS, "access"},
+    {KEY_UPDATE, "update"},
+    {KEY_INSERT, "insert"},
+    {KEY_DELETE, "delete"},
+    {KEY_NOT_KEY, "not_key"},
+    {KEY_INCOMPLETE, "incomplete"},
+    {0, NULL},
 };
 
 static void reply_named_bits(struct reply *reply, const struct named_bit *names, uint32_t bits) {
@@ -142,6 +148,8 @@ static const struct named_bit other_categories[] = {
 static const struct named_bit more_categories[] = {
     {CATEGORY_CONNECTION, "command"},
     {CATEGORY_DANGEROUS, "keys"},
+    {CATEGORY_DANGEROUS, "migrate"},
+    {CATEGORY_DANGEROUS, "restore"},
     {CATEGORY_DANGEROUS, "info"},
     {CATEGORY_KEYSPACE, "dbsize"},
     {CATEGORY_KEYSPACE | CATEGORY_DANGEROUS, "flushall"},
@@ -204,12 +212,16 @@ static void begin_key_specification(struct reply *reply, uint32_t flags, int ind
     reply_field(reply, "index", index);
 }
 
-static void reply_range(struct reply *reply, uint32_t flags, int first, int last, int step) {
-    begin_key_specification(reply, flags, first);
+static void reply_find_range(struct reply *reply, int last, int step) {
     begin_step(reply, "find_keys", "range", 3);
     reply_field(reply, "lastkey", last);
     reply_field(reply, "keystep", step);
     reply_field(reply, "limit", 0);
+}
+
+static void reply_range(struct reply *reply, uint32_t flags, int first, int last, int step) {
+    begin_key_specification(reply, flags, first);
+    reply_find_range(reply, last, step);
 }
 
 /* Keys that only the command itself can find. */
@@ -221,6 +233,18 @@ static void reply_unknown_keys(struct reply *reply, uint32_t flags, const char *
     reply_named_bits(reply, key_flags, flags);
     begin_step(reply, "begin_search", "unknown", 0);
     begin_step(reply, "find_keys", "unknown", 0);
+}
+
+/* The keys behind a word that is looked for from the last argument but one on, backwards. */
+static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *keyword) {
+    reply_map(reply, 3);
+    reply_bulk_cstr(reply, "flags");
+    reply_named_bits(reply, key_flags, flags);
+    begin_step(reply, "begin_search", "keyword", 2);
+    reply_bulk_cstr(reply, "keyword");
+    reply_bulk_cstr(reply, keyword);
+    reply_field(reply, "startfrom", -2);
+    reply_find_range(reply, -1, 1);
 }
 
 /* SORT and SORT_RO: the first key, those that its elements name, the one to store to. */
@@ -242,6 +266,10 @@ static void reply_key_specifications(struct reply *reply, const struct key_posit
         reply_field(reply, "keystep", 1);
     } else if (keys->first == 0) {
         reply_array(reply, 0);
+    } else if (keys->listed_flags) {
+        reply_array(reply, 2);
+        reply_range(reply, keys->flags, keys->first, 0, 1);
+        reply_listed_keys(reply, keys->listed_flags, "KEYS");
     } else if (keys->data_flags) {
         reply_sort_keys(reply, keys);
     } else if (keys->second_flags != 0) { /* keys that are used in different ways: one each */

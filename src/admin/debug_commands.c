@@ -1,6 +1,7 @@
 /* debug_commands: DEBUG: what tests and the curious ask of the inside. Off unless
  * enable-debug-command allows it. */
 #include "admin/admin_commands.h"
+#include "admin/debug_digest.h"
 #include "admin/debug_list.h"
 #include "admin/debug_reload.h"
 #include "base/alloc.h"
@@ -315,6 +316,10 @@ static void debug_help(struct call *call) {
     static const char *const lines[] = {
         "CHANGE-REPL-ID",
         "    Draw a new replication id.",
+        "DIGEST",
+        "    What all databases hold, in 40 hexadecimal digits.",
+        "DIGEST-VALUE [<key> ...]",
+        "    The same for the value of each key.",
         "ERROR <text>",
         "    Answer with that error.",
         "HTSTATS <database> [full]",
@@ -367,6 +372,8 @@ static const struct debug_subcommand {
     void (*run)(struct call *call);
 } subcommands[] = {
     {"change-repl-id", 2, 2, debug_change_repl_id},
+    {"digest", 2, 2, debug_digest},
+    {"digest-value", 2, SIZE_MAX, debug_digest_value},
     {"error", 3, 3, debug_error},
     {"help", 2, 2, debug_help},
     {"htstats", 3, 4, debug_htstats},

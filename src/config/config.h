@@ -29,6 +29,9 @@ enum shutdown_option {
     SHUTDOWN_ABORT = 1 << 4  /* not one of the directives' words */
 };
 
+/* sanitize-dump-payload: whose payloads are checked. All are, whatever it says. */
+enum sanitize_level { SANITIZE_NO, SANITIZE_YES, SANITIZE_CLIENTS };
+
 /* client-output-buffer-limit, by class of client. */
 enum client_class {
     CLIENT_CLASS_NORMAL,
@@ -71,6 +74,7 @@ struct config {
     int64_t shutdown_on_sigterm;
     int64_t list_max_listpack_size;
     int64_t list_compress_depth;
+    int64_t sanitize_dump_payload;  /* enum sanitize_level */
     int64_t notify_keyspace_events; /* enum event_class and enum notify_flag */
     int64_t maxmemory;              /* bytes; 0 = no limit */
     int64_t maxmemory_clients;      /* bytes, or, negated, per cent of maxmemory; 0 = no limit */

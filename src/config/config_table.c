@@ -21,6 +21,10 @@ static const struct config_choice shutdown_options[] = {
     {"force", SHUTDOWN_FORCE}, {NULL, 0},
 };
 
+static const struct config_choice sanitize_levels[] = {
+    {"no", SANITIZE_NO}, {"yes", SANITIZE_YES}, {"clients", SANITIZE_CLIENTS}, {NULL, 0},
+};
+
 static const struct config_choice eviction_policies[] = {
     {"volatile-lru", EVICTION_VOLATILE_LRU}, {"volatile-lfu", EVICTION_VOLATILE_LFU},
     {"volatile-random", EVICTION_VOLATILE_RANDOM}, {"volatile-ttl", EVICTION_VOLATILE_TTL},
@@ -80,6 +84,10 @@ const struct config_directive config_table[] = {
      INT32_MAX, "-2", EFFECT_LIST_LIMITS, NULL},
     {"list-compress-depth", CONFIG_INTEGER, 0, AT(list_compress_depth), 0, INT32_MAX, "0",
      EFFECT_LIST_LIMITS, NULL},
+
+    /* Payloads. */
+    {"sanitize-dump-payload", CONFIG_ENUM, 0, AT(sanitize_dump_payload), 0, 0, "yes", EFFECT_NONE,
+     sanitize_levels},
 
     /* Memory and keys that end. */
     {"notify-keyspace-events", CONFIG_EVENTS, 0, AT(notify_keyspace_events), 0, 0, "", EFFECT_NONE,
@@ -190,7 +198,7 @@ static const char *const harmless_names[] = {
     "repl-ping-replica-period", "repl-ping-slave-period", "repl-timeout", "replica-announce-ip",
     "replica-announce-port", "replica-announced", "replica-ignore-disk-write-errors",
     "replica-ignore-maxmemory", "replica-lazy-flush", "replica-priority", "replica-read-only",
-    "replica-serve-stale-data", "sanitize-dump-payload", "server-cpulist", "server_cpulist",
+    "replica-serve-stale-data", "server-cpulist", "server_cpulist",
     "set-max-intset-entries", "set-max-listpack-entries", "set-max-listpack-value",
     "set-proc-title", "shutdown-timeout",
     "slave-announce-ip", "slave-announce-port", "slave-ignore-maxmemory", "slave-lazy-flush",

@@ -47,6 +47,12 @@ int64_t call_frequency(const struct call *call, const struct entry *entry) {
     return access_lfu_frequency(entry_clock(entry), rules->lfu_minute, &rules->lfu);
 }
 
+void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s,
+                    int64_t frequency) {
+    (void)call;
+    entry_set_clock(entry, evict_given_clock(idle_s, frequency));
+}
+
 /* During a CLIENT PAUSE the data stands still: what does not write only does not see the key. */
 static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
                                              struct slice key) {
@@ -221,6 +227,11 @@ size_t call_string_max(const struct call *call) {
     (void)call;
     uint64_t max = (uint64_t)server.config.proto_max_bulk_len;
     return max < STRING_LENGTH_MAX ? max : STRING_LENGTH_MAX;
+}
+
+bool call_packs_values(const struct call *call) {
+    (void)call;
+    return server.config.rdbcompression;
 }
 
 bool call_check_growth(struct call *call, size_t length, size_t more) {

@@ -79,6 +79,12 @@ static inline bool call_find_typed_write(struct call *call, struct slice key, en
 int64_t call_idle_seconds(const struct call *call, const struct entry *entry);
 int64_t call_frequency(const struct call *call, const struct entry *entry);
 
+/* Sets the same, after call_touched; -1 where it is not known. Of the two only what the policy in
+ * force counts means something, and a use longer ago than can be noted is noted as far back as can
+ * be. */
+void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s,
+                    int64_t frequency);
+
 /* The same call, with another database selected: for commands that name one (COPY, MOVE). All of
  * the functions here then work on that database. `number` is within range. */
 struct call call_in_database(const struct call *call, int number);
@@ -155,6 +161,9 @@ bool call_integer(struct call *call, size_t index, int64_t *value);
  * where it is no integer and "ERR value is out of range, …" where it is outside. */
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
+
+/* Are values to be packed where they leave the memory (rdbcompression)? */
+bool call_packs_values(const struct call *call);
 
 /* May a string of `length` bytes get `more`? Else answers "ERR string exceeds maximum allowed size
  * (proto-max-bulk-len)". For strings that grow by other means than being sent whole. */

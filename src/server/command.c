@@ -100,15 +100,45 @@ static size_t stored_key(const struct slice *argv, size_t argc) {
     return found;
 }
 
+/* The index of the first key behind KEYS; 0 when that word is not there. The words of other options
+ * are passed over. */
+static size_t list_of_keys(const struct slice *argv, size_t argc) {
+    for (size_t i = 6; i < argc; i++) {
+        if (slice_is(argv[i], "keys"))
+            return i + 1;
+        else if (slice_is(argv[i], "auth"))
+            i++;
+        else if (slice_is(argv[i], "auth2"))
+            i += 2;
+    }
+    return 0;
+}
+
+/* Every step-th argument from `first` to `last`, which may be beyond the last one. */
+static long ranged_keys(long first, long last, long step, size_t argc, size_t *indexes,
+                        size_t max) {
+    long count = 0;
+    for (long i = first; i <= last && (size_t)i < argc; i += step, count++)
+        if ((size_t)count < max) indexes[count] = (size_t)i;
+    return count;
+}
+
+/* Keys behind KEYS; the one that stands where keys else stand must be empty then. */
+static long listed_keys(const struct command *command, const struct slice *argv, size_t argc,
+                        size_t begin, size_t *indexes, size_t max) {
+    if (begin == argc || argv[command->keys.first].len > 0) return -1;
+    return ranged_keys((long)begin, (long)argc - 1, 1, argc, indexes, max);
+}
+
 long command_keys(const struct command *command, const struct slice *argv, size_t argc,
                   size_t *indexes, size_t max) {
     const struct key_positions *keys = &command->keys;
     if (keys->numkeys) return counted_keys(command, argv, argc, indexes, max);
     if (!keys->first) return 0;
     long last = keys->last >= 0 ? keys->last : (long)argc + keys->last;
-    long count = 0;
-    for (long i = keys->first; i <= last && (size_t)i < argc; i += keys->step, count++)
-        if ((size_t)count < max) indexes[count] = (size_t)i;
+    size_t begin = keys->listed_flags ? list_of_keys(argv, argc) : 0;
+    if (begin) return listed_keys(command, argv, argc, begin, indexes, max);
+    long count = ranged_keys(keys->first, last, keys->step, argc, indexes, max);
     size_t stored = keys->store_flags ? stored_key(argv, argc) : 0;
     if (stored && (size_t)count < max) indexes[count] = stored;
     return count + (stored > 0);

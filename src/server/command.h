@@ -43,7 +43,8 @@ enum key_flag {
     KEY_UPDATE = 1 << 5,
     KEY_INSERT = 1 << 6,
     KEY_DELETE = 1 << 7,
-    KEY_NOT_KEY = 1 << 8 /* a name that stands where keys stand (a shard channel) */
+    KEY_NOT_KEY = 1 << 8,   /* a name that stands where keys stand (a shard channel) */
+    KEY_INCOMPLETE = 1 << 9 /* the specification does not find them in every case */
 };
 
 struct key_positions {
@@ -57,6 +58,8 @@ struct key_positions {
     uint16_t data_flags;   /* with keys whose names come from the data (SORT's BY and GET), which
                               nobody can find among the arguments; 0: there are none */
     uint16_t store_flags;  /* with a key that stands behind the word STORE; 0: there is none */
+    uint16_t listed_flags; /* with keys that follow the word KEYS, where the first key is empty
+                              (MIGRATE); 0: there are none */
 };
 
 struct command {

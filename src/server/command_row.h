@@ -29,6 +29,8 @@ enum {
 #define KEYS(from, to, use) {.first = from, .last = to, .step = 1, .flags = use}
 #define SORT_KEYS(stored) {.first = 1, .last = 1, .step = 1, .flags = READ, .data_flags = READ, \
                            .store_flags = stored}
+#define MIGRATED_KEYS {.first = 3, .last = 3, .step = 1, .flags = POP, \
+                       .listed_flags = POP | KEY_INCOMPLETE}
 #define TWO_KEYS(use, other) {.first = 1, .last = 2, .step = 1, .flags = use, .second_flags = other}
 #define PAIRS(use) {.first = 1, .last = -1, .step = 2, .flags = use}
 #define TARGET_AND_KEYS(at) \

@@ -1,6 +1,7 @@
 /* command_table_keys: the commands of keys, whatever their values are. */
 #include "commands/commands.h"
 #include "server/command_row.h"
+#include "server/server_commands.h"
 
 /* clang-format off */
 
@@ -14,6 +15,10 @@ static const struct command rows[] = {
  "O(keys + nodes of their lists)",
  "Removes keys with their values.",
  "key [key ...]"},
+{"dump", dump_command, 2, R, ONE_KEY(READ), "generic", "2.6.0",
+ "O(N), N being the bytes of the value",
+ "Returns a value as a payload for RESTORE.",
+ "key"},
 {"exists", exists_command, -2, R|F, KEYS(1, -1, LOOK), "generic", "1.0.0",
  "O(keys)",
  "Counts how many of the named keys exist.",
@@ -34,6 +39,11 @@ static const struct command rows[] = {
  "O(N), N being the keys of the database",
  "Lists the keys whose names match a pattern.",
  "pattern:pattern"},
+{"migrate", migrate_command, -6, W|K, MIGRATED_KEYS, "generic", "2.6.0",
+ "O(N), N being the bytes of the values, and the time until the other server has answered",
+ "Moves keys to another server.",
+ "host port:integer <key | \"\">:key-selector destination-db:integer timeout:integer [COPY] "
+ "[REPLACE] [<AUTH auth | AUTH2 (username password):auth2>:authentication] [KEYS keys:key ...]"},
 {"move", move_command, 3, W|F, ONE_KEY(KEY_RW | KEY_ACCESS | KEY_UPDATE), "generic", "1.0.0",
  "O(1)",
  "Moves a key to another database.",
@@ -94,6 +104,11 @@ static const struct command rows[] = {
  "O(1)",
  "Gives a key another name that is not in use.",
  "key newkey:key"},
+{"restore", restore_command, -4, W|M, ONE_KEY(WRITE), "generic", "2.6.0",
+ "O(N), N being the bytes of the value",
+ "Makes a key of a payload of DUMP.",
+ "key ttl:integer serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds:integer] "
+ "[FREQ frequency:integer]"},
 {"scan", scan_command, -2, R, NO_KEYS, "generic", "2.8.0",
  "O(1) for every call, O(N) for a complete iteration",
  "Walks over all keys in small steps.",

@@ -31,10 +31,10 @@ uint32_t evict_fresh_clock(void) {
 
 uint32_t evict_given_clock(int64_t idle_s, int64_t frequency) {
     const struct eviction_rules *rules = &server.eviction;
-    if (eviction_is_lfu(rules->policy) && frequency >= 0)
+    bool is_lfu = eviction_is_lfu(rules->policy);
+    if (is_lfu && frequency >= 0)
         return access_lfu_make(rules->lfu_minute, (uint32_t)frequency & ACCESS_LFU_MAX);
-    if (eviction_is_lru(rules->policy) && idle_s >= 0)
-        return access_lru_before(rules->lru_clock, idle_s);
+    if (!is_lfu && idle_s >= 0) return access_lru_before(rules->lru_clock, idle_s);
     return evict_fresh_clock();
 }
 

@@ -21,8 +21,16 @@ static bool is_directive_secret(const struct slice *argv, size_t index) {
     return false;
 }
 
+/* MIGRATE … AUTH password, AUTH2 user password */
+static bool is_migrate_secret(const struct slice *argv, size_t index) {
+    if (index < 7) return false;
+    return slice_is(argv[index - 1], "auth") || slice_is(argv[index - 1], "auth2") ||
+           slice_is(argv[index - 2], "auth2");
+}
+
 bool secret_is_argument(const struct command *command, const struct slice *argv, size_t index) {
     if (command->run == auth_command) return index > 0;
     if (command->run == hello_command) return is_hello_secret(argv, index);
+    if (command->run == migrate_command) return is_migrate_secret(argv, index);
     return command->run == config_set_command && is_directive_secret(argv, index);
 }

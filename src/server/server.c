@@ -15,6 +15,7 @@
 #include "server/listeners.h"
 #include "server/server_run.h"
 #include "server/slow.h"
+#include "server/targets.h"
 #include "types/value.h"
 
 #include <signal.h>
@@ -137,6 +138,7 @@ void server_stop(void) {
     blocking_free(server.blocking);
     watches_free(&server.watches);
     monitors_free(&server.monitors);
+    targets_stop();
     lazyfree_stop();
     net_free(server.net);
 }

@@ -10,6 +10,7 @@ void discard_command(struct call *call);
 void echo_command(struct call *call);
 void exec_command(struct call *call);
 void hello_command(struct call *call);
+void migrate_command(struct call *call);
 void multi_command(struct call *call);
 void ping_command(struct call *call);
 void psubscribe_command(struct call *call);

@@ -1,4 +1,5 @@
 """Random commands over a few keys: mostly sensible, sometimes wrong in every way a client can be wrong."""
+from payloads import PayloadGenerator
 from strings import StringGenerator
 
 KEYS = [b"a", b"b", b"c", b"list:4", b"\x00binary\r\n\xff", b""]
@@ -6,9 +7,9 @@ STRING_KEY = b"text"
 SIZES = [0, 1, 5, 31, 63, 64, 65, 200, 4095, 4096]
 
 
-class Generator(StringGenerator):
+class Generator(StringGenerator, PayloadGenerator):
     # An argument changed at random would ask for another server's cursor, for seconds that pass, or for memory.
-    FIXED = (b"SCAN", b"SETBIT", b"SETRANGE", b"SETEX", b"PSETEX", b"SET", b"GETEX", b"EXPIRE", b"PEXPIRE",
+    FIXED = (b"SCAN", b"SETBIT", b"SETRANGE", b"SETEX", b"PSETEX", b"SET", b"GETEX", b"EXPIRE", b"PEXPIRE", b"RESTORE",
              b"BITCOUNT", b"BITPOS", b"BITFIELD")
 
     def __init__(self, random):
@@ -146,6 +147,8 @@ class Generator(StringGenerator):
             lambda: [b"OBJECT", b"IDLETIME", self.key()],
             lambda: [b"OBJECT", b"FREQ", self.key()],
             lambda: [b"OBJECT", b"ENCODING", STRING_KEY],
+            lambda: [b"DEBUG", b"DIGEST"],
+            lambda: [b"DEBUG", b"DIGEST-VALUE", STRING_KEY, self.key(), self.key()],
         ])()
 
     def connection_command(self):
@@ -206,14 +209,16 @@ class Generator(StringGenerator):
         return [*watched, [b"MULTI"], *queued, [end]]
 
     def passing_away(self):
-        """A key that expires while the server sleeps for a moment."""
+        """A key that expires while the server sleeps for a moment, and is then looked for: it must not be left to the
+        servers when they delete it."""
         key = self.key()
+        other = b"a" if key == b"b" else b"b"
         born = self.random.choice([[[b"SET", key, b"v", b"PX", b"1"]],
                                    [[b"RPUSH", key, b"v"], [b"PEXPIRE", key, b"1"]]])
         return [*born, [b"DEBUG", b"SLEEP", b"0.004"],
                 self.random.choice([[b"EXISTS", key], [b"LRANGE", key, b"0", b"-1"], [b"TYPE", key],
                                     [b"LPUSHX", key, b"x"], [b"APPEND", key, b"x"], [b"DEL", key],
-                                    [b"PTTL", key], [b"COPY", key, b"b", b"REPLACE"]])]
+                                    [b"PTTL", key], [b"COPY", key, other, b"REPLACE"]])]
 
     def sequence(self):
         """Commands that belong together; mostly one."""
@@ -246,6 +251,8 @@ class Generator(StringGenerator):
             argv = self.list_read()
         elif roll < 0.75:
             argv = self.string_command()
+        elif roll < 0.79:
+            argv = self.payload_command()
         elif roll < 0.82:
             argv = self.expiry_command()
         elif roll < 0.87:

@@ -42,8 +42,9 @@ check "DEBUG refuses unknown subcommands and wrong numbers of arguments" {
 }
 check "DEBUG HELP names every subcommand" {
     set help [r DEBUG HELP]
-    foreach word {CHANGE-REPL-ID ERROR HTSTATS HTSTATS-KEY JMAP LISTPACK LOG OBJECT POPULATE PROTOCOL QUICKLIST
-                  QUICKLIST-PACKED-THRESHOLD REPLYBUFFER SET-ACTIVE-EXPIRE SLEEP STRINGMATCH-LEN HELP} {
+    foreach word {CHANGE-REPL-ID DIGEST DIGEST-VALUE ERROR HTSTATS HTSTATS-KEY JMAP LISTPACK LOG OBJECT POPULATE
+                  PROTOCOL QUICKLIST QUICKLIST-PACKED-THRESHOLD REPLYBUFFER SET-ACTIVE-EXPIRE SLEEP
+                  STRINGMATCH-LEN HELP} {
         assert {[lsearch -glob $help $word*] > 0}
     }
 }
@@ -98,6 +99,41 @@ check "lru_seconds_idle grows and DEBUG OBJECT does not touch the key" {
     r GET s
     object_field s lru_seconds_idle
 } 0
+
+# --- DEBUG DIGEST and DIGEST-VALUE
+
+check "DEBUG DIGEST of no data is zero" {r DEBUG DIGEST} [string repeat 0 40]
+check "DEBUG DIGEST covers keys, values and databases, as in Redis" {
+    r SET a 123
+    r RPUSH l 1 two [string repeat 3 100]
+    r SELECT 5
+    r SET x ""
+    typed DEBUG DIGEST
+} {simple 5315a3c805aad8002a29fdbab15259c4d7cf37b4}
+check "DEBUG DIGEST counts keys that have expired and are still there" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    set before [r DEBUG DIGEST]
+    r SET k v PX 1
+    after 10
+    set during [r DEBUG DIGEST]
+    r EXISTS k
+    r DEBUG SET-ACTIVE-EXPIRE 1
+    list [expr {$during eq $before}] [expr {[r DEBUG DIGEST] eq $before}]
+} {0 1}
+check "DEBUG DIGEST-VALUE tells each value, zeros where there is none" {
+    r SET a 123
+    r SET b [string repeat hello 30] PX 1000000
+    r RPUSH l 1 two [string repeat 3 100]
+    assert_equal [typed DEBUG DIGEST-VALUE] {array {}}
+    typed DEBUG DIGEST-VALUE a nosuch b l
+} "array {{simple 89f7f51b707418f666d5b45e053bd5bbbf82ac2b} {simple [string repeat 0 40]}\
+    {simple bc5c8dee8dc3d4b98d3a471de172b8f04ec18cd9} {simple 5911ee2b7bdc28944f2420035320faa0ce33a3b3}}"
+check "DEBUG DIGEST-VALUE does not depend on the encoding" {
+    r RPUSH l a b c 1 2 3
+    with_config {list-max-listpack-size 2 list-compress-depth 1} {r RPUSH m a b c 1 2 3}
+    lassign [r DEBUG DIGEST-VALUE l m] first second
+    expr {$first eq $second}
+} 1
 
 # --- DEBUG LISTPACK and QUICKLIST
 

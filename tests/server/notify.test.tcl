@@ -328,4 +328,15 @@ check_in 2 "notify-keyspace-events may stand in the configuration file, and is r
     }
 } "notify-keyspace-events AKE"
 
+check "events of RESTORE: none of what it replaces, and del where it replaces by what has expired" {
+    r SET s x
+    set payload [r DUMP s]
+    events_of {
+        r RESTORE k 0 $payload
+        r RESTORE k 0 $payload REPLACE
+        r RESTORE k 1 $payload REPLACE ABSTTL
+        r RESTORE k 1 $payload ABSTTL
+    }
+} {new k restore k new k restore k del k}
+
 finish

@@ -130,7 +130,8 @@ static void every_command_is_written_in_the_notation(void **state) {
         const struct key_positions *positions = &all[i].keys;
         if (positions->flags & KEY_NOT_KEY) continue; /* channels stand where keys would */
         int specifications = (positions->first || positions->numkeys) +
-                             (positions->second_flags != 0) + (positions->store_flags != 0);
+                             (positions->second_flags != 0) + (positions->store_flags != 0) +
+                             (positions->listed_flags != 0);
         /* Keys with names of their own may share a specification. */
         int sharing = positions->last > 0 ? positions->last - positions->first : 0;
         if (specifications == 1) specifications += sharing;

@@ -1,0 +1,48 @@
+#include "admin/debug_digest.h"
+
+#include "persist/digest.h"
+#include "server/server.h"
+
+static bool start(struct call *call, struct digest *digest) {
+    if (digest_start(digest)) return true;
+    reply_error(call->reply, "ERR the system's library does not compute SHA-1");
+    return false;
+}
+
+static void answer(struct call *call, const uint8_t bytes[DIGEST_SIZE]) {
+    sds text = digest_append(sds_new(SLICE("")), bytes);
+    reply_status(call->reply, sds_slice(text));
+    sds_free(text);
+}
+
+static void add_keys(struct digest *digest, const struct keyspace *keyspace) {
+    struct keyspace_iter iter;
+    const struct entry *entry;
+    keyspace_iter_start(&iter, keyspace);
+    while ((entry = keyspace_iter_next(&iter))) digest_add_entry(digest, entry);
+}
+
+void debug_digest(struct call *call) {
+    struct digest digest;
+    if (!start(call, &digest)) return;
+    for (int i = 0; i < server.config.databases; i++) {
+        if (keyspace_count(server.keyspaces[i]) == 0) continue;
+        digest_add_database(&digest, (unsigned)i);
+        add_keys(&digest, server.keyspaces[i]);
+    }
+    digest_end(&digest);
+    answer(call, digest.bytes);
+}
+
+void debug_digest_value(struct call *call) {
+    struct digest digest;
+    if (!start(call, &digest)) return;
+    reply_array(call->reply, call->argc - 2);
+    for (size_t i = 2; i < call->argc; i++) {
+        uint8_t bytes[DIGEST_SIZE] = {0};
+        const struct entry *entry = keyspace_find(call->keyspace, call->argv[i]).entry;
+        if (entry) digest_value(&digest, entry, bytes);
+        answer(call, bytes);
+    }
+    digest_end(&digest);
+}

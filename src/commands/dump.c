@@ -1,0 +1,124 @@
+/* DUMP RESTORE: values as payloads that travel. */
+#include "persist/dump.h"
+
+#include "commands/commands.h"
+#include "server/call.h"
+#include "types/value.h"
+
+void dump_command(struct call *call) {
+    const struct entry *entry = call_find_read(call, call->argv[1]).entry;
+    if (!entry) {
+        reply_null(call->reply);
+        return;
+    }
+    sds payload = dump_new(entry, call_packs_values(call));
+    reply_bulk(call->reply, sds_slice(payload));
+    sds_free(payload);
+}
+
+/* --- RESTORE key ttl payload [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency] --- */
+
+struct restore {
+    struct slice key;
+    struct slice payload;
+    int64_t expiry_ms; /* -1: none */
+    bool replace;
+    bool absolute;     /* the TTL is a time */
+    int64_t idle_s;    /* -1: not said */
+    int64_t frequency; /* -1: not said */
+};
+
+/* A number that an option names, from 0 to `max`; `error` is for those outside. */
+static bool parse_usage(struct call *call, size_t index, int64_t max, int64_t *value,
+                        const char *error) {
+    if (!call_integer(call, index, value)) return false;
+    if (*value >= 0 && *value <= max) return true;
+    reply_error(call->reply, error);
+    return false;
+}
+
+static bool parse_options(struct call *call, struct restore *restore) {
+    static const char bad_idle[] = "ERR Invalid IDLETIME value, must be >= 0";
+    static const char bad_frequency[] = "ERR Invalid FREQ value, must be >= 0 and <= 255";
+    for (size_t i = 4; i < call->argc; i++) {
+        struct slice option = call->argv[i];
+        bool has_value = i + 1 < call->argc;
+        if (slice_is(option, "replace")) {
+            restore->replace = true;
+        } else if (slice_is(option, "absttl")) {
+            restore->absolute = true;
+        } else if (slice_is(option, "idletime") && has_value && restore->frequency < 0) {
+            if (!parse_usage(call, ++i, INT64_MAX, &restore->idle_s, bad_idle)) return false;
+        } else if (slice_is(option, "freq") && has_value && restore->idle_s < 0) {
+            if (!parse_usage(call, ++i, UINT8_MAX, &restore->frequency, bad_frequency))
+                return false;
+        } else {
+            call_syntax_error(call);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A TTL of 0 is none. One that ends beyond what a clock can show ends there. */
+static bool parse_ttl(struct call *call, struct restore *restore) {
+    int64_t ttl;
+    if (!call_integer(call, 2, &ttl)) return false;
+    if (ttl < 0) {
+        reply_error(call->reply, "ERR Invalid TTL value, must be >= 0");
+        return false;
+    }
+    if (ttl == 0)
+        restore->expiry_ms = -1;
+    else if (restore->absolute)
+        restore->expiry_ms = ttl;
+    else
+        restore->expiry_ms = ttl <= INT64_MAX - call->now_ms ? call->now_ms + ttl : INT64_MAX;
+    return true;
+}
+
+/* The new entry; NULL when the payload is bad, with the error answered. */
+static struct entry *read_payload(struct call *call, const struct restore *restore) {
+    const struct rdb_load_options options = {.list = *call->list_limits};
+    enum dump_error error = DUMP_OK;
+    struct entry *entry = dump_read(restore->payload, restore->key, &options, &error);
+    if (error == DUMP_BAD_FOOTER)
+        reply_error(call->reply, "ERR DUMP payload version or checksum are wrong");
+    else if (!entry)
+        reply_error(call->reply, "ERR Bad data format");
+    return entry;
+}
+
+/* Puts the entry in the place of what `ref` names, or where there was nothing. */
+static void store(struct call *call, struct keyref *ref, struct entry *entry,
+                  const struct restore *restore) {
+    if (ref->entry) call_replace(call, ref);
+    keyspace_add(ref, entry);
+    if (restore->expiry_ms >= 0) call_set_expiry(call, ref, restore->expiry_ms);
+    call_touched(call, ref, restore->key, EVENT_GENERIC, "restore", 1);
+    call_set_usage(call, ref->entry, restore->idle_s, restore->frequency);
+}
+
+void restore_command(struct call *call) {
+    struct restore restore = {.key = call->argv[1],
+                              .payload = call->argv[3],
+                              .expiry_ms = -1,
+                              .idle_s = -1,
+                              .frequency = -1};
+    if (!parse_options(call, &restore)) return;
+    struct keyref ref = call_find_write(call, restore.key);
+    if (ref.entry && !restore.replace) {
+        reply_error(call->reply, "BUSYKEY Target key name already exists.");
+        return;
+    }
+    if (!parse_ttl(call, &restore)) return;
+    struct entry *entry = read_payload(call, &restore);
+    if (!entry) return;
+    if (restore.expiry_ms >= 0 && call_is_past(call, restore.expiry_ms)) {
+        value_free(entry);
+        if (ref.entry) call_delete(call, &ref, restore.key, "del");
+    } else {
+        store(call, &ref, entry, &restore);
+    }
+    reply_ok(call->reply);
+}

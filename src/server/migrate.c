@@ -1,0 +1,284 @@
+/* MIGRATE host port <key | ""> database timeout [COPY] [REPLACE] [AUTH … | AUTH2 …] [KEYS key …]:
+ * RESTORE at another server, and what that server has accepted is deleted here. The loop waits
+ * meanwhile.
+ *
+ * What is sent, all of it before the replies are read:
+ *
+ *      [AUTH …]  [SELECT database]  RESTORE key ttl payload [REPLACE] …                       */
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "persist/dump.h"
+#include "server/server.h"
+#include "server/server_commands.h"
+#include "server/targets.h"
+
+#include <errno.h>
+
+enum { SEND_AT_ONCE = 64 * 1024 };
+
+struct migration {
+    struct call *call;
+    int port; /* 0: none that there is */
+    int64_t database;
+    int timeout_ms;
+    bool copy;
+    bool replace;
+    const struct slice *credentials; /* password, or user and password */
+    size_t credential_count;
+    const struct slice *keys; /* as asked for */
+    size_t key_count;
+
+    struct target *target;
+    bool is_new;         /* the connection was not kept: it must still be told who it is */
+    bool is_entered;     /* password and database were accepted */
+    struct reply out;    /* to be sent */
+    struct slice *found; /* keys that there are */
+    size_t found_count;
+    size_t restored; /* how many of them were answered, with an error or without */
+    size_t moved;    /* of those, how many were deleted here: they stand first in `found` */
+    sds error;       /* the first that the target has answered; NULL: none */
+};
+
+/* --- Arguments --- */
+
+/* KEYS and what follows. */
+static bool parse_keys(struct migration *migration, size_t index) {
+    struct call *call = migration->call;
+    migration->keys = &call->argv[index + 1];
+    migration->key_count = call->argc - index - 1;
+    if (call->argv[3].len == 0) return true;
+    reply_error(call->reply, "ERR When using MIGRATE KEYS option, the key argument must be set to "
+                             "the empty string");
+    return false;
+}
+
+static bool parse_options(struct migration *migration) {
+    struct call *call = migration->call;
+    for (size_t i = 6; i < call->argc; i++) {
+        struct slice option = call->argv[i];
+        size_t behind = call->argc - i - 1;
+        bool is_auth2 = slice_is(option, "auth2");
+        if (slice_is(option, "keys")) return parse_keys(migration, i);
+        if (slice_is(option, "copy")) {
+            migration->copy = true;
+        } else if (slice_is(option, "replace")) {
+            migration->replace = true;
+        } else if ((is_auth2 && behind >= 2) || (slice_is(option, "auth") && behind >= 1)) {
+            migration->credentials = &call->argv[i + 1];
+            migration->credential_count = is_auth2 ? 2 : 1;
+            i += migration->credential_count;
+        } else {
+            call_syntax_error(call);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool parse(struct migration *migration) {
+    enum { TIMEOUT_DEFAULT_MS = 1000 };
+    struct call *call = migration->call;
+    int64_t port, timeout_ms;
+    migration->keys = &call->argv[3];
+    migration->key_count = 1;
+    if (!parse_options(migration)) return false;
+    if (!call_integer(call, 5, &timeout_ms)) return false;
+    if (!call_integer(call, 4, &migration->database)) return false;
+    if (timeout_ms <= 0) timeout_ms = TIMEOUT_DEFAULT_MS;
+    migration->timeout_ms = timeout_ms < INT32_MAX ? (int)timeout_ms : INT32_MAX;
+    if (number_parse_int64(call->argv[2], &port) && port > 0 && port <= UINT16_MAX)
+        migration->port = (int)port;
+    return true;
+}
+
+static void find_keys(struct migration *migration) {
+    migration->found = mem_alloc(migration->key_count * sizeof(*migration->found));
+    for (size_t i = 0; i < migration->key_count; i++) {
+        struct slice key = migration->keys[i];
+        if (call_find_read(migration->call, key).entry)
+            migration->found[migration->found_count++] = key;
+    }
+}
+
+/* --- Sending --- */
+
+static bool flush(struct migration *migration) {
+    struct reply *out = &migration->out;
+    size_t len = out->len;
+    out->len = 0;
+    return outbound_write(migration->target->connection, out->data, len, migration->timeout_ms);
+}
+
+/* What a key has still to live, as RESTORE wants it. */
+static int64_t time_to_live(const struct call *call, const struct entry *entry) {
+    int64_t expiry_ms = entry_expiry(entry);
+    if (expiry_ms < 0) return 0;
+    return expiry_ms > call->now_ms ? expiry_ms - call->now_ms : 1;
+}
+
+static void write_restore(struct migration *migration, struct slice key) {
+    struct reply *out = &migration->out;
+    const struct entry *entry = call_find_quiet(migration->call, key).entry;
+    sds payload = dump_new(entry, call_packs_values(migration->call));
+    reply_array(out, migration->replace ? 5 : 4);
+    reply_bulk_cstr(out, "RESTORE");
+    reply_bulk(out, key);
+    reply_bulk_integer(out, time_to_live(migration->call, entry));
+    reply_bulk(out, sds_slice(payload));
+    if (migration->replace) reply_bulk_cstr(out, "REPLACE");
+    sds_free(payload);
+}
+
+static bool must_authenticate(const struct migration *migration) {
+    return migration->is_new && migration->credential_count > 0;
+}
+
+static bool must_select(const struct migration *migration) {
+    return migration->target->database != migration->database;
+}
+
+static bool send_all(struct migration *migration) {
+    struct reply *out = &migration->out;
+    out->len = 0;
+    if (must_authenticate(migration)) {
+        reply_array(out, 1 + migration->credential_count);
+        reply_bulk_cstr(out, "AUTH");
+        for (size_t i = 0; i < migration->credential_count; i++)
+            reply_bulk(out, migration->credentials[i]);
+    }
+    if (must_select(migration)) {
+        reply_array(out, 2);
+        reply_bulk_cstr(out, "SELECT");
+        reply_bulk_integer(out, migration->database);
+    }
+    for (size_t i = 0; i < migration->found_count; i++) {
+        write_restore(migration, migration->found[i]);
+        if (out->len >= SEND_AT_ONCE && !flush(migration)) return false;
+    }
+    return flush(migration);
+}
+
+/* --- What the target answers --- */
+
+/* Reads a reply; *accepted tells that it is no error. False, with errno set, when there is none. */
+static bool read_reply(struct migration *migration, bool *accepted) {
+    struct slice line;
+    if (!outbound_read_line(migration->target->connection, &line, migration->timeout_ms))
+        return false;
+    *accepted = line.len > 0 && line.ptr[0] == '+';
+    if (*accepted) return true;
+    if (line.len == 0 || line.ptr[0] != '-') {
+        errno = EPROTO;
+        return false;
+    }
+    if (!migration->error) migration->error = sds_new(slice_make(line.ptr + 1, line.len - 1));
+    return true;
+}
+
+/* The key is there now: it goes here. One that was named twice is gone already. */
+static void take_away(struct migration *migration, struct slice key) {
+    struct keyref ref = call_find_quiet(migration->call, key);
+    if (!ref.entry) return;
+    call_delete(migration->call, &ref, key, "del");
+    migration->found[migration->moved++] = key;
+}
+
+static bool read_all(struct migration *migration) {
+    bool accepted;
+    migration->is_entered = true;
+    size_t greetings = (size_t)must_authenticate(migration) + must_select(migration);
+    for (size_t i = 0; i < greetings; i++) {
+        if (!read_reply(migration, &accepted)) return false;
+        migration->is_entered &= accepted;
+    }
+    for (; migration->restored < migration->found_count; migration->restored++) {
+        if (!read_reply(migration, &accepted)) return false;
+        if (migration->is_entered && accepted && !migration->copy)
+            take_away(migration, migration->found[migration->restored]);
+    }
+    return true;
+}
+
+/* --- All of it --- */
+
+static const char no_connection[] = "connecting to the client";
+static const char no_writing[] = "writing to target instance";
+static const char no_reading[] = "reading to target instance";
+
+/* Stands for user and password; 0 when there is none. */
+static uint64_t identity_of(const struct migration *migration) {
+    uint64_t identity = 0;
+    for (size_t i = 0; i < migration->credential_count; i++)
+        identity = identity * 31 + hash_bytes(migration->credentials[i]);
+    return migration->credential_count > 0 && identity == 0 ? 1 : identity;
+}
+
+/* Gets a connection, one that was kept or a new one: NULL, or what failed. */
+static const char *connect_target(struct migration *migration) {
+    struct slice host = migration->call->argv[1];
+    uint64_t identity = identity_of(migration);
+    if (!migration->port) return no_writing;
+    migration->target = target_take(host, migration->port, identity);
+    migration->is_new = !migration->target;
+    if (migration->target) return NULL;
+    migration->target = target_open(host, migration->port, identity, migration->timeout_ms);
+    if (migration->target) return NULL;
+    return errno == ETIMEDOUT || errno == EHOSTUNREACH ? no_connection : no_writing;
+}
+
+/* Keeps the connection, unless it is not as it should be. */
+static void part(struct migration *migration) {
+    migration->target->database = migration->database;
+    if (migration->is_entered)
+        target_keep(migration->target);
+    else
+        target_close(migration->target);
+}
+
+/* NULL, or what failed. A connection that was kept may have been closed by the other side: then a
+ * new one is tried, unless something was answered. */
+static const char *move_all(struct migration *migration) {
+    for (;;) {
+        const char *failed = connect_target(migration);
+        if (failed) return failed;
+        if (!send_all(migration))
+            failed = no_writing;
+        else if (!read_all(migration))
+            failed = no_reading;
+        if (!failed) {
+            part(migration);
+            return NULL;
+        }
+        bool retry =
+            !migration->is_new && errno != ETIMEDOUT && !migration->restored && !migration->error;
+        target_close(migration->target);
+        if (!retry) return failed;
+    }
+}
+
+static void answer(const struct migration *migration, const char *failed) {
+    struct reply *reply = migration->call->reply;
+    if (failed)
+        reply_error_format(reply, "IOERR error or timeout %s", failed);
+    else if (migration->error)
+        reply_error_format(reply, "ERR Target instance replied with error: %s", migration->error);
+    else
+        reply_ok(reply);
+}
+
+void migrate_command(struct call *call) {
+    struct migration migration = {.call = call};
+    if (!parse(&migration)) return;
+    find_keys(&migration);
+    if (migration.found_count == 0) {
+        reply_status(call->reply, SLICE("NOKEY"));
+    } else {
+        reply_init(&migration.out, SEND_AT_ONCE);
+        answer(&migration, move_all(&migration));
+        reply_free(&migration.out);
+        sds_free(migration.error);
+        if (call->may_block) server_update_clock(); /* in EXEC time stands still */
+    }
+    mem_free(migration.found);
+}

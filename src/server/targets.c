@@ -1,0 +1,67 @@
+#include "server/targets.h"
+
+#include "base/alloc.h"
+#include "server/server.h"
+
+#include <errno.h>
+
+enum { TARGETS_MAX = 16, TARGET_IDLE_MS = 10000 };
+
+/* Those that are kept, the longest kept first. */
+static struct {
+    struct target *targets[TARGETS_MAX];
+    size_t count;
+} kept;
+
+static struct target *take(size_t index) {
+    struct target *target = kept.targets[index];
+    kept.count--;
+    memmove(&kept.targets[index], &kept.targets[index + 1],
+            (kept.count - index) * sizeof(kept.targets[0]));
+    return target;
+}
+
+struct target *target_take(struct slice host, int port, uint64_t identity) {
+    for (size_t i = 0; i < kept.count; i++) {
+        const struct target *target = kept.targets[i];
+        if (target->port == port && target->identity == identity &&
+            slice_equal(sds_slice(target->host), host))
+            return take(i);
+    }
+    return NULL;
+}
+
+struct target *target_open(struct slice host, int port, uint64_t identity, int timeout_ms) {
+    sds name = sds_new(host);
+    struct outbound *connection = outbound_open(name, port, timeout_ms);
+    if (!connection) {
+        int error = errno;
+        sds_free(name);
+        errno = error;
+        return NULL;
+    }
+    struct target *target = mem_alloc(sizeof(*target));
+    *target = (struct target){connection, name, port, identity, .database = -1};
+    return target;
+}
+
+void target_keep(struct target *target) {
+    if (kept.count == TARGETS_MAX) target_close(take(0));
+    target->used_ms = server.now_ms;
+    kept.targets[kept.count++] = target;
+}
+
+void target_close(struct target *target) {
+    outbound_close(target->connection);
+    sds_free(target->host);
+    mem_free(target);
+}
+
+void targets_tick(void) {
+    while (kept.count > 0 && server.now_ms - kept.targets[0]->used_ms > TARGET_IDLE_MS)
+        target_close(take(0));
+}
+
+void targets_stop(void) {
+    while (kept.count > 0) target_close(take(0));
+}
