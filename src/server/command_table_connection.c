@@ -89,7 +89,7 @@ static const struct command rows[] = {
  "O(1)",
  "Opens the conversation: chooses the protocol, authenticates, names the connection.",
  "[(protover:integer [AUTH (username password):auth] [SETNAME clientname]):arguments]"},
-{"ping", ping_command, -1, F, NO_KEYS, "connection", "1.0.0",
+{"ping", ping_command, -1, F | L, NO_KEYS, "connection", "1.0.0",
  "O(1)",
  "Answers PONG, or with its argument.",
  "[message]"},

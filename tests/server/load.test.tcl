@@ -61,7 +61,7 @@ proc while_loading {directives body} {
 check_in 2 "while data is loaded, what needs it is refused" {
     while_loading {} {
         set refused {}
-        foreach command {PING {GET key:1} {SET a b} {LPUSH l a} {BLPOP l 0} SAVE BGSAVE DBSIZE FLUSHALL} {
+        foreach command {{GET key:1} {SET a b} {LPUSH l a} {BLPOP l 0} SAVE BGSAVE DBSIZE FLUSHALL} {
             lappend refused [error_of {r {*}$command}]
         }
         r MULTI
@@ -72,6 +72,12 @@ check_in 2 "while data is loaded, what needs it is refused" {
         lsort -unique $refused
     }
 } {{LOADING Redis is loading the dataset in memory}}
+check_in 2 "PING says that the server is alive, INFO that it loads" {
+    while_loading {} {
+        assert_equal [info_field loading] 1
+        r PING
+    }
+} PONG
 check_in 2 "meanwhile clients can look around and change the configuration" {
     while_loading {} {
         assert {[string match "*cmd=client|list*" [r CLIENT LIST]]}

@@ -110,7 +110,7 @@ oo::class create server {
         if {[dict exists $directives requirepass]} {
             $control call AUTH [dict get $directives requirepass]
         }
-        $control call PING
+        $control call DBSIZE ;# refused while it loads
     }
 
     method control_client {} { return $control }
