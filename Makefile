@@ -46,6 +46,7 @@ objects := $(patsubst %.c,$(B)/%.o,$(wildcard src/*/*.c))
 unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
 unit_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c))
 client_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/clients/*_test.c))
+fuzz_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_fuzz.c,$(wildcard tests/fuzz/*.c)))
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 benchmarks := $(patsubst %.c,$(B)/%,$(wildcard utils/bench/*.c))
 
@@ -80,7 +81,7 @@ $(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
 $(client_tests): %: %.o
 	$(call say,link)$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
 
-$(fuzzers): %: %.o $(B)/libpacklist.a
+$(fuzzers): %: %.o $(fuzz_helpers) $(B)/libpacklist.a
 	$(call say,link)$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -o $@
 
 $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a

@@ -197,6 +197,7 @@ bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct
         (told_count != ZIPLIST_COUNT_UNKNOWN && told_count != body->count))
         return false;
     *error = "ziplist without elements";
+    if (body->count == 0) return false;
     see_scratch(scratch, used, body);
-    return body->count > 0;
+    return true;
 }

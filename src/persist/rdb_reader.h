@@ -24,7 +24,12 @@ struct rdb_source {
     void *arg;
 };
 
-enum { RDB_READER_BUFFER = 128 * 1024, RDB_READER_ERROR_MAX = 256 };
+#ifdef TINY_LIMITS
+enum { RDB_READER_BUFFER = 64 };
+#else
+enum { RDB_READER_BUFFER = 128 * 1024 };
+#endif
+enum { RDB_READER_ERROR_MAX = 256 };
 
 /* A buffer that grows as needed. */
 struct rdb_scratch {

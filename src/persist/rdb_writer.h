@@ -18,7 +18,11 @@ struct rdb_sink {
     void *arg;
 };
 
+#ifdef TINY_LIMITS
+enum { RDB_WRITER_BUFFER = 64 };
+#else
 enum { RDB_WRITER_BUFFER = 128 * 1024 };
+#endif
 
 /* Lives on the caller's stack. The fields but `error` are private. */
 struct rdb_writer {

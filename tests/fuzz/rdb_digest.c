@@ -1,0 +1,47 @@
+#include "fuzz/rdb_digest.h"
+
+#include "base/hash.h"
+#include "base/number.h"
+#include "types/list.h"
+#include "types/string.h"
+#include "types/value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void require(bool holds, const char *what) {
+    if (holds) return;
+    fprintf(stderr, "does not hold: %s\n", what);
+    abort();
+}
+
+uint64_t digest_word(uint64_t digest, uint64_t word) {
+    digest = (digest ^ word) * 0x9E3779B97F4A7C15u;
+    return digest ^ digest >> 32;
+}
+
+uint64_t digest_bytes(uint64_t digest, struct slice bytes) {
+    return digest_word(digest_word(digest, bytes.len), hash_bytes(bytes));
+}
+
+static uint64_t digest_list(uint64_t digest, const struct entry *entry) {
+    struct list_iter iter;
+    const uint8_t *element;
+    uint64_t count = 0;
+    list_iter_start(&iter, entry, 0, LIST_FORWARD);
+    for (; (element = list_iter_next(&iter)); count++)
+        digest = digest_bytes(digest, slice_make(element, listpack_size(element)));
+    list_iter_end(&iter);
+    require(count == list_length(entry), "a list is as long as it says");
+    return digest_word(digest, count);
+}
+
+uint64_t digest_entry(const struct entry *entry) {
+    char digits[INT64_TEXT_MAX];
+    require(value_check(entry), "the value's invariant");
+    require(!value_is_empty(entry), "a value is not empty");
+    uint64_t digest = digest_bytes((uint64_t)entry_type(entry), entry_key(entry));
+    digest = digest_word(digest, (uint64_t)entry_expiry(entry));
+    if (entry_type(entry) == VALUE_LIST) return digest_list(digest, entry);
+    return digest_bytes(digest, string_text(entry, digits));
+}

@@ -1,0 +1,232 @@
+#include "fuzz/rdb_mutate.h"
+
+#include "base/alloc.h"
+#include "base/random.h"
+#include "base/sds.h"
+#include "ds/listpack.h"
+#include "persist/rdb_format.h"
+#include "persist/rdb_skip.h"
+#include "persist/rdb_writer.h"
+
+/* --- Finding strings --- */
+
+static bool note(struct rdb_reader *reader, struct rdb_strings *strings,
+                 enum rdb_string_kind kind) {
+    struct rdb_string_place place = {.start = rdb_reader_offset(reader), .kind = kind};
+    if (!rdb_skip_string(reader)) return false;
+    place.end = rdb_reader_offset(reader);
+    if (strings->count < RDB_STRINGS_MAX) strings->places[strings->count++] = place;
+    return true;
+}
+
+/* [n] string …, or, with containers, [n] (container string) … */
+static void find_many(struct rdb_reader *reader, struct rdb_strings *strings,
+                      enum rdb_string_kind kind, bool containers) {
+    uint64_t n, container = RDB_CONTAINER_PACKED;
+    if (!rdb_read_length(reader, &n)) return;
+    for (; n > 0; n--) {
+        if (containers && !rdb_read_length(reader, &container)) return;
+        if (!note(reader, strings, container == RDB_CONTAINER_PACKED ? kind : RDB_KIND_TEXT))
+            return;
+    }
+}
+
+void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings) {
+    switch (type) {
+    case RDB_STRING: note(reader, strings, RDB_KIND_TEXT); break;
+    case RDB_LIST: find_many(reader, strings, RDB_KIND_TEXT, false); break;
+    case RDB_LIST_ZIPLIST: note(reader, strings, RDB_KIND_ZIPLIST); break;
+    case RDB_LIST_QUICKLIST: find_many(reader, strings, RDB_KIND_ZIPLIST, false); break;
+    case RDB_LIST_QUICKLIST_2: find_many(reader, strings, RDB_KIND_LISTPACK, true); break;
+    default: rdb_skip_value(reader, type, false);
+    }
+    strings->end = rdb_reader_offset(reader);
+}
+
+/* What stands between the keys. False where the walk must end. */
+static bool find_in_item(struct rdb_reader *reader, uint8_t opcode, struct rdb_strings *strings) {
+    uint64_t length;
+    switch (opcode) {
+    case RDB_AUX:
+        return note(reader, strings, RDB_KIND_TEXT) && note(reader, strings, RDB_KIND_TEXT);
+    case RDB_SELECTDB:
+    case RDB_IDLE: return rdb_read_length(reader, &length);
+    case RDB_RESIZEDB: return rdb_read_length(reader, &length) && rdb_read_length(reader, &length);
+    case RDB_EXPIRETIME_MS: return rdb_skip_bytes(reader, 8);
+    case RDB_EXPIRETIME: return rdb_skip_bytes(reader, 4);
+    case RDB_FREQ: return rdb_skip_bytes(reader, 1);
+    }
+    if (rdb_foreign_name(opcode)) return rdb_skip_foreign(reader, opcode);
+    if (!rdb_type_name(opcode) || !note(reader, strings, RDB_KIND_TEXT)) return false;
+    rdb_find_in_value(reader, opcode, strings);
+    return true;
+}
+
+void rdb_find_in_file(struct rdb_reader *reader, struct rdb_strings *strings) {
+    uint8_t opcode;
+    while (rdb_read_byte(reader, &opcode) && opcode != RDB_EOF &&
+           find_in_item(reader, opcode, strings))
+        ;
+    strings->end = rdb_reader_offset(reader);
+}
+
+/* --- Putting listpacks and ziplists right --- */
+
+/* Bytes of encoding and data of the element at `p`; more than there are when it is cut off. */
+static size_t listpack_data_size(const uint8_t *p, size_t left) {
+    uint32_t len32;
+    if (*p < LISTPACK_STRING6) return 1;
+    if (*p < LISTPACK_INTEGER13) return 1 + (size_t)(*p & 63);
+    if (*p < LISTPACK_STRING12) return 2;
+    if (*p < LISTPACK_STRING32) return left < 2 ? SIZE_MAX : 2 + ((*p & 15u) << 8 | p[1]);
+    switch (*p) {
+    case LISTPACK_INTEGER16: return 3;
+    case LISTPACK_INTEGER24: return 4;
+    case LISTPACK_INTEGER32: return 5;
+    case LISTPACK_INTEGER64: return 9;
+    case LISTPACK_STRING32:
+        if (left < 5) return SIZE_MAX;
+        memcpy(&len32, p + 1, sizeof(len32));
+        return 5 + (size_t)len32;
+    }
+    return SIZE_MAX;
+}
+
+/* Writes the back length of an element whose encoding and data take `size` bytes. */
+static size_t write_back_length(uint8_t *p, size_t left, size_t size) {
+    size_t width = size < 128 ? 1 : size < 16383 ? 2 : size < 2097151 ? 3 : 4;
+    if (width > left) return SIZE_MAX;
+    for (size_t i = 0; i < width; i++)
+        p[i] = (uint8_t)((size >> 7 * (width - 1 - i) & 127) | (i > 0 ? 128 : 0));
+    return width;
+}
+
+/* Makes a listpack of anything: the back lengths are written over what is behind the elements, and
+ * the end where no more elements fit. Returns its size. */
+static size_t repair_listpack(uint8_t *bytes, size_t size) {
+    size_t at = LISTPACK_HEADER_SIZE, count = 0;
+    if (size < LISTPACK_OVERHEAD) return size;
+    while (at < size - 1) {
+        size_t left = size - 1 - at, data = listpack_data_size(bytes + at, left);
+        if (data >= left) break;
+        size_t width = write_back_length(bytes + at + data, left - data, data);
+        if (width > left - data) break;
+        at += data + width;
+        count++;
+    }
+    listpack_write_header(bytes, at - LISTPACK_HEADER_SIZE, count);
+    bytes[at] = LISTPACK_END;
+    return at + 1;
+}
+
+/* Bytes of encoding and data of a ziplist's entry. */
+static size_t ziplist_data_size(const uint8_t *p, size_t left) {
+    uint32_t len32;
+    switch (*p >> 6) {
+    case 0: return 1 + (size_t)*p;
+    case 1: return left < 2 ? SIZE_MAX : 2 + ((*p & 63u) << 8 | p[1]);
+    case 2:
+        if (left < 5) return SIZE_MAX;
+        memcpy(&len32, p + 1, sizeof(len32));
+        return 5 + (size_t)__builtin_bswap32(len32);
+    }
+    switch (*p) {
+    case 0xC0: return 3;
+    case 0xD0: return 5;
+    case 0xE0: return 9;
+    case 0xF0: return 4;
+    case 0xFE: return 2;
+    }
+    return *p > 0xF0 && *p < 0xFE ? 1 : SIZE_MAX;
+}
+
+/* The same of a ziplist, over whose entries the size of the one before is written. */
+static size_t repair_ziplist(uint8_t *bytes, size_t size) {
+    enum { HEADER = 10, LONG = 254 };
+    size_t at = HEADER, last = HEADER, before = 0;
+    uint16_t count = 0;
+    if (size < HEADER + 1) return size;
+    while (at < size - 1) {
+        size_t left = size - 1 - at, prefix = before < LONG ? 1 : 5;
+        if (left <= prefix) break;
+        size_t data = ziplist_data_size(bytes + at + prefix, left - prefix);
+        if (data > left - prefix) break;
+        uint32_t before32 = (uint32_t)before;
+        bytes[at] = (uint8_t)(before < LONG ? before : LONG);
+        if (prefix > 1) memcpy(bytes + at + 1, &before32, sizeof(before32));
+        before = prefix + data;
+        last = at;
+        at += before;
+        count++;
+    }
+    uint32_t total = (uint32_t)at + 1, tail = (uint32_t)last;
+    memcpy(bytes, &total, 4), memcpy(bytes + 4, &tail, 4), memcpy(bytes + 8, &count, 2);
+    bytes[at] = 0xFF;
+    return at + 1;
+}
+
+/* --- Mutating --- */
+
+static bool append(void *arg, const void *bytes, size_t len) {
+    sds *out = arg;
+    *out = sds_append(*out, slice_make(bytes, len));
+    return true;
+}
+
+/* The text as it is stored in a file. */
+static sds stored(struct slice text, bool compress) {
+    struct rdb_writer writer;
+    sds out = sds_new(SLICE(""));
+    rdb_writer_start(&writer, (struct rdb_sink){append, &out}, compress, false);
+    rdb_write_string(&writer, text);
+    rdb_writer_flush(&writer);
+    rdb_writer_end(&writer);
+    return out;
+}
+
+/* The text of a string, changed; empty when it is malformed. */
+static sds mutated_text(struct slice string, enum rdb_string_kind kind, size_t room,
+                        struct random *random) {
+    struct rdb_reader reader;
+    struct slice text;
+    sds out = sds_new(SLICE(""));
+    rdb_reader_start_memory(&reader, string, false);
+    if (rdb_read_string(&reader, &text)) {
+        size_t capacity = text.len + room + 1;
+        uint8_t *bytes = mem_alloc(capacity);
+        slice_copy((char *)bytes, text);
+        size_t len = LLVMFuzzerMutate(bytes, text.len, capacity);
+        bool repair = random_below(random, 4) != 0;
+        if (repair && kind == RDB_KIND_LISTPACK) len = repair_listpack(bytes, len);
+        if (repair && kind == RDB_KIND_ZIPLIST) len = repair_ziplist(bytes, len);
+        out = sds_append(out, slice_make(bytes, len));
+        mem_free(bytes);
+    }
+    rdb_reader_end(&reader);
+    return out;
+}
+
+static size_t mutate_string(uint8_t *bytes, size_t size, size_t room,
+                            const struct rdb_string_place *place, struct random *random) {
+    struct slice string = slice_make(bytes + place->start, place->end - place->start);
+    sds text = mutated_text(string, place->kind, room - size, random);
+    sds replacement = stored(sds_slice(text), random_below(random, 2));
+    size_t behind = size - place->end, new_size = place->start + sds_len(replacement) + behind;
+    if (new_size <= room) {
+        memmove(bytes + place->start + sds_len(replacement), bytes + place->end, behind);
+        slice_copy((char *)bytes + place->start, sds_slice(replacement));
+        size = new_size;
+    }
+    sds_free(text);
+    sds_free(replacement);
+    return size;
+}
+
+size_t rdb_mutate(uint8_t *bytes, size_t size, size_t room, const struct rdb_strings *strings,
+                  unsigned seed) {
+    struct random random;
+    random_seed(&random, seed);
+    if (strings->count == 0 || random_below(&random, 2)) return LLVMFuzzerMutate(bytes, size, room);
+    const struct rdb_string_place *place = &strings->places[random_below(&random, strings->count)];
+    return mutate_string(bytes, size, room, place, &random);
+}

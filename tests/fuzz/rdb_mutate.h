@@ -1,0 +1,45 @@
+/* rdb_mutate: mutations of RDB files and payloads that stay well formed around what they change.
+ *
+ * Bytes that are changed at random are mostly refused by the first length or checksum that they
+ * meet. So half of the mutations change one of the strings inside, found by walking over the file:
+ * it is unpacked when it was packed, changed by libFuzzer, its frame and its elements' lengths are
+ * put right when it was a listpack or ziplist, and it is stored in its place, its length with it. */
+#ifndef PACKLIST_TESTS_FUZZ_RDB_MUTATE_H
+#define PACKLIST_TESTS_FUZZ_RDB_MUTATE_H
+
+#include "persist/rdb_reader.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum rdb_string_kind { RDB_KIND_TEXT, RDB_KIND_LISTPACK, RDB_KIND_ZIPLIST };
+
+/* A string's place. */
+struct rdb_string_place {
+    size_t start;
+    size_t end;
+    enum rdb_string_kind kind;
+};
+
+/* The strings of a file or payload, as far as it makes sense; of many, the first ones. */
+enum { RDB_STRINGS_MAX = 256 };
+struct rdb_strings {
+    struct rdb_string_place places[RDB_STRINGS_MAX];
+    size_t count;
+    size_t end; /* where the walk ended: in a file that makes sense, behind EOF */
+};
+
+/* libFuzzer's own mutations: changes the bytes, returns their new number, 0 < it <= max_size. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+/* Notes the strings of what the reader reads, from where it stands: a value of this type, or all
+ * that is behind a file's magic. */
+void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings);
+void rdb_find_in_file(struct rdb_reader *reader, struct rdb_strings *strings);
+
+/* Changes the bytes (room for `room`): all alike, or, by chance, one of the strings. Returns the
+ * new size. */
+size_t rdb_mutate(uint8_t *bytes, size_t size, size_t room, const struct rdb_strings *strings,
+                  unsigned seed);
+
+#endif

@@ -1,0 +1,183 @@
+"""Pieces of RDB files and payloads, for the programs here; layouts: src/persist/rdb_format.h and rdb_body.c."""
+import struct
+import sys
+from pathlib import Path
+
+STRING, LIST, LIST_ZIPLIST, LIST_QUICKLIST, LIST_QUICKLIST_2 = 0, 1, 10, 14, 18
+PLAIN, PACKED = 1, 2
+
+CRC_TABLE = []
+for index in range(256):
+    for _ in range(8):
+        index = index >> 1 ^ (0x95AC9329AC4BC9B5 if index & 1 else 0)
+    CRC_TABLE.append(index)
+
+
+def crc64(data):
+    crc = 0
+    for byte in data:
+        crc = CRC_TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    return struct.pack("<Q", crc)
+
+
+def length(n):
+    if n < 64:
+        return bytes([n])
+    if n < 1 << 14:
+        return struct.pack(">H", n | 0x4000)
+    return b"\x80" + struct.pack(">I", n) if n < 1 << 32 else b"\x81" + struct.pack(">Q", n)
+
+
+def lzf(text):
+    """The LZF stream: each copy is the last place where the next three bytes stood."""
+    out, literals, places, at = bytearray(), bytearray(), {}, 0
+
+    def flush():
+        for start in range(0, len(literals), 32):
+            run = literals[start:start + 32]
+            out.append(len(run) - 1)
+            out.extend(run)
+        literals.clear()
+
+    while at < len(text):
+        found = places.get(text[at:at + 3], -1) if at + 3 <= len(text) else -1
+        places[text[at:at + 3]] = at
+        if found < 0 or at - found > 8192:
+            literals.append(text[at])
+            at += 1
+            continue
+        n = 3
+        while n < 264 and at + n < len(text) and text[found + n] == text[at + n]:
+            n += 1
+        flush()
+        distance = at - found - 1
+        out += bytes([n - 2 << 5 | distance >> 8] if n < 9 else [7 << 5 | distance >> 8, n - 9])
+        out.append(distance & 255)
+        at += n
+    flush()
+    return bytes(out)
+
+
+def raw(text):
+    return length(len(text)) + text
+
+
+def packed(text):
+    stream = lzf(text)
+    return b"\xC3" + length(len(stream)) + length(len(text)) + stream
+
+
+def integer(value):
+    for code, form in ((0, "b"), (1, "<h"), (2, "<i")):
+        try:
+            return bytes([0xC0 | code]) + struct.pack(form, value)
+        except struct.error:
+            pass
+    return raw(str(value).encode())
+
+
+def listpack_element(value):
+    if isinstance(value, bytes):
+        n = len(value)
+        if n < 64:
+            head = bytes([0x80 | n])
+        else:
+            head = struct.pack(">H", 0xE000 | n) if n < 4096 else b"\xF0" + struct.pack("<I", n)
+        data = head + value
+    elif 0 <= value < 128:
+        data = bytes([value])
+    elif -4096 <= value < 4096:
+        data = struct.pack(">H", 0xC000 | value & 8191)
+    else:
+        code, size = next((c, s) for c, s in ((0xF1, 2), (0xF2, 3), (0xF3, 4), (0xF4, 8))
+                          if -1 << 8 * s - 1 <= value < 1 << 8 * s - 1)
+        data = bytes([code]) + value.to_bytes(size, "little", signed=True)
+    n, back = len(data), b""
+    width = 1 if n < 128 else 2 if n < 16383 else 3
+    for place in range(width):
+        back += bytes([n >> 7 * (width - 1 - place) & 127 | (128 if place else 0)])
+    return data + back
+
+
+def listpack_of(body, count):
+    return struct.pack("<IH", len(body) + 7, count) + body + b"\xFF"
+
+
+def listpack(values):
+    return listpack_of(b"".join(map(listpack_element, values)), len(values))
+
+
+def ziplist_data(value):
+    if isinstance(value, bytes):
+        n = len(value)
+        if n < 64:
+            return bytes([n]) + value
+        return (struct.pack(">H", 0x4000 | n) if n < 1 << 14 else b"\x80" + struct.pack(">I", n)) + value
+    if 0 <= value <= 12:
+        return bytes([0xF1 + value])
+    code, size = next((c, s) for c, s in ((0xFE, 1), (0xC0, 2), (0xF0, 3), (0xD0, 4), (0xE0, 8))
+                      if -1 << 8 * s - 1 <= value < 1 << 8 * s - 1)
+    return bytes([code]) + value.to_bytes(size, "little", signed=True)
+
+
+def ziplist(values):
+    entries, before, last = b"", 0, 10
+    for value in values:
+        prefix = bytes([before]) if before < 254 else b"\xFE" + struct.pack("<I", before)
+        entry = prefix + ziplist_data(value)
+        last = 10 + len(entries)
+        before = len(entry)
+        entries += entry
+    return struct.pack("<IIH", 10 + len(entries) + 1, last, len(values)) + entries + b"\xFF"
+
+
+def quicklist(*nodes):
+    """Ziplists, stored as they are or packed."""
+    return length(len(nodes)) + b"".join(nodes)
+
+
+def quicklist_2(*nodes):
+    """(container, stored string) …"""
+    return length(len(nodes)) + b"".join(length(container) + string for container, string in nodes)
+
+
+INTEGERS = [0, 12, 13, 127, 128, -1, -129, 4095, -4096, 32767, -32768, 40000, 8388607, 1 << 30, -1 << 31, 1 << 40,
+            -1 << 63]
+JOBS = [b"job:%05d" % i for i in range(20)]
+LONG = b"0123456789" * 30
+
+# Values of lists: name, type, bytes.
+LISTS = [
+    ("elements", LIST, length(5) + raw(b"a") + integer(-77) + raw(b"") + packed(LONG) + integer(100000)),
+    ("ziplist", LIST_ZIPLIST, raw(ziplist([b"a", 5, b"", b"x" * 70, *INTEGERS]))),
+    ("ziplist_packed", LIST_ZIPLIST, packed(ziplist([LONG, LONG, 1, b"tail"]))),
+    ("quicklist", LIST_QUICKLIST, quicklist(*[raw(ziplist(JOBS[i:i + 4])) for i in range(0, 20, 4)])),
+    ("quicklist_packed", LIST_QUICKLIST,
+     quicklist(packed(ziplist(JOBS)), packed(ziplist([b"x" * 300, 7, 7])), raw(ziplist([1])))),
+    ("listpack", LIST_QUICKLIST_2, quicklist_2((PACKED, raw(listpack([b"a", 5, b"", b"x" * 70, *INTEGERS]))))),
+    ("listpacks", LIST_QUICKLIST_2,
+     quicklist_2(*[(PACKED, raw(listpack(JOBS[i:i + 4]))) for i in range(0, 20, 4)])),
+    ("listpacks_packed", LIST_QUICKLIST_2, quicklist_2(*[(PACKED, packed(listpack(JOBS)))] * 6)),
+    ("plain", LIST_QUICKLIST_2, quicklist_2((PLAIN, raw(b"alone")), (PACKED, packed(listpack([LONG, LONG]))),
+                                            (PLAIN, packed(LONG)), (PLAIN, integer(1234567)))),
+    ("not_canonical", LIST_QUICKLIST_2, quicklist_2((PACKED, raw(listpack_of(
+        b"\x815\x02" b"\xF1\x07\x00\x03" b"\xE0\x02ab\x04" b"\xC0\x01\x02" b"\xF0\x01\0\0\0z\x06", 5))))),
+    ("bad_count", LIST_QUICKLIST_2, b"\x81" + b"\x7F" * 8 + b"\x02" + raw(listpack([1]))),
+    ("empty", LIST_QUICKLIST_2, quicklist_2((PACKED, raw(listpack([]))))),
+]
+STRINGS = [
+    ("text", STRING, raw(b"hello")),
+    ("nothing", STRING, raw(b"")),
+    ("integers", STRING, integer(-128)),
+    ("packed", STRING, packed(LONG)),
+    ("long", STRING, raw(bytes(range(256)) * 2)),
+    ("wide_length", STRING, b"\x81" + struct.pack(">Q", 5) + b"hello"),
+    ("huge_length", STRING, b"\x81" + struct.pack(">Q", 1 << 62) + b"hello"),
+    ("huge_packed", STRING, b"\xC3\x04\x80" + struct.pack(">I", 1 << 31) + b"\x00a\x20\x00"),
+]
+
+
+def write_seeds(seeds):
+    """Writes {name: bytes} to the folder that the program was given."""
+    for name, data in seeds.items():
+        Path(sys.argv[1], name).write_bytes(data)
