@@ -220,6 +220,7 @@ struct call dispatch_call(struct session *session, struct reply *reply,
         .list_limits = &server.list_limits,
         .now_ms = server.now_ms,
         .may_block = true,
+        .propagates = server.propagation.is_on,
         .session = session,
     };
 }
@@ -252,13 +253,18 @@ void dispatch_count_served(const struct session *session, const struct reply *re
     count_call(session, reply, begin, command, argv, argc, ticks);
 }
 
-static void run(struct session *session, const struct command *command, const struct slice *argv,
-                size_t argc, bool may_block) {
+/* In both places where it is called, of which one is on every command's way. */
+static inline __attribute__((always_inline)) void run(struct session *session,
+                                                      const struct command *command,
+                                                      const struct slice *argv, size_t argc,
+                                                      bool may_block) {
     size_t begin = server.reply.len;
     uint64_t begin_ticks = server.ticks;
     struct call call = dispatch_call(session, &server.reply, command, argv, argc);
     call.may_block = may_block;
+    uint64_t dirty = server.dirty;
     command->run(&call);
+    if (call.propagates) propagate_ran(&call, server.dirty != dirty, may_block);
     uint64_t ticks = clock_ticks();
     server.ticks = ticks;
     if (session->waiter)

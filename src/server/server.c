@@ -41,6 +41,7 @@ struct call server_call(int database) {
         .database = database,
         .list_limits = &server.list_limits,
         .now_ms = server.now_ms,
+        .propagates = server.propagation.is_on,
     };
 }
 
@@ -99,6 +100,7 @@ bool server_start(const char **error) {
     reply_init(&server.pushes, 0);
     reply_init(&server.side_reply, SIDE_REPLY_CAPACITY);
     reply_init(&server.side_pushes, 0);
+    reply_init(&server.propagation.stream, 0);
     server.net = net_new(error);
     if (!server.net) return false;
     make_keyspaces();
@@ -156,6 +158,7 @@ void server_free(void) {
     reply_free(&server.pushes);
     reply_free(&server.side_reply);
     reply_free(&server.side_pushes);
+    reply_free(&server.propagation.stream);
     sds_free(server.config_source.path);
     config_free(&server.config);
 }

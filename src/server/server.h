@@ -13,6 +13,7 @@
 #include "server/command.h"
 #include "server/latency.h"
 #include "server/monitor.h"
+#include "server/propagate.h"
 #include "server/pubsub.h"
 #include "server/session.h"
 #include "server/session_list.h"
@@ -51,6 +52,7 @@ struct server {
     struct watches watches;
     struct monitors monitors;
     struct pubsub pubsub;
+    struct propagation propagation;
     struct stats stats;
     struct slowlog slowlog;
     struct latency_monitor latency;
