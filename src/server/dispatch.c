@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "durability/aof.h"
 #include "server/blocking.h"
 #include "server/evict.h"
 #include "server/monitor.h"
@@ -173,12 +174,17 @@ static bool is_refused(struct session *session, const struct command *command) {
         "RDB error.";
     uint32_t flags = flags_of(session, command);
     const char *error = NULL;
-    if (server.refusing & REFUSING_UNSAVED &&
-        (flags & COMMAND_WRITE || command->run == ping_command))
-        error = unsaved;
+    sds unwritten = NULL;
+    if (flags & COMMAND_WRITE || command->run == ping_command) {
+        if (server.refusing & REFUSING_UNWRITTEN)
+            error = unwritten = sds_append_format(
+                sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s", aof_error());
+        if (server.refusing & REFUSING_UNSAVED) error = unsaved;
+    }
     if (server.refusing & REFUSING_LOADING && !(flags & COMMAND_LOADING))
         error = "LOADING Redis is loading the dataset in memory";
     if (error) reject(session, &server.reply, command, error);
+    sds_free(unwritten);
     return error;
 }
 

@@ -6,6 +6,7 @@
 #include "server/server.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 static const struct slice multi[] = {{"MULTI", 5}}, exec[] = {{"EXEC", 4}};
 
@@ -24,7 +25,15 @@ static void write_select(struct reply *stream, int database) {
 
 /* --- Units --- */
 
+/* aof-timestamp-enabled: the first unit of a second is preceded by "#TS:<seconds>\r\n". */
 static void begin_unit(struct propagation *propagation) {
+    int64_t now_s = server.now_ms / 1000;
+    if (server.config.aof_timestamps && now_s != propagation->timestamp_s) {
+        char line[32];
+        int len = snprintf(line, sizeof(line), "#TS:%lld\r\n", (long long)now_s);
+        reply_raw(&propagation->stream, slice_make(line, (size_t)len));
+        propagation->timestamp_s = now_s;
+    }
     propagation->unit_begin = propagation->stream.len;
 }
 

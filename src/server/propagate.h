@@ -29,6 +29,7 @@ struct propagation {
     int database;        /* of the command told last; -1: nothing was told yet */
     size_t unit_begin;   /* where the unit stands in the stream */
     uint64_t unit_count; /* commands in it so far */
+    int64_t timestamp_s; /* of the last annotation */
     struct reply stream; /* what was told since it was taken last */
 };
 

@@ -30,8 +30,9 @@
 
 /* Why commands are refused at the moment. */
 enum refusal {
-    REFUSING_LOADING = 1 << 0, /* all that need the data: it is being loaded */
-    REFUSING_UNSAVED = 1 << 1  /* those that write: what they wrote could not be saved */
+    REFUSING_LOADING = 1 << 0,  /* all that need the data: it is being loaded */
+    REFUSING_UNSAVED = 1 << 1,  /* those that write: what they wrote could not be saved, … */
+    REFUSING_UNWRITTEN = 1 << 2 /* … or not be added to the append-only file */
 };
 
 struct server {
