@@ -4,9 +4,9 @@
 #include "base/number.h"
 #include "resp/parser.h"
 
-/* A line is no longer than this; a manifest, not much: it has a line for each rewrite that has
- * failed since the last that has not. */
-enum { LINE_MAX_BYTES = 1024 };
+/* Of a name, as file systems have it; of a line, in which each byte of the name may be written as
+ * four. */
+enum { NAME_MAX_BYTES = 255, LINE_MAX_BYTES = 2048 };
 
 static const char type_letters[] = {
     [AOF_FILE_BASE] = 'b', [AOF_FILE_HISTORY] = 'h', [AOF_FILE_INCR] = 'i'};
@@ -138,7 +138,7 @@ static bool parse_type(struct slice text, enum aof_file_type *type) {
 }
 
 static bool is_plain_name(struct slice name) {
-    return name.len > 0 && memchr(name.ptr, '/', name.len) == NULL &&
+    return name.len > 0 && name.len <= NAME_MAX_BYTES && memchr(name.ptr, '/', name.len) == NULL &&
            memchr(name.ptr, '\0', name.len) == NULL && !slice_equal(name, SLICE(".")) &&
            !slice_equal(name, SLICE(".."));
 }

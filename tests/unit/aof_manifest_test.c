@@ -92,10 +92,35 @@ static void files_are_plain_names(void **state) {
     }
 }
 
+static void check_name(size_t len, const char *error) {
+    char name[300];
+    memset(name, '\xff', len);
+    sds text = sds_append_format(sds_new(SLICE("")), "file %.*s seq 1 type i\n", (int)len, name);
+    if (error) {
+        check_refused(text, error);
+    } else {
+        struct aof_manifest manifest, again;
+        parse(&manifest, text);
+        sds quoted = aof_manifest_format(&manifest);
+        parse(&again, quoted);
+        assert_string_equal(again.files[0].name, manifest.files[0].name);
+        sds_free(quoted);
+        aof_manifest_free(&again);
+        aof_manifest_free(&manifest);
+    }
+    sds_free(text);
+}
+
+static void names_are_as_long_as_file_systems_have_them(void **state) {
+    (void)state;
+    check_name(255, NULL);
+    check_name(256, "line 1: the file is not a plain name");
+}
+
 static void lines_are_bounded(void **state) {
     (void)state;
     sds text = sds_new(SLICE("file "));
-    for (int i = 0; i < 2000; i++) text = sds_append(text, SLICE("a"));
+    for (int i = 0; i < 4000; i++) text = sds_append(text, SLICE("a"));
     text = sds_append(text, SLICE(" seq 1 type i\n"));
     check_refused(text, "line 1: the line is too long");
     sds_free(text);
@@ -147,6 +172,7 @@ int main(void) {
         cmocka_unit_test(names_with_odd_bytes_stand_in_quotes),
         cmocka_unit_test(what_makes_no_sense_is_refused_with_its_line),
         cmocka_unit_test(files_are_plain_names),
+        cmocka_unit_test(names_are_as_long_as_file_systems_have_them),
         cmocka_unit_test(lines_are_bounded),
         cmocka_unit_test(a_rewrite_makes_history),
         cmocka_unit_test(an_old_file_becomes_the_base),
