@@ -6,6 +6,7 @@
 
 #include "server/call.h"
 
+void bgrewriteaof_command(struct call *call);
 void bgsave_command(struct call *call);
 void client_getname_command(struct call *call);
 void client_getredir_command(struct call *call);

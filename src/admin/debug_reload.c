@@ -23,23 +23,35 @@ static int parse_options(struct call *call) {
     return options;
 }
 
-/* Clients do not see the keys go, but those who wait for some are served if they are there now. */
+/* Clients do not see the keys go, … */
+static void clear_databases(void) {
+    for (int64_t i = 0; i < server.config.databases; i++) keyspace_clear(server.keyspaces[i]);
+}
+
+/* … but those who wait for some are served if they are there now. */
+static void signal_databases(void) {
+    for (int64_t i = 0; i < server.config.databases; i++)
+        blocking_signal_database(server.blocking, (int)i);
+}
+
 static enum load_status reload(int options) {
-    int64_t databases = server.config.databases;
-    if (!(options & RELOAD_NOFLUSH))
-        for (int64_t i = 0; i < databases; i++) keyspace_clear(server.keyspaces[i]);
+    if (!(options & RELOAD_NOFLUSH)) clear_databases();
     enum load_status status =
         load_rdb_file(server.config.dbfilename, options & RELOAD_MERGE ? LOAD_REPLACE : 0);
-    for (int64_t i = 0; i < databases; i++) blocking_signal_database(server.blocking, (int)i);
+    signal_databases();
     return status;
+}
+
+static bool is_loading(struct call *call) {
+    if (!(server.refusing & REFUSING_LOADING)) return false;
+    reply_error(call->reply, "LOADING Redis is loading the dataset in memory");
+    return true;
 }
 
 void debug_reload(struct call *call) {
     int options = parse_options(call);
-    if (options < 0) return;
-    if (server.refusing & REFUSING_LOADING) {
-        reply_error(call->reply, "LOADING Redis is loading the dataset in memory");
-    } else if (!(options & RELOAD_NOSAVE) && !save_now()) {
+    if (options < 0 || is_loading(call)) return;
+    if (!(options & RELOAD_NOSAVE) && !save_now()) {
         reply_error(call->reply, "ERR");
     } else if (reload(options) != LOAD_DONE) {
         reply_error(call->reply, "ERR Error trying to load the RDB dump, check server logs.");
@@ -47,4 +59,20 @@ void debug_reload(struct call *call) {
         log_warning("DB reloaded by DEBUG RELOAD");
         reply_ok(call->reply);
     }
+}
+
+void debug_loadaof(struct call *call) {
+    if (is_loading(call)) return;
+    enum load_status status = LOAD_FAILED;
+    if (aof_prepare_reload()) {
+        clear_databases();
+        status = aof_reload();
+        signal_databases();
+    }
+    if (status != LOAD_DONE) {
+        reply_error(call->reply, "ERR Error trying to load the AOF files, check server logs.");
+        return;
+    }
+    log_warning("Append Only File loaded by DEBUG LOADAOF");
+    reply_ok(call->reply);
 }

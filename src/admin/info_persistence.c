@@ -51,21 +51,45 @@ static sds append_rdb(sds out) {
                              (figure)load->keys_loaded);
 }
 
-/* --- AOF: there is none --- */
+/* --- AOF --- */
+
+static sds append_aof_file(sds out) {
+    const struct aof *aof = &server.durability.aof;
+    if (aof->state == AOF_OFF) return out;
+    return sds_append_format(out,
+                             "aof_current_size:%llu\r\n"
+                             "aof_base_size:%llu\r\n"
+                             "aof_pending_rewrite:0\r\n"
+                             "aof_buffer_length:%zu\r\n"
+                             "aof_pending_bio_fsync:%llu\r\n"
+                             "aof_delayed_fsync:%llu\r\n",
+                             (figure)aof->total_size, (figure)aof->base_size, aof->buffer.len,
+                             (figure)aof->pending_fsyncs, (figure)aof->delayed_fsyncs);
+}
 
 static sds append_aof(sds out) {
-    return sds_append_cstr(out, "aof_enabled:0\r\n"
-                                "aof_rewrite_in_progress:0\r\n"
-                                "aof_rewrite_scheduled:0\r\n"
-                                "aof_last_rewrite_time_sec:-1\r\n"
-                                "aof_current_rewrite_time_sec:-1\r\n"
-                                "aof_last_bgrewrite_status:ok\r\n"
-                                "aof_rewrites:0\r\n"
-                                "aof_rewrites_consecutive_failures:0\r\n"
-                                "aof_last_write_status:ok\r\n"
-                                "aof_last_cow_size:0\r\n"
-                                "module_fork_in_progress:0\r\n"
-                                "module_fork_last_cow_size:0\r\n");
+    const struct aof_rewrite *rewrite = &server.durability.aof.rewrite;
+    bool runs = aof_rewrite_is_running();
+    out = sds_append_format(out,
+                            "aof_enabled:%d\r\n"
+                            "aof_rewrite_in_progress:%d\r\n"
+                            "aof_rewrite_scheduled:%d\r\n"
+                            "aof_last_rewrite_time_sec:%lld\r\n"
+                            "aof_current_rewrite_time_sec:%lld\r\n"
+                            "aof_last_bgrewrite_status:%s\r\n"
+                            "aof_rewrites:%llu\r\n"
+                            "aof_rewrites_consecutive_failures:%llu\r\n"
+                            "aof_last_write_status:%s\r\n"
+                            "aof_last_cow_size:%zu\r\n"
+                            "module_fork_in_progress:0\r\n"
+                            "module_fork_last_cow_size:0\r\n",
+                            server.durability.aof.state != AOF_OFF, runs, rewrite->scheduled,
+                            (long long)rewrite->last_seconds,
+                            runs ? (long long)(server.now_ms / 1000 - rewrite->begun_s) : -1,
+                            rewrite->failed ? "err" : "ok", (figure)rewrite->count,
+                            (figure)rewrite->failures, aof_error() ? "err" : "ok",
+                            rewrite->last_cow_size);
+    return append_aof_file(out);
 }
 
 /* --- Loading --- */

@@ -1,4 +1,4 @@
-/* save_commands: SAVE BGSAVE LASTSAVE. */
+/* save_commands: SAVE BGSAVE LASTSAVE BGREWRITEAOF. */
 #include "admin/admin_commands.h"
 #include "server/server.h"
 
@@ -40,4 +40,18 @@ void bgsave_command(struct call *call) {
 
 void lastsave_command(struct call *call) {
     reply_integer(call->reply, server.durability.save.saved_s);
+}
+
+void bgrewriteaof_command(struct call *call) {
+    if (aof_rewrite_is_running()) {
+        reply_error(call->reply, "ERR Background append only file rewriting already in progress");
+    } else if (!call->may_block || server.durability.child.pid) {
+        aof_rewrite_schedule();
+        reply_status(call->reply, SLICE("Background append only file rewriting scheduled"));
+    } else if (aof_rewrite_begin()) {
+        reply_status(call->reply, SLICE("Background append only file rewriting started"));
+    } else {
+        reply_error(call->reply, "ERR Can't execute an AOF background rewriting. Please check the "
+                                 "server logs for more information.");
+    }
 }

@@ -51,6 +51,9 @@ static inline size_t number_int64_length(int64_t value);
 static inline size_t number_format_int64(char *dst, int64_t value);
 static inline size_t number_format_uint64(char *dst, uint64_t value);
 
+/* The decimal text, written into `buffer`, which has room for INT64_TEXT_MAX bytes. */
+static inline struct slice number_text(char *buffer, int64_t value);
+
 /* Writes the shortest text that reads back as `value` (at most 17 significant digits), "inf",
  * "-inf", "nan" or "-0", NUL-terminated; `dst` has room for DOUBLE_TEXT_MAX bytes; returns its
  * length. What RESP3 doubles and scores use: exponents only where the plain form would be long, as
@@ -115,6 +118,10 @@ static inline size_t number_format_uint64(char *dst, uint64_t value) {
 static inline size_t number_format_int64(char *dst, int64_t value) {
     *dst = '-';
     return number_format_uint64(dst + (value < 0), number_magnitude(value)) + (value < 0);
+}
+
+static inline struct slice number_text(char *buffer, int64_t value) {
+    return slice_make(buffer, number_format_int64(buffer, value));
 }
 
 #endif

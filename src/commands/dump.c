@@ -1,6 +1,8 @@
 /* DUMP RESTORE: values as payloads that travel. */
 #include "persist/dump.h"
 
+#include "base/alloc.h"
+#include "base/number.h"
 #include "commands/commands.h"
 #include "server/call.h"
 #include "types/value.h"
@@ -99,6 +101,17 @@ static void store(struct call *call, struct keyref *ref, struct entry *entry,
     call_set_usage(call, ref->entry, restore->idle_s, restore->frequency);
 }
 
+/* With the time at which the key ends in place of how long it lasts. */
+static void propagate_absolute(struct call *call, const struct restore *restore) {
+    char buffer[INT64_TEXT_MAX];
+    struct slice *argv = mem_alloc((call->argc + 1) * sizeof(*argv));
+    memcpy(argv, call->argv, call->argc * sizeof(*argv));
+    argv[2] = number_text(buffer, restore->expiry_ms);
+    argv[call->argc] = SLICE("ABSTTL");
+    call_propagate_as(call, argv, call->argc + 1);
+    mem_free(argv);
+}
+
 void restore_command(struct call *call) {
     struct restore restore = {.key = call->argv[1],
                               .payload = call->argv[3],
@@ -116,9 +129,14 @@ void restore_command(struct call *call) {
     if (!entry) return;
     if (restore.expiry_ms >= 0 && call_is_past(call, restore.expiry_ms)) {
         value_free(entry);
-        if (ref.entry) call_delete(call, &ref, restore.key, "del");
+        if (ref.entry) {
+            call_delete(call, &ref, restore.key, "del");
+            CALL_PROPAGATE(call, SLICE("DEL"), restore.key);
+        }
     } else {
         store(call, &ref, entry, &restore);
+        if (call->propagates && restore.expiry_ms >= 0 && !restore.absolute)
+            propagate_absolute(call, &restore);
     }
     reply_ok(call->reply);
 }

@@ -1,4 +1,6 @@
 /* EXPIRE PEXPIRE EXPIREAT PEXPIREAT, TTL PTTL EXPIRETIME PEXPIRETIME, PERSIST: when keys end. */
+#include "base/alloc.h"
+#include "base/number.h"
 #include "commands/commands.h"
 #include "server/call.h"
 
@@ -55,6 +57,16 @@ static bool conditions_hold(unsigned conditions, int64_t old_ms, int64_t new_ms)
     return !(conditions & EXPIRE_LT && had && new_ms >= old_ms);
 }
 
+static void propagate_absolute(struct call *call, int64_t expiry_ms) {
+    char buffer[INT64_TEXT_MAX];
+    struct slice *argv = mem_alloc(call->argc * sizeof(*argv));
+    memcpy(argv, call->argv, call->argc * sizeof(*argv));
+    argv[0] = SLICE("PEXPIREAT");
+    argv[2] = number_text(buffer, expiry_ms);
+    call_propagate_as(call, argv, call->argc);
+    mem_free(argv);
+}
+
 static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
     unsigned conditions;
     int64_t expiry_ms;
@@ -68,9 +80,11 @@ static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
     }
     if (call_is_past(call, expiry_ms)) {
         call_delete(call, &ref, key, "del");
+        CALL_PROPAGATE(call, SLICE("DEL"), key);
     } else {
         call_set_expiry(call, &ref, expiry_ms);
         call_touched(call, &ref, key, EVENT_GENERIC, "expire", 1);
+        if (call->propagates) propagate_absolute(call, expiry_ms);
     }
     reply_integer(call->reply, 1);
 }

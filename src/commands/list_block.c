@@ -17,6 +17,7 @@ static void pop_key(struct call *call, struct keyref *ref, struct slice key, enu
     reply_array(call->reply, 2);
     reply_bulk(call->reply, key);
     list_pop_one(call, ref, key, end);
+    CALL_PROPAGATE(call, list_pop_command(end), key);
 }
 
 static bool serve_blpop(struct call *call, struct slice key) {
@@ -87,10 +88,22 @@ void blmpop_command(struct call *call) {
 
 /* --- BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout, BRPOPLPUSH --- */
 
+/* Moves, and tells it as the command that does not wait: BLMOVE and BRPOPLPUSH have the timeout
+ * last. */
+static void move(struct call *call, struct keyref *source, enum list_end from, enum list_end to) {
+    enum { ARGUMENTS_MAX = 5 };
+    struct slice argv[ARGUMENTS_MAX];
+    size_t count = call->argc - 1;
+    if (!list_move(call, source, from, to) || !call->propagates) return;
+    memcpy(argv, call->argv, count * sizeof(*argv));
+    argv[0] = count == ARGUMENTS_MAX ? SLICE("LMOVE") : SLICE("RPOPLPUSH");
+    call_propagate_as(call, argv, count);
+}
+
 static bool serve_move(struct call *call, struct slice key, enum list_end from, enum list_end to) {
     struct keyref source;
     if (!find_ready(call, key, &source)) return false;
-    list_move(call, &source, from, to);
+    move(call, &source, from, to);
     return true;
 }
 
@@ -109,7 +122,7 @@ static void blocking_move(struct call *call, enum list_end from, enum list_end t
     struct keyref source;
     if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &source)) return;
     if (source.entry) {
-        list_move(call, &source, from, to);
+        move(call, &source, from, to);
     } else if (!call->may_block) {
         reply_null(call->reply); /* as LMOVE; but a timeout is a null array, as of all that wait */
     } else {

@@ -27,6 +27,9 @@ void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_
 const char *list_push_event(enum list_end end);
 const char *list_pop_event(enum list_end end);
 
+/* LPOP or RPOP. */
+struct slice list_pop_command(enum list_end end);
+
 /* Answers the element at an end and removes it from the list `ref`, which was found under `key`. */
 void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end);
 
@@ -48,7 +51,7 @@ bool list_mpop_serve(struct call *call, const struct list_mpop *mpop);
 
 /* LMOVE's work: moves the element at the `from` end of the list `source`, which was found under
  * argv[1] and exists, to the `to` end of the list under argv[2], and answers it; or answers
- * WRONGTYPE and moves nothing. */
-void list_move(struct call *call, struct keyref *source, enum list_end from, enum list_end to);
+ * WRONGTYPE, moves nothing and returns false. */
+bool list_move(struct call *call, struct keyref *source, enum list_end from, enum list_end to);
 
 #endif

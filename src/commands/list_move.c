@@ -31,17 +31,18 @@ static void push_to_other(struct call *call, struct keyref *source, struct keyre
     call_touched(call, destination, key, EVENT_LIST, list_push_event(to), 0);
 }
 
-void list_move(struct call *call, struct keyref *source, enum list_end from, enum list_end to) {
+bool list_move(struct call *call, struct keyref *source, enum list_end from, enum list_end to) {
     struct slice key = call->argv[1];
     if (slice_equal(key, call->argv[2])) {
         rotate(call, source, from, to);
-        return;
+        return true;
     }
     struct keyref destination;
-    if (!call_find_typed_write(call, call->argv[2], VALUE_LIST, &destination)) return;
+    if (!call_find_typed_write(call, call->argv[2], VALUE_LIST, &destination)) return false;
     push_to_other(call, source, &destination, from, to);
     list_drop(source, from, 1, call->list_limits);
     call_touched(call, source, key, EVENT_LIST, list_pop_event(from), 1);
+    return true;
 }
 
 static void move_or_null(struct call *call, enum list_end from, enum list_end to) {

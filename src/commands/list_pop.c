@@ -1,4 +1,5 @@
 /* LPOP RPOP LMPOP */
+#include "base/number.h"
 #include "commands/commands.h"
 #include "commands/list_common.h"
 
@@ -8,9 +9,10 @@ void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum 
     call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), 1);
 }
 
-/* Answers an array of up to `count` (> 0) elements from an end, and removes them. */
-static void pop_many(struct call *call, struct keyref *ref, struct slice key, enum list_end end,
-                     uint64_t count) {
+/* Answers an array of up to `count` (> 0) elements from an end, and removes them; returns how many
+ * there were. */
+static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key, enum list_end end,
+                         uint64_t count) {
     uint64_t length = list_length(ref->entry);
     if (count > length) count = length;
     reply_array(call->reply, count);
@@ -20,6 +22,7 @@ static void pop_many(struct call *call, struct keyref *ref, struct slice key, en
         list_reply_elements(call->reply, ref->entry, length - 1, count, LIST_BACKWARD);
     list_drop(ref, end, count, call->list_limits);
     call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), count);
+    return count;
 }
 
 static void pop(struct call *call, enum list_end end) {
@@ -86,12 +89,15 @@ bool list_mpop_parse(struct call *call, size_t index, struct list_mpop *mpop) {
 
 bool list_mpop_serve(struct call *call, const struct list_mpop *mpop) {
     for (size_t i = 0; i < mpop->key_count; i++) {
+        char buffer[INT64_TEXT_MAX];
         struct keyref ref;
         if (!call_find_typed_write(call, mpop->keys[i], VALUE_LIST, &ref)) return true;
         if (ref.entry == NULL) continue;
         reply_array(call->reply, 2);
         reply_bulk(call->reply, mpop->keys[i]);
-        pop_many(call, &ref, mpop->keys[i], mpop->end, (uint64_t)mpop->count);
+        uint64_t count = pop_many(call, &ref, mpop->keys[i], mpop->end, (uint64_t)mpop->count);
+        CALL_PROPAGATE(call, list_pop_command(mpop->end), mpop->keys[i],
+                       number_text(buffer, (int64_t)count));
         return true;
     }
     return false;

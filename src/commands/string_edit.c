@@ -105,4 +105,5 @@ void incrbyfloat_command(struct call *call) {
     string_set_text(&ref, key, text);
     reply_bulk(call->reply, text);
     call_touched(call, &ref, key, EVENT_STRING, "incrbyfloat", 1);
+    CALL_PROPAGATE(call, SLICE("SET"), key, text, SLICE("KEEPTTL"));
 }

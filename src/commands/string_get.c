@@ -20,15 +20,26 @@ void getdel_command(struct call *call) {
     struct keyref ref;
     if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     string_reply(call->reply, ref.entry);
-    if (ref.entry) call_delete(call, &ref, call->argv[1], "del");
+    if (ref.entry == NULL) return;
+    call_delete(call, &ref, call->argv[1], "del");
+    CALL_PROPAGATE(call, SLICE("DEL"), call->argv[1]);
 }
 
 /* --- GETEX key [EX seconds | PX ms | EXAT time | PXAT ms-time | PERSIST] --- */
 
-static void change_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms,
-                          const char *event) {
+static void expire_at(struct call *call, struct keyref *ref, int64_t expiry_ms) {
+    char buffer[INT64_TEXT_MAX];
+    struct slice key = call->argv[1];
     call_set_expiry(call, ref, expiry_ms);
-    call_touched(call, ref, call->argv[1], EVENT_GENERIC, event, 1);
+    call_touched(call, ref, key, EVENT_GENERIC, "expire", 1);
+    CALL_PROPAGATE(call, SLICE("PEXPIREAT"), key, number_text(buffer, expiry_ms));
+}
+
+static void persist(struct call *call, struct keyref *ref) {
+    struct slice key = call->argv[1];
+    call_set_expiry(call, ref, -1);
+    call_touched(call, ref, key, EVENT_GENERIC, "persist", 1);
+    CALL_PROPAGATE(call, SLICE("PERSIST"), key);
 }
 
 /* Options that exclude each other, so of several only a time in the same unit again makes sense. */
@@ -61,12 +72,14 @@ void getex_command(struct call *call) {
     string_reply(call->reply, ref.entry);
     if (ref.entry == NULL) return;
     bool absolute = expiry == EXPIRY_EXAT || expiry == EXPIRY_PXAT;
-    if (absolute && call_is_past(call, expiry_ms))
+    if (absolute && call_is_past(call, expiry_ms)) {
         call_delete(call, &ref, call->argv[1], "del");
-    else if (expiry >= EXPIRY_EX)
-        change_expiry(call, &ref, expiry_ms, "expire");
-    else if (expiry == EXPIRY_PERSIST && entry_expiry(ref.entry) >= 0)
-        change_expiry(call, &ref, -1, "persist");
+        CALL_PROPAGATE(call, SLICE("DEL"), call->argv[1]);
+    } else if (expiry >= EXPIRY_EX) {
+        expire_at(call, &ref, expiry_ms);
+    } else if (expiry == EXPIRY_PERSIST && entry_expiry(ref.entry) >= 0) {
+        persist(call, &ref);
+    }
 }
 
 /* --- The others --- */

@@ -1,4 +1,5 @@
 /* SET SETNX SETEX PSETEX GETSET MSET MSETNX: whole values stored. */
+#include "base/alloc.h"
 #include "commands/commands.h"
 #include "commands/string_common.h"
 
@@ -21,12 +22,14 @@ static void set_plain(struct call *call, struct keyref *ref, struct slice key, s
 
 static void set_expiring(struct call *call, struct keyref *ref, struct slice key,
                          struct slice value, int64_t expiry_ms) {
+    char buffer[INT64_TEXT_MAX];
     uint32_t clock = replace_other_type(call, ref);
     string_set_keep_expiry(ref, key, value);
     if (clock) entry_set_clock(ref->entry, clock);
     call_set_expiry(call, ref, expiry_ms);
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
     call_notify(call, EVENT_GENERIC, "expire", key);
+    CALL_PROPAGATE(call, SLICE("SET"), key, value, SLICE("PXAT"), number_text(buffer, expiry_ms));
 }
 
 /* --- SET key value [NX | XX] [GET] [EX s | PX ms | EXAT time | PXAT time | KEEPTTL] --- */
@@ -61,6 +64,16 @@ static bool parse_option(const struct call *call, size_t *index, struct set_opti
     return !contradicts;
 }
 
+/* As it came, but for GET. */
+static void propagate_without_get(struct call *call) {
+    struct slice *argv = mem_alloc(call->argc * sizeof(*argv));
+    size_t count = 0;
+    for (size_t i = 0; i < call->argc; i++)
+        if (i < 3 || !slice_is(call->argv[i], "get")) argv[count++] = call->argv[i];
+    call_propagate_as(call, argv, count);
+    mem_free(argv);
+}
+
 static void set_with_options(struct call *call) {
     struct set_options options = {0};
     int64_t expiry_ms = -1;
@@ -86,12 +99,15 @@ static void set_with_options(struct call *call) {
     if (!options.get) reply_ok(call->reply);
     if (options.expiry >= EXPIRY_EX) {
         set_expiring(call, &ref, key, value, expiry_ms);
-    } else if (options.expiry == EXPIRY_KEEP) {
+        return;
+    }
+    if (options.expiry == EXPIRY_KEEP) {
         string_set_keep_expiry(&ref, key, value);
         call_touched(call, &ref, key, EVENT_STRING, "set", 1);
     } else {
         set_plain(call, &ref, key, value);
     }
+    if (options.get && call->propagates) propagate_without_get(call);
 }
 
 void set_command(struct call *call) {
@@ -136,6 +152,7 @@ void getset_command(struct call *call) {
     if (!call_find_typed_read(call, key, VALUE_STRING, &ref)) return;
     string_reply(call->reply, ref.entry);
     set_plain(call, &ref, key, call->argv[2]);
+    CALL_PROPAGATE(call, SLICE("SET"), key, call->argv[2]);
 }
 
 /* --- MSET and MSETNX key value … --- */

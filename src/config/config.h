@@ -32,6 +32,10 @@ enum shutdown_option {
 /* sanitize-dump-payload: whose payloads are checked. All are, whatever it says. */
 enum sanitize_level { SANITIZE_NO, SANITIZE_YES, SANITIZE_CLIENTS };
 
+/* appendfsync: when the append-only file is brought to the disk: by the system, each second, or
+ * before any reply is sent. */
+enum aof_fsync { AOF_FSYNC_NO, AOF_FSYNC_EVERYSEC, AOF_FSYNC_ALWAYS };
+
 /* client-output-buffer-limit, by class of client. */
 enum client_class {
     CLIENT_CLASS_NORMAL,
@@ -112,9 +116,18 @@ struct config {
     int64_t key_load_delay;     /* the same */
     int64_t loading_process_events_interval_bytes;
 
-    /* Facts that clients ask for and that cannot be otherwise: their directives accept the
-     * default only. */
+    /* The append-only file. */
     bool appendonly;
+    sds appenddirname;   /* the folder of its files */
+    sds appendfilename;  /* what their names begin with */
+    int64_t appendfsync; /* enum aof_fsync */
+    bool no_appendfsync_on_rewrite;
+    int64_t aof_rewrite_percentage; /* grown by so much it is rewritten; 0: never */
+    int64_t aof_rewrite_min_size;   /* bytes */
+    bool aof_load_truncated;
+    bool aof_rdb_preamble;
+    bool aof_timestamps;
+    bool aof_incremental_fsync;
 };
 
 /* Sets every directive to its default. */
@@ -207,10 +220,6 @@ bool config_set(struct config *config, const struct config_directive *directive,
  * save points of both are in force, unless there are none in this one. */
 bool config_set_line(struct config *config, const struct config_directive *directive,
                      const struct slice *values, size_t count, bool again, sds *error);
-
-/* Is the value one that this server can do? Only of directives whose default is a fact (see
- * struct config) is it not. */
-bool config_is_supported(const struct config *config, const struct config_directive *directive);
 
 struct config_change {
     const struct config_directive *directive;

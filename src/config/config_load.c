@@ -76,13 +76,6 @@ static void note_foreign(struct loader *loader, struct slice name, enum config_f
         add_note(loader, LOG_NOTICE, name, "does not apply here and is ignored");
 }
 
-static void note_unsupported(struct loader *loader, const struct config_directive *directive) {
-    sds why = sds_append_format(sds_new(SLICE("")), "is ignored: only the value '%s' is supported",
-                                directive->default_text);
-    add_note(loader, LOG_WARNING, slice_of_cstr(directive->name), why);
-    sds_free(why);
-}
-
 void config_log_notes(struct config_source *source) {
     for (size_t i = 0; i < source->note_count; i++) {
         log_write(source->notes[i].level, "%s", source->notes[i].text);
@@ -131,10 +124,7 @@ static bool set_directive(struct loader *loader, const struct config_directive *
         sds_free(reason);
         return false;
     }
-    if (config_is_supported(loader->config, directive)) return true;
-    note_unsupported(loader, directive);
-    struct slice value = slice_of_cstr(directive->default_text);
-    return config_set(loader->config, directive, &value, 1, &reason);
+    return true;
 }
 
 static bool run_directive(struct loader *loader, struct slice name, struct slice line) {

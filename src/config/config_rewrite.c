@@ -80,9 +80,7 @@ static struct survey survey_text(const struct config *config, struct slice text)
     }
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_directive *directive = &config_table[i];
-        /* What is fixed may stand otherwise in the file: the line was ignored and is none of our
-         * business. */
-        if (directive->flags & (CONFIG_FIXED | CONFIG_ALIAS)) continue;
+        if (directive->flags & CONFIG_ALIAS) continue;
         if (!config_same_value(config, &of_file, directive))
             config_directive_set_add(&survey.different, directive);
     }

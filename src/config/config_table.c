@@ -25,6 +25,10 @@ static const struct config_choice sanitize_levels[] = {
     {"no", SANITIZE_NO}, {"yes", SANITIZE_YES}, {"clients", SANITIZE_CLIENTS}, {NULL, 0},
 };
 
+static const struct config_choice aof_fsyncs[] = {
+    {"everysec", AOF_FSYNC_EVERYSEC}, {"always", AOF_FSYNC_ALWAYS}, {"no", AOF_FSYNC_NO}, {NULL, 0},
+};
+
 static const struct config_choice eviction_policies[] = {
     {"volatile-lru", EVICTION_VOLATILE_LRU}, {"volatile-lfu", EVICTION_VOLATILE_LFU},
     {"volatile-random", EVICTION_VOLATILE_RANDOM}, {"volatile-ttl", EVICTION_VOLATILE_TTL},
@@ -151,8 +155,24 @@ const struct config_directive config_table[] = {
     {"loading-process-events-interval-bytes", CONFIG_INTEGER, CONFIG_HIDDEN,
      AT(loading_process_events_interval_bytes), 1024, INT32_MAX, "2097152", EFFECT_NONE, NULL},
 
-    /* Facts. */
-    {"appendonly", CONFIG_BOOL, CONFIG_FIXED, AT(appendonly), 0, 0, "no", EFFECT_NONE, NULL},
+    /* The append-only file. */
+    {"appendonly", CONFIG_BOOL, 0, AT(appendonly), 0, 0, "no", EFFECT_APPENDONLY, NULL},
+    {"appenddirname", CONFIG_FILENAME, CONFIG_IMMUTABLE, AT(appenddirname), 0, 0, "appendonlydir",
+     EFFECT_NONE, NULL},
+    {"appendfilename", CONFIG_FILENAME, CONFIG_IMMUTABLE, AT(appendfilename), 0, 0,
+     "appendonly.aof", EFFECT_NONE, NULL},
+    {"appendfsync", CONFIG_ENUM, 0, AT(appendfsync), 0, 0, "everysec", EFFECT_NONE, aof_fsyncs},
+    {"no-appendfsync-on-rewrite", CONFIG_BOOL, 0, AT(no_appendfsync_on_rewrite), 0, 0, "no",
+     EFFECT_NONE, NULL},
+    {"auto-aof-rewrite-percentage", CONFIG_INTEGER, 0, AT(aof_rewrite_percentage), 0, INT32_MAX,
+     "100", EFFECT_NONE, NULL},
+    {"auto-aof-rewrite-min-size", CONFIG_MEMORY, 0, AT(aof_rewrite_min_size), 0, INT64_MAX, "64mb",
+     EFFECT_NONE, NULL},
+    {"aof-load-truncated", CONFIG_BOOL, 0, AT(aof_load_truncated), 0, 0, "yes", EFFECT_NONE, NULL},
+    {"aof-use-rdb-preamble", CONFIG_BOOL, 0, AT(aof_rdb_preamble), 0, 0, "yes", EFFECT_NONE, NULL},
+    {"aof-timestamp-enabled", CONFIG_BOOL, 0, AT(aof_timestamps), 0, 0, "no", EFFECT_NONE, NULL},
+    {"aof-rewrite-incremental-fsync", CONFIG_BOOL, 0, AT(aof_incremental_fsync), 0, 0, "yes",
+     EFFECT_NONE, NULL},
 };
 
 const size_t config_table_count = sizeof(config_table) / sizeof(config_table[0]);
@@ -162,21 +182,18 @@ static_assert(sizeof(config_table) / sizeof(config_table[0]) <= CONFIG_DIRECTIVE
 /* Directives of Redis 7.2, and the older names that it still accepts, whose absence a user may
  * notice. */
 static const char *const serious_names[] = {
-    "aclfile", "appendfilename", "appenddirname", "appendfsync", "bind-source-addr",
-    "cluster-enabled", "loadmodule", "masterauth", "masteruser",
+    "aclfile", "bind-source-addr", "cluster-enabled", "loadmodule", "masterauth", "masteruser",
     "min-replicas-to-write", "min-slaves-to-write", "rename-command", "replicaof", "slaveof",
-    "syslog-enabled", "tls-port", "tls-cluster", "tls-replication", "user",
+    "syslog-enabled", "tls-cluster", "tls-port", "tls-replication", "user",
 };
 
 static const char *const harmless_names[] = {
     "acl-pubsub-default", "acllog-max-len", "active-defrag-cycle-max", "active-defrag-cycle-min",
     "active-defrag-ignore-bytes", "active-defrag-max-scan-fields", "active-defrag-threshold-lower",
     "active-defrag-threshold-upper", "activedefrag", "activerehashing", "always-show-logo",
-    "aof-disable-auto-gc", "aof-load-truncated", "aof-rewrite-cpulist",
-    "aof-rewrite-incremental-fsync", "aof-timestamp-enabled", "aof-use-rdb-preamble",
-    "aof_rewrite_cpulist", "auto-aof-rewrite-min-size", "auto-aof-rewrite-percentage",
-    "availability-zone", "bgsave-cpulist", "bgsave_cpulist", "bio-cpulist", "bio_cpulist",
-    "busy-reply-threshold", "cluster-allow-pubsubshard-when-down", "cluster-allow-reads-when-down",
+    "aof-disable-auto-gc", "aof-rewrite-cpulist", "aof_rewrite_cpulist", "availability-zone",
+    "bgsave-cpulist", "bgsave_cpulist", "bio-cpulist", "bio_cpulist", "busy-reply-threshold",
+    "cluster-allow-pubsubshard-when-down", "cluster-allow-reads-when-down",
     "cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-hostname",
     "cluster-announce-human-nodename", "cluster-announce-ip", "cluster-announce-port",
     "cluster-announce-tls-port", "cluster-config-file", "cluster-link-sendbuf-limit",
@@ -184,30 +201,28 @@ static const char *const harmless_names[] = {
     "cluster-preferred-endpoint-type", "cluster-replica-no-failover",
     "cluster-replica-validity-factor", "cluster-require-full-coverage", "cluster-slave-no-failover",
     "cluster-slave-validity-factor", "crash-log-enabled", "crash-memcheck-enabled", "disable-thp",
-    "dynamic-hz", "enable-module-command", "hash-max-listpack-entries",
-    "hash-max-listpack-value", "hash-max-ziplist-entries", "hash-max-ziplist-value",
-    "hll-sparse-max-bytes", "ignore-warnings", "io-threads", "io-threads-do-reads",
-    "lazyexpire-nested-arbitrary-keys",
-    "list-max-ziplist-entries", "list-max-ziplist-value",
-    "locale-collate", "lua-enable-deprecated-api", "lua-replicate-commands", "lua-time-limit",
+    "dynamic-hz", "enable-module-command", "hash-max-listpack-entries", "hash-max-listpack-value",
+    "hash-max-ziplist-entries", "hash-max-ziplist-value", "hll-sparse-max-bytes", "ignore-warnings",
+    "io-threads", "io-threads-do-reads", "lazyexpire-nested-arbitrary-keys",
+    "list-max-ziplist-entries", "list-max-ziplist-value", "locale-collate",
+    "lua-enable-deprecated-api", "lua-replicate-commands", "lua-time-limit",
     "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle", "min-replicas-max-lag",
-    "min-slaves-max-lag", "no-appendfsync-on-rewrite", "oom-score-adj", "oom-score-adj-values",
-    "proc-title-template", "propagation-error-behavior", "repl-backlog-size",
-    "repl-backlog-ttl", "repl-disable-tcp-nodelay", "repl-diskless-load", "repl-diskless-sync",
+    "min-slaves-max-lag", "oom-score-adj", "oom-score-adj-values", "proc-title-template",
+    "propagation-error-behavior", "repl-backlog-size", "repl-backlog-ttl",
+    "repl-disable-tcp-nodelay", "repl-diskless-load", "repl-diskless-sync",
     "repl-diskless-sync-delay", "repl-diskless-sync-max-replicas", "repl-diskless-sync-period",
     "repl-ping-replica-period", "repl-ping-slave-period", "repl-timeout", "replica-announce-ip",
     "replica-announce-port", "replica-announced", "replica-ignore-disk-write-errors",
     "replica-ignore-maxmemory", "replica-lazy-flush", "replica-priority", "replica-read-only",
-    "replica-serve-stale-data", "server-cpulist", "server_cpulist",
-    "set-max-intset-entries", "set-max-listpack-entries", "set-max-listpack-value",
-    "set-proc-title", "shutdown-timeout",
+    "replica-serve-stale-data", "server-cpulist", "server_cpulist", "set-max-intset-entries",
+    "set-max-listpack-entries", "set-max-listpack-value", "set-proc-title", "shutdown-timeout",
     "slave-announce-ip", "slave-announce-port", "slave-ignore-maxmemory", "slave-lazy-flush",
     "slave-priority", "slave-read-only", "slave-serve-stale-data", "socket-mark-id",
-    "stream-node-max-bytes", "stream-node-max-entries", "supervised",
-    "syslog-facility", "syslog-ident", "tls-auth-clients", "tls-ca-cert-dir", "tls-ca-cert-file",
-    "tls-cert-file", "tls-ciphers", "tls-ciphersuites", "tls-client-cert-file",
-    "tls-client-key-file", "tls-client-key-file-pass", "tls-dh-params-file", "tls-key-file",
-    "tls-key-file-pass", "tls-prefer-server-ciphers", "tls-protocols", "tls-session-cache-size",
+    "stream-node-max-bytes", "stream-node-max-entries", "supervised", "syslog-facility",
+    "syslog-ident", "tls-auth-clients", "tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file",
+    "tls-ciphers", "tls-ciphersuites", "tls-client-cert-file", "tls-client-key-file",
+    "tls-client-key-file-pass", "tls-dh-params-file", "tls-key-file", "tls-key-file-pass",
+    "tls-prefer-server-ciphers", "tls-protocols", "tls-session-cache-size",
     "tls-session-cache-timeout", "tls-session-caching", "tracking-table-max-keys",
     "use-exit-on-panic", "watchdog-period", "zset-max-listpack-entries", "zset-max-listpack-value",
     "zset-max-ziplist-entries", "zset-max-ziplist-value",

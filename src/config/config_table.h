@@ -24,11 +24,10 @@ enum config_kind {
 enum config_flag {
     CONFIG_IMMUTABLE = 1 << 0, /* CONFIG SET cannot change it */
     CONFIG_CLAMPED = 1 << 1,   /* a number outside the limits is taken as the nearest inside */
-    CONFIG_FIXED = 1 << 2,     /* the default is the only value that is supported */
-    CONFIG_ALIAS = 1 << 3,     /* another name of the row before it */
-    CONFIG_PERCENT = 1 << 4,   /* a memory value may be given in per cent, kept negated */
-    CONFIG_PROTECTED = 1 << 5, /* CONFIG SET needs enable-protected-configs */
-    CONFIG_HIDDEN = 1 << 6     /* for tests: patterns do not find it */
+    CONFIG_ALIAS = 1 << 2,     /* another name of the row before it */
+    CONFIG_PERCENT = 1 << 3,   /* a memory value may be given in per cent, kept negated */
+    CONFIG_PROTECTED = 1 << 4, /* CONFIG SET needs enable-protected-configs */
+    CONFIG_HIDDEN = 1 << 5     /* for tests: patterns do not find it */
 };
 
 /* What must happen when a value changed while the server runs. */
@@ -46,7 +45,8 @@ enum config_effect {
     EFFECT_EVICTION,
     EFFECT_SLOW,
     EFFECT_DIR,
-    EFFECT_SAVE
+    EFFECT_SAVE,
+    EFFECT_APPENDONLY
 };
 
 struct config_choice {

@@ -200,7 +200,7 @@ size_t listpack_get(const uint8_t *p, struct listpack_value *value) {
 
 struct slice listpack_value_text(const struct listpack_value *value, char *buffer) {
     if (value->ptr != NULL) return slice_make(value->ptr, value->len);
-    return slice_make(buffer, number_format_int64(buffer, value->integer));
+    return number_text(buffer, value->integer);
 }
 
 const uint8_t *listpack_seek(const uint8_t *first, size_t index) {

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* sync_file_range */
 #include "durability/disk_file.h"
 
+#include "base/sds.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,8 +56,13 @@ bool disk_file_close(struct disk_file *file, bool ok) {
     return ok;
 }
 
-static bool sync_working_directory(void) {
-    int fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+/* The folder in which the file at `path` lies. */
+static bool sync_folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    sds folder =
+        slash ? sds_new(slice_make(path, (size_t)(slash - path) + 1)) : sds_new(SLICE("."));
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    sds_free(folder);
     if (fd < 0) return false;
     bool done = fsync(fd) == 0 || errno == EINVAL; /* not every file system can */
     int error = errno;
@@ -65,5 +72,5 @@ static bool sync_working_directory(void) {
 }
 
 bool disk_file_rename(const char *path, const char *other) {
-    return rename(path, other) == 0 && sync_working_directory();
+    return rename(path, other) == 0 && sync_folder_of(other);
 }

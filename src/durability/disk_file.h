@@ -28,8 +28,8 @@ bool disk_file_write(void *file, const void *bytes, size_t len);
  * or false with errno set when that cannot be had. */
 bool disk_file_close(struct disk_file *file, bool ok);
 
-/* Gives the file at `path` the name of another one, which it replaces, for good. Both lie in the
- * working directory. False with errno set. */
+/* Gives the file at `path` the name of another one, which it replaces, for good. False with errno
+ * set. */
 bool disk_file_rename(const char *path, const char *other);
 
 #endif

@@ -135,7 +135,8 @@ static uint32_t clock_of(struct rdb_usage usage) {
 static bool add_entry(struct loader *loader, const struct rdb_file_item *item) {
     struct entry *entry = item->entry;
     int64_t expiry_ms = entry_expiry(entry);
-    if (expiry_ms >= 0 && server.now_ms > expiry_ms) {
+    bool is_expired = expiry_ms >= 0 && server.now_ms > expiry_ms;
+    if (is_expired && !(loader->flags & LOAD_EXPIRED)) {
         load()->keys_expired++;
         value_free(entry);
         return note_key(loader);
@@ -185,7 +186,9 @@ static bool take_item(struct loader *loader, const struct rdb_file_item *item) {
     }
 }
 
-bool load_rdb_items(struct rdb_file *file, unsigned flags) {
+/* Adds the items of an RDB file to the databases, to its end. False when it is bad: then the file
+ * has an error. */
+static bool load_items(struct rdb_file *file, unsigned flags) {
     struct loader loader = {.file = file, .flags = flags};
     struct rdb_file_item item;
     do {
@@ -217,25 +220,32 @@ static ssize_t read_source(void *arg, void *bytes, size_t room) {
     return n;
 }
 
-static enum load_status load_open_file(int fd, const char *path, unsigned flags) {
+enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint64_t *end) {
     struct rdb_file_options options = {
         .values = {.list = server.list_limits},
         .checksum = server.config.rdbchecksum,
         .skip_unknown = server.config.rdb_skip_unknown_types,
     };
-    struct stat facts = {0};
     struct source source = {.fd = fd};
-    fstat(fd, &facts);
-    load_begin(path, (uint64_t)facts.st_size, flags & LOAD_SERVE);
     rdb_file_start(&source.file, (struct rdb_source){read_source, &source}, &options);
     enum load_status status = LOAD_DONE;
-    if (!load_rdb_items(&source.file, flags)) {
+    if (!load_items(&source.file, flags)) {
         status = server.shutting_down ? LOAD_STOPPED : LOAD_FAILED;
-        log_warning("Error loading %s, at byte %llu of the file: %s", path,
+        log_warning("Error loading %s, at byte %llu of the file: %s", name,
                     (unsigned long long)rdb_file_error_offset(&source.file),
                     rdb_file_error(&source.file));
     }
+    *end = rdb_file_offset(&source.file);
     rdb_file_finish(&source.file);
+    return status;
+}
+
+static enum load_status load_open_file(int fd, const char *path, unsigned flags) {
+    struct stat facts = {0};
+    uint64_t end;
+    fstat(fd, &facts);
+    load_begin(path, (uint64_t)facts.st_size, flags & LOAD_SERVE);
+    enum load_status status = load_rdb_stream(fd, path, flags, &end);
     load_end();
     return status;
 }
@@ -258,7 +268,7 @@ enum load_status load_rdb_file(const char *path, unsigned flags) {
 }
 
 /* A client may change the directive meanwhile. */
-enum load_status load_at_start(void) {
+enum load_status load_snapshot(void) {
     sds path = sds_new(sds_slice(server.config.dbfilename));
     enum load_status status = load_rdb_file(path, LOAD_SERVE);
     sds_free(path);
@@ -266,4 +276,8 @@ enum load_status load_at_start(void) {
         log_notice("DB loaded from disk: %.3f seconds",
                    (double)(clock_monotonic_us() - load()->begin_us) / 1e6);
     return status;
+}
+
+enum load_status load_at_start(void) {
+    return server.config.appendonly ? aof_start() : load_snapshot();
 }

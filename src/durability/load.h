@@ -35,12 +35,17 @@ enum load_status {
 };
 
 enum load_flag {
-    LOAD_SERVE = 1 << 0,  /* serve clients in between; from outside any upcall only */
-    LOAD_REPLACE = 1 << 1 /* a key that is there already is replaced; else it is an error */
+    LOAD_SERVE = 1 << 0,   /* serve clients in between; from outside any upcall only */
+    LOAD_REPLACE = 1 << 1, /* a key that is there already is replaced; else it is an error */
+    LOAD_EXPIRED =
+        1 << 2 /* keys whose time has come are kept: what follows may tell more of them */
 };
 
 /* Loads what the configuration names, once at start. */
 enum load_status load_at_start(void);
+
+/* The snapshot among that. */
+enum load_status load_snapshot(void);
 
 /* Adds the keys of an RDB file in the working directory. Keys whose time has come are left out. */
 enum load_status load_rdb_file(const char *path, unsigned flags);
@@ -58,9 +63,10 @@ bool load_note_offset(uint64_t offset);
 /* The same after each key: cheap, as it does not look at the time each time. */
 bool load_note_key(uint64_t offset);
 
-/* Adds the items of an RDB file to the databases, to its end. False when it is bad: then the file
- * has an error. */
-bool load_rdb_items(struct rdb_file *file, unsigned flags);
+/* Adds the keys of an RDB file, from where the descriptor stands on, to its end; more may follow
+ * behind it, and may have been read. *end gets the bytes up to there. `name` is what the log calls
+ * it. Between load_begin and load_end. */
+enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint64_t *end);
 
 /* 0 … 100; seconds that are left, by what it took so far. */
 double load_percent(void);

@@ -86,6 +86,11 @@ void conn_queue(struct conn *conn, const char *bytes, size_t len);
  * loop sleeps, with one system call for all that was held until then; sooner when that is much. */
 void conn_hold(struct conn *conn, const char *bytes, size_t len);
 
+/* Would conn_hold keep `len` more bytes until the turn ends, whatever comes until then? Not behind
+ * output that is on its way already. And does it keep any now? O(1). */
+bool conn_can_hold(const struct conn *conn, size_t len);
+bool conn_is_holding(const struct conn *conn);
+
 /* Hands over a mem_alloc'ed buffer whose bytes [start, end) are to be sent: no copy; the connection
  * frees it. */
 void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end);

@@ -277,6 +277,16 @@ void conn_hold(struct conn *conn, const char *bytes, size_t len) {
     send_appended(output);
 }
 
+bool conn_is_holding(const struct conn *conn) {
+    return conn->output != NULL && conn->output->held_link != NULL;
+}
+
+bool conn_can_hold(const struct conn *conn, size_t len) {
+    if (conn->output != NULL && !conn_is_holding(conn)) return false;
+    size_t queued = conn->output != NULL ? conn->output->queued : 0;
+    return queued + len <= CONN_HOLD_MAX;
+}
+
 void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end) {
     if (start == end || !takes_output(conn)) {
         mem_free(buffer);

@@ -244,7 +244,9 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
         dispatch_call(session, reply, waiter->command, waiter->args->argv, waiter->args->argc);
     call.keyspace = server.keyspaces[key->key.space];
     call.database = key->key.space;
+    uint64_t dirty = server.dirty;
     bool is_served = waiter->serve(&call, key->key.name);
+    if (call.propagates) propagate_ran(&call, server.dirty != dirty, true);
     if (is_served) {
         server.ticks = clock_ticks(); /* not the next command's time */
         count_answer(waiter, reply, begin, server.ticks - begin_ticks);

@@ -160,6 +160,7 @@ void call_remove(struct call *call, struct keyref *ref, struct slice key, enum e
     bool in_pool = class == EVENT_EVICTED   ? config->lazyfree_eviction
                    : class == EVENT_EXPIRED ? config->lazyfree_expire
                                             : config->lazyfree_server_del;
+    if (call->propagates) propagate_removed(call, key, in_pool);
     lazyfree_entry(take(call, ref, key, class, event), in_pool);
 }
 
@@ -190,6 +191,13 @@ void call_replace(struct call *call, struct keyref *ref) {
 void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
     (void)call;
     keyspace_set_expiry(ref, expiry_ms, value_size(ref->entry));
+}
+
+/* --- What others are told --- */
+
+void call_propagate_as(struct call *call, const struct slice *argv, size_t argc) {
+    propagate_tell(call->database, argv, argc);
+    server.propagation.is_replaced = true;
 }
 
 /* --- Arguments --- */

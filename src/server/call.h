@@ -32,6 +32,8 @@ struct call {
     const struct quicklist_limits *list_limits;
     int64_t now_ms;          /* wall clock; stands still in EXEC and scripts */
     bool may_block;          /* false in MULTI, scripts: blocking commands then answer at once */
+    bool propagates;         /* somebody is told of changes: call_propagate_as */
+    bool is_loading;         /* data is loaded: no time has come */
     struct session *session; /* for server/ and admin/ only */
 };
 
@@ -131,6 +133,23 @@ void call_replace(struct call *call, struct keyref *ref);
  * at. */
 void call_notify(struct call *call, enum event_class class, const char *event, struct slice key);
 
+/* --- What others are told (server/propagate.h) --- */
+
+/* A command that writes, and has changed something, is told as it came. Where that would not have
+ * the same effect at another time (relative expiries, waiting for a key, fractions), or does more
+ * than was done, the command says what to tell instead; more than once: all of that, in this
+ * order. The arguments are copied. */
+void call_propagate_as(struct call *call, const struct slice *argv, size_t argc);
+
+/* The same with the arguments one by one; they are looked at only when somebody listens:
+ *      CALL_PROPAGATE(call, SLICE("DEL"), key);                                             */
+#define CALL_PROPAGATE(call, ...)                                                                  \
+    do {                                                                                           \
+        if (!(call)->propagates) break;                                                            \
+        const struct slice told[] = {__VA_ARGS__};                                                 \
+        call_propagate_as(call, told, sizeof(told) / sizeof(told[0]));                             \
+    } while (0)
+
 /* --- Expiry --- */
 
 /* Lets the key that `ref` names expire at `expiry_ms` (wall clock; -1: never). May move the
@@ -141,13 +160,13 @@ void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms);
  * find keys ask by themselves. */
 static inline bool call_is_expired(const struct call *call, const struct entry *entry) {
     int64_t expiry_ms = entry_expiry(entry);
-    return expiry_ms >= 0 && call->now_ms > expiry_ms;
+    return expiry_ms >= 0 && call->now_ms > expiry_ms && !call->is_loading;
 }
 
 /* Is the expiry `expiry_ms`, which a command was given, so early that the key must be deleted at
  * once instead of getting it? */
 static inline bool call_is_past(const struct call *call, int64_t expiry_ms) {
-    return expiry_ms <= call->now_ms;
+    return expiry_ms <= call->now_ms && !call->is_loading;
 }
 
 /* --- Arguments --- */

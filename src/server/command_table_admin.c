@@ -7,6 +7,10 @@
 
 static const struct command rows[] = {
 
+{"bgrewriteaof", bgrewriteaof_command, 1, A|N|I, NO_KEYS, "server", "1.0.0",
+ "O(1), beside the pause in which the process is copied",
+ "Lets another process write the append-only file anew, as short as can be.",
+ ""},
 {"bgsave", bgsave_command, -1, A|N|I, NO_KEYS, "server", "1.0.0",
  "O(1), beside the pause in which the process is copied",
  "Lets another process save the data of all databases to disk.",

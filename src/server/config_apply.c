@@ -83,6 +83,10 @@ static bool enter_dir(void) {
 }
 
 static bool apply_dir(sds *error) {
+    if (server.refusing & REFUSING_LOADING) {
+        *error = sds_new(SLICE("data is being loaded from there"));
+        return false;
+    }
     if (enter_dir()) return true;
     *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
     return false;
@@ -105,6 +109,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_SLOW: slow_configure(); break;
     case EFFECT_DIR: return apply_dir(error);
     case EFFECT_SAVE: save_configure(); break;
+    case EFFECT_APPENDONLY: return aof_configure(error);
     }
     return true;
 }

@@ -73,6 +73,7 @@ static void tick(void *arg) {
     evict_tick();
     child_tick();
     save_tick();
+    aof_tick();
 }
 
 void cron_start(void) {

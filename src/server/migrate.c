@@ -267,6 +267,15 @@ static void answer(const struct migration *migration, const char *failed) {
         reply_ok(reply);
 }
 
+/* Others have nothing to do with the target: for them keys are deleted. */
+static void propagate_moved(const struct migration *migration) {
+    struct slice *argv = mem_alloc((1 + migration->moved) * sizeof(*argv));
+    argv[0] = SLICE("DEL");
+    memcpy(argv + 1, migration->found, migration->moved * sizeof(*argv));
+    call_propagate_as(migration->call, argv, 1 + migration->moved);
+    mem_free(argv);
+}
+
 void migrate_command(struct call *call) {
     struct migration migration = {.call = call};
     if (!parse(&migration)) return;
@@ -276,6 +285,7 @@ void migrate_command(struct call *call) {
     } else {
         reply_init(&migration.out, SEND_AT_ONCE);
         answer(&migration, move_all(&migration));
+        if (call->propagates && migration.moved > 0) propagate_moved(&migration);
         reply_free(&migration.out);
         sds_free(migration.error);
         if (call->may_block) server_update_clock(); /* in EXEC time stands still */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "durability/aof.h"
 #include "server/blocking.h"
 #include "server/call.h"
 #include "server/config_apply.h"
@@ -41,6 +42,7 @@ struct call server_call(int database) {
         .database = database,
         .list_limits = &server.list_limits,
         .now_ms = server.now_ms,
+        .propagates = server.propagation.is_on,
     };
 }
 
@@ -52,6 +54,7 @@ static bool before_poll(void *arg) {
     more |= evict_step();
     session_resume_all();
     if (server.config.maxmemory_clients) evict_clients();
+    aof_flush();
     return more;
 }
 
@@ -67,11 +70,12 @@ bool server_shutdown(int options) {
     if (server.shutting_down) return true;
     log_warning("User requested shutdown...");
     if (server.refusing & REFUSING_LOADING) options = SHUTDOWN_NOSAVE;
-    if (!save_at_end(options)) {
+    if (!aof_at_end(options) || !save_at_end(options)) {
         log_warning("Errors trying to shut down the server. Check the logs for more information.");
         return false;
     }
     server.shutting_down = true;
+    if (!propagate_is_inside(&server.propagation)) aof_flush();
     net_stop(server.net);
     return true;
 }
@@ -99,6 +103,7 @@ bool server_start(const char **error) {
     reply_init(&server.pushes, 0);
     reply_init(&server.side_reply, SIDE_REPLY_CAPACITY);
     reply_init(&server.side_pushes, 0);
+    reply_init(&server.propagation.stream, 0);
     server.net = net_new(error);
     if (!server.net) return false;
     make_keyspaces();
@@ -111,6 +116,7 @@ bool server_start(const char **error) {
     watches_init(&server.watches, (int)server.config.databases);
     pubsub_init(&server.pubsub);
     save_start();
+    aof_init();
     net_on_before_poll(server.net, before_poll, NULL);
     if (!net_on_signal(server.net, SIGTERM, on_signal, NULL) ||
         !net_on_signal(server.net, SIGINT, on_signal, NULL) || !child_start_watching()) {
@@ -118,6 +124,8 @@ bool server_start(const char **error) {
         return false;
     }
     sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    /* A file at the limit of its size is an error of write. */
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     if (!listeners_open(error)) return false;
     config_apply_memory_thread();
     cron_start();
@@ -134,6 +142,7 @@ void server_stop(void) {
     cron_stop();
     expire_stop();
     while (server.sessions.first) session_close(server.sessions.first);
+    aof_stop();
     session_list_free(&server.sessions);
     blocking_free(server.blocking);
     watches_free(&server.watches);
@@ -148,6 +157,7 @@ void server_free(void) {
     for (int64_t i = 0; i < server.config.databases; i++) keyspace_free(server.keyspaces[i]);
     mem_free(server.keyspaces);
     save_stop();
+    aof_free();
     stats_free(&server.stats);
     slowlog_reset(&server.slowlog);
     latency_forget_all(&server.latency);
@@ -156,6 +166,7 @@ void server_free(void) {
     reply_free(&server.pushes);
     reply_free(&server.side_reply);
     reply_free(&server.side_pushes);
+    reply_free(&server.propagation.stream);
     sds_free(server.config_source.path);
     config_free(&server.config);
 }

@@ -13,6 +13,7 @@
 #include "server/command.h"
 #include "server/latency.h"
 #include "server/monitor.h"
+#include "server/propagate.h"
 #include "server/pubsub.h"
 #include "server/session.h"
 #include "server/session_list.h"
@@ -29,8 +30,9 @@
 
 /* Why commands are refused at the moment. */
 enum refusal {
-    REFUSING_LOADING = 1 << 0, /* all that need the data: it is being loaded */
-    REFUSING_UNSAVED = 1 << 1  /* those that write: what they wrote could not be saved */
+    REFUSING_LOADING = 1 << 0,  /* all that need the data: it is being loaded */
+    REFUSING_UNSAVED = 1 << 1,  /* those that write: what they wrote could not be saved, … */
+    REFUSING_UNWRITTEN = 1 << 2 /* … or not be added to the append-only file */
 };
 
 struct server {
@@ -51,6 +53,7 @@ struct server {
     struct watches watches;
     struct monitors monitors;
     struct pubsub pubsub;
+    struct propagation propagation;
     struct stats stats;
     struct slowlog slowlog;
     struct latency_monitor latency;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "durability/aof.h"
 #include "server/args.h"
 #include "server/blocking.h"
 #include "server/dispatch.h"
@@ -45,10 +46,37 @@ static void reply_reset(struct reply *reply) {
     }
 }
 
+/* Sends the bytes when the turn ends. */
+static void hold(struct session *session, struct slice bytes) {
+    struct conn *conn = conn_of_session(session);
+    if (conn_pending_output(conn) == 0) { /* one write, which the socket will take */
+        server.stats.replies_written++;
+        session->active_ms = server.now_ms;
+    }
+    conn_hold(conn, bytes.ptr, bytes.len);
+    if (server.config.maxmemory_clients) evict_account_client(session);
+    session_check_output_limit(session);
+}
+
+/* While the append-only file lacks what was done in this turn nobody is told of it: output is held
+ * until the turn ends. Where the connection can't do that, the file is written now; but not in the
+ * middle of a transaction, of which only listeners can be told, not who waits for an answer. */
+static bool must_hold(struct conn *conn, size_t len) {
+    if (!aof_holds_replies()) return false;
+    if (conn_can_hold(conn, len)) return true;
+    if (!propagate_is_inside(&server.propagation)) aof_flush();
+    return false;
+}
+
 /* Sends what `reply` holds; what the socket refuses becomes the connection's. */
 static void flush(struct session *session, struct reply *reply) {
     if (reply->len == 0 || session->flags & SESSION_DROPPED) return;
     struct conn *conn = conn_of_session(session);
+    if (must_hold(conn, reply->len)) {
+        hold(session, slice_make(reply->data, reply->len));
+        reply_reset(reply);
+        return;
+    }
     server.stats.replies_written++;
     size_t sent = conn_try_write(conn, reply->data, reply->len);
     if (sent > 0) session->active_ms = server.now_ms;
@@ -66,15 +94,9 @@ static void flush(struct session *session, struct reply *reply) {
     session_check_output_limit(session);
 }
 
-static void hold(struct session *session, struct slice bytes) {
-    struct conn *conn = conn_of_session(session);
-    if (conn_pending_output(conn) == 0) { /* one write, which the socket will take */
-        server.stats.replies_written++;
-        session->active_ms = server.now_ms;
-    }
-    conn_hold(conn, bytes.ptr, bytes.len);
-    if (server.config.maxmemory_clients) evict_account_client(session);
-    session_check_output_limit(session);
+static void tell_other(struct session *session, struct slice bytes) {
+    must_hold(conn_of_session(session), bytes.len);
+    hold(session, bytes);
 }
 
 void session_tell(struct session *session, struct slice bytes) {
@@ -82,7 +104,7 @@ void session_tell(struct session *session, struct slice bytes) {
     if (session == server.current)
         reply_raw(&server.reply, bytes);
     else
-        hold(session, bytes);
+        tell_other(session, bytes);
 }
 
 void session_push(struct session *session, struct slice bytes) {
@@ -92,7 +114,7 @@ void session_push(struct session *session, struct slice bytes) {
     else if (session == server.side)
         reply_raw(&server.side_pushes, bytes);
     else
-        hold(session, bytes);
+        tell_other(session, bytes);
 }
 
 struct reply *session_side_begin(struct session *session) {
@@ -257,6 +279,7 @@ static void serve_end(struct session *session) {
 
 static size_t session_data(struct conn *conn, char *bytes, size_t len) {
     struct session *session = conn_session(conn);
+    if (server.shutting_down) return 0; /* what comes now would be told, but not written */
     if (session->flags & (SESSION_BLOCKED | SESSION_PAUSED) &&
         len <= (size_t)server.config.client_query_buffer_limit)
         return 0;

@@ -260,8 +260,7 @@ bool string_parse_integer(const struct entry *entry, int64_t *value) {
 
 struct slice string_text(const struct entry *entry, char buffer[INT64_TEXT_MAX]) {
     switch (entry_encoding(entry)) {
-    case STRING_INTEGER:
-        return slice_make(buffer, number_format_int64(buffer, read_integer(entry)));
+    case STRING_INTEGER: return number_text(buffer, read_integer(entry));
     case STRING_HANGING: return sds_slice(entry_pointer(entry));
     default: return slice_make(entry_value(entry), entry_byte(entry));
     }

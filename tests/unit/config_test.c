@@ -98,7 +98,6 @@ static void every_default_is_accepted(void **state) {
         struct slice text = slice_of_cstr(config_table[i].default_text);
         sds error = NULL;
         assert_true(config_set(config, &config_table[i], &text, 1, &error));
-        assert_true(config_is_supported(config, &config_table[i]));
         assert_ptr_equal(config_find(slice_of_cstr(config_table[i].name)), &config_table[i]);
         assert_int_equal(config_foreign_directive(slice_of_cstr(config_table[i].name)),
                          CONFIG_UNKNOWN);
@@ -254,18 +253,15 @@ static void a_bad_line_is_named(void **state) {
 
 static void foreign_directives_are_noted(void **state) {
     struct fixture *fixture = *state;
-    read_text(fixture, "set-proc-title yes\nrename-command CONFIG \"\"\n\nappendonly yes\n"
+    read_text(fixture, "set-proc-title yes\nrename-command CONFIG \"\"\n\n"
                        "maxmemory 100mb\nmaxmemory-policy allkeys-lru\n");
-    assert_int_equal(fixture->source.note_count, 3);
+    assert_int_equal(fixture->source.note_count, 2);
     const struct config_note *notes = fixture->source.notes;
     assert_string_equal(notes[0].text,
                         "file:1: 'set-proc-title' does not apply here and is ignored");
     assert_int_equal(notes[0].level, LOG_NOTICE);
     assert_string_equal(notes[1].text, "file:2: 'rename-command' is not supported and is ignored");
     assert_int_equal(notes[1].level, LOG_WARNING);
-    assert_string_equal(notes[2].text,
-                        "file:4: 'appendonly' is ignored: only the value 'no' is supported");
-    assert_value(&fixture->config, "appendonly", "no");
     assert_value(&fixture->config, "maxmemory", "104857600");
     assert_value(&fixture->config, "maxmemory-policy", "allkeys-lru");
     refuse_text(fixture, "maxmemory-policy none",
@@ -524,14 +520,6 @@ static void a_bad_value_changes_nothing(void **state) {
     assert_int_equal(effects.count, 0);
     assert_value(config, "requirepass", "");
     assert_value(config, "port", "6379");
-    sds_free(error);
-
-    struct config_change unsupported[] = {{row("hz"), SLICE("20")},
-                                          {row("appendonly"), SLICE("yes")}};
-    assert_false(config_change_all(config, unsupported, 2, record, &effects, &culprit, &error));
-    assert_int_equal(culprit, 1);
-    assert_string_equal(error, "only 'no' is supported");
-    assert_value(config, "hz", "10");
     sds_free(error);
 }
 

@@ -10,6 +10,8 @@
 #   $server restart                         stops it and starts it again with the same configuration and folder
 #   $server kill                            kills it, as a loss of power would
 #   $server launch_with {directive value …} starts it again after that, with directives changed
+#   $server crash                           the same, but it is killed
+#   $server halt, $server fail_to_start     stops it; starts it and expects that it ends: {status log}
 #
 # The value of a directive is text as it stands in a configuration file. The binary is the environment's
 # PACKLIST_SERVER, else build/release/packlist-server. It dies with the test, whatever happens to the test.
@@ -19,6 +21,7 @@ set server_binary [expr {[info exists env(PACKLIST_SERVER)] ? [file normalize $e
     : "$repository/build/release/packlist-server"}]
 set server_defaults {bind 127.0.0.1 save {""} enable-debug-command yes}
 set start_timeout_ms 30000
+set server_environment {} ;# NAME=value … for servers that are started
 # What a log holds only when something went wrong inside the server.
 set crash_signs {Sanitizer|runtime error:|Assertion |BUG REPORT}
 
@@ -83,8 +86,8 @@ oo::class create server {
             append text "$name $value\n"
         }
         write_file $folder/packlist.conf $text
-        set process [open [list | setpriv --pdeathsig KILL -- $::server_binary \
-            $folder/packlist.conf >>$folder/log 2>@1] w]
+        set process [open [list | setpriv --pdeathsig KILL -- env -C $folder {*}$::server_environment \
+            $::server_binary $folder/packlist.conf >>$folder/log 2>@1] w]
     }
 
     method is_running {} {
@@ -111,6 +114,11 @@ oo::class create server {
             $control call AUTH [dict get $directives requirepass]
         }
         $control call DBSIZE ;# refused while it loads
+        # Another test's server may have taken the port in the meantime.
+        if {![regexp -line "^process_id:[my pid]\r" [$control call INFO server]]} {
+            $control close
+            error "another server listens there"
+        }
     }
 
     method control_client {} { return $control }
@@ -168,6 +176,22 @@ oo::class create server {
     method launch_with {changes} {
         set directives [dict merge $directives $changes]
         my launch
+    }
+
+    # Ends without being asked, at once, and is started again.
+    method crash {} {
+        catch {$control close}
+        my reap
+        my launch
+    }
+
+    # Starts it, after it was halted, where it must not be able to; gives its exit status and what it logged.
+    method fail_to_start {} {
+        set before [string length [my log]]
+        set port [free_port]
+        my spawn
+        set status [my wait_exit]
+        return [list $status [string range [my log] $before end]]
     }
 
     # For tests in which the server ends by itself (SHUTDOWN): waits for it, gives its exit status.

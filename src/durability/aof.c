@@ -1,0 +1,379 @@
+/* aof: see the head of aof.h.
+ *
+ *      server.propagation.stream → buffer → write → file → fdatasync (loop or pool)
+ *
+ * Invariants: the file holds whole units up to file_size; what the buffer holds follows; a job of
+ * the pool has a descriptor of its own, so that the file can be closed meanwhile. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "durability/aof_files.h"
+#include "durability/aof_internal.h"
+#include "net/pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum {
+    SECOND_US = 1000 * 1000,
+    POSTPONE_MAX_US = 2 * SECOND_US, /* behind an fdatasync that takes long */
+    LOG_ERROR_EVERY_US = 30 * SECOND_US,
+    BUFFER_KEEP_MAX = 1024 * 1024
+};
+
+static struct aof *aof(void) {
+    return aof_state();
+}
+
+static bool policy_is(enum aof_fsync policy) {
+    return server.config.appendfsync == (int64_t)policy;
+}
+
+/* --- Errors --- */
+
+static bool has_failed(void) {
+    return server.refusing & REFUSING_UNWRITTEN;
+}
+
+/* One of the errors has come or gone. */
+static void note_errors(void) {
+    server.refusing &= ~(uint32_t)REFUSING_UNWRITTEN;
+    if (aof()->write_error || aof()->sync_error) server.refusing |= REFUSING_UNWRITTEN;
+}
+
+bool aof_forget_sync_error(void) {
+    if (!aof()->sync_error) return true;
+    if (aof()->failed_generation == aof()->generation) return false;
+    log_warning("The AOF file was rewritten after fsync had failed. The server can write again.");
+    aof()->sync_error = 0;
+    note_errors();
+    return true;
+}
+
+const char *aof_error(void) {
+    int error = aof()->write_error ? aof()->write_error : aof()->sync_error;
+    return error ? strerror(error) : NULL;
+}
+
+/* --- fdatasync --- */
+
+struct sync_job {
+    int fd;
+    int error;
+    unsigned generation; /* of the file */
+};
+
+static void run_sync(void *arg) {
+    struct sync_job *job = arg;
+    job->error = fdatasync(job->fd) == 0 ? 0 : errno;
+    close(job->fd);
+}
+
+/* An error means that the system may have thrown away what it was to write: another call that
+ * succeeds would prove nothing, but a file written anew would. */
+static void note_sync(int error, unsigned generation) {
+    if (!error || aof()->state == AOF_OFF) return;
+    if (!aof()->sync_error)
+        log_warning("Fail to fsync the AOF file: %s. It is rewritten as soon as that can be done.",
+                    strerror(error));
+    aof()->sync_error = error;
+    aof()->failed_generation = generation;
+    aof_rewrite_schedule();
+    note_errors();
+}
+
+static void on_synced(void *arg) {
+    struct sync_job *job = arg;
+    aof()->pending_fsyncs--;
+    note_sync(job->error, job->generation);
+    mem_free(job);
+}
+
+/* Brings a file to the disk in another thread, and closes the descriptor. */
+static void begin_sync(int fd) {
+    struct sync_job *job = mem_alloc(sizeof(*job));
+    *job = (struct sync_job){.fd = fd, .generation = aof()->generation};
+    aof()->pending_fsyncs++;
+    net_pool_run(server.net, run_sync, on_synced, job);
+}
+
+static void sync_in_pool(int64_t now_us) {
+    int fd = fcntl(aof()->fd, F_DUPFD_CLOEXEC, 0);
+    aof()->synced_us = now_us;
+    if (fd < 0) return; /* no descriptor is left: again in a second */
+    aof()->synced_size = aof()->file_size;
+    begin_sync(fd);
+}
+
+static void sync_now(void) {
+    aof()->synced_size = aof()->file_size;
+    note_sync(fdatasync(aof()->fd) == 0 ? 0 : errno, aof()->generation);
+}
+
+static void sync_if_due(int64_t now_us) {
+    bool child_is_first = server.config.no_appendfsync_on_rewrite && server.durability.child.pid;
+    if (aof()->synced_size == aof()->file_size || child_is_first) return;
+    if (policy_is(AOF_FSYNC_ALWAYS))
+        sync_now();
+    else if (policy_is(AOF_FSYNC_EVERYSEC) && aof()->pending_fsyncs == 0 &&
+             now_us - aof()->synced_us >= SECOND_US)
+        sync_in_pool(now_us);
+}
+
+/* --- write --- */
+
+static void drop_written(size_t count) {
+    struct reply *buffer = &aof()->buffer;
+    aof()->file_size += count;
+    aof()->total_size += count;
+    buffer->len -= count;
+    if (buffer->len > 0)
+        memmove(buffer->data, buffer->data + count, buffer->len);
+    else if (buffer->capacity > BUFFER_KEEP_MAX)
+        reply_free(buffer);
+}
+
+/* Cuts off what was written of a buffer that could not be written whole, so that no half command
+ * stands in the file; if even that cannot be done, it counts as written. */
+static void take_back(size_t written) {
+    if (written == 0 || ftruncate(aof()->fd, (off_t)aof()->file_size) == 0) return;
+    log_warning(
+        "Could not remove a short write from the append-only file: %s. What is there stays, "
+        "until the rest can be added.",
+        strerror(errno));
+    drop_written(written);
+}
+
+static void note_write_error(int error, int64_t now_us) {
+    if (!aof()->write_error || now_us - aof()->error_logged_us > LOG_ERROR_EVERY_US) {
+        log_warning("Error writing to the AOF file: %s", strerror(error));
+        aof()->error_logged_us = now_us;
+    }
+    aof()->write_error = error;
+    aof()->tried_us = now_us;
+    note_errors();
+}
+
+/* Writes all bytes; returns 0, or an errno. *written gets how many were. */
+static int write_bytes(int fd, const char *bytes, size_t len, size_t *written) {
+    for (*written = 0; *written < len;) {
+        ssize_t count = write(fd, bytes + *written, len - *written);
+        if (count > 0)
+            *written += (size_t)count;
+        else if (count == 0)
+            return ENOSPC;
+        else if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+static void write_buffer(int64_t now_us) {
+    size_t written;
+    int error = write_bytes(aof()->fd, aof()->buffer.data, aof()->buffer.len, &written);
+    if (error) {
+        take_back(written);
+        note_write_error(error, now_us);
+        return;
+    }
+    drop_written(written);
+    if (!aof()->write_error) return;
+    log_warning("AOF write error looks solved. The server can write again.");
+    aof()->write_error = 0;
+    note_errors();
+}
+
+/* --- Each turn --- */
+
+/* Does the thread still wait for the disk, and for so short a time that the buffer waits too? */
+static bool is_postponed(int64_t now_us) {
+    if (!policy_is(AOF_FSYNC_EVERYSEC) || aof()->pending_fsyncs == 0) return false;
+    if (aof()->postponed_us == 0) aof()->postponed_us = now_us;
+    if (now_us - aof()->postponed_us < POSTPONE_MAX_US) return true;
+    aof()->delayed_fsyncs++;
+    log_notice("Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer "
+               "without waiting for fsync to complete, this may slow down the server.");
+    return false;
+}
+
+/* With `always`, and the changes not on the disk: who would be told now that all is well hears
+ * nothing. */
+static void cut_off_held(void) {
+    struct session *next;
+    size_t count = 0;
+    for (struct session *session = server.sessions.first; session; session = next) {
+        next = session->next;
+        if (!conn_is_holding(conn_of_session(session))) continue;
+        session_close(session);
+        count++;
+    }
+    log_warning("Closed %zu clients whose changes could not be brought to the disk.", count);
+}
+
+static void flush(int64_t now_us) {
+    bool had_failed = has_failed();
+    bool may_write = !aof()->write_error || now_us - aof()->tried_us >= SECOND_US;
+    if (aof()->buffer.len > 0 && may_write && !is_postponed(now_us)) {
+        aof()->postponed_us = 0;
+        write_buffer(now_us);
+    }
+    if (!aof()->write_error) sync_if_due(now_us);
+    if (policy_is(AOF_FSYNC_ALWAYS) && has_failed() && !had_failed) cut_off_held();
+}
+
+void aof_flush(void) {
+    if (!aof()->is_open) return;
+    if (server.propagation.stream.len > 0) propagate_take(&aof()->buffer);
+    if (aof()->buffer.len > 0 || aof()->synced_size != aof()->file_size)
+        flush(clock_monotonic_us());
+}
+
+bool aof_holds_replies(void) {
+    return server.propagation.stream.len > 0 && !has_failed();
+}
+
+void aof_tick(void) {
+    aof_rewrite_tick();
+}
+
+/* --- The file --- */
+
+bool aof_drain(void) {
+    if (!aof()->is_open) return true;
+    if (server.propagation.stream.len > 0) propagate_take(&aof()->buffer);
+    if (aof()->buffer.len > 0) write_buffer(clock_monotonic_us());
+    return aof()->buffer.len == 0;
+}
+
+static void close_file(void) {
+    if (policy_is(AOF_FSYNC_ALWAYS) && aof()->synced_size != aof()->file_size) sync_now();
+    if (policy_is(AOF_FSYNC_EVERYSEC))
+        begin_sync(aof()->fd);
+    else
+        close(aof()->fd);
+}
+
+void aof_attach(int fd, uint64_t size) {
+    if (aof()->is_open) close_file();
+    aof()->is_open = true;
+    aof()->generation++;
+    aof()->fd = fd;
+    aof()->file_size = aof()->synced_size = size;
+    aof()->synced_us = clock_monotonic_us();
+    propagate_start();
+}
+
+void aof_detach(void) {
+    if (!aof()->is_open) return;
+    close_file();
+    aof()->is_open = false;
+    reply_free(&aof()->buffer);
+    aof()->write_error = aof()->sync_error = 0;
+    note_errors();
+}
+
+/* --- Life --- */
+
+/* Opens the last increment, behind what is there; a new one if there is none. */
+static int open_increment(uint64_t *size) {
+    const struct aof_file *file = aof_manifest_last(&aof()->manifest);
+    if (file == NULL) {
+        struct aof_manifest next;
+        aof_manifest_copy(&next, &aof()->manifest);
+        aof_manifest_add_incr(&next, server.config.appendfilename);
+        if (!aof_files_adopt(&next)) return -1;
+        file = aof_manifest_last(&aof()->manifest);
+    }
+    sds path = aof_files_path(file->name);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0) log_warning("Can't open the append-only file %s: %s", path, strerror(errno));
+    sds_free(path);
+    *size = fd < 0 ? 0 : (uint64_t)lseek(fd, 0, SEEK_END);
+    return fd;
+}
+
+void aof_init(void) {
+    aof()->rewrite.last_seconds = -1;
+}
+
+enum load_status aof_start(void) {
+    uint64_t size = 0;
+    if (!aof_files_open()) return LOAD_FAILED;
+    bool is_new = aof()->manifest.count == 0;
+    enum load_status status = is_new ? load_snapshot() : aof_load(LOAD_SERVE);
+    if (status == LOAD_FAILED || status == LOAD_STOPPED) return status;
+    if (is_new && status == LOAD_DONE)
+        log_notice("There is no append-only file yet: it begins with the data of the snapshot");
+    int fd = is_new ? aof_write_first_files() : open_increment(&size);
+    if (fd < 0) return LOAD_FAILED;
+    aof()->state = AOF_ON;
+    aof_attach(fd, size);
+    return LOAD_DONE;
+}
+
+bool aof_prepare_reload(void) {
+    if (aof()->state == AOF_OFF) return aof_files_open();
+    if (aof()->state == AOF_ON && !propagate_is_inside(&server.propagation) && aof_drain())
+        return true;
+    log_warning("The append-only file is not complete at the moment");
+    return false;
+}
+
+enum load_status aof_reload(void) {
+    return aof_load(0);
+}
+
+static void turn_off(void) {
+    propagate_stop();
+    aof_rewrite_cancel();
+    aof()->rewrite.scheduled = false;
+    aof_drain();
+    aof()->state = AOF_OFF;
+    aof_detach();
+}
+
+bool aof_configure(sds *error) {
+    bool wanted = server.config.appendonly;
+    if (server.refusing & REFUSING_LOADING) {
+        *error = sds_new(SLICE("Can't be changed while data is being loaded."));
+        return false;
+    }
+    if (wanted == (aof()->state != AOF_OFF)) return true;
+    if (!wanted) {
+        turn_off();
+        return true;
+    }
+    if (!aof_files_open()) {
+        *error = sds_new(SLICE("Unable to turn on AOF. Check server logs."));
+        return false;
+    }
+    aof()->state = AOF_STARTING;
+    aof_rewrite_schedule();
+    return true;
+}
+
+bool aof_at_end(int options) {
+    if (aof()->state == AOF_STARTING && !(options & (SHUTDOWN_FORCE | SHUTDOWN_NOSAVE))) {
+        log_warning("Writing initial AOF, can't exit.");
+        return false;
+    }
+    if (aof_rewrite_is_running()) log_warning("There is a child rewriting the AOF. Killing it!");
+    aof_rewrite_cancel();
+    return true;
+}
+
+void aof_stop(void) {
+    if (aof()->state != AOF_ON) return;
+    log_notice("Calling fsync() on the AOF file.");
+    if (aof_drain())
+        sync_now();
+    else
+        log_warning("%zu bytes of changes could not be written.", aof()->buffer.len);
+}
+
+void aof_free(void) {
+    if (aof()->is_open) close(aof()->fd);
+    reply_free(&aof()->buffer);
+    aof_manifest_free(&aof()->manifest);
+}

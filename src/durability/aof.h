@@ -1,0 +1,128 @@
+/* aof: the append-only file: every change goes there as a command (server/propagate.h), and what is
+ * there is run again when the server starts.
+ *
+ * Once in each turn of the loop, before it sleeps, the commands of the turn are written with one
+ * system call. Replies wait for that (aof_holds_replies): what a client was told is with the system
+ * even if the process is killed, unless the disk was busy (everysec). When it reaches the disk is
+ * said by appendfsync:
+ *
+ *      always     one fdatasync for all commands of the turn, before their replies are sent
+ *      everysec   a thread calls fdatasync once a second. While it still waits for the disk
+ *                 nothing is written, as that would wait too; after two seconds it is all the same
+ *      no         when the system likes
+ *
+ * What cannot be written stays in memory and is tried again each second; meanwhile commands that
+ * write are refused (REFUSING_UNWRITTEN). With `always` the clients whose changes it is about are
+ * cut off, as nobody can tell them that all is well. After an fdatasync that failed nobody knows
+ * what is on the disk: then the file is rewritten from memory. */
+#ifndef PACKLIST_DURABILITY_AOF_H
+#define PACKLIST_DURABILITY_AOF_H
+
+#include "base/sds.h"
+#include "durability/load.h"
+#include "persist/aof_manifest.h"
+#include "resp/reply.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum aof_state {
+    AOF_OFF,
+    AOF_STARTING, /* turned on while the server runs: until the first rewrite is done */
+    AOF_ON
+};
+
+/* Rewrites: aof_rewrite.c. */
+struct aof_rewrite {
+    bool scheduled; /* begins as soon as there is no other child */
+    bool failed;    /* the last one */
+    bool is_rdb;    /* of what kind the base is that is being written */
+    int64_t begun_s;
+    int64_t last_seconds; /* that the last one took; -1: there was none */
+    size_t last_cow_size;
+    uint64_t count;        /* begun */
+    uint64_t failures;     /* one after the other, up to now */
+    int64_t not_before_us; /* after several failures; monotonic */
+};
+
+/* Times are monotonic. */
+struct aof {
+    enum aof_state state;
+    struct aof_manifest manifest; /* in force: aof_files.c */
+    bool is_open;
+    int fd; /* what is written to: the last increment */
+    struct reply buffer;
+    uint64_t file_size; /* bytes of the file; of all files of the manifest */
+    uint64_t total_size;
+    uint64_t base_size;   /* of all files after the last rewrite; else of the base */
+    uint64_t synced_size; /* of the file: bytes that are on the disk, or on their way there */
+    int64_t synced_us;    /* when the last fdatasync was begun */
+    int64_t postponed_us; /* since when the buffer waits for one; 0: it does not */
+    int64_t tried_us;     /* the last time that writing failed */
+    int64_t error_logged_us;
+    int write_error;            /* errno; 0: the last write went well */
+    int sync_error;             /* … of an fdatasync; stays until all is rewritten */
+    unsigned generation;        /* counts the files that were written to */
+    unsigned failed_generation; /* of the last fdatasync that failed */
+    uint64_t pending_fsyncs;
+    uint64_t delayed_fsyncs;
+    struct aof_rewrite rewrite;
+};
+
+/* --- Life --- */
+
+/* Once at start. */
+void aof_init(void);
+
+/* Loads the append-only file, or, where there is none, the snapshot, with which one is begun. Then
+ * changes are written. From outside any upcall: serves clients in between. The log says why it
+ * failed. */
+enum load_status aof_start(void);
+
+/* appendonly has changed. False with *error (the caller's) set. */
+bool aof_configure(sds *error);
+
+/* DEBUG LOADAOF: brings the files up to date, so that all keys may be deleted; then loads them. The
+ * log says why it failed. */
+bool aof_prepare_reload(void);
+enum load_status aof_reload(void);
+
+/* The server is to end, with these enum shutdown_option; a rewrite is ended. False when the server
+ * must go on. */
+bool aof_at_end(int options);
+
+/* It has ended: what is left is written and brought to the disk. */
+void aof_stop(void);
+
+void aof_free(void);
+
+/* --- Each turn --- */
+
+/* Writes what was told. Not inside a unit (server/propagate.h). While it is off: one test. */
+void aof_flush(void);
+
+/* Begins what is due; cron. */
+void aof_tick(void);
+
+/* Has something been told that no client may hear of yet? Then replies are held until the turn
+ * ends; where one can't be, aof_flush makes it false. */
+bool aof_holds_replies(void);
+
+/* --- Rewriting: a child writes all data as a new base, while changes go to a new increment --- */
+
+/* Begins a rewrite. False when it cannot; the log says why. Not while there is a child, nor inside
+ * a unit. */
+bool aof_rewrite_begin(void);
+
+bool aof_rewrite_is_running(void);
+
+/* Begins one as soon as there is no other child. */
+void aof_rewrite_schedule(void);
+
+/* --- Figures --- */
+
+/* Why commands that write are refused: the system's text for the error; NULL: they are not. */
+const char *aof_error(void);
+
+#endif

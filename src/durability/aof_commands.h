@@ -1,0 +1,13 @@
+/* aof_commands: every key of every database, as commands that make it (a base without RDB
+ * preamble). */
+#ifndef PACKLIST_DURABILITY_AOF_COMMANDS_H
+#define PACKLIST_DURABILITY_AOF_COMMANDS_H
+
+#include <stdbool.h>
+
+/* Writes the file at `path` and waits until it has reached the disk. False when that cannot be:
+ * errno says why, and what is left of the file is removed. Called in the server or in a child,
+ * where it reports. O(data). */
+bool aof_commands_write_file(const char *path, bool incremental);
+
+#endif

@@ -1,0 +1,157 @@
+#include "durability/aof_files.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "config/config_table.h"
+#include "durability/aof_internal.h"
+#include "durability/disk_file.h"
+#include "net/pool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct aof_manifest *manifest(void) {
+    return &aof_state()->manifest;
+}
+
+sds aof_files_path(const char *name) {
+    return sds_append_format(sds_new(SLICE("")), "%s/%s", server.config.appenddirname, name);
+}
+
+static sds manifest_path(const char *prefix) {
+    return sds_append_format(sds_new(SLICE("")), "%s/%s%s.manifest", server.config.appenddirname,
+                             prefix, server.config.appendfilename);
+}
+
+/* --- Writing the manifest --- */
+
+static bool write_file(const char *path, struct slice text) {
+    struct disk_file file;
+    return disk_file_create(&file, path, false) &&
+           disk_file_close(&file, disk_file_write(&file, text.ptr, text.len));
+}
+
+static bool write_manifest(const struct aof_manifest *next) {
+    sds path = manifest_path(""), temporary = manifest_path("temp-");
+    sds text = aof_manifest_format(next);
+    bool done = write_file(temporary, sds_slice(text)) && disk_file_rename(temporary, path);
+    int error = errno;
+    if (!done) unlink(temporary);
+    sds_free(text);
+    sds_free(temporary);
+    sds_free(path);
+    errno = error;
+    return done;
+}
+
+bool aof_files_adopt(struct aof_manifest *next) {
+    if (!write_manifest(next)) {
+        int error = errno;
+        log_warning("Can't write the AOF manifest: %s", strerror(error));
+        aof_manifest_free(next);
+        errno = error;
+        return false;
+    }
+    aof_manifest_free(manifest());
+    *manifest() = *next;
+    *next = (struct aof_manifest){0};
+    return true;
+}
+
+/* --- History --- */
+
+static void delete_files(void *arg) {
+    char **paths = arg;
+    for (char **path = paths; *path; path++) unlink(*path);
+}
+
+static void deleted(void *arg) {
+    char **paths = arg;
+    for (char **path = paths; *path; path++) sds_free(*path);
+    mem_free(paths);
+}
+
+/* They are forgotten first: a file that is not deleted, should the process end, only takes up
+ * space. */
+void aof_files_drop_history(void) {
+    char **paths = mem_alloc_zeroed((manifest()->count + 1) * sizeof(*paths)), **at = paths;
+    for (size_t i = 0; i < manifest()->count; i++) {
+        if (manifest()->files[i].type != AOF_FILE_HISTORY) continue;
+        log_notice("Removing the history file %s in the background", manifest()->files[i].name);
+        *at++ = aof_files_path(manifest()->files[i].name);
+    }
+    struct aof_manifest next;
+    aof_manifest_copy(&next, manifest());
+    aof_manifest_drop_history(&next);
+    if (at == paths || !aof_files_adopt(&next)) {
+        aof_manifest_free(&next);
+        deleted(paths);
+        return;
+    }
+    net_pool_run(server.net, delete_files, deleted, paths);
+}
+
+/* --- Reading --- */
+
+static bool fail(const char *what, const char *path) {
+    log_warning("%s %s: %s", what, path, strerror(errno));
+    return false;
+}
+
+static bool exists(const char *path) {
+    return access(path, F_OK) == 0;
+}
+
+static bool parse_manifest(const char *path, struct slice text) {
+    sds reason;
+    if (aof_manifest_parse(manifest(), text, &reason)) return true;
+    log_warning("Bad AOF manifest %s, %s", path, reason);
+    sds_free(reason);
+    return false;
+}
+
+static bool read_manifest(void) {
+    sds path = manifest_path("");
+    sds text = config_read_file(path);
+    bool done;
+    if (text)
+        done = parse_manifest(path, sds_slice(text));
+    else
+        done = errno == ENOENT || fail("Can't read the AOF manifest", path);
+    sds_free(text);
+    sds_free(path);
+    return done;
+}
+
+/* The old file goes into the folder after the manifest that names it was written: where that was
+ * interrupted it is done now. */
+static bool adopt_old_file(void) {
+    const char *name = server.config.appendfilename;
+    if (!exists(name)) return true;
+    if (manifest()->count == 0) {
+        struct aof_manifest next = {0};
+        aof_manifest_adopt_base(&next, name);
+        if (!aof_files_adopt(&next)) return false;
+    }
+    const struct aof_file *base = aof_manifest_base(manifest());
+    if (!base || !slice_equal(sds_slice(base->name), slice_of_cstr(name))) return true;
+    sds path = aof_files_path(name);
+    bool done = exists(path);
+    if (!done && !(done = disk_file_rename(name, path)))
+        fail("Can't move the old append-only file to", path);
+    else
+        log_notice("Successfully migrated an old-style AOF configuration (%s) into the AOF "
+                   "directory (%s).",
+                   name, server.config.appenddirname);
+    sds_free(path);
+    return done;
+}
+
+bool aof_files_open(void) {
+    const char *folder = server.config.appenddirname;
+    aof_manifest_free(manifest());
+    if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
+    return read_manifest() && adopt_old_file();
+}

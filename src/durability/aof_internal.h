@@ -1,0 +1,45 @@
+/* What the aof*.c files share. */
+#ifndef PACKLIST_DURABILITY_AOF_INTERNAL_H
+#define PACKLIST_DURABILITY_AOF_INTERNAL_H
+
+#include "durability/aof.h"
+#include "server/server.h"
+
+static inline struct aof *aof_state(void) {
+    return &server.durability.aof;
+}
+
+/* --- aof.c: the file that is written to --- */
+
+/* Writes all that was told, at once. False when it cannot. */
+bool aof_drain(void);
+
+/* Goes on at the end of another file of `size` bytes, whose descriptor is taken over. The one
+ * before was drained; it is brought to the disk and closed, in another thread unless `always`. */
+void aof_attach(int fd, uint64_t size);
+
+/* Closes it so. */
+void aof_detach(void);
+
+/* What came before the file that is written to does not count any more. True when nothing is known
+ * to have gone wrong with that file itself. */
+bool aof_forget_sync_error(void);
+
+/* --- aof_rewrite.c --- */
+
+void aof_rewrite_tick(void);
+
+/* Ends the child and removes what it has written. */
+void aof_rewrite_cancel(void);
+
+/* Writes all data as the base of a manifest that has none, and puts that in force; with an empty
+ * increment, whose descriptor is returned. -1 when that fails; the log says why. O(data). */
+int aof_write_first_files(void);
+
+/* --- aof_load.c --- */
+
+/* Loads the files of the manifest in force, oldest first. The last one may end inside a command if
+ * aof-load-truncated allows it: that is cut off the file. */
+enum load_status aof_load(unsigned flags);
+
+#endif

@@ -1,0 +1,303 @@
+/* aof_rewrite: the append-only file is written anew from memory, as short as can be.
+ *
+ *      manifest        base 1   incr 1                  while the child writes:
+ *      begin           base 1   incr 1   incr 2         changes go to incr 2
+ *      done            base 2            incr 2         base 1 and incr 1 are history
+ *      failed          base 1   incr 1   incr 2         nothing is lost
+ *
+ * Turned on while the server runs there is nothing yet that an increment could follow: changes go
+ * to a file that the manifest does not know until the base is there. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "durability/aof_commands.h"
+#include "durability/aof_files.h"
+#include "durability/aof_internal.h"
+#include "durability/disk_file.h"
+#include "durability/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    /* From so many failures in a row on it waits before it tries again: a minute, then twice as
+       long each time, an hour at most. */
+    FAILURES_AT_ONCE = 3,
+    WAIT_MAX_MINUTES = 60,
+    MINUTE_US = 60 * 1000 * 1000
+};
+
+/* "temp-rewriteaof-bg-<pid>.aof" */
+enum { TEMPORARY_MAX = 48 };
+
+static struct aof *aof(void) {
+    return aof_state();
+}
+
+static struct aof_rewrite *rewrite(void) {
+    return &aof_state()->rewrite;
+}
+
+bool aof_rewrite_is_running(void) {
+    return server.durability.child.purpose == CHILD_AOF;
+}
+
+void aof_rewrite_schedule(void) {
+    rewrite()->scheduled = true;
+}
+
+/* --- Names --- */
+
+static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
+    snprintf(name, TEMPORARY_MAX, "temp-rewriteaof-bg-%d.aof", (int)pid);
+    return name;
+}
+
+/* Where changes go until a base is there. */
+static sds first_increment_path(void) {
+    sds name = sds_append_format(sds_new(SLICE("")), "temp-%s.incr", server.config.appendfilename);
+    sds path = aof_files_path(name);
+    sds_free(name);
+    return path;
+}
+
+static uint64_t size_of(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+}
+
+/* --- The base --- */
+
+/* In the server or in a child. */
+static bool write_base(const char *path) {
+    bool incremental = server.config.aof_incremental_fsync;
+    bool done = rewrite()->is_rdb ? snapshot_write_file(path, incremental, true)
+                                  : aof_commands_write_file(path, incremental);
+    if (!done)
+        log_warning("Write error writing append only file on disk: %s (%s in %s)", strerror(errno),
+                    path, server.config.dir);
+    return done;
+}
+
+static bool run_child(void *arg) {
+    char temporary[TEMPORARY_MAX];
+    (void)arg;
+    bool done = write_base(temporary_name(temporary, getpid()));
+    child_report_end("AOF rewrite");
+    return done;
+}
+
+/* --- Increments --- */
+
+static int create(const char *path) {
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0) log_warning("Can't create the append-only file %s: %s", path, strerror(errno));
+    return fd;
+}
+
+/* A new increment, which the manifest knows; -1 when it cannot be had. */
+static int create_increment(void) {
+    struct aof_manifest next;
+    aof_manifest_copy(&next, &aof()->manifest);
+    const char *name = aof_manifest_add_incr(&next, server.config.appendfilename)->name;
+    log_notice("Creating AOF incr file %s on background rewrite", name);
+    sds path = aof_files_path(name);
+    int fd = create(path);
+    if (fd < 0) {
+        aof_manifest_free(&next);
+    } else if (!aof_files_adopt(&next)) {
+        close(fd);
+        unlink(path);
+        fd = -1;
+    }
+    sds_free(path);
+    return fd;
+}
+
+static int create_first_increment(void) {
+    sds path = first_increment_path();
+    int fd = create(path);
+    sds_free(path);
+    return fd;
+}
+
+/* --- The end --- */
+
+/* Makes the increment that is written to since the server was told to begin one of the
+ * manifest's. */
+static bool name_first_increment(struct aof_manifest *next) {
+    sds path = aof_files_path(aof_manifest_add_incr(next, server.config.appendfilename)->name);
+    sds temporary = first_increment_path();
+    bool done = disk_file_rename(temporary, path);
+    sds_free(temporary);
+    sds_free(path);
+    return done;
+}
+
+/* Puts a manifest in force in which the file at `temporary` is the base. */
+static bool adopt_base(const char *temporary) {
+    struct aof_manifest next;
+    aof_manifest_copy(&next, &aof()->manifest);
+    const char *prefix = server.config.appendfilename;
+    sds path = aof_files_path(aof_manifest_add_base(&next, prefix, rewrite()->is_rdb)->name);
+    bool done = disk_file_rename(temporary, path);
+    aof_manifest_retire_incrs(&next, aof()->state == AOF_ON);
+    if (aof()->state == AOF_STARTING) done = done && name_first_increment(&next);
+    if (!done) {
+        log_warning("Error trying to rename the temporary AOF file %s into %s: %s", temporary, path,
+                    strerror(errno));
+        aof_manifest_free(&next);
+    } else {
+        uint64_t size = size_of(path);
+        done = aof_files_adopt(&next);
+        if (done) aof()->base_size = aof()->total_size = size + aof()->file_size;
+    }
+    if (!done) unlink(path);
+    sds_free(path);
+    return done;
+}
+
+static void note_failure(void) {
+    rewrite()->failed = true;
+    if (++rewrite()->failures >= FAILURES_AT_ONCE) {
+        uint64_t doublings = rewrite()->failures - FAILURES_AT_ONCE;
+        int64_t minutes = doublings > 6 ? WAIT_MAX_MINUTES : INT64_C(1) << doublings;
+        if (minutes > WAIT_MAX_MINUTES) minutes = WAIT_MAX_MINUTES;
+        rewrite()->not_before_us = clock_monotonic_us() + minutes * MINUTE_US;
+        log_warning("Background AOF rewrite has repeatedly failed and triggered the limit, will "
+                    "retry in %lld minutes",
+                    (long long)minutes);
+    }
+    /* Turned on, or with a file that nobody can trust, there is no way but this. */
+    if (aof()->state == AOF_STARTING || aof()->sync_error) aof_rewrite_schedule();
+}
+
+static void note_success(void) {
+    rewrite()->failed = false;
+    rewrite()->failures = 0;
+    rewrite()->not_before_us = 0;
+    if (aof()->state == AOF_STARTING) aof()->state = AOF_ON;
+    rewrite()->scheduled = !aof_forget_sync_error();
+    aof_files_drop_history();
+    log_notice("Background AOF rewrite finished successfully");
+}
+
+static void child_ended(const struct child_end *end) {
+    char temporary[TEMPORARY_MAX];
+    temporary_name(temporary, end->pid);
+    rewrite()->last_seconds = end->seconds;
+    rewrite()->last_cow_size = end->cow_size;
+    if (end->ok)
+        log_notice("Background AOF rewrite terminated with success");
+    else if (end->signal)
+        log_warning("Background AOF rewrite terminated by signal %d", end->signal);
+    else
+        log_warning("Background AOF rewrite terminated with error");
+    if (end->ok && adopt_base(temporary)) {
+        note_success();
+        return;
+    }
+    unlink(temporary);
+    if (!end->was_killed) note_failure();
+}
+
+/* --- The beginning --- */
+
+/* Changes go to a new increment from now on, if they are written at all. */
+static bool change_increment(void) {
+    if (aof()->state == AOF_OFF) return true;
+    int fd = aof()->state == AOF_ON ? create_increment() : create_first_increment();
+    if (fd < 0) return false;
+    aof_attach(fd, 0);
+    return true;
+}
+
+/* The child sees the data as it is now, and no change comes before the new increment is there. */
+static bool begin(void) {
+    if (aof()->state == AOF_OFF && !aof_files_open()) return false;
+    if (!aof_drain()) {
+        log_warning("Can't rewrite the append-only file while it cannot be written");
+        return false;
+    }
+    if (!child_start(CHILD_AOF, run_child, NULL, child_ended)) {
+        log_warning("Can't rewrite append only file in background: fork: %s", strerror(errno));
+        return false;
+    }
+    if (change_increment()) return true;
+    aof_rewrite_cancel();
+    return false;
+}
+
+bool aof_rewrite_begin(void) {
+    rewrite()->scheduled = false;
+    rewrite()->begun_s = server.now_ms / 1000;
+    rewrite()->is_rdb = server.config.aof_rdb_preamble;
+    rewrite()->count++;
+    if (!begin()) {
+        note_failure();
+        return false;
+    }
+    log_notice("Background append only file rewriting started by pid %d",
+               (int)server.durability.child.pid);
+    return true;
+}
+
+void aof_rewrite_cancel(void) {
+    char temporary[TEMPORARY_MAX];
+    if (aof_rewrite_is_running()) {
+        pid_t pid = server.durability.child.pid;
+        child_kill(CHILD_AOF);
+        unlink(temporary_name(temporary, pid));
+    }
+    if (aof()->state == AOF_STARTING) {
+        sds path = first_increment_path();
+        unlink(path);
+        sds_free(path);
+    }
+}
+
+/* Has the file grown by so much since the last rewrite? */
+static bool has_grown(void) {
+    int64_t percentage = server.config.aof_rewrite_percentage;
+    uint64_t base = aof()->base_size ? aof()->base_size : 1;
+    if (aof()->state != AOF_ON || percentage == 0) return false;
+    if (aof()->total_size <= (uint64_t)server.config.aof_rewrite_min_size) return false;
+    if (aof()->total_size < base) return false;
+    uint64_t growth = (aof()->total_size - base) * 100 / base;
+    if (growth < (uint64_t)percentage) return false;
+    log_notice("Starting automatic rewriting of AOF on %llu%% growth", (unsigned long long)growth);
+    return true;
+}
+
+void aof_rewrite_tick(void) {
+    if (aof()->state == AOF_OFF && !rewrite()->scheduled) return;
+    if (server.durability.child.pid) return;
+    if (rewrite()->not_before_us && clock_monotonic_us() < rewrite()->not_before_us) return;
+    if (rewrite()->scheduled || has_grown()) aof_rewrite_begin();
+}
+
+int aof_write_first_files(void) {
+    char temporary[TEMPORARY_MAX];
+    struct aof_manifest next = {0};
+    temporary_name(temporary, getpid());
+    const char *name = server.config.appendfilename;
+    rewrite()->is_rdb = server.config.aof_rdb_preamble;
+    sds base = aof_files_path(aof_manifest_add_base(&next, name, rewrite()->is_rdb)->name);
+    sds increment = aof_files_path(aof_manifest_add_incr(&next, name)->name);
+    log_notice("Creating AOF base file %s and incr file %s on server start", base, increment);
+    int fd = -1;
+    if (!write_base(temporary) || !disk_file_rename(temporary, base) ||
+        (fd = create(increment)) < 0) {
+        aof_manifest_free(&next);
+    } else if (!aof_files_adopt(&next)) {
+        close(fd);
+        fd = -1;
+    }
+    if (fd >= 0) aof()->total_size = aof()->base_size = size_of(base);
+    sds_free(base);
+    sds_free(increment);
+    return fd;
+}

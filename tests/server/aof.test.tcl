@@ -1,0 +1,317 @@
+# The append-only file: it is written before anybody is told, and what stands there is loaded again.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/aof.tcl
+
+server_start
+
+# The body with a server that has an append-only file.
+proc with_aof {directives body} {
+    uplevel 1 [list with_server [dict merge {appendonly yes} $directives] $body]
+}
+
+proc file_size {} {
+    return [file size [lindex [aof_files $::current_server *.incr.aof] end]]
+}
+
+# Its files may not become longer than so many bytes more.
+proc limit_files {more} {
+    set limit [expr {$more eq "unlimited" ? $more : [file_size] + $more}]
+    exec prlimit --pid [$::current_server pid] --fsize=$limit:unlimited
+}
+
+# --- What was told lasts -------------------------------------------------------------------------
+
+foreach policy {no everysec always} {
+    check "data is the same after a restart (appendfsync $policy)" {
+        with_aof [list appendfsync $policy] {
+            r RPUSH l a b c
+            r SET s [string repeat x 100000]
+            r SET e soon EX 1000
+            r MSET x 1 y "\x00\r\n\xff"
+            r DEL x
+            r SELECT 5
+            r LPUSH other 1
+            server_again
+            assert_equal [r LRANGE l 0 -1] {a b c}
+            assert_equal [r GET s] [string repeat x 100000]
+            assert {[r TTL e] in {999 1000}}
+            assert_equal [r MGET x y] [list (nil) "\x00\r\n\xff"]
+            r SELECT 5
+            assert_equal [r LRANGE other 0 -1] 1
+        }
+    }
+
+    check "what was answered survives kill -9 (appendfsync $policy)" {
+        with_aof [list appendfsync $policy] {
+            for {set i 0} {$i < 200} {incr i} {
+                r RPUSH l $i
+            }
+            wait_written
+            server_again crash
+            assert_equal [r LLEN l] 200
+            r RPUSH l more
+            wait_written
+            server_again crash
+            assert_equal [r LLEN l] 201
+        }
+    }
+}
+
+check "a pipeline that is killed under way is there as far as it was answered, and in order" {
+    with_aof {appendfsync always} {
+        set writer [client_open]
+        $writer write [string repeat [request {INCR counter}] 20000]
+        for {set i 1} {$i <= 500} {incr i} {
+            assert_equal [$writer read] $i
+        }
+        server_again crash
+        assert {[r GET counter] >= 500}
+    }
+}
+
+check "keys whose time came while the server was down are gone, and what was done before stays done" {
+    with_aof {} {
+        r SET k old PX 100
+        r APPEND k er
+        r RPUSH l a
+        r PEXPIRE l 100
+        r PERSIST l
+        $::current_server halt
+        after 150
+        $::current_server launch
+        set ::default_client ""
+        list [r GET k] [r LRANGE l 0 -1] [r TTL l]
+    }
+} {(nil) a -1}
+
+check "the file goes on where it ended, and names its database again" {
+    with_aof {} {
+        r SELECT 3
+        r SET a 1
+        server_again
+        r SET b 1
+        server_again
+        assert_equal [r GET b] 1
+        r SELECT 3
+        assert_equal [r GET a] 1
+        aof_commands [aof_bytes]
+    }
+} {{SELECT 3} {SET a 1} {SELECT 0} {SET b 1}}
+
+check "loading counts for no save point and for no statistics" {
+    with_aof {} {
+        r SET a 1
+        server_again
+        list [info_field rdb_changes_since_last_save] [info_field expired_keys]
+    }
+} {0 0}
+
+check "the folder and the names of its files are configured" {
+    with_aof {appenddirname here appendfilename "\"my file\""} {
+        r SET a 1
+        server_again
+        assert_equal [r GET a] 1
+        read_file [$::current_server folder]/here/my\ file.manifest
+    }
+} "file \"my file.1.base.rdb\" seq 1 type b\nfile \"my file.1.incr.aof\" seq 1 type i\n"
+
+check "a file of a server before Redis 7 becomes the base" {
+    with_aof {} {
+        $::current_server halt
+        set folder [$::current_server folder]
+        file delete -force $folder/appendonlydir
+        set file [open $folder/appendonly.aof wb]
+        puts -nonewline $file "*3\r\n\$3\r\nSET\r\n\$1\r\nk\r\n\$3\r\nold\r\n"
+        close $file
+        server_again launch
+        assert_equal [r GET k] old
+        r SET l new
+        server_again
+        assert {![file exists $folder/appendonly.aof]}
+        list [r MGET k l] [read_file $folder/appendonlydir/appendonly.aof.manifest]
+    }
+} "{old new} {file appendonly.aof seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n}"
+
+# --- Files that are not whole --------------------------------------------------------------------
+
+set whole [request {SELECT 0}][request {SET a 1}]
+set transaction [request MULTI][request {INCR a}][request {INCR b}][request EXEC]
+
+check "a file that ends inside a command is cut off there" {
+    with_aof {} {
+        foreach cut {1 5 20} {
+            $::current_server halt
+            break_file $::current_server [string range $::whole$::whole 0 end-$cut]
+            server_again launch
+            assert_equal [r GET a] 1
+            assert_equal [string range [aof_bytes] 0 [string length $::whole]-1] $::whole
+            assert {[file_size] < [string length $::whole$::whole]}
+            r SET b 2
+            server_again
+            assert_equal [r MGET a b] {1 2}
+        }
+    }
+}
+
+check "a transaction that is not whole has no effect" {
+    with_aof {} {
+        foreach cut {0 1 15 30 60} {
+            $::current_server halt
+            break_file $::current_server $::whole[string range $::transaction 0 end-$cut]
+            server_again launch
+            assert_equal [r MGET a b] [expr {$cut == 0 ? {2 1} : {1 (nil)}}]
+            if {$cut > 0} {
+                assert_equal [aof_bytes] $::whole
+            }
+        }
+    }
+}
+
+check "a file that ends inside a command stops the start where aof-load-truncated is no" {
+    with_aof {aof-load-truncated no} {
+        $::current_server halt
+        break_file $::current_server [string range $::whole 0 end-1]
+        lassign [$::current_server fail_to_start] status log
+        assert_equal [aof_bytes] [string range $::whole 0 end-1]
+        assert_equal $status "CHILDSTATUS 1"
+        regexp {Unexpected end of file.*whole up to offset 23} $log
+    }
+} 1
+
+foreach {what bytes reason} {
+    "a count" "*x\r\n" "Bad file format.*not a number"
+    "a line end" "*1\r\n\$3\r\nFOO+\r\n" "Bad file format.*line does not end"
+    "no command" "hello\r\n" "Bad file format.*no command begins"
+    "a negative length" "*1\r\n\$-1\r\n" "Bad file format.*not a number"
+    "a command that is unknown" "*1\r\n\$3\r\nFOO\r\n" "Unknown command 'FOO'"
+    "a command that does not write" "*1\r\n\$8\r\nSHUTDOWN\r\n" "Command that has no place there, 'SHUTDOWN'"
+    "too few arguments" "*2\r\n\$3\r\nSET\r\n\$1\r\na\r\n" "Wrong number of arguments for 'SET'"
+    "EXEC alone" "*1\r\n\$4\r\nEXEC\r\n" "Bad file format.*EXEC without MULTI"
+    "MULTI twice" "*1\r\n\$5\r\nMULTI\r\n*1\r\n\$5\r\nMULTI\r\n" "Bad file format.*MULTI inside MULTI"
+} {
+    check "a damaged file stops the start: $what" {
+        with_aof {} {
+            $::current_server halt
+            break_file $::current_server $::whole$bytes
+            lassign [$::current_server fail_to_start] status log
+            assert_equal [aof_bytes] $::whole$bytes
+            assert_equal $status "CHILDSTATUS 1"
+            regexp $reason $log
+        }
+    } 1
+}
+
+foreach {what text reason} {
+    "a path" "file ../../a seq 1 type i\n" "line 1: the file is not a plain name"
+    "an unknown type" "# x\nfile a seq 1 type z\n" "line 2: the type is none of"
+    "nothing" "" "line 1: no file is named"
+    "a missing file" "file none seq 1 type i\nfile none2 seq 2 type i\n" \
+        "Can't open the append only file .*none: No such file"
+} {
+    check "a manifest that makes no sense stops the start: $what" {
+        with_aof {} {
+            $::current_server halt
+            set file [open [$::current_server folder]/appendonlydir/appendonly.aof.manifest wb]
+            puts -nonewline $file $text
+            close $file
+            lassign [$::current_server fail_to_start] status log
+            assert_equal $status "CHILDSTATUS 1"
+            regexp $reason $log
+        }
+    } 1
+}
+
+check "a file that others follow must be whole" {
+    with_aof {} {
+        $::current_server halt
+        set folder [$::current_server folder]/appendonlydir
+        foreach {name bytes} [list appendonly.aof.1.incr.aof [string range $::whole 0 end-1] next $::whole \
+                appendonly.aof.manifest "file appendonly.aof.1.incr.aof seq 1 type i\nfile next seq 2 type i\n"] {
+            set file [open $folder/$name wb]
+            puts -nonewline $file $bytes
+            close $file
+        }
+        lassign [$::current_server fail_to_start] status log
+        regexp {ends inside a command at offset 23, and others follow} $log
+    }
+} 1
+
+check "annotations are skipped" {
+    with_aof {} {
+        $::current_server halt
+        break_file $::current_server "#TS:1700000000\r\n$::whole#TS:1700000001\r\n"
+        server_again launch
+        r GET a
+    }
+} 1
+
+# --- A disk that fails ---------------------------------------------------------------------------
+
+foreach policy {no everysec} {
+    check "a file that cannot be written refuses changes, loses nothing and recovers (appendfsync $policy)" {
+        with_aof [list appendfsync $policy] {
+            r SET a 1
+            limit_files 100
+            r SET b [string repeat x 200]
+            set refused "MISCONF Errors writing to the AOF file: File too large"
+            assert_equal [error_of {r SET c 1}] $refused
+            assert_equal [error_of {r PING}] $refused
+            r MULTI
+            assert_equal [error_of {r SET c 1}] $refused
+            assert_equal [error_of {r EXEC}] "EXECABORT Transaction discarded because of previous errors."
+            assert_equal [r GET a] 1
+            assert_equal [info_field aof_last_write_status] err
+            assert {[info_field aof_buffer_length] > 200}
+            limit_files unlimited
+            wait_until {[info_field aof_last_write_status] eq "ok"}
+            r SET c 1
+            server_again
+            list [r GET a] [string length [r GET b]] [r GET c]
+        }
+    } {1 200 1}
+}
+
+check "a transaction queued before the file failed is refused whole" {
+    with_aof {} {
+        r MULTI
+        r SET a 1
+        limit_files 10
+        set other [client_open]
+        $other call SET b 1
+        set error [error_of {r EXEC}]
+        limit_files unlimited
+        wait_until {[info_field aof_last_write_status] eq "ok"}
+        set error
+    }
+} "EXECABORT Transaction discarded because of: MISCONF Errors writing to the AOF file: File too large"
+
+check "with appendfsync always nobody is told of a change that cannot be written" {
+    with_aof {appendfsync always} {
+        r SET a 1
+        limit_files 10
+        set writer [client_open]
+        set reader [client_open]
+        $writer send SET b 2
+        wait_until {[$writer is_closed]}
+        assert_equal [$reader call GET a] 1
+        assert_equal [error_of {r SET c 1}] "MISCONF Errors writing to the AOF file: File too large"
+        limit_files unlimited
+        wait_until {[info_field aof_last_write_status] eq "ok"}
+        r SET c 3
+        server_again
+        r MGET a b c
+    }
+} {1 2 3}
+
+check "half a command does not stay in the file" {
+    with_aof {} {
+        r SET a 1
+        limit_files 40
+        r SET b [string repeat x 100]
+        set size [file_size]
+        server_again crash
+        list [r GET a] [r EXISTS b] [expr {[file_size] == $size}]
+    }
+} {1 0 1}
+
+finish

@@ -1,0 +1,348 @@
+# The append-only file is rewritten from memory, turned on and off, and loaded again while the server runs.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/aof.tcl
+
+server_start
+
+proc with_aof {directives body} {
+    uplevel 1 [list with_server [dict merge {appendonly yes} $directives] $body]
+}
+
+# Values of every encoding, in two databases, with expiries.
+proc fill {} {
+    r SET number 12345
+    r SET text "some \x00 bytes\r\n"
+    r SET long [string repeat abc 1000]
+    r SET soon v EX 1000
+    r RPUSH small a 1 -5000 [string repeat x 100]
+    for {set i 0} {$i < 20} {incr i} {
+        r RPUSH large {*}[lrepeat 50 "element $i"] $i
+    }
+    r RPUSH plain [string repeat y 20000] z
+    r EXPIRE plain 1000
+    r SELECT 7
+    r RPUSH other 1 2 3
+    r SELECT 0
+}
+
+# All of it as text that can be compared.
+proc contents {} {
+    set all {}
+    foreach database {0 7} {
+        r SELECT $database
+        foreach key [lsort [r KEYS *]] {
+            lappend all $key [expr {[r TYPE $key] eq "list" ? [r LRANGE $key 0 -1] : [r GET $key]}] [r PEXPIRETIME $key]
+        }
+    }
+    r SELECT 0
+    return $all
+}
+
+foreach preamble {yes no} {
+    check "a rewritten file holds the same data (aof-use-rdb-preamble $preamble)" {
+        with_aof [list aof-use-rdb-preamble $preamble] {
+            fill
+            set before [contents]
+            rewrite_aof
+            r SET after 1
+            r SELECT 7
+            r SET after 2
+            server_again
+            assert_equal [r GET after] 1
+            r DEL after
+            r SELECT 7
+            assert_equal [r GET after] 2
+            r DEL after
+            assert_equal [contents] $before
+            assert_equal [contents] $before
+        }
+    }
+
+    check "a rewrite replaces base and increment (aof-use-rdb-preamble $preamble)" {
+        with_aof [list aof-use-rdb-preamble $preamble] {
+            set kind [expr {$preamble ? "rdb" : "aof"}]
+            r SET a 1
+            for {set i 1} {$i <= 3} {incr i} {
+                assert_equal [manifest] "file appendonly.aof.$i.base.$kind seq $i type b\nfile\
+                    appendonly.aof.$i.incr.aof seq $i type i\n"
+                rewrite_aof
+            }
+            wait_until {[llength [aof_files $::current_server *]] == 3}
+            assert_equal [string length [aof_bytes]] 0
+            info_field aof_rewrites
+        }
+    } 3
+}
+
+check "changes during a rewrite come behind the data of its beginning" {
+    with_aof {rdb-key-save-delay 20000} {
+        for {set i 0} {$i < 30} {incr i} {
+            r RPUSH l $i
+            r SET k$i 1
+        }
+        r BGREWRITEAOF
+        assert_equal [info_field aof_rewrite_in_progress] 1
+        assert_equal [error_of {r BGREWRITEAOF}] "ERR Background append only file rewriting already in progress"
+        while {[info_field aof_rewrite_in_progress]} {
+            r INCR counter
+            r RPUSH l [r LPOP l]
+        }
+        wait_rewritten
+        set expected [list [r GET counter] [r LRANGE l 0 -1]]
+        wait_written
+        server_again crash
+        assert_equal [list [r GET counter] [r LRANGE l 0 -1]] $expected
+    }
+}
+
+check "a child that is killed while it rewrites loses nothing" {
+    with_aof {rdb-key-save-delay 100000} {
+        fill
+        set before [contents]
+        r BGREWRITEAOF
+        r SET during 1
+        exec pkill -KILL -P [$::current_server pid]
+        wait_rewritten
+        assert_equal [info_field aof_last_bgrewrite_status] err
+        assert_equal [info_field aof_rewrites_consecutive_failures] 1
+        assert_equal [glob -nocomplain [$::current_server folder]/temp*] {}
+        r SET after 1
+        wait_written
+        server_again crash
+        assert_equal [r MGET during after] {1 1}
+        r DEL during after
+        assert_equal [contents] $before
+        r CONFIG SET rdb-key-save-delay 0
+        rewrite_aof
+        assert_equal [info_field aof_last_bgrewrite_status] ok
+        wait_until {[llength [aof_files $::current_server *]] == 3}
+        server_again
+        assert_equal [contents] $before
+    }
+}
+
+check "a server that is killed while it rewrites loses nothing" {
+    with_aof {rdb-key-save-delay 100000} {
+        fill
+        r BGREWRITEAOF
+        r SET during 1
+        set before [contents]
+        wait_written
+        server_again crash
+        assert_equal [contents] $before
+    }
+}
+
+check "a rewrite waits for a snapshot that is being written" {
+    with_aof {rdb-key-save-delay 50000} {
+        r MSET a 1 b 2 c 3
+        r BGSAVE
+        assert_equal [r BGREWRITEAOF] "Background append only file rewriting scheduled"
+        assert_equal [info_field aof_rewrite_scheduled] 1
+        wait_rewritten
+        list [info_field aof_rewrites] [info_field rdb_last_bgsave_status]
+    }
+} {1 ok}
+
+check "a rewrite that is asked for in a transaction begins behind it" {
+    with_aof {} {
+        r MULTI
+        r SET a 1
+        r BGREWRITEAOF
+        r SET b 1
+        assert_equal [r EXEC] {OK {Background append only file rewriting scheduled} OK}
+        wait_rewritten
+        server_again
+        list [r MGET a b] [string match *2.base* [manifest]]
+    }
+} {{1 1} 1}
+
+check "a file that has grown is rewritten by itself" {
+    with_aof {auto-aof-rewrite-min-size 20000 auto-aof-rewrite-percentage 100} {
+        for {set i 0} {$i < 100} {incr i} {
+            r SET a [string repeat x 1000]
+        }
+        wait_until {[info_field aof_rewrites] >= 1}
+        wait_rewritten
+        assert {[info_field aof_current_size] < 20000 * 3}
+        server_again
+        r STRLEN a
+    }
+} 1000
+
+check "a file that is small, or whose growth does not matter, is not rewritten" {
+    with_aof {auto-aof-rewrite-min-size 20000 auto-aof-rewrite-percentage 0} {
+        for {set i 0} {$i < 100} {incr i} {
+            r SET a [string repeat x 1000]
+        }
+        after 300
+        r CONFIG SET auto-aof-rewrite-percentage 100 auto-aof-rewrite-min-size 1gb
+        after 300
+        info_field aof_rewrites
+    }
+} 0
+
+check "BGREWRITEAOF without appendonly writes a base" {
+    with_server {} {
+        r SET a 1
+        rewrite_aof
+        assert_equal [info_field aof_enabled] 0
+        assert_equal [manifest] "file appendonly.aof.1.base.rdb seq 1 type b\n"
+        r SET a 2
+        rewrite_aof
+        assert_equal [manifest] "file appendonly.aof.2.base.rdb seq 2 type b\n"
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        r GET a
+    }
+} 2
+
+# --- On and off ----------------------------------------------------------------------------------
+
+check "appendonly can be turned on while the server runs" {
+    with_server {} {
+        fill
+        set before [contents]
+        assert_equal [info_field aof_enabled] 0
+        r CONFIG SET appendonly yes
+        wait_rewritten
+        assert_equal [info_field aof_enabled] 1
+        r SET after 1
+        assert_equal [manifest] "file appendonly.aof.1.base.rdb seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1\
+            type i\n"
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        assert_equal [r GET after] 1
+        r DEL after
+        assert_equal [contents] $before
+    }
+}
+
+check "changes while it is turned on are not lost" {
+    with_server {rdb-key-save-delay 20000} {
+        for {set i 0} {$i < 20} {incr i} {
+            r SET k$i 1
+        }
+        r CONFIG SET appendonly yes
+        while {[info_field aof_rewrites] == 0 || [info_field aof_rewrite_in_progress]} {
+            r INCR counter
+        }
+        wait_rewritten
+        r INCR counter
+        set counter [r GET counter]
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        assert_equal [r GET counter] $counter
+        r DBSIZE
+    }
+} 21
+
+check "turned off, nothing is written; turned on again, what was there is replaced" {
+    with_aof {} {
+        r SET a 1
+        r CONFIG SET appendonly no
+        assert_equal [info_field aof_enabled] 0
+        r SET b 2
+        set commands [aof_commands [aof_bytes]]
+        r CONFIG SET appendonly yes
+        wait_rewritten
+        r SET c 3
+        wait_written
+        server_again crash
+        list $commands [r MGET a b c]
+    }
+} {{{SELECT 0} {SET a 1}} {1 2 3}}
+
+check "appendonly is turned on and off inside a transaction" {
+    with_server {} {
+        foreach request {MULTI {SET a 1} {CONFIG SET appendonly yes} {SET b 2} EXEC} {
+            r {*}$request
+        }
+        wait_rewritten
+        foreach request {MULTI {SET c 1} {SET d 1} {CONFIG SET appendonly no} {SET e 2} EXEC} {
+            r {*}$request
+        }
+        assert_equal [aof_commands [aof_bytes]] {MULTI {SELECT 0} {SET c 1} {SET d 1} EXEC}
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        r MGET a b c d e
+    }
+} {1 2 1 1 (nil)}
+
+check "turned off before the first rewrite is done, nothing is left" {
+    with_server {rdb-key-save-delay 100000} {
+        r MSET a 1 b 2 c 3 d 4
+        r CONFIG SET appendonly yes
+        wait_until {[info_field aof_rewrite_in_progress]}
+        r CONFIG SET appendonly no
+        wait_rewritten
+        glob -nocomplain [$::current_server folder]/appendonlydir/* [$::current_server folder]/temp*
+    }
+} {}
+
+check "a server with a snapshot and no append-only file begins one with that data" {
+    with_server {} {
+        fill
+        set before [contents]
+        r SAVE
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        assert_equal [contents] $before
+        r SET after 1
+        wait_written
+        server_again crash
+        assert_equal [r GET after] 1
+        r DEL after
+        assert_equal [contents] $before
+    }
+}
+
+check "a file that cannot be made is told when appendonly is turned on" {
+    with_server {} {
+        close [open [$::current_server folder]/appendonlydir w]
+        set error [error_of {r CONFIG SET appendonly yes}]
+        list $error [r CONFIG GET appendonly] [info_field aof_enabled]
+    }
+} {{*'appendonly') - Unable to turn on AOF. Check server logs.} {appendonly no} 0} -match glob
+
+# --- DEBUG LOADAOF -------------------------------------------------------------------------------
+
+check "DEBUG LOADAOF brings back what the file says" {
+    with_aof {} {
+        fill
+        set before [contents]
+        rewrite_aof
+        r SET after 1
+        r DEBUG LOADAOF
+        assert_equal [r GET after] 1
+        r DEL after
+        assert_equal [contents] $before
+        r RPUSH small more
+        set expected [contents]
+        server_again
+        assert_equal [contents] $expected
+    }
+}
+
+check "who waits for a key that DEBUG LOADAOF brings is served" {
+    with_aof {} {
+        r RPUSH l 1
+        r CONFIG SET appendonly no
+        r DEL l
+        set client [client_blocked BLPOP l 0]
+        r DEBUG LOADAOF
+        $client read
+    }
+} {l 1}
+
+finish

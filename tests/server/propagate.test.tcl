@@ -1,0 +1,316 @@
+# What the append-only file is told of each command: what it did, so that doing it again gives the same data.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/aof.tcl
+
+server_start {appendonly yes appendfsync no}
+
+# The requests, made in this order on one connection → the commands that stand in the file.
+foreach {name requests expected} {
+    "SET is told as it came"
+    {{SET a 1} {SET a 2 KEEPTTL} {SET b 1 NX} {SET b 2 XX}}
+    {{SET a 1} {SET a 2 KEEPTTL} {SET b 1 NX} {SET b 2 XX}}
+
+    "SET with an expiry is told with the time at which it ends"
+    {{SET a 1 EX 100} {SET a 1 PX 100000 NX} {SET a 1 XX PX 100000} {SET a 1 EXAT 99999999999}
+     {SET a 1 PXAT 99999999999999}}
+    {{SET a 1 PXAT TIME} {SET a 1 PXAT TIME} {SET a 1 PXAT 99999999999000} {SET a 1 PXAT 99999999999999}}
+
+    "SET with GET is told without it"
+    {{SET a 1 GET} {SET a 2 get XX} {SET a 3 KEEPTTL GET} {SET a 4 GET EX 100}}
+    {{SET a 1} {SET a 2 XX} {SET a 3 KEEPTTL} {SET a 4 PXAT TIME}}
+
+    "SET that does nothing is not told"
+    {{SET a 1} {SET a 2 NX} {SET b 2 XX} {SETNX a 2} {MSETNX b 1 a 1}}
+    {{SET a 1}}
+
+    "SETEX, PSETEX, GETSET, SETNX"
+    {{SETEX a 100 v} {PSETEX a 100000 v} {GETSET a 2} {SETNX b 1}}
+    {{SET a v PXAT TIME} {SET a v PXAT TIME} {SET a 2} {SETNX b 1}}
+
+    "GETEX is told as the expiry that it sets or takes away"
+    {{SET a 1} {GETEX a} {GETEX a EX 100} {GETEX a PX 100000} {GETEX a EXAT 99999999999} {GETEX a PERSIST}
+     {GETEX a PERSIST}}
+    {{SET a 1} {PEXPIREAT a TIME} {PEXPIREAT a TIME} {PEXPIREAT a 99999999999000} {PERSIST a}}
+
+    "GETEX with a time that has passed, and GETDEL, are told as DEL"
+    {{MSET a 1 b 2} {GETEX a PXAT 1} {GETDEL a} {GETDEL b}}
+    {{MSET a 1 b 2} {DEL a} {DEL b}}
+
+    "INCRBYFLOAT is told as its result"
+    {{SET a 1 EX 100} {INCRBYFLOAT a 1.5} {INCRBYFLOAT a 3.0e3}}
+    {{SET a 1 PXAT TIME} {SET a 2.5 KEEPTTL} {SET a 3002.5 KEEPTTL}}
+
+    "counters and parts of strings"
+    {{INCR a} {DECR a} {INCRBY a 5} {DECRBY a 2} {APPEND a 1} {SETRANGE a 1 9} {SETRANGE a 1 ""}
+     {SETBIT a 3 0} {SETBIT a 3 0} {MSET b 1 c 2}}
+    {{INCR a} {DECR a} {INCRBY a 5} {DECRBY a 2} {APPEND a 1} {SETRANGE a 1 9} {SETBIT a 3 0} {MSET b 1 c 2}}
+
+    "bits"
+    {{SET a 5} {BITOP NOT x a} {BITOP AND x none} {BITOP AND x none} {BITFIELD a INCRBY u8 0 1}
+     {BITFIELD a GET u8 0} {BITFIELD a SET u8 0 5 GET u8 0} {BITFIELD a SET u8 0 5}}
+    {{SET a 5} {BITOP NOT x a} {BITOP AND x none} {BITFIELD a INCRBY u8 0 1} {BITFIELD a SET u8 0 5 GET u8 0}}
+
+    "expiries are told as PEXPIREAT"
+    {{SET a 1} {EXPIRE a 100} {PEXPIRE a 100000} {EXPIREAT a 99999999999} {PEXPIREAT a 99999999999999}
+     {EXPIRE a 100 GT} {EXPIRE a 100 xx lt} {EXPIRE a 100 NX} {PERSIST a} {PERSIST a}}
+    {{SET a 1} {PEXPIREAT a TIME} {PEXPIREAT a TIME} {PEXPIREAT a 99999999999000}
+     {PEXPIREAT a 99999999999999} {PEXPIREAT a TIME xx lt} {PERSIST a}}
+
+    "expiries that have passed are told as DEL"
+    {{MSET a 1 b 1} {EXPIRE a -1} {PEXPIREAT b 1} {EXPIRE none 10}}
+    {{MSET a 1 b 1} {DEL a} {DEL b}}
+
+    "pushes and pops"
+    {{RPUSH l a b c d e f} {LPUSH l z} {LPUSHX l y} {RPUSHX none y} {LPOP l} {RPOP l} {LPOP l 2} {RPOP l 9}
+     {LPOP l} {LPOP l 0}}
+    {{RPUSH l a b c d e f} {LPUSH l z} {LPUSHX l y} {LPOP l} {RPOP l} {LPOP l 2} {RPOP l 9}}
+
+    "LMPOP and BLMPOP are told as the pop that they made"
+    {{RPUSH l a b c d e f} {LMPOP 2 none l LEFT} {LMPOP 2 none l RIGHT COUNT 2}
+     {BLMPOP 0 2 none l LEFT COUNT 2} {BLMPOP 0 1 l RIGHT COUNT 10} {LMPOP 1 l LEFT}}
+    {{RPUSH l a b c d e f} {LPOP l 1} {RPOP l 2} {LPOP l 2} {RPOP l 1}}
+
+    "commands that may wait, and need not, are told as those that do not"
+    {{RPUSH l a b c d e} {BLPOP l 0} {BRPOP none l 0} {BLMOVE l m LEFT RIGHT 0} {BRPOPLPUSH l m 0}
+     {blmove l m right left 0}}
+    {{RPUSH l a b c d e} {LPOP l} {RPOP l} {LMOVE l m LEFT RIGHT} {RPOPLPUSH l m} {LMOVE l m right left}}
+
+    "LMOVE and RPOPLPUSH"
+    {{RPUSH l a b c} {LMOVE l m LEFT RIGHT} {LMOVE l l LEFT RIGHT} {RPOPLPUSH l l} {RPOPLPUSH none l}}
+    {{RPUSH l a b c} {LMOVE l m LEFT RIGHT} {LMOVE l l LEFT RIGHT} {RPOPLPUSH l l}}
+
+    "changes inside a list, if they are any"
+    {{RPUSH l a b c} {LSET l 0 q} {LINSERT l BEFORE q p} {LINSERT l BEFORE none p} {LREM l 0 p} {LREM l 0 p}
+     {LTRIM l 0 1} {LTRIM l 0 1} {LTRIM l 5 1} {LTRIM l 5 1}}
+    {{RPUSH l a b c} {LSET l 0 q} {LINSERT l BEFORE q p} {LREM l 0 p} {LTRIM l 0 1} {LTRIM l 5 1}}
+
+    "SORT only when it stores"
+    {{RPUSH l 3 1 2} {SORT l} {SORT l STORE s} {SORT l DESC LIMIT 0 2 STORE s} {SORT none STORE s}
+     {SORT none STORE s}}
+    {{RPUSH l 3 1 2} {SORT l STORE s} {SORT l DESC LIMIT 0 2 STORE s} {SORT none STORE s}}
+
+    "keys that move"
+    {{RPUSH l 1} {COPY l m} {COPY l m} {COPY l m REPLACE} {COPY l m DB 3} {MOVE l 5} {MOVE l 5} {RENAME m n}
+     {RENAME n n} {RENAMENX n o} {SET p 1} {RENAMENX o p} {TOUCH o}}
+    {{RPUSH l 1} {COPY l m} {COPY l m REPLACE} {COPY l m DB 3} {MOVE l 5} {RENAME m n} {RENAMENX n o}
+     {SET p 1}}
+
+    "keys that are deleted"
+    {{MSET a 1 b 2 c 3} {DEL a none b} {DEL a} {UNLINK c none} {UNLINK c}}
+    {{MSET a 1 b 2 c 3} {DEL a none b} {UNLINK c none}}
+
+    "the database is told when it is another one"
+    {{SET a 1} {SELECT 2} {GET a} {SET b 1} {SET b 2} {SELECT 0} {SET c 1}}
+    {{SET a 1} {SELECT 2} {SET b 1} {SET b 2} {SELECT 0} {SET c 1}}
+
+    "whole databases"
+    {{SET a 1} {SWAPDB 0 2} {SWAPDB 1 1} {SELECT 2} {FLUSHDB} {FLUSHDB} {SET a 1} {FLUSHDB ASYNC} {FLUSHALL}
+     {FLUSHALL SYNC}}
+    {{SET a 1} {SWAPDB 0 2} {SWAPDB 1 1} {SELECT 2} FLUSHDB {SET a 1} {FLUSHDB ASYNC} FLUSHALL
+     {FLUSHALL SYNC}}
+
+    "a transaction is told whole, by what it has changed"
+    {MULTI {SET q 1} {GET q} {INCR q} EXEC}
+    {MULTI {SET q 1} {INCR q} EXEC}
+
+    "a transaction that changes one thing needs no MULTI, and one that changes nothing is not told"
+    {MULTI {SET q 1} {GET q} EXEC MULTI {GET q} EXEC MULTI EXEC MULTI {SET q 2} DISCARD}
+    {{SET q 1}}
+
+    "a transaction in several databases"
+    {{SET a 1} MULTI {SET q 2} {SELECT 3} {SET w 2} EXEC {SELECT 0} {SET a 2}}
+    {{SET a 1} MULTI {SET q 2} {SELECT 3} {SET w 2} EXEC {SELECT 0} {SET a 2}}
+
+    "commands that may wait do not in a transaction"
+    {MULTI {BLPOP l 0} {RPUSH l 1} {BLPOP l 0} EXEC}
+    {MULTI {RPUSH l 1} {LPOP l} EXEC}
+} {
+    check $name [list told $requests] [list {*}$expected]
+}
+
+check "RESTORE is told with the time at which the key ends" {
+    r SET a 1
+    set payload [r DUMP a]
+    set told [told_by {
+        r RESTORE b 0 $payload
+        r RESTORE b 100000 $payload REPLACE
+        r RESTORE b 99999999999999 $payload REPLACE ABSTTL
+        r RESTORE b 1 $payload REPLACE ABSTTL
+        r RESTORE b 1 $payload ABSTTL
+    }]
+    string map [list $payload PAYLOAD] $told
+} {{RESTORE b 0 {PAYLOAD}} {RESTORE b TIME {PAYLOAD} REPLACE ABSTTL}\
+    {RESTORE b 99999999999999 {PAYLOAD} REPLACE ABSTTL}\
+    {DEL b}}
+
+check "MIGRATE is told as the keys that it has taken away" {
+    set target [server new {}]
+    try {
+        r MSET a 1 b 2 c 3 d 4
+        told_by {
+            r MIGRATE 127.0.0.1 [$target port] a 0 5000
+            r MIGRATE 127.0.0.1 [$target port] "" 0 5000 KEYS b none c
+            r MIGRATE 127.0.0.1 [$target port] "" 0 5000 COPY KEYS d
+            r MIGRATE 127.0.0.1 [$target port] none 0 5000
+        }
+    } finally {
+        $target destroy
+    }
+} {{DEL a} {DEL b c}}
+
+check "commands that fail are not told" {
+    told_by {
+        r SET a text
+        foreach request {{LPUSH a 1} {INCR a} {LSET none 0 1} {BLPOP a 0} {LMOVE a b LEFT LEFT} {COPY a a}} {
+            error_of {r {*}$request}
+        }
+    }
+} {{SET a text}}
+
+check "what does not change data is not told" {
+    told_by {
+        r PUBLISH channel text
+        r CONFIG SET hz 10
+        r KEYS *
+        r LRANGE none 0 -1
+        r DEBUG SLEEP 0
+    }
+} {}
+
+check "who waited is told behind what woke him, as the command that does not wait" {
+    set client [client_blocked BLPOP l 0]
+    told_by {
+        r RPUSH l x y
+        $client read
+    }
+} {{RPUSH l x y} {LPOP l}}
+
+check "several who waited are told in their order, each apart" {
+    set first [client_blocked BLPOP l 0]
+    set second [client_blocked BRPOP l 0]
+    set third [client_blocked BLMPOP 0 2 none l LEFT COUNT 2]
+    told_by {
+        r RPUSH l 1 2 3 4 5
+        $third read
+    }
+} {{RPUSH l 1 2 3 4 5} {LPOP l} {RPOP l} {LPOP l 2}}
+
+check "who waited for what another one moves is told behind him" {
+    set first [client_blocked BLMOVE l m LEFT RIGHT 0]
+    set second [client_blocked BRPOPLPUSH m n 0]
+    told_by {
+        r RPUSH l x y
+        $second read
+    }
+} {{RPUSH l x y} {LMOVE l m LEFT RIGHT} {RPOPLPUSH m n}}
+
+check "who waited for a transaction is told behind it" {
+    set client [client_blocked BLPOP l 0]
+    told_by {
+        foreach request {MULTI {RPUSH l x y} {SET a 1} EXEC} {r {*}$request}
+        $client read
+    }
+} {MULTI {RPUSH l x y} {SET a 1} EXEC {LPOP l}}
+
+check "who waited in another database is told with it" {
+    set client [client_open]
+    $client call SELECT 3
+    $client send BLPOP l 0
+    wait_blocked 1
+    told_by {
+        r RPUSH l 1
+        r MOVE l 3
+        $client read
+        r SET a 1
+    }
+} {{RPUSH l 1} {MOVE l 3} {SELECT 3} {LPOP l} {SELECT 0} {SET a 1}}
+
+check "an expired key is told as deleted, together with the command that has found it" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    r SET q 1 PX 1
+    after 5
+    try {
+        told {{LPUSH q 2}}
+    } finally {
+        r DEBUG SET-ACTIVE-EXPIRE 1
+    }
+} {MULTI {DEL q} {LPUSH q 2} EXEC}
+
+check "expired keys that a command has found are told though it changes nothing" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    r SET a 1 PX 1
+    r SET b 1 PX 1
+    after 5
+    try {
+        told {{GET a} {MGET a b}}
+    } finally {
+        r DEBUG SET-ACTIVE-EXPIRE 1
+    }
+} {{DEL a} {DEL b}}
+
+check "expired keys that nobody has asked for are told one by one" {
+    told_by {
+        r SET a 1 PX 1
+        r SET b 1 PX 1
+        wait_until {[r DBSIZE] == 0}
+    }
+} {{SET a 1 PXAT TIME} {SET b 1 PXAT TIME} {DEL [ab]} {DEL [ab]}} -match glob
+
+check "expired keys are told as unlinked where lazyfree-lazy-expire says so" {
+    with_config {lazyfree-lazy-expire yes} {
+        told_by {
+            r SET a 1 PX 1
+            wait_until {[r DBSIZE] == 0}
+        }
+    }
+} {{SET a 1 PXAT TIME} {UNLINK a}}
+
+check "evicted keys are told in front of the command that needs their place" {
+    r SET a [string repeat x 100000] EX 1000
+    with_config {maxmemory-policy volatile-random} {
+        r CONFIG SET maxmemory [expr {[info_field used_memory] + 20000}]
+        try {
+            lmap command [told {{SETRANGE b 60000 x} {SETRANGE c 60000 x}}] {lrange $command 0 1}
+        } finally {
+            r CONFIG SET maxmemory 0
+        }
+    }
+} {*{DEL a}*{SETRANGE c}} -match glob
+
+check "a transaction is told with the key that has expired inside it" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    r SET q 1 PX 1
+    after 5
+    try {
+        told {MULTI {LPUSH q 2} {RENAME q q2} EXEC}
+    } finally {
+        r DEBUG SET-ACTIVE-EXPIRE 1
+    }
+} {MULTI {DEL q} {LPUSH q 2} {RENAME q q2} EXEC}
+
+check "a large command in front of others of its transaction is told whole" {
+    set text [string repeat "ab\r\n" 100000]
+    set commands [told_by {
+        r MULTI
+        r SET a $text
+        r SET b 1
+        r EXEC
+    }]
+    assert_equal [lindex $commands 1 2] $text
+    lmap command $commands {lindex $command 0}
+} {MULTI SET SET EXEC}
+
+check "times are noted once a second with aof-timestamp-enabled" {
+    with_config {aof-timestamp-enabled yes} {
+        set commands [told_by {
+            r SET a 1
+            r SET a 2
+            after 1100
+            r SET a 3
+        }]
+        list [lsearch -all -inline -not -exact $commands TS] [lindex $commands end-1] \
+            [expr {[llength [lsearch -all -exact $commands TS]] <= 3}]
+    }
+} {{{SET a 1} {SET a 2} {SET a 3}} TS 1}
+
+finish
