@@ -446,6 +446,40 @@ bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *c
     return count16 == COUNT_UNKNOWN || count16 == *count;
 }
 
+/* Is the back length of the element at `p` one that fits in a byte less than it takes here, and is
+ * written so? All its bits are ones then. */
+static bool is_back_length_short(const uint8_t *p, uint64_t data_size, uint64_t left) {
+    size_t ours = back_length_size(data_size);
+    bool is_edge = data_size > 128 && back_length_size(data_size - 1) < ours;
+    if (!is_edge || data_size + ours - 1 > left || p[data_size] != 127) return false;
+    for (size_t i = 1; i < ours - 1; i++) {
+        if (p[data_size + i] != 255) return false;
+    }
+    return true;
+}
+
+size_t listpack_copy_lengthened(uint8_t *dst, const uint8_t *first, const uint8_t *end) {
+    uint8_t *out = dst;
+    const uint8_t *copied = first; /* up to here */
+    for (const uint8_t *p = first; p < end;) {
+        uint64_t left = (uint64_t)(end - p);
+        uint64_t data_size = untrusted_data_size(p, end);
+        size_t length_size = back_length_size(data_size);
+        bool is_short = is_back_length_short(p, data_size, left);
+        if (data_size == 0 || data_size + length_size - is_short > left) break;
+        p += data_size + length_size - is_short;
+        if (!is_short) continue;
+        size_t run = (size_t)(p - copied) - (length_size - 1);
+        memcpy(out, copied, run);
+        write_back_length(out + run, data_size, length_size);
+        out += run + length_size;
+        copied = p;
+    }
+    size_t rest = (size_t)(end - copied);
+    if (rest > 0) memcpy(out, copied, rest);
+    return (size_t)(out - dst) + rest;
+}
+
 bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count) {
     size_t found;
     bool canonical;

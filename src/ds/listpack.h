@@ -166,6 +166,12 @@ bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *c
 bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *count,
                             bool *canonical);
 
+/* Valkey, from 9.1 on, writes the back lengths of 16383, 2097151 and 268435455 in the 2, 3, 4 bytes
+ * that they fit in. Copies the untrusted body [first, end), with such ones written as ours, to
+ * `dst`, which has room for as many bytes and one more for each 16384, rounded up; returns its size
+ * there. A body that is malformed otherwise stays so. O(size). */
+size_t listpack_copy_lengthened(uint8_t *dst, const uint8_t *first, const uint8_t *end);
+
 /* The executable invariant: [first, end) is exactly `count` valid canonical elements. For tests and
  * asserts. */
 bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count);

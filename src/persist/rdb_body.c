@@ -64,8 +64,9 @@ static bool encode_anew(struct rdb_scratch *scratch, struct rdb_body *body) {
     return true;
 }
 
-bool rdb_body_of_listpack(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
-                          const char **error) {
+/* The body of a listpack: where it lies, when it is canonical and may be seen there. */
+static bool take_listpack(struct slice bytes, bool in_place, struct rdb_scratch *scratch,
+                          struct rdb_body *body, const char **error) {
     bool canonical;
     const uint8_t *serialized = (const uint8_t *)bytes.ptr;
     *error = "malformed listpack";
@@ -75,7 +76,37 @@ bool rdb_body_of_listpack(struct slice bytes, struct rdb_scratch *scratch, struc
     body->first = serialized + LISTPACK_HEADER_SIZE;
     body->end = serialized + bytes.len - 1;
     *error = no_memory;
-    return canonical || encode_anew(scratch, body);
+    return (canonical && in_place) || encode_anew(scratch, body);
+}
+
+/* As take_listpack, of one that is malformed unless it has back lengths as Valkey 9.1 writes them.
+ * The body is in the scratch buffer. */
+static bool take_lengthened(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
+                            const char **error) {
+    const uint8_t *serialized = (const uint8_t *)bytes.ptr;
+    if (bytes.len < LISTPACK_OVERHEAD) return false;
+    uint8_t *longer = mem_try_alloc(bytes.len + bytes.len / 16384 + 1);
+    if (!longer) return false;
+    size_t added =
+        listpack_copy_lengthened(longer + LISTPACK_HEADER_SIZE, serialized + LISTPACK_HEADER_SIZE,
+                                 serialized + bytes.len - 1) +
+        LISTPACK_OVERHEAD - bytes.len;
+    uint32_t total;
+    memcpy(longer, serialized, LISTPACK_HEADER_SIZE);
+    memcpy(&total, longer, sizeof(total));
+    total += (uint32_t)added;
+    memcpy(longer, &total, sizeof(total));
+    longer[bytes.len - 1 + added] = serialized[bytes.len - 1];
+    bool taken = added > 0 &&
+                 take_listpack(slice_make(longer, bytes.len + added), false, scratch, body, error);
+    mem_free(longer);
+    return taken;
+}
+
+bool rdb_body_of_listpack(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
+                          const char **error) {
+    return take_listpack(bytes, true, scratch, body, error) ||
+           take_lengthened(bytes, scratch, body, error);
 }
 
 /* --- Ziplists --- */

@@ -7,7 +7,12 @@
  *      node                  [1 = plain] string  the element
  *                            [2 = packed] string a listpack
  *
- * All is written in the last form. */
+ * All is written in the last form.
+ *
+ * The back length of an element with 16383 bytes of header and text takes 3 bytes in a listpack
+ * of Redis and 2 in one of Valkey from 9.1 on, and each calls the other's malformed. Such an
+ * element is written as a plain node, which all read. (The next such lengths, beyond 2 MB, are in
+ * plain nodes anyway.) */
 #include "persist/rdb_list.h"
 
 #include "base/alloc.h"
@@ -17,6 +22,8 @@
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "types/list.h"
+
+#include <assert.h>
 
 /* --- Writing --- */
 
@@ -29,40 +36,103 @@ static void write_plain_element(struct rdb_writer *writer, const uint8_t *elemen
         rdb_write_integer(writer, value.integer);
 }
 
-/* A plain node that is packed: its stream is that of the element with its headers. */
-static void write_packed_plain(struct rdb_writer *writer, const struct quicklist_node_info *node) {
-    uint8_t *element = mem_alloc(node->body_size);
-    if (lzf_unpack(slice_make(node->data, node->compressed_size), element, node->body_size))
-        write_plain_element(writer, element);
-    mem_free(element);
+/* What the stream of a packed node stands for; the caller frees it. */
+static uint8_t *unpack(const struct quicklist_node_info *node) {
+    uint8_t *bytes = mem_alloc(node->body_size);
+    bool good = lzf_unpack(slice_make(node->data, node->compressed_size), bytes, node->body_size);
+    assert(good);
+    (void)good;
+    return bytes;
 }
 
-static void write_node(const struct quicklist_node_info *node, void *arg) {
-    struct rdb_writer *writer = arg;
+static void write_node(struct rdb_writer *writer, const struct quicklist_node_info *node) {
     rdb_write_byte(writer, node->plain ? RDB_CONTAINER_PLAIN : RDB_CONTAINER_PACKED);
-    if (node->plain && node->compressed_size)
-        write_packed_plain(writer, node);
-    else if (node->plain)
+    if (node->plain && node->compressed_size) {
+        uint8_t *element = unpack(node); /* its headers are packed with it */
+        write_plain_element(writer, element);
+        mem_free(element);
+    } else if (node->plain) {
         write_plain_element(writer, node->data);
-    else if (node->compressed_size)
+    } else if (node->compressed_size) {
         rdb_write_packed_listpack(writer, slice_make(node->data, node->compressed_size),
                                   node->body_size, node->count);
-    else
+    } else {
         rdb_write_listpack(writer, node->data, node->data + node->body_size, node->count);
+    }
 }
 
-void rdb_write_list(struct rdb_writer *writer, const struct entry *entry) {
-    const struct quicklist *list = list_quicklist(entry);
-    if (list) {
-        rdb_write_length(writer, quicklist_node_count(list));
-        quicklist_visit_nodes(list, write_node, writer);
+enum { DISPUTED_SIZE = 16383 + 3 }; /* of an element that is read differently */
+
+/* The first such element of the body, or its end. *count gets the number of those before it. */
+static const uint8_t *find_disputed(const uint8_t *first, const uint8_t *end, size_t *count) {
+    *count = 0;
+    while (first < end) {
+        size_t size = listpack_size(first);
+        if (size == DISPUTED_SIZE) break;
+        first += size;
+        ++*count;
+    }
+    return first;
+}
+
+/* Nodes on their way into a file, or, without a writer, only counted. */
+struct list_writer {
+    struct rdb_writer *out;
+    uint64_t nodes;
+};
+
+/* A body that has disputed elements, in pieces. */
+static void write_pieces(struct list_writer *list, const uint8_t *first, const uint8_t *end) {
+    while (first < end) {
+        struct quicklist_node_info piece = {.data = first};
+        const uint8_t *stop = find_disputed(first, end, &piece.count);
+        piece.plain = stop == first;
+        if (piece.plain) stop += DISPUTED_SIZE;
+        piece.body_size = (size_t)(stop - first);
+        list->nodes++;
+        if (list->out) write_node(list->out, &piece);
+        first = stop;
+    }
+}
+
+/* Writes the node in pieces if it must be: then true. */
+static bool write_disputed_node(struct list_writer *list, const struct quicklist_node_info *node) {
+    if (node->plain || node->body_size < DISPUTED_SIZE) return false;
+    uint8_t *unpacked = node->compressed_size ? unpack(node) : NULL;
+    const uint8_t *first = unpacked ? unpacked : node->data, *end = first + node->body_size;
+    size_t before;
+    bool disputed = find_disputed(first, end, &before) < end;
+    if (disputed) write_pieces(list, first, end);
+    mem_free(unpacked);
+    return disputed;
+}
+
+static void visit_node(const struct quicklist_node_info *node, void *arg) {
+    struct list_writer *list = arg;
+    if (write_disputed_node(list, node)) return;
+    list->nodes++;
+    if (list->out) write_node(list->out, node);
+}
+
+static void visit_nodes(struct list_writer *list, const struct entry *entry) {
+    const struct quicklist *quicklist = list_quicklist(entry);
+    if (quicklist) {
+        quicklist_visit_nodes(quicklist, visit_node, list);
         return;
     }
     const uint8_t *first, *end;
     list_single_body(entry, &first, &end);
-    rdb_write_length(writer, 1);
-    rdb_write_byte(writer, RDB_CONTAINER_PACKED);
-    rdb_write_listpack(writer, first, end, list_length(entry));
+    struct quicklist_node_info node = {
+        .data = first, .body_size = (size_t)(end - first), .count = list_length(entry)};
+    visit_node(&node, list);
+}
+
+void rdb_write_list(struct rdb_writer *writer, const struct entry *entry) {
+    struct list_writer list = {.out = NULL};
+    visit_nodes(&list, entry);
+    rdb_write_length(writer, list.nodes);
+    list.out = writer;
+    visit_nodes(&list, entry);
 }
 
 /* --- Reading --- */

@@ -1,5 +1,6 @@
 """The two servers that are compared, and connections to them that read raw replies."""
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -9,33 +10,61 @@ from pathlib import Path
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that the system gives to clients, so that a server that restarts finds it free again."""
+    first, last = map(int, os.environ.get("PACKLIST_PORTS", "21000-31999").split("-"))
+    while True:
+        with socket.socket() as probe:
+            port = random.randint(first, last)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 class Server:
     """One server process on a port of its own, without persistence, in a folder of its own."""
 
     def __init__(self, name, argv0, binary):
-        self.name = name
+        self.name, self.argv0, self.binary = name, argv0, binary
         self.port = free_port()
         self.folder = tempfile.mkdtemp(prefix="packlist-oracle.")
         self.log = open(f"{self.folder}/log", "wb")
+        self.launch()
+
+    def launch(self, *options):
+        """Starts the process and waits until it has loaded what lies in its folder."""
         self.process = subprocess.Popen(
-            [argv0, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
-             "--enable-debug-command", "yes"],
-            executable=binary, cwd=self.folder, stdin=subprocess.DEVNULL,
+            [self.argv0, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+             "--enable-debug-command", "yes", *options],
+            executable=self.binary, cwd=self.folder, stdin=subprocess.DEVNULL,
             stdout=self.log, stderr=self.log)
         deadline = time.monotonic() + 20
-        while True:
-            try:
-                Link(self).call(b"PING")
-                return
-            except OSError:
-                if self.process.poll() is not None or time.monotonic() > deadline:
-                    raise SystemExit(f"{name} does not start:\n{self.log_text()}")
-                time.sleep(0.02)
+        while not self.is_ready():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"{self.name} does not start:\n{self.log_text()}")
+            time.sleep(0.02)
+
+    def is_ready(self):
+        try:
+            link = Link(self)
+        except OSError:
+            return False
+        try:
+            return link.call(b"EXISTS", b"k").startswith(b":")
+        except (OSError, EOFError):
+            return False
+        finally:
+            link.close()
+
+    def is_running(self):
+        return self.process.poll() is None
+
+    def restart(self, *options):
+        """Ends the process, unless it has ended, and starts another one on the same port and folder."""
+        self.process.terminate()
+        self.process.wait(timeout=60)
+        self.launch(*options)
 
     def connect(self):
         link = socket.create_connection(("127.0.0.1", self.port))
@@ -59,12 +88,18 @@ class Server:
         return clean
 
 
-def start_pair():
-    """(Packlist, the reference). Debian's redis-tools holds the server's binary under another name."""
-    reference = os.environ.get("PACKLIST_ORACLE", "/usr/bin/redis-check-rdb")
+def start_packlist():
     mine = os.environ.get("PACKLIST_SERVER", "build/release/packlist-server")
-    return (Server("packlist", "packlist-server", os.path.abspath(mine)),
-            Server("reference", "redis-server", reference))
+    return Server("packlist", "packlist-server", os.path.abspath(mine))
+
+
+def start_reference():
+    """Debian's redis-tools holds the server's binary under another name."""
+    return Server("reference", "redis-server", os.environ.get("PACKLIST_ORACLE", "/usr/bin/redis-check-rdb"))
+
+
+def start_pair():
+    return start_packlist(), start_reference()
 
 
 def encode(argv):

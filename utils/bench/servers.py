@@ -2,11 +2,14 @@
 import ctypes
 import functools
 import os
-import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import peers  # noqa: E402
 
 START_SECONDS = 10
 SETTLE_SECONDS = 30  # freeing ten million keys in the background takes some
@@ -188,11 +191,7 @@ class Server(Process):
         info = self.info("server")
         if int(info.get("process_id", self.process.pid)) != self.process.pid:
             raise ServerError(f"another server answers on port {self.port}")
-        for product in ("packlist", "valkey", "redis"):
-            version = info.get(product + "_version")
-            if version:
-                return f"{name or product.capitalize()} {version}"
-        return name
+        return peers.label(name, info)
 
     def stop(self):
         super().stop()
@@ -207,27 +206,12 @@ def start(name, path, port, argv0=None):
         return Server(name, path, port, argv0)
 
 
-def find_peers(given):
-    """(name or None, path, argv[0] or None) of each peer: those given as NAME=PATH, then what is on PATH.
-
-    Debian's redis-tools holds the server too: redis-check-rdb, which is one when called redis-server."""
-    found = []
-    for item in given:
-        name, _, path = item.rpartition("=")
-        found.append((name or None, os.path.abspath(path), None))
-    for program, argv0 in (("redis-server", None), ("valkey-server", None), ("redis-check-rdb", "redis-server")):
-        path = shutil.which(program)
-        if path and os.path.realpath(path) not in (os.path.realpath(known) for _, known, _ in found):
-            found.append((None, path, argv0))
-    return found
-
-
 def start_all(packlist, given, first_port):
     """Packlist first, then the peers that start; says which do not."""
     servers = []
     try:
         servers.append(start(None, packlist, first_port))
-        for number, (name, path, argv0) in enumerate(find_peers(given), 1):
+        for number, (name, path, argv0) in enumerate(peers.find_peers(given), 1):
             try:
                 servers.append(start(name, path, first_port + number, argv0))
             except (ServerError, OSError) as error:

@@ -1,0 +1,245 @@
+"""Ways by which a dataset gets from one server to another, and whether it has arrived."""
+import re
+import shutil
+import time
+
+from servers import Link, encode, split_replies
+
+NO_DATA = b"+" + b"0" * 40 + b"\r\n"
+MIGRATE_AT_ONCE = 200
+TOLERANCE_MS = 30000  # of lifetimes that travel as what is left of them
+TOLERANCE_USED = 30   # seconds
+
+
+class Trouble(Exception):
+    """The dataset did not arrive, or not as it was; the text says what was seen."""
+
+
+def bulk(reply):
+    """The text of a bulk reply, or None."""
+    return reply[reply.index(b"\r\n") + 2:-2] if reply[:2] not in (b"$-", b"_\r") else None
+
+
+def run(link, commands):
+    """The replies to commands that are sent at once."""
+    return split_replies(link.batch(b"".join(map(encode, commands))))
+
+
+def run_well(link, commands):
+    """The same, of commands that must not fail."""
+    commands = list(commands)
+    replies = run(link, commands)
+    for argv, reply in zip(commands, replies):
+        if reply.startswith(b"-"):
+            raise Trouble(f"{link.server.name} answers {reply!r:.200} to {shown(argv)}")
+    return replies
+
+
+def shown(argv):
+    return " ".join(ascii(a)[1:] if len(a) < 60 else f"'{ascii(a[:12])[2:-1]}…' of {len(a)}" for a in argv)
+
+
+def in_databases(dataset, command_of):
+    """command_of(key) for each key, with SELECTs before; and how many commands there are before each."""
+    database, commands, places = None, [], []
+    for key in dataset.keys:
+        if key.database != database:
+            database = key.database
+            commands.append([b"SELECT", b"%d" % database])
+        places.append(len(commands))
+        commands.append(command_of(key))
+    return commands, places
+
+
+def ask_each(link, dataset, command_of):
+    """The reply to command_of(key) for each key."""
+    commands, places = in_databases(dataset, command_of)
+    replies = run_well(link, commands)
+    return [replies[place] for place in places]
+
+
+def config_set(name, value):
+    return [b"CONFIG", b"SET", name, value if isinstance(value, bytes) else b"%d" % value]
+
+
+def clear(link, dataset):
+    run_well(link, [[b"FLUSHALL"], config_set(b"maxmemory-policy", dataset.policy),
+                    config_set(b"list-max-listpack-size", dataset.fill),
+                    config_set(b"list-compress-depth", dataset.depth),
+                    config_set(b"rdbcompression", b"yes" if dataset.compress else b"no")])
+    run(link, [config_set(b"sanitize-dump-payload", b"yes")])  # Valkey 9.1 has no such directive
+
+
+def make(link, dataset):
+    """Fills a server. Single commands may fail, as an LSET of a place that is not there."""
+    clear(link, dataset)
+    commands, settings = [], None
+    for key in dataset.keys:
+        if key.settings() != settings:
+            settings = key.settings()
+            commands += [config_set(name, value) for name, value in settings]
+        commands += [[b"SELECT", b"%d" % key.database], *key.commands]
+        if key.expires_ms:
+            commands.append([b"PEXPIREAT", key.name, b"%d" % key.expires_ms])
+    run(link, commands)
+    usage = dataset.usage()
+    used = dataset.with_keys(key for key in dataset.keys if usage and key.used >= 0)
+    put_payloads(link, used, payloads(link, used), lambda key: [usage, b"%d" % key.used])
+
+
+def payloads(link, dataset):
+    """(DUMP payload or None, PEXPIRETIME) of each key."""
+    dumps = map(bulk, ask_each(link, dataset, lambda key: [b"DUMP", key.name]))
+    times = ask_each(link, dataset, lambda key: [b"PEXPIRETIME", key.name])
+    return [(dump, max(int(at[1:]), 0)) for dump, at in zip(dumps, times)]
+
+
+def put_payloads(link, dataset, payloads_of_keys, options_of):
+    waiting = iter(payloads_of_keys)
+
+    def command(key):
+        payload, expires_ms = next(waiting)
+        if payload is None:
+            return [b"EXISTS", key.name]
+        return [b"RESTORE", key.name, b"%d" % expires_ms, payload, b"REPLACE", b"ABSTTL", *options_of(key)]
+    ask_each(link, dataset, command)
+
+
+# --- Ways: each fills `target` with what is in `source`; returns a connection to it ---
+
+
+def by_file(source, target, dataset, random):
+    here, there = Link(source), Link(target)
+    clear(there, dataset)
+    if random.random() < 0.2:
+        run_well(here, [[b"BGSAVE"]])
+        while b"rdb_bgsave_in_progress:1" in here.call(b"INFO", b"persistence"):
+            time.sleep(0.005)
+        if b"rdb_last_bgsave_status:ok" not in here.call(b"INFO", b"persistence"):
+            raise Trouble(f"{source.name}: BGSAVE failed:\n{source.log_text()[-1000:]}")
+    else:
+        run_well(here, [[b"SAVE"]])
+    here.close()
+    shutil.copyfile(f"{source.folder}/dump.rdb", f"{target.folder}/dump.rdb")
+    if random.random() < 0.1:
+        there.close()
+        target.restart("--maxmemory-policy", dataset.policy.decode())
+        there = Link(target)
+    else:
+        run_well(there, [[b"DEBUG", b"RELOAD", b"NOSAVE"]])
+    return there
+
+
+def by_payload(source, target, dataset, random):
+    here, there = Link(source), Link(target)
+    clear(there, dataset)
+    put_payloads(there, dataset, payloads(here, dataset), lambda key: [])
+    here.close()
+    return there
+
+
+def by_migrate(source, target, dataset, random):
+    here, there = Link(source), Link(target)
+    clear(there, dataset)
+    copy, overwrite = random.random() < 0.5, random.random() < 0.5
+    if overwrite:
+        ask_each(there, dataset, lambda key: random.choice([[b"SET", key.name, b"old"],
+                                                            [b"RPUSH", key.name, b"old"]]))
+        empty = iter(ask_each(here, dataset, lambda key: [b"EXISTS", key.name]))
+        ask_each(there, dataset, lambda key: [b"DEL" if next(empty) == b":0\r\n" else b"TYPE", key.name])
+    for database in dataset.databases():
+        names = [key.name for key in dataset.keys if key.database == database]
+        run_well(here, [[b"SELECT", b"%d" % database]])
+        while names:
+            size = random.choice([1, MIGRATE_AT_ONCE])
+            some, names = names[:size], names[size:]
+            run_well(here, [migrate_command(target, database, some, copy, overwrite)])
+    if not copy and (left := here.call(b"DEBUG", b"DIGEST")) != NO_DATA:
+        raise Trouble(f"MIGRATE has left keys behind: {left!r}")
+    here.close()
+    return there
+
+
+def migrate_command(target, database, names, copy, overwrite):
+    options = [b"COPY"] * copy + [b"REPLACE"] * overwrite
+    one = len(names) == 1 and names[0] != b""
+    return [b"MIGRATE", b"127.0.0.1", b"%d" % target.port, names[0] if one else b"", b"%d" % database, b"60000",
+            *options, *([] if one else [b"KEYS", *names])]
+
+
+WAYS = {"RDB file": by_file, "DUMP and RESTORE": by_payload, "MIGRATE": by_migrate}
+
+# --- What is compared ---
+
+
+def lives_and_usage(link, dataset, way):
+    """Expiry of each key, and how it was used where that travels along."""
+    lives = [int(at[1:]) for at in ask_each(link, dataset, lambda key: [b"PEXPIRETIME", key.name])]
+    usage = dataset.usage() if way == "RDB file" else None
+    if not usage:
+        return [(at, None) for at in lives]
+    word = b"FREQ" if usage == b"FREQ" else b"IDLETIME"
+    used = ask_each(link, dataset, lambda key: [b"OBJECT", word, key.name])
+    # Small integers may be one object that many keys of a peer share, with one usage.
+    owners = ask_each(link, dataset, lambda key: [b"OBJECT", b"REFCOUNT", key.name])
+    return [(at, int(reply[1:]) if own == b":1\r\n" else None) for at, reply, own in zip(lives, used, owners)]
+
+
+def compare_lives(dataset, way, before, after):
+    tolerance_ms = TOLERANCE_MS if way == "MIGRATE" else 0
+    tolerance_used = 1 if dataset.usage() == b"FREQ" else TOLERANCE_USED
+    for key, (at, used), (new_at, new_used) in zip(dataset.keys, before, after):
+        if (at < 0 or new_at < 0) and at != new_at or abs(at - new_at) > tolerance_ms:
+            raise Trouble(f"{shown([key.name])}: PEXPIRETIME was {at}, is {new_at}")
+        if used is not None and new_used is not None and abs(used - new_used) > tolerance_used:
+            raise Trouble(f"{shown([key.name])}: {dataset.usage().decode()} was {used}, is {new_used}")
+
+
+def digests(link, dataset):
+    return ask_each(link, dataset, lambda key: [b"DEBUG", b"DIGEST-VALUE", key.name])
+
+
+def compare_digests(dataset, before, after, whole_before, whole_after):
+    if whole_before == whole_after:
+        return
+    wrong = [key for key, old, new in zip(dataset.keys, before, after) if old != new]
+    names = ", ".join(shown([key.name]) for key in wrong[:3]) or "something else"
+    raise Trouble(f"DEBUG DIGEST was {whole_before!r}, is {whole_after!r}: {len(wrong)} keys differ, {names}")
+
+
+def travel(way, source, target, dataset, random, edits):
+    """Makes the dataset at the source and brings it to the target; raises Trouble unless it is the same there.
+    Then `edits`, the same at the target and at what made the dataset anew, must have the same effect."""
+    here = Link(source)
+    make(here, dataset)
+    state = (lives_and_usage(here, dataset, way), digests(here, dataset), here.call(b"DEBUG", b"DIGEST"))
+    there = WAYS[way](source, target, dataset, random)
+    compare_digests(dataset, state[1], digests(there, dataset), state[2], there.call(b"DEBUG", b"DIGEST"))
+    compare_lives(dataset, way, state[0], lives_and_usage(there, dataset, way))
+    if edits:
+        make(here, dataset)
+        for link in (here, there):
+            ask_all(link, dataset, edits)
+        compare_digests(dataset, digests(here, dataset), digests(there, dataset), here.call(b"DEBUG", b"DIGEST"),
+                        there.call(b"DEBUG", b"DIGEST"))
+    here.close()
+    there.close()
+
+
+def ask_all(link, dataset, edits):
+    commands = []
+    for key in dataset.keys:
+        commands += [[b"SELECT", b"%d" % key.database], *edits.get((key.database, key.name), ())]
+    run(link, commands)
+
+
+def describe(key):
+    """The commands that make the key, for who wants to see it happen."""
+    yield f"SELECT {key.database}; " + "; ".join(f"{name.decode()} {value}" for name, value in key.settings())
+    for argv in key.commands:
+        many = [shown(argv[:8]) + (f" … and {len(argv) - 8} more" if len(argv) > 8 else "")]
+        yield "  " + re.sub(r"^'(\w+)'", r"\1", many[0])
+    if key.expires_ms:
+        yield f"  PEXPIREAT {key.expires_ms}"
+    if key.used >= 0:
+        yield f"  used: {key.used}"
