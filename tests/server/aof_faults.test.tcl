@@ -70,7 +70,8 @@ foreach policy {everysec always} {
         with_aof [list appendfsync $policy] {
             r SET a 1
             set client [client_open]
-            fault fdatasync .incr.aof EIO
+            # The rewrite waits for so long that the state before it can be seen.
+            fault fdatasync .incr.aof EIO fsync temp-rewriteaof 1500
             $client send SET b 2
             if {$policy eq "always"} {
                 wait_until {[$client is_closed]}
