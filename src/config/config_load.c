@@ -4,19 +4,19 @@
  * "a" "b"), so that there is one reader. Order: file, standard input, options; of a directive
  * that stands twice the last one counts. */
 #include "base/alloc.h"
+#include "base/file.h"
 #include "config/config.h"
 #include "config/config_table.h"
 #include "resp/parser.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { INCLUDE_DEPTH_MAX = 16, READ_SIZE = 16 * 1024 };
+enum { INCLUDE_DEPTH_MAX = 16 };
 
 #define COMMAND_LINE "the command line"
 
@@ -199,35 +199,8 @@ static bool load_named(struct loader *loader, const char *name, struct slice tex
 
 /* --- Files --- */
 
-/* Everything that can be read from `fd`; NULL with errno set. */
-static sds read_all(int fd) {
-    sds text = sds_new(SLICE(""));
-    for (;;) {
-        text = sds_reserve(text, READ_SIZE);
-        ssize_t n = read(fd, text + sds_len(text), READ_SIZE);
-        if (n > 0) {
-            sds_set_len(text, sds_len(text) + (size_t)n);
-        } else if (n == 0) {
-            return text;
-        } else if (errno != EINTR) {
-            sds_free(text);
-            return NULL;
-        }
-    }
-}
-
-sds config_read_file(const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return NULL;
-    sds text = read_all(fd);
-    int saved_errno = errno;
-    close(fd);
-    errno = saved_errno;
-    return text;
-}
-
 static bool load_path(struct loader *loader, const char *path) {
-    sds text = config_read_file(path);
+    sds text = file_read(path);
     if (!text) return cannot_open(loader, path);
     bool done = load_named(loader, path, sds_slice(text));
     sds_free(text);
@@ -235,7 +208,7 @@ static bool load_path(struct loader *loader, const char *path) {
 }
 
 static bool load_stdin(struct loader *loader) {
-    sds text = read_all(STDIN_FILENO);
+    sds text = file_read_all(STDIN_FILENO);
     if (!text) return cannot_open(loader, "-");
     bool done = load_named(loader, "standard input", sds_slice(text));
     sds_free(text);

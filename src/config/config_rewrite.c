@@ -4,6 +4,7 @@
  * would this file alone set, and to which values? A directive whose result is what is in force
  * keeps its lines untouched. The second pass copies line by line; a directive whose result
  * differs gets its first line replaced and loses the others. */
+#include "base/file.h"
 #include "config/config.h"
 #include "config/config_table.h"
 #include "resp/parser.h"
@@ -230,7 +231,7 @@ static bool replace_file(const char *path, struct slice text) {
 bool config_rewrite_file(const struct config *config, const char *path) {
     char resolved[PATH_MAX];
     if (realpath(path, resolved)) path = resolved;
-    sds old = config_read_file(path);
+    sds old = file_read(path);
     if (!old && errno == ENOENT) old = sds_new(SLICE("")); /* it was removed: written anew */
     if (!old) return false;
     sds text = config_rewrite_text(config, sds_slice(old));

@@ -81,7 +81,4 @@ enum config_foreign config_foreign_directive(struct slice name);
 bool config_same_value(const struct config *a, const struct config *b,
                        const struct config_directive *directive);
 
-/* The whole text of a file, the caller's; NULL with errno set. */
-sds config_read_file(const char *path);
-
 #endif

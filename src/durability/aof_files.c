@@ -1,8 +1,8 @@
 #include "durability/aof_files.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
-#include "config/config_table.h"
 #include "durability/aof_internal.h"
 #include "durability/disk_file.h"
 #include "net/pool.h"
@@ -114,7 +114,7 @@ static bool parse_manifest(const char *path, struct slice text) {
 
 static bool read_manifest(void) {
     sds path = manifest_path("");
-    sds text = config_read_file(path);
+    sds text = file_read(path);
     bool done;
     if (text)
         done = parse_manifest(path, sds_slice(text));

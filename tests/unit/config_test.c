@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "config/config_table.h"
 
 #include <fcntl.h>
@@ -433,7 +434,7 @@ static void files_include_others(void **state) {
     assert_int_equal(symlink("hz.conf", "link.conf"), 0);
     accept(&fixture->config, "hz", "6", "6");
     assert_true(config_rewrite_file(&fixture->config, "link.conf"));
-    sds text = config_read_file("hz.conf");
+    sds text = file_read("hz.conf");
     assert_non_null(strstr(text, "# kept\nhz 6\n"));
     sds_free(text);
     struct stat facts;
@@ -456,7 +457,7 @@ static void redis_conf_has_every_directive_at_its_default(void **state) {
     sds error;
     assert_true(load(fixture, &error, "redis.conf", NULL));
     assert_int_equal(fixture->source.note_count, 0);
-    sds text = config_read_file("redis.conf");
+    sds text = file_read("redis.conf");
     config_init(&defaults);
     for (size_t i = 0; i < config_table_count; i++) {
         assert_true(config_same_value(&fixture->config, &defaults, &config_table[i]));
