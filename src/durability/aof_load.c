@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
-#include "persist/aof_format.h"
+#include "persist/aof_reader.h"
 #include "persist/rdb_file.h"
 #include "server/args.h"
 #include "server/dispatch.h"
@@ -20,40 +20,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Read at once; a longer command makes the buffer grow with what has come of it. */
-#ifdef TINY_LIMITS
-enum { BUFFER_SIZE = 64 };
-#else
-enum { BUFFER_SIZE = 128 * 1024 };
-#endif
-
 struct loader {
     const char *name; /* of the file */
     uint64_t before;  /* bytes of the files before it */
     int fd;
-    char *bytes; /* [begin, end) are to be parsed */
-    size_t begin;
-    size_t end;
-    size_t capacity;
-    uint64_t offset; /* of bytes[begin] in the file */
-    bool at_end;     /* of the file */
-    struct aof_parser parser;
+    struct aof_reader reader;
     struct session session; /* of no connection */
     struct reply reply;
     const struct command *last_command;
     struct args **queue; /* commands since MULTI */
     size_t queue_count;
     size_t queue_capacity;
-    bool in_multi;
-    uint64_t whole;  /* the file is whole up to here */
     uint64_t errors; /* that commands have answered */
 };
 
-static bool fail_format(struct loader *loader, const char *what) {
+static void note_bad_format(const struct loader *loader) {
     log_warning("Bad file format reading the append only file %s, in the command at offset %llu: "
                 "%s. Make a backup of your AOF file, then use packlist-check --fix.",
-                loader->name, (unsigned long long)loader->offset, what);
-    return false;
+                loader->name, (unsigned long long)loader->reader.offset, loader->reader.error);
 }
 
 /* --- Running commands --- */
@@ -78,7 +62,7 @@ static const struct command *find_command(struct loader *loader, const struct sl
     if (why) {
         log_warning("%s '%.*s' reading the append only file %s at offset %llu", why,
                     slice_precision(argv[0]), argv[0].ptr, loader->name,
-                    (unsigned long long)loader->offset);
+                    (unsigned long long)loader->reader.offset);
         return NULL;
     }
     return loader->last_command = command;
@@ -90,7 +74,7 @@ static void note_answer(struct loader *loader, const struct command *command) {
     const struct reply *reply = &loader->reply;
     if (reply->len == 0 || reply->data[0] != '-' || ++loader->errors > SHOWN_MAX) return;
     log_warning("'%s' of the append only file %s at offset %llu answers an error: %.*s",
-                command->name, loader->name, (unsigned long long)loader->offset,
+                command->name, loader->name, (unsigned long long)loader->reader.offset,
                 (int)reply->len - 3, reply->data + 1);
 }
 
@@ -103,7 +87,7 @@ static bool run(struct loader *loader, const struct slice *argv, size_t argc) {
     command->run(&call);
     note_answer(loader, command);
     loader->reply.len = 0;
-    return load_note_key(loader->before + loader->offset);
+    return load_note_key(loader->before + loader->reader.offset);
 }
 
 /* --- MULTI and EXEC --- */
@@ -117,7 +101,6 @@ static void queue(struct loader *loader, const struct slice *argv, size_t argc) 
 static void drop_queue(struct loader *loader) {
     for (size_t i = 0; i < loader->queue_count; i++) args_free(loader->queue[i]);
     loader->queue_count = 0;
-    loader->in_multi = false;
 }
 
 static bool run_queue(struct loader *loader) {
@@ -128,127 +111,84 @@ static bool run_queue(struct loader *loader) {
     return done;
 }
 
-static bool take_command(struct loader *loader, const struct slice *argv, size_t argc) {
-    if (argc == 1 && slice_is(argv[0], "multi")) {
-        if (loader->in_multi) return fail_format(loader, "MULTI inside MULTI");
-        loader->in_multi = true;
-        return true;
-    }
-    if (argc == 1 && slice_is(argv[0], "exec"))
-        return loader->in_multi ? run_queue(loader) : fail_format(loader, "EXEC without MULTI");
-    if (!loader->in_multi) return run(loader, argv, argc);
-    queue(loader, argv, argc);
+/* --- Reading --- */
+
+/* A struct rdb_source's read. */
+static ssize_t read_source(void *arg, void *bytes, size_t room) {
+    struct loader *loader = arg;
+    ssize_t count;
+    do count = read(loader->fd, bytes, room);
+    while (count < 0 && errno == EINTR);
+    if (count < 0)
+        log_warning("Unrecoverable error reading the append only file %s: %s", loader->name,
+                    strerror(errno));
+    if (count < 0 || load_note_offset(loader->before + loader->reader.offset)) return count;
+    errno = ECANCELED;
+    return -1;
+}
+
+/* Does what the item says; false when that cannot be. */
+static bool take_item(struct loader *loader, enum aof_read read) {
+    const struct aof_parser *item = &loader->reader.parser;
+    if (read == AOF_READ_EXEC) return run_queue(loader);
+    if (read != AOF_READ_COMMAND) return true;
+    if (!loader->reader.in_multi) return run(loader, item->argv, item->argc);
+    queue(loader, item->argv, item->argc);
     return true;
 }
 
-/* --- Reading --- */
-
-/* Reads more behind the bytes that are there; false, with a line in the log, when that fails. */
-static bool fill(struct loader *loader) {
-    size_t have = loader->end - loader->begin;
-    if (loader->begin > 0) {
-        memmove(loader->bytes, loader->bytes + loader->begin, have);
-        loader->begin = 0;
-        loader->end = have;
-    }
-    if (have == loader->capacity) {
-        loader->capacity = have ? have * 2 : BUFFER_SIZE;
-        loader->bytes = mem_realloc(loader->bytes, loader->capacity);
-    }
-    ssize_t count = read(loader->fd, loader->bytes + have, loader->capacity - have);
-    if (count < 0 && errno == EINTR) return true;
-    if (count < 0) {
-        log_warning("Unrecoverable error reading the append only file %s: %s", loader->name,
-                    strerror(errno));
-        return false;
-    }
-    loader->end += (size_t)count;
-    loader->at_end = count == 0;
-    return load_note_offset(loader->before + loader->offset);
-}
-
-static void consume(struct loader *loader, size_t count) {
-    loader->begin += count;
-    loader->offset += count;
-    if (!loader->in_multi) loader->whole = loader->offset;
-}
-
-enum step { STEP_DONE, STEP_MORE, STEP_FAILED };
-
-/* Takes one command, or one annotation, if it is there whole. */
-static enum step take_one(struct loader *loader) {
-    struct aof_parser *parser = &loader->parser;
-    switch (aof_parse(parser, loader->bytes + loader->begin, loader->end - loader->begin)) {
-    case AOF_ITEM_MORE: return STEP_MORE;
-    case AOF_ITEM_BAD: fail_format(loader, parser->error); return STEP_FAILED;
-    case AOF_ITEM_ANNOTATION: break;
-    case AOF_ITEM_COMMAND:
-        if (!take_command(loader, parser->argv, parser->argc)) return STEP_FAILED;
-    }
-    consume(loader, parser->consumed);
-    return STEP_DONE;
-}
-
-/* Runs the commands of a file as far as it is whole. */
-static bool run_commands(struct loader *loader) {
-    for (;;) {
-        enum step step = take_one(loader);
-        if (step == STEP_FAILED) return false;
-        if (step == STEP_DONE) continue;
-        if (loader->at_end) return true;
-        if (!fill(loader)) return false;
-    }
-}
-
-static bool begins_with(int fd, struct slice text) {
-    char bytes[RDB_MAGIC_SIZE];
-    return pread(fd, bytes, text.len, 0) == (ssize_t)text.len &&
-           memcmp(bytes, text.ptr, text.len) == 0;
+/* Runs the commands of a file; what is at its end, or AOF_READ_FAILED when one of them cannot be
+ * run. */
+static enum aof_read run_commands(struct loader *loader) {
+    enum aof_read read;
+    while ((read = aof_reader_next(&loader->reader)) <= AOF_READ_ANNOTATION)
+        if (!take_item(loader, read)) return AOF_READ_FAILED;
+    if (read == AOF_READ_BAD) note_bad_format(loader);
+    return read;
 }
 
 /* A base may begin with a snapshot, and commands may stand behind it. */
-static bool load_preamble(struct loader *loader, unsigned flags) {
-    if (!begins_with(loader->fd, SLICE(RDB_MAGIC)) &&
-        !begins_with(loader->fd, SLICE(RDB_MAGIC_VALKEY)))
-        return true;
+static bool load_preamble(struct loader *loader, unsigned flags, uint64_t *end) {
+    char magic[RDB_MAGIC_SIZE];
+    ssize_t count = pread(loader->fd, magic, sizeof(magic), 0);
+    *end = 0;
+    if (count < 0 || !rdb_file_begins(slice_make(magic, (size_t)count))) return true;
     log_notice("Reading RDB base file on AOF loading...");
-    if (load_rdb_stream(loader->fd, loader->name, flags | LOAD_EXPIRED, &loader->offset) !=
-        LOAD_DONE)
-        return false;
-    loader->whole = loader->offset;
-    return lseek(loader->fd, (off_t)loader->offset, SEEK_SET) >= 0;
+    return load_rdb_stream(loader->fd, loader->name, flags | LOAD_EXPIRED, end) == LOAD_DONE &&
+           lseek(loader->fd, (off_t)*end, SEEK_SET) >= 0;
 }
 
 /* --- Files --- */
 
 /* The file ends inside a command. */
 static bool cut_off(struct loader *loader, const char *path) {
+    unsigned long long whole = loader->reader.whole;
     if (!server.config.aof_load_truncated) {
         log_warning("Unexpected end of file reading the append only file %s: it is whole up to "
                     "offset %llu. Make a backup of it, then either cut it with packlist-check "
                     "--fix, or set aof-load-truncated to yes and start the server again.",
-                    loader->name, (unsigned long long)loader->whole);
+                    loader->name, whole);
         return false;
     }
     log_warning("!!! Warning: short read while loading the AOF file %s!!!", loader->name);
     log_warning("AOF %s loaded anyway because aof-load-truncated is enabled: truncating it at "
                 "offset %llu",
-                loader->name, (unsigned long long)loader->whole);
-    if (truncate(path, (off_t)loader->whole) != 0) {
-        log_warning("Error truncating the AOF file %s: %s", loader->name, strerror(errno));
-        return false;
-    }
-    loader->offset = loader->whole;
-    return true;
+                loader->name, whole);
+    if (truncate(path, (off_t)whole) == 0) return true;
+    log_warning("Error truncating the AOF file %s: %s", loader->name, strerror(errno));
+    return false;
 }
 
 static bool load_opened(struct loader *loader, const char *path, unsigned flags, bool is_last) {
-    if (!load_preamble(loader, flags) || !run_commands(loader)) return false;
-    if (loader->end == loader->begin && !loader->in_multi) return true;
+    uint64_t begin;
+    if (!load_preamble(loader, flags, &begin)) return false;
+    aof_reader_start(&loader->reader, (struct rdb_source){read_source, loader}, begin);
+    enum aof_read read = run_commands(loader);
+    if (read != AOF_READ_CUT) return read == AOF_READ_END;
     if (is_last) return cut_off(loader, path);
     log_warning(
         "The append only file %s ends inside a command at offset %llu, and others follow it",
-        loader->name, (unsigned long long)loader->whole);
+        loader->name, (unsigned long long)loader->reader.whole);
     return false;
 }
 
@@ -269,12 +209,11 @@ static bool load_file(const struct aof_file *file, unsigned flags, bool is_last,
         log_notice("DB loaded from %s file %s: %.3f seconds",
                    file->type == AOF_FILE_BASE ? "base" : "incr", file->name,
                    (double)(clock_monotonic_us() - begun_us) / 1e6);
-    *size = loader.offset;
+    *size = loader.reader.whole;
     drop_queue(&loader);
     mem_free(loader.queue);
     reply_free(&loader.reply);
-    aof_parser_free(&loader.parser);
-    mem_free(loader.bytes);
+    aof_reader_end(&loader.reader);
     sds_free(path);
     return done;
 }

@@ -108,15 +108,22 @@ static unsigned read_version(struct slice digits) {
     return version;
 }
 
+static bool begins_with(struct slice bytes, struct slice magic) {
+    return bytes.len >= magic.len && memcmp(bytes.ptr, magic.ptr, magic.len) == 0;
+}
+
+bool rdb_file_begins(struct slice bytes) {
+    return begins_with(bytes, SLICE(RDB_MAGIC)) || begins_with(bytes, SLICE(RDB_MAGIC_VALKEY));
+}
+
 static bool read_magic(struct rdb_file *file) {
     const uint8_t *bytes;
     if (!rdb_read_bytes(&file->reader, RDB_MAGIC_SIZE, &bytes)) return false;
+    struct slice magic = slice_make(bytes, RDB_MAGIC_SIZE);
+    if (!rdb_file_begins(magic)) return rdb_reader_fail(&file->reader, "not an RDB file");
+    file->valkey = begins_with(magic, SLICE(RDB_MAGIC_VALKEY));
     size_t prefix = sizeof(RDB_MAGIC) - 1;
-    if (memcmp(bytes, RDB_MAGIC, prefix) != 0) {
-        prefix = sizeof(RDB_MAGIC_VALKEY) - 1;
-        file->valkey = memcmp(bytes, RDB_MAGIC_VALKEY, prefix) == 0;
-        if (!file->valkey) return rdb_reader_fail(&file->reader, "not an RDB file");
-    }
+    if (file->valkey) prefix = sizeof(RDB_MAGIC_VALKEY) - 1;
     file->version = read_version(slice_make(bytes + prefix, RDB_MAGIC_SIZE - prefix));
     bool known = file->valkey ? file->version == RDB_VERSION_VALKEY
                               : file->version >= 1 && file->version <= RDB_VERSION_MAX;

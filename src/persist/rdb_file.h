@@ -86,6 +86,9 @@ struct rdb_file {
     struct rdb_scratch kept; /* key or name of the item */
 };
 
+/* Do these bytes begin as such a file does? RDB_MAGIC_SIZE of them tell. */
+bool rdb_file_begins(struct slice bytes);
+
 void rdb_file_start(struct rdb_file *file, struct rdb_source source,
                     const struct rdb_file_options *options);
 
