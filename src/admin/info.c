@@ -9,6 +9,7 @@
 #include "admin/memory_figures.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/version.h"
 #include "server/blocking.h"
 #include "server/command.h"
 #include "server/evict.h"

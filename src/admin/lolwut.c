@@ -8,6 +8,7 @@
  *
  * One row a list, one box an element; where they end and how they are shaded is chance. */
 #include "admin/admin_commands.h"
+#include "base/version.h"
 #include "server/server.h"
 
 enum {

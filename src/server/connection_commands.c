@@ -1,5 +1,6 @@
 /* connection_commands: what a client says about itself and its connection. */
 #include "base/number.h"
+#include "base/version.h"
 #include "server/dispatch.h"
 #include "server/publish.h"
 #include "server/server.h"

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "durability/load.h"
 #include "server/config_apply.h"
 #include "server/daemon.h"

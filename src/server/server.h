@@ -23,8 +23,6 @@
 #include "store/eviction.h"
 #include "store/keyspace.h"
 
-#define PACKLIST_VERSION "0.1.0"
-
 /* The version of Redis whose commands and replies clients may count on. */
 #define PACKLIST_REDIS_VERSION "7.2.4"
 
