@@ -1,5 +1,5 @@
 # Packlist's only makefile: every source is found by wildcard, so adding a file needs no edit here.
-#   make [all]     build/release/packlist-server
+#   make [all]     build/release/packlist-server and packlist-check
 #   make run       install what is missing, build, serve on port 6379 with redis.conf, in the foreground
 #   make test      install what is missing, build, run every test; the last line counts them
 #   make bench     measure beside the peers of this machine (utils/bench/README.md); BENCH='--quick …'
@@ -14,9 +14,7 @@
 #   V=1                           show whole commands
 #   ONLY='unit server/basics'     for make test: only what begins so
 #   CFLAGS, LDFLAGS, DESTDIR, PREFIX=/usr/local
-ifeq ($(origin CC),default)
-CC := gcc
-endif
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 3600
 comma := ,
@@ -52,18 +50,20 @@ benchmarks := $(patsubst %.c,$(B)/%,$(wildcard utils/bench/*.c))
 
 .PHONY: all run test lint fuzz bench readme unit clients fuzzers benchmarks objects install clean
 .DELETE_ON_ERROR .SECONDARY:
-all: $(SERVER)
+all: $(SERVER) $(B)/packlist-check
 objects: $(objects)
 unit: $(unit_tests)
 clients: $(client_tests)
 fuzzers: $(fuzzers)
 benchmarks: $(benchmarks)
 
-$(SERVER): $(objects)
+$(SERVER): $(filter-out $(B)/src/check/%,$(objects))
 	$(call say,link)$(CC) $(compile) $(lto) $(link) $(LDFLAGS) $^ $(libraries) -o $@
+$(B)/packlist-check: $(filter $(B)/src/check/%,$(objects)) $(B)/libpacklist.a
+	$(call say,link)$(CC) $(compile) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -o $@
 
-# Everything but main, as an archive: a test pulls in just what it needs.
-$(B)/libpacklist.a: $(filter-out %/server/main.o,$(objects))
+# Everything but what programs begin with, as an archive: a test pulls in just what it needs.
+$(B)/libpacklist.a: $(filter-out %/main.o,$(objects))
 	@rm -f $@
 	$(call say,ar)$(AR) rcs $@ $^
 
@@ -116,7 +116,7 @@ readme: all
 	@utils/commands-table $(SERVER) README.md
 
 install: all
-	install -D $(SERVER) $(DESTDIR)$(PREFIX)/bin/packlist-server
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(SERVER) $(B)/packlist-check
 	install -D -m 644 redis.conf $(DESTDIR)$(PREFIX)/share/packlist/redis.conf
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/packlist/LICENSE
 clean:

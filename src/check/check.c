@@ -1,0 +1,199 @@
+#include "check/check.h"
+
+#include "base/file.h"
+#include "check/data_file.h"
+#include "check/repair.h"
+#include "persist/aof_manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MANIFEST_SIZE_MAX = 16 * 1024 * 1024 };
+
+/* --- Words --- */
+
+static sds append_count(sds out, uint64_t count, const char *noun) {
+    return sds_append_format(out, "%llu %s%s", (unsigned long long)count, noun,
+                             count == 1 ? "" : "s");
+}
+
+/* What a good file holds. */
+static sds describe(const struct finding *finding) {
+    sds text = sds_new(SLICE(""));
+    if (finding->has_snapshot) {
+        text = sds_append_format(text, "RDB version %u with ", finding->version);
+        text = append_count(text, finding->keys, "key");
+        text = sds_append_format(text, " (%llu with an expiry) in ",
+                                 (unsigned long long)finding->expiring);
+        text = append_count(text, finding->databases, "database");
+    }
+    if (!finding->has_snapshot || finding->commands + finding->transactions > 0) {
+        if (sds_len(text)) text = sds_append_cstr(text, ", then ");
+        text = append_count(text, finding->commands, "command");
+        text = sds_append_cstr(text, ", ");
+        text = append_count(text, finding->transactions, "transaction");
+    }
+    text = sds_append_cstr(text, ", ");
+    return append_count(text, finding->whole, "byte");
+}
+
+static bool fail(const char *path, const char *error) {
+    printf("%s: bad: %s\n", path, error);
+    return false;
+}
+
+/* --- Files with data --- */
+
+static void print(const char *path, const struct finding *finding) {
+    if (finding->wrong) {
+        printf("%s: bad at byte %llu: %s\n", path, (unsigned long long)finding->wrong_at,
+               finding->wrong);
+    } else {
+        sds text = describe(finding);
+        printf("%s: good: %s\n", path, text);
+        sds_free(text);
+    }
+    if (finding->foreign) {
+        printf("%s: note: packlist-server has no type for %llu of its keys and loads it only with "
+               "rdb-skip-unknown-types: %s%s\n",
+               path, (unsigned long long)finding->foreign, finding->foreign_names,
+               strchr(finding->foreign_names, ',') ? " …" : "");
+    }
+}
+
+/* What can be done about a file that is bad; true when it was done. */
+static bool help(const struct check_options *options, const char *path,
+                 const struct finding *finding, uint64_t size, bool is_last) {
+    if (!finding->can_be_cut) return false;
+    printf("%s: whole up to byte %llu of %llu\n", path, (unsigned long long)finding->whole,
+           (unsigned long long)size);
+    if (is_last && options->fix) return repair_cut(options, path, size, finding->whole);
+    printf("%s: %s\n", path,
+           is_last ? "--fix cuts off what stands behind that"
+                   : "not to be cut: what stands in the files behind it builds on it");
+    return false;
+}
+
+/* An open file; *size gets its size. -1 when there is none, which was printed. */
+static int open_file(const char *path, uint64_t *size) {
+    struct stat facts = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const char *error = fd < 0 || fstat(fd, &facts) != 0 ? strerror(errno) : NULL;
+    if (!error && !S_ISREG(facts.st_mode)) error = "not a file";
+    *size = (uint64_t)facts.st_size;
+    if (!error) return fd;
+    if (fd >= 0) close(fd);
+    fail(path, error);
+    return -1;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t text_len = strlen(text), end_len = strlen(end);
+    return text_len >= end_len && strcmp(text + text_len - end_len, end) == 0;
+}
+
+/* `is_last`: no other file builds on it. */
+static bool check_data(const struct check_options *options, const char *path, bool is_last,
+                       struct progress *progress) {
+    struct finding finding;
+    uint64_t size;
+    int fd = open_file(path, &size);
+    if (fd < 0) return false;
+    data_file_read(fd, progress, &finding);
+    close(fd);
+    progress_clear(progress);
+    if (size == 0 && ends_with(path, ".rdb")) {
+        finding_free(&finding);
+        return fail(path, "empty");
+    }
+    print(path, &finding);
+    bool good = !finding.wrong || help(options, path, &finding, size, is_last);
+    finding_free(&finding);
+    return good;
+}
+
+/* --- Manifests --- */
+
+/* The path of a file that stands beside the manifest. */
+static sds path_beside(const char *manifest_path, const char *name) {
+    const char *slash = strrchr(manifest_path, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - manifest_path) : 0;
+    return sds_append_cstr(sds_new(slice_make(manifest_path, folder)), name);
+}
+
+static uint64_t size_of(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+}
+
+/* Bytes of all files but history, which is not loaded; *last gets the index of the last one. */
+static uint64_t size_of_files(const char *path, const struct aof_manifest *manifest, size_t *last) {
+    uint64_t total = 0;
+    *last = 0;
+    for (size_t i = 0; i < manifest->count; i++) {
+        if (manifest->files[i].type == AOF_FILE_HISTORY) continue;
+        sds file = path_beside(path, manifest->files[i].name);
+        total += size_of(file);
+        sds_free(file);
+        *last = i;
+    }
+    return total;
+}
+
+/* In the order in which they are loaded. */
+static bool check_files(const struct check_options *options, const char *path,
+                        const struct aof_manifest *manifest) {
+    struct progress progress;
+    size_t last;
+    bool good = true;
+    progress_start(&progress, size_of_files(path, manifest, &last));
+    for (size_t i = 0; i < manifest->count; i++) {
+        if (manifest->files[i].type == AOF_FILE_HISTORY) continue;
+        sds file = path_beside(path, manifest->files[i].name);
+        if (!check_data(options, file, i == last, &progress)) good = false;
+        sds_free(file);
+    }
+    return good;
+}
+
+static bool check_manifest(const struct check_options *options, const char *path) {
+    struct aof_manifest manifest = {0};
+    sds error = NULL, text = NULL;
+    bool good = false;
+    if (size_of(path) > MANIFEST_SIZE_MAX) return fail(path, "too long for a manifest");
+    if (!(text = file_read(path))) return fail(path, strerror(errno));
+    if (!aof_manifest_parse(&manifest, sds_slice(text), &error)) {
+        fail(path, error);
+    } else if ((good = check_files(options, path, &manifest))) {
+        printf("%s: good, and all its files\n", path);
+    } else {
+        printf("%s: bad, as not all of its files are good\n", path);
+    }
+    sds_free(text);
+    sds_free(error);
+    aof_manifest_free(&manifest);
+    return good;
+}
+
+static bool is_manifest(const char *path) {
+    static const char begin[] = {'f', 'i', 'l', 'e', ' '};
+    char bytes[sizeof(begin)];
+    if (ends_with(path, ".manifest")) return true;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool found = pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&
+                 memcmp(bytes, begin, sizeof(begin)) == 0;
+    close(fd);
+    return found;
+}
+
+bool check_path(const struct check_options *options, const char *path) {
+    struct progress progress;
+    if (is_manifest(path)) return check_manifest(options, path);
+    progress_start(&progress, size_of(path));
+    return check_data(options, path, true, &progress);
+}

@@ -1,0 +1,73 @@
+/* packlist-check: are the files good in which data is kept? */
+#include "base/alloc.h"
+#include "base/version.h"
+#include "check/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum status { STATUS_GOOD, STATUS_BAD, STATUS_USAGE };
+
+static void print_help(FILE *out) {
+    fputs("Usage: packlist-check [--fix [--yes]] file...\n"
+          "       packlist-check -v or --version\n"
+          "       packlist-check -h or --help\n"
+          "\n"
+          "Checks snapshots (RDB), append-only files, and manifests of append-only files with all\n"
+          "the files that they name. Says what is wrong, and where.\n"
+          "\n"
+          "  --fix   cut an append-only file behind its last whole command or transaction\n"
+          "  --yes   without asking\n"
+          "\n"
+          "Ends with status 0 when all is well, 1 when a file is bad, 2 for wrong arguments.\n",
+          out);
+}
+
+static void report_out_of_memory(size_t size) {
+    fprintf(stderr, "packlist-check: out of memory, allocating %zu bytes\n", size);
+}
+
+/* One that stands alone; false when it is none of them. */
+static bool answer_question(const char *argument) {
+    if (!strcmp(argument, "-v") || !strcmp(argument, "--version")) {
+        printf("packlist-check %s\n", PACKLIST_VERSION);
+        return true;
+    }
+    if (strcmp(argument, "-h") != 0 && strcmp(argument, "--help") != 0) return false;
+    print_help(stdout);
+    return true;
+}
+
+/* Reads the options; the index of the first file, or 0 when something is wrong. */
+static int parse_options(struct check_options *options, int argc, char **argv) {
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (!strcmp(argv[i], "--fix")) {
+            options->fix = true;
+        } else if (!strcmp(argv[i], "--yes")) {
+            options->yes = true;
+        } else if (!strcmp(argv[i], "--")) {
+            i++;
+            break;
+        } else {
+            fprintf(stderr, "packlist-check: unknown option %s\n", argv[i]);
+            return 0;
+        }
+    }
+    return i < argc ? i : 0;
+}
+
+int main(int argc, char **argv) {
+    struct check_options options = {0};
+    mem_on_out_of_memory(report_out_of_memory);
+    if (argc == 2 && answer_question(argv[1])) return STATUS_GOOD;
+    int first = parse_options(&options, argc, argv);
+    if (first == 0) {
+        print_help(stderr);
+        return STATUS_USAGE;
+    }
+    enum status status = STATUS_GOOD;
+    for (int i = first; i < argc; i++)
+        if (!check_path(&options, argv[i])) status = STATUS_BAD;
+    return status;
+}
