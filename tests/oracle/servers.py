@@ -23,14 +23,17 @@ def free_port():
 
 
 class Server:
-    """One server process on a port of its own, without persistence, in a folder of its own."""
+    """One server process on a port of its own, in a folder of its own: without persistence, unless `options` ask
+    for it. `files` are copied there before, from the folder of another server."""
 
-    def __init__(self, name, argv0, binary):
+    def __init__(self, name, argv0, binary, options=(), files=None):
         self.name, self.argv0, self.binary = name, argv0, binary
         self.port = free_port()
         self.folder = tempfile.mkdtemp(prefix="packlist-oracle.")
+        if files:
+            shutil.copytree(files, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("log"))
         self.log = open(f"{self.folder}/log", "wb")
-        self.launch()
+        self.launch(*options)
 
     def launch(self, *options):
         """Starts the process and waits until it has loaded what lies in its folder."""
@@ -88,18 +91,19 @@ class Server:
         return clean
 
 
-def start_packlist():
+def start_packlist(options=(), files=None):
     mine = os.environ.get("PACKLIST_SERVER", "build/release/packlist-server")
-    return Server("packlist", "packlist-server", os.path.abspath(mine))
+    return Server("packlist", "packlist-server", os.path.abspath(mine), options, files)
 
 
-def start_reference():
+def start_reference(options=(), files=None):
     """Debian's redis-tools holds the server's binary under another name."""
-    return Server("reference", "redis-server", os.environ.get("PACKLIST_ORACLE", "/usr/bin/redis-check-rdb"))
+    reference = os.environ.get("PACKLIST_ORACLE", "/usr/bin/redis-check-rdb")
+    return Server("reference", "redis-server", reference, options, files)
 
 
-def start_pair():
-    return start_packlist(), start_reference()
+def start_pair(options=()):
+    return start_packlist(options), start_reference(options)
 
 
 def encode(argv):

@@ -1,0 +1,137 @@
+"""Append-only files: for the same requests both servers must write the same commands, and either must make the same
+data of the other's files.
+
+Intended differences, and how they are compared:
+    FLUSHDB         of an empty database is not told by Packlist: left out
+    SELECT          stands in front of MULTI or behind it: each command is compared with its database
+    expired keys    those that SCAN or RANDOMKEY meets are told within MULTI by Packlist, and in another order:
+                    a unit of deletions alone is compared as a set
+    words           a command that waited is told by Redis 7.0 with LEFT and RIGHT in lower case: in any case
+"""
+from pathlib import Path
+
+from commands import Generator
+from servers import Link, encode, start_packlist, start_pair, start_reference
+
+BATCHES = 100
+SEQUENCES = 40
+OPTIONS = ["--appendonly", "yes", "--appendfsync", "no"]
+DELETIONS = (b"DEL", b"UNLINK")
+
+
+def parse(data):
+    """The commands in the bytes of a file."""
+    at = 0
+    while at < len(data):
+        argv = []
+        end = data.index(b"\r\n", at)
+        count, at = int(data[at + 1:end]), end + 2
+        for _ in range(count):
+            end = data.index(b"\r\n", at)
+            size = int(data[at + 1:end])
+            argv.append(data[end + 2:end + 2 + size])
+            at = end + 4 + size
+        yield argv
+
+
+def comparable_word(word):
+    """A time in milliseconds passes between the servers."""
+    return b"TIME" if len(word) == 13 and word.isdigit() and word.startswith((b"1", b"2")) else word
+
+
+def units(commands):
+    """What happens whole: lists of (database, argv)."""
+    database, unit = 0, None
+    for argv in commands:
+        name = argv[0].upper()
+        if name == b"SELECT":
+            database = int(argv[1])
+        elif name == b"MULTI":
+            unit = []
+        elif name == b"EXEC":
+            yield unit
+            unit = None
+        elif name != b"FLUSHDB":
+            words = [name, *map(comparable_word, argv[1:])]
+            if name == b"LMOVE":
+                words[3:] = [word.upper() for word in words[3:]]
+            if unit is None:
+                yield [(database, words)]
+            else:
+                unit.append((database, words))
+
+
+def comparable(data):
+    """The units, with deletions that follow each other as one set."""
+    result = []
+    for unit in units(parse(data)):
+        if not all(argv[0] in DELETIONS for _, argv in unit):
+            result.append(unit)
+        elif unit and result and isinstance(result[-1], set):
+            result[-1] |= {(database, key) for database, argv in unit for key in argv[1:]}
+        elif unit:
+            result.append({(database, key) for database, argv in unit for key in argv[1:]})
+    return result
+
+
+class Written:
+    """A server with an append-only file."""
+
+    def __init__(self, server):
+        self.server = server
+        self.link = Link(server)
+        self.link.call(b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0")
+
+    def units(self):
+        return comparable(max(Path(self.server.folder, "appendonlydir").glob("*.incr.aof")).read_bytes())
+
+    def digest(self):
+        return self.link.call(b"DEBUG", b"DIGEST")
+
+
+def check_written(pair, rng):
+    generator = Generator(rng)
+    for _ in range(BATCHES):
+        commands = [argv for _ in range(SEQUENCES) for argv in generator.sequence()]
+        for written in pair:
+            written.link.batch(b"".join(map(encode, commands)) + encode([b"DISCARD"]) + encode([b"RESET"]))
+    mine, theirs = (written.units() for written in pair)
+    if mine == theirs and len(mine) > BATCHES:
+        return True
+    index = next((i for i, (a, b) in enumerate(zip(mine, theirs)) if a != b), min(len(mine), len(theirs)))
+    print(f"DIFFERENCE in unit {index} of what is appended:")
+    print(f"  packlist:  {mine[max(index - 2, 0):index + 3]!r:.1000}")
+    print(f"  reference: {theirs[max(index - 2, 0):index + 3]!r:.1000}")
+    return False
+
+
+def check_exchanged(written, start_other):
+    """Another server makes the same data of the files."""
+    digest = written.digest()
+    other = start_other(OPTIONS, written.server.folder)
+    link = Link(other)
+    found = link.call(b"DEBUG", b"DIGEST")
+    same = found == digest and len(digest) > 40
+    if not same:
+        print(f"{other.name} made {found!r} of the files of {written.server.name}, which has {digest!r}")
+    return same & other.stop()
+
+
+def rewrite(written):
+    written.link.call(b"BGREWRITEAOF")
+    while b"aof_rewrite_in_progress:1" in written.link.call(b"INFO", b"persistence"):
+        pass
+
+
+def check_appended(_servers, rng):
+    pair = [Written(server) for server in start_pair(OPTIONS)]
+    passed = [check_written(pair, rng)]
+    for _ in range(2):
+        passed.append(check_exchanged(pair[0], start_reference))
+        passed.append(check_exchanged(pair[1], start_packlist))
+        passed.append(check_exchanged(pair[0], start_packlist))
+        for written in pair:
+            rewrite(written)
+            written.link.batch(encode([b"RPUSH", b"after", b"rewrite"]) * 3)
+    passed += [written.server.stop() for written in pair]
+    return sum(passed), len(passed) - sum(passed)
