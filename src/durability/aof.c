@@ -307,6 +307,7 @@ enum load_status aof_start(void) {
         log_notice("There is no append-only file yet: it begins with the data of the snapshot");
     int fd = is_new ? aof_write_first_files() : open_increment(&size);
     if (fd < 0) return LOAD_FAILED;
+    aof_files_drop_history();
     aof()->state = AOF_ON;
     aof_attach(fd, size);
     return LOAD_DONE;

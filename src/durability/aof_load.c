@@ -226,7 +226,8 @@ static bool load_files(unsigned flags) {
         const struct aof_file *file = &manifest->files[i];
         uint64_t size;
         if (file->type == AOF_FILE_HISTORY) continue;
-        if (!load_file(file, flags, i + 1 == manifest->count, aof->total_size, &size)) return false;
+        bool is_last = file == aof_manifest_last_read(manifest);
+        if (!load_file(file, flags, is_last, aof->total_size, &size)) return false;
         aof->total_size += size;
         if (file->type == AOF_FILE_BASE) aof->base_size = size;
     }

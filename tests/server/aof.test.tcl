@@ -236,6 +236,59 @@ check "a file that others follow must be whole" {
     }
 } 1
 
+# Puts these files in place of those of the halted server: {name bytes …}; the manifest names them in this order.
+proc put_files {lines files} {
+    set folder [$::current_server folder]/appendonlydir
+    file delete -force $folder
+    file mkdir $folder
+    dict for {name bytes} $files {
+        write_file $folder/$name $bytes
+    }
+    write_file $folder/appendonly.aof.manifest [join [lmap {name seq type} $lines {
+        string cat "file $name seq $seq type $type\n"
+    }] ""]
+}
+
+# What is cut, and behind it: history, and increments that are empty or not.
+foreach {what lines files ends} {
+    "a base, and nothing else"     {base 1 b}                {base cut}                           whole
+    "a base before history"        {base 1 b old 9 h}        {base cut old {}}                    whole
+    "a base before lost history"   {base 1 b old 9 h}        {base cut}                           whole
+    "an increment before history"  {base 1 b incr 1 i old 9 h} {base whole incr cut old {}}       whole
+    "the last increment"           {base 1 b a 1 i b 2 i}    {base whole a whole b cut}           whole
+    "a base before an empty increment" {base 1 b a 1 i}      {base cut a {}}                      damaged
+    "a base before an increment"   {base 1 b a 1 i}          {base cut a whole}                   damaged
+    "an increment before an empty one" {base 1 b a 1 i b 2 i} {base whole a cut b {}}             damaged
+} {
+    check "what may be cut off: $what" {
+        with_aof {} {
+            dict set bytes whole $::whole
+            dict set bytes cut $::whole[string range [request {SET b 2}] 0 end-3]
+            dict set bytes {} {}
+            foreach truncated {yes no} {
+                $::current_server halt
+                put_files $::lines [dict map {name kind} $::files {dict get $bytes $kind}]
+                if {$::ends eq "whole" && $truncated} {
+                    $::current_server launch_with {aof-load-truncated yes}
+                    set ::default_client ""
+                    assert_equal [list [r GET a] [r EXISTS b]] {1 0}
+                    assert {![string match {*type h*} [manifest]]}
+                    wait_until {![file exists [$::current_server folder]/appendonlydir/old]}
+                    server_again
+                    assert_equal [r GET a] 1
+                    continue
+                }
+                $::current_server set_directives [list aof-load-truncated $truncated]
+                lassign [$::current_server fail_to_start] status log
+                assert_equal $status "CHILDSTATUS 1"
+                dict for {name kind} $::files {
+                    assert_equal [read_file [$::current_server folder]/appendonlydir/$name] [dict get $bytes $kind]
+                }
+            }
+        }
+    }
+}
+
 check "annotations are skipped" {
     with_aof {} {
         $::current_server halt

@@ -12,6 +12,7 @@
 #   $server launch_with {directive value …} starts it again after that, with directives changed
 #   $server crash                           the same, but it is killed
 #   $server halt, $server fail_to_start     stops it; starts it and expects that it ends: {status log}
+#   $server set_directives {directive value …}  for the next start
 #
 # The value of a directive is text as it stands in a configuration file. The binary is the environment's
 # PACKLIST_SERVER, else build/release/packlist-server. It dies with the test, whatever happens to the test.
@@ -174,8 +175,12 @@ oo::class create server {
 
     # For tests in which the server has ended: starts it again, in the same folder, with directives changed.
     method launch_with {changes} {
-        set directives [dict merge $directives $changes]
+        my set_directives $changes
         my launch
+    }
+
+    method set_directives {changes} {
+        set directives [dict merge $directives $changes]
     }
 
     # Ends without being asked, at once, and is started again.
