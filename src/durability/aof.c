@@ -334,6 +334,21 @@ static void turn_off(void) {
     aof_detach();
 }
 
+/* The base of a rewrite that was begun while it was off is of no use: no changes follow it. */
+static bool turn_on(void) {
+    if (!aof_files_open()) return false;
+    aof_rewrite_cancel();
+    aof()->state = AOF_STARTING;
+    if (server.durability.child.pid) {
+        log_notice("AOF is turned on as soon as the other child has ended.");
+        aof_rewrite_schedule();
+        return true;
+    }
+    if (aof_rewrite_begin()) return true;
+    turn_off();
+    return false;
+}
+
 bool aof_configure(sds *error) {
     bool wanted = server.config.appendonly;
     if (server.refusing & REFUSING_LOADING) {
@@ -345,17 +360,20 @@ bool aof_configure(sds *error) {
         turn_off();
         return true;
     }
-    if (!aof_files_open()) {
-        *error = sds_new(SLICE("Unable to turn on AOF. Check server logs."));
-        return false;
-    }
-    aof()->state = AOF_STARTING;
-    aof_rewrite_schedule();
-    return true;
+    if (turn_on()) return true;
+    *error = sds_new(SLICE("Unable to turn on AOF. Check server logs."));
+    return false;
+}
+
+/* Must the end wait for the first rewrite? Not for one that only fails again and again. */
+static bool first_rewrite_holds(int options) {
+    if (options & SHUTDOWN_FORCE) return false;
+    if (aof_rewrite_is_running()) return true;
+    return !aof()->rewrite.failed && !(options & SHUTDOWN_NOSAVE);
 }
 
 bool aof_at_end(int options) {
-    if (aof()->state == AOF_STARTING && !(options & (SHUTDOWN_FORCE | SHUTDOWN_NOSAVE))) {
+    if (aof()->state == AOF_STARTING && first_rewrite_holds(options)) {
         log_warning("Writing initial AOF, can't exit.");
         return false;
     }

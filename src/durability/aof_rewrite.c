@@ -196,7 +196,7 @@ static void child_ended(const struct child_end *end) {
         log_warning("Background AOF rewrite terminated by signal %d", end->signal);
     else
         log_warning("Background AOF rewrite terminated with error");
-    if (end->ok && adopt_base(temporary)) {
+    if (end->ok && !end->was_killed && adopt_base(temporary)) {
         note_success();
         return;
     }

@@ -198,6 +198,22 @@ check "a first rewrite that fails is tried again, and the server can be used mea
     }
 } {1 2 3}
 
+check "without a child appendonly cannot be turned on, and says so" {
+    with_faults {
+        with_server {} {
+            r SET a 1
+            fault fork - EAGAIN
+            set error [error_of {r CONFIG SET appendonly yes}]
+            fault
+            assert_equal [list [r CONFIG GET appendonly] [info_field aof_enabled]] {{appendonly no} 0}
+            assert_equal [glob -nocomplain [$::current_server folder]/appendonlydir/*] {}
+            r CONFIG SET appendonly yes
+            wait_rewritten
+            list $error [info_field aof_last_bgrewrite_status]
+        }
+    }
+} {{*'appendonly') - Unable to turn on AOF. Check server logs.} ok} -match glob
+
 check "rewrites that fail again and again are put off" {
     with_aof {} {
         fault fork - EAGAIN

@@ -265,10 +265,11 @@ check "appendonly is turned on and off inside a transaction" {
             r {*}$request
         }
         wait_rewritten
+        assert_equal [aof_commands [aof_bytes]] {{SELECT 0} {SET b 2}}
         foreach request {MULTI {SET c 1} {SET d 1} {CONFIG SET appendonly no} {SET e 2} EXEC} {
             r {*}$request
         }
-        assert_equal [aof_commands [aof_bytes]] {MULTI {SELECT 0} {SET c 1} {SET d 1} EXEC}
+        assert_equal [lrange [aof_commands [aof_bytes]] 2 end] {MULTI {SET c 1} {SET d 1} EXEC}
         wait_written
         $::current_server kill
         $::current_server launch_with {appendonly yes}
@@ -276,6 +277,57 @@ check "appendonly is turned on and off inside a transaction" {
         r MGET a b c d e
     }
 } {1 2 1 1 (nil)}
+
+check "turned on while a child writes a base without increments, that child is ended and its base not taken" {
+    with_server {rdb-key-save-delay 200000} {
+        r MSET a 1 b 2 c 3
+        file mkdir [$::current_server folder]/appendonlydir
+        write_file [$::current_server folder]/appendonlydir/temp-appendonly.aof.incr [request {SET stale 1}]
+        r BGREWRITEAOF
+        r CONFIG SET appendonly yes
+        r CONFIG SET rdb-key-save-delay 0
+        r SET a 2
+        wait_rewritten
+        assert_equal [list [info_field aof_rewrites] [info_field aof_last_bgrewrite_status] \
+            [info_field aof_rewrites_consecutive_failures]] {2 ok 0}
+        assert_equal [manifest] "file appendonly.aof.1.base.rdb seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1\
+            type i\n"
+        r SET b 3
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        r MGET a b c stale
+    }
+} {2 3 3 (nil)}
+
+check "turned on while a snapshot is being written, it begins behind that" {
+    with_server {rdb-key-save-delay 200000} {
+        r MSET a 1 b 2 c 3
+        r BGSAVE
+        r CONFIG SET appendonly yes
+        assert_equal [list [info_field aof_enabled] [info_field aof_rewrite_scheduled]] {1 1}
+        r CONFIG SET rdb-key-save-delay 0
+        r SET a 2
+        wait_rewritten
+        r SET b 3
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        r MGET a b c
+    }
+} {2 3 3}
+
+check "what was changed right after it was turned on is an increment" {
+    with_server {} {
+        r SET a 1
+        r CONFIG SET appendonly yes
+        r SET a 2
+        wait_rewritten
+        aof_commands [aof_bytes]
+    }
+} {{SELECT 0} {SET a 2}}
 
 check "turned off before the first rewrite is done, nothing is left" {
     with_server {rdb-key-save-delay 100000} {
