@@ -233,6 +233,16 @@ bool aof_holds_replies(void) {
     return server.propagation.stream.len > 0 && !has_failed();
 }
 
+/* One that is small is kept for the next turn when it is empty. */
+static size_t size_of_buffer(const struct reply *buffer) {
+    return buffer->capacity > BUFFER_KEEP_MAX ? buffer->capacity : buffer->len;
+}
+
+size_t aof_buffer_size(void) {
+    if (aof()->state == AOF_OFF) return 0;
+    return size_of_buffer(&aof()->buffer) + size_of_buffer(&server.propagation.stream);
+}
+
 void aof_tick(void) {
     aof_rewrite_tick();
 }

@@ -122,6 +122,9 @@ void aof_rewrite_schedule(void);
 
 /* --- Figures --- */
 
+/* Bytes that are held until they are written; no part of what maxmemory bounds. 0: it is off. */
+size_t aof_buffer_size(void);
+
 /* Why commands that write are refused: the system's text for the error; NULL: they are not. */
 const char *aof_error(void);
 
