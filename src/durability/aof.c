@@ -10,6 +10,7 @@
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
 #include "net/pool.h"
+#include "server/slow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +109,10 @@ static void sync_in_pool(int64_t now_us) {
 
 static void sync_now(void) {
     aof()->synced_size = aof()->file_size;
-    note_sync(fdatasync(aof()->fd) == 0 ? 0 : errno, aof()->generation);
+    uint64_t begin = slow_begin();
+    int error = fdatasync(aof()->fd) == 0 ? 0 : errno;
+    slow_end(LATENCY_AOF_SYNC, begin);
+    note_sync(error, aof()->generation);
 }
 
 static void sync_if_due(int64_t now_us) {
@@ -169,9 +173,18 @@ static int write_bytes(int fd, const char *bytes, size_t len, size_t *written) {
     return 0;
 }
 
+/* Who else is at the disk: that may be why it takes long. */
+static enum latency_kind kind_of_write(void) {
+    if (aof()->pending_fsyncs) return LATENCY_AOF_WRITE_SYNC;
+    return server.durability.child.pid ? LATENCY_AOF_WRITE_CHILD : LATENCY_AOF_WRITE_ALONE;
+}
+
 static void write_buffer(int64_t now_us) {
     size_t written;
+    uint64_t begin = slow_begin();
     int error = write_bytes(aof()->fd, aof()->buffer.data, aof()->buffer.len, &written);
+    slow_end(kind_of_write(), begin);
+    slow_end(LATENCY_AOF_WRITE, begin);
     if (error) {
         take_back(written);
         note_write_error(error, now_us);

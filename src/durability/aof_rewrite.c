@@ -15,6 +15,7 @@
 #include "durability/aof_internal.h"
 #include "durability/disk_file.h"
 #include "durability/snapshot.h"
+#include "server/slow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +144,9 @@ static bool adopt_base(const char *temporary) {
     aof_manifest_copy(&next, &aof()->manifest);
     const char *prefix = server.config.appendfilename;
     sds path = aof_files_path(aof_manifest_add_base(&next, prefix, rewrite()->is_rdb)->name);
+    uint64_t begin = slow_begin();
     bool done = disk_file_rename(temporary, path);
+    slow_end(LATENCY_AOF_RENAME, begin);
     aof_manifest_retire_incrs(&next, aof()->state == AOF_ON);
     if (aof()->state == AOF_STARTING) done = done && name_first_increment(&next);
     if (!done) {

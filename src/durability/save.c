@@ -7,6 +7,7 @@
 #include "durability/disk_file.h"
 #include "durability/snapshot.h"
 #include "server/server.h"
+#include "server/slow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -136,7 +137,9 @@ static void child_ended(const struct child_end *end) {
         note_saved(save()->begun_dirty);
     } else if (end->signal) {
         log_warning("Background saving terminated by signal %d", end->signal);
+        uint64_t begin = slow_begin();
         unlink(temporary_name(temporary, end->pid));
+        slow_end(LATENCY_RDB_UNLINK, begin);
     } else {
         log_warning("Background saving error");
     }

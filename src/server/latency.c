@@ -10,6 +10,13 @@ static const char *const names[LATENCY_KINDS] = {
     [LATENCY_EVICTION_CYCLE] = "eviction-cycle",
     [LATENCY_EVICTION_DELETE] = "eviction-del",
     [LATENCY_FORK] = "fork",
+    [LATENCY_AOF_WRITE] = "aof-write",
+    [LATENCY_AOF_WRITE_SYNC] = "aof-write-pending-fsync",
+    [LATENCY_AOF_WRITE_CHILD] = "aof-write-active-child",
+    [LATENCY_AOF_WRITE_ALONE] = "aof-write-alone",
+    [LATENCY_AOF_SYNC] = "aof-fsync-always",
+    [LATENCY_AOF_RENAME] = "aof-rename",
+    [LATENCY_RDB_UNLINK] = "rdb-unlink-temp-file",
 };
 
 const char *latency_kind_name(enum latency_kind kind) {

@@ -211,19 +211,6 @@ check "INFO tells how a child fares" {
     assert {[info_field latest_fork_usec] > 0}
     list [expr {[info_field rdb_saves] - $saves}] [expr {[info_field total_forks] - $forks}]
 } {1 1}
-check "a pause for a fork is seen by the latency monitor" {
-    with_config {latency-monitor-threshold 1} {
-        r LATENCY RESET
-        r DEBUG POPULATE 300000 many 100
-        foreach _ {1 2 3 4 5} {
-            r BGSAVE
-            wait_saved
-        }
-        set events [lmap sample [r LATENCY LATEST] {lindex $sample 0}]
-    }
-    # As long as it takes here: the figure and the monitor agree.
-    expr {"fork" in $events || [info_field latest_fork_usec] < 1000}
-} 1
 
 # --- Save points
 

@@ -5,8 +5,8 @@
  *      write     -             ENOSPC    … wherever it goes
  *      fsync     -             500       the call waits for so many milliseconds first
  *
- * Calls: fdatasync, fsync, write, ftruncate, rename, fork (the last two without a path). A write
- * that is to fail as SHORT takes half of the bytes, and then fails as ENOSPC. */
+ * Calls: fdatasync, fsync, write, ftruncate, rename (the new path), unlink, fork (without a path). A
+ * write that is to fail as SHORT takes half of the bytes, and then fails as ENOSPC. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -94,6 +94,11 @@ ssize_t write(int fd, const void *bytes, size_t count) {
 int rename(const char *old, const char *new) {
     int error = fault("rename", new);
     return error ? fail(error) : (int)syscall(SYS_rename, old, new);
+}
+
+int unlink(const char *path) {
+    int error = fault("unlink", path);
+    return error ? fail(error) : (int)syscall(SYS_unlink, path);
 }
 
 pid_t fork(void) {
