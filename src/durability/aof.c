@@ -374,10 +374,7 @@ static bool turn_on(void) {
 
 bool aof_configure(sds *error) {
     bool wanted = server.config.appendonly;
-    if (server.refusing & REFUSING_LOADING) {
-        *error = sds_new(SLICE("Can't be changed while data is being loaded."));
-        return false;
-    }
+    if (server.refusing & REFUSING_LOADING) return true;
     if (wanted == (aof()->state != AOF_OFF)) return true;
     if (!wanted) {
         turn_off();

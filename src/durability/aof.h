@@ -80,7 +80,8 @@ void aof_init(void);
  * failed. */
 enum load_status aof_start(void);
 
-/* appendonly has changed. False with *error (the caller's) set. */
+/* appendonly has changed. False with *error (the caller's) set. While data is loaded nothing is
+ * done: it is to be called again after that. */
 bool aof_configure(sds *error);
 
 /* DEBUG LOADAOF: brings the files up to date, so that all keys may be deleted; then loads them. The
