@@ -112,6 +112,35 @@ check "fsync that is slow does not hold anybody up for two seconds, and is count
     }
 } {2 3}
 
+check "what waits for a slow disk is shown, and no key is evicted for it" {
+    with_aof {maxmemory-policy allkeys-random} {
+        for {set i 0} {$i < 100} {incr i} {
+            r SET k$i [string repeat x 1000]
+        }
+        wait_written
+        assert {[info_field mem_aof_buffer] < 1000}
+        fault fdatasync .incr.aof 4500
+        after 1100
+        r SET a 2
+        wait_until {[info_field aof_pending_bio_fsync] == 1}
+        r CONFIG SET maxmemory [expr {[info_field used_memory] + 8000000}]
+        # As much again as is held, as growing it may take.
+        for {set i 0} {$i < 20} {incr i} {
+            r SET big [string repeat x 1000000]
+        }
+        set held [info_field mem_aof_buffer]
+        assert {$held >= 20000000 && $held < 50000000}
+        assert_equal [info_field mem_not_counted_for_evict] $held
+        assert_equal [dict get [r MEMORY STATS] aof.buffer] $held
+        assert {[dict get [r MEMORY STATS] overhead.total] > $held}
+        assert {[info_field used_memory] > [info_field maxmemory] + 10000000}
+        assert_equal [list [info_field evicted_keys] [r DBSIZE]] {0 102}
+        fault
+        wait_written
+        list [info_field evicted_keys] [expr {[info_field mem_aof_buffer] < 1000}]
+    }
+} {0 1}
+
 check "replies wait for fsync with appendfsync always, and one serves all who wait" {
     with_aof {appendfsync always} {
         set clients {}
