@@ -81,7 +81,7 @@ static bool help(const struct check_options *options, const char *path,
 /* An open file; *size gets its size. -1 when there is none, which was printed. */
 static int open_file(const char *path, uint64_t *size) {
     struct stat facts = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     const char *error = fd < 0 || fstat(fd, &facts) != 0 ? strerror(errno) : NULL;
     if (!error && !S_ISREG(facts.st_mode)) error = "not a file";
     *size = (uint64_t)facts.st_size;
@@ -193,6 +193,8 @@ static bool is_manifest(const char *path) {
 
 bool check_path(const struct check_options *options, const char *path) {
     struct progress progress;
+    struct stat facts;
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) return fail(path, "not a file");
     if (is_manifest(path)) return check_manifest(options, path);
     progress_start(&progress, size_of(path));
     return check_data(options, path, true, &progress);

@@ -322,7 +322,7 @@ void aof_init(void) {
 
 enum load_status aof_start(void) {
     uint64_t size = 0;
-    if (!aof_files_open()) return LOAD_FAILED;
+    if (!aof_files_open() || !aof_files_adopt_old()) return LOAD_FAILED;
     bool is_new = aof()->manifest.count == 0;
     enum load_status status = is_new ? load_snapshot() : aof_load(LOAD_SERVE);
     if (status == LOAD_FAILED || status == LOAD_STOPPED) return status;
@@ -337,7 +337,7 @@ enum load_status aof_start(void) {
 }
 
 bool aof_prepare_reload(void) {
-    if (aof()->state == AOF_OFF) return aof_files_open();
+    if (aof()->state == AOF_OFF) return aof_files_open() && aof_files_adopt_old();
     if (aof()->state == AOF_ON && !propagate_is_inside(&server.propagation) && aof_drain())
         return true;
     log_warning("The append-only file is not complete at the moment");

@@ -3,12 +3,15 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "durability/aof_internal.h"
 #include "durability/disk_file.h"
 #include "net/pool.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,6 +115,35 @@ static bool parse_manifest(const char *path, struct slice text) {
     return false;
 }
 
+/* The sequence number in the name of a file of ours; 0 when it is none. */
+static int64_t sequence_of(const char *name) {
+    const char *prefix = server.config.appendfilename;
+    int64_t seq;
+    if (strncmp(name, prefix, strlen(prefix)) != 0 || name[strlen(prefix)] != '.') return 0;
+    const char *digits = name + strlen(prefix) + 1;
+    struct slice number = slice_make(digits, strcspn(digits, "."));
+    return number_parse_int64(number, &seq) && seq > 0 && seq < INT64_MAX / 2 ? seq : 0;
+}
+
+/* Files that no manifest names (it got lost, or the first start was interrupted) may be somebody's
+ * only data: new ones get higher numbers. */
+static bool pass_strays(void) {
+    DIR *folder = opendir(server.config.appenddirname);
+    int64_t highest = 0;
+    if (!folder) return fail("Can't read the folder", server.config.appenddirname);
+    for (struct dirent *file; (file = readdir(folder));) {
+        int64_t seq = sequence_of(file->d_name);
+        if (seq > highest) highest = seq;
+    }
+    closedir(folder);
+    if (highest > 0)
+        log_warning("There are append-only files in %s but no manifest that names them: they are "
+                    "neither loaded nor changed",
+                    server.config.appenddirname);
+    manifest()->base_seq = manifest()->incr_seq = highest;
+    return true;
+}
+
 static bool read_manifest(void) {
     sds path = manifest_path("");
     sds text = file_read(path);
@@ -119,19 +151,20 @@ static bool read_manifest(void) {
     if (text)
         done = parse_manifest(path, sds_slice(text));
     else
-        done = errno == ENOENT || fail("Can't read the AOF manifest", path);
+        done = errno == ENOENT ? pass_strays() : fail("Can't read the AOF manifest", path);
     sds_free(text);
     sds_free(path);
     return done;
 }
 
-/* The old file goes into the folder after the manifest that names it was written: where that was
+/* The file goes into the folder after the manifest that names it was written: where that was
  * interrupted it is done now. */
-static bool adopt_old_file(void) {
+bool aof_files_adopt_old(void) {
     const char *name = server.config.appendfilename;
     if (!exists(name)) return true;
     if (manifest()->count == 0) {
         struct aof_manifest next = {0};
+        aof_manifest_copy(&next, manifest());
         aof_manifest_adopt_base(&next, name);
         if (!aof_files_adopt(&next)) return false;
     }
@@ -153,5 +186,5 @@ bool aof_files_open(void) {
     const char *folder = server.config.appenddirname;
     aof_manifest_free(manifest());
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
-    return read_manifest() && adopt_old_file();
+    return read_manifest();
 }

@@ -15,10 +15,14 @@
 
 #include <stdbool.h>
 
-/* Makes the folder if need be and reads the manifest; without one it is empty. An append-only file
- * of before there were manifests (<dir>/<appendfilename>) becomes the base. False when that cannot
- * be; the log says why. */
+/* Makes the folder if need be and reads the manifest; without one it is empty, and files that may
+ * be there keep their names for themselves. False when that cannot be; the log says why. */
 bool aof_files_open(void);
+
+/* An append-only file of before there were manifests (<dir>/<appendfilename>) becomes the base.
+ * Only for who then loads it: the next rewrite deletes it. False when that cannot be; the log says
+ * why. */
+bool aof_files_adopt_old(void);
 
 /* Writes `next` and puts it in force; takes it over in either case. False with errno set when it
  * cannot be written: then the one before stays in force, and the log says why. */

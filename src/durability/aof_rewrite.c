@@ -285,6 +285,7 @@ void aof_rewrite_tick(void) {
 int aof_write_first_files(void) {
     char temporary[TEMPORARY_MAX];
     struct aof_manifest next = {0};
+    aof_manifest_copy(&next, &aof()->manifest);
     temporary_name(temporary, getpid());
     const char *name = server.config.appendfilename;
     rewrite()->is_rdb = server.config.aof_rdb_preamble;

@@ -132,6 +132,58 @@ check "a file of a server before Redis 7 becomes the base" {
     }
 } "{old new} {file appendonly.aof seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n}"
 
+foreach {directive value reason} {
+    appendfilename "" "appendfilename can't be empty"
+    appenddirname "" "appenddirname can't be empty"
+    appendfilename a/b "appendfilename can't be a path, just a filename"
+    appenddirname a/b "appenddirname can't be a path, just a dirname"
+} {
+    check_in 2 "no server starts with $directive \"$value\"" {
+        lassign [server_run [list --port [free_port] --$directive $value]] status output
+        list $status [string match "*$reason*" $output]
+    } {1 1}
+}
+
+# A file of a server before Redis 7, in the working directory, with one key.
+proc write_old_file {} {
+    write_file [$::current_server folder]/appendonly.aof "*3\r\n\$3\r\nSET\r\n\$1\r\nk\r\n\$3\r\nold\r\n"
+}
+
+foreach {what command} {"turning the file on" {CONFIG SET appendonly yes} "BGREWRITEAOF" BGREWRITEAOF} {
+    check "a file of a server before Redis 7 that was not loaded is left alone: $what" {
+        with_server {save "\"\""} {
+            write_old_file
+            r {*}$command
+            wait_until {[file exists [$::current_server folder]/appendonlydir/appendonly.aof.1.base.rdb]}
+            wait_rewritten
+            string match "*old*" [read_file [$::current_server folder]/appendonly.aof]
+        }
+    } 1
+}
+
+foreach {what directives command} {
+    "when the server starts" {appendonly yes} PING
+    "when the file is turned on" {appendonly no} {CONFIG SET appendonly yes}
+} {
+    check "files that no manifest names are left as they are, $what" {
+        with_server $directives {
+            $::current_server halt
+            set folder [$::current_server folder]/appendonlydir
+            file delete -force $folder
+            file mkdir $folder
+            foreach name {appendonly.aof.1.base.rdb appendonly.aof.2.incr.aof} {
+                write_file $folder/$name precious
+            }
+            server_again launch
+            r {*}$command
+            wait_until {[file exists $folder/appendonly.aof.manifest]}
+            wait_rewritten
+            rewrite_aof
+            list [read_file $folder/appendonly.aof.1.base.rdb] [read_file $folder/appendonly.aof.2.incr.aof] [manifest]
+        }
+    } "precious precious {file appendonly.aof.4.base.rdb seq 4 type b\nfile appendonly.aof.4.incr.aof seq 4 type i\n}"
+}
+
 # --- Files that are not whole --------------------------------------------------------------------
 
 set whole [request {SELECT 0}][request {SET a 1}]

@@ -373,6 +373,10 @@ check_in 2 "several files are checked, and one that is bad counts" {
 check_in 2 "what cannot be read is bad" {
     assert_bad [packlist_check $folder/nosuch] "nosuch: bad: No such file or directory"
     assert_bad [packlist_check $folder] ": bad: not a file"
+    foreach name {fifo fifo.manifest} {
+        exec mkfifo $folder/$name
+        assert_bad [packlist_check $folder/$name] "$name: bad: not a file"
+    }
 }
 
 check_in 2 "an empty file of commands is good, an empty snapshot is not" {

@@ -135,6 +135,23 @@ check_in 2 "so does a wrong checksum" {
 check_in 2 "so do keys of types that there are none of, with their names" {
     string match "*my set*" [failed_load [rdb [rdb_string a 1] [rdb_set "my set" x y]]]
 } 1
+check_in 2 "the log tells who may leave them out" {
+    with_server {} {
+        write_data [rdb [rdb_set s x]]
+        $current_server kill
+        lassign [$current_server fail_to_start] status log
+        string match "*rdb-skip-unknown-types*Error loading dump.rdb*" $log
+    }
+} 1
+check_in 2 "a library of functions is left out, too" {
+    with_server {} {
+        write_data [rdb \xf5[rdb_text "#!lua name=x"] [rdb_string a 1]]
+        $current_server kill
+        $current_server launch_with {rdb-skip-unknown-types yes}
+        assert_equal [r GET a] 1
+        string match "*Left out: a function\n*" [$current_server log]
+    }
+} 1
 check_in 2 "rdb-skip-unknown-types leaves them out" {
     with_server {} {
         write_data [rdb [rdb_string a 1] [rdb_set "my set" x y] [rdb_select 2] [rdb_set other x] [rdb_string b 2]]
