@@ -91,20 +91,15 @@ static void on_synced(void *arg) {
     mem_free(job);
 }
 
-/* Brings a file to the disk in another thread, and closes the descriptor. */
-static void begin_sync(int fd) {
-    struct sync_job *job = mem_alloc(sizeof(*job));
-    *job = (struct sync_job){.fd = fd, .generation = aof()->generation};
-    aof()->pending_fsyncs++;
-    net_pool_run(server.net, run_sync, on_synced, job);
-}
-
 static void sync_in_pool(int64_t now_us) {
     int fd = fcntl(aof()->fd, F_DUPFD_CLOEXEC, 0);
     aof()->synced_us = now_us;
     if (fd < 0) return; /* no descriptor is left: again in a second */
+    struct sync_job *job = mem_alloc(sizeof(*job));
+    *job = (struct sync_job){.fd = fd, .generation = aof()->generation};
     aof()->synced_size = aof()->file_size;
-    begin_sync(fd);
+    aof()->pending_fsyncs++;
+    net_pool_run(server.net, run_sync, on_synced, job);
 }
 
 static void sync_now(void) {
@@ -269,27 +264,26 @@ bool aof_drain(void) {
     return aof()->buffer.len == 0;
 }
 
-static void close_file(void) {
-    if (policy_is(AOF_FSYNC_ALWAYS) && aof()->synced_size != aof()->file_size) sync_now();
-    if (policy_is(AOF_FSYNC_EVERYSEC))
-        begin_sync(aof()->fd);
-    else
-        close(aof()->fd);
+bool aof_settle(void) {
+    if (!aof_drain()) return false;
+    if (aof()->is_open) sync_now();
+    return true;
 }
 
 void aof_attach(int fd, uint64_t size) {
-    if (aof()->is_open) close_file();
+    if (aof()->is_open) close(aof()->fd);
     aof()->is_open = true;
     aof()->generation++;
     aof()->fd = fd;
-    aof()->file_size = aof()->synced_size = size;
+    aof()->file_size = size;
+    aof()->synced_size = 0; /* what is there may have been left by a server that was killed */
     aof()->synced_us = clock_monotonic_us();
     propagate_start();
 }
 
 void aof_detach(void) {
     if (!aof()->is_open) return;
-    close_file();
+    close(aof()->fd);
     aof()->is_open = false;
     reply_free(&aof()->buffer);
     aof()->write_error = aof()->sync_error = 0;
@@ -351,8 +345,8 @@ enum load_status aof_reload(void) {
 static void turn_off(void) {
     propagate_stop();
     aof_rewrite_cancel();
+    aof_settle();
     aof()->rewrite.scheduled = false;
-    aof_drain();
     aof()->state = AOF_OFF;
     aof_detach();
 }
@@ -405,10 +399,7 @@ bool aof_at_end(int options) {
 void aof_stop(void) {
     if (aof()->state != AOF_ON) return;
     log_notice("Calling fsync() on the AOF file.");
-    if (aof_drain())
-        sync_now();
-    else
-        log_warning("%zu bytes of changes could not be written.", aof()->buffer.len);
+    if (!aof_settle()) log_warning("%zu bytes of changes could not be written.", aof()->buffer.len);
 }
 
 void aof_free(void) {

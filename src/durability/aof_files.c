@@ -186,5 +186,7 @@ bool aof_files_open(void) {
     const char *folder = server.config.appenddirname;
     aof_manifest_free(manifest());
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
+    /* Also when it was there: whoever made it may have been killed before this. */
+    if (!disk_file_sync_folder_of(folder)) return fail("Can't bring the folder to disk:", folder);
     return read_manifest();
 }

@@ -221,7 +221,7 @@ static bool change_increment(void) {
 /* The child sees the data as it is now, and no change comes before the new increment is there. */
 static bool begin(void) {
     if (aof()->state == AOF_OFF && !aof_files_open()) return false;
-    if (!aof_drain()) {
+    if (!aof_settle()) {
         log_warning("Can't rewrite the append-only file while it cannot be written");
         return false;
     }
