@@ -2,6 +2,7 @@
 #   make [all]     build/release/packlist-server and packlist-check
 #   make run       install what is missing, build, serve on port 6379 with redis.conf, in the foreground
 #   make test      install what is missing, build, run every test; the last line counts them
+#   make soak      the random tests for longer: hours; SOAK_SECONDS for each fuzzer
 #   make bench     measure beside the peers of this machine (utils/bench/README.md); BENCH='--quick …'
 #   make lint      the rules of the sources (utils/lint)
 #   make fuzz      long fuzzing runs, FUZZ_SECONDS each
@@ -17,6 +18,7 @@
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 3600
+SOAK_SECONDS ?= 600
 comma := ,
 VARIANT := $(or $(subst $(comma),-,$(SANITIZE)),release)$(patsubst %,-%,$(notdir \
 	$(filter-out gcc,$(CC))))$(if $(TINY),-tiny)
@@ -48,7 +50,7 @@ fuzz_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_fuzz.c,$(wildcard tests/f
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 benchmarks := $(patsubst %.c,$(B)/%,$(wildcard utils/bench/*.c))
 
-.PHONY: all run test lint fuzz bench readme unit clients fuzzers benchmarks objects install clean
+.PHONY: all run test soak lint fuzz bench readme unit clients fuzzers benchmarks objects install clean
 .DELETE_ON_ERROR .SECONDARY:
 all: $(SERVER) $(B)/packlist-check
 objects: $(objects)
@@ -101,7 +103,9 @@ test:
 	@$(MAKE) all unit clients
 	@$(MAKE) TINY=1 unit
 	@$(MAKE) $(fuzz_build) fuzzers
-	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(ONLY)
+	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(SOAK) $(ONLY)
+soak:
+	@FUZZ_SECONDS=$(SOAK_SECONDS) $(MAKE) test SOAK=--soak
 fuzz:
 	@deps/install build test
 	@$(MAKE) $(fuzz_build) fuzzers
