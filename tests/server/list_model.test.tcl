@@ -7,7 +7,7 @@ server_start
 
 set seed [expr {[info exists env(PACKLIST_SEED)] ? $env(PACKLIST_SEED) : int(rand() * 1000000000)}]
 puts "PACKLIST_SEED=$seed"
-set rounds [expr {[info exists env(PACKLIST_SOAK)] ? 1000 : 25}]
+set rounds [expr {[info exists env(PACKLIST_SOAK)] ? 250 : 25}]
 
 proc below {limit} {
     return [expr {int(rand() * $limit)}]
