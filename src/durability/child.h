@@ -5,7 +5,7 @@
  *                 └─ child   run() ─ report, once a second ─ exit 0 | 1
  *
  * The child has no descriptors but its report's and the standard ones: it keeps no port and no
- * connection open when the server goes on without it. */
+ * connection open when the server goes on without it. It is killed when the server ends. */
 #ifndef PACKLIST_DURABILITY_CHILD_H
 #define PACKLIST_DURABILITY_CHILD_H
 
@@ -31,7 +31,7 @@ struct child {
     pid_t pid; /* 0: there is none */
     bool is_self;
     bool was_killed;
-    int report_fd; /* the parent reads, the child writes */
+    int report_fd; /* the parent reads, the child writes; -1: there was none left */
     int64_t begin_ms;
     void (*ended)(const struct child_end *end);
 

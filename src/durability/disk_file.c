@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { SEND_EVERY = 4 * 1024 * 1024 };
@@ -13,6 +14,7 @@ enum { SEND_EVERY = 4 * 1024 * 1024 };
 bool disk_file_create(struct disk_file *file, const char *path, bool incremental) {
     *file = (struct disk_file){.incremental = incremental};
     file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file->fd >= 0) flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system can */
     return file->fd >= 0;
 }
 
@@ -73,4 +75,12 @@ static bool sync_folder_of(const char *path) {
 
 bool disk_file_rename(const char *path, const char *other) {
     return rename(path, other) == 0 && sync_folder_of(other);
+}
+
+bool disk_file_remove_abandoned(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return false;
+    bool removed = flock(fd, LOCK_EX | LOCK_NB) == 0 && unlink(path) == 0;
+    close(fd);
+    return removed;
 }
