@@ -6,9 +6,7 @@ source $library/faults.tcl
 server_start
 
 proc with_aof {directives body} {
-    with_faults {
-        uplevel 1 [list with_server [dict merge {appendonly yes save {""}} $directives] $body]
-    }
+    uplevel 1 [list with_faulty_server [dict merge {appendonly yes} $directives] $body]
 }
 
 proc refusal {text} {
@@ -19,23 +17,25 @@ proc is_refused {} {
     return [catch {r SET probe 1}]
 }
 
-foreach {what fault text} {
-    "no space" {write .incr.aof ENOSPC} "No space left on device"
-    "half of the bytes" {write .incr.aof SHORT} "No space left on device"
-    "an error" {write .incr.aof EIO} "Input/output error"
-    "half of the bytes, which cannot be taken back" {write .incr.aof SHORT ftruncate .incr.aof EIO}
-        "No space left on device"
+# ROOM: so many bytes that only a part of the next change fits.
+foreach {what rules text} {
+    "no space" {{write ENOSPC *.incr.aof}} "No space left on device"
+    "half of the bytes" {{write ENOSPC,after=ROOM *.incr.aof}} "No space left on device"
+    "an error" {{write EIO *.incr.aof}} "Input/output error"
+    "half of the bytes, which cannot be taken back"
+        {{write ENOSPC,after=ROOM *.incr.aof} {truncate EIO *.incr.aof}} "No space left on device"
 } {
     check "write: $what: changes are refused until it is over, and none is lost" {
         with_aof {} {
             r SET a 1
-            fault {*}$fault
+            wait_written
+            faults {*}[string map [list ROOM [expr {[string length [aof_bytes]] + 13}]] $rules]
             r SET b 2
             assert_equal [error_of {r SET c 3}] [refusal $text]
             assert_equal [error_of {r PING}] [refusal $text]
             assert_equal [r GET b] 2
             assert_equal [info_field aof_last_write_status] err
-            fault
+            faults
             wait_until {![is_refused]}
             assert_equal [info_field aof_last_write_status] ok
             r SET d 4
@@ -53,11 +53,11 @@ check "write: nobody hears of a change that is not written, with appendfsync alw
         foreach key {b c} {
             lappend clients [client_open]
         }
-        fault write .incr.aof ENOSPC
+        faults {write ENOSPC *.incr.aof}
         [lindex $clients 0] send SET b 1
         wait_until {[[lindex $clients 0] is_closed]}
         assert_equal [error_of {[lindex $::clients 1] call SET c 1}] [refusal "No space left on device"]
-        fault
+        faults
         wait_until {![is_refused]}
         wait_written
         server_again crash
@@ -71,7 +71,7 @@ foreach policy {everysec always} {
             r SET a 1
             set client [client_open]
             # The rewrite waits for so long that the state before it can be seen.
-            fault fdatasync .incr.aof EIO fsync temp-rewriteaof 1500
+            faults {sync EIO *.incr.aof} {sync sleep=1500 temp-rewriteaof*}
             $client send SET b 2
             if {$policy eq "always"} {
                 wait_until {[$client is_closed]}
@@ -80,7 +80,7 @@ foreach policy {everysec always} {
             }
             wait_until {[info_field aof_last_write_status] eq "err"}
             assert_equal [error_of {r SET c 3}] [refusal "Input/output error"]
-            fault
+            faults
             wait_until {![is_refused]}
             assert_equal [info_field aof_last_write_status] ok
             assert {[info_field aof_rewrites] > 0}
@@ -95,7 +95,7 @@ foreach policy {everysec always} {
 check "fsync that is slow does not hold anybody up for two seconds, and is counted after them" {
     with_aof {} {
         r SET a 1
-        fault fdatasync .incr.aof 4500
+        faults {sync sleep=4500 *.incr.aof}
         after 1100
         r SET a 2
         wait_until {[info_field aof_pending_bio_fsync] == 1}
@@ -105,7 +105,7 @@ check "fsync that is slow does not hold anybody up for two seconds, and is count
         wait_until {[info_field aof_buffer_length] == 0}
         assert_equal [info_field aof_delayed_fsync] 1
         assert {[string match "*fsync is taking too long*" [$::current_server log]]}
-        fault
+        faults
         wait_written
         server_again crash
         r MGET a b
@@ -118,7 +118,7 @@ check "replies wait for fsync with appendfsync always, and one serves all who wa
         for {set i 0} {$i < 10} {incr i} {
             lappend clients [client_open]
         }
-        fault fdatasync .incr.aof 500
+        faults {sync sleep=500 *.incr.aof}
         r SET warm 1
         set ms [elapsed_ms {
             foreach client $clients {
@@ -128,7 +128,7 @@ check "replies wait for fsync with appendfsync always, and one serves all who wa
                 $client read
             }
         }]
-        fault
+        faults
         assert {$ms >= 500 && $ms < 2500}
     }
 }
@@ -136,37 +136,36 @@ check "replies wait for fsync with appendfsync always, and one serves all who wa
 check "no fsync while a child writes, with no-appendfsync-on-rewrite" {
     with_aof {appendfsync always no-appendfsync-on-rewrite yes rdb-key-save-delay 500000} {
         r MSET a 1 b 2 c 3
-        fault fdatasync .incr.aof 3000
+        faults {sync sleep=3000 *.incr.aof}
         r BGREWRITEAOF
         set ms [elapsed_ms {r SET d 1}]
-        fault
+        faults
         expr {$ms < 1500}
     }
 } 1
 
-foreach {what fault} {
-    "fork" {fork - EAGAIN}
-    "write" {write temp-rewriteaof ENOSPC}
-    "fsync" {fsync temp-rewriteaof EIO}
-    "rename of the base" {rename .base. EIO}
-    "write of the manifest" {write .manifest ENOSPC}
-    "rename of the manifest" {rename .manifest EIO}
+foreach {what rule} {
+    "fork" {fork EAGAIN *}
+    "open" {open EMFILE temp-rewriteaof*}
+    "write" {write ENOSPC temp-rewriteaof*}
+    "fsync" {sync EIO temp-rewriteaof*}
+    "rename of the base" {rename EIO *.base.*}
+    "write of the manifest" {write ENOSPC *.manifest}
+    "rename of the manifest" {rename EIO *.manifest}
 } {
     check "a rewrite that fails loses nothing and can be made again: $what" {
         with_aof {} {
             r RPUSH l 1 2 3
-            set before [aof_files $::current_server *]
-            fault {*}$fault
+            faults $rule
             catch {r BGREWRITEAOF}
             wait_rewritten
             assert_equal [info_field aof_last_bgrewrite_status] err
             r RPUSH l 4
-            assert_equal [glob -nocomplain [$::current_server folder]/temp* \
-                [$::current_server folder]/appendonlydir/temp*] {}
+            assert_equal [leftovers] {}
             wait_written
             server_again crash
             assert_equal [r LRANGE l 0 -1] {1 2 3 4}
-            fault
+            faults
             rewrite_aof
             assert_equal [info_field aof_last_bgrewrite_status] ok
             r RPUSH l 5
@@ -178,29 +177,27 @@ foreach {what fault} {
 }
 
 check "a first rewrite that fails is tried again, and the server can be used meanwhile" {
-    with_faults {
-        with_server {} {
-            r SET a 1
-            fault write temp-rewriteaof ENOSPC
+    with_faulty_server {} {
+        r SET a 1
+        with_faults {{write ENOSPC temp-rewriteaof*}} {
             r CONFIG SET appendonly yes
             wait_until {[info_field aof_rewrites_consecutive_failures] >= 1}
             r SET b 2
-            fault
-            wait_until {[file exists [$::current_server folder]/appendonlydir/appendonly.aof.manifest]}
-            wait_rewritten
-            r SET c 3
-            wait_written
-            $::current_server kill
-            $::current_server launch_with {appendonly yes}
-            set ::default_client ""
-            r MGET a b c
         }
+        wait_until {[file exists [data_file appendonlydir/appendonly.aof.manifest]]}
+        wait_rewritten
+        r SET c 3
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        r MGET a b c
     }
 } {1 2 3}
 
 check "rewrites that fail again and again are put off" {
     with_aof {} {
-        fault fork - EAGAIN
+        faults {fork EAGAIN *}
         foreach _ {1 2 3} {
             error_of {r BGREWRITEAOF}
         }

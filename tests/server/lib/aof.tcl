@@ -11,7 +11,7 @@
 #   break_file server bytes        puts bytes in place of its last increment, while it is halted
 
 proc aof_files {server {pattern *.aof}} {
-    return [lsort -dictionary [glob -nocomplain -directory [$server folder]/appendonlydir $pattern]]
+    return [lsort -dictionary [glob -nocomplain -directory [$server data]/appendonlydir $pattern]]
 }
 
 proc aof_commands {bytes} {
@@ -83,7 +83,7 @@ proc wait_rewritten {} {
 }
 
 proc manifest {} {
-    return [read_file [$::current_server folder]/appendonlydir/appendonly.aof.manifest]
+    return [read_file [$::current_server data]/appendonlydir/appendonly.aof.manifest]
 }
 
 proc wait_written {} {
