@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
+#include "durability/disk_file.h"
 #include "net/pool.h"
 
 #include <errno.h>
@@ -295,6 +296,7 @@ static int open_increment(uint64_t *size) {
 
 void aof_init(void) {
     aof()->rewrite.last_seconds = -1;
+    disk_file_remove_leftovers("temp-rewriteaof-bg-", ".aof");
 }
 
 enum load_status aof_start(void) {

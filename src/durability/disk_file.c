@@ -1,8 +1,10 @@
 #define _GNU_SOURCE /* sync_file_range */
 #include "durability/disk_file.h"
 
+#include "base/log.h"
 #include "base/sds.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,4 +85,20 @@ bool disk_file_remove_abandoned(const char *path) {
     bool removed = flock(fd, LOCK_EX | LOCK_NB) == 0 && unlink(path) == 0;
     close(fd);
     return removed;
+}
+
+static bool is_leftover(const char *name, const char *prefix, const char *suffix) {
+    size_t len = strlen(prefix);
+    if (strncmp(name, prefix, len) != 0 || name[len] == '0') return false;
+    size_t digits = strspn(name + len, "0123456789");
+    return digits > 0 && strcmp(name + len + digits, suffix) == 0;
+}
+
+void disk_file_remove_leftovers(const char *prefix, const char *suffix) {
+    DIR *folder = opendir(".");
+    struct dirent *item;
+    while (folder && (item = readdir(folder)))
+        if (is_leftover(item->d_name, prefix, suffix) && disk_file_remove_abandoned(item->d_name))
+            log_notice("Removed %s, which was not finished", item->d_name);
+    if (folder) closedir(folder);
 }

@@ -37,4 +37,8 @@ bool disk_file_rename(const char *path, const char *other);
  * gone. */
 bool disk_file_remove_abandoned(const char *path);
 
+/* Does so with the files "<prefix><process id><suffix>" of the working directory, which writers
+ * that were killed have left. */
+void disk_file_remove_leftovers(const char *prefix, const char *suffix);
+
 #endif

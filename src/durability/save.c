@@ -8,7 +8,6 @@
 #include "durability/snapshot.h"
 #include "server/server.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -32,11 +31,6 @@ uint64_t save_changes(void) {
 
 bool save_is_running(void) {
     return server.durability.child.purpose == CHILD_RDB;
-}
-
-static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
-    snprintf(name, TEMPORARY_MAX, "temp-%d.rdb", (int)pid);
-    return name;
 }
 
 /* --- Configuration --- */
@@ -75,28 +69,11 @@ void save_configure(void) {
     update_refusal();
 }
 
-static bool is_temporary(const char *name) {
-    char again[TEMPORARY_MAX];
-    int pid = 0;
-    if (sscanf(name, "temp-%d.rdb", &pid) != 1 || pid <= 0) return false;
-    return strcmp(temporary_name(again, pid), name) == 0;
-}
-
-/* What is left of snapshots whose writers were killed. */
-static void remove_leftovers(void) {
-    DIR *folder = opendir(".");
-    struct dirent *item;
-    while (folder && (item = readdir(folder)))
-        if (is_temporary(item->d_name) && disk_file_remove_abandoned(item->d_name))
-            log_notice("Removed %s, a snapshot that was not finished", item->d_name);
-    if (folder) closedir(folder);
-}
-
 void save_start(void) {
     save()->last_seconds = -1;
     save()->saved_s = now_s();
     save_configure();
-    remove_leftovers();
+    disk_file_remove_leftovers("temp-", ".rdb");
 }
 
 void save_stop(void) {
@@ -104,6 +81,11 @@ void save_stop(void) {
 }
 
 /* --- Writing --- */
+
+static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
+    snprintf(name, TEMPORARY_MAX, "temp-%d.rdb", (int)pid);
+    return name;
+}
 
 /* In the server or in a child. */
 static bool write_snapshot(void) {

@@ -195,6 +195,20 @@ check "a first rewrite that fails is tried again, and the server can be used mea
     }
 } {1 2 3}
 
+check "a rewrite whose server is killed ends with it, and the next start removes what it left" {
+    with_aof {rdb-key-save-delay 200000} {
+        r MSET a 1 b 2 c 3 d 4 e 5 f 6
+        r BGREWRITEAOF
+        wait_until {[leftovers] ne ""}
+        set child [scan [lindex [leftovers] 0] temp-rewriteaof-bg-%d.aof]
+        wait_written
+        server_again crash
+        assert {![file exists /proc/$child]}
+        assert_equal [leftovers] {}
+        r MGET a f
+    }
+} {1 6}
+
 check "rewrites that fail again and again are put off" {
     with_aof {} {
         faults {fork EAGAIN *}
