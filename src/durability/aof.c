@@ -279,18 +279,13 @@ void aof_detach(void) {
 /* Opens the last increment, behind what is there; a new one if there is none. */
 static int open_increment(uint64_t *size) {
     const struct aof_file *file = aof_manifest_last(&aof()->manifest);
-    if (file == NULL) {
-        struct aof_manifest next;
-        aof_manifest_copy(&next, &aof()->manifest);
-        aof_manifest_add_incr(&next, server.config.appendfilename);
-        if (!aof_files_adopt(&next)) return -1;
-        file = aof_manifest_last(&aof()->manifest);
-    }
+    *size = 0;
+    if (file == NULL) return aof_create_increment();
     sds path = aof_files_path(file->name);
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0) log_warning("Can't open the append-only file %s: %s", path, strerror(errno));
     sds_free(path);
-    *size = fd < 0 ? 0 : (uint64_t)lseek(fd, 0, SEEK_END);
+    if (fd >= 0) *size = (uint64_t)lseek(fd, 0, SEEK_END);
     return fd;
 }
 
@@ -311,6 +306,7 @@ enum load_status aof_start(void) {
     if (fd < 0) return LOAD_FAILED;
     aof()->state = AOF_ON;
     aof_attach(fd, size);
+    aof_files_drop_history(); /* of a server that was killed */
     return LOAD_DONE;
 }
 

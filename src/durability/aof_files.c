@@ -33,31 +33,29 @@ static bool write_file(const char *path, struct slice text) {
            disk_file_close(&file, disk_file_write(&file, text.ptr, text.len));
 }
 
-static bool write_manifest(const struct aof_manifest *next) {
+static enum aof_adoption write_manifest(const struct aof_manifest *next) {
+    enum aof_adoption adoption = AOF_NOT_ADOPTED;
     sds path = manifest_path(""), temporary = manifest_path("temp-");
     sds text = aof_manifest_format(next);
-    bool done = write_file(temporary, sds_slice(text)) && disk_file_rename(temporary, path);
-    int error = errno;
-    if (!done) unlink(temporary);
+    if (write_file(temporary, sds_slice(text)) && rename(temporary, path) == 0)
+        adoption = disk_file_sync_folder(path) ? AOF_ADOPTED : AOF_IN_DOUBT;
+    if (adoption != AOF_ADOPTED) log_warning("Can't write the AOF manifest: %s", strerror(errno));
+    if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
     sds_free(text);
     sds_free(temporary);
     sds_free(path);
-    errno = error;
-    return done;
+    return adoption;
 }
 
-bool aof_files_adopt(struct aof_manifest *next) {
-    if (!write_manifest(next)) {
-        int error = errno;
-        log_warning("Can't write the AOF manifest: %s", strerror(error));
-        aof_manifest_free(next);
-        errno = error;
-        return false;
+enum aof_adoption aof_files_adopt(struct aof_manifest *next) {
+    enum aof_adoption adoption = write_manifest(next);
+    if (adoption != AOF_NOT_ADOPTED) {
+        aof_manifest_free(manifest());
+        *manifest() = *next;
+        *next = (struct aof_manifest){0};
     }
-    aof_manifest_free(manifest());
-    *manifest() = *next;
-    *next = (struct aof_manifest){0};
-    return true;
+    aof_manifest_free(next);
+    return adoption;
 }
 
 /* --- History --- */
@@ -73,9 +71,24 @@ static void deleted(void *arg) {
     mem_free(paths);
 }
 
+static bool has_history(void) {
+    for (size_t i = 0; i < manifest()->count; i++)
+        if (manifest()->files[i].type == AOF_FILE_HISTORY) return true;
+    return false;
+}
+
+/* Would a loss of power leave the manifest that is in force? */
+static bool is_settled(void) {
+    sds path = manifest_path("");
+    bool done = disk_file_sync_folder(path);
+    sds_free(path);
+    return done;
+}
+
 /* They are forgotten first: a file that is not deleted, should the process end, only takes up
  * space. */
 void aof_files_drop_history(void) {
+    if (!has_history() || !is_settled()) return;
     char **paths = mem_alloc_zeroed((manifest()->count + 1) * sizeof(*paths)), **at = paths;
     for (size_t i = 0; i < manifest()->count; i++) {
         if (manifest()->files[i].type != AOF_FILE_HISTORY) continue;
@@ -85,12 +98,10 @@ void aof_files_drop_history(void) {
     struct aof_manifest next;
     aof_manifest_copy(&next, manifest());
     aof_manifest_drop_history(&next);
-    if (at == paths || !aof_files_adopt(&next)) {
-        aof_manifest_free(&next);
+    if (aof_files_adopt(&next) == AOF_NOT_ADOPTED)
         deleted(paths);
-        return;
-    }
-    net_pool_run(server.net, delete_files, deleted, paths);
+    else
+        net_pool_run(server.net, delete_files, deleted, paths);
 }
 
 /* --- Reading --- */
@@ -133,7 +144,7 @@ static bool adopt_old_file(void) {
     if (manifest()->count == 0) {
         struct aof_manifest next = {0};
         aof_manifest_adopt_base(&next, name);
-        if (!aof_files_adopt(&next)) return false;
+        if (aof_files_adopt(&next) != AOF_ADOPTED) return false;
     }
     const struct aof_file *base = aof_manifest_base(manifest());
     if (!base || !slice_equal(sds_slice(base->name), slice_of_cstr(name))) return true;
@@ -152,6 +163,7 @@ static bool adopt_old_file(void) {
 bool aof_files_open(void) {
     const char *folder = server.config.appenddirname;
     aof_manifest_free(manifest());
-    if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
+    bool is_there = mkdir(folder, 0755) == 0 ? disk_file_sync_folder(folder) : errno == EEXIST;
+    if (!is_there) return fail("Can't create the folder", folder);
     return read_manifest() && adopt_old_file();
 }

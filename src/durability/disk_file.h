@@ -33,6 +33,9 @@ bool disk_file_close(struct disk_file *file, bool ok);
  * set. */
 bool disk_file_rename(const char *path, const char *other);
 
+/* Brings the names in the folder of the file at `path` to the disk. False with errno set. */
+bool disk_file_sync_folder(const char *path);
+
 /* Removes a file whose writer did not come to its end: nobody holds its lock. True when it is
  * gone. */
 bool disk_file_remove_abandoned(const char *path);
