@@ -292,6 +292,7 @@ static int open_increment(uint64_t *size) {
 void aof_init(void) {
     aof()->rewrite.last_seconds = -1;
     disk_file_remove_leftovers("temp-rewriteaof-bg-", ".aof");
+    aof_files_remove_leftovers();
 }
 
 enum load_status aof_start(void) {

@@ -23,18 +23,23 @@ bool aof_files_open(void);
 enum aof_adoption {
     AOF_NOT_ADOPTED, /* it cannot be written: the one before stays in force */
     AOF_IN_DOUBT, /* it is in force, but a loss of power may bring back the one before: what either
-                        names must stay, and nobody may rely on what only the new one names */
+                     names must stay, and nobody may rely on what only the new one names */
     AOF_ADOPTED
 };
 
 /* Writes `next` and puts it in force; takes it over in any case. The log says what went wrong. */
 enum aof_adoption aof_files_adopt(struct aof_manifest *next);
 
-/* Forgets the history, and deletes its files in another thread; not while the manifest in force
- * is in doubt. */
+/* Deletes the files of the history in another thread, then forgets them; not while the manifest in
+ * force is in doubt. */
 void aof_files_drop_history(void);
 
-/* The path of a file in the folder; the caller's. */
+/* The path of a file in the folder; the caller's. Of one that is not complete yet: "manifest", or
+ * "incr", whose writer locks it (flock). */
 sds aof_files_path(const char *name);
+sds aof_files_temporary(const char *kind);
+
+/* Removes such files whose server was killed. */
+void aof_files_remove_leftovers(void);
 
 #endif

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,14 +56,6 @@ void aof_rewrite_schedule(void) {
 static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
     snprintf(name, TEMPORARY_MAX, "temp-rewriteaof-bg-%d.aof", (int)pid);
     return name;
-}
-
-/* Where changes go until a base is there. */
-static sds first_increment_path(void) {
-    sds name = sds_append_format(sds_new(SLICE("")), "temp-%s.incr", server.config.appendfilename);
-    sds path = aof_files_path(name);
-    sds_free(name);
-    return path;
 }
 
 static uint64_t size_of(const char *path) {
@@ -118,9 +111,11 @@ int aof_create_increment(void) {
     return adoption == AOF_ADOPTED ? fd : -1;
 }
 
+/* Where changes go until a base is there. */
 static int create_first_increment(void) {
-    sds path = first_increment_path();
+    sds path = aof_files_temporary("incr");
     int fd = create(path);
+    if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);
     sds_free(path);
     return fd;
 }
@@ -131,7 +126,7 @@ static int create_first_increment(void) {
  * manifest's. */
 static bool name_first_increment(struct aof_manifest *next) {
     sds path = aof_files_path(aof_manifest_add_incr(next, server.config.appendfilename)->name);
-    sds temporary = first_increment_path();
+    sds temporary = aof_files_temporary("incr");
     bool done = disk_file_rename(temporary, path);
     sds_free(temporary);
     sds_free(path);
@@ -271,7 +266,7 @@ void aof_rewrite_cancel(void) {
         unlink(temporary_name(temporary, pid));
     }
     if (aof()->state == AOF_STARTING) {
-        sds path = first_increment_path();
+        sds path = aof_files_temporary("incr");
         unlink(path);
         sds_free(path);
     }

@@ -30,7 +30,7 @@ foreach {what rules text} {
     "half of the bytes, which cannot be taken back"
         {{write ENOSPC,after=ROOM *.incr.aof} {truncate EIO *.incr.aof}} "No space left on device"
 } {
-    check "write: $what: changes are refused until it is over, and none is lost" {
+    check_in 2 "write: $what: changes are refused until it is over, and none is lost" {
         with_aof {} {
             r SET a 1
             wait_written
@@ -51,7 +51,7 @@ foreach {what rules text} {
     } {1 2 (nil) 4}
 }
 
-check "write: nobody hears of a change that is not written, with appendfsync always" {
+check_in 2 "write: nobody hears of a change that is not written, with appendfsync always" {
     with_aof {appendfsync always} {
         r SET a 1
         set clients {}
@@ -71,7 +71,7 @@ check "write: nobody hears of a change that is not written, with appendfsync alw
 } {1 1 (nil)}
 
 foreach policy {everysec always} {
-    check "fsync that fails: changes are refused until all is rewritten (appendfsync $policy)" {
+    check_in 2 "fsync that fails: changes are refused until all is rewritten (appendfsync $policy)" {
         with_aof [list appendfsync $policy] {
             r SET a 1
             set client [client_open]
@@ -97,7 +97,7 @@ foreach policy {everysec always} {
     } {1 2 (nil) 4}
 }
 
-check "fsync that is slow does not hold anybody up for two seconds, and is counted after them" {
+check_in 2 "fsync that is slow does not hold anybody up for two seconds, and is counted after them" {
     with_aof {} {
         r SET a 1
         faults {sync sleep=4500 *.incr.aof}
@@ -117,7 +117,7 @@ check "fsync that is slow does not hold anybody up for two seconds, and is count
     }
 } {2 3}
 
-check "replies wait for fsync with appendfsync always, and one serves all who wait" {
+check_in 2 "replies wait for fsync with appendfsync always, and one serves all who wait" {
     with_aof {appendfsync always} {
         set clients {}
         for {set i 0} {$i < 10} {incr i} {
@@ -138,7 +138,7 @@ check "replies wait for fsync with appendfsync always, and one serves all who wa
     }
 }
 
-check "no fsync while a child writes, with no-appendfsync-on-rewrite" {
+check_in 2 "no fsync while a child writes, with no-appendfsync-on-rewrite" {
     with_aof {appendfsync always no-appendfsync-on-rewrite yes rdb-key-save-delay 500000} {
         r MSET a 1 b 2 c 3
         faults {sync sleep=3000 *.incr.aof}
@@ -158,7 +158,7 @@ foreach {what rule} {
     "write of the manifest" {write ENOSPC *.manifest}
     "rename of the manifest" {rename EIO *.manifest}
 } {
-    check "a rewrite that fails loses nothing and can be made again: $what" {
+    check_in 2 "a rewrite that fails loses nothing and can be made again: $what" {
         with_aof {} {
             r RPUSH l 1 2 3
             faults $rule
@@ -181,7 +181,7 @@ foreach {what rule} {
     } {1 2 3 4 5}
 }
 
-check "a first rewrite that fails is tried again, and the server can be used meanwhile" {
+check_in 2 "a first rewrite that fails is tried again, and the server can be used meanwhile" {
     with_faulty_server {} {
         r SET a 1
         with_faults {{write ENOSPC temp-rewriteaof*}} {
@@ -200,7 +200,7 @@ check "a first rewrite that fails is tried again, and the server can be used mea
     }
 } {1 2 3}
 
-check "a rewrite whose server is killed ends with it, and the next start removes what it left" {
+check_in 2 "a rewrite whose server is killed ends with it, and the next start removes what it left" {
     with_aof {rdb-key-save-delay 200000} {
         r MSET a 1 b 2 c 3 d 4 e 5 f 6
         r BGREWRITEAOF
@@ -214,7 +214,7 @@ check "a rewrite whose server is killed ends with it, and the next start removes
     }
 } {1 6}
 
-check "rewrites that fail again and again are put off" {
+check_in 2 "rewrites that fail again and again are put off" {
     with_aof {} {
         faults {fork EAGAIN *}
         foreach _ {1 2 3} {

@@ -140,24 +140,9 @@ check_in 2 "a temporary file that cannot be removed is no more than that" {
 
 # --- Every call, one by one
 
-# Runs the script with the first, second … call on any file meeting `action`, until there are no more of them. After
-# each of them the script `after` runs. Returns how many calls there were.
-proc for_each_call {action script after} {
-    for {set i 1} {1} {incr i} {
-        set before [llength [fault_hits]]
-        faults "any $action,nth=$i *"
-        catch {uplevel 1 $script}
-        faults
-        if {[llength [fault_hits]] == $before} {
-            return [expr {$i - 1}]
-        }
-        uplevel 1 $after
-    }
-}
-
 check_in 2 "whatever call of SAVE fails, the next one succeeds" {
     with_data {} {
-        set calls [for_each_call EIO {r SAVE} {
+        set calls [for_each_call EIO,nth {r SAVE} {
             assert_equal [leftovers] {}
             assert_equal [r SAVE] OK
         }]
@@ -169,7 +154,7 @@ foreach {command script} {SAVE {r SAVE} BGSAVE {r BGSAVE; wait_saved}} {
     check_in 2 "a crash before whatever call of $command leaves the old file or the new one" {
         with_data {} {
             set counts {}
-            set calls [for_each_call crash $script {
+            set calls [for_each_call crash,nth $script {
                 assert_equal [lindex [$::current_server wait_exit] 1] SIGKILL
                 $::current_server launch_with {}
                 set ::default_client ""
@@ -227,7 +212,7 @@ foreach {what rule reason} {
         }
     } 3000
 }
-check_in 2 "a save point tries to fork again" {
+check_soak "a save point tries to fork again" {
     with_faulty_server {save {1 1}} {
         with_faults {{fork EAGAIN *}} {
             r SET key value

@@ -71,10 +71,11 @@ proc break_file {server bytes} {
     close $file
 }
 
-# Rewrites the file, and waits until that is done.
+# Rewrites the file, and waits until that is done and what it replaced is gone.
 proc rewrite_aof {} {
     assert_equal [r BGREWRITEAOF] "Background append only file rewriting started"
     wait_rewritten
+    wait_until {![string match "* type h*" [manifest]]}
 }
 
 proc wait_rewritten {} {

@@ -4,6 +4,10 @@
 #   with_faults {rule …} body                       the rules hold for the body; throws when none did anything
 #   faults rule …                                   they hold from now on; `faults` alone ends them
 #   fault_hits ?glob?                               what rules did so far: lines "call action path"
+#   for_each_call action script after               runs the script with the rule "any ACTION=K *" for K = 1, 2 …, each
+#                                                   time followed by `after`, until there is no K-th call; returns
+#                                                   how many there were. The action is crash,nth or EIO,from, say
+#   check_soak name body ?expected?                 check_in 2, but only in long runs (PACKLIST_SOAK)
 #   data_file name                                  the path of a file in the folder of data
 #   leftovers                                       names in the folder of data that only work in progress may have
 #
@@ -79,6 +83,25 @@ proc with_faults {rules body} {
         error "no call was hit by: [join $rules {; }]"
     }
     return $result
+}
+
+proc for_each_call {action script after} {
+    for {set i 1} {1} {incr i} {
+        set before [llength [fault_hits]]
+        faults "any $action=$i *"
+        catch {uplevel 1 $script}
+        faults
+        if {[llength [fault_hits]] == $before} {
+            return [expr {$i - 1}]
+        }
+        uplevel 1 $after
+    }
+}
+
+proc check_soak {args} {
+    if {[info exists ::env(PACKLIST_SOAK)]} {
+        uplevel 1 [list check_in 2 {*}$args]
+    }
 }
 
 proc data_file {name} {
