@@ -200,7 +200,7 @@ static void on_child_signal(int signum, void *arg) {
     close_end(child()->report_fd);
     struct child_end end = {
         .pid = child()->pid,
-        .ok = WIFEXITED(status) && WEXITSTATUS(status) == 0,
+        .ok = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !child()->was_killed,
         .was_killed = child()->was_killed,
         .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
         .seconds = (clock_wall_ms() - child()->begin_ms) / 1000,

@@ -19,8 +19,8 @@ enum child_purpose { CHILD_NONE, CHILD_RDB, CHILD_AOF };
 /* How a child ended. */
 struct child_end {
     pid_t pid;
-    bool ok;         /* run() returned true */
-    bool was_killed; /* by child_kill */
+    bool ok;         /* run() returned true, and it was not killed: what it wrote may be used */
+    bool was_killed; /* by child_kill, be it that it had ended just before */
     int signal;      /* that it died of, or 0 */
     int64_t seconds; /* it ran */
     size_t cow_size; /* bytes of its own, the last that it reported */

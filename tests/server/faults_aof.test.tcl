@@ -157,6 +157,11 @@ foreach {what rule} {
     "rename of the base" {rename EIO *.base.*}
     "write of the manifest" {write ENOSPC *.manifest}
     "rename of the manifest" {rename EIO *.manifest}
+    "fsync of the manifest" {sync EIO *.manifest}
+    "open of the manifest" {open EROFS *.manifest}
+    "open of the increment" {open EROFS *.2.incr.aof}
+    "fsync of the folder" {sync EIO appendonlydir}
+    "fsync of the folder, for the manifest with the base" {sync EIO,nth=3 appendonlydir}
 } {
     check_in 2 "a rewrite that fails loses nothing and can be made again: $what" {
         with_aof {} {
@@ -180,6 +185,41 @@ foreach {what rule} {
         }
     } {1 2 3 4 5}
 }
+
+check_in 2 "what a child has written is not used when the increment that should follow it cannot be had" {
+    with_aof {} {
+        r RPUSH l 1 2 3
+        with_faults {{open sleep=500 *.incr.aof} {rename EIO *.manifest}} {
+            error_of {r BGREWRITEAOF}
+            wait_rewritten
+        }
+        assert_equal [info_field aof_last_bgrewrite_status] err
+        r RPUSH l 4
+        wait_written
+        server_again crash
+        r LRANGE l 0 -1
+    }
+} {1 2 3 4}
+
+check_in 2 "an increment may be cut where only empty ones follow" {
+    with_aof {} {
+        r SET a 1
+        r SET b 2
+        wait_written
+        with_faults {{sync EIO appendonlydir}} {
+            error_of {r BGREWRITEAOF}
+        }
+        $::current_server kill
+        set files [aof_files $::current_server *.incr.aof]
+        assert_equal [lmap file $files {expr {[file size $file] > 0}}] {1 0}
+        set file [open [lindex $files 0] r+]
+        chan truncate $file [expr {[file size [lindex $files 0]] - 3}]
+        close $file
+        $::current_server launch_with {}
+        set ::default_client ""
+        r MGET a b
+    }
+} {1 (nil)}
 
 check_in 2 "a first rewrite that fails is tried again, and the server can be used meanwhile" {
     with_faulty_server {} {
