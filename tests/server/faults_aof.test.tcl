@@ -189,7 +189,7 @@ foreach {what rule} {
 check_in 2 "what a child has written is not used when the increment that should follow it cannot be had" {
     with_aof {} {
         r RPUSH l 1 2 3
-        with_faults {{open sleep=500 *.incr.aof} {rename EIO *.manifest}} {
+        with_faults {{open sleep=500 *.incr.aof} {rename EIO,nth=1 *.manifest}} {
             error_of {r BGREWRITEAOF}
             wait_rewritten
         }
