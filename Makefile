@@ -46,16 +46,18 @@ objects := $(patsubst %.c,$(B)/%.o,$(wildcard src/*/*.c))
 unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
 unit_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c))
 client_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/clients/*_test.c))
+faults := $(B)/tests/faults/faults.so
 fuzz_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_fuzz.c,$(wildcard tests/fuzz/*.c)))
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 benchmarks := $(patsubst %.c,$(B)/%,$(wildcard utils/bench/*.c))
 
-.PHONY: all run test soak lint fuzz bench readme unit clients fuzzers benchmarks objects install clean
+.PHONY: all run test soak lint fuzz bench readme unit clients faults fuzzers benchmarks objects install clean
 .DELETE_ON_ERROR .SECONDARY:
 all: $(SERVER) $(B)/packlist-check
 objects: $(objects)
 unit: $(unit_tests)
 clients: $(client_tests)
+faults: $(faults)
 fuzzers: $(fuzzers)
 benchmarks: $(benchmarks)
 
@@ -80,6 +82,11 @@ $(B)/tests/%.o: tests/%.c Makefile
 $(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
 	$(call say,link)$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -o $@
 
+# Loaded before the server, it needs no sanitizer and gets none.
+$(faults): tests/faults/faults.c Makefile
+	@mkdir -p $(@D)
+	$(call say,cc)$(CC) -std=gnu17 -O2 -g -Wall -Wextra -Werror $(CFLAGS) -fPIC -shared $< -o $@
+
 $(client_tests): %: %.o
 	$(call say,link)$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
 
@@ -100,7 +107,7 @@ run:
 	@exec $(SERVER) redis.conf
 test:
 	@deps/install build test
-	@$(MAKE) all unit clients
+	@$(MAKE) all unit clients faults
 	@$(MAKE) TINY=1 unit
 	@$(MAKE) $(fuzz_build) fuzzers
 	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(SOAK) $(ONLY)

@@ -130,16 +130,18 @@ static uint64_t size_of(const char *path) {
     return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : 0;
 }
 
-/* Bytes of all files but history, which is not loaded; *last gets the index of the last one. */
+/* Bytes of all files but history, which is not loaded; *last gets the index of the last one that is
+ * not empty. */
 static uint64_t size_of_files(const char *path, const struct aof_manifest *manifest, size_t *last) {
     uint64_t total = 0;
     *last = 0;
     for (size_t i = 0; i < manifest->count; i++) {
         if (manifest->files[i].type == AOF_FILE_HISTORY) continue;
         sds file = path_beside(path, manifest->files[i].name);
-        total += size_of(file);
+        uint64_t size = size_of(file);
         sds_free(file);
-        *last = i;
+        if (size > 0) *last = i;
+        total += size;
     }
     return total;
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
+#include "durability/disk_file.h"
 #include "net/pool.h"
 #include "server/slow.h"
 
@@ -295,23 +296,20 @@ void aof_detach(void) {
 /* Opens the last increment, behind what is there; a new one if there is none. */
 static int open_increment(uint64_t *size) {
     const struct aof_file *file = aof_manifest_last(&aof()->manifest);
-    if (file == NULL) {
-        struct aof_manifest next;
-        aof_manifest_copy(&next, &aof()->manifest);
-        aof_manifest_add_incr(&next, server.config.appendfilename);
-        if (!aof_files_adopt(&next)) return -1;
-        file = aof_manifest_last(&aof()->manifest);
-    }
+    *size = 0;
+    if (file == NULL) return aof_create_increment();
     sds path = aof_files_path(file->name);
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0) log_warning("Can't open the append-only file %s: %s", path, strerror(errno));
     sds_free(path);
-    *size = fd < 0 ? 0 : (uint64_t)lseek(fd, 0, SEEK_END);
+    if (fd >= 0) *size = (uint64_t)lseek(fd, 0, SEEK_END);
     return fd;
 }
 
 void aof_init(void) {
     aof()->rewrite.last_seconds = -1;
+    disk_file_remove_leftovers("temp-rewriteaof-bg-", ".aof");
+    aof_files_remove_leftovers();
 }
 
 enum load_status aof_start(void) {
@@ -324,9 +322,9 @@ enum load_status aof_start(void) {
         log_notice("There is no append-only file yet: it begins with the data of the snapshot");
     int fd = is_new ? aof_write_first_files() : open_increment(&size);
     if (fd < 0) return LOAD_FAILED;
-    aof_files_drop_history();
     aof()->state = AOF_ON;
     aof_attach(fd, size);
+    aof_files_drop_history(); /* of a server that was killed */
     return LOAD_DONE;
 }
 

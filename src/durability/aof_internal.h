@@ -34,6 +34,11 @@ bool aof_forget_sync_error(void);
 
 void aof_rewrite_tick(void);
 
+/* Creates an increment, which the manifest knows from then on; -1 when it cannot be had, the log
+ * says why. In doubt (aof_files.h) an empty one is left, which is read behind the one that is
+ * written to. */
+int aof_create_increment(void);
+
 /* Ends the child and removes what it has written. */
 void aof_rewrite_cancel(void);
 

@@ -1,11 +1,14 @@
 #define _GNU_SOURCE /* sync_file_range */
 #include "durability/disk_file.h"
 
+#include "base/log.h"
 #include "base/sds.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { SEND_EVERY = 4 * 1024 * 1024 };
@@ -13,6 +16,7 @@ enum { SEND_EVERY = 4 * 1024 * 1024 };
 bool disk_file_create(struct disk_file *file, const char *path, bool incremental) {
     *file = (struct disk_file){.incremental = incremental};
     file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file->fd >= 0) flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system can */
     return file->fd >= 0;
 }
 
@@ -72,4 +76,28 @@ bool disk_file_sync_folder_of(const char *path) {
 
 bool disk_file_rename(const char *path, const char *other) {
     return rename(path, other) == 0 && disk_file_sync_folder_of(other);
+}
+
+bool disk_file_remove_abandoned(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return false;
+    bool removed = flock(fd, LOCK_EX | LOCK_NB) == 0 && unlink(path) == 0;
+    close(fd);
+    return removed;
+}
+
+static bool is_leftover(const char *name, const char *prefix, const char *suffix) {
+    size_t len = strlen(prefix);
+    if (strncmp(name, prefix, len) != 0 || name[len] == '0') return false;
+    size_t digits = strspn(name + len, "0123456789");
+    return digits > 0 && strcmp(name + len + digits, suffix) == 0;
+}
+
+void disk_file_remove_leftovers(const char *prefix, const char *suffix) {
+    DIR *folder = opendir(".");
+    struct dirent *item;
+    while (folder && (item = readdir(folder)))
+        if (is_leftover(item->d_name, prefix, suffix) && disk_file_remove_abandoned(item->d_name))
+            log_notice("Removed %s, which was not finished", item->d_name);
+    if (folder) closedir(folder);
 }

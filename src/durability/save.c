@@ -74,6 +74,7 @@ void save_start(void) {
     save()->last_seconds = -1;
     save()->saved_s = now_s();
     save_configure();
+    disk_file_remove_leftovers("temp-", ".rdb");
 }
 
 void save_stop(void) {

@@ -40,11 +40,6 @@ const struct aof_file *aof_manifest_last(const struct aof_manifest *manifest) {
     return last->type == AOF_FILE_INCR ? last : NULL;
 }
 
-const struct aof_file *aof_manifest_last_read(const struct aof_manifest *manifest) {
-    const struct aof_file *last = aof_manifest_last(manifest);
-    return last ? last : aof_manifest_base(manifest);
-}
-
 /* Inserts behind all files whose type does not come later. */
 static const struct aof_file *insert(struct aof_manifest *manifest, struct aof_file file) {
     if (manifest->count == manifest->capacity)

@@ -51,9 +51,6 @@ void aof_manifest_free(struct aof_manifest *manifest);
 const struct aof_file *aof_manifest_base(const struct aof_manifest *manifest);
 const struct aof_file *aof_manifest_last(const struct aof_manifest *manifest);
 
-/* The file that is read last: that increment, else the base; NULL when there is neither. */
-const struct aof_file *aof_manifest_last_read(const struct aof_manifest *manifest);
-
 /* Adds a file at its place with the given sequence number, which must be the next one of its type,
  * or, for a base, any: "<prefix>.<seq>.base.rdb" (or .aof, in which the base holds commands), or
  * "<prefix>.<seq>.incr.aof". A base that was there becomes history. */

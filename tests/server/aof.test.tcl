@@ -308,9 +308,9 @@ foreach {what lines files ends} {
     "a base before lost history"   {base 1 b old 9 h}        {base cut}                           whole
     "an increment before history"  {base 1 b incr 1 i old 9 h} {base whole incr cut old {}}       whole
     "the last increment"           {base 1 b a 1 i b 2 i}    {base whole a whole b cut}           whole
-    "a base before an empty increment" {base 1 b a 1 i}      {base cut a {}}                      damaged
+    "a base before an empty increment" {base 1 b a 1 i}      {base cut a {}}                      whole
     "a base before an increment"   {base 1 b a 1 i}          {base cut a whole}                   damaged
-    "an increment before an empty one" {base 1 b a 1 i b 2 i} {base whole a cut b {}}             damaged
+    "an increment before an empty one" {base 1 b a 1 i b 2 i} {base whole a cut b {}}             whole
 } {
     check "what may be cut off: $what" {
         with_aof {} {
