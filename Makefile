@@ -31,7 +31,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 compile = -std=gnu17 -O2 -g -Wall -Wextra -Werror -Isrc $(if $(TINY),-DTINY_LIMITS) $(CFLAGS)
-libraries = -luv -llzf -lxxhash -lcrypto -lm -lpthread
+libraries = -luv -lxxhash -lcrypto -lm -lpthread
 ifdef SANITIZE
 compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC
 link = -fsanitize=$(filter-out fuzzer-no-link,$(SANITIZE))
@@ -80,7 +80,7 @@ $(B)/tests/%.o: tests/%.c Makefile
 	$(call say,cc)$(CC) $(compile) -Itests -MMD -MP -c $< -o $@
 
 $(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
-	$(call say,link)$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -o $@
+	$(call say,link)$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -llzf -o $@
 
 # Loaded before the server, it needs no sanitizer and gets none.
 $(faults): tests/faults/faults.c Makefile
@@ -91,7 +91,7 @@ $(client_tests): %: %.o
 	$(call say,link)$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
 
 $(fuzzers): %: %.o $(fuzz_helpers) $(B)/libpacklist.a
-	$(call say,link)$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -o $@
+	$(call say,link)$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -llzf -o $@
 
 $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 	@mkdir -p $(@D)

@@ -21,13 +21,17 @@ bool disk_file_create(struct disk_file *file, const char *path, bool incremental
 }
 
 /* The disk begins with the new stretch; the one before it should be done by now, and is waited for,
- * so that no more than two are on their way. A file system that cannot do it writes at the end. */
+ * so that no more than two are on their way. Its pages are given back, or a large file would push
+ * out of memory what others want there. A file system that cannot do it writes at the end. */
 static void send_on(struct disk_file *file) {
     uint64_t len = file->written - file->sent;
     sync_file_range(file->fd, (off_t)file->sent, (off_t)len, SYNC_FILE_RANGE_WRITE);
-    if (file->sent >= SEND_EVERY)
-        sync_file_range(file->fd, (off_t)(file->sent - SEND_EVERY), SEND_EVERY,
-                        SYNC_FILE_RANGE_WAIT_BEFORE);
+    if (file->sent > file->dropped) {
+        off_t at = (off_t)file->dropped, before = (off_t)(file->sent - file->dropped);
+        sync_file_range(file->fd, at, before, SYNC_FILE_RANGE_WAIT_BEFORE);
+        posix_fadvise(file->fd, at, before, POSIX_FADV_DONTNEED);
+        file->dropped = file->sent;
+    }
     file->sent = file->written;
 }
 

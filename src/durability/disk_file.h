@@ -12,7 +12,8 @@ struct disk_file {
     int fd;
     bool incremental; /* sent to the disk every few megabytes */
     uint64_t written;
-    uint64_t sent; /* bytes that the disk was told to write */
+    uint64_t sent;    /* bytes that the disk was told to write */
+    uint64_t dropped; /* bytes of which the pages were given back */
 };
 
 /* Creates the file, or empties the one that is there, and locks it (flock) until it is closed, so
