@@ -19,13 +19,17 @@ static void flush(int database, bool async) {
     struct keyspace *keyspace = server.keyspaces[database];
     watch_touch_database(&server.watches, database, keyspace, NULL, server.now_ms);
     server.dirty += keyspace_count(keyspace);
-    if (!async) {
+    bool unsaved = keyspace_walk_of(keyspace);
+    if (!async && !unsaved) {
         keyspace_clear(keyspace);
         return;
     }
     struct keyspace *old = keyspace_new(value_free);
     keyspace_swap(keyspace, old);
-    lazyfree_keyspace(old);
+    if (unsaved)
+        slices_adopt(old);
+    else
+        lazyfree_keyspace(old);
 }
 
 void flushdb_command(struct call *call) {

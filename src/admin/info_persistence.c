@@ -10,6 +10,10 @@ static sds append_child(sds out) {
     struct child *child = &server.durability.child;
     child_tick();
     bool runs = child->pid;
+    const struct slices *slices = &server.durability.slices;
+    if (slices->running)
+        return sds_append_format(out, "current_save_keys_processed:%llu\r\ncurrent_save_keys_total:%llu\r\n",
+                                 (figure)slices->keys_done, (figure)slices->keys_total);
     double percent = 0;
     if (runs && child->keys_total)
         percent = 100.0 * (double)child->keys_done / (double)child->keys_total;

@@ -30,7 +30,7 @@ uint64_t save_changes(void) {
 }
 
 bool save_is_running(void) {
-    return server.durability.child.purpose == CHILD_RDB;
+    return server.durability.child.purpose == CHILD_RDB || slices_is_running();
 }
 
 /* --- Configuration --- */
@@ -146,11 +146,34 @@ static void child_ended(const struct child_end *end) {
     update_refusal();
 }
 
+static void slices_ended(const struct slices_end *end) {
+    if (end->ok) {
+        log_notice("Background saving terminated with success");
+        note_saved(save()->begun_dirty);
+    } else if (!end->was_stopped) {
+        save()->failed = true;
+    }
+    save()->last_seconds = end->seconds;
+    save()->last_cow_size = end->memory_peak;
+    update_refusal();
+}
+
+static bool begin_slices(void) {
+    char temporary[TEMPORARY_MAX];
+    if (slices_begin(temporary_name(temporary, getpid()), server.config.dbfilename, slices_ended))
+        return true;
+    log_warning("Can't save in slices: %s", strerror(errno));
+    save()->failed = true;
+    update_refusal();
+    return false;
+}
+
 bool save_begin(void) {
     save()->begun_dirty = server.dirty;
     save()->begun_s = now_s();
     save()->saves++;
     save()->scheduled = false;
+    if (server.config.rdb_save_in_slices) return begin_slices();
     if (!child_start(CHILD_RDB, run_child, NULL, child_ended)) {
         int error = errno;
         log_warning("Can't save in background: fork: %s", strerror(error));
@@ -179,7 +202,7 @@ static const struct save_point *due_point(void) {
 }
 
 void save_tick(void) {
-    if (server.durability.child.pid) return;
+    if (server.durability.child.pid || slices_is_running()) return;
     if (save()->failed && now_s() - save()->begun_s <= RETRY_AFTER_S) return;
     const struct save_point *point = due_point();
     if (point)
@@ -189,6 +212,8 @@ void save_tick(void) {
 }
 
 static void end_child(void) {
+    slices_stop();
+    if (!server.durability.child.pid) return;
     char temporary[TEMPORARY_MAX];
     pid_t pid = server.durability.child.pid;
     child_kill(CHILD_RDB);

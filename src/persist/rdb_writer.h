@@ -16,6 +16,10 @@
 struct rdb_sink {
     bool (*write)(void *arg, const void *bytes, size_t len);
     void *arg;
+    /* NULL, or who takes a text that is worth packing, to write it by rdb_write_string (count 0), or
+     * by rdb_write_listpack (a body of `count` elements), elsewhere; in the order of all that is
+     * written. */
+    bool (*defer)(void *arg, struct slice text, size_t count);
 };
 
 #ifdef TINY_LIMITS

@@ -52,6 +52,7 @@ static bool before_poll(void *arg) {
     (void)arg;
     bool more = expire_step();
     more |= evict_step();
+    more |= slices_step();
     session_resume_all();
     if (server.config.maxmemory_clients) evict_clients();
     aof_flush();

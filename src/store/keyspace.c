@@ -13,6 +13,8 @@ struct keyspace {
     hashtable_slot *memo_slot;  /* of the key that was looked up last and found */
     uint64_t memo_hash;
     void (*free_entry)(struct entry *entry);
+    struct keyspace_walk *walk; /* that has not seen all entries yet, or NULL nearly always */
+    uint8_t epoch;              /* of entries that it has seen, and of all when there is none */
 };
 
 static struct slice item_key(const void *item) {
@@ -60,6 +62,8 @@ void keyspace_swap(struct keyspace *a, struct keyspace *b) {
     struct keyspace a_before = *a;
     *a = *b;
     *b = a_before;
+    if (a->walk) a->walk->keyspace = a;
+    if (b->walk) b->walk->keyspace = b;
 }
 
 void keyspace_clear(struct keyspace *keyspace) {
@@ -151,11 +155,30 @@ void keyref_moved(struct keyref *ref, struct entry *entry) {
         hashtable_replace(hashtable_find_item(ref->keyspace->expiring, ref->entry, ref->hash),
                           entry);
     ref->entry = entry;
+    entry_set_epoch(entry, ref->keyspace->epoch);
     hashtable_replace(ref->slot, entry);
+}
+
+static void see(struct keyspace_walk *walk, struct entry *entry) {
+    entry_set_epoch(entry, walk->keyspace->epoch);
+    walk->visit(walk, entry);
+}
+
+static inline bool is_unseen(const struct keyref *ref) {
+    return ref->keyspace->walk && entry_epoch(ref->entry) != ref->keyspace->epoch;
+}
+
+void keyspace_before_change(struct keyref *ref) {
+    if (is_unseen(ref)) see(ref->keyspace->walk, ref->entry);
+}
+
+bool keyref_was_seen(const struct keyref *ref) {
+    return !is_unseen(ref);
 }
 
 void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size) {
     struct hashtable *expiring = ref->keyspace->expiring;
+    keyspace_before_change(ref);
     bool had = entry_expiry(ref->entry) >= 0, has = expiry_ms >= 0;
     if (had && !has) hashtable_delete(expiring, expiring_slot(ref, ref->entry), ref->hash);
     ref->entry = entry_set_expiry(ref->entry, expiry_ms, value_size);
@@ -167,6 +190,7 @@ void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_siz
 void keyspace_add(struct keyref *ref, struct entry *entry) {
     struct keyspace *keyspace = ref->keyspace;
     ref->entry = entry;
+    entry_set_epoch(entry, keyspace->epoch);
     ref->slot = hashtable_insert(keyspace->table, entry, ref->hash);
     keyspace->memo_slot = ref->slot;
     keyspace->memo_hash = ref->hash;
@@ -175,6 +199,7 @@ void keyspace_add(struct keyref *ref, struct entry *entry) {
 
 struct entry *keyspace_take(struct keyref *ref) {
     struct entry *entry = ref->entry;
+    keyspace_before_change(ref);
     ref->keyspace->memo_slot = NULL;
     if (entry_expiry(entry) >= 0)
         hashtable_delete(ref->keyspace->expiring, expiring_slot(ref, entry), ref->hash);
@@ -224,6 +249,32 @@ uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
                                 void (*visit)(struct entry *entry, void *arg), void *arg) {
     struct scan_visit scan = {visit, arg};
     return hashtable_scan(keyspace->expiring, cursor, visit_item, &scan);
+}
+
+void keyspace_walk_start(struct keyspace_walk *walk, struct keyspace *keyspace) {
+    walk->keyspace = keyspace;
+    walk->cursor = 0;
+    keyspace->walk = walk;
+    keyspace->epoch ^= ENTRY_EPOCH;
+}
+
+static void see_if_unseen(struct entry *entry, void *arg) {
+    struct keyspace_walk *walk = arg;
+    if (!walk->paused && entry_epoch(entry) != walk->keyspace->epoch) see(walk, entry);
+}
+
+bool keyspace_walk_step(struct keyspace_walk *walk) {
+    walk->paused = false;
+    uint64_t next = keyspace_scan(walk->keyspace, walk->cursor, see_if_unseen, walk);
+    if (walk->paused) return true;
+    walk->cursor = next;
+    if (next) return true;
+    walk->keyspace->walk = NULL;
+    return false;
+}
+
+struct keyspace_walk *keyspace_walk_of(const struct keyspace *keyspace) {
+    return keyspace->walk;
 }
 
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace) {
