@@ -37,7 +37,11 @@ struct quicklist {
     struct quicklist_tree tree;
     struct quicklist_limits limits;
     bool mixed;
+    struct quicklist_frozen *frozen; /* as it was, or NULL (quicklist_frozen.h) */
 };
+
+/* The list is freed, its nodes first. */
+void quicklist_frozen_list_gone(struct quicklist_frozen *frozen);
 
 /* Elements of one node: as many as fit in 64 KB. */
 enum { QUICKLIST_NODE_COUNT_MAX = 32768 };

@@ -1,15 +1,19 @@
+#define _GNU_SOURCE /* SCHED_BATCH, SCHED_IDLE, gettid */
 #include "durability/slices.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "durability/snapshot.h"
+#include "ds/quicklist_frozen.h"
+#include "persist/rdb_list.h"
 #include "net/pool.h"
 #include "persist/rdb_file.h"
 #include "server/lazyfree.h"
 #include "server/server.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -17,10 +21,11 @@ enum {
     CHUNK_SIZE = 256 * 1024,
     FLIGHT_MAX = 4 * 1024 * 1024,
     SPARES_MAX = 16,
+    LISTS_PER_CHUNK = 4,
     LOOK_EVERY = 16 * 1024 /* bytes that are written between two looks at the time */
 };
 
-enum { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK };
+enum { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_LIST };
 
 struct piece {
     uint64_t len;
@@ -28,10 +33,16 @@ struct piece {
     uint32_t count;
 };
 
+struct slices_list {
+    struct slices_list *next;
+    struct quicklist_frozen *frozen;
+};
+
 struct slices_chunk {
     struct slices_chunk *next;
     size_t capacity; /* of bytes */
     size_t used;
+    struct slices_list *lists;
     size_t literal; /* where the header of a literal stands that can be continued, or SIZE_MAX */
     uint8_t bytes[];
 };
@@ -48,7 +59,11 @@ static void write_chunk(struct slices *s, const struct slices_chunk *chunk) {
     while (at < end) {
         memcpy(&piece, at, sizeof(piece));
         at += sizeof(piece);
-        if (piece.kind == PIECE_LITERAL)
+        if (piece.kind == PIECE_LIST) {
+            struct quicklist_frozen *frozen;
+            memcpy(&frozen, at, sizeof(frozen));
+            rdb_write_frozen_list(&s->out, frozen);
+        } else if (piece.kind == PIECE_LITERAL)
             rdb_write_bytes(&s->out, at, piece.len);
         else if (piece.kind == PIECE_STRING)
             rdb_write_string(&s->out, slice_make(at, piece.len));
@@ -58,11 +73,33 @@ static void write_chunk(struct slices *s, const struct slices_chunk *chunk) {
     }
 }
 
+/* The thread takes only time that nobody else wants, until the loop has to wait for it. (Prototype: in
+ * the pool's thread, which goes back to SCHED_BATCH with its next piece of work if it may: needs a
+ * thread of its own.) */
+static void be_idle(struct slices *s) {
+    sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+    __atomic_store_n(&s->tid, gettid(), __ATOMIC_RELEASE);
+}
+
+static void be_back(struct slices *s) {
+    __atomic_store_n(&s->tid, 0, __ATOMIC_RELEASE);
+    sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0});
+}
+
+static void hurry(struct slices *s) {
+    int tid = __atomic_load_n(&s->tid, __ATOMIC_ACQUIRE);
+    if (tid == 0) return;
+    sched_setscheduler(tid, SCHED_BATCH, &(struct sched_param){0});
+    __atomic_store_n(&s->tid, 0, __ATOMIC_RELEASE);
+}
+
 static void work(void *arg) {
     struct slices *s = arg;
+    be_idle(s);
     for (const struct slices_chunk *chunk = s->sent; chunk && !s->stopped; chunk = chunk->next)
         write_chunk(s, chunk);
     if (s->out.error) s->error = s->out.error;
+    be_back(s);
 }
 
 static void work_at_end(void *arg) {
@@ -91,12 +128,26 @@ static struct slices_chunk *new_chunk(struct slices *s, size_t room) {
         if (s->memory > s->memory_peak) s->memory_peak = s->memory;
     }
     chunk->next = NULL;
+    chunk->lists = NULL;
     chunk->used = 0;
     chunk->literal = SIZE_MAX;
     return chunk;
 }
 
+static void thaw(struct slices *s, struct slices_chunk *chunk) {
+    for (struct slices_list *list = chunk->lists, *next; list; list = next) {
+        next = list->next;
+        uint64_t begin = clock_ticks();
+        s->left_bytes += quicklist_thaw(list->frozen);
+        uint64_t ticks = clock_ticks() - begin;
+        if (ticks > s->thaw_ticks_max) s->thaw_ticks_max = ticks;
+        mem_free(list);
+    }
+    chunk->lists = NULL;
+}
+
 static void free_chunk(struct slices *s, struct slices_chunk *chunk, bool keep) {
+    thaw(s, chunk);
     if (keep && chunk->capacity == CHUNK_SIZE && s->spare_count < SPARES_MAX) {
         chunk->next = s->spare;
         s->spare = chunk;
@@ -125,6 +176,7 @@ static void queue_filling(struct slices *s) {
         s->ready_first = s->filling;
     s->ready_last = s->filling;
     s->filling = NULL;
+    s->lists_waiting = 0;
     if (!s->in_flight) send_ready(s);
 }
 
@@ -158,6 +210,19 @@ static bool take_text(void *arg, struct slice text, size_t count) {
                                 .kind = count ? PIECE_LISTPACK : PIECE_STRING,
                                 .count = (uint32_t)count},
                  text.ptr);
+    return true;
+}
+
+static bool take_list(void *arg, struct quicklist *quicklist) {
+    struct slices *s = arg;
+    struct quicklist_frozen *frozen = quicklist_freeze(quicklist);
+    append_piece(s, (struct piece){.len = sizeof(frozen), .kind = PIECE_LIST}, &frozen);
+    struct slices_list *list = mem_alloc(sizeof(*list));
+    *list = (struct slices_list){s->filling->lists, frozen};
+    s->filling->lists = list;
+    s->lists++;
+    s->frozen_bytes += quicklist_serialized_size(quicklist);
+    if (++s->lists_waiting >= LISTS_PER_CHUNK) queue_filling(s);
     return true;
 }
 
@@ -203,11 +268,9 @@ static void visit(struct keyspace_walk *walk, const struct entry *entry) {
 static bool walk_on(struct slices *s) {
     while (s->next_walk < s->walk_count) {
         struct keyspace_walk *walk = &s->walks[s->next_walk];
-        struct keyspace *keyspace = walk->keyspace;
         while (keyspace_walk_step(walk)) {
             if (clock_ticks() > s->deadline) return false;
         }
-        if (walk->adopted) lazyfree_keyspace(keyspace);
         s->next_walk++;
     }
     return true;
@@ -225,6 +288,13 @@ static void clean_up(struct slices *s) {
     rdb_writer_end(&s->out);
 }
 
+/* Not before lists in them are thawed. */
+static void free_adopted(struct slices *s) {
+    if (s->walking) return; /* TODO: in walks_over, when it was given up */
+    for (int i = 0; i < s->walk_count; i++)
+        if (s->walks[i].adopted) lazyfree_keyspace(s->walks[i].keyspace);
+}
+
 static void conclude(void *arg) {
     struct slices *s = arg;
     struct slices_end end = {.ok = !s->error,
@@ -234,13 +304,15 @@ static void conclude(void *arg) {
     if (s->error && !s->stopped)
         log_warning("Write error while saving in slices: %s", strerror(s->error));
     log_notice("Sliced: %lld ms, %llu slices, %.0f ms in the loop, longest %.0f us; %llu of %llu keys "
-               "saved before a change, longest %.0f us; buffers %zu KB",
+               "saved before a change, longest %.0f us; buffers %zu KB; %llu lists frozen, %zu KB left by them, longest thaw %.0f us",
                (long long)(clock_wall_ms() - s->begin_ms), (unsigned long long)s->slices,
                (double)clock_ticks_to_us(s->slice_ticks) / 1000,
                (double)clock_ticks_to_us(s->slice_ticks_max), (unsigned long long)s->keys_early,
                (unsigned long long)s->keys_done, (double)clock_ticks_to_us(s->early_ticks_max),
-               s->memory_peak >> 10);
+               s->memory_peak >> 10, (unsigned long long)s->lists, s->left_bytes >> 10,
+               (double)clock_ticks_to_us(s->thaw_ticks_max));
     clean_up(s);
+    free_adopted(s);
     s->finishing = false;
     s->running = s->walking; /* a walk that was given up goes on in silence */
     s->ended(&end);
@@ -285,8 +357,8 @@ bool slices_begin(const char *temporary, const char *name,
         return false;
     s->running = s->walking = true;
     bool packs = server.config.rdbcompression;
-    rdb_writer_start(&s->writer, (struct rdb_sink){take_literal, s, take_text}, packs, false);
-    rdb_writer_start(&s->out, (struct rdb_sink){disk_file_write, &s->file, NULL}, packs,
+    rdb_writer_start(&s->writer, (struct rdb_sink){take_literal, s, take_text, take_list}, packs, false);
+    rdb_writer_start(&s->out, (struct rdb_sink){disk_file_write, &s->file, NULL, NULL}, packs,
                      server.config.rdbchecksum);
     rdb_write_header(&s->writer, &(struct rdb_facts){.server_version = PACKLIST_REDIS_VERSION,
                                                      .created_s = clock_wall_ms() / 1000,
@@ -305,7 +377,10 @@ bool slices_begin(const char *temporary, const char *name,
 static void walks_over(struct slices *s) {
     s->walking = false;
     if (s->stopped) {
-        if (!s->in_flight && !s->finishing && !s->writer.buffer) s->running = false;
+        if (!s->in_flight && !s->finishing && !s->writer.buffer) {
+            s->running = false;
+            free_adopted(s);
+        }
         return;
     }
     rdb_writer_flush(&s->writer);
@@ -330,6 +405,7 @@ bool slices_step(void) {
     if (!s->walking) return false;
     uint64_t now = clock_ticks();
     if (is_throttled(s)) {
+        hurry(s);
         s->turn_end = now;
         return false; /* the thread's end wakes the loop up */
     }

@@ -32,6 +32,7 @@ struct slices {
     bool stopped;            /* nothing is written any more; the walks are only brought to their end */
     bool walking;            /* some walk is not over */
     bool finishing;          /* the thread closes the file */
+    int tid; /* of the thread, while it works and takes only idle time; atomic */
     bool in_flight;          /* the thread works on `sent` */
     int database;            /* whose keys come last in the file, or -1 */
     uint64_t databases_begun[4]; /* bits; TODO more than 256 databases */
@@ -50,6 +51,9 @@ struct slices {
     int error;
     char temporary[32];
     char name[256];
+    uint64_t lists, frozen_bytes, thaw_ticks_max; /* lists that were frozen */
+    unsigned lists_waiting; /* in the chunk that is being filled */
+    size_t left_bytes;
     uint64_t keys_done, keys_early, keys_total;
     uint64_t slices, slice_ticks, slice_ticks_max, early_ticks_max;
     uint64_t turn_end; /* clock_ticks when the last slice ended */

@@ -127,7 +127,26 @@ static void visit_nodes(struct list_writer *list, const struct entry *entry) {
     visit_node(&node, list);
 }
 
+void rdb_write_frozen_list(struct rdb_writer *writer, const struct quicklist_frozen *frozen) {
+    struct list_writer list = {.out = NULL};
+    quicklist_frozen_visit(frozen, visit_node, &list);
+    rdb_write_length(writer, list.nodes);
+    list.out = writer;
+    quicklist_frozen_visit(frozen, visit_node, &list);
+}
+
+enum { LONG_LIST = 64 * 1024 };
+
+static bool defer(struct rdb_writer *writer, const struct entry *entry) {
+    const struct quicklist *list = list_quicklist(entry);
+    if (!writer->sink.defer_list || !list || quicklist_serialized_size(list) < LONG_LIST)
+        return false;
+    if (rdb_writer_flush(writer)) writer->sink.defer_list(writer->sink.arg, (struct quicklist *)list);
+    return true;
+}
+
 void rdb_write_list(struct rdb_writer *writer, const struct entry *entry) {
+    if (defer(writer, entry)) return;
     struct list_writer list = {.out = NULL};
     visit_nodes(&list, entry);
     rdb_write_length(writer, list.nodes);

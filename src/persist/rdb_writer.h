@@ -13,6 +13,8 @@
 
 /* Where the bytes go. `write` takes all `len` (> 0) bytes, or returns false with errno set. It gets
  * pieces of up to RDB_WRITER_BUFFER bytes, or longer ones where a single string is. */
+struct quicklist;
+
 struct rdb_sink {
     bool (*write)(void *arg, const void *bytes, size_t len);
     void *arg;
@@ -20,6 +22,8 @@ struct rdb_sink {
      * by rdb_write_listpack (a body of `count` elements), elsewhere; in the order of all that is
      * written. */
     bool (*defer)(void *arg, struct slice text, size_t count);
+    /* NULL, or who takes the value of a long list, to write it by rdb_write_frozen_list. */
+    bool (*defer_list)(void *arg, struct quicklist *list);
 };
 
 #ifdef TINY_LIMITS

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "net/pool.h"
 #include "types/value.h"
+#include "durability/slices.h"
 
 /* Freeing fewer allocations than this takes less time than handing them over. */
 #ifdef TINY_LIMITS
@@ -128,6 +129,7 @@ static void add(struct item item) {
 }
 
 void lazyfree_entry(struct entry *entry, bool in_pool) {
+    if (slices_is_running()) in_pool = false; /* prototype: a frozen list must be freed by the loop */
     if (!in_pool || value_free_effort(entry) <= EFFORT_MIN) {
         value_free(entry);
         return;

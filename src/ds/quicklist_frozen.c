@@ -1,0 +1,100 @@
+/* Nodes never change their order: so those that the list still shares at the end are a subsequence of
+ * the frozen ones, and one pass over both finds what is to be freed. */
+#include "ds/quicklist_frozen.h"
+
+#include "base/alloc.h"
+#include "ds/quicklist_internal.h"
+
+struct quicklist_frozen {
+    struct quicklist *list; /* NULL: it was freed */
+    size_t nodes;
+    size_t own_allocated;
+    struct quicklist_node node[]; /* the first and last have buffers of their own */
+};
+
+static struct quicklist_node copy_end(const struct quicklist_open *open, size_t *allocated) {
+    struct quicklist_node copy;
+    memcpy(quicklist_node_init(&copy, open->node.size, open->node.count, allocated),
+           quicklist_open_first(open), open->node.size);
+    copy.flags = open->node.flags;
+    copy.excess = open->node.excess;
+    return copy;
+}
+
+struct quicklist_frozen *quicklist_freeze(struct quicklist *list) {
+    struct quicklist_frozen *frozen =
+        mem_alloc(sizeof(*frozen) + list->nodes * sizeof(frozen->node[0]));
+    frozen->list = list;
+    frozen->nodes = list->nodes;
+    frozen->own_allocated = 0;
+    list->frozen = frozen;
+    frozen->node[0] = copy_end(&list->head, &frozen->own_allocated);
+    if (list->nodes == 1) return frozen;
+    struct quicklist_place place;
+    quicklist_place_at(list, 0, &place);
+    for (size_t i = 1; i < list->nodes - 1; i++) {
+        quicklist_place_step(list, &place, LIST_FORWARD);
+        struct quicklist_node *node = &place.tree.leaf[place.tree.slot];
+        frozen->node[i] = *node;
+        node->flags |= QUICKLIST_NODE_FROZEN;
+    }
+    frozen->node[list->nodes - 1] = copy_end(&list->tail, &frozen->own_allocated);
+    return frozen;
+}
+
+void quicklist_frozen_visit(const struct quicklist_frozen *frozen,
+                            void (*visit)(const struct quicklist_node_info *info, void *arg),
+                            void *arg) {
+    for (size_t i = 0; i < frozen->nodes; i++) {
+        const struct quicklist_node *node = &frozen->node[i];
+        bool packed = node->flags & QUICKLIST_NODE_LZF;
+        struct slice stream = packed ? quicklist_node_stream(node) : SLICE("");
+        struct quicklist_node_info info = {
+            .count = node->count,
+            .size = quicklist_node_serialized(node),
+            .allocated = quicklist_node_allocated(node),
+            .plain = node->flags & QUICKLIST_NODE_PLAIN,
+            .compressed_size = stream.len,
+            .data = packed ? (const uint8_t *)stream.ptr : node->buffer,
+            .body_size = node->size,
+        };
+        visit(&info, arg);
+    }
+}
+
+/* Frees the frozen nodes before the one with this buffer; returns that one's index. */
+static size_t free_until(struct quicklist_frozen *frozen, size_t i, const uint8_t *buffer,
+                         size_t *left) {
+    for (; i < frozen->nodes - 1 && frozen->node[i].buffer != buffer; i++) {
+        *left += quicklist_node_allocated(&frozen->node[i]);
+        size_t figure = SIZE_MAX / 2;
+        quicklist_node_free(&frozen->node[i], &figure);
+    }
+    return i;
+}
+
+size_t quicklist_thaw(struct quicklist_frozen *frozen) {
+    struct quicklist *list = frozen->list;
+    size_t i = 1, left = 0, figure = SIZE_MAX / 2;
+    if (list && list->nodes > 2) {
+        struct quicklist_place place;
+        quicklist_place_at(list, 0, &place);
+        for (size_t n = list->nodes - 2; n > 0; n--) {
+            quicklist_place_step(list, &place, LIST_FORWARD);
+            struct quicklist_node *node = &place.tree.leaf[place.tree.slot];
+            if (!(node->flags & QUICKLIST_NODE_FROZEN)) continue;
+            node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+            i = free_until(frozen, i, node->buffer, &left) + 1;
+        }
+    }
+    if (i < frozen->nodes - 1) free_until(frozen, i, NULL, &left);
+    if (list) list->frozen = NULL;
+    quicklist_node_free(&frozen->node[0], &figure);
+    if (frozen->nodes > 1) quicklist_node_free(&frozen->node[frozen->nodes - 1], &figure);
+    mem_free(frozen);
+    return left;
+}
+
+void quicklist_frozen_list_gone(struct quicklist_frozen *frozen) {
+    frozen->list = NULL;
+}
