@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -304,13 +305,13 @@ static void conclude(void *arg) {
     if (s->error && !s->stopped)
         log_warning("Write error while saving in slices: %s", strerror(s->error));
     log_notice("Sliced: %lld ms, %llu slices, %.0f ms in the loop, longest %.0f us; %llu of %llu keys "
-               "saved before a change, longest %.0f us; buffers %zu KB; %llu lists frozen, %zu KB left by them, longest thaw %.0f us",
+               "saved before a change, longest %.0f us; buffers %zu KB; %llu lists frozen, %zu KB left by them, longest thaw %.0f us; longest slice %llu us of processor",
                (long long)(clock_wall_ms() - s->begin_ms), (unsigned long long)s->slices,
                (double)clock_ticks_to_us(s->slice_ticks) / 1000,
                (double)clock_ticks_to_us(s->slice_ticks_max), (unsigned long long)s->keys_early,
                (unsigned long long)s->keys_done, (double)clock_ticks_to_us(s->early_ticks_max),
                s->memory_peak >> 10, (unsigned long long)s->lists, s->left_bytes >> 10,
-               (double)clock_ticks_to_us(s->thaw_ticks_max));
+               (double)clock_ticks_to_us(s->thaw_ticks_max), (unsigned long long)s->cpu_ns_max / 1000);
     clean_up(s);
     free_adopted(s);
     s->finishing = false;
@@ -400,6 +401,12 @@ static bool is_throttled(const struct slices *s) {
     return s->memory - s->spare_count * CHUNK_SIZE >= FLIGHT_MAX && !s->stopped;
 }
 
+static uint64_t cpu_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 bool slices_step(void) {
     struct slices *s = slices();
     if (!s->walking) return false;
@@ -410,7 +417,10 @@ bool slices_step(void) {
         return false; /* the thread's end wakes the loop up */
     }
     s->deadline = now + slice_ticks(s, now);
+    uint64_t cpu = cpu_ns();
     bool over = walk_on(s);
+    cpu = cpu_ns() - cpu;
+    if (cpu > s->cpu_ns_max) s->cpu_ns_max = cpu;
     s->deadline = 0;
     s->turn_end = clock_ticks();
     s->slices++;

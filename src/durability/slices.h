@@ -56,6 +56,7 @@ struct slices {
     size_t left_bytes;
     uint64_t keys_done, keys_early, keys_total;
     uint64_t slices, slice_ticks, slice_ticks_max, early_ticks_max;
+    uint64_t cpu_ns_max; /* processor time of the longest slice */
     uint64_t turn_end; /* clock_ticks when the last slice ended */
     uint64_t deadline; /* of this slice */
     uint64_t checked;  /* offset of the writer when the time was last looked at */
