@@ -112,7 +112,6 @@ struct config {
     bool rdb_save_incremental_fsync;
     bool rdb_save_in_slices;
     int64_t rdb_save_slice_us;
-    int64_t rdb_save_slice_percent;
     bool rdb_skip_unknown_types;
     bool rdb_del_sync_files;
     int64_t rdb_key_save_delay; /* microseconds; negative: so many keys in a microsecond */

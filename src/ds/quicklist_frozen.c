@@ -1,5 +1,12 @@
-/* Nodes never change their order: so those that the list still shares at the end are a subsequence of
- * the frozen ones, and one pass over both finds what is to be freed. */
+/*
+ *      list      head │ a │ b │ c │ d │ tail          frozen    head' │ a │ b │ c │ d │ tail'
+ *      flags            F   F   F   F                           (head', tail': copies)
+ *      b is written to: head │ a │ b'│ c │ d │ tail             the frozen list alone has b
+ *      thaw: merges by buffers                                  a, c, d are given back; b is freed
+ *
+ * Nodes never change their order, and one that left the list does not come back: so those that the
+ * list still shares at the end are a subsequence of the frozen ones, and one pass over both finds
+ * them. */
 #include "ds/quicklist_frozen.h"
 
 #include "base/alloc.h"
@@ -8,7 +15,6 @@
 struct quicklist_frozen {
     struct quicklist *list; /* NULL: it was freed */
     size_t nodes;
-    size_t own_allocated;
     struct quicklist_node node[]; /* the first and last have buffers of their own */
 };
 
@@ -26,9 +32,9 @@ struct quicklist_frozen *quicklist_freeze(struct quicklist *list) {
         mem_alloc(sizeof(*frozen) + list->nodes * sizeof(frozen->node[0]));
     frozen->list = list;
     frozen->nodes = list->nodes;
-    frozen->own_allocated = 0;
+    size_t allocated = 0; /* of the ends: nobody's figure */
     list->frozen = frozen;
-    frozen->node[0] = copy_end(&list->head, &frozen->own_allocated);
+    frozen->node[0] = copy_end(&list->head, &allocated);
     if (list->nodes == 1) return frozen;
     struct quicklist_place place;
     quicklist_place_at(list, 0, &place);
@@ -38,7 +44,7 @@ struct quicklist_frozen *quicklist_freeze(struct quicklist *list) {
         frozen->node[i] = *node;
         node->flags |= QUICKLIST_NODE_FROZEN;
     }
-    frozen->node[list->nodes - 1] = copy_end(&list->tail, &frozen->own_allocated);
+    frozen->node[list->nodes - 1] = copy_end(&list->tail, &allocated);
     return frozen;
 }
 
@@ -62,20 +68,19 @@ void quicklist_frozen_visit(const struct quicklist_frozen *frozen,
     }
 }
 
-/* Frees the frozen nodes before the one with this buffer; returns that one's index. */
-static size_t free_until(struct quicklist_frozen *frozen, size_t i, const uint8_t *buffer,
-                         size_t *left) {
-    for (; i < frozen->nodes - 1 && frozen->node[i].buffer != buffer; i++) {
+/* Forgets the buffer of node `i` or of the first one behind it that has this one; returns the next
+ * index. Those before it were left by the list: *left gets their bytes. */
+static size_t give_back(struct quicklist_frozen *frozen, size_t i, const uint8_t *buffer,
+                        size_t *left) {
+    for (; frozen->node[i].buffer != buffer; i++)
         *left += quicklist_node_allocated(&frozen->node[i]);
-        size_t figure = SIZE_MAX / 2;
-        quicklist_node_free(&frozen->node[i], &figure);
-    }
-    return i;
+    frozen->node[i].buffer = NULL;
+    return i + 1;
 }
 
 size_t quicklist_thaw(struct quicklist_frozen *frozen) {
     struct quicklist *list = frozen->list;
-    size_t i = 1, left = 0, figure = SIZE_MAX / 2;
+    size_t i = 1, left = 0;
     if (list && list->nodes > 2) {
         struct quicklist_place place;
         quicklist_place_at(list, 0, &place);
@@ -84,15 +89,24 @@ size_t quicklist_thaw(struct quicklist_frozen *frozen) {
             struct quicklist_node *node = &place.tree.leaf[place.tree.slot];
             if (!(node->flags & QUICKLIST_NODE_FROZEN)) continue;
             node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
-            i = free_until(frozen, i, node->buffer, &left) + 1;
+            i = give_back(frozen, i, node->buffer, &left);
         }
     }
-    if (i < frozen->nodes - 1) free_until(frozen, i, NULL, &left);
+    for (; i + 1 < frozen->nodes; i++) left += quicklist_node_allocated(&frozen->node[i]);
     if (list) list->frozen = NULL;
-    quicklist_node_free(&frozen->node[0], &figure);
-    if (frozen->nodes > 1) quicklist_node_free(&frozen->node[frozen->nodes - 1], &figure);
-    mem_free(frozen);
+    frozen->list = NULL;
     return left;
+}
+
+void quicklist_frozen_free(struct quicklist_frozen *frozen) {
+    size_t allocated = SIZE_MAX / 2; /* nobody's figure any more */
+    for (size_t i = 0; i < frozen->nodes; i++)
+        if (frozen->node[i].buffer) quicklist_node_free(&frozen->node[i], &allocated);
+    mem_free(frozen);
+}
+
+bool quicklist_is_frozen(const struct quicklist *list) {
+    return list->frozen != NULL;
 }
 
 void quicklist_frozen_list_gone(struct quicklist_frozen *frozen) {

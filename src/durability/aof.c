@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
+#include "durability/background.h"
 #include "net/pool.h"
 
 #include <errno.h>
@@ -112,8 +113,8 @@ static void sync_now(void) {
 }
 
 static void sync_if_due(int64_t now_us) {
-    bool child_is_first = server.config.no_appendfsync_on_rewrite && server.durability.child.pid;
-    if (aof()->synced_size == aof()->file_size || child_is_first) return;
+    bool waits = server.config.no_appendfsync_on_rewrite && background_is_busy();
+    if (aof()->synced_size == aof()->file_size || waits) return;
     if (policy_is(AOF_FSYNC_ALWAYS))
         sync_now();
     else if (policy_is(AOF_FSYNC_EVERYSEC) && aof()->pending_fsyncs == 0 &&

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,8 +94,6 @@ static void live(int report_fd, bool (*run)(void *arg), void *arg) {
     reset_signals();
     keep_only(report_fd);
     log_set_child();
-    if (getenv("CHILD_OTHER")) sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0}); /* experiment */
-    if (getenv("CHILD_NICE")) setpriority(PRIO_PROCESS, 0, atoi(getenv("CHILD_NICE")));
     child()->is_self = true;
     child()->next_report_us = clock_monotonic_us() + REPORT_EVERY_US;
     _exit(run(arg) ? 0 : 1);

@@ -56,8 +56,7 @@ bool disk_file_close(struct disk_file *file, bool ok) {
     return ok;
 }
 
-/* The folder in which the file at `path` lies. */
-static bool sync_folder_of(const char *path) {
+bool disk_file_sync_folder(const char *path) {
     const char *slash = strrchr(path, '/');
     sds folder =
         slash ? sds_new(slice_make(path, (size_t)(slash - path) + 1)) : sds_new(SLICE("."));
@@ -72,5 +71,5 @@ static bool sync_folder_of(const char *path) {
 }
 
 bool disk_file_rename(const char *path, const char *other) {
-    return rename(path, other) == 0 && sync_folder_of(other);
+    return rename(path, other) == 0 && disk_file_sync_folder(other);
 }

@@ -32,4 +32,8 @@ bool disk_file_close(struct disk_file *file, bool ok);
  * set. */
 bool disk_file_rename(const char *path, const char *other);
 
+/* The half of that which waits for the disk: the name of the file at `path` is there for good.
+ * False with errno set. */
+bool disk_file_sync_folder(const char *path);
+
 #endif

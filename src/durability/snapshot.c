@@ -56,7 +56,7 @@ static void write_database(struct snapshot *snapshot, int number) {
 
 static bool write_all(struct snapshot *snapshot, bool aof_base) {
     struct rdb_writer *writer = &snapshot->writer;
-    struct rdb_sink sink = {write_bytes, snapshot, NULL, NULL};
+    struct rdb_sink sink = {.write = write_bytes, .arg = snapshot};
     rdb_writer_start(writer, sink, server.config.rdbcompression, server.config.rdbchecksum);
     rdb_write_header(writer, &(struct rdb_facts){.server_version = PACKLIST_REDIS_VERSION,
                                                  .created_s = clock_wall_ms() / 1000,

@@ -127,6 +127,12 @@ static void visit_nodes(struct list_writer *list, const struct entry *entry) {
     visit_node(&node, list);
 }
 
+#ifdef TINY_LIMITS
+enum { LONG_LIST_MIN = 256 };
+#else
+enum { LONG_LIST_MIN = 64 * 1024 };
+#endif
+
 void rdb_write_frozen_list(struct rdb_writer *writer, const struct quicklist_frozen *frozen) {
     struct list_writer list = {.out = NULL};
     quicklist_frozen_visit(frozen, visit_node, &list);
@@ -135,13 +141,14 @@ void rdb_write_frozen_list(struct rdb_writer *writer, const struct quicklist_fro
     quicklist_frozen_visit(frozen, visit_node, &list);
 }
 
-enum { LONG_LIST = 64 * 1024 };
-
+/* Is it left to the sink? Not a short one: it is copied sooner than frozen and thawed. */
 static bool defer(struct rdb_writer *writer, const struct entry *entry) {
-    const struct quicklist *list = list_quicklist(entry);
-    if (!writer->sink.defer_list || !list || quicklist_serialized_size(list) < LONG_LIST)
+    /* What is frozen of a list changes nothing that is seen of it. */
+    struct quicklist *list = (struct quicklist *)list_quicklist(entry);
+    if (!writer->sink.deferral || !list || quicklist_serialized_size(list) < LONG_LIST_MIN)
         return false;
-    if (rdb_writer_flush(writer)) writer->sink.defer_list(writer->sink.arg, (struct quicklist *)list);
+    const struct rdb_deferral *deferral = rdb_writer_defer(writer);
+    if (deferral) deferral->list(writer->sink.arg, list);
     return true;
 }
 

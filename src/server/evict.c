@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "durability/slices.h"
 #include "server/call.h"
 #include "server/lazyfree.h"
 #include "server/server.h"
@@ -70,10 +71,13 @@ void evict_reset_exceeded(void) {
 
 /* --- Keys --- */
 
-/* What another thread is about to free counts as free: evicting more would not free it sooner. */
+/* What another thread is about to free, or to write to a snapshot and free, counts as free:
+ * evicting more would not free it sooner. */
 static bool is_exceeded(void) {
     size_t max = (size_t)server.config.maxmemory;
-    return max && mem_used() > max && mem_used() > max + lazyfree_pending_bytes();
+    if (!max) return false;
+    size_t used = mem_used();
+    return used > max && used - max > lazyfree_pending_bytes() + slices_pending();
 }
 
 /* A key whose time has come anyway counts as expired. */

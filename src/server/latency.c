@@ -10,6 +10,8 @@ static const char *const names[LATENCY_KINDS] = {
     [LATENCY_EVICTION_CYCLE] = "eviction-cycle",
     [LATENCY_EVICTION_DELETE] = "eviction-del",
     [LATENCY_FORK] = "fork",
+    [LATENCY_SLICE] = "rdb-slice",
+    [LATENCY_EARLY_SAVE] = "rdb-early-save",
 };
 
 const char *latency_kind_name(enum latency_kind kind) {

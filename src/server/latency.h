@@ -20,10 +20,12 @@ enum latency_kind {
     LATENCY_EXPIRE_DELETE,   /* "expire-del": one of them deleted */
     LATENCY_EVICTION_CYCLE,  /* "eviction-cycle": a stretch of eviction */
     LATENCY_EVICTION_DELETE, /* "eviction-del": one key evicted */
-    LATENCY_FORK             /* "fork": a child made */
+    LATENCY_FORK,            /* "fork": a child made */
+    LATENCY_SLICE,           /* "rdb-slice": a stretch of a snapshot in the loop */
+    LATENCY_EARLY_SAVE       /* "rdb-early-save": a key saved before a change */
 };
 
-enum { LATENCY_KINDS = LATENCY_FORK + 1 };
+enum { LATENCY_KINDS = LATENCY_EARLY_SAVE + 1 };
 
 struct latency_sample {
     int64_t time_s; /* wall clock */

@@ -6,9 +6,9 @@
 #include "server/lazyfree.h"
 
 #include "base/alloc.h"
+#include "durability/slices.h"
 #include "net/pool.h"
 #include "types/value.h"
-#include "durability/slices.h"
 
 /* Freeing fewer allocations than this takes less time than handing them over. */
 #ifdef TINY_LIMITS
@@ -129,11 +129,11 @@ static void add(struct item item) {
 }
 
 void lazyfree_entry(struct entry *entry, bool in_pool) {
-    if (slices_is_running()) in_pool = false; /* prototype: a frozen list must be freed by the loop */
     if (!in_pool || value_free_effort(entry) <= EFFORT_MIN) {
         value_free(entry);
         return;
     }
+    if (slices_keep_entry(entry)) return;
     add((struct item){.entry = entry, .objects = 1, .bytes = value_allocated(entry)});
 }
 

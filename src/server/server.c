@@ -144,6 +144,7 @@ void server_stop(void) {
     expire_stop();
     while (server.sessions.first) session_close(server.sessions.first);
     aof_stop();
+    slices_end_all();
     session_list_free(&server.sessions);
     blocking_free(server.blocking);
     watches_free(&server.watches);

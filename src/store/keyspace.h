@@ -99,10 +99,10 @@ struct keyspace_iter {
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace);
 struct entry *keyspace_iter_next(struct keyspace_iter *iter);
 
-/* --- A walk over all entries as they are at its start, while they change: each is seen once, by the
- * walk's steps, or earlier, before its first change or its end. Entries added later are not seen. One
- * walk at a time in a keyspace. Owned by who walks; it follows its entries when keyspaces are
- * swapped. --- */
+/* --- A walk over all entries as they are at its start, while they change: each is seen once, by
+ * the walk's steps, or earlier, before its first change or its end. Entries added later are not
+ * seen. One walk at a time in a keyspace. Owned by who walks; it follows its entries when
+ * keyspaces are swapped. --- */
 
 struct keyspace_walk {
     void (*visit)(struct keyspace_walk *walk, const struct entry *entry); /* may be exchanged */
@@ -122,8 +122,8 @@ bool keyspace_walk_step(struct keyspace_walk *walk);
 /* The walk that runs, or NULL. */
 struct keyspace_walk *keyspace_walk_of(const struct keyspace *keyspace);
 
-/* The entry that `ref` names is about to be changed in place: a walk sees it first. Not needed before
- * the functions here that take it out or set its expiry. */
+/* The entry that `ref` names is about to be changed in place: a walk sees it first. Not needed
+ * before the functions here that take it out or set its expiry. */
 void keyspace_before_change(struct keyref *ref);
 
 /* Is it so that no walk still has to see the entry? For asserting. */

@@ -133,7 +133,8 @@ static bool append(void *arg, const void *bytes, size_t len) {
 static void check_there_and_back(const struct held *held, uint8_t choice) {
     struct rdb_writer writer;
     sds out = sds_new(SLICE(""));
-    rdb_writer_start(&writer, (struct rdb_sink){append, &out, NULL, NULL}, choice & COMPRESS, true);
+    rdb_writer_start(&writer, (struct rdb_sink){.write = append, .arg = &out}, choice & COMPRESS,
+                     true);
     rdb_write_header(&writer, &(struct rdb_facts){.server_version = "7.2.4"});
     rdb_write_database(&writer, 0, held->count, 0);
     for (size_t i = 0; i < held->count; i++)

@@ -177,7 +177,7 @@ static bool append(void *arg, const void *bytes, size_t len) {
 static sds stored(struct slice text, bool compress) {
     struct rdb_writer writer;
     sds out = sds_new(SLICE(""));
-    rdb_writer_start(&writer, (struct rdb_sink){append, &out, NULL, NULL}, compress, false);
+    rdb_writer_start(&writer, (struct rdb_sink){.write = append, .arg = &out}, compress, false);
     rdb_write_string(&writer, text);
     rdb_writer_flush(&writer);
     rdb_writer_end(&writer);
