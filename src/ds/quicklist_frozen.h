@@ -1,6 +1,6 @@
-/* quicklist_frozen: a list as it was at one moment, while it goes on changing: the descriptors of its
- * nodes, whose buffers stay as they are until the thaw. A node that is written to, packed or freed
- * meanwhile leaves its buffer to the frozen list. The two nodes at the ends are copied. */
+/* quicklist_frozen: a list as it was at one moment, while it goes on changing: the descriptors of
+ * its nodes, whose buffers stay as they are until the thaw. A node that is written to, packed or
+ * freed meanwhile leaves its buffer to the frozen list. The two nodes at the ends are copied. */
 #ifndef PACKLIST_DS_QUICKLIST_FROZEN_H
 #define PACKLIST_DS_QUICKLIST_FROZEN_H
 
@@ -19,5 +19,9 @@ void quicklist_frozen_visit(const struct quicklist_frozen *frozen,
 /* Ends it, and frees what the list has left to it: returns so many bytes. The list may be gone by
  * now. In the thread that changes the list. O(nodes). */
 size_t quicklist_thaw(struct quicklist_frozen *frozen);
+
+/* The executable invariant: the nodes that the list still shares are some of these, in their
+ * order, and every body is valid. In the thread that changes the list. O(bytes). */
+bool quicklist_frozen_check(const struct quicklist_frozen *frozen);
 
 #endif
