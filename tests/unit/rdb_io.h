@@ -45,7 +45,7 @@ static inline ssize_t rdb_io_read(void *arg, void *bytes, size_t room) {
 }
 
 static inline struct rdb_sink rdb_io_sink(struct rdb_io *io) {
-    return (struct rdb_sink){rdb_io_write, io};
+    return (struct rdb_sink){.write = rdb_io_write, .arg = io};
 }
 
 static inline struct rdb_source rdb_io_source(struct rdb_io *io) {
