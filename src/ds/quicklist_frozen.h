@@ -20,8 +20,4 @@ void quicklist_frozen_visit(const struct quicklist_frozen *frozen,
  * now. In the thread that changes the list. O(nodes). */
 size_t quicklist_thaw(struct quicklist_frozen *frozen);
 
-/* The executable invariant: the nodes that the list still shares are some of these, in their
- * order, and every body is valid. In the thread that changes the list. O(bytes). */
-bool quicklist_frozen_check(const struct quicklist_frozen *frozen);
-
 #endif

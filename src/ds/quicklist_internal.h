@@ -45,6 +45,10 @@ struct quicklist {
 /* The list is freed, its nodes first. */
 void quicklist_frozen_list_gone(struct quicklist_frozen *frozen);
 
+/* The executable invariant, until the thaw: the nodes that the list still shares are some of the
+ * frozen ones, in their order, and every body is valid. O(bytes). */
+bool quicklist_frozen_check(const struct quicklist_frozen *frozen);
+
 /* Elements of one node: as many as fit in 64 KB. */
 enum { QUICKLIST_NODE_COUNT_MAX = 32768 };
 

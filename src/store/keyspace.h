@@ -100,9 +100,9 @@ void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keys
 struct entry *keyspace_iter_next(struct keyspace_iter *iter);
 
 /* --- A walk over all entries as they are at its start, while they change: each is seen once, by
- * the walk's steps, or earlier, before its first change or its end. Entries added later are not seen.
- * One walk at a time in a keyspace. Owned by who walks; it follows its entries when keyspaces are
- * swapped, and sees the rest of them at once, O(n), before they are all freed (keyspace_clear,
+ * the walk's steps, or earlier, before its first change or its end. Entries added later are not
+ * seen. One walk at a time in a keyspace. Owned by who walks; it follows its entries when keyspaces
+ * are swapped, and sees the rest of them at once, O(n), before they are all freed (keyspace_clear,
  * keyspace_free, keyspace_end_start). A walk cannot be cut short: who loses interest exchanges
  * visit() for one that does nothing, and goes on stepping. --- */
 
