@@ -12,6 +12,9 @@
 #include "base/alloc.h"
 #include "ds/quicklist_internal.h"
 
+#include <assert.h>
+#include <string.h>
+
 struct quicklist_frozen {
     struct quicklist *list; /* NULL: it was freed */
     size_t nodes;
@@ -28,6 +31,7 @@ static struct quicklist_node copy_end(const struct quicklist_open *open, size_t 
 }
 
 struct quicklist_frozen *quicklist_freeze(struct quicklist *list) {
+    assert(list->nodes > 0 && !list->frozen);
     struct quicklist_frozen *frozen =
         mem_alloc(sizeof(*frozen) + list->nodes * sizeof(frozen->node[0]));
     frozen->list = list;
@@ -46,6 +50,40 @@ struct quicklist_frozen *quicklist_freeze(struct quicklist *list) {
     }
     frozen->node[list->nodes - 1] = copy_end(&list->tail, &allocated);
     return frozen;
+}
+
+/* The index of the frozen node that this one of the list shares its buffer with, from `i` on;
+ * frozen->nodes if there is none that is the same. */
+static size_t find_shared(const struct quicklist_frozen *frozen, size_t i,
+                          const struct quicklist_node *node) {
+    while (i < frozen->nodes && frozen->node[i].buffer != node->buffer) i++;
+    if (i == frozen->nodes) return i;
+    const struct quicklist_node *other = &frozen->node[i];
+    bool same = other->size == node->size && other->count == node->count &&
+                ((other->flags ^ node->flags) & QUICKLIST_NODE_LZF) == 0;
+    return same ? i : frozen->nodes;
+}
+
+static bool check_shared(const struct quicklist_frozen *frozen, const struct quicklist *list) {
+    struct quicklist_place place;
+    if (list->frozen != frozen) return false;
+    if (list->nodes == 0) return true;
+    size_t i = 1;
+    quicklist_place_at(list, 0, &place);
+    do {
+        if (!(place.node->flags & QUICKLIST_NODE_FROZEN)) continue;
+        i = find_shared(frozen, i, place.node) + 1;
+        if (i >= frozen->nodes) return false; /* the last is none of the list's either */
+    } while (quicklist_place_step(list, &place, LIST_FORWARD));
+    return true;
+}
+
+bool quicklist_frozen_check(const struct quicklist_frozen *frozen) {
+    for (size_t i = 0; i < frozen->nodes; i++) {
+        if (frozen->node[i].flags & QUICKLIST_NODE_FROZEN) return false;
+        if (!quicklist_node_check(&frozen->node[i])) return false;
+    }
+    return !frozen->list || check_shared(frozen, frozen->list);
 }
 
 void quicklist_frozen_visit(const struct quicklist_frozen *frozen,

@@ -2,10 +2,13 @@
  * NULL or a valid slot of the table, and its hash the one of that slot's key; `expiring` points
  * to exactly those entries of the table that have an expiry. Adding and deleting may move slots,
  * so both renew the memo; an entry that moves is written to its slot by keyref_moved(), where
- * the memo reads it. */
+ * the memo reads it. All entries have the keyspace's epoch, but for those that a walk has still to
+ * see. */
 #include "store/keyspace.h"
 
 #include "base/alloc.h"
+
+#include <assert.h>
 
 struct keyspace {
     struct hashtable *table;
@@ -31,7 +34,13 @@ struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry)) {
     return keyspace;
 }
 
+/* A keyspace that goes takes nothing along that its walk has not seen. */
+static void finish_walk(struct keyspace *keyspace) {
+    while (keyspace->walk) keyspace_walk_step(keyspace->walk);
+}
+
 void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace) {
+    finish_walk(keyspace);
     ending->keyspace = keyspace;
     keyspace_iter_start(&ending->iter, keyspace);
 }
@@ -155,7 +164,6 @@ void keyref_moved(struct keyref *ref, struct entry *entry) {
         hashtable_replace(hashtable_find_item(ref->keyspace->expiring, ref->entry, ref->hash),
                           entry);
     ref->entry = entry;
-    entry_set_epoch(entry, ref->keyspace->epoch);
     hashtable_replace(ref->slot, entry);
 }
 
@@ -252,8 +260,10 @@ uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
 }
 
 void keyspace_walk_start(struct keyspace_walk *walk, struct keyspace *keyspace) {
+    assert(!keyspace->walk);
     walk->keyspace = keyspace;
     walk->cursor = 0;
+    walk->over = false;
     keyspace->walk = walk;
     keyspace->epoch ^= ENTRY_EPOCH;
 }
@@ -264,11 +274,13 @@ static void see_if_unseen(struct entry *entry, void *arg) {
 }
 
 bool keyspace_walk_step(struct keyspace_walk *walk) {
+    if (walk->over) return false; /* its keyspace may be gone */
     walk->paused = false;
     uint64_t next = keyspace_scan(walk->keyspace, walk->cursor, see_if_unseen, walk);
     if (walk->paused) return true;
     walk->cursor = next;
     if (next) return true;
+    walk->over = true;
     walk->keyspace->walk = NULL;
     return false;
 }
@@ -296,12 +308,15 @@ static bool check_memo(const struct keyspace *keyspace) {
 bool keyspace_check(const struct keyspace *keyspace) {
     if (!hashtable_check(keyspace->table) || !hashtable_check(keyspace->expiring)) return false;
     if (!check_memo(keyspace)) return false;
+    if (keyspace->walk && (keyspace->walk->over || keyspace->walk->keyspace != keyspace))
+        return false;
     struct keyspace_iter iter;
     keyspace_iter_start(&iter, keyspace);
     const struct entry *entry;
     size_t count = 0, expiring = 0;
     for (; (entry = keyspace_iter_next(&iter)) != NULL; count++) {
         if (!entry_check(entry)) return false;
+        if (!keyspace->walk && entry_epoch(entry) != keyspace->epoch) return false;
         if (entry_expiry(entry) < 0) continue;
         hashtable_slot *slot =
             hashtable_find(keyspace->expiring, entry_key(entry), hashtable_hash(entry_key(entry)));
