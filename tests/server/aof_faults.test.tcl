@@ -144,16 +144,18 @@ check "no fsync while a child writes, with no-appendfsync-on-rewrite" {
     }
 } 1
 
-foreach {what fault} {
-    "fork" {fork - EAGAIN}
-    "write" {write temp-rewriteaof ENOSPC}
-    "fsync" {fsync temp-rewriteaof EIO}
-    "rename of the base" {rename .base. EIO}
-    "write of the manifest" {write .manifest ENOSPC}
-    "rename of the manifest" {rename .manifest EIO}
+foreach {what fault in_slices} {
+    "fork" {fork - EAGAIN} no
+    "write" {write temp-rewriteaof ENOSPC} yes
+    "write by a child" {write temp-rewriteaof ENOSPC} no
+    "fsync" {fsync temp-rewriteaof EIO} yes
+    "fsync by a child" {fsync temp-rewriteaof EIO} no
+    "rename of the base" {rename .base. EIO} yes
+    "write of the manifest" {write .manifest ENOSPC} yes
+    "rename of the manifest" {rename .manifest EIO} no
 } {
     check "a rewrite that fails loses nothing and can be made again: $what" {
-        with_aof {} {
+        with_aof [list rdb-save-in-slices $in_slices] {
             r RPUSH l 1 2 3
             set before [aof_files $::current_server *]
             fault {*}$fault
@@ -199,7 +201,7 @@ check "a first rewrite that fails is tried again, and the server can be used mea
 } {1 2 3}
 
 check "rewrites that fail again and again are put off" {
-    with_aof {} {
+    with_aof {rdb-save-in-slices no} {
         fault fork - EAGAIN
         foreach _ {1 2 3} {
             error_of {r BGREWRITEAOF}

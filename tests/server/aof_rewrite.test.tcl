@@ -96,7 +96,7 @@ check "changes during a rewrite come behind the data of its beginning" {
 }
 
 check "a child that is killed while it rewrites loses nothing" {
-    with_aof {rdb-key-save-delay 100000} {
+    with_aof {rdb-key-save-delay 100000 rdb-save-in-slices no} {
         fill
         set before [contents]
         r BGREWRITEAOF
