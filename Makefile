@@ -2,6 +2,7 @@
 #   make [all]     build/release/packlist-server and packlist-check
 #   make run       install what is missing, build, serve on port 6379 with redis.conf, in the foreground
 #   make test      install what is missing, build, run every test; the last line counts them
+#   make soak      the random tests for longer: hours; SOAK_SECONDS for each fuzzer
 #   make bench     measure beside the peers of this machine (utils/bench/README.md); BENCH='--quick …'
 #   make lint      the rules of the sources (utils/lint)
 #   make fuzz      long fuzzing runs, FUZZ_SECONDS each
@@ -17,6 +18,7 @@
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 3600
+SOAK_SECONDS ?= 600
 comma := ,
 VARIANT := $(or $(subst $(comma),-,$(SANITIZE)),release)$(patsubst %,-%,$(notdir \
 	$(filter-out gcc,$(CC))))$(if $(TINY),-tiny)
@@ -29,7 +31,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 compile = -std=gnu17 -O2 -g -Wall -Wextra -Werror -Isrc $(if $(TINY),-DTINY_LIMITS) $(CFLAGS)
-libraries = -luv -llzf -lxxhash -lcrypto -lm -lpthread
+libraries = -luv -lxxhash -lcrypto -lm -lpthread
 ifdef SANITIZE
 compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC
 link = -fsanitize=$(filter-out fuzzer-no-link,$(SANITIZE))
@@ -44,16 +46,18 @@ objects := $(patsubst %.c,$(B)/%.o,$(wildcard src/*/*.c))
 unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
 unit_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c))
 client_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/clients/*_test.c))
+faults := $(B)/tests/faults/faults.so
 fuzz_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_fuzz.c,$(wildcard tests/fuzz/*.c)))
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 benchmarks := $(patsubst %.c,$(B)/%,$(wildcard utils/bench/*.c))
 
-.PHONY: all run test lint fuzz bench readme unit clients fuzzers benchmarks objects install clean
+.PHONY: all run test soak lint fuzz bench readme unit clients faults fuzzers benchmarks objects install clean
 .DELETE_ON_ERROR .SECONDARY:
 all: $(SERVER) $(B)/packlist-check
 objects: $(objects)
 unit: $(unit_tests)
 clients: $(client_tests)
+faults: $(faults)
 fuzzers: $(fuzzers)
 benchmarks: $(benchmarks)
 
@@ -76,13 +80,18 @@ $(B)/tests/%.o: tests/%.c Makefile
 	$(call say,cc)$(CC) $(compile) -Itests -MMD -MP -c $< -o $@
 
 $(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
-	$(call say,link)$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -o $@
+	$(call say,link)$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -llzf -o $@
+
+# Loaded before the server, it needs no sanitizer and gets none.
+$(faults): tests/faults/faults.c Makefile
+	@mkdir -p $(@D)
+	$(call say,cc)$(CC) -std=gnu17 -O2 -g -Wall -Wextra -Werror $(CFLAGS) -fPIC -shared $< -o $@
 
 $(client_tests): %: %.o
 	$(call say,link)$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
 
 $(fuzzers): %: %.o $(fuzz_helpers) $(B)/libpacklist.a
-	$(call say,link)$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -o $@
+	$(call say,link)$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -llzf -o $@
 
 $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 	@mkdir -p $(@D)
@@ -98,10 +107,12 @@ run:
 	@exec $(SERVER) redis.conf
 test:
 	@deps/install build test
-	@$(MAKE) all unit clients
+	@$(MAKE) all unit clients faults
 	@$(MAKE) TINY=1 unit
 	@$(MAKE) $(fuzz_build) fuzzers
-	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(ONLY)
+	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(SOAK) $(ONLY)
+soak:
+	@FUZZ_SECONDS=$(SOAK_SECONDS) $(MAKE) test SOAK=--soak
 fuzz:
 	@deps/install build test
 	@$(MAKE) $(fuzz_build) fuzzers

@@ -184,13 +184,13 @@ static sds append_fragmentation(sds out, const struct memory_figures *memory) {
                              "rss_overhead_bytes:%lld\r\n"
                              "mem_fragmentation_ratio:%.2f\r\n"
                              "mem_fragmentation_bytes:%lld\r\n"
-                             "mem_not_counted_for_evict:0\r\n"
+                             "mem_not_counted_for_evict:%zu\r\n"
                              "mem_replication_backlog:0\r\n"
                              "mem_total_replication_buffers:0\r\n"
                              "mem_clients_slaves:0\r\n"
                              "mem_clients_normal:%zu\r\n"
                              "mem_cluster_links:0\r\n"
-                             "mem_aof_buffer:0\r\n"
+                             "mem_aof_buffer:%zu\r\n"
                              "mem_allocator:%s\r\n"
                              "active_defrag_running:0\r\n"
                              "lazyfree_pending_objects:%llu\r\n"
@@ -202,9 +202,9 @@ static sds append_fragmentation(sds out, const struct memory_figures *memory) {
                              memory_ratio(memory->resident, stats->resident),
                              memory_difference(memory->resident, stats->resident),
                              memory_ratio(memory->resident, memory->used),
-                             memory_difference(memory->resident, memory->used), memory->sessions,
-                             mem_allocator_name(), (figure)lazyfree_pending_objects(),
-                             (figure)lazyfree_freed_objects());
+                             memory_difference(memory->resident, memory->used), memory->aof_buffer,
+                             memory->sessions, memory->aof_buffer, mem_allocator_name(),
+                             (figure)lazyfree_pending_objects(), (figure)lazyfree_freed_objects());
 }
 
 static sds append_memory(sds out) {

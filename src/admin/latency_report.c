@@ -103,6 +103,23 @@ static sds append_findings(sds out, int64_t now_s, unsigned kinds_seen[LATENCY_K
     return out;
 }
 
+static sds append_disk_advice(sds out, const unsigned seen[LATENCY_KINDS]) {
+    bool beside_sync = seen[LATENCY_AOF_WRITE_SYNC], beside_child = seen[LATENCY_AOF_WRITE_CHILD];
+    if (seen[LATENCY_FORK])
+        out = sds_append_cstr(out, "- The more memory is in use, the longer a fork takes: fewer "
+                                   "save points and rewrites, or several smaller servers.\n");
+    if (seen[LATENCY_AOF_SYNC])
+        out = sds_append_cstr(out, "- With appendfsync everysec nobody waits for the disk, for the "
+                                   "price of the last second's changes if the power fails.\n");
+    if ((beside_sync || beside_child) && !server.config.no_appendfsync_on_rewrite)
+        out = sds_append_cstr(out, "- With no-appendfsync-on-rewrite yes the append-only file and "
+                                   "a child that writes do not compete for the disk.\n");
+    if (seen[LATENCY_AOF_WRITE] || seen[LATENCY_AOF_RENAME] || seen[LATENCY_RDB_UNLINK])
+        out = sds_append_cstr(out, "- The disk is slow, or busy with other programs' data: a "
+                                   "faster one, or one of its own, helps.\n");
+    return out;
+}
+
 static sds append_advice(sds out, const unsigned seen[LATENCY_KINDS]) {
     bool commands = seen[LATENCY_COMMAND] || seen[LATENCY_FAST_COMMAND];
     bool deletes = seen[LATENCY_EXPIRE_DELETE] || seen[LATENCY_EVICTION_DELETE];
@@ -126,7 +143,7 @@ static sds append_advice(sds out, const unsigned seen[LATENCY_KINDS]) {
     if (seen[LATENCY_EVICTION_CYCLE])
         out = sds_append_cstr(out, "- A lower maxmemory-eviction-tenacity holds commands up for "
                                    "less when memory is short.\n");
-    return out;
+    return append_disk_advice(out, seen);
 }
 
 void latency_doctor_command(struct call *call) {

@@ -20,7 +20,7 @@ static void answer_ratio(struct reply *reply, const char *name, double ratio) {
     reply_double(reply, ratio);
 }
 
-/* Replication, the append-only file and scripts: there are none. */
+/* Replication and scripts: there are none. */
 static size_t answer_general(struct reply *reply, const struct memory_figures *figures) {
     answer_bytes(reply, "peak.allocated", figures->peak);
     answer_bytes(reply, "total.allocated", figures->used);
@@ -29,7 +29,7 @@ static size_t answer_general(struct reply *reply, const struct memory_figures *f
     answer_bytes(reply, "clients.slaves", 0);
     answer_bytes(reply, "clients.normal", figures->sessions);
     answer_bytes(reply, "cluster.links", 0);
-    answer_bytes(reply, "aof.buffer", 0);
+    answer_bytes(reply, "aof.buffer", figures->aof_buffer);
     answer_bytes(reply, "lua.caches", 0);
     answer_bytes(reply, "functions.caches", 0);
     return 10;

@@ -43,12 +43,13 @@ struct memory_figures memory_figures_read(void) {
         .startup = server.startup_memory,
         .resident = resident_size(),
         .sessions = client_figures_read().allocated,
+        .aof_buffer = aof_buffer_size(),
     };
     mem_stats_read(&figures.stats);
     if (figures.used > server.stats.peak_memory) server.stats.peak_memory = figures.used;
     figures.peak = server.stats.peak_memory;
     figures.grown = more_than(figures.used, figures.startup);
-    figures.overhead = figures.startup + figures.sessions;
+    figures.overhead = figures.startup + figures.sessions + figures.aof_buffer;
     for (int64_t i = 0; i < server.config.databases; i++) {
         figures.overhead += keyspace_table_allocated(server.keyspaces[i]) +
                             keyspace_expiring_allocated(server.keyspaces[i]);

@@ -14,6 +14,7 @@ struct memory_figures {
     size_t grown;    /* used beyond that */
     size_t resident; /* physical memory of the process; 0 where it is not known */
     size_t sessions; /* all clients */
+    size_t aof_buffer;
     size_t overhead; /* what is not keys and values */
     size_t dataset;  /* what is */
     size_t keys;     /* a number */

@@ -5,7 +5,7 @@
  *      111ddddd [l 1] [1]  copy of l + 9 bytes that begin d + 1 bytes back in the text; d has 13
  *                          bits, the lower 8 in the last byte
  *
- * Source: liblzf (http://liblzf.plan9.de), which does the packing. */
+ * Source: the format of liblzf (http://liblzf.plan9.de), which reads what is packed here. */
 #ifndef PACKLIST_BASE_LZF_H
 #define PACKLIST_BASE_LZF_H
 
@@ -22,11 +22,9 @@ enum { LZF_LITERALS_MAX = 32 };
 /* The shortest text that can be packed. */
 enum { LZF_TEXT_MIN = 4 };
 
-/* Room beyond the stream that packing may ask for, to be sure of not writing beyond it. */
-enum { LZF_ROOM_SPARE = 4 };
-
 /* Packs a text of LZF_TEXT_MIN to UINT32_MAX bytes; returns the bytes of the stream, or 0 when they
- * would be more than `room` less LZF_ROOM_SPARE, or `room` is 0. O(len). */
+ * would be more than `room`: a text that has no repetitions is seen to be such soon, and costs
+ * least. The stream depends on the text alone. O(len). */
 size_t lzf_pack(struct slice text, uint8_t *out, size_t room);
 
 /* Unpacks an untrusted stream that must become just `len` bytes; false when it does not: then

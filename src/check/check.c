@@ -81,7 +81,7 @@ static bool help(const struct check_options *options, const char *path,
 /* An open file; *size gets its size. -1 when there is none, which was printed. */
 static int open_file(const char *path, uint64_t *size) {
     struct stat facts = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     const char *error = fd < 0 || fstat(fd, &facts) != 0 ? strerror(errno) : NULL;
     if (!error && !S_ISREG(facts.st_mode)) error = "not a file";
     *size = (uint64_t)facts.st_size;
@@ -130,16 +130,18 @@ static uint64_t size_of(const char *path) {
     return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : 0;
 }
 
-/* Bytes of all files but history, which is not loaded; *last gets the index of the last one. */
+/* Bytes of all files but history, which is not loaded; *last gets the index of the last one that is
+ * not empty. */
 static uint64_t size_of_files(const char *path, const struct aof_manifest *manifest, size_t *last) {
     uint64_t total = 0;
     *last = 0;
     for (size_t i = 0; i < manifest->count; i++) {
         if (manifest->files[i].type == AOF_FILE_HISTORY) continue;
         sds file = path_beside(path, manifest->files[i].name);
-        total += size_of(file);
+        uint64_t size = size_of(file);
         sds_free(file);
-        *last = i;
+        if (size > 0) *last = i;
+        total += size;
     }
     return total;
 }
@@ -193,6 +195,8 @@ static bool is_manifest(const char *path) {
 
 bool check_path(const struct check_options *options, const char *path) {
     struct progress progress;
+    struct stat facts;
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) return fail(path, "not a file");
     if (is_manifest(path)) return check_manifest(options, path);
     progress_start(&progress, size_of(path));
     return check_data(options, path, true, &progress);

@@ -144,8 +144,12 @@ static void set_string(sds *place, struct slice text) {
 }
 
 static bool parse_filename(sds *place, const char *directive, struct slice text, sds *error) {
+    bool is_folder = strcmp(directive, "appenddirname") == 0;
+    if (text.len == 0 && strcmp(directive, "dbfilename") != 0)
+        return refuse(error, "%s can't be empty", directive);
     if (memchr(text.ptr, '/', text.len))
-        return refuse(error, "%s can't be a path, just a filename", directive);
+        return refuse(error, "%s can't be a path, just a %s", directive,
+                      is_folder ? "dirname" : "filename");
     set_string(place, text);
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/prefetch.h"
 
 #include <assert.h>
 
@@ -68,7 +69,7 @@ uint64_t hashtable_hash(struct slice key) {
 
 void hashtable_prefetch(const struct hashtable *table, uint64_t hash) {
     if (table->count == 0) return;
-    __builtin_prefetch(hashtable__bucket(table, hashtable__locate(table, hash).index));
+    prefetch(hashtable__bucket(table, hashtable__locate(table, hash).index));
 }
 
 void hashtable_prefetch_item(const struct hashtable *table, uint64_t hash) {
@@ -77,9 +78,9 @@ void hashtable_prefetch_item(const struct hashtable *table, uint64_t hash) {
     const struct hashtable_bucket *bucket = hashtable__bucket(table, place.index);
     for (unsigned match = hashtable__match(bucket, place.tag); match != 0; match &= match - 1) {
         /* An empty slot or the overflow word may match too: prefetching them does no harm. */
-        __builtin_prefetch(hashtable_item(bucket->slot[__builtin_ctz(match)]));
+        prefetch(hashtable_item(bucket->slot[__builtin_ctz(match)]));
     }
-    if (hashtable__has_overflow(bucket)) __builtin_prefetch(hashtable__overflow(bucket));
+    if (hashtable__has_overflow(bucket)) prefetch(hashtable__overflow(bucket));
 }
 
 static inline bool item_has_key(const struct hashtable *table, hashtable_slot slot,
@@ -265,7 +266,7 @@ static size_t gather_partition(struct gathered *gathered, unsigned tag_bit) {
 static __attribute__((noinline)) void gather_retag(const struct hashtable *table,
                                                    struct gathered *gathered, unsigned window) {
     for (size_t i = 0; i < gathered->count; i++) {
-        __builtin_prefetch(hashtable_item(gathered->items[i]));
+        prefetch(hashtable_item(gathered->items[i]));
     }
     for (size_t i = 0; i < gathered->count; i++) {
         void *item = hashtable_item(gathered->items[i]);

@@ -2,6 +2,7 @@
 #include "ds/hashtable_internal.h"
 
 #include "base/alloc.h"
+#include "base/prefetch.h"
 
 /* --- Scanning --- */
 
@@ -12,9 +13,16 @@ static uint64_t bits_reversed(uint64_t x) {
     return __builtin_bswap64(x);
 }
 
+/* Small items have 48 bytes or so, and every second of such lies on two cache lines. */
+static void prefetch_item(hashtable_slot slot) {
+    const char *item = hashtable_item(slot);
+    prefetch(item);
+    prefetch(item + 40);
+}
+
 static void bucket_prefetch_items(struct hashtable_bucket *bucket) {
     size_t own = hashtable__own_count(bucket);
-    for (size_t i = 0; i < own; i++) __builtin_prefetch(hashtable_item(bucket->slot[i]));
+    for (size_t i = 0; i < own; i++) prefetch_item(bucket->slot[i]);
 }
 
 /* Reading hashes with their bits reversed as fractions of 1, a bucket with l bits in use holds one
@@ -54,6 +62,20 @@ void hashtable_iter_start(struct hashtable_iter *iter, const struct hashtable *t
     *iter = (struct hashtable_iter){.table = table};
 }
 
+/* Items lie anywhere in memory, and little is done with each: those of the buckets from `index` on
+ * are asked for before their turn, and the overflow arrays, where more stand, before that. */
+static void iter_prefetch(const struct hashtable *table, size_t index, size_t buckets) {
+    enum { ITEMS_AHEAD = 1, OVERFLOW_AHEAD = 4 };
+    if (index + OVERFLOW_AHEAD < buckets) {
+        struct hashtable_bucket *later = hashtable__bucket(table, index + OVERFLOW_AHEAD);
+        if (hashtable__has_overflow(later)) prefetch(hashtable__overflow(later));
+    }
+    if (index + ITEMS_AHEAD >= buckets) return;
+    struct hashtable_bucket *soon = hashtable__bucket(table, index + ITEMS_AHEAD);
+    size_t count = hashtable__bucket_count(soon);
+    for (size_t i = 0; i < count; i++) prefetch_item(*hashtable__bucket_slot(soon, i));
+}
+
 /* Turns to the next words to walk; false at the end. */
 static bool iter_advance(struct hashtable_iter *iter) {
     if (iter->overflow_count > 0) {
@@ -71,9 +93,7 @@ static bool iter_advance(struct hashtable_iter *iter) {
         iter->overflow = hashtable__overflow(bucket);
         iter->overflow_count = hashtable__overflow_count(bucket);
     }
-    if (iter->next_bucket < buckets) {
-        bucket_prefetch_items(hashtable__bucket(iter->table, iter->next_bucket));
-    }
+    iter_prefetch(iter->table, iter->next_bucket, buckets);
     return true;
 }
 

@@ -411,21 +411,58 @@ static bool is_canonical(const uint8_t *p) {
            !number_parse_int64(slice_make(value.ptr, value.len), &integer);
 }
 
+/* The same where the first byte or two tell it: strings that can't be integers, as nearly all
+ * are. */
+static inline bool is_surely_canonical(const uint8_t *p) {
+    enum { INTEGER_TEXT_LONGEST = 20 };
+    if (*p < LISTPACK_STRING6) return true;
+    if (*p >= LISTPACK_INTEGER13) return false;
+    return *p > (LISTPACK_STRING6 | INTEGER_TEXT_LONGEST) || *p == LISTPACK_STRING6 ||
+           (p[1] != '-' && !number_is_digit((char)p[1]));
+}
+
+/* Checks an element at `p` < end whose size its first byte does not tell, or that is cut off:
+ * returns its size, or 0. */
+static size_t validate_long(const uint8_t *p, const uint8_t *end) {
+    uint64_t data_size = untrusted_data_size(p, end);
+    size_t length_size = back_length_size(data_size);
+    if (data_size == 0 || data_size + length_size > (uint64_t)(end - p)) return 0;
+    uint8_t expected[5];
+    write_back_length(expected, data_size, length_size);
+    return memcmp(p + data_size, expected, length_size) == 0 ? data_size + length_size : 0;
+}
+
+/* Steps over the elements behind the one at `p` that are as long, by their first byte and back
+ * length, with no need to wait for the size of each; returns the last. */
+static inline const uint8_t *last_alike(const uint8_t *p, const uint8_t *end, size_t size,
+                                        size_t *count) {
+    uint8_t first = *p, last = p[size - 1];
+    while ((size_t)(end - p) >= 2 * size && p[size] == first && p[2 * size - 1] == last) {
+        p += size;
+        ++*count;
+    }
+    return p;
+}
+
 bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *count,
                             bool *canonical) {
+    enum { ALWAYS_CANONICAL_MIN = LISTPACK_STRING6 + 21, ALWAYS_CANONICAL_MAX = 0xBF };
     const uint8_t *p = first;
     *count = 0;
     *canonical = true;
     while (p < end) {
-        uint64_t left = (uint64_t)(end - p);
-        uint64_t data_size = untrusted_data_size(p, end);
-        size_t length_size = back_length_size(data_size);
-        if (data_size == 0 || data_size + length_size > left) return false;
-        uint8_t expected[5];
-        write_back_length(expected, data_size, length_size);
-        if (memcmp(p + data_size, expected, length_size) != 0) return false;
-        if (*canonical) *canonical = is_canonical(p);
-        p += data_size + length_size;
+        size_t size = listpack_size_table[*p];
+        if (size == 0 || size > (size_t)(end - p))
+            size = validate_long(p, end);
+        else if (p[size - 1] != size - 1)
+            return false;
+        if (size == 0) return false;
+        if (*p >= ALWAYS_CANONICAL_MIN && *p <= ALWAYS_CANONICAL_MAX) {
+            p = last_alike(p, end, size, count);
+        } else if (*canonical && !is_surely_canonical(p)) {
+            *canonical = is_canonical(p);
+        }
+        p += size;
         ++*count;
     }
     return true;

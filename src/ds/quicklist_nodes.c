@@ -6,6 +6,7 @@
  * per side across it, removing k draws at most k per side back. The functions here settle just
  * those. */
 #include "base/alloc.h"
+#include "base/prefetch.h"
 #include "ds/quicklist_internal.h"
 
 #include <assert.h>
@@ -70,7 +71,7 @@ void quicklist_place_prefetch(const struct quicklist_place *place, enum list_dir
     const struct quicklist_node *next = &place->tree.leaf[slot];
     bool from_end = !forward && !(next->flags & QUICKLIST_NODE_LZF);
     size_t skipped = from_end && next->size > PREFETCH_SIZE ? next->size - PREFETCH_SIZE : 0;
-    for (size_t i = 0; i < PREFETCH_SIZE; i += 64) __builtin_prefetch(next->buffer + skipped + i);
+    for (size_t i = 0; i < PREFETCH_SIZE; i += 64) prefetch(next->buffer + skipped + i);
 }
 
 const uint8_t *quicklist_place_body(const struct quicklist_place *place,

@@ -158,7 +158,12 @@ static bool array_insert_split(struct quicklist_tree *tree, tree_ref *ref, unsig
     size_t width = ref->width;
     if (width < width_max(height)) {
         array_insert(tree, ref, height, at, item);
-        sum_up(ref, height);
+        if (height > 0) {
+            sum_up(ref, height);
+        } else {
+            ref->elements += ((const struct quicklist_node *)item)->count;
+            ref->nodes++;
+        }
         return false;
     }
     /* At the left edge of an inner array, the item is the second: the right half of a child that

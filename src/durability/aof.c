@@ -10,7 +10,9 @@
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
 #include "durability/background.h"
+#include "durability/disk_file.h"
 #include "net/pool.h"
+#include "server/slow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,25 +93,23 @@ static void on_synced(void *arg) {
     mem_free(job);
 }
 
-/* Brings a file to the disk in another thread, and closes the descriptor. */
-static void begin_sync(int fd) {
-    struct sync_job *job = mem_alloc(sizeof(*job));
-    *job = (struct sync_job){.fd = fd, .generation = aof()->generation};
-    aof()->pending_fsyncs++;
-    net_pool_run(server.net, run_sync, on_synced, job);
-}
-
 static void sync_in_pool(int64_t now_us) {
     int fd = fcntl(aof()->fd, F_DUPFD_CLOEXEC, 0);
     aof()->synced_us = now_us;
     if (fd < 0) return; /* no descriptor is left: again in a second */
+    struct sync_job *job = mem_alloc(sizeof(*job));
+    *job = (struct sync_job){.fd = fd, .generation = aof()->generation};
     aof()->synced_size = aof()->file_size;
-    begin_sync(fd);
+    aof()->pending_fsyncs++;
+    net_pool_run(server.net, run_sync, on_synced, job);
 }
 
 static void sync_now(void) {
     aof()->synced_size = aof()->file_size;
-    note_sync(fdatasync(aof()->fd) == 0 ? 0 : errno, aof()->generation);
+    uint64_t begin = slow_begin();
+    int error = fdatasync(aof()->fd) == 0 ? 0 : errno;
+    slow_end(LATENCY_AOF_SYNC, begin);
+    note_sync(error, aof()->generation);
 }
 
 static void sync_if_due(int64_t now_us) {
@@ -170,9 +170,18 @@ static int write_bytes(int fd, const char *bytes, size_t len, size_t *written) {
     return 0;
 }
 
+/* Who else is at the disk: that may be why it takes long. */
+static enum latency_kind kind_of_write(void) {
+    if (aof()->pending_fsyncs) return LATENCY_AOF_WRITE_SYNC;
+    return background_is_busy() ? LATENCY_AOF_WRITE_CHILD : LATENCY_AOF_WRITE_ALONE;
+}
+
 static void write_buffer(int64_t now_us) {
     size_t written;
+    uint64_t begin = slow_begin();
     int error = write_bytes(aof()->fd, aof()->buffer.data, aof()->buffer.len, &written);
+    slow_end(kind_of_write(), begin);
+    slow_end(LATENCY_AOF_WRITE, begin);
     if (error) {
         take_back(written);
         note_write_error(error, now_us);
@@ -234,6 +243,16 @@ bool aof_holds_replies(void) {
     return server.propagation.stream.len > 0 && !has_failed();
 }
 
+/* One that is small is kept for the next turn when it is empty. */
+static size_t size_of_buffer(const struct reply *buffer) {
+    return buffer->capacity > BUFFER_KEEP_MAX ? buffer->capacity : buffer->len;
+}
+
+size_t aof_buffer_size(void) {
+    if (aof()->state == AOF_OFF) return 0;
+    return size_of_buffer(&aof()->buffer) + size_of_buffer(&server.propagation.stream);
+}
+
 void aof_tick(void) {
     aof_rewrite_tick();
 }
@@ -247,27 +266,26 @@ bool aof_drain(void) {
     return aof()->buffer.len == 0;
 }
 
-static void close_file(void) {
-    if (policy_is(AOF_FSYNC_ALWAYS) && aof()->synced_size != aof()->file_size) sync_now();
-    if (policy_is(AOF_FSYNC_EVERYSEC))
-        begin_sync(aof()->fd);
-    else
-        close(aof()->fd);
+bool aof_settle(void) {
+    if (!aof_drain()) return false;
+    if (aof()->is_open) sync_now();
+    return true;
 }
 
 void aof_attach(int fd, uint64_t size) {
-    if (aof()->is_open) close_file();
+    if (aof()->is_open) close(aof()->fd);
     aof()->is_open = true;
     aof()->generation++;
     aof()->fd = fd;
-    aof()->file_size = aof()->synced_size = size;
+    aof()->file_size = size;
+    aof()->synced_size = 0; /* what is there may have been left by a server that was killed */
     aof()->synced_us = clock_monotonic_us();
     propagate_start();
 }
 
 void aof_detach(void) {
     if (!aof()->is_open) return;
-    close_file();
+    close(aof()->fd);
     aof()->is_open = false;
     reply_free(&aof()->buffer);
     aof()->write_error = aof()->sync_error = 0;
@@ -279,28 +297,25 @@ void aof_detach(void) {
 /* Opens the last increment, behind what is there; a new one if there is none. */
 static int open_increment(uint64_t *size) {
     const struct aof_file *file = aof_manifest_last(&aof()->manifest);
-    if (file == NULL) {
-        struct aof_manifest next;
-        aof_manifest_copy(&next, &aof()->manifest);
-        aof_manifest_add_incr(&next, server.config.appendfilename);
-        if (!aof_files_adopt(&next)) return -1;
-        file = aof_manifest_last(&aof()->manifest);
-    }
+    *size = 0;
+    if (file == NULL) return aof_create_increment();
     sds path = aof_files_path(file->name);
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0) log_warning("Can't open the append-only file %s: %s", path, strerror(errno));
     sds_free(path);
-    *size = fd < 0 ? 0 : (uint64_t)lseek(fd, 0, SEEK_END);
+    if (fd >= 0) *size = (uint64_t)lseek(fd, 0, SEEK_END);
     return fd;
 }
 
 void aof_init(void) {
     aof()->rewrite.last_seconds = -1;
+    disk_file_remove_leftovers("temp-rewriteaof-bg-", ".aof");
+    aof_files_remove_leftovers();
 }
 
 enum load_status aof_start(void) {
     uint64_t size = 0;
-    if (!aof_files_open()) return LOAD_FAILED;
+    if (!aof_files_open() || !aof_files_adopt_old()) return LOAD_FAILED;
     bool is_new = aof()->manifest.count == 0;
     enum load_status status = is_new ? load_snapshot() : aof_load(LOAD_SERVE);
     if (status == LOAD_FAILED || status == LOAD_STOPPED) return status;
@@ -310,11 +325,12 @@ enum load_status aof_start(void) {
     if (fd < 0) return LOAD_FAILED;
     aof()->state = AOF_ON;
     aof_attach(fd, size);
+    aof_files_drop_history(); /* of a server that was killed */
     return LOAD_DONE;
 }
 
 bool aof_prepare_reload(void) {
-    if (aof()->state == AOF_OFF) return aof_files_open();
+    if (aof()->state == AOF_OFF) return aof_files_open() && aof_files_adopt_old();
     if (aof()->state == AOF_ON && !propagate_is_inside(&server.propagation) && aof_drain())
         return true;
     log_warning("The append-only file is not complete at the moment");
@@ -328,34 +344,49 @@ enum load_status aof_reload(void) {
 static void turn_off(void) {
     propagate_stop();
     aof_rewrite_cancel();
+    aof_settle();
     aof()->rewrite.scheduled = false;
-    aof_drain();
     aof()->state = AOF_OFF;
     aof_detach();
 }
 
+/* The base of a rewrite that was begun while it was off is of no use: no changes follow it. */
+static bool turn_on(void) {
+    if (!aof_files_open()) return false;
+    aof_rewrite_cancel();
+    aof()->state = AOF_STARTING;
+    if (background_is_busy()) {
+        log_notice("AOF is turned on as soon as the other child has ended.");
+        aof_rewrite_schedule();
+        return true;
+    }
+    if (aof_rewrite_begin()) return true;
+    turn_off();
+    return false;
+}
+
 bool aof_configure(sds *error) {
     bool wanted = server.config.appendonly;
-    if (server.refusing & REFUSING_LOADING) {
-        *error = sds_new(SLICE("Can't be changed while data is being loaded."));
-        return false;
-    }
+    if (server.refusing & REFUSING_LOADING) return true;
     if (wanted == (aof()->state != AOF_OFF)) return true;
     if (!wanted) {
         turn_off();
         return true;
     }
-    if (!aof_files_open()) {
-        *error = sds_new(SLICE("Unable to turn on AOF. Check server logs."));
-        return false;
-    }
-    aof()->state = AOF_STARTING;
-    aof_rewrite_schedule();
-    return true;
+    if (turn_on()) return true;
+    *error = sds_new(SLICE("Unable to turn on AOF. Check server logs."));
+    return false;
+}
+
+/* Must the end wait for the first rewrite? Not for one that only fails again and again. */
+static bool first_rewrite_holds(int options) {
+    if (options & SHUTDOWN_FORCE) return false;
+    if (aof_rewrite_is_running()) return true;
+    return !aof()->rewrite.failed && !(options & SHUTDOWN_NOSAVE);
 }
 
 bool aof_at_end(int options) {
-    if (aof()->state == AOF_STARTING && !(options & (SHUTDOWN_FORCE | SHUTDOWN_NOSAVE))) {
+    if (aof()->state == AOF_STARTING && first_rewrite_holds(options)) {
         log_warning("Writing initial AOF, can't exit.");
         return false;
     }
@@ -367,10 +398,7 @@ bool aof_at_end(int options) {
 void aof_stop(void) {
     if (aof()->state != AOF_ON) return;
     log_notice("Calling fsync() on the AOF file.");
-    if (aof_drain())
-        sync_now();
-    else
-        log_warning("%zu bytes of changes could not be written.", aof()->buffer.len);
+    if (!aof_settle()) log_warning("%zu bytes of changes could not be written.", aof()->buffer.len);
 }
 
 void aof_free(void) {

@@ -80,7 +80,8 @@ void aof_init(void);
  * failed. */
 enum load_status aof_start(void);
 
-/* appendonly has changed. False with *error (the caller's) set. */
+/* appendonly has changed. False with *error (the caller's) set. While data is loaded nothing is
+ * done: it is to be called again after that. */
 bool aof_configure(sds *error);
 
 /* DEBUG LOADAOF: brings the files up to date, so that all keys may be deleted; then loads them. The
@@ -121,6 +122,9 @@ bool aof_rewrite_is_running(void);
 void aof_rewrite_schedule(void);
 
 /* --- Figures --- */
+
+/* Bytes that are held until they are written; no part of what maxmemory bounds. 0: it is off. */
+size_t aof_buffer_size(void);
 
 /* Why commands that write are refused: the system's text for the error; NULL: they are not. */
 const char *aof_error(void);

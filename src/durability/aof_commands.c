@@ -90,6 +90,7 @@ bool aof_commands_write_file(const char *path, bool incremental) {
     struct output output = {.ok = true};
     if (!disk_file_create(&output.file, path, incremental)) return false;
     reply_init(&output.bytes, WRITE_AT);
+    if (server.config.aof_timestamps) propagate_annotate(&output.bytes, server.now_ms / 1000);
     for (int i = 0; i < server.config.databases; i++) write_database(&output, i);
     end_command(&output, 0);
     reply_free(&output.bytes);

@@ -3,12 +3,15 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "durability/aof_internal.h"
 #include "durability/disk_file.h"
 #include "net/pool.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,9 +23,23 @@ sds aof_files_path(const char *name) {
     return sds_append_format(sds_new(SLICE("")), "%s/%s", server.config.appenddirname, name);
 }
 
-static sds manifest_path(const char *prefix) {
-    return sds_append_format(sds_new(SLICE("")), "%s/%s%s.manifest", server.config.appenddirname,
-                             prefix, server.config.appendfilename);
+sds aof_files_temporary(const char *kind) {
+    return sds_append_format(sds_new(SLICE("")), "%s/temp-%s.%s", server.config.appenddirname,
+                             server.config.appendfilename, kind);
+}
+
+static sds manifest_path(void) {
+    return sds_append_format(sds_new(SLICE("")), "%s/%s.manifest", server.config.appenddirname,
+                             server.config.appendfilename);
+}
+
+void aof_files_remove_leftovers(void) {
+    const char *const kinds[] = {"manifest", "incr"};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        sds path = aof_files_temporary(kinds[i]);
+        disk_file_remove_abandoned(path);
+        sds_free(path);
+    }
 }
 
 /* --- Writing the manifest --- */
@@ -33,64 +50,83 @@ static bool write_file(const char *path, struct slice text) {
            disk_file_close(&file, disk_file_write(&file, text.ptr, text.len));
 }
 
-static bool write_manifest(const struct aof_manifest *next) {
-    sds path = manifest_path(""), temporary = manifest_path("temp-");
+static enum aof_adoption write_manifest(const struct aof_manifest *next) {
+    enum aof_adoption adoption = AOF_NOT_ADOPTED;
+    sds path = manifest_path(), temporary = aof_files_temporary("manifest");
     sds text = aof_manifest_format(next);
-    bool done = write_file(temporary, sds_slice(text)) && disk_file_rename(temporary, path);
-    int error = errno;
-    if (!done) unlink(temporary);
+    if (write_file(temporary, sds_slice(text)) && rename(temporary, path) == 0)
+        adoption = disk_file_sync_folder_of(path) ? AOF_ADOPTED : AOF_IN_DOUBT;
+    if (adoption != AOF_ADOPTED) log_warning("Can't write the AOF manifest: %s", strerror(errno));
+    if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
     sds_free(text);
     sds_free(temporary);
     sds_free(path);
-    errno = error;
-    return done;
+    return adoption;
 }
 
-bool aof_files_adopt(struct aof_manifest *next) {
-    if (!write_manifest(next)) {
-        int error = errno;
-        log_warning("Can't write the AOF manifest: %s", strerror(error));
-        aof_manifest_free(next);
-        errno = error;
-        return false;
+enum aof_adoption aof_files_adopt(struct aof_manifest *next) {
+    enum aof_adoption adoption = write_manifest(next);
+    if (adoption != AOF_NOT_ADOPTED) {
+        aof_manifest_free(manifest());
+        *manifest() = *next;
+        *next = (struct aof_manifest){0};
     }
-    aof_manifest_free(manifest());
-    *manifest() = *next;
-    *next = (struct aof_manifest){0};
-    return true;
+    aof_manifest_free(next);
+    return adoption;
 }
 
 /* --- History --- */
 
+static size_t history_count(void) {
+    size_t count = 0;
+    for (size_t i = 0; i < manifest()->count; i++)
+        count += manifest()->files[i].type == AOF_FILE_HISTORY;
+    return count;
+}
+
+/* Would a loss of power leave the manifest that is in force? */
+static bool is_settled(void) {
+    sds path = manifest_path();
+    bool done = disk_file_sync_folder_of(path);
+    sds_free(path);
+    return done;
+}
+
+struct deletion {
+    size_t count;
+    char *paths[];
+};
+
 static void delete_files(void *arg) {
-    char **paths = arg;
-    for (char **path = paths; *path; path++) unlink(*path);
+    struct deletion *deletion = arg;
+    for (size_t i = 0; i < deletion->count; i++) unlink(deletion->paths[i]);
 }
 
-static void deleted(void *arg) {
-    char **paths = arg;
-    for (char **path = paths; *path; path++) sds_free(*path);
-    mem_free(paths);
+/* The manifest forgets them only now, so that a server that is killed before leaves none behind
+ * that nobody knows. With more history meanwhile the rewrite which made it repeats all that. */
+static void on_deleted(void *arg) {
+    struct deletion *deletion = arg;
+    if (history_count() == deletion->count) {
+        struct aof_manifest next;
+        aof_manifest_copy(&next, manifest());
+        aof_manifest_drop_history(&next);
+        aof_files_adopt(&next);
+    }
+    for (size_t i = 0; i < deletion->count; i++) sds_free(deletion->paths[i]);
+    mem_free(deletion);
 }
 
-/* They are forgotten first: a file that is not deleted, should the process end, only takes up
- * space. */
 void aof_files_drop_history(void) {
-    char **paths = mem_alloc_zeroed((manifest()->count + 1) * sizeof(*paths)), **at = paths;
+    size_t count = history_count();
+    if (count == 0 || !is_settled()) return;
+    struct deletion *deletion = mem_alloc(sizeof(*deletion) + count * sizeof(deletion->paths[0]));
+    deletion->count = 0;
     for (size_t i = 0; i < manifest()->count; i++) {
         if (manifest()->files[i].type != AOF_FILE_HISTORY) continue;
         log_notice("Removing the history file %s in the background", manifest()->files[i].name);
-        *at++ = aof_files_path(manifest()->files[i].name);
+        deletion->paths[deletion->count++] = aof_files_path(manifest()->files[i].name);
     }
-    struct aof_manifest next;
-    aof_manifest_copy(&next, manifest());
-    aof_manifest_drop_history(&next);
-    if (at == paths || !aof_files_adopt(&next)) {
-        aof_manifest_free(&next);
-        deleted(paths);
-        return;
-    }
-    net_pool_run(server.net, delete_files, deleted, paths);
+    net_pool_run(server.net, delete_files, on_deleted, deletion);
 }
 
 /* --- Reading --- */
@@ -112,28 +148,58 @@ static bool parse_manifest(const char *path, struct slice text) {
     return false;
 }
 
+/* The sequence number in the name of a file of ours; 0 when it is none. */
+static int64_t sequence_of(const char *name) {
+    const char *prefix = server.config.appendfilename;
+    int64_t seq;
+    if (strncmp(name, prefix, strlen(prefix)) != 0 || name[strlen(prefix)] != '.') return 0;
+    const char *digits = name + strlen(prefix) + 1;
+    struct slice number = slice_make(digits, strcspn(digits, "."));
+    return number_parse_int64(number, &seq) && seq > 0 && seq < INT64_MAX / 2 ? seq : 0;
+}
+
+/* Files that no manifest names (it got lost, or the first start was interrupted) may be somebody's
+ * only data: new ones get higher numbers. */
+static bool pass_strays(void) {
+    DIR *folder = opendir(server.config.appenddirname);
+    int64_t highest = 0;
+    if (!folder) return fail("Can't read the folder", server.config.appenddirname);
+    for (struct dirent *file; (file = readdir(folder));) {
+        int64_t seq = sequence_of(file->d_name);
+        if (seq > highest) highest = seq;
+    }
+    closedir(folder);
+    if (highest > 0)
+        log_warning("There are append-only files in %s but no manifest that names them: they are "
+                    "neither loaded nor changed",
+                    server.config.appenddirname);
+    manifest()->base_seq = manifest()->incr_seq = highest;
+    return true;
+}
+
 static bool read_manifest(void) {
-    sds path = manifest_path("");
+    sds path = manifest_path();
     sds text = file_read(path);
     bool done;
     if (text)
         done = parse_manifest(path, sds_slice(text));
     else
-        done = errno == ENOENT || fail("Can't read the AOF manifest", path);
+        done = errno == ENOENT ? pass_strays() : fail("Can't read the AOF manifest", path);
     sds_free(text);
     sds_free(path);
     return done;
 }
 
-/* The old file goes into the folder after the manifest that names it was written: where that was
+/* The file goes into the folder after the manifest that names it was written: where that was
  * interrupted it is done now. */
-static bool adopt_old_file(void) {
+bool aof_files_adopt_old(void) {
     const char *name = server.config.appendfilename;
     if (!exists(name)) return true;
     if (manifest()->count == 0) {
         struct aof_manifest next = {0};
+        aof_manifest_copy(&next, manifest());
         aof_manifest_adopt_base(&next, name);
-        if (!aof_files_adopt(&next)) return false;
+        if (aof_files_adopt(&next) != AOF_ADOPTED) return false;
     }
     const struct aof_file *base = aof_manifest_base(manifest());
     if (!base || !slice_equal(sds_slice(base->name), slice_of_cstr(name))) return true;
@@ -153,5 +219,7 @@ bool aof_files_open(void) {
     const char *folder = server.config.appenddirname;
     aof_manifest_free(manifest());
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
-    return read_manifest() && adopt_old_file();
+    /* Also when it was there: whoever made it may have been killed before this. */
+    if (!disk_file_sync_folder_of(folder)) return fail("Can't bring the folder to disk:", folder);
+    return read_manifest();
 }

@@ -15,19 +15,35 @@
 
 #include <stdbool.h>
 
-/* Makes the folder if need be and reads the manifest; without one it is empty. An append-only file
- * of before there were manifests (<dir>/<appendfilename>) becomes the base. False when that cannot
- * be; the log says why. */
+/* Makes the folder if need be and reads the manifest; without one it is empty, and files that may
+ * be there keep their names for themselves. False when that cannot be; the log says why. */
 bool aof_files_open(void);
 
-/* Writes `next` and puts it in force; takes it over in either case. False with errno set when it
- * cannot be written: then the one before stays in force, and the log says why. */
-bool aof_files_adopt(struct aof_manifest *next);
+/* An append-only file of before there were manifests (<dir>/<appendfilename>) becomes the base.
+ * Only for who then loads it: the next rewrite deletes it. False when that cannot be; the log says
+ * why. */
+bool aof_files_adopt_old(void);
 
-/* Forgets the history, and deletes its files in another thread. */
+enum aof_adoption {
+    AOF_NOT_ADOPTED, /* it cannot be written: the one before stays in force */
+    AOF_IN_DOUBT, /* it is in force, but a loss of power may bring back the one before: what either
+                     names must stay, and nobody may rely on what only the new one names */
+    AOF_ADOPTED
+};
+
+/* Writes `next` and puts it in force; takes it over in any case. The log says what went wrong. */
+enum aof_adoption aof_files_adopt(struct aof_manifest *next);
+
+/* Deletes the files of the history in another thread, then forgets them; not while the manifest in
+ * force is in doubt. */
 void aof_files_drop_history(void);
 
-/* The path of a file in the folder; the caller's. */
+/* The path of a file in the folder; the caller's. Of one that is not complete yet: "manifest", or
+ * "incr", whose writer locks it (flock). */
 sds aof_files_path(const char *name);
+sds aof_files_temporary(const char *kind);
+
+/* Removes such files whose server was killed. */
+void aof_files_remove_leftovers(void);
 
 #endif

@@ -14,11 +14,16 @@ static inline struct aof *aof_state(void) {
 /* Writes all that was told, at once. False when it cannot. */
 bool aof_drain(void);
 
+/* Does so, and waits until it is on the disk, whatever appendfsync says, or could not be brought
+ * there: before another file follows, as a loss at the end of this one would then be one in the
+ * middle. False when it cannot write. */
+bool aof_settle(void);
+
 /* Goes on at the end of another file of `size` bytes, whose descriptor is taken over. The one
- * before was drained; it is brought to the disk and closed, in another thread unless `always`. */
+ * before was settled; it is closed. */
 void aof_attach(int fd, uint64_t size);
 
-/* Closes it so. */
+/* Closes it. */
 void aof_detach(void);
 
 /* What came before the file that is written to does not count any more. True when nothing is known
@@ -28,6 +33,11 @@ bool aof_forget_sync_error(void);
 /* --- aof_rewrite.c --- */
 
 void aof_rewrite_tick(void);
+
+/* Creates an increment, which the manifest knows from then on; -1 when it cannot be had, the log
+ * says why. In doubt (aof_files.h) an empty one is left, which is read behind the one that is
+ * written to. */
+int aof_create_increment(void);
 
 /* Ends the child and removes what it has written. */
 void aof_rewrite_cancel(void);

@@ -23,6 +23,7 @@
 struct loader {
     const char *name; /* of the file */
     uint64_t before;  /* bytes of the files before it */
+    uint64_t total;   /* of all files */
     int fd;
     struct aof_reader reader;
     struct session session; /* of no connection */
@@ -179,28 +180,35 @@ static bool cut_off(struct loader *loader, const char *path) {
     return false;
 }
 
-static bool load_opened(struct loader *loader, const char *path, unsigned flags, bool is_last) {
+/* Does nothing follow that builds on it? A rewrite that was ended early leaves empty files. */
+static bool is_last(const struct loader *loader) {
+    struct stat facts;
+    return fstat(loader->fd, &facts) == 0 &&
+           loader->before + (uint64_t)facts.st_size >= loader->total;
+}
+
+static bool load_opened(struct loader *loader, const char *path, unsigned flags) {
     uint64_t begin;
     if (!load_preamble(loader, flags, &begin)) return false;
     aof_reader_start(&loader->reader, (struct rdb_source){read_source, loader}, begin);
     enum aof_read read = run_commands(loader);
     if (read != AOF_READ_CUT) return read == AOF_READ_END;
-    if (is_last) return cut_off(loader, path);
+    if (is_last(loader)) return cut_off(loader, path);
     log_warning(
         "The append only file %s ends inside a command at offset %llu, and others follow it",
         loader->name, (unsigned long long)loader->reader.whole);
     return false;
 }
 
-/* Loads one file behind the bytes of others; *size gets its own. */
-static bool load_file(const struct aof_file *file, unsigned flags, bool is_last, uint64_t before,
+/* Loads one file of `total` bytes behind those of others; *size gets its own. */
+static bool load_file(const struct aof_file *file, unsigned flags, uint64_t before, uint64_t total,
                       uint64_t *size) {
-    struct loader loader = {.name = file->name, .before = before};
+    struct loader loader = {.name = file->name, .before = before, .total = total};
     sds path = aof_files_path(file->name);
     int64_t begun_us = clock_monotonic_us();
     reply_init(&loader.reply, 0);
     loader.fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool done = loader.fd >= 0 && load_opened(&loader, path, flags, is_last);
+    bool done = loader.fd >= 0 && load_opened(&loader, path, flags);
     if (loader.fd < 0)
         log_warning("Can't open the append only file %s: %s", path, strerror(errno));
     else
@@ -218,7 +226,7 @@ static bool load_file(const struct aof_file *file, unsigned flags, bool is_last,
     return done;
 }
 
-static bool load_files(unsigned flags) {
+static bool load_files(unsigned flags, uint64_t total) {
     struct aof *aof = aof_state();
     const struct aof_manifest *manifest = &aof->manifest;
     aof->total_size = aof->base_size = 0;
@@ -226,7 +234,7 @@ static bool load_files(unsigned flags) {
         const struct aof_file *file = &manifest->files[i];
         uint64_t size;
         if (file->type == AOF_FILE_HISTORY) continue;
-        if (!load_file(file, flags, i + 1 == manifest->count, aof->total_size, &size)) return false;
+        if (!load_file(file, flags, aof->total_size, total, &size)) return false;
         aof->total_size += size;
         if (file->type == AOF_FILE_BASE) aof->base_size = size;
     }
@@ -251,9 +259,10 @@ static uint64_t bytes_to_load(void) {
 enum load_status aof_load(unsigned flags) {
     uint64_t dirty = server.dirty;
     bool was_told = server.propagation.is_on;
-    load_begin(server.config.appendfilename, bytes_to_load(), flags & LOAD_SERVE);
+    uint64_t total = bytes_to_load();
+    load_begin(server.config.appendfilename, total, flags & LOAD_SERVE);
     server.propagation.is_on = false;
-    bool done = load_files(flags);
+    bool done = load_files(flags, total);
     server.propagation.is_on = was_told;
     server.dirty = dirty;
     load_end();

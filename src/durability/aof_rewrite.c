@@ -16,22 +16,25 @@
 #include "durability/background.h"
 #include "durability/disk_file.h"
 #include "durability/snapshot.h"
+#include "server/slow.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     /* From so many failures in a row on it waits before it tries again: a minute, then twice as
-       long each time, an hour at most. */
+       long each time, an hour at most. Not while changes are refused until it succeeds. */
     FAILURES_AT_ONCE = 3,
     WAIT_MAX_MINUTES = 60,
-    MINUTE_US = 60 * 1000 * 1000
+    MINUTE_US = 60 * 1000 * 1000,
+    REFUSING_WAIT_US = 5 * 1000 * 1000
 };
 
-/* "temp-rewriteaof-bg-<pid>.aof", of slices "temp-rewriteaof-bg-<pid>-<number>.aof" */
+/* "temp-rewriteaof-bg-<pid>.aof", of slices "temp-rewriteaof-bg-<pid><number>.aof" */
 enum { TEMPORARY_MAX = 80 };
 
 static struct aof *aof(void) {
@@ -55,14 +58,6 @@ void aof_rewrite_schedule(void) {
 static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
     snprintf(name, TEMPORARY_MAX, "temp-rewriteaof-bg-%d.aof", (int)pid);
     return name;
-}
-
-/* Where changes go until a base is there. */
-static sds first_increment_path(void) {
-    sds name = sds_append_format(sds_new(SLICE("")), "temp-%s.incr", server.config.appendfilename);
-    sds path = aof_files_path(name);
-    sds_free(name);
-    return path;
 }
 
 static uint64_t size_of(const char *path) {
@@ -102,28 +97,30 @@ static int create(const char *path) {
     return fd;
 }
 
-/* A new increment, which the manifest knows; -1 when it cannot be had. */
-static int create_increment(void) {
+int aof_create_increment(void) {
     struct aof_manifest next;
     aof_manifest_copy(&next, &aof()->manifest);
     const char *name = aof_manifest_add_incr(&next, server.config.appendfilename)->name;
-    log_notice("Creating AOF incr file %s on background rewrite", name);
+    log_notice("Creating AOF incr file %s on %s", name,
+               aof()->is_open ? "background rewrite" : "server start");
     sds path = aof_files_path(name);
     int fd = create(path);
-    if (fd < 0) {
+    enum aof_adoption adoption = AOF_NOT_ADOPTED;
+    if (fd < 0)
         aof_manifest_free(&next);
-    } else if (!aof_files_adopt(&next)) {
-        close(fd);
-        unlink(path);
-        fd = -1;
-    }
+    else
+        adoption = aof_files_adopt(&next);
+    if (fd >= 0 && adoption != AOF_ADOPTED) close(fd);
+    if (fd >= 0 && adoption == AOF_NOT_ADOPTED) unlink(path);
     sds_free(path);
-    return fd;
+    return adoption == AOF_ADOPTED ? fd : -1;
 }
 
+/* Where changes go until a base is there. */
 static int create_first_increment(void) {
-    sds path = first_increment_path();
+    sds path = aof_files_temporary("incr");
     int fd = create(path);
+    if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);
     sds_free(path);
     return fd;
 }
@@ -134,20 +131,29 @@ static int create_first_increment(void) {
  * manifest's. */
 static bool name_first_increment(struct aof_manifest *next) {
     sds path = aof_files_path(aof_manifest_add_incr(next, server.config.appendfilename)->name);
-    sds temporary = first_increment_path();
+    sds temporary = aof_files_temporary("incr");
     bool done = disk_file_rename(temporary, path);
     sds_free(temporary);
     sds_free(path);
     return done;
 }
 
+/* The manifest that names the base is in force. */
+static void begin_with_base(uint64_t base_size) {
+    aof()->base_size = aof()->total_size = base_size + aof()->file_size;
+    if (aof()->state == AOF_STARTING) aof()->state = AOF_ON;
+}
+
 /* Puts a manifest in force in which the file at `temporary` is the base. */
-static bool adopt_base(const char *temporary) {
+static enum aof_adoption adopt_base(const char *temporary) {
+    enum aof_adoption adoption = AOF_NOT_ADOPTED;
     struct aof_manifest next;
     aof_manifest_copy(&next, &aof()->manifest);
     const char *prefix = server.config.appendfilename;
     sds path = aof_files_path(aof_manifest_add_base(&next, prefix, rewrite()->is_rdb)->name);
+    uint64_t begin = slow_begin();
     bool done = disk_file_rename(temporary, path);
+    slow_end(LATENCY_AOF_RENAME, begin);
     aof_manifest_retire_incrs(&next, aof()->state == AOF_ON);
     if (aof()->state == AOF_STARTING) done = done && name_first_increment(&next);
     if (!done) {
@@ -155,26 +161,33 @@ static bool adopt_base(const char *temporary) {
                     strerror(errno));
         aof_manifest_free(&next);
     } else {
-        uint64_t size = size_of(path);
-        done = aof_files_adopt(&next);
-        if (done) aof()->base_size = aof()->total_size = size + aof()->file_size;
+        adoption = aof_files_adopt(&next);
     }
-    if (!done) unlink(path);
+    if (adoption == AOF_NOT_ADOPTED)
+        unlink(path);
+    else
+        begin_with_base(size_of(path));
     sds_free(path);
-    return done;
+    return adoption;
+}
+
+static void put_off(void) {
+    uint64_t doublings = rewrite()->failures - FAILURES_AT_ONCE;
+    int64_t minutes = doublings > 6 ? WAIT_MAX_MINUTES : INT64_C(1) << doublings;
+    if (minutes > WAIT_MAX_MINUTES) minutes = WAIT_MAX_MINUTES;
+    rewrite()->not_before_us = clock_monotonic_us() + minutes * MINUTE_US;
+    log_warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry "
+                "in %lld minutes",
+                (long long)minutes);
 }
 
 static void note_failure(void) {
     rewrite()->failed = true;
-    if (++rewrite()->failures >= FAILURES_AT_ONCE) {
-        uint64_t doublings = rewrite()->failures - FAILURES_AT_ONCE;
-        int64_t minutes = doublings > 6 ? WAIT_MAX_MINUTES : INT64_C(1) << doublings;
-        if (minutes > WAIT_MAX_MINUTES) minutes = WAIT_MAX_MINUTES;
-        rewrite()->not_before_us = clock_monotonic_us() + minutes * MINUTE_US;
-        log_warning("Background AOF rewrite has repeatedly failed and triggered the limit, will "
-                    "retry in %lld minutes",
-                    (long long)minutes);
-    }
+    bool again = ++rewrite()->failures >= FAILURES_AT_ONCE;
+    if (again && aof()->sync_error)
+        rewrite()->not_before_us = clock_monotonic_us() + REFUSING_WAIT_US;
+    else if (again)
+        put_off();
     /* Turned on, or with a file that nobody can trust, there is no way but this. */
     if (aof()->state == AOF_STARTING || aof()->sync_error) aof_rewrite_schedule();
 }
@@ -183,7 +196,6 @@ static void note_success(void) {
     rewrite()->failed = false;
     rewrite()->failures = 0;
     rewrite()->not_before_us = 0;
-    if (aof()->state == AOF_STARTING) aof()->state = AOF_ON;
     rewrite()->scheduled = !aof_forget_sync_error();
     aof_files_drop_history();
     log_notice("Background AOF rewrite finished successfully");
@@ -191,12 +203,16 @@ static void note_success(void) {
 
 /* The base is written, or not. */
 static void base_ended(bool ok, bool was_stopped, const char *temporary) {
-    if (ok && adopt_base(temporary)) {
+    bool was_starting = aof()->state == AOF_STARTING;
+    enum aof_adoption adoption = ok ? adopt_base(temporary) : AOF_NOT_ADOPTED;
+    if (adoption == AOF_ADOPTED) {
         note_success();
         return;
     }
-    unlink(temporary);
+    if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
     if (!was_stopped) note_failure();
+    /* A loss of power might leave no append-only file at all. */
+    if (adoption == AOF_IN_DOUBT && was_starting) aof_rewrite_schedule();
 }
 
 static void child_ended(const struct child_end *end) {
@@ -229,7 +245,7 @@ static void slices_ended(const struct slices_end *end) {
 /* Changes go to a new increment from now on, if they are written at all. */
 static bool change_increment(void) {
     if (aof()->state == AOF_OFF) return true;
-    int fd = aof()->state == AOF_ON ? create_increment() : create_first_increment();
+    int fd = aof()->state == AOF_ON ? aof_create_increment() : create_first_increment();
     if (fd < 0) return false;
     aof_attach(fd, 0);
     return true;
@@ -237,7 +253,7 @@ static bool change_increment(void) {
 
 static bool begin_slices(void) {
     char temporary[TEMPORARY_MAX];
-    snprintf(temporary, sizeof(temporary), "temp-rewriteaof-bg-%d-%llu.aof", (int)getpid(),
+    snprintf(temporary, sizeof(temporary), "temp-rewriteaof-bg-%d%010llu.aof", (int)getpid(),
              (unsigned long long)rewrite()->count);
     struct slices_order order = {
         .purpose = CHILD_AOF,
@@ -262,7 +278,7 @@ static bool begin_base(void) {
 /* The base is the data as it is now, and no change comes before the new increment is there. */
 static bool begin(void) {
     if (aof()->state == AOF_OFF && !aof_files_open()) return false;
-    if (!aof_drain()) {
+    if (!aof_settle()) {
         log_warning("Can't rewrite the append-only file while it cannot be written");
         return false;
     }
@@ -298,7 +314,7 @@ void aof_rewrite_cancel(void) {
         unlink(temporary_name(temporary, pid));
     }
     if (aof()->state == AOF_STARTING) {
-        sds path = first_increment_path();
+        sds path = aof_files_temporary("incr");
         unlink(path);
         sds_free(path);
     }
@@ -327,6 +343,7 @@ void aof_rewrite_tick(void) {
 int aof_write_first_files(void) {
     char temporary[TEMPORARY_MAX];
     struct aof_manifest next = {0};
+    aof_manifest_copy(&next, &aof()->manifest);
     temporary_name(temporary, getpid());
     const char *name = server.config.appendfilename;
     rewrite()->is_rdb = server.config.aof_rdb_preamble;
@@ -337,7 +354,7 @@ int aof_write_first_files(void) {
     if (!write_base(temporary) || !disk_file_rename(temporary, base) ||
         (fd = create(increment)) < 0) {
         aof_manifest_free(&next);
-    } else if (!aof_files_adopt(&next)) {
+    } else if (aof_files_adopt(&next) != AOF_ADOPTED) {
         close(fd);
         fd = -1;
     }

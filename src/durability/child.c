@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,15 +68,16 @@ void child_report_end(const char *what) {
                child()->cow_peak >> 20);
 }
 
-/* The report's end stays, as the first after the standard ones. */
+/* The report's end, if there is one, stays as the first after the standard ones. */
 static void keep_only(int fd) {
-    enum { KEPT = STDERR_FILENO + 1 };
-    if (fd != KEPT) dup2(fd, KEPT);
-    child()->report_fd = KEPT;
-    if (close_range(KEPT + 1, ~0U, 0) == 0) return;
+    int next = STDERR_FILENO + 1;
+    child()->report_fd = fd < 0 ? fd : next;
+    if (fd > next) dup2(fd, next);
+    if (fd >= 0) next++;
+    if (close_range((unsigned)next, ~0U, 0) == 0) return;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    for (int i = KEPT + 1; i < (int)limit.rlim_cur; i++) close(i);
+    for (int i = next; i < (int)limit.rlim_cur; i++) close(i);
 }
 
 /* The handlers that the loop has set would write into a descriptor that is closed. An interrupt
@@ -90,7 +92,14 @@ static void reset_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void live(int report_fd, bool (*run)(void *arg), void *arg) {
+/* A child whose server was killed must not replace a file that the next server has written. */
+static void end_with(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+}
+
+static void live(int report_fd, pid_t parent, bool (*run)(void *arg), void *arg) {
+    end_with(parent);
     reset_signals();
     keep_only(report_fd);
     log_set_child();
@@ -101,10 +110,20 @@ static void live(int report_fd, bool (*run)(void *arg), void *arg) {
 
 /* --- In the server --- */
 
+static void close_end(int fd) {
+    if (fd >= 0) close(fd);
+}
+
+/* A child that cannot report can save all the same: when there is no descriptor left, both are
+ * -1. */
+static void open_pipe(int ends[2]) {
+    if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
+}
+
 static void close_pipe(const int ends[2]) {
     int saved_errno = errno;
-    close(ends[0]);
-    close(ends[1]);
+    close_end(ends[0]);
+    close_end(ends[1]);
     errno = saved_errno;
 }
 
@@ -132,20 +151,20 @@ static pid_t fork_quietly(void) {
 bool child_start(enum child_purpose purpose, bool (*run)(void *arg), void *arg,
                  void (*ended)(const struct child_end *end)) {
     int ends[2];
-    if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return false;
+    open_pipe(ends);
     struct child fresh = {.forks = child()->forks, .last_fork_us = child()->last_fork_us};
     *child() = fresh;
     uint64_t begin = slow_begin();
     int64_t begin_us = clock_monotonic_us();
-    pid_t pid = fork_quietly();
-    if (pid == 0) live(ends[1], run, arg);
+    pid_t self = getpid(), pid = fork_quietly();
+    if (pid == 0) live(ends[1], self, run, arg);
     child()->last_fork_us = (uint64_t)(clock_monotonic_us() - begin_us);
     slow_end(LATENCY_FORK, begin);
     if (pid < 0) {
         close_pipe(ends);
         return false;
     }
-    close(ends[1]);
+    close_end(ends[1]);
     child()->forks++;
     child()->purpose = purpose;
     child()->pid = pid;
@@ -179,10 +198,10 @@ static void on_child_signal(int signum, void *arg) {
     int status = 0;
     if (!child()->pid || waitpid(child()->pid, &status, WNOHANG) != child()->pid) return;
     child_tick();
-    close(child()->report_fd);
+    close_end(child()->report_fd);
     struct child_end end = {
         .pid = child()->pid,
-        .ok = WIFEXITED(status) && WEXITSTATUS(status) == 0,
+        .ok = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !child()->was_killed,
         .was_killed = child()->was_killed,
         .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
         .seconds = (clock_wall_ms() - child()->begin_ms) / 1000,

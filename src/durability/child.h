@@ -5,7 +5,7 @@
  *                 └─ child   run() ─ report, once a second ─ exit 0 | 1
  *
  * The child has no descriptors but its report's and the standard ones: it keeps no port and no
- * connection open when the server goes on without it. */
+ * connection open when the server goes on without it. It is killed when the server ends. */
 #ifndef PACKLIST_DURABILITY_CHILD_H
 #define PACKLIST_DURABILITY_CHILD_H
 
@@ -19,8 +19,8 @@ enum child_purpose { CHILD_NONE, CHILD_RDB, CHILD_AOF };
 /* How a child ended. */
 struct child_end {
     pid_t pid;
-    bool ok;         /* run() returned true */
-    bool was_killed; /* by child_kill */
+    bool ok;         /* run() returned true, and it was not killed: what it wrote may be used */
+    bool was_killed; /* by child_kill, be it that it had ended just before */
     int signal;      /* that it died of, or 0 */
     int64_t seconds; /* it ran */
     size_t cow_size; /* bytes of its own, the last that it reported */
@@ -31,7 +31,7 @@ struct child {
     pid_t pid; /* 0: there is none */
     bool is_self;
     bool was_killed;
-    int report_fd; /* the parent reads, the child writes */
+    int report_fd; /* the parent reads, the child writes; -1: there was none left */
     int64_t begin_ms;
     void (*ended)(const struct child_end *end);
 

@@ -1,11 +1,14 @@
 #define _GNU_SOURCE /* sync_file_range */
 #include "durability/disk_file.h"
 
+#include "base/log.h"
 #include "base/sds.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { SEND_EVERY = 4 * 1024 * 1024 };
@@ -13,17 +16,22 @@ enum { SEND_EVERY = 4 * 1024 * 1024 };
 bool disk_file_create(struct disk_file *file, const char *path, bool incremental) {
     *file = (struct disk_file){.incremental = incremental};
     file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file->fd >= 0) flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system can */
     return file->fd >= 0;
 }
 
 /* The disk begins with the new stretch; the one before it should be done by now, and is waited for,
- * so that no more than two are on their way. A file system that cannot do it writes at the end. */
+ * so that no more than two are on their way. Its pages are given back, or a large file would push
+ * out of memory what others want there. A file system that cannot do it writes at the end. */
 static void send_on(struct disk_file *file) {
     uint64_t len = file->written - file->sent;
     sync_file_range(file->fd, (off_t)file->sent, (off_t)len, SYNC_FILE_RANGE_WRITE);
-    if (file->sent >= SEND_EVERY)
-        sync_file_range(file->fd, (off_t)(file->sent - SEND_EVERY), SEND_EVERY,
-                        SYNC_FILE_RANGE_WAIT_BEFORE);
+    if (file->sent > file->dropped) {
+        off_t at = (off_t)file->dropped, before = (off_t)(file->sent - file->dropped);
+        sync_file_range(file->fd, at, before, SYNC_FILE_RANGE_WAIT_BEFORE);
+        posix_fadvise(file->fd, at, before, POSIX_FADV_DONTNEED);
+        file->dropped = file->sent;
+    }
     file->sent = file->written;
 }
 
@@ -56,7 +64,7 @@ bool disk_file_close(struct disk_file *file, bool ok) {
     return ok;
 }
 
-bool disk_file_sync_folder(const char *path) {
+bool disk_file_sync_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     sds folder =
         slash ? sds_new(slice_make(path, (size_t)(slash - path) + 1)) : sds_new(SLICE("."));
@@ -71,5 +79,29 @@ bool disk_file_sync_folder(const char *path) {
 }
 
 bool disk_file_rename(const char *path, const char *other) {
-    return rename(path, other) == 0 && disk_file_sync_folder(other);
+    return rename(path, other) == 0 && disk_file_sync_folder_of(other);
+}
+
+bool disk_file_remove_abandoned(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return false;
+    bool removed = flock(fd, LOCK_EX | LOCK_NB) == 0 && unlink(path) == 0;
+    close(fd);
+    return removed;
+}
+
+static bool is_leftover(const char *name, const char *prefix, const char *suffix) {
+    size_t len = strlen(prefix);
+    if (strncmp(name, prefix, len) != 0 || name[len] == '0') return false;
+    size_t digits = strspn(name + len, "0123456789");
+    return digits > 0 && strcmp(name + len + digits, suffix) == 0;
+}
+
+void disk_file_remove_leftovers(const char *prefix, const char *suffix) {
+    DIR *folder = opendir(".");
+    struct dirent *item;
+    while (folder && (item = readdir(folder)))
+        if (is_leftover(item->d_name, prefix, suffix) && disk_file_remove_abandoned(item->d_name))
+            log_notice("Removed %s, which was not finished", item->d_name);
+    if (folder) closedir(folder);
 }

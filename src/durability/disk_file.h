@@ -12,10 +12,12 @@ struct disk_file {
     int fd;
     bool incremental; /* sent to the disk every few megabytes */
     uint64_t written;
-    uint64_t sent; /* bytes that the disk was told to write */
+    uint64_t sent;    /* bytes that the disk was told to write */
+    uint64_t dropped; /* bytes of which the pages were given back */
 };
 
-/* Creates the file, or empties the one that is there. `incremental`: what is written goes to the
+/* Creates the file, or empties the one that is there, and locks it (flock) until it is closed, so
+ * that nobody else takes it for abandoned. `incremental`: what is written goes to the
  * disk bit by bit, so that the end need not wait for all of it and others get their turn. False
  * with errno set. */
 bool disk_file_create(struct disk_file *file, const char *path, bool incremental);
@@ -28,12 +30,19 @@ bool disk_file_write(void *file, const void *bytes, size_t len);
  * or false with errno set when that cannot be had. */
 bool disk_file_close(struct disk_file *file, bool ok);
 
+/* Brings the names in the folder to the disk in which `path` lies. False with errno set. */
+bool disk_file_sync_folder_of(const char *path);
+
 /* Gives the file at `path` the name of another one, which it replaces, for good. False with errno
  * set. */
 bool disk_file_rename(const char *path, const char *other);
 
-/* The half of that which waits for the disk: the name of the file at `path` is there for good.
- * False with errno set. */
-bool disk_file_sync_folder(const char *path);
+/* Removes a file whose writer did not come to its end: nobody holds its lock. True when it is
+ * gone. */
+bool disk_file_remove_abandoned(const char *path);
+
+/* Does so with the files "<prefix><process id><suffix>" of the working directory, which writers
+ * that were killed have left. */
+void disk_file_remove_leftovers(const char *prefix, const char *suffix);
 
 #endif

@@ -171,6 +171,10 @@ static void note_fact(const struct rdb_file_item *item) {
 
 static void note_skipped(struct loader *loader, const struct rdb_file_item *item) {
     if (++loader->skipped > SKIPPED_SHOWN) return;
+    if (!item->key.ptr) {
+        log_warning("Left out: a %s", item->type_name);
+        return;
+    }
     sds key = sds_append_quoted(sds_new(SLICE("")), item->key);
     log_warning("Left out: key %s of database %d, a %s", key, loader->database, item->type_name);
     sds_free(key);
@@ -186,13 +190,23 @@ static bool take_item(struct loader *loader, const struct rdb_file_item *item) {
     }
 }
 
+/* False, for the caller: the file is refused, perhaps for what could be left out. */
+static bool note_foreign(const struct rdb_file *file, const struct rdb_file_item *item) {
+    if (item->kind == RDB_ITEM_SKIPPED && !file->options.skip_unknown)
+        log_warning("The file holds what there is no type for here (packlist-check names it). With "
+                    "rdb-skip-unknown-types yes the rest is loaded; the next snapshot then "
+                    "replaces the file: keep a copy.");
+    return false;
+}
+
 /* Adds the items of an RDB file to the databases, to its end. False when it is bad: then the file
  * has an error. */
 static bool load_items(struct rdb_file *file, unsigned flags) {
     struct loader loader = {.file = file, .flags = flags};
-    struct rdb_file_item item;
+    struct rdb_file_item item = {0};
     do {
-        if (!rdb_file_next(file, &item) || !take_item(&loader, &item)) return false;
+        if (!rdb_file_next(file, &item)) return note_foreign(file, &item);
+        if (!take_item(&loader, &item)) return false;
     } while (item.kind != RDB_ITEM_END);
     if (loader.skipped > SKIPPED_SHOWN)
         log_warning("Left out: %llu keys in all, of types that are not supported",
@@ -278,6 +292,17 @@ enum load_status load_snapshot(void) {
     return status;
 }
 
+/* A client may have changed appendonly meanwhile. */
+static void follow_appendonly(void) {
+    sds error = NULL;
+    if (aof_configure(&error)) return;
+    log_warning("appendonly: %s", error);
+    server.config.appendonly = false;
+    sds_free(error);
+}
+
 enum load_status load_at_start(void) {
-    return server.config.appendonly ? aof_start() : load_snapshot();
+    enum load_status status = server.config.appendonly ? aof_start() : load_snapshot();
+    if (status == LOAD_DONE || status == LOAD_ABSENT) follow_appendonly();
+    return status;
 }

@@ -8,6 +8,7 @@
 #include "durability/disk_file.h"
 #include "durability/snapshot.h"
 #include "server/server.h"
+#include "server/slow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 enum { RETRY_AFTER_S = 5 };
 
-/* "temp-<pid>.rdb", of slices "temp-<pid>-<number>.rdb" */
+/* "temp-<pid>.rdb", of slices "temp-<pid><number>.rdb" */
 enum { TEMPORARY_MAX = 64 };
 
 static struct save *save(void) {
@@ -74,6 +75,7 @@ void save_start(void) {
     save()->last_seconds = -1;
     save()->saved_s = now_s();
     save_configure();
+    disk_file_remove_leftovers("temp-", ".rdb");
 }
 
 void save_stop(void) {
@@ -144,7 +146,9 @@ static void child_ended(const struct child_end *end) {
         note_saved(save()->begun_dirty);
     } else if (end->signal) {
         log_warning("Background saving terminated by signal %d", end->signal);
+        uint64_t begin = slow_begin();
         unlink(temporary_name(temporary, end->pid));
+        slow_end(LATENCY_RDB_UNLINK, begin);
     } else {
         log_warning("Background saving error");
     }
@@ -173,7 +177,7 @@ static void slices_ended(const struct slices_end *end) {
 
 static bool begin_slices(void) {
     char temporary[TEMPORARY_MAX];
-    snprintf(temporary, sizeof(temporary), "temp-%d-%llu.rdb", (int)getpid(),
+    snprintf(temporary, sizeof(temporary), "temp-%d%010llu.rdb", (int)getpid(),
              (unsigned long long)save()->saves);
     struct slices_order order = {
         .purpose = CHILD_RDB,

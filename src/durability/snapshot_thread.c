@@ -139,7 +139,7 @@ static void rename_file(struct snapshot_job *job) {
         if (!renamed) fail(job, errno, SNAPSHOT_RENAME);
     }
     unlock();
-    if (renamed && !disk_file_sync_folder(job->name)) fail(job, errno, SNAPSHOT_RENAME);
+    if (renamed && !disk_file_sync_folder_of(job->name)) fail(job, errno, SNAPSHOT_RENAME);
 }
 
 static void end_job(struct snapshot_job *job) {

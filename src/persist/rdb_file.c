@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "base/sds.h"
 #include "persist/rdb_skip.h"
 #include "types/value.h"
 
@@ -155,14 +156,17 @@ struct key_facts {
     struct rdb_usage usage;
 };
 
-/* Has the error, whatever it is, name the key. */
+/* Has the error, whatever it is, name the key, or how it begins, in letters that can be printed. */
 static bool fail_in_key(struct rdb_file *file, const struct rdb_file_item *item) {
-    enum { SHOWN_MAX = 100 };
+    enum { SHOWN_MAX = 30 };
     char error[RDB_READER_ERROR_MAX];
-    int shown = item->key.len < SHOWN_MAX ? (int)item->key.len : SHOWN_MAX;
+    bool is_long = item->key.len > SHOWN_MAX;
+    struct slice begin = slice_make(item->key.ptr, is_long ? SHOWN_MAX : item->key.len);
+    sds shown = sds_append_quoted(sds_new(SLICE("")), begin);
     memcpy(error, file->reader.error, sizeof(error));
-    snprintf(file->reader.error, sizeof(file->reader.error), "%.100s, in key '%.*s' of type %s",
-             error, shown, item->key.ptr, item->type_name);
+    snprintf(file->reader.error, sizeof(file->reader.error), "%.90s, in key %s%s of type %s", error,
+             shown, is_long ? "…" : "", item->type_name);
+    sds_free(shown);
     return false;
 }
 

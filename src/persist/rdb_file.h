@@ -103,9 +103,9 @@ void rdb_file_start_memory(struct rdb_file *file, struct slice bytes,
  * RDB_ITEM_END. O(item). */
 bool rdb_file_next(struct rdb_file *file, struct rdb_file_item *item);
 
-/* NULL, or what is wrong ("…, key 'x'" where it is known), and where in the file. As of the
- * reader's; errors that only the caller can see (a key that is there already) are noted by
- * rdb_reader_fail(&file->reader, …). */
+/* NULL, or what is wrong, with the key where it is known (in quotes, with escapes for what can't
+ * be printed), and where in the file. As of the reader's; errors that only the caller can see (a
+ * key that is there already) are noted by rdb_reader_fail(&file->reader, …). */
 const char *rdb_file_error(const struct rdb_file *file);
 uint64_t rdb_file_error_offset(const struct rdb_file *file);
 

@@ -9,7 +9,8 @@ static bool swallow(void *arg, const void *bytes, size_t len) {
 }
 
 static void start(struct rdb_writer *writer) {
-    rdb_writer_start(writer, (struct rdb_sink){.write = swallow}, true, false);
+    rdb_writer_start(writer, (struct rdb_sink){.write = swallow, .piece = RDB_WRITER_PIECE_MIN},
+                     true, false);
 }
 
 static size_t finish(struct rdb_writer *writer) {

@@ -12,6 +12,7 @@
 #include "ds/listpack.h"
 #include "persist/rdb_format.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -22,14 +23,14 @@ enum {
 
 void rdb_writer_start(struct rdb_writer *writer, struct rdb_sink sink, bool compress,
                       bool checksum) {
-    *writer = (struct rdb_writer){.buffer = mem_alloc(RDB_WRITER_BUFFER),
-                                  .compress = compress,
-                                  .checksum = checksum,
-                                  .sink = sink};
+    if (sink.piece == 0) sink.piece = RDB_WRITER_BUFFER;
+    assert(sink.piece >= RDB_WRITER_PIECE_MIN);
+    *writer = (struct rdb_writer){
+        .buffer = mem_alloc(sink.piece), .compress = compress, .checksum = checksum, .sink = sink};
 }
 
 void rdb_writer_end(struct rdb_writer *writer) {
-    mem_free_sized(writer->buffer, RDB_WRITER_BUFFER);
+    mem_free_sized(writer->buffer, writer->sink.piece);
     mem_free(writer->scratch);
     writer->buffer = writer->scratch = NULL;
 }
@@ -54,10 +55,10 @@ uint64_t rdb_writer_checksum(const struct rdb_writer *writer) {
     return writer->checksum ? crc64(writer->crc, writer->buffer, writer->used) : 0;
 }
 
-/* Room for `len` (at most RDB_WRITER_BUFFER) bytes in the buffer: the caller writes them and adds
- * to `used` what it wrote. */
+/* Room for `len` bytes, no more than the sink's pieces have, in the buffer: the caller writes them
+ * and adds to `used` what it wrote. */
 static inline uint8_t *room(struct rdb_writer *writer, size_t len) {
-    if (RDB_WRITER_BUFFER - writer->used < len) rdb_writer_flush(writer);
+    if (writer->sink.piece - writer->used < len) rdb_writer_flush(writer);
     return writer->buffer + writer->used;
 }
 
@@ -67,7 +68,7 @@ void rdb_write_byte(struct rdb_writer *writer, uint8_t byte) {
 }
 
 void rdb_write_bytes(struct rdb_writer *writer, const void *bytes, size_t len) {
-    if (len > RDB_WRITER_BUFFER) {
+    if (len > writer->sink.piece) {
         rdb_writer_flush(writer);
         sink(writer, bytes, len);
         return;

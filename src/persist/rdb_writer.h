@@ -22,12 +22,16 @@ struct rdb_deferral {
 };
 
 /* Where the bytes go. `write` takes all `len` (> 0) bytes, or returns false with errno set. It gets
- * pieces of up to RDB_WRITER_BUFFER bytes, or longer ones where a single string is. */
+ * pieces of up to `piece` bytes (at least RDB_WRITER_PIECE_MIN; 0: RDB_WRITER_BUFFER), or longer
+ * ones where a single string is. */
 struct rdb_sink {
     bool (*write)(void *arg, const void *bytes, size_t len);
     void *arg;
+    size_t piece;
     const struct rdb_deferral *deferral; /* NULL: all is written here */
 };
+
+enum { RDB_WRITER_PIECE_MIN = 64 };
 
 #ifdef TINY_LIMITS
 enum { RDB_WRITER_BUFFER = 64 };
@@ -37,7 +41,7 @@ enum { RDB_WRITER_BUFFER = 128 * 1024 };
 
 /* Lives on the caller's stack. The fields but `error` are private. */
 struct rdb_writer {
-    uint8_t *buffer; /* RDB_WRITER_BUFFER bytes */
+    uint8_t *buffer; /* sink.piece bytes */
     size_t used;
     uint64_t flushed; /* bytes that went to the sink */
     uint64_t crc;     /* of them */

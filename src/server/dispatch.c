@@ -270,7 +270,8 @@ static inline __attribute__((always_inline)) void run(struct session *session,
     call.may_block = may_block;
     uint64_t dirty = server.dirty;
     command->run(&call);
-    if (call.propagates) propagate_ran(&call, server.dirty != dirty, may_block);
+    /* Not call.propagates: who listens may have begun inside a transaction, whose end is told. */
+    if (server.propagation.is_on) propagate_ran(&call, server.dirty != dirty, may_block);
     uint64_t ticks = clock_ticks();
     server.ticks = ticks;
     if (session->waiter)

@@ -12,6 +12,13 @@ static const char *const names[LATENCY_KINDS] = {
     [LATENCY_FORK] = "fork",
     [LATENCY_SLICE] = "rdb-slice",
     [LATENCY_EARLY_SAVE] = "rdb-early-save",
+    [LATENCY_AOF_WRITE] = "aof-write",
+    [LATENCY_AOF_WRITE_SYNC] = "aof-write-pending-fsync",
+    [LATENCY_AOF_WRITE_CHILD] = "aof-write-active-child",
+    [LATENCY_AOF_WRITE_ALONE] = "aof-write-alone",
+    [LATENCY_AOF_SYNC] = "aof-fsync-always",
+    [LATENCY_AOF_RENAME] = "aof-rename",
+    [LATENCY_RDB_UNLINK] = "rdb-unlink-temp-file",
 };
 
 const char *latency_kind_name(enum latency_kind kind) {

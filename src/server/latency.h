@@ -21,6 +21,13 @@ enum latency_kind {
     LATENCY_EVICTION_CYCLE,  /* "eviction-cycle": a stretch of eviction */
     LATENCY_EVICTION_DELETE, /* "eviction-del": one key evicted */
     LATENCY_FORK,            /* "fork": a child made */
+    LATENCY_AOF_WRITE, /* "aof-write": what the turn told written to the file; and as one of: */
+    LATENCY_AOF_WRITE_SYNC,  /* "aof-write-pending-fsync": while a thread brought it to the disk */
+    LATENCY_AOF_WRITE_CHILD, /* "aof-write-active-child": while a child wrote */
+    LATENCY_AOF_WRITE_ALONE, /* "aof-write-alone": while neither did */
+    LATENCY_AOF_SYNC,        /* "aof-fsync-always": brought to the disk before the replies */
+    LATENCY_AOF_RENAME,      /* "aof-rename": a base that was rewritten put in its place */
+    LATENCY_RDB_UNLINK,      /* "rdb-unlink-temp-file": what a child left that was ended */
     LATENCY_SLICE,           /* "rdb-slice": a stretch of a snapshot in the loop */
     LATENCY_EARLY_SAVE       /* "rdb-early-save": a key saved before a change */
 };

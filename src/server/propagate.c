@@ -25,13 +25,18 @@ static void write_select(struct reply *stream, int database) {
 
 /* --- Units --- */
 
-/* aof-timestamp-enabled: the first unit of a second is preceded by "#TS:<seconds>\r\n". */
+void propagate_annotate(struct reply *stream, int64_t time_s) {
+    char line[32];
+    int len = snprintf(line, sizeof(line), "#TS:%lld\r\n", (long long)time_s);
+    reply_raw(stream, slice_make(line, (size_t)len));
+}
+
+/* aof-timestamp-enabled: the first unit of a second is preceded by the time. It never goes back,
+ * even if the clock does: who cuts a file at a time looks for the first that is later. */
 static void begin_unit(struct propagation *propagation) {
     int64_t now_s = server.now_ms / 1000;
-    if (server.config.aof_timestamps && now_s != propagation->timestamp_s) {
-        char line[32];
-        int len = snprintf(line, sizeof(line), "#TS:%lld\r\n", (long long)now_s);
-        reply_raw(&propagation->stream, slice_make(line, (size_t)len));
+    if (server.config.aof_timestamps && now_s > propagation->timestamp_s) {
+        propagate_annotate(&propagation->stream, now_s);
         propagation->timestamp_s = now_s;
     }
     propagation->unit_begin = propagation->stream.len;

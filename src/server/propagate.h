@@ -55,6 +55,9 @@ void propagate_take(struct reply *taken);
 /* A command of the unit: the arguments are copied. O(bytes). */
 void propagate_tell(int database, const struct slice *argv, size_t argc);
 
+/* The annotation of a time, "#TS:<seconds>\r\n", which stands between units. */
+void propagate_annotate(struct reply *stream, int64_t time_s);
+
 /* The command has run. `changed`: it has changed something. `ends_unit`: false for those inside
  * an EXEC. */
 void propagate_ran(const struct call *call, bool changed, bool ends_unit);

@@ -10,6 +10,7 @@ Intended differences, and how they are compared:
 """
 from pathlib import Path
 
+from blocking import check_blocking
 from commands import Generator
 from servers import Link, encode, start_packlist, start_pair, start_reference
 
@@ -74,6 +75,27 @@ def comparable(data):
     return result
 
 
+class AppendedGenerator(Generator):
+    """Replies are not compared here: a transaction may hold any command."""
+
+    def queued(self):
+        return self.random.choice([
+            self.list_write, self.string_command, self.expiry_command, self.moving_command, self.payload_command,
+            self.served_at_once, self.list_read, lambda: [b"SELECT", self.random.choice([b"0", b"1", b"2", b"x"])],
+            lambda: [b"DEL", self.key(), self.key()], lambda: [b"FLUSHALL"],
+            lambda: self.mangled(self.list_write())])()
+
+    def transaction(self):
+        watched = [[b"WATCH", self.key(), self.key()]] if self.random.random() < 0.3 else []
+        if watched and self.random.random() < 0.3:
+            watched.append(self.list_write())
+        queued = [self.queued() for _ in range(self.random.randint(0, 8))]
+        return [*watched, [b"MULTI"], *queued, [b"DISCARD" if self.random.random() < 0.1 else b"EXEC"]]
+
+    def sequence(self):
+        return self.transaction() if self.random.random() < 0.15 else super().sequence()
+
+
 class Written:
     """A server with an append-only file."""
 
@@ -90,11 +112,21 @@ class Written:
 
 
 def check_written(pair, rng):
-    generator = Generator(rng)
+    generator = AppendedGenerator(rng)
     for _ in range(BATCHES):
         commands = [argv for _ in range(SEQUENCES) for argv in generator.sequence()]
         for written in pair:
             written.link.batch(b"".join(map(encode, commands)) + encode([b"DISCARD"]) + encode([b"RESET"]))
+    return same_units(pair)
+
+
+def check_waited(pair, rng):
+    """What clients are told of that waited for it."""
+    passed, failed = check_blocking([written.server for written in pair], rng)
+    return failed == 0 and passed > 0 and same_units(pair)
+
+
+def same_units(pair):
     mine, theirs = (written.units() for written in pair)
     if mine == theirs and len(mine) > BATCHES:
         return True
@@ -125,7 +157,7 @@ def rewrite(written):
 
 def check_appended(_servers, rng):
     pair = [Written(server) for server in start_pair(OPTIONS)]
-    passed = [check_written(pair, rng)]
+    passed = [check_written(pair, rng), check_waited(pair, rng)]
     for _ in range(2):
         passed.append(check_exchanged(pair[0], start_reference))
         passed.append(check_exchanged(pair[1], start_packlist))

@@ -61,6 +61,8 @@ def driving_command(rng):
         [b"RPOPLPUSH", b"spare", rng.choice(KEYS)],
         [b"LMOVE", b"spare", rng.choice(KEYS), b"LEFT", b"LEFT"],
         [b"RPUSH", b"spare", *values],
+        [b"RENAME", b"spare", rng.choice(KEYS)],
+        [b"COPY", b"spare", rng.choice(KEYS), b"REPLACE"],
         [b"DEL", rng.choice(KEYS)],
     ])
 

@@ -26,8 +26,8 @@ class Server:
     """One server process on a port of its own, in a folder of its own: without persistence, unless `options` ask
     for it. `files` are copied there before, from the folder of another server."""
 
-    def __init__(self, name, argv0, binary, options=(), files=None):
-        self.name, self.argv0, self.binary = name, argv0, binary
+    def __init__(self, name, argv0, binary, options=(), files=None, environment=None):
+        self.name, self.argv0, self.binary, self.environment = name, argv0, binary, environment
         self.port = free_port()
         self.folder = tempfile.mkdtemp(prefix="packlist-oracle.")
         if files:
@@ -35,13 +35,17 @@ class Server:
         self.log = open(f"{self.folder}/log", "wb")
         self.launch(*options)
 
-    def launch(self, *options):
-        """Starts the process and waits until it has loaded what lies in its folder."""
+    def begin(self, *options):
+        """Starts the process."""
         self.process = subprocess.Popen(
             [self.argv0, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
              "--enable-debug-command", "yes", *options],
             executable=self.binary, cwd=self.folder, stdin=subprocess.DEVNULL,
-            stdout=self.log, stderr=self.log)
+            stdout=self.log, stderr=self.log, env=self.environment)
+
+    def launch(self, *options):
+        """Starts the process and waits until it has loaded what lies in its folder."""
+        self.begin(*options)
         deadline = time.monotonic() + 20
         while not self.is_ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -91,9 +95,9 @@ class Server:
         return clean
 
 
-def start_packlist(options=(), files=None):
+def start_packlist(options=(), files=None, environment=None):
     mine = os.environ.get("PACKLIST_SERVER", "build/release/packlist-server")
-    return Server("packlist", "packlist-server", os.path.abspath(mine), options, files)
+    return Server("packlist", "packlist-server", os.path.abspath(mine), options, files, environment)
 
 
 def start_reference(options=(), files=None):

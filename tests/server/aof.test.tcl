@@ -132,6 +132,58 @@ check "a file of a server before Redis 7 becomes the base" {
     }
 } "{old new} {file appendonly.aof seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n}"
 
+foreach {directive value reason} {
+    appendfilename "" "appendfilename can't be empty"
+    appenddirname "" "appenddirname can't be empty"
+    appendfilename a/b "appendfilename can't be a path, just a filename"
+    appenddirname a/b "appenddirname can't be a path, just a dirname"
+} {
+    check_in 2 "no server starts with $directive \"$value\"" {
+        lassign [server_run [list --port [free_port] --$directive $value]] status output
+        list $status [string match "*$reason*" $output]
+    } {1 1}
+}
+
+# A file of a server before Redis 7, in the working directory, with one key.
+proc write_old_file {} {
+    write_file [$::current_server folder]/appendonly.aof "*3\r\n\$3\r\nSET\r\n\$1\r\nk\r\n\$3\r\nold\r\n"
+}
+
+foreach {what command} {"turning the file on" {CONFIG SET appendonly yes} "BGREWRITEAOF" BGREWRITEAOF} {
+    check "a file of a server before Redis 7 that was not loaded is left alone: $what" {
+        with_server {save "\"\""} {
+            write_old_file
+            r {*}$command
+            wait_until {[file exists [$::current_server folder]/appendonlydir/appendonly.aof.1.base.rdb]}
+            wait_rewritten
+            string match "*old*" [read_file [$::current_server folder]/appendonly.aof]
+        }
+    } 1
+}
+
+foreach {what directives command} {
+    "when the server starts" {appendonly yes} PING
+    "when the file is turned on" {appendonly no} {CONFIG SET appendonly yes}
+} {
+    check "files that no manifest names are left as they are, $what" {
+        with_server $directives {
+            $::current_server halt
+            set folder [$::current_server folder]/appendonlydir
+            file delete -force $folder
+            file mkdir $folder
+            foreach name {appendonly.aof.1.base.rdb appendonly.aof.2.incr.aof} {
+                write_file $folder/$name precious
+            }
+            server_again launch
+            r {*}$command
+            wait_until {[file exists $folder/appendonly.aof.manifest]}
+            wait_rewritten
+            rewrite_aof
+            list [read_file $folder/appendonly.aof.1.base.rdb] [read_file $folder/appendonly.aof.2.incr.aof] [manifest]
+        }
+    } "precious precious {file appendonly.aof.4.base.rdb seq 4 type b\nfile appendonly.aof.4.incr.aof seq 4 type i\n}"
+}
+
 # --- Files that are not whole --------------------------------------------------------------------
 
 set whole [request {SELECT 0}][request {SET a 1}]
@@ -235,6 +287,59 @@ check "a file that others follow must be whole" {
         regexp {ends inside a command at offset 23, and others follow} $log
     }
 } 1
+
+# Puts these files in place of those of the halted server: {name bytes …}; the manifest names them in this order.
+proc put_files {lines files} {
+    set folder [$::current_server folder]/appendonlydir
+    file delete -force $folder
+    file mkdir $folder
+    dict for {name bytes} $files {
+        write_file $folder/$name $bytes
+    }
+    write_file $folder/appendonly.aof.manifest [join [lmap {name seq type} $lines {
+        string cat "file $name seq $seq type $type\n"
+    }] ""]
+}
+
+# What is cut, and behind it: history, and increments that are empty or not.
+foreach {what lines files ends} {
+    "a base, and nothing else"     {base 1 b}                {base cut}                           whole
+    "a base before history"        {base 1 b old 9 h}        {base cut old {}}                    whole
+    "a base before lost history"   {base 1 b old 9 h}        {base cut}                           whole
+    "an increment before history"  {base 1 b incr 1 i old 9 h} {base whole incr cut old {}}       whole
+    "the last increment"           {base 1 b a 1 i b 2 i}    {base whole a whole b cut}           whole
+    "a base before an empty increment" {base 1 b a 1 i}      {base cut a {}}                      whole
+    "a base before an increment"   {base 1 b a 1 i}          {base cut a whole}                   damaged
+    "an increment before an empty one" {base 1 b a 1 i b 2 i} {base whole a cut b {}}             whole
+} {
+    check "what may be cut off: $what" {
+        with_aof {} {
+            dict set bytes whole $::whole
+            dict set bytes cut $::whole[string range [request {SET b 2}] 0 end-3]
+            dict set bytes {} {}
+            foreach truncated {yes no} {
+                $::current_server halt
+                put_files $::lines [dict map {name kind} $::files {dict get $bytes $kind}]
+                if {$::ends eq "whole" && $truncated} {
+                    $::current_server launch_with {aof-load-truncated yes}
+                    set ::default_client ""
+                    assert_equal [list [r GET a] [r EXISTS b]] {1 0}
+                    assert {![string match {*type h*} [manifest]]}
+                    wait_until {![file exists [$::current_server folder]/appendonlydir/old]}
+                    server_again
+                    assert_equal [r GET a] 1
+                    continue
+                }
+                $::current_server set_directives [list aof-load-truncated $truncated]
+                lassign [$::current_server fail_to_start] status log
+                assert_equal $status "CHILDSTATUS 1"
+                dict for {name kind} $::files {
+                    assert_equal [read_file [$::current_server folder]/appendonlydir/$name] [dict get $bytes $kind]
+                }
+            }
+        }
+    }
+}
 
 check "annotations are skipped" {
     with_aof {} {

@@ -74,6 +74,20 @@ foreach preamble {yes no} {
     } 3
 }
 
+check "a base of commands begins with the time, with aof-timestamp-enabled" {
+    with_aof {aof-use-rdb-preamble no aof-timestamp-enabled yes} {
+        r SET a 1
+        rewrite_aof
+        set base [read_file [lindex [aof_files $::current_server *.base.aof] end]]
+        assert {[regexp {\A#TS:(\d+)\r\n} $base _ noted] && abs($noted - [clock seconds]) < 10}
+        assert_equal [aof_commands $base] {TS {SELECT 0} {SET a 1}}
+        server_again
+        r CONFIG SET aof-timestamp-enabled no
+        rewrite_aof
+        aof_commands [read_file [lindex [aof_files $::current_server *.base.aof] end]]
+    }
+} {{SELECT 0} {SET a 1}}
+
 check "changes during a rewrite come behind the data of its beginning" {
     with_aof {rdb-key-save-delay 20000} {
         for {set i 0} {$i < 30} {incr i} {
@@ -143,6 +157,59 @@ check "a rewrite waits for a snapshot that is being written" {
         list [info_field aof_rewrites] [info_field rdb_last_bgsave_status]
     }
 } {1 ok}
+
+check "a snapshot that is asked for during a rewrite is refused, or begins behind it" {
+    with_aof {rdb-key-save-delay 300000} {
+        r MSET a 1 b 2 c 3
+        r BGREWRITEAOF
+        assert_equal [error_of {r BGSAVE}] "ERR Another child process is active (AOF?): can't BGSAVE right now. Use\
+            BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible."
+        assert_equal [r BGSAVE SCHEDULE] "Background saving scheduled"
+        assert_equal [r BGSAVE schedule] "Background saving scheduled"
+        r CONFIG SET rdb-key-save-delay 0
+        assert_equal [list [info_field aof_rewrite_in_progress] [info_field rdb_saves]] {1 0}
+        wait_rewritten
+        wait_until {[info_field rdb_saves] == 1 && [info_field rdb_bgsave_in_progress] == 0}
+        assert {[file exists [$::current_server folder]/dump.rdb]}
+        list [info_field rdb_last_bgsave_status] [info_field aof_last_bgrewrite_status]
+    }
+} {ok ok}
+
+check "the one that waits begins also when the one before it is killed" {
+    foreach {first second} {BGREWRITEAOF {BGSAVE SCHEDULE} BGSAVE BGREWRITEAOF} {
+        with_aof {rdb-key-save-delay 300000} {
+            r MSET a 1 b 2 c 3
+            r {*}$first
+            r {*}$second
+            exec pkill -KILL -P [$::current_server pid]
+            r CONFIG SET rdb-key-save-delay 0
+            wait_until {[info_field aof_rewrites] == 1 && [info_field rdb_saves] == 1}
+            wait_rewritten
+            wait_until {[info_field rdb_bgsave_in_progress] == 0}
+            lappend ended [info_field aof_last_bgrewrite_status] [info_field rdb_last_bgsave_status]
+        }
+    }
+    set result $ended
+    unset ended
+    set result
+} {err ok ok err}
+
+check "FLUSHALL ends a snapshot, but no rewrite" {
+    with_aof {rdb-key-save-delay 300000} {
+        r MSET a 1 b 2 c 3
+        r BGSAVE
+        r FLUSHALL
+        wait_until {[info_field rdb_bgsave_in_progress] == 0}
+        r MSET a 1 b 2 c 3
+        r BGREWRITEAOF
+        r FLUSHALL
+        r SET after 1
+        assert_equal [info_field aof_rewrite_in_progress] 1
+        wait_rewritten
+        server_again
+        list [info_field aof_enabled] [r KEYS *]
+    }
+} {1 after}
 
 check "a rewrite that is asked for in a transaction begins behind it" {
     with_aof {} {
@@ -265,10 +332,11 @@ check "appendonly is turned on and off inside a transaction" {
             r {*}$request
         }
         wait_rewritten
+        assert_equal [aof_commands [aof_bytes]] {{SELECT 0} {SET b 2}}
         foreach request {MULTI {SET c 1} {SET d 1} {CONFIG SET appendonly no} {SET e 2} EXEC} {
             r {*}$request
         }
-        assert_equal [aof_commands [aof_bytes]] {MULTI {SELECT 0} {SET c 1} {SET d 1} EXEC}
+        assert_equal [lrange [aof_commands [aof_bytes]] 2 end] {MULTI {SET c 1} {SET d 1} EXEC}
         wait_written
         $::current_server kill
         $::current_server launch_with {appendonly yes}
@@ -276,6 +344,57 @@ check "appendonly is turned on and off inside a transaction" {
         r MGET a b c d e
     }
 } {1 2 1 1 (nil)}
+
+check "turned on while a child writes a base without increments, that child is ended and its base not taken" {
+    with_server {rdb-key-save-delay 200000} {
+        r MSET a 1 b 2 c 3
+        file mkdir [$::current_server folder]/appendonlydir
+        write_file [$::current_server folder]/appendonlydir/temp-appendonly.aof.incr [request {SET stale 1}]
+        r BGREWRITEAOF
+        r CONFIG SET appendonly yes
+        r CONFIG SET rdb-key-save-delay 0
+        r SET a 2
+        wait_rewritten
+        assert_equal [list [info_field aof_rewrites] [info_field aof_last_bgrewrite_status] \
+            [info_field aof_rewrites_consecutive_failures]] {2 ok 0}
+        assert_equal [manifest] "file appendonly.aof.1.base.rdb seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1\
+            type i\n"
+        r SET b 3
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        r MGET a b c stale
+    }
+} {2 3 3 (nil)}
+
+check "turned on while a snapshot is being written, it begins behind that" {
+    with_server {rdb-key-save-delay 200000} {
+        r MSET a 1 b 2 c 3
+        r BGSAVE
+        r CONFIG SET appendonly yes
+        assert_equal [list [info_field aof_enabled] [info_field aof_rewrite_scheduled]] {1 1}
+        r CONFIG SET rdb-key-save-delay 0
+        r SET a 2
+        wait_rewritten
+        r SET b 3
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        r MGET a b c
+    }
+} {2 3 3}
+
+check "what was changed right after it was turned on is an increment" {
+    with_server {} {
+        r SET a 1
+        r CONFIG SET appendonly yes
+        r SET a 2
+        wait_rewritten
+        aof_commands [aof_bytes]
+    }
+} {{SELECT 0} {SET a 2}}
 
 check "turned off before the first rewrite is done, nothing is left" {
     with_server {rdb-key-save-delay 100000} {

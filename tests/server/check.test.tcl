@@ -153,7 +153,7 @@ check_in 2 "what is wrong with a snapshot is told with offset, key and database"
     set value [binary format ca* 30 \x1e\x00\x00\x00\x01\x00[string repeat x 24]]
     set bytes "REDIS0010\xfe\x05\x00\x01a\x01b\x12\x03bad\x01\x02$value\xff[string repeat \0 8]"
     check_bytes bad.rdb $bytes
-} "1 {*/bad.rdb: bad at byte 54: malformed listpack, in key 'bad' of type list, database 5}" -match glob
+} "1 {*/bad.rdb: bad at byte 54: malformed listpack, in key \"bad\" of type list, database 5}" -match glob
 
 check_in 2 "keys of types that there are not are noted" {
     set bytes "REDIS0010\xfe\x02\x00\x01a\x01b\x02\x03set\x01\x01m\xff[string repeat \0 8]"
@@ -373,6 +373,10 @@ check_in 2 "several files are checked, and one that is bad counts" {
 check_in 2 "what cannot be read is bad" {
     assert_bad [packlist_check $folder/nosuch] "nosuch: bad: No such file or directory"
     assert_bad [packlist_check $folder] ": bad: not a file"
+    foreach name {fifo fifo.manifest} {
+        exec mkfifo $folder/$name
+        assert_bad [packlist_check $folder/$name] "$name: bad: not a file"
+    }
 }
 
 check_in 2 "an empty file of commands is good, an empty snapshot is not" {

@@ -1,11 +1,13 @@
 # Random list commands against a Tcl list, for every list-max-listpack-size and list-compress-depth: whatever the
-# layout, the replies and the list are those of the model. PACKLIST_SEED repeats a run.
+# layout, the replies and the list are those of the model. PACKLIST_SEED repeats a run;
+# under `make soak` it is longer.
 source [file join [file dirname [file normalize [info script]]] lib lists.tcl]
 
 server_start
 
 set seed [expr {[info exists env(PACKLIST_SEED)] ? $env(PACKLIST_SEED) : int(rand() * 1000000000)}]
 puts "PACKLIST_SEED=$seed"
+set rounds [expr {[info exists env(PACKLIST_SOAK)] ? 250 : 25}]
 
 proc below {limit} {
     return [expr {int(rand() * $limit)}]
@@ -150,7 +152,7 @@ foreach fill {1 2 5 128 -1 -2 -3 -4 -5} {
             }
             with_config [list list-max-listpack-size $fill list-compress-depth $depth] {
                 r RPUSH k {*}$model
-                for {set round 0} {$round < 25} {incr round} {
+                for {set round 0} {$round < $::rounds} {incr round} {
                     set requests {}
                     set expected {}
                     for {set i 0} {$i < 25} {incr i} {

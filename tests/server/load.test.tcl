@@ -1,30 +1,8 @@
 # Loading: when the server starts, with clients served meanwhile, and DEBUG RELOAD; files that are bad.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/loading.tcl
 
 server_start {enable-protected-configs yes}
-
-# --- Files
-
-# A file without a checksum that holds these items.
-proc rdb {args} {
-    return "REDIS0010[join $args {}]\xff[string repeat \0 8]"
-}
-
-proc rdb_text {text} {
-    return [binary format ca* [string length $text] $text]
-}
-
-proc rdb_string {key value} {
-    return \0[rdb_text $key][rdb_text $value]
-}
-
-proc rdb_set {key args} {
-    return \2[rdb_text $key][binary format c [llength $args]][join [lmap member $args {rdb_text $member}] ""]
-}
-
-proc rdb_select {database} {
-    return \xfe[binary format c $database]
-}
 
 proc write_data {bytes} {
     write_file [$::current_server folder]/dump.rdb $bytes
@@ -32,30 +10,10 @@ proc write_data {bytes} {
 
 # --- While it loads
 
-# A server with a file of many keys that it takes its time to load: it counts as started as soon as it listens.
-oo::class create loading_server {
-    superclass server
-    variable folder port control data
-
-    constructor {its_data directives} {
-        set data $its_data
-        next [dict merge {key-load-delay 20000 loading-process-events-interval-bytes 1024} $directives]
-    }
-
-    method spawn {} {
-        write_file $folder/dump.rdb $data
-        next
-    }
-
-    method connect_control {} {
-        set control [client new 127.0.0.1 $port]
-    }
-}
-
-set many_keys [rdb {*}[lmap i [lsearch -all [lrepeat 1000 x] x] {rdb_string key:$i value}]]
+set many_keys [rdb {*}[many_strings 1000]]
 
 proc while_loading {directives body} {
-    uplevel 1 [list with_started [list loading_server new $::many_keys $directives] $body]
+    uplevel 1 [list with_started [list loading_server new [list dump.rdb $::many_keys] $directives] $body]
 }
 
 check_in 2 "while data is loaded, what needs it is refused" {
@@ -176,6 +134,23 @@ check_in 2 "so does a wrong checksum" {
 } 1
 check_in 2 "so do keys of types that there are none of, with their names" {
     string match "*my set*" [failed_load [rdb [rdb_string a 1] [rdb_set "my set" x y]]]
+} 1
+check_in 2 "the log tells who may leave them out" {
+    with_server {} {
+        write_data [rdb [rdb_set s x]]
+        $current_server kill
+        lassign [$current_server fail_to_start] status log
+        string match "*rdb-skip-unknown-types*Error loading dump.rdb*" $log
+    }
+} 1
+check_in 2 "a library of functions is left out, too" {
+    with_server {} {
+        write_data [rdb \xf5[rdb_text "#!lua name=x"] [rdb_string a 1]]
+        $current_server kill
+        $current_server launch_with {rdb-skip-unknown-types yes}
+        assert_equal [r GET a] 1
+        string match "*Left out: a function\n*" [$current_server log]
+    }
 } 1
 check_in 2 "rdb-skip-unknown-types leaves them out" {
     with_server {} {

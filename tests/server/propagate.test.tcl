@@ -313,4 +313,39 @@ check "times are noted once a second with aof-timestamp-enabled" {
     }
 } {{{SET a 1} {SET a 2} {SET a 3}} TS 1}
 
+# Until a second has just begun.
+proc wait_second {} {
+    after [expr {1020 - [clock milliseconds] % 1000}]
+}
+
+check "aof-timestamp-enabled turned on and off within a second: one time, in front of the first command behind it" {
+    wait_second
+    set commands [told_by {
+        foreach request {{SET a 1} {CONFIG SET aof-timestamp-enabled yes} {SET a 2} {SET a 3}
+                         {CONFIG SET aof-timestamp-enabled no} {SET a 4} {CONFIG SET aof-timestamp-enabled yes}
+                         {SET a 5}} {
+            r {*}$request
+        }
+    }]
+    r CONFIG SET aof-timestamp-enabled no
+    set commands
+} {{SET a 1} TS {SET a 2} {SET a 3} {SET a 4} {SET a 5}}
+
+check "a time stands in front of SELECT and MULTI, and says when that was" {
+    with_config {aof-timestamp-enabled yes} {
+        r SET a 1
+        wait_second
+        set second [clock seconds]
+        set before [string length [aof_bytes]]
+        set commands [told_by {
+            foreach request {{SELECT 2} MULTI {SET a 1} {SELECT 3} {SET b 1} EXEC {SET b 2}} {
+                r {*}$request
+            }
+        }]
+    }
+    assert {[regexp {\A#TS:(\d+)\r\n} [string range [aof_bytes] $before end] _ noted]}
+    assert {$noted - $second in {0 1}}
+    set commands
+} {TS MULTI {SELECT 2} {SET a 1} {SELECT 3} {SET b 1} EXEC {SET b 2}}
+
 finish

@@ -63,7 +63,7 @@ check_in 2 "unbalanced quotes are a protocol error" {
 }
 check_in 2 "random bytes do no harm" {
     expr {srand($seed)}
-    for {set i 0} {$i < 60} {incr i} {
+    for {set i 0} {$i < ([info exists ::env(PACKLIST_SOAK)] ? 6000 : 60)} {incr i} {
         set bytes [lindex {* $ *3\r\n$ "" "*1\r\n\$4\r\nPING\r\n"} [expr {$i % 5}]]
         set bytes [subst -nocommands -novariables $bytes]
         for {set j 0} {$j < 200} {incr j} {

@@ -233,19 +233,6 @@ check "INFO tells how slices fare" {
     assert {[info_field slices_last_longest_usec] > 0}
     info_field slices_last_keys_early
 } 3
-check "a pause for a fork is seen by the latency monitor" {
-    with_config {latency-monitor-threshold 1 rdb-save-in-slices no} {
-        r LATENCY RESET
-        r DEBUG POPULATE 300000 many 100
-        foreach _ {1 2 3 4 5} {
-            r BGSAVE
-            wait_saved
-        }
-        set events [lmap sample [r LATENCY LATEST] {lindex $sample 0}]
-    }
-    # As long as it takes here: the figure and the monitor agree.
-    expr {"fork" in $events || [info_field latest_fork_usec] < 1000}
-} 1
 
 # --- Save points
 

@@ -102,6 +102,33 @@ check_in 2 "a child that saves is ended, and nothing is left of what it wrote" {
         }
     }
 }
+check_in 2 "while an append-only file is being begun the server ends only if it is forced to" {
+    with_server {rdb-key-save-delay 1000000} {
+        r MSET a 1 b 2 c 3 d 4
+        r CONFIG SET appendonly yes
+        foreach arguments {{} SAVE NOSAVE NOW} {
+            assert_equal [error_of {r SHUTDOWN {*}$arguments}] "ERR Errors trying to SHUTDOWN. Check logs."
+        }
+        end_by_signal TERM
+        wait_until {[regexp -all "Writing initial AOF, can't exit" [$::current_server log]] == 5}
+        assert_equal [info_field aof_rewrite_in_progress] 1
+        end_by_command FORCE
+        list [$current_server wait_exit] [glob -nocomplain -directory [$current_server folder] temp-* */temp-*]
+    }
+} {0 {}}
+check_in 2 "an append-only file that cannot be begun holds nobody up" {
+    with_server {} {
+        r MSET a 1 b 2 c 3 d 4 e 5 f 6 g 7 h 8
+        r CONFIG SET rdb-key-save-delay 1000000 appendonly yes
+        foreach failures {1 2 3} {
+            wait_until {[info_field aof_rewrite_in_progress] == 1}
+            exec pkill -KILL -P [$::current_server pid]
+            wait_until {[info_field aof_rewrites_consecutive_failures] == $failures}
+        }
+        end_by_command
+        $current_server wait_exit
+    }
+} 0
 check_in 2 "replies before SHUTDOWN SAVE in a pipeline arrive, and its own error is one of them" {
     with_server {} {
         file mkdir [$current_server folder]/dump.rdb/folder

@@ -129,6 +129,20 @@ static void what_cannot_be_renamed_stays(void **state) {
     assert_int_equal(access("new", F_OK), 0);
 }
 
+static void only_an_abandoned_file_is_removed(void **state) {
+    (void)state;
+    struct disk_file file;
+    assert_true(disk_file_create(&file, "new", false));
+    assert_false(disk_file_remove_abandoned("new"));
+    assert_int_equal(access("new", F_OK), 0);
+    assert_true(disk_file_close(&file, true));
+    assert_true(disk_file_remove_abandoned("new"));
+    assert_int_equal(access("new", F_OK), -1);
+    assert_false(disk_file_remove_abandoned("new"));
+    assert_int_equal(symlink("old", "new"), 0);
+    assert_false(disk_file_remove_abandoned("new"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_takes_the_place_of_another, enter, leave),
@@ -136,6 +150,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_told, enter, leave),
         cmocka_unit_test_setup_teardown(a_device_that_is_full_is_told, enter, leave),
         cmocka_unit_test_setup_teardown(what_cannot_be_renamed_stays, enter, leave),
+        cmocka_unit_test_setup_teardown(only_an_abandoned_file_is_removed, enter, leave),
     };
     return cmocka_run_group_tests_name("disk_file", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* lzf: streams come back as they were, and can lose their ends. */
+/* lzf: streams come back as they were, by liblzf too, and can lose their ends. */
 #include "base/lzf.h"
 
 #include "base/alloc.h"
@@ -7,8 +7,10 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 #include <cmocka.h>
+#include <liblzf/lzf.h>
 
 enum { SIZE_MAX_TEXT = 20010 };
 
@@ -30,6 +32,7 @@ static void texts_come_back(void **state) {
     struct guard text = guard_new(SIZE_MAX_TEXT), stream = guard_new(SIZE_MAX_TEXT + 1000),
                  back = guard_new(SIZE_MAX_TEXT);
     uint8_t *made = mem_alloc(SIZE_MAX_TEXT), *packed = mem_alloc(SIZE_MAX_TEXT + 1000);
+    uint8_t *theirs = mem_alloc(SIZE_MAX_TEXT);
     for (int i = 0; i < 3000; i++) {
         size_t len = make_text(random, made);
         struct slice from = slice_make(guard_place(&text, made, len), len);
@@ -39,21 +42,64 @@ static void texts_come_back(void **state) {
         uint8_t *out = back.end - len;
         assert_true(lzf_unpack(in, out, len));
         assert_memory_equal(out, made, len);
+        assert_int_equal(lzf_decompress(packed, (unsigned)size, theirs, SIZE_MAX_TEXT), len);
+        assert_memory_equal(theirs, made, len);
         assert_false(lzf_unpack(slice_make(in.ptr, size - 1), out, len));
         if (len > 1) assert_false(lzf_unpack(in, out, len - 1));
         /* Nothing is written beyond the room, and more than enough is enough. */
         size_t room = random_below(random, size + 8);
-        size_t again = lzf_pack(from, stream.end - room, room);
-        if (room < size || again == 0)
-            assert_true(again == 0 && room < size + LZF_ROOM_SPARE);
-        else
-            assert_int_equal(again, size);
+        assert_int_equal(lzf_pack(from, stream.end - room, room), room < size ? 0 : size);
+        assert_int_equal(lzf_pack(from, stream.end - size, size), size);
     }
     guard_free(&text);
     guard_free(&stream);
     guard_free(&back);
     mem_free(made);
     mem_free(packed);
+    mem_free(theirs);
+}
+
+/* A listpack of numbers, filled up with zeros, as counters and keys often are. */
+static size_t make_numbers(uint8_t *text, size_t room) {
+    size_t len = 0;
+    for (unsigned i = 0; len + 43 <= room; i++)
+        len += (size_t)snprintf((char *)text + len, 43, "\xA8%040u\x29", i * 7);
+    return len;
+}
+
+static size_t packed_size(bool ours, const uint8_t *text, size_t len, uint8_t *out) {
+    return ours ? lzf_pack(slice_make(text, len), out, 2 * len)
+                : lzf_compress(text, (unsigned)len, out, (unsigned)(2 * len));
+}
+
+static void streams_are_as_short_as_those_of_liblzf(void **state) {
+    struct random *random = *state;
+    enum { LEN = 8192 };
+    uint8_t *text = mem_alloc(LEN), *out = mem_alloc(2 * LEN);
+    for (int kind = 0; kind < 3; kind++) {
+        size_t len = kind == 0 ? make_numbers(text, LEN) : LEN;
+        for (size_t i = 0; kind > 0 && i < len; i++) {
+            bool copy = i > 4000 && random_below(random, 40) > 0;
+            text[i] = copy ? text[i - 1 - (kind == 1 ? 3999 : i % 50)] : random_below(random, 20);
+        }
+        size_t ours = packed_size(true, text, len, out);
+        assert_in_range(ours, 1, packed_size(false, text, len, out) * 21 / 20);
+    }
+    mem_free(text);
+    mem_free(out);
+}
+
+/* What can't be packed takes no longer to be given up than it must: steps become long. */
+static void noise_is_given_up(void **state) {
+    struct random *random = *state;
+    enum { LEN = 60000 };
+    uint8_t *text = mem_alloc(LEN), *out = mem_alloc(2 * LEN);
+    for (size_t i = 0; i < LEN; i++) text[i] = (uint8_t)random_below(random, 256);
+    assert_int_equal(lzf_pack(slice_make(text, LEN), out, LEN), 0);
+    size_t size = lzf_pack(slice_make(text, LEN), out, 2 * LEN);
+    assert_in_range(size, LEN, LEN + LEN / LZF_LITERALS_MAX + 1);
+    mem_free(text);
+    mem_free(out);
 }
 
 static void bad_streams_are_refused(void **state) {
@@ -111,6 +157,8 @@ int main(void) {
     struct random random = random_of_this_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(texts_come_back, &random),
+        cmocka_unit_test_prestate(streams_are_as_short_as_those_of_liblzf, &random),
+        cmocka_unit_test_prestate(noise_is_given_up, &random),
         cmocka_unit_test_prestate(bad_streams_are_refused, &random),
         cmocka_unit_test_prestate(streams_lose_literal_ends, &random),
     };

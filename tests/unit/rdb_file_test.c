@@ -286,13 +286,26 @@ static void what_there_is_no_type_for_stops_the_load(void **state) {
     (void)state;
     assert_holds(valkey_9, &defaults, "error: a function can't be loaded\n");
     assert_holds(SLICE("REDIS0010\x02\x02hi\x01\x01x\xFF"), &defaults,
-                 "error: values of this type can't be loaded, in key 'hi' of type set\n");
+                 "error: values of this type can't be loaded, in key \"hi\" of type set\n");
     assert_holds(SLICE("REDIS0010\x00\x02hi\x05x"), &defaults,
-                 "error: unexpected end of the data, in key 'hi' of type string\n");
+                 "error: unexpected end of the data, in key \"hi\" of type string\n");
     struct rdb_file_options options = defaults;
     options.skip_unknown = true;
     assert_holds(SLICE("REDIS0010\x16\x02hi\x05x"), &options,
-                 "error: a hash in a form that was never released, in key 'hi' of type hash\n");
+                 "error: a hash in a form that was never released, in key \"hi\" of type hash\n");
+}
+
+/* Whoever reads the error does so on a terminal or in a log. */
+static void errors_name_keys_in_letters_that_can_be_printed(void **state) {
+    (void)state;
+    assert_holds(SLICE("REDIS0010\x02\x06\x1B[2J\n\0\x01\x01x\xFF"), &defaults,
+                 "error: values of this type can't be loaded, in key \"\\x1b[2J\\n\\x00\" of type "
+                 "set\n");
+    assert_holds(SLICE("REDIS0010\x02\x20"
+                       "0123456789012345678901234567890\x1B\x01\x01x\xFF"),
+                 &defaults,
+                 "error: values of this type can't be loaded, in key "
+                 "\"012345678901234567890123456789\"… of type set\n");
 }
 
 /* Each form of each type, and behind it a string, which is found only when all of it was left
@@ -376,6 +389,7 @@ int main(void) {
         RANDOM_TEST(large_strings_pass_the_buffer),
         cmocka_unit_test(files_of_peers_are_read),
         cmocka_unit_test(what_there_is_no_type_for_stops_the_load),
+        cmocka_unit_test(errors_name_keys_in_letters_that_can_be_printed),
         cmocka_unit_test(every_other_type_can_be_skipped),
         cmocka_unit_test(bad_files_are_refused),
     };

@@ -44,6 +44,12 @@ def fill_list(client, key, count, element):
         client.call("RPUSH", key, *[element] * rest)
 
 
+def fill_numbers(client, key, count, pattern):
+    for start in range(0, count, CHUNK):
+        elements = (bulk(pattern % number) for number in range(start, min(start + CHUNK, count)))
+        send_all(client, [push(key, min(CHUNK, count - start), b"".join(elements))])
+
+
 def fill_lists(client, count, length, element):
     packed = bulk(element) * length
     send_all(client, (push("key:%d" % number, length, packed) for number in range(count)))
@@ -82,7 +88,7 @@ def fill_documents(client, lists, length, size):
 
 
 FILLS = {"strings": fill_strings, "populate": fill_populate, "list": fill_list, "lists": fill_lists,
-         "integers": fill_integers, "documents": fill_documents}
+         "numbers": fill_numbers, "integers": fill_integers, "documents": fill_documents}
 
 
 def fill(client, data):
@@ -91,6 +97,7 @@ def fill(client, data):
         ("strings", count)              key:000000000000 … as redis-benchmark names them
         ("populate", count)             key:0 … holding value:0 …, made by the server where it can
         ("list", key, count, element)   one list of equal elements
+        ("numbers", key, count, pattern)        one list of 0, 1, 2, … in this pattern
         ("lists", count, length, element)
         ("integers", lists, length)     each list holds 0, 1, 2, …
         ("documents", lists, length, bytes)     JSON objects, drawn from a few hundred

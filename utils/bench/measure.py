@@ -158,6 +158,31 @@ def run_stalls(servers, stalls, rounds, progress):
     return [{label: min(pairs)[at] if pairs else None for label, pairs in found.items()} for at in range(2)]
 
 
+def milliseconds(server, *command):
+    start = time.monotonic()
+    server.client.call(*command)
+    return (time.monotonic() - start) * 1000
+
+
+def run_snapshot(servers, snapshot, rounds, progress):
+    """(label -> ms that SAVE takes, label -> ms to load it again), by the wall's clock, as a disk takes part,
+    and in the best round, as what else goes on in the machine only adds."""
+    found = {server.label: [] for server in servers}
+    for number in range(max(rounds, 3)):
+        for server in servers:
+            progress(f"{snapshot.name}: round {number + 1}, {server.label}")
+            try:
+                prepare(server, snapshot.data, {})
+                found[server.label].append((milliseconds(server, "SAVE"),
+                                            milliseconds(server, "DEBUG", "RELOAD", "NOSAVE")))
+            except ServerError as error:
+                progress(f"{snapshot.name}: {server.label}: {error}", keep=True)
+    for server in servers:
+        empty(server)
+    return [{label: min(pair[at] for pair in pairs) if pairs else None for label, pairs in found.items()}
+            for at in range(2)]
+
+
 def cpu_of_calls(server, requests, undo):
     """CPU seconds that these requests take together; then takes back what they did."""
     before = server.cpu_seconds()

@@ -9,7 +9,7 @@ import time
 
 from plots import Plots
 
-SECTIONS = ("cpu", "memory", "connections", "stalls")  # of the results; growth and sds look different
+SECTIONS = ("cpu", "memory", "connections", "stalls", "snapshots")  # of the results; growth and sds look different
 BUSY_SECONDS, BUSY_MOST = 2, 0.05
 EXACT = 0.02  # smaller differences between two figures mean nothing
 
@@ -107,7 +107,7 @@ def memory_section(results, labels, plots):
 
 
 def plain_section(results, labels, section):
-    for rows in results[section].values():
+    for rows in results.get(section, {}).values():
         yield from comparison("", rows, labels)
 
 
@@ -158,7 +158,8 @@ def remove_old_plots(folder, drawn):
 
 def write(folder, results):
     """results: {"labels": of the servers, ours first, "machine": name -> text, "options": text,
-    "cpu" (µs), "memory" (MB), "connections" (B), "stalls": group -> name -> label (or "floor") -> figure,
+    "cpu" (µs), "memory" (MB), "connections" (B), "stalls", "snapshots" (ms):
+    group -> name -> label (or "floor") -> figure,
     "growth": curve -> label -> [(length, µs)], "sds": text or None, "whole": whether nothing was left out}.
     Adds "plots", the names of the files. False when there is no gnuplot to draw them."""
     os.makedirs(folder, exist_ok=True)
@@ -171,6 +172,7 @@ def write(folder, results):
             ("Growth, server CPU in µs per call on one list of 40-byte elements",
              growth_section(results, labels, plots)),
             ("Stalls", plain_section(results, labels, "stalls")),
+            ("Saving and loading, ms", plain_section(results, labels, "snapshots")),
             ("Appending to sds strings", sds_section(results))):
         section = list(section)
         lines += [f"## {title}\n", *section] if section else []

@@ -52,6 +52,13 @@ class Stalls:
 
 
 @dataclass
+class Snapshot:
+    """Data that is saved, and loaded again."""
+    name: str
+    data: tuple
+
+
+@dataclass
 class Curve:
     """A command on a list of growing length; `command` is made from that length."""
     name: str
@@ -173,6 +180,15 @@ def stalls(scale):
     requests = int(6_000_000 * scale)
     yield Stalls(f"stalls ({requests:,} random keys)", Row(
         "stalls", "", ["SET", "key:__rand_int__", "xxx"], requests, 16, random_keys=1_000_000_000), 300)
+
+
+def snapshots(scale):
+    def snapshot(what, *data):
+        return Snapshot(f"snapshot-{what}", data)
+    many, some = int(10_000_000 * scale), int(1_000_000 * scale)
+    yield snapshot(f"list of {many:,} elements of 40 bytes", "numbers", "list", many, ELEMENT)
+    yield snapshot(f"{some:,} lists of 5 x 10 bytes", "lists", some, 5, "hellohello")
+    yield snapshot(f"{many:,} strings", "populate", many)
 
 
 ELEMENT = "%040d"

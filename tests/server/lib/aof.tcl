@@ -11,7 +11,7 @@
 #   break_file server bytes        puts bytes in place of its last increment, while it is halted
 
 proc aof_files {server {pattern *.aof}} {
-    return [lsort -dictionary [glob -nocomplain -directory [$server folder]/appendonlydir $pattern]]
+    return [lsort -dictionary [glob -nocomplain -directory [$server data]/appendonlydir $pattern]]
 }
 
 proc aof_commands {bytes} {
@@ -71,10 +71,11 @@ proc break_file {server bytes} {
     close $file
 }
 
-# Rewrites the file, and waits until that is done.
+# Rewrites the file, and waits until that is done and what it replaced is gone.
 proc rewrite_aof {} {
     assert_equal [r BGREWRITEAOF] "Background append only file rewriting started"
     wait_rewritten
+    wait_until {![string match "* type h*" [manifest]]}
 }
 
 proc wait_rewritten {} {
@@ -83,7 +84,7 @@ proc wait_rewritten {} {
 }
 
 proc manifest {} {
-    return [read_file [$::current_server folder]/appendonlydir/appendonly.aof.manifest]
+    return [read_file [$::current_server data]/appendonlydir/appendonly.aof.manifest]
 }
 
 proc wait_written {} {

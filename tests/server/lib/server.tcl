@@ -6,12 +6,14 @@
 #   server_run arguments ?stdin?            runs the binary until it exits by itself: {status output}
 #
 #   $server port  pid  folder  log          facts; log is everything it wrote so far
+#   $server data                            the folder where its data is kept: the same, if nothing else is said
 #   $server control INFO memory             a command over a connection kept for the framework
 #   $server restart                         stops it and starts it again with the same configuration and folder
 #   $server kill                            kills it, as a loss of power would
 #   $server launch_with {directive value …} starts it again after that, with directives changed
 #   $server crash                           the same, but it is killed
 #   $server halt, $server fail_to_start     stops it; starts it and expects that it ends: {status log}
+#   $server set_directives {directive value …}  for the next start
 #
 # The value of a directive is text as it stands in a configuration file. The binary is the environment's
 # PACKLIST_SERVER, else build/release/packlist-server. It dies with the test, whatever happens to the test.
@@ -21,7 +23,6 @@ set server_binary [expr {[info exists env(PACKLIST_SERVER)] ? [file normalize $e
     : "$repository/build/release/packlist-server"}]
 set server_defaults {bind 127.0.0.1 save {""} enable-debug-command yes}
 set start_timeout_ms 30000
-set server_environment {} ;# NAME=value … for servers that are started
 # What a log holds only when something went wrong inside the server.
 set crash_signs {Sanitizer|runtime error:|Assertion |BUG REPORT}
 
@@ -59,6 +60,7 @@ oo::class create server {
     method pid {} { return [pid $process] }
     method folder {} { return $folder }
     method problems {} { return $problems }
+    method data {} { return $folder }
 
     method log {} {
         return [read_file $folder/log]
@@ -82,12 +84,17 @@ oo::class create server {
 
     method spawn {} {
         set text ""
-        dict for {name value} [dict merge $directives [list port $port dir $folder]] {
+        dict for {name value} [dict merge $directives [list port $port dir [my data]]] {
             append text "$name $value\n"
         }
         write_file $folder/packlist.conf $text
-        set process [open [list | setpriv --pdeathsig KILL -- env -C $folder {*}$::server_environment \
-            $::server_binary $folder/packlist.conf >>$folder/log 2>@1] w]
+        set process [open [list | setpriv --pdeathsig KILL -- env -C $folder {*}[my command] \
+            $folder/packlist.conf >>$folder/log 2>@1] w]
+    }
+
+    # What is started, with the path of the configuration file.
+    method command {} {
+        return [list $::server_binary]
     }
 
     method is_running {} {
@@ -174,8 +181,12 @@ oo::class create server {
 
     # For tests in which the server has ended: starts it again, in the same folder, with directives changed.
     method launch_with {changes} {
-        set directives [dict merge $directives $changes]
+        my set_directives $changes
         my launch
+    }
+
+    method set_directives {changes} {
+        set directives [dict merge $directives $changes]
     }
 
     # Ends without being asked, at once, and is started again.

@@ -1,0 +1,118 @@
+"""Random commands of one connection, in units: what is between MULTI and EXEC happens whole."""
+from dataclasses import dataclass
+
+from model import FAR_MS
+
+ENDS = (b"LEFT", b"RIGHT")
+
+
+@dataclass
+class Unit:
+    commands: list
+    in_multi: bool = False
+    sent: float = 0.0  # monotonic seconds
+    acknowledged: float = 0.0  # 0: it was not
+    reply: bytes = b""
+
+    def requests(self):
+        return [[b"MULTI"], *self.commands, [b"EXEC"]] if self.in_multi else self.commands
+
+
+class Generator:
+    """`name` is the connection's, `number` the round's: no element that is added to a shared key comes twice."""
+
+    def __init__(self, chance, name, number):
+        self.chance, self.name, self.number, self.count = chance, name, number, 0
+        self.makers = [make for make, weight in (
+            (self.push, 20), (self.pop, 8), (self.move, 8), (self.edit_list, 14), (self.trim, 6), (self.text, 14),
+            (self.integer, 8), (self.rename, 4), (self.delete, 3), (self.expiry, 5), (self.blocking, 4),
+            (self.share, 12)) for _ in range(weight)]
+
+    def unit(self):
+        if self.chance.random() < 0.12:
+            return Unit([self.command() for _ in range(self.chance.randint(1, 12))], True)
+        return Unit([self.command()])
+
+    def command(self):
+        return self.chance.choice(self.makers)()
+
+    def key(self, kind):
+        return b"%s%d.%s" % (kind, self.chance.randrange(4), self.name)
+
+    def keys(self):
+        return [b"%s%d.%s" % (kind, number, self.name) for kind in (b"l", b"s", b"n") for number in range(4)]
+
+    def fresh(self):
+        self.count += 1
+        return b"%s.%d.%d" % (self.name, self.number, self.count)
+
+    def element(self):
+        """Few, so that they are found; unique; long and compressible; random bytes."""
+        kind = self.chance.randrange(12)
+        if kind < 5:
+            return b"%d" % self.chance.randrange(6)
+        if kind < 10:
+            return self.fresh()
+        if kind < 11:
+            return self.fresh() * self.chance.randrange(1, 200)
+        return self.chance.randbytes(self.chance.choice((1, 20, 500, 9000)))
+
+    def number_text(self, low, high):
+        return b"%d" % self.chance.randint(low, high)
+
+    def push(self):
+        count = self.chance.choice((1, 1, 2, 5, 30))
+        return [self.chance.choice((b"LPUSH", b"RPUSH")), self.key(b"l"), *[self.element() for _ in range(count)]]
+
+    def pop(self):
+        count = [] if self.chance.random() < 0.6 else [self.number_text(1, 20)]
+        return [self.chance.choice((b"LPOP", b"RPOP")), self.key(b"l"), *count]
+
+    def move(self):
+        return [b"LMOVE", self.key(b"l"), self.key(b"l"), self.chance.choice(ENDS), self.chance.choice(ENDS)]
+
+    def edit_list(self):
+        key, small = self.key(b"l"), self.number_text(0, 5)
+        return self.chance.choice((
+            [b"LREM", key, self.number_text(-3, 3), small],
+            [b"LINSERT", key, self.chance.choice((b"BEFORE", b"AFTER")), small, self.element()],
+            [b"LSET", key, self.number_text(-20, 20), self.element()]))
+
+    def trim(self):
+        keep = self.chance.choice((10, 60, 200))
+        return [b"LTRIM", self.key(b"l"), *self.chance.choice(((b"0", b"%d" % keep), (b"-%d" % keep, b"-1")))]
+
+    def text(self):
+        key = self.key(b"s")
+        return self.chance.choice((
+            [b"SET", key, self.element()],
+            [b"APPEND", key, self.fresh()],
+            [b"SETRANGE", key, self.number_text(0, 300), self.fresh()]))
+
+    def integer(self):
+        return [b"INCRBY", self.key(b"n"), self.number_text(-1000, 1000)]
+
+    def rename(self):
+        kind = self.chance.choice((b"l", b"s", b"n"))
+        if self.chance.random() < 0.5:
+            return [b"RENAME", self.key(kind), self.key(kind)]
+        return [b"COPY", b"%s0.%s" % (kind, self.name), b"%s1.%s" % (kind, self.name), b"REPLACE"]
+
+    def delete(self):
+        return [b"DEL", self.key(b"l"), self.key(b"s")]
+
+    def expiry(self):
+        key = self.key(self.chance.choice((b"l", b"s", b"n")))
+        return self.chance.choice((
+            [b"PEXPIREAT", key, b"%d" % (self.chance.randint(3000, 9000) * FAR_MS)],
+            [b"EXPIRE", key, b"%d" % (self.chance.randint(1, 9) * FAR_MS // 1000)],
+            [b"PERSIST", key]))
+
+    def blocking(self):
+        if self.chance.random() < 0.5:
+            return [b"BLPOP", self.key(b"l"), self.key(b"l"), b"0.002"]
+        return [b"BLMOVE", self.key(b"l"), self.key(b"l"), self.chance.choice(ENDS), self.chance.choice(ENDS),
+                b"0.002"]
+
+    def share(self):
+        return [b"RPUSH", self.chance.choice((b"shared", b"queue")), self.fresh()]

@@ -1,0 +1,226 @@
+"""What the commands of one connection do to its own keys, and what they answer.
+
+Keys are lists (b"l…") and strings (b"s…", and integers b"n…"); an expiry is far away. `shared` and `queue` belong to
+several connections: of these only the elements are noted that this connection has added.
+"""
+import time
+
+SHARED = (b"shared", b"queue")
+FAR_MS = 10 ** 9  # expiries are multiples of it: absolute ones since 1970, relative ones since now
+
+
+def encode(value):
+    """A reply in RESP2; a tuple holds a line as it stands."""
+    if isinstance(value, int):
+        return b":%d\r\n" % value
+    if value is None:
+        return b"$-1\r\n"
+    if isinstance(value, list):
+        return b"*%d\r\n" % len(value) + b"".join(map(encode, value))
+    if isinstance(value, tuple):
+        return value[0] + b"\r\n"
+    return b"$%d\r\n%s\r\n" % (len(value), value)
+
+
+OK, NO_KEY = (b"+OK",), (b"-ERR no such key",)
+TWO_KEYS = {b"LMOVE", b"BLMOVE", b"BLPOP", b"DEL", b"RENAME", b"COPY"}
+
+
+def comparable_reply(reply):
+    """There are two kinds of null, and who has waited gets another one than who could not wait."""
+    return reply.replace(b"*-1\r\n", b"$-1\r\n")
+
+
+def comparable_expiry(at_ms):
+    """PEXPIRETIME's answer: alike for what was set at different times by the same command."""
+    if at_ms < 0 or at_ms % FAR_MS == 0:
+        return at_ms
+    return -10 - round((at_ms - time.time() * 1000) / FAR_MS)
+
+
+class Model:
+    def __init__(self):
+        self.values = {}  # lists as lists, strings as bytes
+        self.expiries = {}
+        self.added = {key: [] for key in SHARED}
+        self.prints = {}  # of each key
+        self.print = 0  # of all, by which states are compared quickly
+
+    def copy(self):
+        copy = Model()
+        copy.added = {key: elements[:] for key, elements in self.added.items()}
+        for key, value in self.values.items():
+            copy.put(key, value[:], self.expiries.get(key))
+        return copy
+
+    def put(self, key, value, expiry=None):
+        self.values[key] = value
+        if expiry is not None:
+            self.expiries[key] = expiry
+        self.note(key)
+
+    def run(self, argv):
+        """The reply, or ... where it depends on other connections."""
+        key = argv[1]
+        if key in SHARED:
+            self.added[key] += argv[2:]
+            return ...
+        reply = getattr(self, argv[0].decode())(*argv[1:])
+        for name in argv[1:3] if argv[0] in TWO_KEYS else argv[1:2]:
+            self.note(name)
+        return reply
+
+    def note(self, key):
+        value = self.values.get(key)
+        if value is None or value == []:
+            self.values.pop(key, None)
+            self.expiries.pop(key, None)
+            now = 0
+        else:
+            now = hash((key, tuple(value) if isinstance(value, list) else value, self.expiries.get(key, -1)))
+        self.print ^= self.prints.get(key, 0) ^ now
+        self.prints[key] = now
+
+    def list(self, key):
+        return self.values.setdefault(key, [])
+
+    # --- lists ---
+
+    def RPUSH(self, key, *elements):
+        self.list(key).extend(elements)
+        return len(self.list(key))
+
+    def LPUSH(self, key, *elements):
+        self.list(key)[:0] = elements[::-1]
+        return len(self.list(key))
+
+    def LPOP(self, key, count=None):
+        return self.pop(key, count, 0)
+
+    def RPOP(self, key, count=None):
+        return self.pop(key, count, -1)
+
+    def pop(self, key, count, end):
+        items = self.values.get(key)
+        if not items:
+            return None if count is None else None
+        if count is None:
+            return items.pop(end)
+        return [items.pop(end) for _ in range(min(int(count), len(items)))]
+
+    def LMOVE(self, source, target, out, into):
+        items = self.values.get(source)
+        if not items:
+            return None
+        element = items.pop(0 if out == b"LEFT" else -1)
+        if not items and source != target:
+            self.note(source)  # its expiry ends with it
+        targets = self.list(target)
+        targets.insert(0 if into == b"LEFT" else len(targets), element)
+        return element
+
+    def BLMOVE(self, source, target, out, into, _timeout):
+        return self.LMOVE(source, target, out, into)
+
+    def BLPOP(self, *arguments):
+        for key in arguments[:-1]:
+            if self.values.get(key):
+                return [key, self.values[key].pop(0)]
+        return None
+
+    def LREM(self, key, count, element):
+        items, count = self.values.get(key, []), int(count)
+        found = [at for at, item in enumerate(items) if item == element]
+        gone = found[:count] if count > 0 else found[count:] if count < 0 else found
+        for at in reversed(gone):
+            del items[at]
+        return len(gone)
+
+    def LINSERT(self, key, where, pivot, element):
+        items = self.values.get(key)
+        if not items:
+            return 0
+        if pivot not in items:
+            return -1
+        items.insert(items.index(pivot) + (where == b"AFTER"), element)
+        return len(items)
+
+    def LTRIM(self, key, first, last):
+        items = self.values.get(key, [])
+        first, last = int(first), int(last)
+        items[:] = items[first if first >= 0 else max(len(items) + first, 0):(last + 1) or None]
+        return OK
+
+    def LSET(self, key, index, element):
+        items, index = self.values.get(key), int(index)
+        if not items:
+            return NO_KEY
+        if not -len(items) <= index < len(items):
+            return (b"-ERR index out of range",)
+        items[index] = element
+        return OK
+
+    # --- strings ---
+
+    def SET(self, key, text):
+        self.values[key] = text
+        self.expiries.pop(key, None)
+        return OK
+
+    def APPEND(self, key, text):
+        self.values[key] = self.values.get(key, b"") + text
+        return len(self.values[key])
+
+    def SETRANGE(self, key, offset, text):
+        old, offset = self.values.get(key, b""), int(offset)
+        self.values[key] = old[:offset].ljust(offset, b"\0") + text + old[offset + len(text):]
+        return len(self.values[key])
+
+    def INCRBY(self, key, step):
+        self.values[key] = b"%d" % (int(self.values.get(key, b"0")) + int(step))
+        return int(self.values[key])
+
+    # --- any ---
+
+    def DEL(self, *keys):
+        return sum(self.drop(key) for key in keys)
+
+    def drop(self, key):
+        self.expiries.pop(key, None)
+        return self.values.pop(key, None) is not None
+
+    def RENAME(self, key, other):
+        if key not in self.values:
+            return NO_KEY
+        if key != other:
+            value, expiry = self.values.pop(key), self.expiries.pop(key, None)
+            self.drop(other)
+            self.values[other] = value
+            if expiry is not None:
+                self.expiries[other] = expiry
+        return OK
+
+    def COPY(self, key, other, _replace):
+        if key not in self.values:
+            return 0
+        value = self.values[key]
+        self.drop(other)
+        self.values[other] = value[:]
+        if key in self.expiries:
+            self.expiries[other] = self.expiries[key]
+        return 1
+
+    def PEXPIREAT(self, key, at_ms):
+        return self.expire(key, int(at_ms))
+
+    def EXPIRE(self, key, seconds):
+        return self.expire(key, -10 - int(seconds) * 1000 // FAR_MS)
+
+    def expire(self, key, at):
+        if key not in self.values:
+            return 0
+        self.expiries[key] = at
+        return 1
+
+    def PERSIST(self, key):
+        return int(self.expiries.pop(key, None) is not None)

@@ -1,0 +1,296 @@
+# The append-only file on a disk that fails or is slow: the server goes on, says so, loses nothing and recovers.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/aof.tcl
+source $library/faults.tcl
+
+server_start
+
+proc with_aof {directives body} {
+    uplevel 1 [list with_faulty_server [dict merge {appendonly yes} $directives] $body]
+}
+
+proc refusal {text} {
+    return "MISCONF Errors writing to the AOF file: $text"
+}
+
+# Whoever is to collect its exit status may not have done so yet.
+proc has_ended {pid} {
+    return [expr {[catch {read_file /proc/$pid/stat} stat] || [regexp {\) [ZX] } $stat]}]
+}
+
+proc is_refused {} {
+    return [catch {r SET probe 1}]
+}
+
+# ROOM: so many bytes that only a part of the next change fits.
+foreach {what rules text} {
+    "no space" {{write ENOSPC *.incr.aof}} "No space left on device"
+    "half of the bytes" {{write ENOSPC,after=ROOM *.incr.aof}} "No space left on device"
+    "an error" {{write EIO *.incr.aof}} "Input/output error"
+    "half of the bytes, which cannot be taken back"
+        {{write ENOSPC,after=ROOM *.incr.aof} {truncate EIO *.incr.aof}} "No space left on device"
+} {
+    check_in 2 "write: $what: changes are refused until it is over, and none is lost" {
+        with_aof {} {
+            r SET a 1
+            wait_written
+            faults {*}[string map [list ROOM [expr {[string length [aof_bytes]] + 13}]] $rules]
+            r SET b 2
+            assert_equal [error_of {r SET c 3}] [refusal $text]
+            assert_equal [error_of {r PING}] [refusal $text]
+            assert_equal [r GET b] 2
+            assert_equal [info_field aof_last_write_status] err
+            faults
+            wait_until {![is_refused]}
+            assert_equal [info_field aof_last_write_status] ok
+            r SET d 4
+            wait_written
+            server_again crash
+            r MGET a b c d
+        }
+    } {1 2 (nil) 4}
+}
+
+check_in 2 "write: nobody hears of a change that is not written, with appendfsync always" {
+    with_aof {appendfsync always} {
+        r SET a 1
+        set clients {}
+        foreach key {b c} {
+            lappend clients [client_open]
+        }
+        faults {write ENOSPC *.incr.aof}
+        [lindex $clients 0] send SET b 1
+        wait_until {[[lindex $clients 0] is_closed]}
+        assert_equal [error_of {[lindex $::clients 1] call SET c 1}] [refusal "No space left on device"]
+        faults
+        wait_until {![is_refused]}
+        wait_written
+        server_again crash
+        r MGET a b c
+    }
+} {1 1 (nil)}
+
+foreach policy {everysec always} {
+    check_in 2 "fsync that fails: changes are refused until all is rewritten (appendfsync $policy)" {
+        with_aof [list appendfsync $policy] {
+            r SET a 1
+            set client [client_open]
+            # The rewrite waits for so long that the state before it can be seen.
+            faults {sync EIO *.incr.aof} {sync sleep=1500 temp-rewriteaof*}
+            $client send SET b 2
+            if {$policy eq "always"} {
+                wait_until {[$client is_closed]}
+            } else {
+                $client read
+            }
+            wait_until {[info_field aof_last_write_status] eq "err"}
+            assert_equal [error_of {r SET c 3}] [refusal "Input/output error"]
+            faults
+            wait_until {![is_refused]}
+            assert_equal [info_field aof_last_write_status] ok
+            assert {[info_field aof_rewrites] > 0}
+            r SET d 4
+            wait_written
+            server_again crash
+            r MGET a b c d
+        }
+    } {1 2 (nil) 4}
+}
+
+check_in 2 "fsync that is slow does not hold anybody up for two seconds, and is counted after them" {
+    with_aof {} {
+        r SET a 1
+        faults {sync sleep=4500 *.incr.aof}
+        after 1100
+        r SET a 2
+        wait_until {[info_field aof_pending_bio_fsync] == 1}
+        assert {[elapsed_ms {r SET b 3}] < 1500}
+        assert {[info_field aof_buffer_length] > 0}
+        assert_equal [info_field aof_delayed_fsync] 0
+        wait_until {[info_field aof_buffer_length] == 0}
+        assert_equal [info_field aof_delayed_fsync] 1
+        assert {[string match "*fsync is taking too long*" [$::current_server log]]}
+        faults
+        wait_written
+        server_again crash
+        r MGET a b
+    }
+} {2 3}
+
+check_in 2 "what waits for a slow disk is shown, and no key is evicted for it" {
+    with_aof {maxmemory-policy allkeys-random} {
+        for {set i 0} {$i < 100} {incr i} {
+            r SET k$i [string repeat x 1000]
+        }
+        wait_written
+        assert {[info_field mem_aof_buffer] < 1000}
+        faults {sync sleep=4500 *.incr.aof}
+        after 1100
+        r SET a 2
+        wait_until {[info_field aof_pending_bio_fsync] == 1}
+        r CONFIG SET maxmemory [expr {[info_field used_memory] + 8000000}]
+        # As much again as is held, as growing it may take.
+        for {set i 0} {$i < 20} {incr i} {
+            r SET big [string repeat x 1000000]
+        }
+        set held [info_field mem_aof_buffer]
+        assert {$held >= 20000000 && $held < 50000000}
+        assert_equal [info_field mem_not_counted_for_evict] $held
+        assert_equal [dict get [r MEMORY STATS] aof.buffer] $held
+        assert {[dict get [r MEMORY STATS] overhead.total] > $held}
+        assert {[info_field used_memory] > [info_field maxmemory] + 10000000}
+        assert_equal [list [info_field evicted_keys] [r DBSIZE]] {0 102}
+        faults
+        wait_written
+        list [info_field evicted_keys] [expr {[info_field mem_aof_buffer] < 1000}]
+    }
+} {0 1}
+
+check_in 2 "replies wait for fsync with appendfsync always, and one serves all who wait" {
+    with_aof {appendfsync always} {
+        set clients {}
+        for {set i 0} {$i < 10} {incr i} {
+            lappend clients [client_open]
+        }
+        faults {sync sleep=500 *.incr.aof}
+        r SET warm 1
+        set ms [elapsed_ms {
+            foreach client $clients {
+                $client send INCR counter
+            }
+            foreach client $clients {
+                $client read
+            }
+        }]
+        faults
+        assert {$ms >= 500 && $ms < 2500}
+    }
+}
+
+check_in 2 "no fsync while a child writes, with no-appendfsync-on-rewrite" {
+    with_aof {appendfsync always no-appendfsync-on-rewrite yes rdb-key-save-delay 500000} {
+        r MSET a 1 b 2 c 3
+        faults {sync sleep=3000 *.incr.aof}
+        r BGREWRITEAOF
+        set ms [elapsed_ms {r SET d 1}]
+        faults
+        expr {$ms < 1500}
+    }
+} 1
+
+foreach {what rule} {
+    "fork" {fork EAGAIN *}
+    "open" {open EMFILE temp-rewriteaof*}
+    "write" {write ENOSPC temp-rewriteaof*}
+    "fsync" {sync EIO temp-rewriteaof*}
+    "rename of the base" {rename EIO *.base.*}
+    "write of the manifest" {write ENOSPC *.manifest}
+    "rename of the manifest" {rename EIO *.manifest}
+    "fsync of the manifest" {sync EIO *.manifest}
+    "open of the manifest" {open EROFS *.manifest}
+    "open of the increment" {open EROFS *.2.incr.aof}
+    "fsync of the folder" {sync EIO appendonlydir}
+    "fsync of the folder, for the manifest with the base" {sync EIO,nth=3 appendonlydir}
+} {
+    check_in 2 "a rewrite that fails loses nothing and can be made again: $what" {
+        with_aof {} {
+            r RPUSH l 1 2 3
+            faults $rule
+            catch {r BGREWRITEAOF}
+            wait_rewritten
+            assert_equal [info_field aof_last_bgrewrite_status] err
+            r RPUSH l 4
+            assert_equal [leftovers] {}
+            wait_written
+            server_again crash
+            assert_equal [r LRANGE l 0 -1] {1 2 3 4}
+            faults
+            rewrite_aof
+            assert_equal [info_field aof_last_bgrewrite_status] ok
+            r RPUSH l 5
+            wait_written
+            server_again crash
+            r LRANGE l 0 -1
+        }
+    } {1 2 3 4 5}
+}
+
+check_in 2 "an increment may be cut where only empty ones follow" {
+    with_aof {} {
+        r SET a 1
+        r SET b 2
+        wait_written
+        with_faults {{sync EIO appendonlydir}} {
+            error_of {r BGREWRITEAOF}
+        }
+        $::current_server kill
+        set files [aof_files $::current_server *.incr.aof]
+        assert_equal [lmap file $files {expr {[file size $file] > 0}}] {1 0}
+        set file [open [lindex $files 0] r+]
+        chan truncate $file [expr {[file size [lindex $files 0]] - 3}]
+        close $file
+        $::current_server launch_with {}
+        set ::default_client ""
+        r MGET a b
+    }
+} {1 (nil)}
+
+check_in 2 "a first rewrite that fails is tried again, and the server can be used meanwhile" {
+    with_faulty_server {} {
+        r SET a 1
+        with_faults {{write ENOSPC temp-rewriteaof*}} {
+            r CONFIG SET appendonly yes
+            wait_until {[info_field aof_rewrites_consecutive_failures] >= 1}
+            r SET b 2
+        }
+        wait_until {[file exists [data_file appendonlydir/appendonly.aof.manifest]]}
+        wait_rewritten
+        r SET c 3
+        wait_written
+        $::current_server kill
+        $::current_server launch_with {appendonly yes}
+        set ::default_client ""
+        r MGET a b c
+    }
+} {1 2 3}
+
+check_in 2 "a rewrite whose server is killed ends with it, and the next start removes what it left" {
+    with_aof {rdb-key-save-delay 200000} {
+        r MSET a 1 b 2 c 3 d 4 e 5 f 6
+        r BGREWRITEAOF
+        wait_until {[leftovers] ne ""}
+        set child [scan [lindex [leftovers] 0] temp-rewriteaof-bg-%d.aof]
+        wait_written
+        server_again crash
+        assert {[has_ended $child]}
+        assert_equal [leftovers] {}
+        r MGET a f
+    }
+} {1 6}
+
+check_in 2 "without a child appendonly cannot be turned on, and says so" {
+    with_faulty_server {} {
+        r SET a 1
+        faults {fork EAGAIN *}
+        set error [error_of {r CONFIG SET appendonly yes}]
+        faults
+        assert_equal [list [r CONFIG GET appendonly] [info_field aof_enabled]] {{appendonly no} 0}
+        assert_equal [glob -nocomplain [data_file appendonlydir/*]] {}
+        r CONFIG SET appendonly yes
+        wait_rewritten
+        list $error [info_field aof_last_bgrewrite_status]
+    }
+} {{*'appendonly') - Unable to turn on AOF. Check server logs.} ok} -match glob
+
+check_in 2 "rewrites that fail again and again are put off" {
+    with_aof {} {
+        faults {fork EAGAIN *}
+        foreach _ {1 2 3} {
+            error_of {r BGREWRITEAOF}
+        }
+        assert_equal [info_field aof_rewrites_consecutive_failures] 3
+        string match "*will retry in 1 minutes*" [$::current_server log]
+    }
+} 1
+
+finish

@@ -1,0 +1,406 @@
+# What happens to snapshots when the disk, or the system, fails: the server goes on, refuses what it must, leaves the
+# old file whole, and recovers.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/faults.tcl
+
+server_start
+
+# Ways in which a snapshot cannot be written; what the log says of it.
+set failures {
+    "a full disk"                           {write ENOSPC temp-*}               "No space left on device"
+    "a disk that gets full on the way"      {write ENOSPC,after=100000 temp-*}  "No space left on device"
+    "an error of the disk on the way"       {write EIO,from=2 temp-*}           "Input/output error"
+    "a disk that gets full within a write"  {write ENOSPC,after=77777 temp-*}   "No space left on device"
+    "a failed fsync"                        {sync EIO temp-*}                   "Input/output error"
+    "a failed close"                        {close EIO temp-*}                  "Input/output error"
+    "a read-only file system"               {open EROFS temp-*}                 "Read-only file system"
+    "a folder where nobody may write"       {open EACCES temp-*}                "Permission denied"
+    "no free descriptor"                    {open EMFILE temp-*}                "Too many open files"
+    "a failed rename"                       {rename EIO dump.rdb}               "Input/output error"
+    "a rename on a read-only file system"   {rename EROFS dump.rdb}             "Read-only file system"
+}
+
+# Some hundred KB, in `count` keys that are called `prefix`:N.
+proc fill {prefix {count 1500}} {
+    r DEBUG POPULATE $count $prefix 200
+}
+
+proc wait_saved {} {
+    wait_until {![info_field rdb_bgsave_in_progress]}
+}
+
+# A server with some keys on disk, and as many that are not; in the body `old` is the file. It is not compressed, so
+# that it takes several writes.
+proc with_data {directives body} {
+    uplevel 1 [list with_faulty_server [list rdbcompression no {*}$directives] "
+        fill old
+        r SAVE
+        fill new
+        r SET new:0 changed
+        set old \[read_file \[data_file dump.rdb]]
+        $body
+    "]
+}
+
+# The keys of a server that has only the file.
+proc keys_after_crash {} {
+    $::current_server kill
+    $::current_server launch_with {}
+    set ::default_client ""
+    return [r DBSIZE]
+}
+
+proc is_misconf {text} {
+    return [string match "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to *" $text]
+}
+
+# --- SAVE and BGSAVE
+
+foreach {what rule reason} $failures {
+    check_in 2 "SAVE meets $what" {
+        with_data {} {
+            with_faults [list $rule] {
+                assert_equal [error_of {r SAVE}] ERR
+                assert_equal [error_of {r SAVE}] ERR
+            }
+            assert {[read_file [data_file dump.rdb]] eq $old}
+            assert_equal [leftovers] {}
+            assert {[string match "*$reason*" [$current_server log]]}
+            assert_equal [list [r DBSIZE] [info_field rdb_changes_since_last_save]] {3000 1}
+            assert_equal [info_field rdb_last_bgsave_status] ok
+            assert_equal [r SAVE] OK
+            keys_after_crash
+        }
+    } 3000
+    check_in 2 "BGSAVE meets $what" {
+        with_data {save {3600 100000}} {
+            with_faults [list $rule] {
+                assert_equal [r BGSAVE] "Background saving started"
+                wait_saved
+                assert_equal [info_field rdb_last_bgsave_status] err
+                assert {[is_misconf [error_of {r SET key value}]]}
+                assert_equal [r GET new:1] value:1[string repeat \0 193]
+            }
+            assert {[read_file [data_file dump.rdb]] eq $old}
+            assert_equal [leftovers] {}
+            assert {[string match "*$reason*" [$current_server log]]}
+            # It has passed, but nobody knows before a snapshot has succeeded.
+            assert {[is_misconf [error_of {r SET key value}]]}
+            r BGSAVE
+            wait_saved
+            assert_equal [info_field rdb_last_bgsave_status] ok
+            r SET key value
+            r SAVE
+            keys_after_crash
+        }
+    } 3001
+}
+
+check_in 2 "when the folder cannot be synced the snapshot counts as failed, though it is there" {
+    with_data {save {3600 100000}} {
+        with_faults {{sync EIO .}} {
+            assert_equal [error_of {r SAVE}] ERR
+            r BGSAVE
+            wait_saved
+            assert {[is_misconf [error_of {r SET key value}]]}
+        }
+        assert_equal [leftovers] {}
+        keys_after_crash
+    }
+} 3000
+check_in 2 "a file system that cannot sync folders does not disturb" {
+    with_data {} {
+        with_faults {{sync EINVAL .}} {
+            r SAVE
+        }
+    }
+} OK
+check_in 2 "short writes and interruptions are continued" {
+    with_data {} {
+        foreach rule {{write short temp-*} {write EINTR,nth=1 temp-*} {write EINTR,nth=2 temp-*}} {
+            with_faults [list $rule] {
+                assert_equal [r SAVE] OK
+            }
+            assert_equal [keys_after_crash] 3000
+        }
+    }
+}
+check_in 2 "a temporary file that cannot be removed is no more than that" {
+    with_data {} {
+        with_faults {{write ENOSPC temp-*} {unlink EROFS temp-*}} {
+            assert_equal [error_of {r SAVE}] ERR
+        }
+        assert_equal [llength [leftovers]] 1
+        assert {[read_file [data_file dump.rdb]] eq $old}
+        r SAVE
+        assert_equal [leftovers] {}
+        keys_after_crash
+    }
+} 3000
+
+# --- Every call, one by one
+
+check_in 2 "whatever call of SAVE fails, the next one succeeds" {
+    with_data {} {
+        set calls [for_each_call EIO,nth {r SAVE} {
+            assert_equal [leftovers] {}
+            assert_equal [r SAVE] OK
+        }]
+        assert {$calls >= 6}
+        keys_after_crash
+    }
+} 3000
+foreach {command script} {SAVE {r SAVE} BGSAVE {r BGSAVE; wait_saved}} {
+    check_in 2 "a crash before whatever call of $command leaves the old file or the new one" {
+        with_data {} {
+            set counts {}
+            set calls [for_each_call crash,nth $script {
+                assert_equal [lindex [$::current_server wait_exit] 1] SIGKILL
+                $::current_server launch_with {}
+                set ::default_client ""
+                lappend counts [r DBSIZE]
+                write_file [data_file dump.rdb] $old
+                r FLUSHALL
+                r DEBUG RELOAD NOSAVE
+                fill new
+            }]
+            assert {$calls >= 6}
+            assert_equal $counts [lsort -integer $counts]
+            lsort -unique $counts
+        }
+    } {1500 3000}
+}
+
+# --- Save points
+
+check_in 2 "after a failed save point writes are refused, until one succeeds by itself" {
+    with_faulty_server {save {1 1}} {
+        with_faults {{write ENOSPC temp-*}} {
+            r SET key value
+            wait_until {[info_field rdb_last_bgsave_status] eq "err"}
+            assert {[is_misconf [error_of {r SET key other}]]}
+        }
+        wait_until {[info_field rdb_last_bgsave_status] eq "ok"} 15000
+        assert_equal [r SET key third] OK
+        assert {[info_field rdb_saves] >= 2}
+        assert_equal [leftovers] {}
+    }
+}
+
+# --- No process
+
+foreach {what rule reason} {
+    "a fork that finds no memory"   {fork ENOMEM *}  "Cannot allocate memory"
+    "a fork over the limit"         {fork EAGAIN *}  "Resource temporarily unavailable"
+} {
+    check_in 2 "BGSAVE meets $what" {
+        with_data {save {3600 100000}} {
+            with_faults [list $rule] {
+                set forks [info_field total_forks]
+                assert_equal [error_of {r BGSAVE}] ERR
+                assert_equal [error_of {r BGSAVE SCHEDULE}] ERR
+                assert_equal [list [info_field rdb_last_bgsave_status] [info_field rdb_bgsave_in_progress]] {err 0}
+                assert {[is_misconf [error_of {r SET key value}]]}
+                assert_equal [info_field total_forks] $forks
+            }
+            assert {[string match "*Can't save in background: fork: $reason*" [$current_server log]]}
+            assert {[read_file [data_file dump.rdb]] eq $old}
+            r BGSAVE
+            wait_saved
+            assert_equal [r SET key value] OK
+            keys_after_crash
+        }
+    } 3000
+}
+check_soak "a save point tries to fork again" {
+    with_faulty_server {save {1 1}} {
+        with_faults {{fork EAGAIN *}} {
+            r SET key value
+            wait_until {[info_field rdb_last_bgsave_status] eq "err"}
+        }
+        wait_until {[info_field rdb_last_bgsave_status] eq "ok"} 15000
+        file exists [data_file dump.rdb]
+    }
+} 1
+check_in 2 "a child that cannot report what it does saves all the same" {
+    with_data {} {
+        with_faults {{pipe EMFILE,nth=1 *}} {
+            r BGSAVE
+            wait_saved
+        }
+        assert_equal [info_field rdb_last_bgsave_status] ok
+        keys_after_crash
+    }
+} 3000
+check_in 2 "SAVE needs no process" {
+    with_data {} {
+        faults {fork EAGAIN *}
+        r SAVE
+        keys_after_crash
+    }
+} 3000
+
+# --- A slow disk
+
+check_in 2 "while a child waits for the disk the server answers" {
+    with_data {} {
+        with_faults {{sync sleep=1500 temp-*}} {
+            r BGSAVE
+            wait_until {[fault_hits sync*] ne {}}
+            assert {[elapsed_ms {r SET key value}] < 1000}
+            assert_equal [info_field rdb_bgsave_in_progress] 1
+            assert {[read_file [data_file dump.rdb]] eq $old}
+            wait_saved
+        }
+        info_field rdb_last_bgsave_status
+    }
+} ok
+check_in 2 "a child that is ended while it waits for the disk leaves nothing behind" {
+    with_data {} {
+        with_faults {{sync sleep=3000 temp-*}} {
+            r BGSAVE
+            wait_until {[fault_hits sync*] ne {}}
+            r FLUSHALL
+            wait_saved
+        }
+        assert {[read_file [data_file dump.rdb]] eq $old}
+        leftovers
+    }
+} {}
+
+check_in 2 "the child of a server that was killed does not replace what the next one has saved" {
+    with_data {} {
+        with_faults {{sync sleep=800 temp-*}} {
+            r BGSAVE
+            wait_until {[fault_hits sync*] ne {}}
+        }
+        assert_equal [keys_after_crash] 1500
+        r SET key value
+        r SAVE
+        # It does not live on.
+        after 900
+        assert_equal [leftovers] {}
+        keys_after_crash
+    }
+} 1501
+
+# --- What a killed server leaves behind
+
+check_in 2 "an abandoned temporary file is removed at the next start, and nothing that only looks like one" {
+    with_data {} {
+        with_faults {{sync crash temp-*}} {
+            catch {r BGSAVE}
+            $current_server wait_exit
+        }
+        set abandoned [leftovers]
+        assert {[llength $abandoned] == 1 && [regexp {^temp-\d+.rdb$} $abandoned]}
+        foreach name {temp-x.rdb temp-1.rdb.old temp-0.rdb temp--1.rdb temp-01.rdb} {
+            write_file [data_file $name] x
+        }
+        $current_server launch_with {}
+        set default_client ""
+        assert_equal [lsort [leftovers]] {temp--1.rdb temp-0.rdb temp-01.rdb temp-1.rdb.old temp-x.rdb}
+        r DBSIZE
+    }
+} 1500
+check_in 2 "a temporary file that another server is writing stays" {
+    with_data {} {
+        with_faults {{sync sleep=1500 temp-*}} {
+            r BGSAVE
+            wait_until {[fault_hits sync*] ne {}}
+            set port [free_port]
+            set other [open [list | setpriv --pdeathsig KILL -- $server_binary --port $port \
+                --dir [$current_server data] --dbfilename other.rdb --save ""]]
+            wait_until {![catch {[client new 127.0.0.1 $port] call PING}]}
+            exec kill -KILL [pid $other]
+            assert_equal [llength [leftovers]] 1
+            wait_saved
+        }
+        catch {close $other}
+        keys_after_crash
+    }
+} 3000
+
+# --- FLUSHALL, DEBUG RELOAD
+
+check_in 2 "FLUSHALL goes on without a disk; the file stays what it was" {
+    with_data {save {3600 100000}} {
+        with_faults {{write ENOSPC temp-*}} {
+            assert_equal [r FLUSHALL] OK
+            assert_equal [list [r DBSIZE] [r SET key value]] {0 OK}
+        }
+        assert {[read_file [data_file dump.rdb]] eq $old}
+        leftovers
+    }
+} {}
+check_in 2 "DEBUG RELOAD without a disk loses nothing" {
+    with_data {} {
+        with_faults {{write ENOSPC temp-*}} {
+            assert_equal [error_of {r DEBUG RELOAD}] ERR
+        }
+        r DBSIZE
+    }
+} 3000
+
+# --- Loading
+
+check_in 2 "a read error stops the start, and does no harm to the file" {
+    with_data {} {
+        faults {read EIO,nth=2 dump.rdb}
+        $current_server kill
+        assert {[catch {$current_server launch_with {}} message]}
+        assert {[string match "*Error loading dump.rdb, at byte *: *Input/output error*" $message]}
+        faults
+        assert {[read_file [data_file dump.rdb]] eq $old}
+        $current_server launch_with {}
+        set default_client ""
+        r DBSIZE
+    }
+} 1500
+
+# --- The end
+
+foreach {what rule} {
+    "the disk is full"          {write ENOSPC temp-*}
+    "fsync fails"               {sync EIO temp-*}
+    "the folder is read-only"   {open EROFS temp-*}
+    "rename fails"              {rename EIO dump.rdb}
+} {
+    check_in 2 "the server does not end while $what, and does as soon as it is better" {
+        with_data {save {3600 100000}} {
+            with_faults [list $rule] {
+                foreach arguments {{} SAVE NOW} {
+                    assert_equal [error_of {r SHUTDOWN {*}$arguments}] "ERR Errors trying to SHUTDOWN. Check logs."
+                }
+                exec kill -TERM [$current_server pid]
+                wait_until {[llength [fault_hits]] >= 4}
+                assert_equal [r SET key value] OK
+                assert_equal [leftovers] {}
+            }
+            assert {[read_file [data_file dump.rdb]] eq $old}
+            exec kill -TERM [$current_server pid]
+            assert_equal [$current_server wait_exit] 0
+            $current_server launch_with {}
+            set default_client ""
+            r DBSIZE
+        }
+    } 3001
+    foreach {arguments} {FORCE NOSAVE {SAVE FORCE}} {
+        check_in 2 "the server ends while $what, if SHUTDOWN says $arguments" {
+            with_data {save {3600 100000}} {
+                faults $rule
+                set c [client_open]
+                $c send SHUTDOWN {*}$arguments
+                assert_equal [$current_server wait_exit] 0
+                assert_equal [leftovers] {}
+                assert {[read_file [data_file dump.rdb]] eq $old}
+                faults
+                $current_server launch_with {}
+                set default_client ""
+                r DBSIZE
+            }
+        } 1500
+    }
+}
+
+finish

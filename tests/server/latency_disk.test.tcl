@@ -1,0 +1,103 @@
+# LATENCY: what held the server up at the disk, and in making a child.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/aof.tcl
+source $library/faults.tcl
+
+server_start
+
+# The events that a server noted whose disk is slow as `faults` says (calls that wait for 100 ms), while the body
+# runs. Noted is what takes at least 80 ms: a busy machine should not make more of it.
+proc noted {directives rules body} {
+    with_faulty_server [dict merge {appendonly yes appendfsync no latency-monitor-threshold 80} $directives] {
+        r SET a 1
+        faults {*}$rules
+        r LATENCY RESET
+        uplevel 1 $body
+        faults
+        set events {}
+        foreach event [r LATENCY LATEST] {
+            lassign $event name time latest worst
+            assert {abs($time - [clock seconds]) < 20}
+            assert {$latest >= 80 && $worst >= $latest}
+            lappend events $name
+        }
+        foreach name $events {
+            assert_equal [llength [lindex [r LATENCY HISTORY $name] 0]] 2
+        }
+        return [lsort $events]
+    }
+}
+
+check "a write to the append-only file that takes long" {
+    noted {} {{write sleep=100 *.incr.aof}} {r SET a 2}
+} {aof-write aof-write-alone}
+
+check "a write while a child writes, too" {
+    noted {rdb-key-save-delay 1000000} {{write sleep=100 *.incr.aof}} {
+        r BGSAVE
+        r SET a 2
+    }
+} {aof-write aof-write-active-child}
+
+check "a write while a thread brings the file to the disk" {
+    noted {appendfsync everysec} {{sync sleep=3500 *.incr.aof} {write sleep=100 *.incr.aof}} {
+        # The first one begins the fdatasync; the next is held back for two seconds, and then waits for none.
+        wait_until {[r SET a 2] eq "OK" && [info_field aof_pending_bio_fsync] == 1}
+        r LATENCY RESET
+        r SET a 3
+        wait_until {[info_field aof_buffer_length] == 0}
+    }
+} {aof-write aof-write-pending-fsync}
+
+check "with appendfsync always, bringing the file to the disk" {
+    noted {appendfsync always} {{sync sleep=100 *.incr.aof}} {r SET a 2}
+} aof-fsync-always
+
+check "with appendfsync everysec nobody waits for the disk" {
+    noted {appendfsync everysec} {{sync sleep=100 *.incr.aof}} {
+        wait_until {[r SET a 2] eq "OK" && [info_field aof_pending_bio_fsync] == 1}
+    }
+} {}
+
+check "a rewritten base put in its place" {
+    noted {} {{rename sleep=100 *.base.*}} rewrite_aof
+} aof-rename
+
+check "the removal of what a child left" {
+    noted {rdb-key-save-delay 1000000} {{unlink sleep=100 temp-*}} {
+        r BGSAVE
+        exec pkill -KILL -P [$::current_server pid]
+        wait_until {[info_field rdb_bgsave_in_progress] == 0}
+    }
+} rdb-unlink-temp-file
+
+# Commands: what makes the child.
+foreach {command wait} {BGSAVE rdb_bgsave_in_progress BGREWRITEAOF aof_rewrite_in_progress} {
+    check "a fork for $command that takes long" {
+        noted {} {{fork sleep=100 *}} {
+            r $::command
+            wait_until {[info_field $::wait] == 0}
+            assert {[info_field latest_fork_usec] >= 80000}
+        }
+    } {command fork}
+}
+
+check "below the threshold nothing is noted" {
+    set rules {{write sleep=100 *.incr.aof} {sync sleep=100 *.incr.aof}}
+    noted {latency-monitor-threshold 5000 appendfsync always} $rules {r SET a 2}
+} {}
+
+check "LATENCY DOCTOR says what to do about a slow disk" {
+    with_faulty_server {appendonly yes appendfsync always latency-monitor-threshold 80} {
+        faults {write sleep=100 *.incr.aof} {sync sleep=100 *.incr.aof} {fork sleep=100 *}
+        r SET a 1
+        r BGSAVE
+        faults
+        set report [r LATENCY DOCTOR]
+    }
+    lmap word {aof-write: aof-fsync-always: fork: everysec "longer a fork" "disk is slow"} {
+        expr {[string first $word $report] >= 0}
+    }
+} {1 1 1 1 1 1}
+
+finish
