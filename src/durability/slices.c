@@ -134,7 +134,7 @@ bool slices_step(void) {
     struct slices *s = slices();
     if (!s->walking) return false;
     uint64_t now = clock_ticks();
-    if (slices_pending() >= WALK_PENDING_MAX) {
+    if (slices_pending() >= WALK_PENDING_MAX || slices_are_ahead()) {
         s->turn_end = now;
         return false;
     }
@@ -143,11 +143,10 @@ bool slices_step(void) {
     s->in_slice = true;
     bool over = walk_on();
     s->in_slice = false;
-    bool keeps_pace = s->purpose != CHILD_NONE && server.config.rdb_key_save_delay > 0;
     if (over) walks_over();
     note_slice(now, clock_ticks());
     slow_end(LATENCY_SLICE, begin);
-    return !over && !keeps_pace;
+    return !over && !slices_are_ahead();
 }
 
 /* --- The beginning --- */

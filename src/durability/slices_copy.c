@@ -81,16 +81,15 @@ static void save_entry(struct slices_walk *walk, const struct entry *entry) {
     slices()->figures.keys_done++;
 }
 
-/* rdb-key-save-delay: the walk keeps to a pace, without making the loop wait. */
-static bool is_ahead(void) {
+bool slices_are_ahead(void) {
     int64_t delay_us = server.config.rdb_key_save_delay;
-    if (delay_us <= 0) return false;
+    if (delay_us <= 0 || slices()->purpose == CHILD_NONE) return false;
     int64_t elapsed_us = clock_monotonic_us() - slices()->begin_us;
-    return slices()->figures.keys_done > (uint64_t)(elapsed_us / delay_us);
+    return slices()->figures.keys_done >= (uint64_t)(elapsed_us / delay_us);
 }
 
 static bool is_slice_over(void) {
-    if (is_ahead()) return true;
+    if (slices_are_ahead()) return true;
     uint64_t offset = rdb_writer_offset(&slices()->writer);
     if (offset - slices()->checked < LOOK_EVERY) return false;
     slices()->checked = offset;

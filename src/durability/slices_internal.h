@@ -24,6 +24,10 @@ struct rdb_sink slices_sink(void);
 /* A struct keyspace_walk's visitor. */
 void slices_visit(struct keyspace_walk *walk, const struct entry *entry);
 
+/* rdb-key-save-delay: the walk keeps to a pace, without making the loop wait. Has it done more keys
+ * than it should have by now? */
+bool slices_are_ahead(void);
+
 /* Gives the thread what was copied, be it less than a chunk. */
 void slices_put_filling(void);
 

@@ -177,7 +177,7 @@ check "a snapshot that is asked for during a rewrite is refused, or begins behin
 
 check "the one that waits begins also when the one before it is killed" {
     foreach {first second} {BGREWRITEAOF {BGSAVE SCHEDULE} BGSAVE BGREWRITEAOF} {
-        with_aof {rdb-key-save-delay 300000} {
+        with_aof {rdb-key-save-delay 300000 rdb-save-in-slices no} {
             r MSET a 1 b 2 c 3
             r {*}$first
             r {*}$second

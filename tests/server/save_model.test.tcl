@@ -48,7 +48,8 @@ proc random_command {} {
         return [pick {{SWAPDB 0 1} {SWAPDB 1 2} FLUSHDB {FLUSHDB ASYNC}}]
     }
     return [pick [list \
-        [list SET $k $text] [list SET $k $text GET] [list SET $k $text KEEPTTL] [list SET $k $text PX [pick {1 90000}]] \
+        [list SET $k $text] [list SET $k $text GET] [list SET $k $text KEEPTTL] \
+        [list SET $k $text PX [pick {1 90000}]] \
         [list GETSET $k $text] [list APPEND $k $text] [list SETRANGE $k 3 $text] [list INCR n[below 50]] \
         [list DEL $k] [list UNLINK $k] [list RENAME $k $other] [list COPY $k $other REPLACE] \
         [list COPY $k $other DB 1 REPLACE] [list MOVE $k 2] [list EXPIRE $k 1000] [list PERSIST $k] \
