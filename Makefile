@@ -10,7 +10,7 @@
 #   make unit, make benchmarks, make install, make clean     build unit tests, micro-benchmarks; the usual
 # Variables; each choice of the first three builds in a folder of its own, build/<variant>/
 #   CC=clang-14                   another compiler
-#   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc
+#   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc; or =thread
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
 #   V=1                           show whole commands
 #   ONLY='unit server/basics'     for make test: only what begins so

@@ -25,7 +25,7 @@ static int parse_options(struct call *call) {
 
 /* Clients do not see the keys go, … */
 static void clear_databases(void) {
-    for (int64_t i = 0; i < server.config.databases; i++) keyspace_clear(server.keyspaces[i]);
+    for (int64_t i = 0; i < server.config.databases; i++) slices_flush(server.keyspaces[i], false);
 }
 
 /* … but those who wait for some are served if they are there now. */
@@ -51,6 +51,7 @@ static bool is_loading(struct call *call) {
 void debug_reload(struct call *call) {
     int options = parse_options(call);
     if (options < 0 || is_loading(call)) return;
+    save_cancel(); /* what it is to load must not be replaced meanwhile */
     if (!(options & RELOAD_NOSAVE) && !save_now()) {
         reply_error(call->reply, "ERR");
     } else if (reload(options) != LOAD_DONE) {

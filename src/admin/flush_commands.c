@@ -1,9 +1,7 @@
 /* flush_commands: FLUSHDB FLUSHALL SWAPDB: whole databases. */
 #include "admin/admin_commands.h"
 #include "server/blocking.h"
-#include "server/lazyfree.h"
 #include "server/server.h"
-#include "types/value.h"
 
 /* [ASYNC | SYNC] */
 static bool parse_mode(struct call *call, bool *async) {
@@ -19,13 +17,7 @@ static void flush(int database, bool async) {
     struct keyspace *keyspace = server.keyspaces[database];
     watch_touch_database(&server.watches, database, keyspace, NULL, server.now_ms);
     server.dirty += keyspace_count(keyspace);
-    if (!async) {
-        keyspace_clear(keyspace);
-        return;
-    }
-    struct keyspace *old = keyspace_new(value_free);
-    keyspace_swap(keyspace, old);
-    lazyfree_keyspace(old);
+    slices_flush(keyspace, async);
 }
 
 void flushdb_command(struct call *call) {

@@ -1,29 +1,62 @@
 #include "admin/info_persistence.h"
 
+#include "durability/background.h"
 #include "server/server.h"
 
 typedef unsigned long long figure; /* what %llu prints */
 
-/* --- A child that runs --- */
+/* --- What is being written in the background --- */
 
-static sds append_child(sds out) {
-    struct child *child = &server.durability.child;
+struct progress {
+    size_t peak; /* bytes of memory that it takes beside */
+    size_t size;
+    int64_t size_age_s;
+    uint64_t keys_done;
+    uint64_t keys_total;
+};
+
+static struct progress progress_of_child(const struct child *child) {
+    return (struct progress){
+        .peak = child->cow_peak,
+        .size = child->cow_size,
+        .size_age_s = child->cow_ms ? (server.now_ms - child->cow_ms) / 1000 : 0,
+        .keys_done = child->keys_done,
+        .keys_total = child->keys_total,
+    };
+}
+
+static struct progress progress_of_slices(const struct slices_figures *figures) {
+    return (struct progress){
+        .peak = figures->memory_peak + figures->left_bytes,
+        .size = slices_pending(),
+        .keys_done = figures->keys_done,
+        .keys_total = figures->keys_total,
+    };
+}
+
+static struct progress progress(void) {
     child_tick();
-    bool runs = child->pid;
-    double percent = 0;
-    if (runs && child->keys_total)
-        percent = 100.0 * (double)child->keys_done / (double)child->keys_total;
-    return sds_append_format(
-        out,
-        "current_cow_peak:%zu\r\n"
-        "current_cow_size:%zu\r\n"
-        "current_cow_size_age:%lld\r\n"
-        "current_fork_perc:%.2f\r\n"
-        "current_save_keys_processed:%llu\r\n"
-        "current_save_keys_total:%llu\r\n",
-        runs ? child->cow_peak : 0, runs ? child->cow_size : 0,
-        runs && child->cow_ms ? (long long)(server.now_ms - child->cow_ms) / 1000 : 0, percent,
-        runs ? (figure)child->keys_done : 0, runs ? (figure)child->keys_total : 0);
+    if (server.durability.child.pid) return progress_of_child(&server.durability.child);
+    if (background_is_busy()) return progress_of_slices(&server.durability.slices.figures);
+    return (struct progress){0};
+}
+
+static sds append_progress(sds out) {
+    struct progress now = progress();
+    double percent = now.keys_total ? 100.0 * (double)now.keys_done / (double)now.keys_total : 0;
+    const struct slices_figures *slices = &server.durability.slices.figures;
+    return sds_append_format(out,
+                             "current_cow_peak:%zu\r\n"
+                             "current_cow_size:%zu\r\n"
+                             "current_cow_size_age:%lld\r\n"
+                             "current_fork_perc:%.2f\r\n"
+                             "current_save_keys_processed:%llu\r\n"
+                             "current_save_keys_total:%llu\r\n"
+                             "slices_last_keys_early:%llu\r\n"
+                             "slices_last_longest_usec:%llu\r\n",
+                             now.peak, now.size, (long long)now.size_age_s, percent,
+                             (figure)now.keys_done, (figure)now.keys_total,
+                             (figure)slices->keys_early, (figure)slices->longest_slice_us);
 }
 
 /* --- RDB --- */
@@ -112,6 +145,6 @@ static sds append_loading(sds out) {
 sds info_append_persistence(sds out) {
     out =
         sds_append_format(out, "loading:%d\r\nasync_loading:0\r\n", server.durability.load.running);
-    out = append_rdb(append_child(out));
+    out = append_rdb(append_progress(out));
     return append_loading(append_aof(out));
 }

@@ -1,5 +1,6 @@
 /* save_commands: SAVE BGSAVE LASTSAVE BGREWRITEAOF. */
 #include "admin/admin_commands.h"
+#include "durability/background.h"
 #include "server/server.h"
 
 static bool is_saving(struct call *call) {
@@ -24,10 +25,10 @@ void bgsave_command(struct call *call) {
         call_syntax_error(call);
     } else if (is_saving(call)) {
         return;
-    } else if (!call->may_block || (server.durability.child.pid && scheduled)) {
+    } else if (!call->may_block || (background_is_busy() && scheduled)) {
         save_schedule();
         reply_status(call->reply, SLICE("Background saving scheduled"));
-    } else if (server.durability.child.pid) {
+    } else if (background_is_busy()) {
         reply_error(call->reply,
                     "ERR Another child process is active (AOF?): can't BGSAVE right now. Use "
                     "BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible.");
@@ -45,7 +46,7 @@ void lastsave_command(struct call *call) {
 void bgrewriteaof_command(struct call *call) {
     if (aof_rewrite_is_running()) {
         reply_error(call->reply, "ERR Background append only file rewriting already in progress");
-    } else if (!call->may_block || server.durability.child.pid) {
+    } else if (!call->may_block || background_is_busy()) {
         aof_rewrite_schedule();
         reply_status(call->reply, SLICE("Background append only file rewriting scheduled"));
     } else if (aof_rewrite_begin()) {

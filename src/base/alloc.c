@@ -67,6 +67,11 @@ const char *__asan_default_options(void) {
     return "allocator_may_return_null=1";
 }
 
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) {
+    return "allocator_may_return_null=1";
+}
+
 static void *counted(void *ptr) {
     if (ptr != NULL) {
         __atomic_add_fetch(&used, mem_good_size(malloc_usable_size(ptr)), __ATOMIC_RELAXED);

@@ -91,6 +91,7 @@ static void set_with_options(struct call *call) {
     if (options.get) {
         if (ref.entry && !call_check_type(call, ref.entry, VALUE_STRING)) return;
         string_reply(call->reply, ref.entry);
+        if (ref.entry) keyspace_before_change(&ref);
     }
     if (ref.entry ? options.only_new : options.only_existing) {
         if (!options.get) reply_null(call->reply);
@@ -151,6 +152,7 @@ void getset_command(struct call *call) {
     struct keyref ref;
     if (!call_find_typed_read(call, key, VALUE_STRING, &ref)) return;
     string_reply(call->reply, ref.entry);
+    if (ref.entry) keyspace_before_change(&ref);
     set_plain(call, &ref, key, call->argv[2]);
     CALL_PROPAGATE(call, SLICE("SET"), key, call->argv[2]);
 }

@@ -110,6 +110,8 @@ struct config {
     bool rdbcompression;
     bool rdbchecksum;
     bool rdb_save_incremental_fsync;
+    bool rdb_save_in_slices;
+    int64_t rdb_save_slice_us;
     bool rdb_skip_unknown_types;
     bool rdb_del_sync_files;
     int64_t rdb_key_save_delay; /* microseconds; negative: so many keys in a microsecond */

@@ -29,6 +29,17 @@ static void bucket_prefetch_items(struct hashtable_bucket *bucket) {
  * whole interval of length 2^-l, whichever split or merge made it. The cursor is a point:
  * everything below it has been visited. So each call visits the interval around the point and moves
  * to its end, and growing and shrinking between the calls is of no matter. */
+static uint64_t scan_next(uint64_t index, unsigned level) {
+    return level ? bits_reversed(bits_reversed(index) + ((uint64_t)1 << (64 - level))) : 0;
+}
+
+/* Items of the bucket that comes next, and the bucket behind that. */
+static void scan_prefetch(const struct hashtable *table, uint64_t cursor) {
+    size_t index = hashtable__locate(table, cursor).index;
+    bucket_prefetch_items(hashtable__bucket(table, index));
+    hashtable_prefetch(table, scan_next(index, hashtable__level_of(table, index)));
+}
+
 uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
                         void (*visit)(void *item, void *arg), void *arg) {
     if (table->count == 0) return 0;
@@ -36,12 +47,13 @@ uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
     unsigned level = hashtable__level_of(table, index);
     struct hashtable_bucket *bucket = hashtable__bucket(table, index);
     bucket_prefetch_items(bucket);
+    uint64_t next = scan_next(index, level);
+    if (next) scan_prefetch(table, next);
     size_t count = hashtable__bucket_count(bucket);
     for (size_t i = 0; i < count; i++) {
         visit(hashtable_item(*hashtable__bucket_slot(bucket, i)), arg);
     }
-    if (level == 0) return 0;
-    return bits_reversed(bits_reversed(index) + ((uint64_t)1 << (64 - level)));
+    return next;
 }
 
 /* --- Iterating --- */

@@ -15,6 +15,8 @@
  *      those that gain nothing by it; none are when compress_depth is 0.
  *   5. No node is over the limits, but where an insert or a replacement stretched it
  *      (quicklist_edit.c).
+ *   6. Nodes are marked as frozen only while `frozen` says with whom they share their buffers; none
+ *      of the open ones is.
  * 4 and 5 are not promised when limits were changed while the list had nodes, or when it was given
  * nodes made under others (`mixed`). */
 #ifndef PACKLIST_DS_QUICKLIST_INTERNAL_H
@@ -37,7 +39,15 @@ struct quicklist {
     struct quicklist_tree tree;
     struct quicklist_limits limits;
     bool mixed;
+    struct quicklist_frozen *frozen; /* as it was, or NULL (quicklist_frozen.h) */
 };
+
+/* The list is freed, its nodes first. */
+void quicklist_frozen_list_gone(struct quicklist_frozen *frozen);
+
+/* The executable invariant, until the thaw: the nodes that the list still shares are some of the
+ * frozen ones, in their order, and every body is valid. O(bytes). */
+bool quicklist_frozen_check(const struct quicklist_frozen *frozen);
 
 /* Elements of one node: as many as fit in 64 KB. */
 enum { QUICKLIST_NODE_COUNT_MAX = 32768 };

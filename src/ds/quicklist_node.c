@@ -181,10 +181,21 @@ void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated) {
     open_rebuffer(open, capacity, start, allocated);
 }
 
+/* Gives a raw node a buffer of its own. */
+static void unshare(struct quicklist_node *node) {
+    uint8_t *buffer = mem_alloc(capacity_for(node->size));
+    memcpy(buffer, node->buffer, node->size);
+    node->buffer = buffer;
+    node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+}
+
 void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
                          size_t *allocated) {
     open->node = *closed;
-    if (closed->flags & QUICKLIST_NODE_LZF) quicklist_node_unpack(&open->node, allocated);
+    if (closed->flags & QUICKLIST_NODE_LZF)
+        quicklist_node_unpack(&open->node, allocated);
+    else if (closed->flags & QUICKLIST_NODE_FROZEN)
+        unshare(&open->node);
     open->node.flags &= (uint8_t)~QUICKLIST_NODE_INCOMPRESSIBLE;
     open->start = 0;
     open->capacity = capacity_for(closed->size);
@@ -228,8 +239,12 @@ size_t quicklist_node_allocated(const struct quicklist_node *node) {
 }
 
 void quicklist_node_free(struct quicklist_node *node, size_t *allocated) {
-    buffer_free(node->buffer, node_capacity(node), allocated);
+    if (node->flags & QUICKLIST_NODE_FROZEN)
+        *allocated -= quicklist_node_allocated(node);
+    else
+        buffer_free(node->buffer, node_capacity(node), allocated);
     node->buffer = NULL;
+    node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
 }
 
 uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t count,
@@ -304,6 +319,7 @@ struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, siz
     size_t used = packed ? node_capacity(node) : node->size;
     copy.buffer = buffer_new(node_capacity(node), allocated);
     memcpy(copy.buffer, node->buffer, used);
+    copy.flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
     return copy;
 }
 

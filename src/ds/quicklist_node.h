@@ -18,9 +18,10 @@
 #include <stdint.h>
 
 enum quicklist_node_flags {
-    QUICKLIST_NODE_PLAIN = 1,         /* one large element that has the node to itself */
-    QUICKLIST_NODE_LZF = 2,           /* the buffer holds an LZF stream of the body */
-    QUICKLIST_NODE_INCOMPRESSIBLE = 4 /* LZF was tried on just these bytes and gained nothing */
+    QUICKLIST_NODE_PLAIN = 1,          /* one large element that has the node to itself */
+    QUICKLIST_NODE_LZF = 2,            /* the buffer holds an LZF stream of the body */
+    QUICKLIST_NODE_INCOMPRESSIBLE = 4, /* LZF was tried on just these bytes and gained nothing */
+    QUICKLIST_NODE_FROZEN = 8 /* closed: the buffer is shared with a frozen list, which frees it */
 };
 
 struct quicklist_node {

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
+#include "durability/background.h"
 #include "durability/disk_file.h"
 #include "net/pool.h"
 #include "server/slow.h"
@@ -112,8 +113,8 @@ static void sync_now(void) {
 }
 
 static void sync_if_due(int64_t now_us) {
-    bool child_is_first = server.config.no_appendfsync_on_rewrite && server.durability.child.pid;
-    if (aof()->synced_size == aof()->file_size || child_is_first) return;
+    bool waits = server.config.no_appendfsync_on_rewrite && background_is_busy();
+    if (aof()->synced_size == aof()->file_size || waits) return;
     if (policy_is(AOF_FSYNC_ALWAYS))
         sync_now();
     else if (policy_is(AOF_FSYNC_EVERYSEC) && aof()->pending_fsyncs == 0 &&
@@ -172,7 +173,7 @@ static int write_bytes(int fd, const char *bytes, size_t len, size_t *written) {
 /* Who else is at the disk: that may be why it takes long. */
 static enum latency_kind kind_of_write(void) {
     if (aof()->pending_fsyncs) return LATENCY_AOF_WRITE_SYNC;
-    return server.durability.child.pid ? LATENCY_AOF_WRITE_CHILD : LATENCY_AOF_WRITE_ALONE;
+    return background_is_busy() ? LATENCY_AOF_WRITE_CHILD : LATENCY_AOF_WRITE_ALONE;
 }
 
 static void write_buffer(int64_t now_us) {
@@ -354,7 +355,7 @@ static bool turn_on(void) {
     if (!aof_files_open()) return false;
     aof_rewrite_cancel();
     aof()->state = AOF_STARTING;
-    if (server.durability.child.pid) {
+    if (background_is_busy()) {
         log_notice("AOF is turned on as soon as the other child has ended.");
         aof_rewrite_schedule();
         return true;

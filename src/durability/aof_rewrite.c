@@ -13,6 +13,7 @@
 #include "durability/aof_commands.h"
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
+#include "durability/background.h"
 #include "durability/disk_file.h"
 #include "durability/snapshot.h"
 #include "server/slow.h"
@@ -33,8 +34,8 @@ enum {
     REFUSING_WAIT_US = 5 * 1000 * 1000
 };
 
-/* "temp-rewriteaof-bg-<pid>.aof" */
-enum { TEMPORARY_MAX = 48 };
+/* "temp-rewriteaof-bg-<pid>.aof", of slices "temp-rewriteaof-bg-<pid><number>.aof" */
+enum { TEMPORARY_MAX = 80 };
 
 static struct aof *aof(void) {
     return aof_state();
@@ -45,7 +46,7 @@ static struct aof_rewrite *rewrite(void) {
 }
 
 bool aof_rewrite_is_running(void) {
-    return server.durability.child.purpose == CHILD_AOF;
+    return background_purpose() == CHILD_AOF;
 }
 
 void aof_rewrite_schedule(void) {
@@ -66,14 +67,17 @@ static uint64_t size_of(const char *path) {
 
 /* --- The base --- */
 
+static void log_write_error(const char *path, int error) {
+    log_warning("Write error writing append only file on disk: %s (%s in %s)", strerror(error),
+                path, server.config.dir);
+}
+
 /* In the server or in a child. */
 static bool write_base(const char *path) {
     bool incremental = server.config.aof_incremental_fsync;
     bool done = rewrite()->is_rdb ? snapshot_write_file(path, incremental, true)
                                   : aof_commands_write_file(path, incremental);
-    if (!done)
-        log_warning("Write error writing append only file on disk: %s (%s in %s)", strerror(errno),
-                    path, server.config.dir);
+    if (!done) log_write_error(path, errno);
     return done;
 }
 
@@ -197,6 +201,20 @@ static void note_success(void) {
     log_notice("Background AOF rewrite finished successfully");
 }
 
+/* The base is written, or not. */
+static void base_ended(bool ok, bool was_stopped, const char *temporary) {
+    bool was_starting = aof()->state == AOF_STARTING;
+    enum aof_adoption adoption = ok ? adopt_base(temporary) : AOF_NOT_ADOPTED;
+    if (adoption == AOF_ADOPTED) {
+        note_success();
+        return;
+    }
+    if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
+    if (!was_stopped) note_failure();
+    /* A loss of power might leave no append-only file at all. */
+    if (adoption == AOF_IN_DOUBT && was_starting) aof_rewrite_schedule();
+}
+
 static void child_ended(const struct child_end *end) {
     char temporary[TEMPORARY_MAX];
     temporary_name(temporary, end->pid);
@@ -208,16 +226,18 @@ static void child_ended(const struct child_end *end) {
         log_warning("Background AOF rewrite terminated by signal %d", end->signal);
     else
         log_warning("Background AOF rewrite terminated with error");
-    bool was_starting = aof()->state == AOF_STARTING;
-    enum aof_adoption adoption = end->ok ? adopt_base(temporary) : AOF_NOT_ADOPTED;
-    if (adoption == AOF_ADOPTED) {
-        note_success();
-        return;
-    }
-    if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
-    if (!end->was_killed) note_failure();
-    /* A loss of power might leave no append-only file at all. */
-    if (adoption == AOF_IN_DOUBT && was_starting) aof_rewrite_schedule();
+    base_ended(end->ok, end->was_killed, temporary);
+}
+
+static void slices_ended(const struct slices_end *end) {
+    rewrite()->last_seconds = end->seconds;
+    rewrite()->last_cow_size = end->memory_peak;
+    if (!end->error)
+        log_notice("Background AOF rewrite terminated with success");
+    else if (!end->was_stopped)
+        log_write_error(end->temporary, end->error);
+    if (end->error) log_warning("Background AOF rewrite terminated with error");
+    base_ended(!end->error, end->was_stopped, end->temporary);
 }
 
 /* --- The beginning --- */
@@ -231,17 +251,38 @@ static bool change_increment(void) {
     return true;
 }
 
-/* The child sees the data as it is now, and no change comes before the new increment is there. */
+static bool begin_slices(void) {
+    char temporary[TEMPORARY_MAX];
+    snprintf(temporary, sizeof(temporary), "temp-rewriteaof-bg-%d%010llu.aof", (int)getpid(),
+             (unsigned long long)rewrite()->count);
+    struct slices_order order = {
+        .purpose = CHILD_AOF,
+        .temporary = temporary,
+        .incremental = server.config.aof_incremental_fsync,
+        .aof_base = true,
+        .ended = slices_ended,
+    };
+    if (slices_begin(&order)) return true;
+    log_warning("Can't rewrite in slices, a child will: no thread: %s", strerror(errno));
+    return false;
+}
+
+/* Slices write snapshots only, a child writes commands, too. */
+static bool begin_base(void) {
+    if (rewrite()->is_rdb && server.config.rdb_save_in_slices && begin_slices()) return true;
+    if (child_start(CHILD_AOF, run_child, NULL, child_ended)) return true;
+    log_warning("Can't rewrite append only file in background: fork: %s", strerror(errno));
+    return false;
+}
+
+/* The base is the data as it is now, and no change comes before the new increment is there. */
 static bool begin(void) {
     if (aof()->state == AOF_OFF && !aof_files_open()) return false;
     if (!aof_settle()) {
         log_warning("Can't rewrite the append-only file while it cannot be written");
         return false;
     }
-    if (!child_start(CHILD_AOF, run_child, NULL, child_ended)) {
-        log_warning("Can't rewrite append only file in background: fork: %s", strerror(errno));
-        return false;
-    }
+    if (!begin_base()) return false;
     if (change_increment()) return true;
     aof_rewrite_cancel();
     return false;
@@ -256,14 +297,18 @@ bool aof_rewrite_begin(void) {
         note_failure();
         return false;
     }
-    log_notice("Background append only file rewriting started by pid %d",
-               (int)server.durability.child.pid);
+    pid_t pid = server.durability.child.pid;
+    if (pid)
+        log_notice("Background append only file rewriting started by pid %d", (int)pid);
+    else
+        log_notice("Background append only file rewriting started in slices of the loop");
     return true;
 }
 
 void aof_rewrite_cancel(void) {
     char temporary[TEMPORARY_MAX];
-    if (aof_rewrite_is_running()) {
+    slices_stop(CHILD_AOF);
+    if (server.durability.child.purpose == CHILD_AOF) {
         pid_t pid = server.durability.child.pid;
         child_kill(CHILD_AOF);
         unlink(temporary_name(temporary, pid));
@@ -290,7 +335,7 @@ static bool has_grown(void) {
 
 void aof_rewrite_tick(void) {
     if (aof()->state == AOF_OFF && !rewrite()->scheduled) return;
-    if (server.durability.child.pid) return;
+    if (background_is_busy()) return;
     if (rewrite()->not_before_us && clock_monotonic_us() < rewrite()->not_before_us) return;
     if (rewrite()->scheduled || has_grown()) aof_rewrite_begin();
 }

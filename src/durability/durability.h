@@ -6,12 +6,14 @@
 #include "durability/child.h"
 #include "durability/load.h"
 #include "durability/save.h"
+#include "durability/slices.h"
 
 struct durability {
     struct aof aof;
     struct child child;
     struct save save;
     struct load load;
+    struct slices slices;
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "durability/background.h"
 #include "durability/child.h"
 #include "durability/disk_file.h"
 #include "durability/snapshot.h"
@@ -15,8 +16,8 @@
 
 enum { RETRY_AFTER_S = 5 };
 
-/* "temp-<pid>.rdb" */
-enum { TEMPORARY_MAX = 32 };
+/* "temp-<pid>.rdb", of slices "temp-<pid><number>.rdb" */
+enum { TEMPORARY_MAX = 64 };
 
 static struct save *save(void) {
     return &server.durability.save;
@@ -31,7 +32,7 @@ uint64_t save_changes(void) {
 }
 
 bool save_is_running(void) {
-    return server.durability.child.purpose == CHILD_RDB;
+    return background_purpose() == CHILD_RDB;
 }
 
 /* --- Configuration --- */
@@ -88,20 +89,27 @@ static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
     return name;
 }
 
+static void log_error(int error, enum snapshot_step step, const char *temporary, const char *name) {
+    if (step == SNAPSHOT_WRITE)
+        log_warning("Write error while saving the DB to %s (in server root dir %s): %s", temporary,
+                    server.config.dir, strerror(error));
+    else
+        log_warning("Error moving temp DB file %s on the final destination %s (in server root dir "
+                    "%s): %s",
+                    temporary, name, server.config.dir, strerror(error));
+}
+
 /* In the server or in a child. */
 static bool write_snapshot(void) {
     char temporary[TEMPORARY_MAX];
     const char *name = server.config.dbfilename;
     temporary_name(temporary, getpid());
     if (!snapshot_write_file(temporary, server.config.rdb_save_incremental_fsync, false)) {
-        log_warning("Write error while saving the DB to %s (in server root dir %s): %s", temporary,
-                    server.config.dir, strerror(errno));
+        log_error(errno, SNAPSHOT_WRITE, temporary, name);
         return false;
     }
     if (!disk_file_rename(temporary, name)) {
-        log_warning("Error moving temp DB file %s on the final destination %s (in server root dir "
-                    "%s): %s",
-                    temporary, name, server.config.dir, strerror(errno));
+        log_error(errno, SNAPSHOT_RENAME, temporary, name);
         unlink(temporary);
         return false;
     }
@@ -150,11 +158,50 @@ static void child_ended(const struct child_end *end) {
     update_refusal();
 }
 
+/* --- In slices --- */
+
+static void slices_ended(const struct slices_end *end) {
+    if (!end->error) {
+        log_notice("DB saved on disk");
+        log_notice("Background saving terminated with success");
+        note_saved(save()->begun_dirty);
+    } else if (!end->was_stopped) {
+        log_error(end->error, end->step, end->temporary, server.config.dbfilename);
+        log_warning("Background saving error");
+        save()->failed = true;
+    }
+    save()->last_seconds = end->seconds;
+    save()->last_cow_size = end->memory_peak;
+    update_refusal();
+}
+
+static bool begin_slices(void) {
+    char temporary[TEMPORARY_MAX];
+    snprintf(temporary, sizeof(temporary), "temp-%d%010llu.rdb", (int)getpid(),
+             (unsigned long long)save()->saves);
+    struct slices_order order = {
+        .purpose = CHILD_RDB,
+        .temporary = temporary,
+        .name = server.config.dbfilename,
+        .incremental = server.config.rdb_save_incremental_fsync,
+        .ended = slices_ended,
+    };
+    if (!slices_begin(&order)) {
+        log_warning("Can't save in slices, a child will: no thread: %s", strerror(errno));
+        return false;
+    }
+    log_notice("Background saving started in slices of the loop");
+    return true;
+}
+
+/* --- Either --- */
+
 bool save_begin(void) {
     save()->begun_dirty = server.dirty;
     save()->begun_s = now_s();
     save()->saves++;
     save()->scheduled = false;
+    if (server.config.rdb_save_in_slices && begin_slices()) return true;
     if (!child_start(CHILD_RDB, run_child, NULL, child_ended)) {
         int error = errno;
         log_warning("Can't save in background: fork: %s", strerror(error));
@@ -183,7 +230,7 @@ static const struct save_point *due_point(void) {
 }
 
 void save_tick(void) {
-    if (server.durability.child.pid) return;
+    if (background_is_busy()) return;
     if (save()->failed && now_s() - save()->begun_s <= RETRY_AFTER_S) return;
     const struct save_point *point = due_point();
     if (point)
@@ -192,7 +239,9 @@ void save_tick(void) {
     if (point || save()->scheduled) save_begin();
 }
 
-static void end_child(void) {
+void save_cancel(void) {
+    slices_stop(CHILD_RDB);
+    if (server.durability.child.purpose != CHILD_RDB) return;
     char temporary[TEMPORARY_MAX];
     pid_t pid = server.durability.child.pid;
     child_kill(CHILD_RDB);
@@ -200,14 +249,14 @@ static void end_child(void) {
 }
 
 void save_after_flush(void) {
-    if (save_is_running()) end_child();
+    save_cancel();
     if (save()->point_count > 0) save_now();
 }
 
 bool save_at_end(int options) {
     if (save_is_running()) {
         log_warning("There is a child saving an .rdb. Killing it!");
-        end_child();
+        save_cancel();
     }
     bool wanted = options & SHUTDOWN_SAVE || save()->point_count > 0;
     if (!wanted || options & SHUTDOWN_NOSAVE) return true;

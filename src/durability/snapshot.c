@@ -27,7 +27,7 @@ static bool write_bytes(void *arg, const void *bytes, size_t len) {
 }
 
 /* How the key was used, where the policy in force looks at it. */
-static struct rdb_usage usage_of(const struct entry *entry) {
+struct rdb_usage snapshot_usage_of(const struct entry *entry) {
     const struct eviction_rules *rules = &server.eviction;
     uint32_t clock = entry_clock(entry);
     if (eviction_is_lfu(rules->policy))
@@ -49,7 +49,7 @@ static void write_database(struct snapshot *snapshot, int number) {
     struct entry *entry;
     while ((entry = keyspace_iter_next(&iter)) && !snapshot->writer.error) {
         key_delay(server.config.rdb_key_save_delay, snapshot->keys);
-        rdb_write_entry(&snapshot->writer, entry, usage_of(entry));
+        rdb_write_entry(&snapshot->writer, entry, snapshot_usage_of(entry));
         if (++snapshot->keys % KEYS_PER_NOTE == 0) child_note_keys(snapshot->keys);
     }
 }

@@ -2,7 +2,12 @@
 #ifndef PACKLIST_DURABILITY_SNAPSHOT_H
 #define PACKLIST_DURABILITY_SNAPSHOT_H
 
+#include "persist/rdb_file.h"
+
 #include <stdbool.h>
+
+/* How the key was used, where the policy in force looks at it. */
+struct rdb_usage snapshot_usage_of(const struct entry *entry);
 
 /* Writes the file at `path` in the working directory and waits until it has reached the disk. False
  * when that cannot be: errno says why, and what is left of the file is removed. `aof_base`: it

@@ -14,7 +14,8 @@ sds dump_new(const struct entry *entry, bool compress) {
     enum { PIECE = 512 }; /* most values are small */
     struct rdb_writer writer;
     sds payload = sds_new(SLICE(""));
-    rdb_writer_start(&writer, (struct rdb_sink){append, &payload, PIECE}, compress, true);
+    rdb_writer_start(&writer, (struct rdb_sink){.write = append, .arg = &payload, .piece = PIECE},
+                     compress, true);
     rdb_write_byte(&writer, (uint8_t)rdb_value_type(entry));
     rdb_write_value(&writer, entry);
     rdb_write_uint16(&writer, RDB_VERSION);

@@ -34,10 +34,14 @@ void rdb_write_header(struct rdb_writer *writer, const struct rdb_facts *facts) 
     write_aux_integer(writer, "aof-base", facts->aof_base);
 }
 
-void rdb_write_database(struct rdb_writer *writer, uint64_t database, uint64_t keys,
-                        uint64_t expiring_keys) {
+void rdb_write_select(struct rdb_writer *writer, uint64_t database) {
     rdb_write_byte(writer, RDB_SELECTDB);
     rdb_write_length(writer, database);
+}
+
+void rdb_write_database(struct rdb_writer *writer, uint64_t database, uint64_t keys,
+                        uint64_t expiring_keys) {
+    rdb_write_select(writer, database);
     rdb_write_byte(writer, RDB_RESIZEDB);
     rdb_write_length(writer, keys);
     rdb_write_length(writer, expiring_keys);

@@ -41,6 +41,9 @@ void rdb_write_header(struct rdb_writer *writer, const struct rdb_facts *facts);
 void rdb_write_database(struct rdb_writer *writer, uint64_t database, uint64_t keys,
                         uint64_t expiring_keys);
 
+/* The same where the database was begun before. */
+void rdb_write_select(struct rdb_writer *writer, uint64_t database);
+
 /* One key with its value, expiry and usage. O(value). */
 void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage);
 

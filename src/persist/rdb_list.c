@@ -127,7 +127,33 @@ static void visit_nodes(struct list_writer *list, const struct entry *entry) {
     visit_node(&node, list);
 }
 
+#ifdef TINY_LIMITS
+enum { LONG_LIST_MIN = 256 };
+#else
+enum { LONG_LIST_MIN = 64 * 1024 };
+#endif
+
+void rdb_write_frozen_list(struct rdb_writer *writer, const struct quicklist_frozen *frozen) {
+    struct list_writer list = {.out = NULL};
+    quicklist_frozen_visit(frozen, visit_node, &list);
+    rdb_write_length(writer, list.nodes);
+    list.out = writer;
+    quicklist_frozen_visit(frozen, visit_node, &list);
+}
+
+/* Is it left to the sink? Not a short one: it is copied sooner than frozen and thawed. */
+static bool defer(struct rdb_writer *writer, const struct entry *entry) {
+    /* What is frozen of a list changes nothing that is seen of it. */
+    struct quicklist *list = (struct quicklist *)list_quicklist(entry);
+    if (!writer->sink.deferral || !list || quicklist_serialized_size(list) < LONG_LIST_MIN)
+        return false;
+    const struct rdb_deferral *deferral = rdb_writer_defer(writer);
+    if (deferral) deferral->list(writer->sink.arg, list);
+    return true;
+}
+
 void rdb_write_list(struct rdb_writer *writer, const struct entry *entry) {
+    if (defer(writer, entry)) return;
     struct list_writer list = {.out = NULL};
     visit_nodes(&list, entry);
     rdb_write_length(writer, list.nodes);

@@ -154,6 +154,11 @@ static uint8_t *scratch_room(struct rdb_writer *writer, size_t size) {
     return writer->scratch;
 }
 
+/* Is the packing of what comes next left to the sink? */
+static bool defers_packing(struct rdb_writer *writer) {
+    return writer->compress && rdb_writer_defer(writer);
+}
+
 /* Packs the text into the scratch buffer, to at most `most` bytes: the stream, or an empty slice
  * when it does not shrink so far. */
 static struct slice pack(struct rdb_writer *writer, struct slice text, size_t most) {
@@ -171,6 +176,10 @@ static void write_packed_lengths(struct rdb_writer *writer, size_t packed, size_
 
 static void write_text(struct rdb_writer *writer, struct slice text) {
     struct slice stream = SLICE("");
+    if (text.len >= RDB_LZF_TEXT_MIN && defers_packing(writer)) {
+        writer->sink.deferral->string(writer->sink.arg, text);
+        return;
+    }
     if (text.len >= RDB_LZF_TEXT_MIN) stream = pack(writer, text, text.len - RDB_LZF_GAIN_MIN);
     if (stream.len > 0) {
         write_packed_lengths(writer, stream.len, text.len);
@@ -200,6 +209,10 @@ void rdb_write_listpack(struct rdb_writer *writer, const uint8_t *first, const u
     size_t size = body_size + LISTPACK_OVERHEAD;
     /* The body is packed alone: so it need not be copied, and a loader can keep the stream. */
     struct slice stream = SLICE("");
+    if (size >= RDB_LZF_TEXT_MIN && defers_packing(writer)) {
+        writer->sink.deferral->listpack(writer->sink.arg, slice_make(first, body_size), count);
+        return;
+    }
     if (size >= RDB_LZF_TEXT_MIN)
         stream = pack(writer, slice_make(first, body_size), size - RDB_LZF_GAIN_MIN - FRAME_SIZE);
     if (stream.len > 0) {

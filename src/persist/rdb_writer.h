@@ -11,6 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct quicklist;
+
+/* Takes what is much work to write, to write it elsewhere, in the order of all that is written and
+ * in just the bytes that the named function would write now. */
+struct rdb_deferral {
+    void (*string)(void *arg, struct slice text);                 /* rdb_write_string */
+    void (*listpack)(void *arg, struct slice body, size_t count); /* rdb_write_listpack */
+    void (*list)(void *arg, struct quicklist *list); /* freezes it: rdb_write_frozen_list */
+};
+
 /* Where the bytes go. `write` takes all `len` (> 0) bytes, or returns false with errno set. It gets
  * pieces of up to `piece` bytes (at least RDB_WRITER_PIECE_MIN; 0: RDB_WRITER_BUFFER), or longer
  * ones where a single string is. */
@@ -18,6 +28,7 @@ struct rdb_sink {
     bool (*write)(void *arg, const void *bytes, size_t len);
     void *arg;
     size_t piece;
+    const struct rdb_deferral *deferral; /* NULL: all is written here */
 };
 
 enum { RDB_WRITER_PIECE_MIN = 64 };
@@ -52,6 +63,12 @@ void rdb_writer_end(struct rdb_writer *writer);
 
 /* Gives the sink what is left in the buffer: true when every byte so far has reached it. */
 bool rdb_writer_flush(struct rdb_writer *writer);
+
+/* Gives the sink what is left in the buffer, if it takes work over: then a call of its deferral may
+ * follow. */
+static inline const struct rdb_deferral *rdb_writer_defer(struct rdb_writer *writer) {
+    return writer->sink.deferral && rdb_writer_flush(writer) ? writer->sink.deferral : NULL;
+}
 
 /* Bytes written so far, those still in the buffer included. O(1). */
 static inline uint64_t rdb_writer_offset(const struct rdb_writer *writer) {

@@ -12,6 +12,7 @@
 #include "types/string.h"
 #include "types/value.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 
@@ -96,7 +97,9 @@ struct keyref call_find_read(struct call *call, struct slice key) {
 
 struct keyref call_find_write(struct call *call, struct slice key) {
     struct keyref ref = call_find_quiet(call, key);
-    if (ref.entry) mark_used(call, ref.entry);
+    if (!ref.entry) return ref;
+    keyspace_before_change(&ref);
+    mark_used(call, ref.entry);
     return ref;
 }
 
@@ -133,6 +136,7 @@ static void note_new(struct call *call, struct entry *entry, struct slice key) {
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes) {
     server.dirty += changes;
+    assert(keyref_was_seen(ref));
     if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
     call_notify(call, class, event, key);
     if (value_is_empty(ref->entry)) {

@@ -27,10 +27,12 @@ enum latency_kind {
     LATENCY_AOF_WRITE_ALONE, /* "aof-write-alone": while neither did */
     LATENCY_AOF_SYNC,        /* "aof-fsync-always": brought to the disk before the replies */
     LATENCY_AOF_RENAME,      /* "aof-rename": a base that was rewritten put in its place */
-    LATENCY_RDB_UNLINK       /* "rdb-unlink-temp-file": what a child left that was ended */
+    LATENCY_RDB_UNLINK,      /* "rdb-unlink-temp-file": what a child left that was ended */
+    LATENCY_SLICE,           /* "rdb-slice": a stretch of a snapshot in the loop */
+    LATENCY_EARLY_SAVE       /* "rdb-early-save": a key saved before a change */
 };
 
-enum { LATENCY_KINDS = LATENCY_RDB_UNLINK + 1 };
+enum { LATENCY_KINDS = LATENCY_EARLY_SAVE + 1 };
 
 struct latency_sample {
     int64_t time_s; /* wall clock */

@@ -6,6 +6,7 @@
 #include "server/lazyfree.h"
 
 #include "base/alloc.h"
+#include "durability/slices.h"
 #include "net/pool.h"
 #include "types/value.h"
 
@@ -132,6 +133,7 @@ void lazyfree_entry(struct entry *entry, bool in_pool) {
         value_free(entry);
         return;
     }
+    if (slices_keep_entry(entry)) return;
     add((struct item){.entry = entry, .objects = 1, .bytes = value_allocated(entry)});
 }
 

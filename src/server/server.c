@@ -52,6 +52,7 @@ static bool before_poll(void *arg) {
     (void)arg;
     bool more = expire_step();
     more |= evict_step();
+    more |= slices_step();
     session_resume_all();
     if (server.config.maxmemory_clients) evict_clients();
     aof_flush();
@@ -143,6 +144,7 @@ void server_stop(void) {
     expire_stop();
     while (server.sessions.first) session_close(server.sessions.first);
     aof_stop();
+    slices_end_all();
     session_list_free(&server.sessions);
     blocking_free(server.blocking);
     watches_free(&server.watches);

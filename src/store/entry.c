@@ -81,7 +81,7 @@ size_t entry_room(const struct entry *entry, size_t value_size) {
 
 bool entry_check(const struct entry *entry) {
     struct slice key = entry_key(entry);
-    unsigned class = entry->flags >> ENTRY_KEY_CLASS_SHIFT;
+    unsigned class = entry->flags >> ENTRY_KEY_CLASS_SHIFT & ENTRY_KEY_CLASS_MASK;
     if (((uintptr_t)entry & 15) != 0) return false;
     if (class > SDS_64 || class != (unsigned)sds_embedded_class(key.len)) return false;
     if ((key.ptr[-1] & 7) != (int)class) return false;

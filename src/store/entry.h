@@ -2,7 +2,8 @@
  *
  *      byte 0      type (low 4 bits), encoding (high 4 bits)
  *      bytes 1-3   access clock, 24 bits, little-endian
- *      byte 4      flags: bit 0 has an expiry; bits 1-3 class of the key's sds
+ *      byte 4      flags: bit 0 has an expiry; bits 1-3 class of the key's sds; bit 4 epoch
+ * (keyspace)
  *      byte 5      the encoding's own byte (types/ decides)
  *      [8 bytes]   expiry, ms since the epoch, when the flag says so
  *      key         an embedded sds: header of 1, 3, 5, 9 or 17 bytes, text, no NUL
@@ -33,7 +34,12 @@ struct entry {
 };
 _Static_assert(sizeof(struct entry) == 6, "a small string must fit 32 bytes, a small list 80");
 
-enum { ENTRY_HAS_EXPIRY = 1, ENTRY_KEY_CLASS_SHIFT = 1, ENTRY_KEY_CLASS_MASK = 7 };
+enum {
+    ENTRY_HAS_EXPIRY = 1,
+    ENTRY_KEY_CLASS_SHIFT = 1,
+    ENTRY_KEY_CLASS_MASK = 7,
+    ENTRY_EPOCH = 16
+};
 
 /* A new entry with a copy of `key` and room for `value_size` uninitialised value bytes. Access
  * clock and the encoding's byte are 0, no expiry. */
@@ -58,6 +64,16 @@ static inline struct slice entry_key(const struct entry *entry) {
 
 static inline enum value_type entry_type(const struct entry *entry) {
     return (enum value_type)(entry->type_encoding & 15);
+}
+
+/* ENTRY_EPOCH or 0: in which of two states the entry was when a walk last saw it (store/keyspace).
+ * A new entry has 0. */
+static inline uint8_t entry_epoch(const struct entry *entry) {
+    return entry->flags & ENTRY_EPOCH;
+}
+
+static inline void entry_set_epoch(struct entry *entry, uint8_t epoch) {
+    entry->flags = (uint8_t)((entry->flags & ~ENTRY_EPOCH) | epoch);
 }
 
 /* 0 … 15, each type's own numbering. */

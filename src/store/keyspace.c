@@ -2,10 +2,13 @@
  * NULL or a valid slot of the table, and its hash the one of that slot's key; `expiring` points
  * to exactly those entries of the table that have an expiry. Adding and deleting may move slots,
  * so both renew the memo; an entry that moves is written to its slot by keyref_moved(), where
- * the memo reads it. */
+ * the memo reads it. All entries have the keyspace's epoch, but for those that a walk has still to
+ * see. */
 #include "store/keyspace.h"
 
 #include "base/alloc.h"
+
+#include <assert.h>
 
 struct keyspace {
     struct hashtable *table;
@@ -13,6 +16,8 @@ struct keyspace {
     hashtable_slot *memo_slot;  /* of the key that was looked up last and found */
     uint64_t memo_hash;
     void (*free_entry)(struct entry *entry);
+    struct keyspace_walk *walk; /* that has not seen all entries yet, or NULL nearly always */
+    uint8_t epoch;              /* of entries that it has seen, and of all when there is none */
 };
 
 static struct slice item_key(const void *item) {
@@ -29,7 +34,13 @@ struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry)) {
     return keyspace;
 }
 
+/* A keyspace that goes takes nothing along that its walk has not seen. */
+static void finish_walk(struct keyspace *keyspace) {
+    while (keyspace->walk) keyspace_walk_step(keyspace->walk);
+}
+
 void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace) {
+    finish_walk(keyspace);
     ending->keyspace = keyspace;
     keyspace_iter_start(&ending->iter, keyspace);
 }
@@ -60,6 +71,8 @@ void keyspace_swap(struct keyspace *a, struct keyspace *b) {
     struct keyspace a_before = *a;
     *a = *b;
     *b = a_before;
+    if (a->walk) a->walk->keyspace = a;
+    if (b->walk) b->walk->keyspace = b;
 }
 
 void keyspace_clear(struct keyspace *keyspace) {
@@ -154,8 +167,26 @@ void keyref_moved(struct keyref *ref, struct entry *entry) {
     hashtable_replace(ref->slot, entry);
 }
 
+static void see(struct keyspace_walk *walk, struct entry *entry) {
+    entry_set_epoch(entry, walk->keyspace->epoch);
+    walk->visit(walk, entry);
+}
+
+static inline bool is_unseen(const struct keyref *ref) {
+    return ref->keyspace->walk && entry_epoch(ref->entry) != ref->keyspace->epoch;
+}
+
+void keyspace_before_change(struct keyref *ref) {
+    if (is_unseen(ref)) see(ref->keyspace->walk, ref->entry);
+}
+
+bool keyref_was_seen(const struct keyref *ref) {
+    return !is_unseen(ref);
+}
+
 void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size) {
     struct hashtable *expiring = ref->keyspace->expiring;
+    keyspace_before_change(ref);
     bool had = entry_expiry(ref->entry) >= 0, has = expiry_ms >= 0;
     if (had && !has) hashtable_delete(expiring, expiring_slot(ref, ref->entry), ref->hash);
     ref->entry = entry_set_expiry(ref->entry, expiry_ms, value_size);
@@ -167,6 +198,7 @@ void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_siz
 void keyspace_add(struct keyref *ref, struct entry *entry) {
     struct keyspace *keyspace = ref->keyspace;
     ref->entry = entry;
+    entry_set_epoch(entry, keyspace->epoch);
     ref->slot = hashtable_insert(keyspace->table, entry, ref->hash);
     keyspace->memo_slot = ref->slot;
     keyspace->memo_hash = ref->hash;
@@ -175,6 +207,7 @@ void keyspace_add(struct keyref *ref, struct entry *entry) {
 
 struct entry *keyspace_take(struct keyref *ref) {
     struct entry *entry = ref->entry;
+    keyspace_before_change(ref);
     ref->keyspace->memo_slot = NULL;
     if (entry_expiry(entry) >= 0)
         hashtable_delete(ref->keyspace->expiring, expiring_slot(ref, entry), ref->hash);
@@ -226,6 +259,36 @@ uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
     return hashtable_scan(keyspace->expiring, cursor, visit_item, &scan);
 }
 
+void keyspace_walk_start(struct keyspace_walk *walk, struct keyspace *keyspace) {
+    assert(!keyspace->walk);
+    walk->keyspace = keyspace;
+    walk->cursor = 0;
+    walk->over = false;
+    keyspace->walk = walk;
+    keyspace->epoch ^= ENTRY_EPOCH;
+}
+
+static void see_if_unseen(struct entry *entry, void *arg) {
+    struct keyspace_walk *walk = arg;
+    if (!walk->paused && entry_epoch(entry) != walk->keyspace->epoch) see(walk, entry);
+}
+
+bool keyspace_walk_step(struct keyspace_walk *walk) {
+    if (walk->over) return false; /* its keyspace may be gone */
+    walk->paused = false;
+    uint64_t next = keyspace_scan(walk->keyspace, walk->cursor, see_if_unseen, walk);
+    if (walk->paused) return true;
+    walk->cursor = next;
+    if (next) return true;
+    walk->over = true;
+    walk->keyspace->walk = NULL;
+    return false;
+}
+
+struct keyspace_walk *keyspace_walk_of(const struct keyspace *keyspace) {
+    return keyspace->walk;
+}
+
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace) {
     hashtable_iter_start(&iter->table, keyspace->table);
 }
@@ -245,12 +308,15 @@ static bool check_memo(const struct keyspace *keyspace) {
 bool keyspace_check(const struct keyspace *keyspace) {
     if (!hashtable_check(keyspace->table) || !hashtable_check(keyspace->expiring)) return false;
     if (!check_memo(keyspace)) return false;
+    if (keyspace->walk && (keyspace->walk->over || keyspace->walk->keyspace != keyspace))
+        return false;
     struct keyspace_iter iter;
     keyspace_iter_start(&iter, keyspace);
     const struct entry *entry;
     size_t count = 0, expiring = 0;
     for (; (entry = keyspace_iter_next(&iter)) != NULL; count++) {
         if (!entry_check(entry)) return false;
+        if (!keyspace->walk && entry_epoch(entry) != keyspace->epoch) return false;
         if (entry_expiry(entry) < 0) continue;
         hashtable_slot *slot =
             hashtable_find(keyspace->expiring, entry_key(entry), hashtable_hash(entry_key(entry)));

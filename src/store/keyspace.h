@@ -59,7 +59,7 @@ void keyspace_delete(struct keyref *ref);
 struct entry *keyspace_take(struct keyref *ref);
 
 /* The entry was moved by its type (entry_resize): updates the table, and the table of keys that
- * expire when it is one of them. */
+ * expire when it is one of them. A walk that has still to see it will. */
 void keyref_moved(struct keyref *ref, struct entry *entry);
 
 /* --- Expiry: keys with an expiry stand in a second table, so that they are found without
@@ -98,6 +98,40 @@ struct keyspace_iter {
 };
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace);
 struct entry *keyspace_iter_next(struct keyspace_iter *iter);
+
+/* --- A walk over all entries as they are at its start, while they change: each is seen once, by
+ * the walk's steps, or earlier, before its first change or its end. Entries added later are not
+ * seen. One walk at a time in a keyspace. Owned by who walks; it follows its entries when keyspaces
+ * are swapped, and sees the rest of them at once, O(n), before they are all freed (keyspace_clear,
+ * keyspace_free, keyspace_end_start). A walk cannot be cut short: who loses interest exchanges
+ * visit() for one that does nothing, and goes on stepping. --- */
+
+struct keyspace_walk {
+    /* Must not change the keyspace. */
+    void (*visit)(struct keyspace_walk *walk, const struct entry *entry); /* may be exchanged */
+    struct keyspace *keyspace; /* where its entries are; may be gone when the walk is over */
+    uint64_t cursor;
+    int number;   /* for the walker */
+    bool adopted; /* for the walker */
+    bool paused;  /* visit() may set it: the step ends without seeing what is left of the bucket */
+    bool over;    /* all entries were seen */
+};
+
+/* Marks every entry as not seen yet. No walk may be under way in this keyspace. O(1). */
+void keyspace_walk_start(struct keyspace_walk *walk, struct keyspace *keyspace);
+
+/* Sees what is left of one bucket, or of a few. False when all were seen: the walk is over. */
+bool keyspace_walk_step(struct keyspace_walk *walk);
+
+/* The walk that runs, or NULL. */
+struct keyspace_walk *keyspace_walk_of(const struct keyspace *keyspace);
+
+/* The entry that `ref` names is about to be changed in place: a walk sees it first. Not needed
+ * before the functions here that take it out or set its expiry. */
+void keyspace_before_change(struct keyref *ref);
+
+/* Is it so that no walk still has to see the entry? For asserting. */
+bool keyref_was_seen(const struct keyref *ref);
 
 /* Frees a keyspace bit by bit: from the start on nothing else may be done with it. A step frees up
  * to `keys` entries and returns whether there is more to do; the last one frees the keyspace

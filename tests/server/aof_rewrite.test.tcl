@@ -110,7 +110,7 @@ check "changes during a rewrite come behind the data of its beginning" {
 }
 
 check "a child that is killed while it rewrites loses nothing" {
-    with_aof {rdb-key-save-delay 100000} {
+    with_aof {rdb-key-save-delay 100000 rdb-save-in-slices no} {
         fill
         set before [contents]
         r BGREWRITEAOF
@@ -177,7 +177,7 @@ check "a snapshot that is asked for during a rewrite is refused, or begins behin
 
 check "the one that waits begins also when the one before it is killed" {
     foreach {first second} {BGREWRITEAOF {BGSAVE SCHEDULE} BGSAVE BGREWRITEAOF} {
-        with_aof {rdb-key-save-delay 300000} {
+        with_aof {rdb-key-save-delay 300000 rdb-save-in-slices no} {
             r MSET a 1 b 2 c 3
             r {*}$first
             r {*}$second

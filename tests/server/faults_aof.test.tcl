@@ -179,7 +179,6 @@ check_in 2 "no fsync while a child writes, with no-appendfsync-on-rewrite" {
 } 1
 
 foreach {what rule} {
-    "fork" {fork EAGAIN *}
     "open" {open EMFILE temp-rewriteaof*}
     "write" {write ENOSPC temp-rewriteaof*}
     "fsync" {sync EIO temp-rewriteaof*}
@@ -269,7 +268,7 @@ check_in 2 "a rewrite whose server is killed ends with it, and the next start re
 } {1 6}
 
 check_in 2 "without a child appendonly cannot be turned on, and says so" {
-    with_faulty_server {} {
+    with_faulty_server {rdb-save-in-slices no} {
         r SET a 1
         faults {fork EAGAIN *}
         set error [error_of {r CONFIG SET appendonly yes}]
@@ -283,7 +282,7 @@ check_in 2 "without a child appendonly cannot be turned on, and says so" {
 } {{*'appendonly') - Unable to turn on AOF. Check server logs.} ok} -match glob
 
 check_in 2 "rewrites that fail again and again are put off" {
-    with_aof {} {
+    with_aof {rdb-save-in-slices no} {
         faults {fork EAGAIN *}
         foreach _ {1 2 3} {
             error_of {r BGREWRITEAOF}

@@ -194,7 +194,7 @@ foreach {what rule reason} {
     "a fork over the limit"         {fork EAGAIN *}  "Resource temporarily unavailable"
 } {
     check_in 2 "BGSAVE meets $what" {
-        with_data {save {3600 100000}} {
+        with_data {save {3600 100000} rdb-save-in-slices no} {
             with_faults [list $rule] {
                 set forks [info_field total_forks]
                 assert_equal [error_of {r BGSAVE}] ERR
@@ -213,7 +213,7 @@ foreach {what rule reason} {
     } 3000
 }
 check_soak "a save point tries to fork again" {
-    with_faulty_server {save {1 1}} {
+    with_faulty_server {save {1 1} rdb-save-in-slices no} {
         with_faults {{fork EAGAIN *}} {
             r SET key value
             wait_until {[info_field rdb_last_bgsave_status] eq "err"}
@@ -223,7 +223,7 @@ check_soak "a save point tries to fork again" {
     }
 } 1
 check_in 2 "a child that cannot report what it does saves all the same" {
-    with_data {} {
+    with_data {rdb-save-in-slices no} {
         with_faults {{pipe EMFILE,nth=1 *}} {
             r BGSAVE
             wait_saved
@@ -256,7 +256,7 @@ check_in 2 "while a child waits for the disk the server answers" {
     }
 } ok
 check_in 2 "a child that is ended while it waits for the disk leaves nothing behind" {
-    with_data {} {
+    with_data {rdb-save-in-slices no} {
         with_faults {{sync sleep=3000 temp-*}} {
             r BGSAVE
             wait_until {[fault_hits sync*] ne {}}

@@ -8,7 +8,8 @@ server_start
 # The events that a server noted whose disk is slow as `faults` says (calls that wait for 100 ms), while the body
 # runs. Noted is what takes at least 80 ms: a busy machine should not make more of it.
 proc noted {directives rules body} {
-    with_faulty_server [dict merge {appendonly yes appendfsync no latency-monitor-threshold 80} $directives] {
+    with_faulty_server [dict merge {appendonly yes appendfsync no latency-monitor-threshold 80 \
+        rdb-save-in-slices no} $directives] {
         r SET a 1
         faults {*}$rules
         r LATENCY RESET
@@ -88,7 +89,7 @@ check "below the threshold nothing is noted" {
 } {}
 
 check "LATENCY DOCTOR says what to do about a slow disk" {
-    with_faulty_server {appendonly yes appendfsync always latency-monitor-threshold 80} {
+    with_faulty_server {appendonly yes appendfsync always latency-monitor-threshold 80 rdb-save-in-slices no} {
         faults {write sleep=100 *.incr.aof} {sync sleep=100 *.incr.aof} {fork sleep=100 *}
         r SET a 1
         r BGSAVE

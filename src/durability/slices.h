@@ -1,0 +1,111 @@
+/* slices: a snapshot without a second process: the loop copies the data out bit by bit, and each
+ * key before its first change; a thread packs, checks and writes it (snapshot_thread.h).
+ *
+ *      loop     walk: up to 300 us of each turn ──┐
+ *               before a key changes or goes ─────┴─ chunks ─ thread: LZF, CRC-64, write … rename
+ *
+ *      begin ── walking ── writing ── ended(ok, or an error)
+ *                  └─ stop, or the thread has failed: ended(…); what is left of the walks goes on
+ *                     without a trace, as each must be brought to its end
+ *
+ * What is written is the data at the moment of slices_begin, key by key; only the order of the
+ * keys is chance, and a database may be selected several times.
+ *
+ * Memory: the walk pauses while WALK_PENDING_MAX bytes of chunks wait for the disk. What must be
+ * saved before it changes cannot wait for so long, but it does from FORCED_PENDING_MAX on: then the
+ * command waits for the thread. Long lists are not copied but frozen (ds/quicklist_frozen.h): they
+ * cost what changes of them. Keys that go meanwhile stay in memory where they are still needed:
+ * lists until they are thawed, emptied databases until they were walked over. */
+#ifndef PACKLIST_DURABILITY_SLICES_H
+#define PACKLIST_DURABILITY_SLICES_H
+
+#include "durability/child.h"
+#include "durability/snapshot_thread.h"
+#include "store/keyspace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct slices_end {
+    int error; /* 0: it is on the disk */
+    enum snapshot_step step;
+    bool was_stopped;
+    const char *temporary; /* the path; lives as long as the upcall */
+    int64_t seconds;
+    size_t memory_peak;
+};
+
+struct slices_order {
+    enum child_purpose purpose;
+    const char *temporary; /* paths; they are made absolute */
+    const char *name;      /* or NULL: it keeps the other one */
+    bool incremental;
+    bool aof_base;
+    void (*ended)(const struct slices_end *end);
+};
+
+struct slices_figures {
+    uint64_t keys_done;
+    uint64_t keys_early; /* of them: before a change */
+    uint64_t keys_total; /* when it began */
+    size_t memory_peak;
+    size_t left_bytes; /* that lists have left to their frozen selves */
+    uint64_t longest_slice_us;
+};
+
+struct slices_walk;
+
+struct slices {
+    enum child_purpose purpose; /* CHILD_NONE: nothing is being written */
+    bool walking;               /* some walk is not over, be it without a trace */
+    bool in_slice;
+    struct snapshot_job *job;
+    struct snapshot_chunk *filling;
+    struct rdb_writer writer; /* into chunks, from begin to the end of the walks */
+    struct slices_walk *walks;
+    int walk_count;
+    int next_walk;     /* those before it are over */
+    int database;      /* whose keys come last in the file, or -1 */
+    uint64_t turn_end; /* clock_ticks when the last slice ended, and when this one is to end */
+    uint64_t deadline;
+    uint64_t checked; /* offset of the writer when the time was last looked at */
+    int64_t begin_ms;
+    int64_t begin_us; /* monotonic */
+    void (*ended)(const struct slices_end *end);
+    struct slices_figures figures; /* of the one that runs, or of the last */
+    size_t frozen;                 /* lists that are */
+    struct entry **entries;        /* gone, with lists that were frozen */
+    size_t entry_count;
+    size_t entry_capacity;
+    struct keyspace **keyspaces; /* the same; some keys may be such lists */
+    size_t keyspace_count;
+    size_t keyspace_capacity;
+};
+
+/* Begins to write what the data is now. False with errno when there can be no thread. Not while
+ * there is one, or a child. (O(1), but for what a snapshot that was stopped a moment ago has
+ * left.) */
+bool slices_begin(const struct slices_order *order);
+
+/* Goes on for a stretch, once each turn of the loop; true when there is more to do at once. */
+bool slices_step(void);
+
+/* Ends it, if its purpose is this one: `ended` is called now, the file will never get its name, and
+ * is removed by and by. */
+void slices_stop(enum child_purpose purpose);
+
+/* Deletes every key of the keyspace; where a snapshot still needs them, or if `async`, they are
+ * freed later. */
+void slices_flush(struct keyspace *keyspace, bool async);
+
+/* Takes over an entry of no keyspace, if its value must not be freed by another thread now. */
+bool slices_keep_entry(struct entry *entry);
+
+/* Bytes of chunks that wait for the disk. */
+size_t slices_pending(void);
+
+/* The server ends, before net_free: stops, and waits for the thread. */
+void slices_end_all(void);
+
+#endif

@@ -1,0 +1,110 @@
+/* slices_copy: entries are copied out of the data into chunks: by the walks, for as long as a slice
+ * lasts, and before they change. */
+#include "base/clock.h"
+#include "durability/slices_internal.h"
+#include "durability/snapshot.h"
+#include "persist/rdb_file.h"
+#include "server/slow.h"
+
+enum {
+    LOOK_EVERY = 16 * 1024, /* bytes that are copied between two looks at the time */
+    FORCED_PENDING_MAX = 64 * 1024 * 1024
+};
+
+static struct slices *slices(void) {
+    return slices_state();
+}
+
+/* --- The sink: pieces of chunks --- */
+
+void slices_put_filling(void) {
+    struct snapshot_chunk *chunk = slices()->filling;
+    if (!chunk) return;
+    slices()->filling = NULL;
+    snapshot_thread_wait_for_room(snapshot_chunk_size(chunk), FORCED_PENDING_MAX);
+    snapshot_job_put(slices()->job, chunk);
+    size_t pending = snapshot_thread_pending();
+    struct slices_figures *figures = &slices()->figures;
+    if (pending > figures->memory_peak) figures->memory_peak = pending;
+}
+
+static struct snapshot_chunk *chunk_for(size_t size) {
+    if (slices()->filling && !snapshot_chunk_has_room(slices()->filling, size))
+        slices_put_filling();
+    if (!slices()->filling) slices()->filling = snapshot_chunk_new(size);
+    return slices()->filling;
+}
+
+static bool take_literal(void *arg, const void *bytes, size_t len) {
+    (void)arg;
+    snapshot_chunk_add_literal(chunk_for(len), bytes, len);
+    return true;
+}
+
+static void take_string(void *arg, struct slice text) {
+    (void)arg;
+    snapshot_chunk_add_string(chunk_for(text.len), text);
+}
+
+static void take_listpack(void *arg, struct slice body, size_t count) {
+    (void)arg;
+    snapshot_chunk_add_listpack(chunk_for(body.len), body, count);
+}
+
+static void take_list(void *arg, struct quicklist *list) {
+    (void)arg;
+    snapshot_chunk_add_list(chunk_for(sizeof(void *)), list);
+    slices()->frozen++;
+}
+
+struct rdb_sink slices_sink(void) {
+    static const struct rdb_deferral deferral = {take_string, take_listpack, take_list};
+    return (struct rdb_sink){.write = take_literal, .deferral = &deferral};
+}
+
+/* --- Entries --- */
+
+static void begin_database(struct slices_walk *walk) {
+    struct rdb_writer *writer = &slices()->writer;
+    uint64_t number = (uint64_t)walk->walk.number;
+    if (walk->is_begun)
+        rdb_write_select(writer, number);
+    else
+        rdb_write_database(writer, number, walk->keys, walk->expiring_keys);
+    walk->is_begun = true;
+    slices()->database = walk->walk.number;
+}
+
+static void save_entry(struct slices_walk *walk, const struct entry *entry) {
+    if (slices()->database != walk->walk.number) begin_database(walk);
+    rdb_write_entry(&slices()->writer, entry, snapshot_usage_of(entry));
+    slices()->figures.keys_done++;
+}
+
+bool slices_are_ahead(void) {
+    int64_t delay_us = server.config.rdb_key_save_delay;
+    if (delay_us <= 0 || slices()->purpose == CHILD_NONE) return false;
+    int64_t elapsed_us = clock_monotonic_us() - slices()->begin_us;
+    return slices()->figures.keys_done >= (uint64_t)(elapsed_us / delay_us);
+}
+
+static bool is_slice_over(void) {
+    if (slices_are_ahead()) return true;
+    uint64_t offset = rdb_writer_offset(&slices()->writer);
+    if (offset - slices()->checked < LOOK_EVERY) return false;
+    slices()->checked = offset;
+    return clock_ticks() > slices()->deadline;
+}
+
+void slices_visit(struct keyspace_walk *keyspace_walk, const struct entry *entry) {
+    struct slices_walk *walk = (struct slices_walk *)keyspace_walk;
+    if (slices()->in_slice) {
+        save_entry(walk, entry);
+        keyspace_walk->paused = is_slice_over();
+        return;
+    }
+    uint64_t begin = slow_begin();
+    save_entry(walk, entry);
+    slices()->figures.keys_early++;
+    slow_end(LATENCY_EARLY_SAVE, begin);
+}

@@ -1,0 +1,42 @@
+/* What the slices*.c files share. */
+#ifndef PACKLIST_DURABILITY_SLICES_INTERNAL_H
+#define PACKLIST_DURABILITY_SLICES_INTERNAL_H
+
+#include "durability/slices.h"
+#include "server/server.h"
+
+struct slices_walk {
+    struct keyspace_walk walk; /* first: the visitor gets its address */
+    bool is_begun;             /* its database has been announced in the file */
+    size_t keys;               /* when it started */
+    size_t expiring_keys;
+};
+
+static inline struct slices *slices_state(void) {
+    return &server.durability.slices;
+}
+
+/* --- slices_copy.c: entries into chunks --- */
+
+/* The sink of the loop's writer. */
+struct rdb_sink slices_sink(void);
+
+/* A struct keyspace_walk's visitor. */
+void slices_visit(struct keyspace_walk *walk, const struct entry *entry);
+
+/* rdb-key-save-delay: the walk keeps to a pace, without making the loop wait. Has it done more keys
+ * than it should have by now? */
+bool slices_are_ahead(void);
+
+/* Gives the thread what was copied, be it less than a chunk. */
+void slices_put_filling(void);
+
+/* --- slices_keep.c: what must not be freed yet --- */
+
+/* A chunk has come back: thaws its lists, and frees what waited for that. */
+void slices_thaw(struct snapshot_chunk *chunk);
+
+/* Frees a keyspace, not necessarily at once. No walk is under way in it. */
+void slices_free_keyspace(struct keyspace *keyspace);
+
+#endif

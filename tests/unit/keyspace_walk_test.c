@@ -1,0 +1,503 @@
+/* Walks over keyspaces that change meanwhile, against a picture of each keyspace taken when its walk
+ * began: every entry of it is seen once, as it was then, and nothing else is. A value is 4 bytes of
+ * number and 0 to 100 more that its fifth byte counts. */
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "store/keyspace.h"
+#include "unit/seed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#ifdef TINY_LIMITS
+enum { KEYS = 300, WALKS = 400 };
+#else
+enum { KEYS = 3000, WALKS = 100 };
+#endif
+enum { DATABASES = 3, MORE_MAX = 100 };
+
+/* What a key should have; number 0: it is not there. */
+struct value {
+    int64_t expiry;
+    uint32_t number;
+    uint8_t more;
+};
+
+struct database {
+    struct keyspace *keyspace;
+    struct value *now; /* KEYS; follow the entries when keyspaces are swapped */
+};
+
+struct walker {
+    struct keyspace_walk walk; /* first */
+    struct world *world;
+    struct value *then; /* KEYS, as the walk began */
+    size_t unseen;      /* of them, not seen yet */
+    size_t early;       /* seen by no step */
+    bool stepping;
+    bool silent; /* was given up */
+    bool runs;
+};
+
+struct world {
+    struct random *random;
+    struct database databases[DATABASES];
+    struct walker walkers[DATABASES];
+    uint32_t last_number;
+    size_t pauses; /* a visit in so many ends its step; 0: none does */
+    size_t early;  /* of all walks */
+};
+
+/* --- Entries --- */
+
+static size_t value_size(const struct entry *entry) {
+    return 5 + (size_t)entry_value(entry)[4];
+}
+
+static void free_entry(struct entry *entry) {
+    entry_free(entry, value_size(entry));
+}
+
+static void write_value(struct entry *entry, const struct value *value) {
+    memcpy(entry_value(entry), &value->number, sizeof(value->number));
+    entry_value(entry)[4] = value->more;
+    memset(entry_value(entry) + 5, (int)value->number, value->more);
+}
+
+static void assert_value(const struct entry *entry, const struct value *value) {
+    uint8_t expected[5 + MORE_MAX];
+    memcpy(expected, &value->number, sizeof(value->number));
+    expected[4] = value->more;
+    memset(expected + 5, (int)value->number, value->more);
+    assert_memory_equal(entry_value(entry), expected, 5 + (size_t)value->more);
+    assert_true(entry_expiry(entry) == value->expiry);
+}
+
+static struct slice key_of(char text[static 40], size_t i) {
+    int len = snprintf(text, 40, "%08zu", i);
+    if (i % 3 == 0) len += snprintf(text + len, 40 - (size_t)len, ":%025d", 7);
+    return slice_make(text, (size_t)len);
+}
+
+static size_t index_of(const struct entry *entry) {
+    int64_t i;
+    char digits[9] = "1"; /* zeros in front are no canonical number */
+    memcpy(digits + 1, entry_key(entry).ptr, 8);
+    assert_true(number_parse_int64(slice_make(digits, 9), &i));
+    return (size_t)(i - 100000000);
+}
+
+static struct keyref find(const struct database *database, size_t i) {
+    char text[40];
+    struct keyref ref = keyspace_find(database->keyspace, key_of(text, i));
+    assert_int_equal(ref.entry != NULL, database->now[i].number != 0);
+    if (ref.entry) assert_value(ref.entry, &database->now[i]);
+    return ref;
+}
+
+/* --- The walkers --- */
+
+static void visit(struct keyspace_walk *walk, const struct entry *entry) {
+    struct walker *walker = (struct walker *)walk;
+    size_t i = index_of(entry);
+    assert_true(walker->runs && !walker->silent);
+    assert_int_equal(walk->number, walker - walker->world->walkers);
+    assert_true(i < KEYS && walker->then[i].number != 0); /* was there, and not seen yet */
+    assert_value(entry, &walker->then[i]);
+    walker->then[i].number = 0;
+    walker->unseen--;
+    walker->early += !walker->stepping;
+    size_t pauses = walker->world->pauses;
+    if (pauses) walk->paused = random_below(walker->world->random, pauses) == 0;
+}
+
+static void ignore(struct keyspace_walk *walk, const struct entry *entry) {
+    (void)entry;
+    assert_true(((struct walker *)walk)->silent);
+}
+
+static void walk_begins(struct world *world, int number) {
+    struct walker *walker = &world->walkers[number];
+    const struct database *database = &world->databases[number];
+    assert_null(keyspace_walk_of(database->keyspace));
+    memcpy(walker->then, database->now, KEYS * sizeof(struct value));
+    walker->unseen = keyspace_count(database->keyspace);
+    walker->walk = (struct keyspace_walk){.visit = visit, .number = number};
+    walker->silent = false;
+    walker->early = 0;
+    walker->runs = true;
+    keyspace_walk_start(&walker->walk, database->keyspace);
+    assert_ptr_equal(keyspace_walk_of(database->keyspace), &walker->walk);
+}
+
+static void walk_steps(struct walker *walker) {
+    if (!walker->runs) return;
+    struct keyspace *keyspace = walker->walk.keyspace;
+    bool was_over = walker->walk.over;
+    walker->stepping = true;
+    walker->runs = keyspace_walk_step(&walker->walk);
+    walker->stepping = false;
+    if (walker->runs) return;
+    if (!walker->silent) assert_int_equal(walker->unseen, 0);
+    assert_true(walker->walk.over);
+    assert_false(keyspace_walk_step(&walker->walk));
+    walker->world->early += walker->early;
+    if (was_over) return; /* its entries were all freed: the keyspace is gone */
+    assert_null(keyspace_walk_of(keyspace));
+    assert_true(keyspace_check(keyspace)); /* all epochs are equal */
+}
+
+static void walk_is_given_up(struct walker *walker) {
+    if (!walker->runs) return;
+    walker->silent = true;
+    walker->walk.visit = ignore;
+}
+
+/* --- What is done meanwhile --- */
+
+static struct value random_value(struct world *world) {
+    struct random *random = world->random;
+    return (struct value){
+        .number = ++world->last_number,
+        .more = (uint8_t)random_below(random, MORE_MAX),
+        .expiry = random_below(random, 3) ? -1 : (int64_t)random_below(random, 1000000),
+    };
+}
+
+static void add(struct world *world, struct database *database, size_t i, struct keyref *ref) {
+    char text[40];
+    struct value value = random_value(world);
+    struct entry *entry = entry_new(key_of(text, i), VALUE_STRING, 0, 5 + (size_t)value.more);
+    write_value(entry, &value);
+    if (value.expiry >= 0) entry = entry_set_expiry(entry, value.expiry, value_size(entry));
+    keyspace_add(ref, entry);
+    database->now[i] = value;
+}
+
+static void delete (struct database *database, size_t i, struct keyref *ref) {
+    keyspace_delete(ref);
+    database->now[i].number = 0;
+}
+
+/* Another value in the same entry, which may move, as the types write. */
+static void change(struct world *world, struct database *database, size_t i, struct keyref *ref) {
+    struct value value = random_value(world);
+    value.expiry = database->now[i].expiry;
+    keyspace_before_change(ref);
+    assert_true(keyref_was_seen(ref));
+    struct entry *entry = entry_resize(ref->entry, value_size(ref->entry), 5 + (size_t)value.more);
+    keyref_moved(ref, entry);
+    write_value(entry, &value);
+    database->now[i] = value;
+}
+
+/* The same value elsewhere: no change. */
+static void move(struct keyref *ref) {
+    size_t size = value_size(ref->entry);
+    bool unseen = !keyref_was_seen(ref);
+    for (int i = 0; i < 2; i++) {
+        size_t from = i ? size + 500 : size, to = i ? size : size + 500;
+        keyref_moved(ref, entry_resize(ref->entry, from, to));
+        assert_int_equal(keyref_was_seen(ref), !unseen);
+    }
+}
+
+static void set_expiry(struct world *world, struct database *database, size_t i,
+                       struct keyref *ref) {
+    int64_t expiry = random_below(world->random, 2) ? -1 : (int64_t)random_below(world->random, 99);
+    keyspace_set_expiry(ref, expiry, value_size(ref->entry));
+    database->now[i].expiry = expiry;
+}
+
+/* To another key of any database (RENAME, MOVE), in the place of what is there. */
+static void rename_to(struct world *world, struct database *from, size_t i, struct keyref *source) {
+    struct database *to = &world->databases[random_below(world->random, DATABASES)];
+    size_t j = random_below(world->random, KEYS);
+    char text[40];
+    if (to == from && i == j) return;
+    struct keyref destination = find(to, j);
+    if (destination.entry) delete (to, j, &destination);
+    *source = find(from, i);
+    struct entry *taken = keyspace_take(source);
+    struct entry *entry = entry_copy(taken, key_of(text, j), value_size(taken));
+    free_entry(taken);
+    destination = find(to, j);
+    keyspace_add(&destination, entry);
+    to->now[j] = from->now[i];
+    from->now[i].number = 0;
+}
+
+static void change_one(struct world *world, bool grows) {
+    struct database *database = &world->databases[random_below(world->random, DATABASES)];
+    size_t i = random_below(world->random, KEYS);
+    struct keyref ref = find(database, i);
+    uint64_t dice = random_below(world->random, 11);
+    if (!ref.entry) {
+        if (dice < (grows ? 9 : 2)) add(world, database, i, &ref);
+    } else if (dice < (grows ? 1 : 6)) {
+        delete (database, i, &ref);
+    } else if (dice < 7) {
+        change(world, database, i, &ref);
+    } else if (dice < 9) {
+        set_expiry(world, database, i, &ref);
+    } else if (dice < 10) {
+        move(&ref);
+    } else {
+        rename_to(world, database, i, &ref);
+    }
+}
+
+static void forget(struct database *database) {
+    for (size_t i = 0; i < KEYS; i++) database->now[i].number = 0;
+}
+
+static void swap(struct world *world) {
+    struct database *a = &world->databases[random_below(world->random, DATABASES)];
+    struct database *b = &world->databases[random_below(world->random, DATABASES)];
+    keyspace_swap(a->keyspace, b->keyspace);
+    struct value *now = a->now;
+    a->now = b->now;
+    b->now = now;
+}
+
+/* Deletes all keys, in one of the ways in which a server may. A walk has seen them all then. */
+static void clear(struct world *world) {
+    struct database *database = &world->databases[random_below(world->random, DATABASES)];
+    struct keyspace_walk *walk = keyspace_walk_of(database->keyspace);
+    if (random_below(world->random, 2)) {
+        keyspace_clear(database->keyspace);
+    } else { /* what goes to a thread is seen before */
+        struct keyspace *old = database->keyspace;
+        struct keyspace_ending ending;
+        database->keyspace = keyspace_new(free_entry);
+        keyspace_end_start(&ending, old);
+        if (walk) assert_true(walk->over);
+        while (keyspace_end_step(&ending, 10)) {
+        }
+    }
+    if (walk) {
+        struct walker *walker = (struct walker *)walk;
+        assert_true(walk->over);
+        if (!walker->silent) assert_int_equal(walker->unseen, 0);
+    }
+    assert_null(keyspace_walk_of(database->keyspace));
+    assert_int_equal(keyspace_count(database->keyspace), 0);
+    forget(database);
+}
+
+/* The keyspace is put aside, walked to the end and freed, while a new one takes its place. */
+static void put_aside(struct world *world) {
+    struct database *database = &world->databases[random_below(world->random, DATABASES)];
+    struct keyspace_walk *walk = keyspace_walk_of(database->keyspace);
+    struct keyspace *old = keyspace_new(free_entry);
+    keyspace_swap(database->keyspace, old);
+    forget(database);
+    if (walk) assert_ptr_equal(walk->keyspace, old);
+    while (walk && ((struct walker *)walk)->runs) walk_steps((struct walker *)walk);
+    keyspace_free(old);
+}
+
+/* --- The world --- */
+
+static void world_begins(struct world *world, struct random *random, size_t pauses) {
+    *world = (struct world){.random = random, .pauses = pauses};
+    for (int i = 0; i < DATABASES; i++) {
+        world->databases[i].keyspace = keyspace_new(free_entry);
+        world->databases[i].now = mem_alloc_zeroed(KEYS * sizeof(struct value));
+        world->walkers[i].world = world;
+        world->walkers[i].then = mem_alloc_zeroed(KEYS * sizeof(struct value));
+    }
+}
+
+static void world_ends(struct world *world) {
+    for (int i = 0; i < DATABASES; i++) {
+        keyspace_free(world->databases[i].keyspace);
+        mem_free(world->databases[i].now);
+    }
+    for (int i = 0; i < DATABASES; i++) { /* freeing has shown them the rest */
+        if (world->walkers[i].runs) walk_steps(&world->walkers[i]);
+        assert_false(world->walkers[i].runs);
+        mem_free(world->walkers[i].then);
+    }
+}
+
+static void assert_world(const struct world *world) {
+    for (int d = 0; d < DATABASES; d++) {
+        size_t count = 0;
+        assert_true(keyspace_check(world->databases[d].keyspace));
+        for (size_t i = 0; i < KEYS; i++) {
+            find(&world->databases[d], i);
+            count += world->databases[d].now[i].number != 0;
+        }
+        assert_int_equal(keyspace_count(world->databases[d].keyspace), count);
+    }
+}
+
+/* One turn: a few changes, then some of the walks go on. `rare`: one turn in so many does what
+ * concerns a whole keyspace. */
+static void turn(struct world *world, bool grows, size_t rare) {
+    struct random *random = world->random;
+    for (uint64_t n = random_below(random, 40); n > 0; n--) change_one(world, grows);
+    if (rare && random_below(random, rare) == 0) {
+        switch (random_below(random, 4)) {
+        case 0: clear(world); break;
+        case 1: put_aside(world); break;
+        case 2: swap(world); break;
+        default: walk_is_given_up(&world->walkers[random_below(random, DATABASES)]);
+        }
+    }
+    for (int i = 0; i < DATABASES; i++) {
+        if (random_below(random, 3)) walk_steps(&world->walkers[i]);
+    }
+}
+
+static bool walk_may_begin(const struct world *world, int i) {
+    return !world->walkers[i].runs && !keyspace_walk_of(world->databases[i].keyspace);
+}
+
+/* Walks begin when others are under way, and again as soon as they are over. */
+static void run(struct random *random, size_t pauses, size_t rare) {
+    size_t used = mem_used();
+    struct world world;
+    world_begins(&world, random, pauses);
+    size_t walks = 0, turns = 0;
+    while (walks < WALKS) {
+        turn(&world, turns++ / 100 % 2 == 0, rare);
+        if (turns % 100 == 0) assert_world(&world);
+        for (int i = 0; i < DATABASES; i++) {
+            if (!walk_may_begin(&world, i) || random_below(random, 8)) continue;
+            walk_begins(&world, i);
+            walks++;
+        }
+    }
+    assert_true(world.early > 0);
+    world_ends(&world);
+    assert_int_equal(mem_used(), used);
+}
+
+static void every_entry_is_seen_once_as_it_was(void **state) {
+    run(*state, 0, 0);
+}
+
+static void walks_may_pause_within_a_bucket(void **state) {
+    run(*state, 3, 0);
+    run(*state, 1, 0);
+}
+
+static void walks_survive_what_is_done_to_whole_keyspaces(void **state) {
+    run(*state, 0, 5);
+    run(*state, 2, 3);
+}
+
+/* --- Cases --- */
+
+static void fill(struct world *world, int database, size_t keys) {
+    for (size_t i = 0; i < keys; i++) {
+        struct keyref ref = find(&world->databases[database], i);
+        if (!ref.entry) add(world, &world->databases[database], i, &ref);
+    }
+}
+
+static void an_empty_keyspace_is_walked_in_one_step(void **state) {
+    struct world world;
+    world_begins(&world, *state, 0);
+    walk_begins(&world, 0);
+    walk_steps(&world.walkers[0]);
+    assert_false(world.walkers[0].runs);
+    walk_begins(&world, 0);
+    fill(&world, 0, 100); /* come too late */
+    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    walk_begins(&world, 0);
+    assert_int_equal(world.walkers[0].unseen, 100);
+    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    assert_world(&world);
+    world_ends(&world);
+}
+
+static void entries_that_come_late_do_not_lengthen_a_walk_unseen(void **state) {
+    struct world world;
+    world_begins(&world, *state, 0);
+    fill(&world, 0, 50);
+    walk_begins(&world, 0);
+    walk_steps(&world.walkers[0]);
+    fill(&world, 0, KEYS); /* splits every bucket, several times */
+    assert_int_equal(world.walkers[0].early, 0);
+    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    assert_int_equal(world.walkers[0].early, 0);
+    world_ends(&world);
+}
+
+static void deleting_all_keys_shows_them_to_the_walk(void **state) {
+    struct world world;
+    world_begins(&world, *state, 0);
+    fill(&world, 0, KEYS);
+    walk_begins(&world, 0);
+    for (size_t i = 0; i < KEYS; i++) {
+        struct keyref ref = find(&world.databases[0], i);
+        delete (&world.databases[0], i, &ref);
+    }
+    assert_int_equal(world.walkers[0].unseen, 0);
+    assert_int_equal(world.walkers[0].early, KEYS);
+    walk_steps(&world.walkers[0]);
+    assert_false(world.walkers[0].runs);
+    world_ends(&world);
+}
+
+static void a_walk_follows_its_entries_through_swaps(void **state) {
+    struct world world;
+    world_begins(&world, *state, 0);
+    fill(&world, 0, KEYS);
+    walk_begins(&world, 0);
+    walk_steps(&world.walkers[0]);
+    struct keyspace *a = world.databases[0].keyspace, *b = world.databases[1].keyspace;
+    keyspace_swap(a, b);
+    assert_null(keyspace_walk_of(a));
+    assert_ptr_equal(keyspace_walk_of(b), &world.walkers[0].walk);
+    keyspace_swap(b, world.databases[2].keyspace);
+    keyspace_swap(a, world.databases[2].keyspace);
+    assert_ptr_equal(keyspace_walk_of(a), &world.walkers[0].walk);
+    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    assert_int_equal(world.walkers[0].early, 0);
+    assert_world(&world);
+    world_ends(&world);
+}
+
+static void clearing_shows_the_rest_to_the_walk(void **state) {
+    struct world world;
+    world_begins(&world, *state, 1); /* it would like to pause at every entry */
+    fill(&world, 0, KEYS);
+    walk_begins(&world, 0);
+    walk_steps(&world.walkers[0]);
+    assert_int_equal(world.walkers[0].unseen, KEYS - 1);
+    keyspace_clear(world.databases[0].keyspace);
+    forget(&world.databases[0]);
+    assert_int_equal(world.walkers[0].unseen, 0);
+    fill(&world, 0, 10);
+    walk_steps(&world.walkers[0]); /* sees none of these */
+    assert_false(world.walkers[0].runs);
+    walk_begins(&world, 0);
+    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    world_ends(&world);
+}
+
+int main(void) {
+    struct random random = random_of_this_run();
+    hash_init_seed(random_next(&random));
+#define WALK_TEST(test) cmocka_unit_test_prestate(test, &random)
+    const struct CMUnitTest tests[] = {
+        WALK_TEST(every_entry_is_seen_once_as_it_was),
+        WALK_TEST(walks_may_pause_within_a_bucket),
+        WALK_TEST(walks_survive_what_is_done_to_whole_keyspaces),
+        WALK_TEST(an_empty_keyspace_is_walked_in_one_step),
+        WALK_TEST(entries_that_come_late_do_not_lengthen_a_walk_unseen),
+        WALK_TEST(deleting_all_keys_shows_them_to_the_walk),
+        WALK_TEST(a_walk_follows_its_entries_through_swaps),
+        WALK_TEST(clearing_shows_the_rest_to_the_walk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

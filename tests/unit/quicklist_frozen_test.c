@@ -1,0 +1,337 @@
+/* Frozen lists: long random runs of edits, and what a second thread reads meanwhile. */
+#include "ds/quicklist_frozen.h"
+
+#include "ds/quicklist_internal.h"
+#include "unit/quicklist_edits.h"
+#include "unit/seed.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { LISTS = 3 };
+
+static struct quicklist_edit random_edit(struct random *random) {
+    uint64_t bits = random_next(random);
+    return edit_of_bytes((const uint8_t *)&bits);
+}
+
+/* One that neither freezes nor thaws. */
+static struct quicklist_edit plain_edit(struct random *random) {
+    struct quicklist_edit edit = random_edit(random);
+    edit.kind %= EDIT_FREEZE;
+    return edit;
+}
+
+static struct quicklist_edit push_edit(uint8_t text) {
+    return (struct quicklist_edit){.kind = 3, .text = text};
+}
+
+static void push_many(struct list_pair *pair, struct random *random, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct quicklist_edit edit = push_edit((uint8_t)random_next(random));
+        pair_edit(pair, &edit);
+    }
+}
+
+/* --- At random --- */
+
+/* Edits of several lists, each frozen and thawed again as chance has it: one edit in `rare`. */
+static void random_run(struct random *random, struct quicklist_limits limits, size_t steps,
+                       size_t rare) {
+    size_t used = mem_used(), freezes = 0, frozen_edits = 0;
+    struct list_pair pairs[LISTS];
+    for (int i = 0; i < LISTS; i++) pair_begin(&pairs[i], limits);
+    for (size_t step = 0; step < steps; step++) {
+        struct list_pair *pair = &pairs[random_below(random, LISTS)];
+        struct quicklist_edit edit = plain_edit(random);
+        if (random_below(random, rare) == 0) edit.kind = pair->frozen ? EDIT_THAW : EDIT_FREEZE;
+        bool was_frozen = pair->frozen;
+        pair_edit(pair, &edit);
+        frozen_edits += was_frozen;
+        freezes += pair->frozen && !was_frozen;
+        pair_check(pair);
+    }
+    assert_true(freezes > 0 && frozen_edits > freezes);
+    for (int i = 0; i < LISTS; i++) pair_end(&pairs[i], i % 2);
+    assert_int_equal(mem_used(), used);
+}
+
+/* Limits change by edits, too. */
+static void a_frozen_list_keeps_its_moment_through_any_edits(void **state) {
+    static const int16_t fills[] = {1, 2, 4, 128, -1, -2};
+    for (size_t i = 0; i < sizeof(fills) / sizeof(*fills); i++) {
+        for (uint16_t depth = 0; depth <= 3; depth++) {
+            struct quicklist_limits limits = {.fill = fills[i], .compress_depth = depth};
+            random_run(*state, limits, 2500, 5 + i * 5);
+        }
+    }
+}
+
+static void plain_nodes_keep_their_moment(void **state) {
+    for (uint16_t depth = 0; depth <= 2; depth++) {
+        struct quicklist_limits limits = {
+            .fill = 4, .compress_depth = depth, .plain_threshold = depth == 1 ? 6 : 70};
+        random_run(*state, limits, 6000, 15);
+    }
+}
+
+/* Whole lists of many nodes, leaves of the tree splitting and merging; every edit beyond the first
+ * leaves something. */
+static void long_lists_keep_their_moment(void **state) {
+    struct random *random = *state;
+    size_t used = mem_used();
+    for (uint16_t depth = 0; depth <= 1; depth++) {
+        struct list_pair pair;
+        pair_begin(&pair, (struct quicklist_limits){.fill = 1, .compress_depth = depth});
+        for (int round = 0; round < 5; round++) {
+            push_many(&pair, random, 800);
+            pair_freeze(&pair);
+            assert_non_null(pair.frozen);
+            for (int i = 0; i < 100; i++) {
+                struct quicklist_edit edit = plain_edit(random);
+                if (edit.kind == 22) edit.size |= 1; /* not all elements at once */
+                if (edit.kind == 21 || edit.kind >= 25) edit.kind = 12; /* nor are limits changed */
+                pair_edit(&pair, &edit);
+                if (i % 10 == 0) pair_check(&pair);
+            }
+            pair_check(&pair);
+            assert_true(pair.left > 0);
+            pair_thaw(&pair);
+            pair_check(&pair);
+        }
+        pair_end(&pair, true);
+    }
+    assert_int_equal(mem_used(), used);
+}
+
+/* --- Cases --- */
+
+static void pair_begins_with(struct list_pair *pair, struct quicklist_limits limits, size_t n) {
+    pair_begin(pair, limits);
+    for (size_t i = 0; i < n; i++) {
+        struct quicklist_edit edit = push_edit((uint8_t)(16 + i % 16));
+        pair_edit(pair, &edit);
+    }
+}
+
+struct buffers {
+    const uint8_t *data[64];
+    size_t n;
+};
+
+static void note_buffer(const struct quicklist_node_info *info, void *arg) {
+    struct buffers *buffers = arg;
+    buffers->data[buffers->n++] = info->data;
+}
+
+static void freezing_copies_nothing_but_the_nodes_at_the_ends(void **state) {
+    (void)state;
+    for (size_t nodes = 1; nodes <= 6; nodes++) {
+        struct list_pair pair;
+        pair_begins_with(&pair, (struct quicklist_limits){.fill = 1, .compress_depth = 2}, nodes);
+        pair_freeze(&pair);
+        struct buffers list = {.n = 0}, frozen = {.n = 0};
+        quicklist_visit_nodes(pair.list, note_buffer, &list);
+        quicklist_frozen_visit(pair.frozen, note_buffer, &frozen);
+        assert_int_equal(list.n, nodes);
+        assert_int_equal(frozen.n, nodes);
+        for (size_t i = 0; i < nodes; i++) {
+            bool is_end = i == 0 || i == nodes - 1;
+            assert_int_equal(list.data[i] == frozen.data[i], !is_end);
+        }
+        pair_thaw(&pair);
+        assert_int_equal(pair.left, 0);
+        pair_check(&pair);
+        pair_end(&pair, true);
+    }
+}
+
+/* Everything between the ends. */
+static size_t shared_size(const struct quicklist *list) {
+    struct picture picture = {.of_buffers = true};
+    picture_of_list(&picture, list);
+    size_t sum = 0;
+    for (size_t at = 0, i = 0; at < picture.used; i++) {
+        size_t facts[6];
+        memcpy(facts, picture.bytes + at, sizeof(facts));
+        at += sizeof(facts) + (facts[2] ? facts[2] : facts[3]);
+        if (i > 0 && at < picture.used) sum += facts[5];
+    }
+    mem_free(picture.bytes);
+    return sum;
+}
+
+static void a_list_that_is_emptied_leaves_every_node(void **state) {
+    (void)state;
+    for (uint16_t depth = 0; depth <= 2; depth++) {
+        struct list_pair pair;
+        pair_begins_with(&pair, (struct quicklist_limits){.fill = 2, .compress_depth = depth}, 40);
+        size_t shared = shared_size(pair.list);
+        assert_true(shared > 0);
+        pair_freeze(&pair);
+        struct quicklist_edit all = {.kind = 22};
+        pair_edit(&pair, &all);
+        assert_int_equal(quicklist_count(pair.list), 0);
+        assert_int_equal(pair.left, shared);
+        pair_check(&pair);
+        struct quicklist_edit edit = push_edit(20); /* and is filled again */
+        for (int i = 0; i < 50; i++) pair_edit(&pair, &edit);
+        pair_check(&pair);
+        pair_thaw(&pair);
+        pair_check(&pair);
+        pair_end(&pair, true);
+    }
+}
+
+static void a_list_that_is_freed_leaves_every_node(void **state) {
+    (void)state;
+    for (size_t nodes = 1; nodes < 12; nodes++) {
+        size_t used = mem_used();
+        struct list_pair pair;
+        pair_begins_with(&pair, (struct quicklist_limits){.fill = 1, .compress_depth = 1}, nodes);
+        size_t shared = nodes > 2 ? shared_size(pair.list) : 0;
+        pair_freeze(&pair);
+        struct quicklist_edit copied = {.kind =
+                                            27}; /* the list goes, a copy of it takes its place */
+        pair_edit(&pair, &copied);
+        assert_int_equal(pair.left, shared);
+        pair_check(&pair);
+        pair_end(&pair, false);
+        assert_int_equal(mem_used(), used);
+    }
+}
+
+/* Limits change; then nodes are packed and unpacked as they come and go beside them, or all at once. */
+static void packing_and_unpacking_leave_the_frozen_bytes_alone(void **state) {
+    (void)state;
+    static const uint8_t kinds[] = {0, 3, 15, 17, 22, 12};
+    for (uint16_t depths = 0; depths < 16; depths++) {
+        struct list_pair pair;
+        struct quicklist_limits limits = {.fill = 1, .compress_depth = depths / 4};
+        pair_begins_with(&pair, limits, 20);
+        pair_freeze(&pair);
+        struct quicklist_edit edit = {.kind = 25, .size = depths % 4};
+        pair_edit(&pair, &edit);
+        for (uint16_t i = 0; i < 24; i++) {
+            edit = (struct quicklist_edit){.kind = kinds[i % 6], .text = 17, .at = i, .size = 1};
+            pair_edit(&pair, &edit);
+            pair_check(&pair);
+        }
+        for (uint16_t depth = 0; depth < 8; depth++) {
+            edit = (struct quicklist_edit){.kind = 26, .size = (uint16_t)(depth * 3)};
+            pair_edit(&pair, &edit);
+            pair_check(&pair);
+        }
+        assert_true(pair.left > 0);
+        pair_thaw(&pair);
+        pair_check(&pair);
+        pair_end(&pair, true);
+    }
+}
+
+static void a_frozen_list_is_copied_and_rebuilt_as_any_other(void **state) {
+    (void)state;
+    struct list_pair pair;
+    pair_begins_with(&pair, (struct quicklist_limits){.fill = 3, .compress_depth = 1}, 60);
+    pair_freeze(&pair);
+    struct quicklist *copy = quicklist_copy(pair.list), *rebuilt = edit_rebuilt(pair.list);
+    struct picture picture = {.of_buffers = false};
+    struct quicklist *const others[] = {copy, rebuilt};
+    for (int i = 0; i < 2; i++) {
+        picture_of_list(&picture, others[i]);
+        assert_true(picture_equal(&picture, &pair.then));
+        assert_true(quicklist_check(others[i]));
+        struct quicklist_frozen *frozen = quicklist_freeze(others[i]); /* beside the other one */
+        quicklist_drop(others[i], LIST_HEAD, 30);
+        picture_of_frozen(&picture, frozen);
+        assert_true(picture_equal(&picture, &pair.then));
+        assert_true(quicklist_thaw(frozen) > 0);
+        quicklist_frozen_free(frozen);
+        quicklist_free(others[i]);
+    }
+    mem_free(picture.bytes);
+    pair_check(&pair);
+    pair_end(&pair, true);
+}
+
+/* --- In two threads --- */
+
+struct reader {
+    struct quicklist_frozen *frozen;
+    uint64_t expected;
+    bool stop; /* atomic */
+    unsigned readings;
+    bool agreed;
+};
+
+/* What the thread that writes a snapshot does with a node: packs it, or takes it as it is. */
+static void digest_node(const struct quicklist_node_info *info, void *arg) {
+    uint64_t *digest = arg;
+    uint8_t packed[EDIT_TEXT_MAX * 2];
+    const uint8_t *bytes = info->data;
+    size_t size = info->compressed_size ? info->compressed_size : info->body_size;
+    if (!info->compressed_size && size >= LZF_TEXT_MIN) {
+        size_t gained = lzf_pack(slice_make(bytes, size), packed, sizeof(packed));
+        if (gained) bytes = packed, size = gained;
+    }
+    *digest = (*digest ^ info->count ^ info->size) * 0x9E3779B97F4A7C15u;
+    for (size_t i = 0; i < size; i++) *digest = (*digest ^ bytes[i]) * 0x100000001B3u;
+}
+
+static void *read_on(void *arg) {
+    struct reader *reader = arg;
+    do {
+        uint64_t digest = 0;
+        quicklist_frozen_visit(reader->frozen, digest_node, &digest);
+        reader->agreed &= digest == reader->expected;
+        reader->readings++;
+    } while (!__atomic_load_n(&reader->stop, __ATOMIC_ACQUIRE));
+    return NULL;
+}
+
+/* Edits while another thread reads: to be run under ThreadSanitizer, too. */
+static void another_thread_may_read_while_this_one_edits(void **state) {
+    struct random *random = *state;
+    struct list_pair pair;
+    pair_begin(&pair, (struct quicklist_limits){.fill = 4, .compress_depth = 1});
+    for (int round = 0; round < 30; round++) {
+        push_many(&pair, random, 100);
+        pair_freeze(&pair);
+        struct reader reader = {.frozen = pair.frozen, .agreed = true};
+        quicklist_visit_nodes(pair.list, digest_node, &reader.expected);
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, read_on, &reader), 0);
+        for (int i = 0; i < 200; i++) {
+            struct quicklist_edit edit = plain_edit(random);
+            pair_edit(&pair, &edit);
+        }
+        pair_check(&pair);
+        __atomic_store_n(&reader.stop, true, __ATOMIC_RELEASE);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_true(reader.agreed && reader.readings > 0);
+        pair_thaw(&pair);
+        pair_check(&pair);
+    }
+    pair_end(&pair, true);
+}
+
+int main(void) {
+    struct random random = random_of_this_run();
+#define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
+    const struct CMUnitTest tests[] = {
+        RANDOM_TEST(a_frozen_list_keeps_its_moment_through_any_edits),
+        RANDOM_TEST(plain_nodes_keep_their_moment),
+        RANDOM_TEST(long_lists_keep_their_moment),
+        cmocka_unit_test(freezing_copies_nothing_but_the_nodes_at_the_ends),
+        cmocka_unit_test(a_list_that_is_emptied_leaves_every_node),
+        cmocka_unit_test(a_list_that_is_freed_leaves_every_node),
+        cmocka_unit_test(packing_and_unpacking_leave_the_frozen_bytes_alone),
+        cmocka_unit_test(a_frozen_list_is_copied_and_rebuilt_as_any_other),
+        RANDOM_TEST(another_thread_may_read_while_this_one_edits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
