@@ -122,7 +122,7 @@ size_t quicklist_thaw(struct quicklist_frozen *frozen) {
     if (list && list->nodes > 2) {
         struct quicklist_place place;
         quicklist_place_at(list, 0, &place);
-        for (size_t n = list->nodes - 2; n > 0; n--) {
+        for (size_t n = list->nodes - 2; n > 0 && i + 1 < frozen->nodes; n--) {
             quicklist_place_step(list, &place, LIST_FORWARD);
             struct quicklist_node *node = &place.tree.leaf[place.tree.slot];
             if (!(node->flags & QUICKLIST_NODE_FROZEN)) continue;

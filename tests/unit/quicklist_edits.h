@@ -4,8 +4,8 @@
  *
  *   - the frozen list gives the bytes of the moment of the freeze;
  *   - list and twin have the same nodes, byte for byte, in buffers of the same size;
- *   - what the list takes beyond its own figure is what it has left to the frozen one, and the thaw
- *     returns and frees just that. */
+ *   - what the list takes beyond its own figure is what it has left to the frozen one: so many bytes
+ *     are told by the thaw, and freed with it. */
 #ifndef PACKLIST_TESTS_UNIT_QUICKLIST_EDITS_H
 #define PACKLIST_TESTS_UNIT_QUICKLIST_EDITS_H
 
@@ -274,16 +274,16 @@ static inline void pair_freeze(struct list_pair *pair) {
     size_t used = mem_used();
     pair->frozen = quicklist_freeze(pair->list);
     pair->own = mem_used() - used;
-    edits_require(quicklist_allocated(pair->list) == allocated);
+    edits_require(quicklist_allocated(pair->list) == allocated && quicklist_is_frozen(pair->list));
 }
 
 static inline void pair_thaw(struct list_pair *pair) {
     if (!pair->frozen) return;
     size_t used = mem_used(), allocated = quicklist_allocated(pair->list);
     size_t left = quicklist_thaw(pair->frozen);
+    edits_require(left == pair->left && mem_used() == used && !quicklist_is_frozen(pair->list));
     quicklist_frozen_free(pair->frozen);
     pair->frozen = NULL;
-    edits_require(left == pair->left);
     edits_require(used - mem_used() == pair->own + left);
     edits_require(quicklist_allocated(pair->list) == allocated);
     pair->left = 0;
@@ -348,7 +348,7 @@ static inline void pair_end(struct list_pair *pair, bool thaw_first) {
         picture_of_frozen(&pair->now, pair->frozen);
         edits_require(picture_equal(&pair->now, &pair->then));
         edits_require(quicklist_frozen_check(pair->frozen));
-        quicklist_thaw(pair->frozen);
+        edits_require(quicklist_thaw(pair->frozen) >= pair->left);
         quicklist_frozen_free(pair->frozen);
     }
     edits_require(used - mem_used() == allocated + (pair->frozen ? pair->own + pair->left : 0));

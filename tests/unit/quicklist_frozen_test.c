@@ -293,8 +293,22 @@ static void *read_on(void *arg) {
     return NULL;
 }
 
-/* Edits while another thread reads: to be run under ThreadSanitizer, too. */
-static void another_thread_may_read_while_this_one_edits(void **state) {
+static void *free_frozen(void *arg) {
+    quicklist_frozen_free(arg);
+    return NULL;
+}
+
+/* Without looking at memory, which the other thread may change just then. */
+static void edit_on(struct list_pair *pair, struct random *random) {
+    for (int i = 0; i < 50; i++) {
+        struct quicklist_edit edit = plain_edit(random);
+        edit_quicklist(&pair->list, &edit);
+        edit_quicklist(&pair->twin, &edit);
+    }
+}
+
+/* Edits while another thread reads, and while it frees: to be run under ThreadSanitizer, too. */
+static void another_thread_may_read_and_free_while_this_one_edits(void **state) {
     struct random *random = *state;
     struct list_pair pair;
     pair_begin(&pair, (struct quicklist_limits){.fill = 4, .compress_depth = 1});
@@ -313,7 +327,12 @@ static void another_thread_may_read_while_this_one_edits(void **state) {
         __atomic_store_n(&reader.stop, true, __ATOMIC_RELEASE);
         assert_int_equal(pthread_join(thread, NULL), 0);
         assert_true(reader.agreed && reader.readings > 0);
-        pair_thaw(&pair);
+        assert_int_equal(quicklist_thaw(pair.frozen), pair.left);
+        assert_int_equal(pthread_create(&thread, NULL, free_frozen, pair.frozen), 0);
+        edit_on(&pair, random);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        pair.frozen = NULL;
+        pair.left = 0;
         pair_check(&pair);
     }
     pair_end(&pair, true);
@@ -331,7 +350,7 @@ int main(void) {
         cmocka_unit_test(a_list_that_is_freed_leaves_every_node),
         cmocka_unit_test(packing_and_unpacking_leave_the_frozen_bytes_alone),
         cmocka_unit_test(a_frozen_list_is_copied_and_rebuilt_as_any_other),
-        RANDOM_TEST(another_thread_may_read_while_this_one_edits),
+        RANDOM_TEST(another_thread_may_read_and_free_while_this_one_edits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
