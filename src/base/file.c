@@ -6,16 +6,39 @@
 
 enum { READ_SIZE = 64 * 1024 };
 
+ssize_t file_read_some(int fd, void *bytes, size_t room) {
+    ssize_t count;
+    do count = read(fd, bytes, room);
+    while (count < 0 && errno == EINTR);
+    return count;
+}
+
+bool file_write(int fd, const void *bytes, size_t len, size_t *written) {
+    const char *at = bytes;
+    for (*written = 0; *written < len;) {
+        ssize_t count = write(fd, at + *written, len - *written);
+        if (count > 0) {
+            *written += (size_t)count;
+        } else if (count == 0) {
+            errno = ENOSPC;
+            return false;
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
 sds file_read_all(int fd) {
     sds text = sds_new(SLICE(""));
     for (;;) {
         text = sds_reserve(text, READ_SIZE);
-        ssize_t n = read(fd, text + sds_len(text), READ_SIZE);
+        ssize_t n = file_read_some(fd, text + sds_len(text), READ_SIZE);
         if (n > 0) {
             sds_set_len(text, sds_len(text) + (size_t)n);
         } else if (n == 0) {
             return text;
-        } else if (errno != EINTR) {
+        } else {
             int saved_errno = errno;
             sds_free(text);
             errno = saved_errno;

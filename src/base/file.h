@@ -1,8 +1,17 @@
-/* file: whole small files as texts. */
+/* file: reading and writing that goes on after a signal, and whole small files as texts. */
 #ifndef PACKLIST_BASE_FILE_H
 #define PACKLIST_BASE_FILE_H
 
 #include "base/sds.h"
+
+#include <sys/types.h>
+
+/* read(2), begun again when a signal interrupts it. */
+ssize_t file_read_some(int fd, void *bytes, size_t room);
+
+/* Writes all bytes; *written gets how many were. False with errno set when that are not all: a
+ * write that takes none counts as ENOSPC. O(len). */
+bool file_write(int fd, const void *bytes, size_t len, size_t *written);
 
 /* Everything that can still be read from `fd`, the caller's; NULL with errno set. O(bytes). */
 sds file_read_all(int fd);

@@ -1,5 +1,6 @@
 #include "check/data_file.h"
 
+#include "base/file.h"
 #include "base/number.h"
 #include "persist/aof_reader.h"
 #include "persist/rdb_file.h"
@@ -19,9 +20,7 @@ struct input {
 /* A struct rdb_source's read. */
 static ssize_t read_input(void *arg, void *bytes, size_t room) {
     struct input *input = arg;
-    ssize_t count;
-    do count = read(input->fd, bytes, room);
-    while (count < 0 && errno == EINTR);
+    ssize_t count = file_read_some(input->fd, bytes, room);
     if (count > 0) progress_add(input->progress, (uint64_t)count);
     return count;
 }

@@ -198,13 +198,8 @@ sds config_rewrite_text(const struct config *config, struct slice old) {
 /* --- Files --- */
 
 static bool write_all(int fd, struct slice text) {
-    while (text.len > 0) {
-        ssize_t n = write(fd, text.ptr, text.len);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return false;
-        text = slice_make(text.ptr + n, text.len - (size_t)n);
-    }
-    return fsync(fd) == 0;
+    size_t written;
+    return file_write(fd, text.ptr, text.len, &written) && fsync(fd) == 0;
 }
 
 /* Writes a new file beside the old one and puts it in its place. */

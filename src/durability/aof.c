@@ -6,6 +6,7 @@
  * the pool has a descriptor of its own, so that the file can be closed meanwhile. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
@@ -156,20 +157,6 @@ static void note_write_error(int error, int64_t now_us) {
     note_errors();
 }
 
-/* Writes all bytes; returns 0, or an errno. *written gets how many were. */
-static int write_bytes(int fd, const char *bytes, size_t len, size_t *written) {
-    for (*written = 0; *written < len;) {
-        ssize_t count = write(fd, bytes + *written, len - *written);
-        if (count > 0)
-            *written += (size_t)count;
-        else if (count == 0)
-            return ENOSPC;
-        else if (errno != EINTR)
-            return errno;
-    }
-    return 0;
-}
-
 /* Who else is at the disk: that may be why it takes long. */
 static enum latency_kind kind_of_write(void) {
     if (aof()->pending_fsyncs) return LATENCY_AOF_WRITE_SYNC;
@@ -179,7 +166,8 @@ static enum latency_kind kind_of_write(void) {
 static void write_buffer(int64_t now_us) {
     size_t written;
     uint64_t begin = slow_begin();
-    int error = write_bytes(aof()->fd, aof()->buffer.data, aof()->buffer.len, &written);
+    const struct reply *buffer = &aof()->buffer;
+    int error = file_write(aof()->fd, buffer->data, buffer->len, &written) ? 0 : errno;
     slow_end(kind_of_write(), begin);
     slow_end(LATENCY_AOF_WRITE, begin);
     if (error) {

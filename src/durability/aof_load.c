@@ -6,6 +6,7 @@
  * run. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
@@ -117,9 +118,7 @@ static bool run_queue(struct loader *loader) {
 /* A struct rdb_source's read. */
 static ssize_t read_source(void *arg, void *bytes, size_t room) {
     struct loader *loader = arg;
-    ssize_t count;
-    do count = read(loader->fd, bytes, room);
-    while (count < 0 && errno == EINTR);
+    ssize_t count = file_read_some(loader->fd, bytes, room);
     if (count < 0)
         log_warning("Unrecoverable error reading the append only file %s: %s", loader->name,
                     strerror(errno));

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* sync_file_range */
 #include "durability/disk_file.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/sds.h"
 
@@ -37,15 +38,10 @@ static void send_on(struct disk_file *file) {
 
 bool disk_file_write(void *arg, const void *bytes, size_t len) {
     struct disk_file *file = arg;
-    const char *at = bytes;
-    while (len > 0) {
-        ssize_t n = write(file->fd, at, len);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return false;
-        at += n;
-        len -= (size_t)n;
-        file->written += (uint64_t)n;
-    }
+    size_t written;
+    bool done = file_write(file->fd, bytes, len, &written);
+    file->written += written;
+    if (!done) return false;
     if (file->incremental && file->written - file->sent >= SEND_EVERY) send_on(file);
     return true;
 }

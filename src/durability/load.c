@@ -1,6 +1,7 @@
 #include "durability/load.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "durability/key_delay.h"
 #include "server/blocking.h"
@@ -228,10 +229,7 @@ static ssize_t read_source(void *arg, void *bytes, size_t room) {
         errno = ECANCELED;
         return -1;
     }
-    ssize_t n;
-    do n = read(source->fd, bytes, room);
-    while (n < 0 && errno == EINTR);
-    return n;
+    return file_read_some(source->fd, bytes, room);
 }
 
 enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint64_t *end) {

@@ -4,11 +4,6 @@ source $library/aof.tcl
 
 server_start
 
-# The body with a server that has an append-only file.
-proc with_aof {directives body} {
-    uplevel 1 [list with_server [dict merge {appendonly yes} $directives] $body]
-}
-
 proc file_size {} {
     return [file size [lindex [aof_files $::current_server *.incr.aof] end]]
 }

@@ -4,10 +4,6 @@ source $library/aof.tcl
 
 server_start
 
-proc with_aof {directives body} {
-    uplevel 1 [list with_server [dict merge {appendonly yes} $directives] $body]
-}
-
 # Values of every encoding, in two databases, with expiries.
 proc fill {} {
     r SET number 12345

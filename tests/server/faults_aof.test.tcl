@@ -5,7 +5,7 @@ source $library/faults.tcl
 
 server_start
 
-proc with_aof {directives body} {
+proc with_faulty_aof {directives body} {
     uplevel 1 [list with_faulty_server [dict merge {appendonly yes} $directives] $body]
 }
 
@@ -31,7 +31,7 @@ foreach {what rules text} {
         {{write ENOSPC,after=ROOM *.incr.aof} {truncate EIO *.incr.aof}} "No space left on device"
 } {
     check_in 2 "write: $what: changes are refused until it is over, and none is lost" {
-        with_aof {} {
+        with_faulty_aof {} {
             r SET a 1
             wait_written
             faults {*}[string map [list ROOM [expr {[string length [aof_bytes]] + 13}]] $rules]
@@ -52,7 +52,7 @@ foreach {what rules text} {
 }
 
 check_in 2 "write: nobody hears of a change that is not written, with appendfsync always" {
-    with_aof {appendfsync always} {
+    with_faulty_aof {appendfsync always} {
         r SET a 1
         set clients {}
         foreach key {b c} {
@@ -72,7 +72,7 @@ check_in 2 "write: nobody hears of a change that is not written, with appendfsyn
 
 foreach policy {everysec always} {
     check_in 2 "fsync that fails: changes are refused until all is rewritten (appendfsync $policy)" {
-        with_aof [list appendfsync $policy] {
+        with_faulty_aof [list appendfsync $policy] {
             r SET a 1
             set client [client_open]
             # The rewrite waits for so long that the state before it can be seen.
@@ -98,7 +98,7 @@ foreach policy {everysec always} {
 }
 
 check_in 2 "fsync that is slow does not hold anybody up for two seconds, and is counted after them" {
-    with_aof {} {
+    with_faulty_aof {} {
         r SET a 1
         faults {sync sleep=4500 *.incr.aof}
         after 1100
@@ -118,7 +118,7 @@ check_in 2 "fsync that is slow does not hold anybody up for two seconds, and is 
 } {2 3}
 
 check_in 2 "what waits for a slow disk is shown, and no key is evicted for it" {
-    with_aof {maxmemory-policy allkeys-random} {
+    with_faulty_aof {maxmemory-policy allkeys-random} {
         for {set i 0} {$i < 100} {incr i} {
             r SET k$i [string repeat x 1000]
         }
@@ -147,7 +147,7 @@ check_in 2 "what waits for a slow disk is shown, and no key is evicted for it" {
 } {0 1}
 
 check_in 2 "replies wait for fsync with appendfsync always, and one serves all who wait" {
-    with_aof {appendfsync always} {
+    with_faulty_aof {appendfsync always} {
         set clients {}
         for {set i 0} {$i < 10} {incr i} {
             lappend clients [client_open]
@@ -168,7 +168,7 @@ check_in 2 "replies wait for fsync with appendfsync always, and one serves all w
 }
 
 check_in 2 "no fsync while a child writes, with no-appendfsync-on-rewrite" {
-    with_aof {appendfsync always no-appendfsync-on-rewrite yes rdb-key-save-delay 500000} {
+    with_faulty_aof {appendfsync always no-appendfsync-on-rewrite yes rdb-key-save-delay 500000} {
         r MSET a 1 b 2 c 3
         faults {sync sleep=3000 *.incr.aof}
         r BGREWRITEAOF
@@ -192,7 +192,7 @@ foreach {what rule} {
     "fsync of the folder, for the manifest with the base" {sync EIO,nth=3 appendonlydir}
 } {
     check_in 2 "a rewrite that fails loses nothing and can be made again: $what" {
-        with_aof {} {
+        with_faulty_aof {} {
             r RPUSH l 1 2 3
             faults $rule
             catch {r BGREWRITEAOF}
@@ -215,7 +215,7 @@ foreach {what rule} {
 }
 
 check_in 2 "an increment may be cut where only empty ones follow" {
-    with_aof {} {
+    with_faulty_aof {} {
         r SET a 1
         r SET b 2
         wait_written
@@ -254,7 +254,7 @@ check_in 2 "a first rewrite that fails is tried again, and the server can be use
 } {1 2 3}
 
 check_in 2 "a rewrite whose server is killed ends with it, and the next start removes what it left" {
-    with_aof {rdb-key-save-delay 200000} {
+    with_faulty_aof {rdb-key-save-delay 200000} {
         r MSET a 1 b 2 c 3 d 4 e 5 f 6
         r BGREWRITEAOF
         wait_until {[leftovers] ne ""}
@@ -282,7 +282,7 @@ check_in 2 "without a child appendonly cannot be turned on, and says so" {
 } {{*'appendonly') - Unable to turn on AOF. Check server logs.} ok} -match glob
 
 check_in 2 "rewrites that fail again and again are put off" {
-    with_aof {rdb-save-in-slices no} {
+    with_faulty_aof {rdb-save-in-slices no} {
         faults {fork EAGAIN *}
         foreach _ {1 2 3} {
             error_of {r BGREWRITEAOF}

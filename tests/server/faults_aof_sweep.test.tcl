@@ -60,6 +60,13 @@ proc wait_settled {} {
     wait_until {![$::current_server is_running] || [llength [aof_files $::current_server *.aof.*.*]] == 2}
 }
 
+# What the rewrites of a sweep begin with.
+proc fill_and_settle {} {
+    r DEBUG POPULATE 200 key 100
+    rewrite_aof
+    wait_settled
+}
+
 proc with_sweep {directives body} {
     set ::acknowledged {}
     uplevel 1 [list with_faulty_server [dict merge {appendfsync always} $directives] $body]
@@ -167,9 +174,7 @@ check_in 2 "a kill before whatever call of a first start with an append-only fil
 proc sweep_errors {action directives} {
     with_sweep [dict merge {appendonly yes} $directives] {
         set round 0
-        r DEBUG POPULATE 200 key 100
-        rewrite_aof
-        wait_settled
+        fill_and_settle
         set calls [for_each_call $action {
             incr round
             catch {r BGREWRITEAOF}
@@ -198,9 +203,7 @@ check_soak "from whatever call of a rewrite on all fail: the next start finds al
 proc sweep_changes {action directives} {
     with_sweep [dict merge {appendonly yes} $directives] {
         set round 0
-        r DEBUG POPULATE 200 key 100
-        rewrite_aof
-        wait_settled
+        fill_and_settle
         set calls [for_each_call $action {
             incr round
             add $round:before

@@ -242,11 +242,16 @@ check_in 2 "SAVE needs no process" {
 
 # --- A slow disk
 
+# A child that has come to where the disk keeps it waiting.
+proc begin_slow_save {} {
+    r BGSAVE
+    wait_until {[fault_hits sync*] ne {}}
+}
+
 check_in 2 "while a child waits for the disk the server answers" {
     with_data {} {
         with_faults {{sync sleep=1500 temp-*}} {
-            r BGSAVE
-            wait_until {[fault_hits sync*] ne {}}
+            begin_slow_save
             assert {[elapsed_ms {r SET key value}] < 1000}
             assert_equal [info_field rdb_bgsave_in_progress] 1
             assert {[read_file [data_file dump.rdb]] eq $old}
@@ -258,8 +263,7 @@ check_in 2 "while a child waits for the disk the server answers" {
 check_in 2 "a child that is ended while it waits for the disk leaves nothing behind" {
     with_data {rdb-save-in-slices no} {
         with_faults {{sync sleep=3000 temp-*}} {
-            r BGSAVE
-            wait_until {[fault_hits sync*] ne {}}
+            begin_slow_save
             r FLUSHALL
             wait_saved
         }
@@ -271,8 +275,7 @@ check_in 2 "a child that is ended while it waits for the disk leaves nothing beh
 check_in 2 "the child of a server that was killed does not replace what the next one has saved" {
     with_data {} {
         with_faults {{sync sleep=800 temp-*}} {
-            r BGSAVE
-            wait_until {[fault_hits sync*] ne {}}
+            begin_slow_save
         }
         assert_equal [keys_after_crash] 1500
         r SET key value
@@ -306,8 +309,7 @@ check_in 2 "an abandoned temporary file is removed at the next start, and nothin
 check_in 2 "a temporary file that another server is writing stays" {
     with_data {} {
         with_faults {{sync sleep=1500 temp-*}} {
-            r BGSAVE
-            wait_until {[fault_hits sync*] ne {}}
+            begin_slow_save
             set port [free_port]
             set other [open [list | setpriv --pdeathsig KILL -- $server_binary --port $port \
                 --dir [$current_server data] --dbfilename other.rdb --save ""]]

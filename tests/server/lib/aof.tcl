@@ -1,5 +1,6 @@
 # What stands in the append-only file of a server. Sourced by a test after lib/packlist.tcl.
 #
+#   with_aof {directive value …} body   as with_server, with an append-only file
 #   aof_files server ?glob?        the paths of its files, in the order of their names
 #   aof_commands bytes             the commands in the bytes of a file; annotations as TS
 #   told {request …}               makes the requests on the default connection and returns the commands that the
@@ -9,6 +10,10 @@
 #   wait_written                   until what was answered is in the file: while fsync keeps the disk busy, with
 #                                  appendfsync everysec, it is not
 #   break_file server bytes        puts bytes in place of its last increment, while it is halted
+
+proc with_aof {directives body} {
+    uplevel 1 [list with_server [dict merge {appendonly yes} $directives] $body]
+}
 
 proc aof_files {server {pattern *.aof}} {
     return [lsort -dictionary [glob -nocomplain -directory [$server data]/appendonlydir $pattern]]
