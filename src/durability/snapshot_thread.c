@@ -8,6 +8,7 @@
 #include "persist/rdb_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -130,15 +131,19 @@ static void close_file(struct snapshot_job *job) {
     if (!disk_file_close(&job->file, whole) && whole) fail(job, errno, SNAPSHOT_WRITE);
 }
 
-/* Under the lock: when cancel has returned the file has its name, or will never have it. */
+/* Under the lock: when cancel has returned the file has its name, or will never have it. A file
+ * that had the name before is held open, as the system takes its time to give back the pages of a
+ * large one: when it is closed, and not while the loop waits for the lock. */
 static void rename_file(struct snapshot_job *job) {
     bool renamed = false;
+    int replaced = open(job->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     lock();
-    if (is_alive(job) && job->name) {
+    if (is_alive(job)) {
         renamed = rename(job->temporary, job->name) == 0;
         if (!renamed) fail(job, errno, SNAPSHOT_RENAME);
     }
     unlock();
+    if (replaced >= 0) close(replaced);
     if (renamed && !disk_file_sync_folder_of(job->name)) fail(job, errno, SNAPSHOT_RENAME);
 }
 
@@ -146,7 +151,7 @@ static void end_job(struct snapshot_job *job) {
     if (!job->is_open && is_alive(job)) open_file(job);
     bool was_open = job->is_open;
     if (job->is_open) close_file(job);
-    if (is_alive(job)) rename_file(job);
+    if (is_alive(job) && job->name) rename_file(job);
     if (was_open && !is_alive(job)) unlink(job->temporary);
 }
 
