@@ -2,8 +2,7 @@
  *
  *      byte 0      type (low 4 bits), encoding (high 4 bits)
  *      bytes 1-3   access clock, 24 bits, little-endian
- *      byte 4      flags: bit 0 has an expiry; bits 1-3 class of the key's sds; bit 4 epoch
- * (keyspace)
+ *      byte 4      flags: bit 0 has an expiry; bits 1-3 class of the key's sds; bit 4 its epoch
  *      byte 5      the encoding's own byte (types/ decides)
  *      [8 bytes]   expiry, ms since the epoch, when the flag says so
  *      key         an embedded sds: header of 1, 3, 5, 9 or 17 bytes, text, no NUL
