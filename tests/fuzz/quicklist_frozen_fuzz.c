@@ -2,7 +2,7 @@
  * bytes of limits, then edits of six bytes each. */
 #include "unit/quicklist_edits.h"
 
-enum { LISTS = 3, EDITS_MAX = 200, CHECKED = 8 };
+enum { LISTS = 2, EDITS_MAX = 50, CHECKED = 25 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) return 0;
