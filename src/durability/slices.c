@@ -97,10 +97,12 @@ static void job_moved(void) {
 static bool walk_on(void) {
     struct slices *s = slices();
     for (; s->next_walk < s->walk_count; s->next_walk++) {
-        struct keyspace_walk *walk = &s->walks[s->next_walk].walk;
+        struct slices_walk *own = &s->walks[s->next_walk];
+        struct keyspace_walk *walk = &own->walk;
         while (keyspace_walk_step(walk))
             if (walk->paused || clock_ticks() > s->deadline) return false;
-        if (walk->adopted) slices_free_keyspace(walk->keyspace);
+        if (walk->adopted)
+            slices_free_keyspace((struct slices_keyspace){walk->keyspace, own->adopted_bytes});
     }
     return true;
 }

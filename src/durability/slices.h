@@ -56,6 +56,12 @@ struct slices_figures {
 
 struct slices_walk;
 
+/* One that was flushed, and is still needed. */
+struct slices_keyspace {
+    struct keyspace *keyspace;
+    size_t bytes; /* estimated */
+};
+
 struct slices {
     enum child_purpose purpose; /* CHILD_NONE: nothing is being written */
     bool walking;               /* some walk is not over, be it without a trace */
@@ -78,9 +84,10 @@ struct slices {
     struct entry **entries;        /* gone, with lists that were frozen */
     size_t entry_count;
     size_t entry_capacity;
-    struct keyspace **keyspaces; /* the same; some keys may be such lists */
+    struct slices_keyspace *keyspaces; /* the same; some keys may be such lists */
     size_t keyspace_count;
     size_t keyspace_capacity;
+    size_t kept_bytes; /* of those entries and keyspaces, and of those that walks have adopted */
 };
 
 /* Begins to write what the data is now. False with errno when there can be no thread. Not while
@@ -99,11 +106,16 @@ void slices_stop(enum child_purpose purpose);
  * freed later. */
 void slices_flush(struct keyspace *keyspace, bool async);
 
-/* Takes over an entry of no keyspace, if its value must not be freed by another thread now. */
+/* Takes over an entry of no keyspace, if its value is a list that was frozen: another thread must
+ * not free it now, and its memory would not be free yet. O(1). */
 bool slices_keep_entry(struct entry *entry);
 
 /* Bytes of chunks that wait for the disk. */
 size_t slices_pending(void);
+
+/* Bytes that are free as soon as the disk has what the snapshot still needs of them: those chunks,
+ * and what is gone from the data. Of keyspaces it is an estimate. O(1). */
+size_t slices_leaving_bytes(void);
 
 /* The server ends, before net_free: stops, and waits for the thread. */
 void slices_end_all(void);

@@ -10,6 +10,7 @@ struct slices_walk {
     bool is_begun;             /* its database has been announced in the file */
     size_t keys;               /* when it started */
     size_t expiring_keys;
+    size_t adopted_bytes; /* of its keyspace, if it was flushed meanwhile: see kept_bytes */
 };
 
 static inline struct slices *slices_state(void) {
@@ -36,7 +37,8 @@ void slices_put_filling(void);
 /* A chunk has come back: thaws its lists, and frees what waited for that. */
 void slices_thaw(struct snapshot_chunk *chunk);
 
-/* Frees a keyspace, not necessarily at once. No walk is under way in it. */
-void slices_free_keyspace(struct keyspace *keyspace);
+/* Frees a keyspace, whose bytes are among the kept ones, when no list is frozen any more. No walk
+ * is under way in it. */
+void slices_free_keyspace(struct slices_keyspace kept);
 
 #endif

@@ -3,8 +3,9 @@
  *      an entry with a frozen list      until that is thawed        then lazyfree
  *      a keyspace                       until all lists are         then lazyfree
  *
- * The loop itself may free a frozen list: what the thread reads stays with the frozen one. It is
- * other threads that must not. */
+ * The loop itself may free a frozen list, as when a string replaces it: what the thread reads stays
+ * with the frozen one. But other threads must not; and eviction must know how much memory will be
+ * free without it, or it would go on and on, as deleting such lists frees nothing yet. */
 #include "base/alloc.h"
 #include "durability/slices_internal.h"
 #include "server/lazyfree.h"
@@ -21,57 +22,94 @@ static bool is_frozen(const struct entry *entry) {
     return list && quicklist_is_frozen(list);
 }
 
+size_t slices_leaving_bytes(void) {
+    return slices_pending() + slices()->kept_bytes;
+}
+
+/* --- Entries --- */
+
 bool slices_keep_entry(struct entry *entry) {
     struct slices *s = slices();
     if (!is_frozen(entry)) return false;
     if (s->entry_count == s->entry_capacity)
         s->entries = mem_grow(s->entries, &s->entry_capacity, sizeof(*s->entries));
     s->entries[s->entry_count++] = entry;
+    s->kept_bytes += value_allocated(entry);
     return true;
 }
 
-void slices_free_keyspace(struct keyspace *keyspace) {
+static void free_entries(void) {
+    struct slices *s = slices();
+    size_t kept = 0;
+    for (size_t i = 0; i < s->entry_count; i++) {
+        if (is_frozen(s->entries[i])) {
+            s->entries[kept++] = s->entries[i];
+            continue;
+        }
+        s->kept_bytes -= value_allocated(s->entries[i]);
+        lazyfree_entry(s->entries[i], true);
+    }
+    s->entry_count = kept;
+}
+
+/* --- Keyspaces --- */
+
+/* Its share of all that is used for keys. */
+static size_t estimated_bytes(const struct keyspace *keyspace) {
+    size_t used = mem_used(), other = server.startup_memory + slices_leaving_bytes(), keys = 0;
+    for (int64_t i = 0; i < server.config.databases; i++)
+        keys += keyspace_count(server.keyspaces[i]);
+    if (keys == 0 || used < other) return 0;
+    return (size_t)((double)(used - other) * (double)keyspace_count(keyspace) / (double)keys);
+}
+
+static void let_go(struct slices_keyspace kept) {
+    slices()->kept_bytes -= kept.bytes;
+    lazyfree_keyspace(kept.keyspace);
+}
+
+void slices_free_keyspace(struct slices_keyspace kept) {
     struct slices *s = slices();
     if (s->frozen == 0) {
-        lazyfree_keyspace(keyspace);
+        let_go(kept);
         return;
     }
     if (s->keyspace_count == s->keyspace_capacity)
         s->keyspaces = mem_grow(s->keyspaces, &s->keyspace_capacity, sizeof(*s->keyspaces));
-    s->keyspaces[s->keyspace_count++] = keyspace;
+    s->keyspaces[s->keyspace_count++] = kept;
 }
 
-static void free_kept(void) {
+static void free_keyspaces(void) {
     struct slices *s = slices();
-    size_t kept = 0;
-    for (size_t i = 0; i < s->entry_count; i++)
-        if (is_frozen(s->entries[i]))
-            s->entries[kept++] = s->entries[i];
-        else
-            lazyfree_entry(s->entries[i], true);
-    s->entry_count = kept;
-    if (s->frozen > 0) return;
-    for (size_t i = 0; i < s->keyspace_count; i++) lazyfree_keyspace(s->keyspaces[i]);
+    for (size_t i = 0; i < s->keyspace_count; i++) let_go(s->keyspaces[i]);
     s->keyspace_count = 0;
 }
 
-void slices_thaw(struct snapshot_chunk *chunk) {
-    for (unsigned i = 0; i < chunk->list_count; i++)
-        slices()->figures.left_bytes += quicklist_thaw(chunk->lists[i]);
-    slices()->frozen -= chunk->list_count;
-    free_kept();
-}
-
 void slices_flush(struct keyspace *keyspace, bool async) {
-    struct keyspace_walk *walk = keyspace_walk_of(keyspace);
-    if (!async && !walk) {
+    struct slices *s = slices();
+    struct slices_walk *walk = (struct slices_walk *)keyspace_walk_of(keyspace);
+    if (keyspace_count(keyspace) == 0 || (!async && !walk && s->frozen == 0)) {
         keyspace_clear(keyspace);
         return;
     }
-    struct keyspace *old = keyspace_new(value_free);
-    keyspace_swap(keyspace, old);
-    if (walk)
-        walk->adopted = true; /* whose walk is over, see slices.c, is freed */
-    else
-        slices_free_keyspace(old);
+    struct slices_keyspace kept = {keyspace_new(value_free), estimated_bytes(keyspace)};
+    keyspace_swap(keyspace, kept.keyspace);
+    s->kept_bytes += kept.bytes;
+    if (walk) { /* when it is over, see slices.c, they are freed */
+        walk->walk.adopted = true;
+        walk->adopted_bytes = kept.bytes;
+    } else {
+        slices_free_keyspace(kept);
+    }
+}
+
+/* --- The thaw --- */
+
+void slices_thaw(struct snapshot_chunk *chunk) {
+    struct slices *s = slices();
+    for (unsigned i = 0; i < chunk->list_count; i++)
+        s->figures.left_bytes += quicklist_thaw(chunk->lists[i]);
+    s->frozen -= chunk->list_count;
+    free_entries();
+    if (s->frozen == 0) free_keyspaces();
 }

@@ -71,13 +71,13 @@ void evict_reset_exceeded(void) {
 
 /* --- Keys --- */
 
-/* What another thread is about to free, or to write to a snapshot and free, counts as free:
+/* What another thread is about to free, and what a snapshot alone still needs, counts as free:
  * evicting more would not free it sooner. Nor does what waits to be written to the append-only file
  * count: each key that goes adds to it. */
 static bool is_exceeded(void) {
     size_t max = (size_t)server.config.maxmemory;
     if (max == 0 || mem_used() <= max) return false;
-    return mem_used() > max + lazyfree_pending_bytes() + slices_pending() + aof_buffer_size();
+    return mem_used() > max + lazyfree_pending_bytes() + slices_leaving_bytes() + aof_buffer_size();
 }
 
 /* A key whose time has come anyway counts as expired. */

@@ -129,11 +129,11 @@ static void add(struct item item) {
 }
 
 void lazyfree_entry(struct entry *entry, bool in_pool) {
+    if (slices_keep_entry(entry)) return;
     if (!in_pool || value_free_effort(entry) <= EFFORT_MIN) {
         value_free(entry);
         return;
     }
-    if (slices_keep_entry(entry)) return;
     add((struct item){.entry = entry, .objects = 1, .bytes = value_allocated(entry)});
 }
 

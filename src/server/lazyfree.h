@@ -28,8 +28,8 @@ void lazyfree_stop(void);
 /* After net_free: frees what was left, for leak checkers. */
 void lazyfree_finish(void);
 
-/* Frees an entry with its value: in the pool if that is wanted and it is much work, else at
- * once. */
+/* Frees an entry with its value: in the pool if that is wanted and it is much work, else at once;
+ * but not before a snapshot is done with it (slices_keep_entry). */
 void lazyfree_entry(struct entry *entry, bool in_pool);
 
 /* Frees a keyspace with all of its entries, in the pool unless it is empty. */

@@ -399,4 +399,53 @@ check_in 2 "the file sets the limit from the start" {
     }
 } $oom
 
+# --- While a snapshot holds memory back
+
+check_in 2 "eviction does not go on because a snapshot still reads the lists that went" {
+    with_server {rdb-key-save-delay 300000 rdbcompression no} {
+        for {set i 0} {$i < 8} {incr i} {
+            r RPUSH l$i {*}[lrepeat 1000 $text]
+        }
+        r CONFIG SET maxmemory-policy allkeys-random
+        r CONFIG SET maxmemory [expr {[info_field used_memory] + 300000}]
+        set requests [list BGSAVE]
+        for {set i 0} {$i < 10} {incr i} {
+            lappend requests [list SET s$i [string repeat $text 50]]
+        }
+        [default_client] pipeline $requests
+        assert {[info_field rdb_bgsave_in_progress] && [info_field evicted_keys] >= 1}
+        assert {[info_field evicted_keys] <= 12 && [llength [r KEYS l*]] >= 6}
+        r CONFIG SET maxmemory 0
+        r CONFIG SET rdb-key-save-delay 0
+        wait_until {![info_field rdb_bgsave_in_progress]}
+        assert_equal [info_field rdb_last_bgsave_status] ok
+        # What was held back is free again, and counts no more.
+        set evicted [info_field evicted_keys]
+        r CONFIG SET maxmemory [expr {[info_field used_memory] - 1000000}]
+        wait_until {[is_below_limit]}
+        assert {[info_field evicted_keys] > $evicted}
+    }
+}
+check_in 2 "what was flushed while a snapshot needs it leaves room for other keys" {
+    with_server {rdb-key-save-delay 10000 maxmemory-policy noeviction} {
+        r DEBUG POPULATE 2000 key 1000
+        r CONFIG SET maxmemory [expr {[info_field used_memory] + 300000}]
+        r BGSAVE
+        r FLUSHDB
+        r SELECT 1
+        for {set i 0} {$i < 1000} {incr i} {
+            r SET k$i $text
+        }
+        assert {[info_field rdb_bgsave_in_progress]}
+        # … but not without an end.
+        set error [error_of {
+            for {} {$i < 10000} {incr i} {
+                r SET k$i $text
+            }
+        }]
+        assert {[info_field rdb_bgsave_in_progress] && $i < 4000}
+        set error
+    }
+} $oom
+
 finish
