@@ -17,6 +17,7 @@
 
 struct quicklist_frozen {
     struct quicklist *list; /* NULL: it was freed */
+    size_t allocated;       /* of the struct and the ends */
     size_t nodes;
     struct quicklist_node node[]; /* the first and last have buffers of their own */
 };
@@ -32,13 +33,13 @@ static struct quicklist_node copy_end(const struct quicklist_open *open, size_t 
 
 struct quicklist_frozen *quicklist_freeze(struct quicklist *list) {
     assert(list->nodes > 0 && !list->frozen);
-    struct quicklist_frozen *frozen =
-        mem_alloc(sizeof(*frozen) + list->nodes * sizeof(frozen->node[0]));
+    size_t size = sizeof(struct quicklist_frozen) + list->nodes * sizeof(struct quicklist_node);
+    struct quicklist_frozen *frozen = mem_alloc(size);
     frozen->list = list;
+    frozen->allocated = mem_good_size(size);
     frozen->nodes = list->nodes;
-    size_t allocated = 0; /* of the ends: nobody's figure */
     list->frozen = frozen;
-    frozen->node[0] = copy_end(&list->head, &allocated);
+    frozen->node[0] = copy_end(&list->head, &frozen->allocated);
     if (list->nodes == 1) return frozen;
     struct quicklist_place place;
     quicklist_place_at(list, 0, &place);
@@ -48,8 +49,12 @@ struct quicklist_frozen *quicklist_freeze(struct quicklist *list) {
         frozen->node[i] = *node;
         node->flags |= QUICKLIST_NODE_FROZEN;
     }
-    frozen->node[list->nodes - 1] = copy_end(&list->tail, &allocated);
+    frozen->node[list->nodes - 1] = copy_end(&list->tail, &frozen->allocated);
     return frozen;
+}
+
+size_t quicklist_frozen_allocated(const struct quicklist_frozen *frozen) {
+    return frozen->allocated;
 }
 
 /* The index of the frozen node that this one of the list shares its buffer with, from `i` on;

@@ -16,6 +16,9 @@ struct quicklist_frozen *quicklist_freeze(struct quicklist *list);
  * the list. */
 bool quicklist_is_frozen(const struct quicklist *list);
 
+/* Bytes that it takes beside what it shares: the descriptors, and the copies of the ends. O(1). */
+size_t quicklist_frozen_allocated(const struct quicklist_frozen *frozen);
+
 /* Visits the nodes as quicklist_visit_nodes does, from the freezing to the thaw. In any thread,
  * while another one changes the list. */
 void quicklist_frozen_visit(const struct quicklist_frozen *frozen,

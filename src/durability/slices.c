@@ -206,7 +206,7 @@ bool slices_begin(const struct slices_order *order) {
     s->ended = order->ended;
     s->job = begin_job(order);
     s->database = -1;
-    s->checked = 0;
+    s->checked = s->deferred = 0;
     s->begin_ms = clock_wall_ms();
     s->begin_us = clock_monotonic_us();
     s->turn_end = clock_ticks();

@@ -75,7 +75,8 @@ struct slices {
     int database;      /* whose keys come last in the file, or -1 */
     uint64_t turn_end; /* clock_ticks when the last slice ended, and when this one is to end */
     uint64_t deadline;
-    uint64_t checked; /* offset of the writer when the time was last looked at */
+    uint64_t deferred; /* bytes that were copied past the writer */
+    uint64_t checked;  /* what was copied by it and past it when the time was last looked at */
     int64_t begin_ms;
     int64_t begin_us; /* monotonic */
     void (*ended)(const struct slices_end *end);

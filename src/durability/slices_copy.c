@@ -44,16 +44,18 @@ static bool take_literal(void *arg, const void *bytes, size_t len) {
 static void take_string(void *arg, struct slice text) {
     (void)arg;
     snapshot_chunk_add_string(chunk_for(text.len), text);
+    slices()->deferred += text.len;
 }
 
 static void take_listpack(void *arg, struct slice body, size_t count) {
     (void)arg;
     snapshot_chunk_add_listpack(chunk_for(body.len), body, count);
+    slices()->deferred += body.len;
 }
 
 static void take_list(void *arg, struct quicklist *list) {
     (void)arg;
-    snapshot_chunk_add_list(chunk_for(sizeof(void *)), list);
+    slices()->deferred += snapshot_chunk_add_list(chunk_for(sizeof(void *)), list);
     slices()->frozen++;
 }
 
@@ -90,9 +92,9 @@ bool slices_are_ahead(void) {
 
 static bool is_slice_over(void) {
     if (slices_are_ahead()) return true;
-    uint64_t offset = rdb_writer_offset(&slices()->writer);
-    if (offset - slices()->checked < LOOK_EVERY) return false;
-    slices()->checked = offset;
+    uint64_t copied = rdb_writer_offset(&slices()->writer) + slices()->deferred;
+    if (copied - slices()->checked < LOOK_EVERY) return false;
+    slices()->checked = copied;
     return clock_ticks() > slices()->deadline;
 }
 

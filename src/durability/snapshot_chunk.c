@@ -34,11 +34,11 @@ void snapshot_chunk_free(struct snapshot_chunk *chunk) {
 
 bool snapshot_chunk_has_room(const struct snapshot_chunk *chunk, size_t size) {
     return chunk->capacity - chunk->used >= sizeof(struct piece) + size &&
-           chunk->list_count < SNAPSHOT_CHUNK_LISTS;
+           chunk->list_count < SNAPSHOT_CHUNK_LISTS && chunk->lists_size < CHUNK_ROOM;
 }
 
 size_t snapshot_chunk_size(const struct snapshot_chunk *chunk) {
-    return sizeof(*chunk) + chunk->capacity;
+    return sizeof(*chunk) + chunk->capacity + chunk->lists_size;
 }
 
 /* --- Filling --- */
@@ -77,10 +77,13 @@ void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body
     add(chunk, piece, body.ptr);
 }
 
-void snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list) {
+size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list) {
     struct quicklist_frozen *frozen = quicklist_freeze(list);
     add(chunk, (struct piece){.len = sizeof(frozen), .kind = PIECE_LIST}, &frozen);
     chunk->lists[chunk->list_count++] = frozen;
+    size_t size = quicklist_frozen_allocated(frozen);
+    chunk->lists_size += size;
+    return size;
 }
 
 /* --- Writing --- */

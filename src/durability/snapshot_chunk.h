@@ -31,7 +31,8 @@ struct snapshot_chunk {
     bool is_thawed; /* nothing is left to do but to free it with its lists */
     unsigned list_count;
     struct quicklist_frozen *lists[SNAPSHOT_CHUNK_LISTS]; /* owned */
-    size_t capacity;                                      /* of `bytes` */
+    size_t lists_size; /* that they take beside what they share */
+    size_t capacity;   /* of `bytes` */
     size_t used;
     size_t literal; /* where the head of a literal stands that can be continued, or SIZE_MAX */
     uint8_t bytes[];
@@ -46,14 +47,17 @@ void snapshot_chunk_free(struct snapshot_chunk *chunk);
 /* Has it room for one more piece of `size` bytes, be it a list? */
 bool snapshot_chunk_has_room(const struct snapshot_chunk *chunk, size_t size);
 
-/* Bytes that it takes in memory. */
+/* Bytes that it takes in memory, with its lists. */
 size_t snapshot_chunk_size(const struct snapshot_chunk *chunk);
 
-/* Add a piece for which there is room. O(bytes); of a list O(nodes), which must not be frozen. */
+/* Add a piece for which there is room. O(bytes). */
 void snapshot_chunk_add_literal(struct snapshot_chunk *chunk, const void *bytes, size_t len);
 void snapshot_chunk_add_string(struct snapshot_chunk *chunk, struct slice text);
 void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body, size_t count);
-void snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list);
+
+/* The same with a list, which must not be frozen; returns the bytes that the chunk takes more.
+ * O(nodes), and the bytes of the first and the last. */
+size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list);
 
 /* Writes what it stands for, until the writer has failed. In any thread. */
 void snapshot_chunk_write(const struct snapshot_chunk *chunk, struct rdb_writer *writer);
