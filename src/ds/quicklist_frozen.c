@@ -18,6 +18,8 @@
 struct quicklist_frozen {
     struct quicklist *list; /* NULL: it was freed */
     size_t allocated;       /* of the struct and the ends */
+    size_t left;            /* bytes that the list has left to it */
+    size_t *left_of_all;    /* what the caller gets to see of that */
     size_t nodes;
     struct quicklist_node node[]; /* the first and last have buffers of their own */
 };
@@ -31,13 +33,12 @@ static struct quicklist_node copy_end(const struct quicklist_open *open, size_t 
     return copy;
 }
 
-struct quicklist_frozen *quicklist_freeze(struct quicklist *list) {
+struct quicklist_frozen *quicklist_freeze(struct quicklist *list, size_t *left) {
     assert(list->nodes > 0 && !list->frozen);
     size_t size = sizeof(struct quicklist_frozen) + list->nodes * sizeof(struct quicklist_node);
     struct quicklist_frozen *frozen = mem_alloc(size);
-    frozen->list = list;
-    frozen->allocated = mem_good_size(size);
-    frozen->nodes = list->nodes;
+    *frozen = (struct quicklist_frozen){
+        .list = list, .allocated = mem_good_size(size), .left_of_all = left, .nodes = list->nodes};
     list->frozen = frozen;
     frozen->node[0] = copy_end(&list->head, &frozen->allocated);
     if (list->nodes == 1) return frozen;
@@ -111,19 +112,16 @@ void quicklist_frozen_visit(const struct quicklist_frozen *frozen,
     }
 }
 
-/* Forgets the buffer of node `i` or of the first one behind it that has this one; returns the next
- * index. Those before it were left by the list: *left gets their bytes. */
-static size_t give_back(struct quicklist_frozen *frozen, size_t i, const uint8_t *buffer,
-                        size_t *left) {
-    for (; frozen->node[i].buffer != buffer; i++)
-        *left += quicklist_node_allocated(&frozen->node[i]);
+/* Forgets the buffer of the first node from `i` on that has this one; returns the next index. */
+static size_t give_back(struct quicklist_frozen *frozen, size_t i, const uint8_t *buffer) {
+    while (frozen->node[i].buffer != buffer) i++;
     frozen->node[i].buffer = NULL;
     return i + 1;
 }
 
 size_t quicklist_thaw(struct quicklist_frozen *frozen) {
     struct quicklist *list = frozen->list;
-    size_t i = 1, left = 0;
+    size_t i = 1;
     if (list && list->nodes > 2) {
         struct quicklist_place place;
         quicklist_place_at(list, 0, &place);
@@ -132,13 +130,13 @@ size_t quicklist_thaw(struct quicklist_frozen *frozen) {
             struct quicklist_node *node = &place.tree.leaf[place.tree.slot];
             if (!(node->flags & QUICKLIST_NODE_FROZEN)) continue;
             node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
-            i = give_back(frozen, i, node->buffer, &left);
+            i = give_back(frozen, i, node->buffer);
         }
     }
-    for (; i + 1 < frozen->nodes; i++) left += quicklist_node_allocated(&frozen->node[i]);
     if (list) list->frozen = NULL;
     frozen->list = NULL;
-    return left;
+    *frozen->left_of_all -= frozen->left;
+    return frozen->left;
 }
 
 void quicklist_frozen_free(struct quicklist_frozen *frozen) {
@@ -154,4 +152,11 @@ bool quicklist_is_frozen(const struct quicklist *list) {
 
 void quicklist_frozen_list_gone(struct quicklist_frozen *frozen) {
     frozen->list = NULL;
+}
+
+void quicklist_frozen_node_left(struct quicklist_frozen *frozen,
+                                const struct quicklist_node *node) {
+    size_t size = quicklist_node_allocated(node);
+    frozen->left += size;
+    *frozen->left_of_all += size;
 }

@@ -45,6 +45,9 @@ struct quicklist {
 /* The list is freed, its nodes first. */
 void quicklist_frozen_list_gone(struct quicklist_frozen *frozen);
 
+/* The list shares this node's buffer no longer, which is as it was. */
+void quicklist_frozen_node_left(struct quicklist_frozen *frozen, const struct quicklist_node *node);
+
 /* The executable invariant, until the thaw: the nodes that the list still shares are some of the
  * frozen ones, in their order, and every body is valid. O(bytes). */
 bool quicklist_frozen_check(const struct quicklist_frozen *frozen);

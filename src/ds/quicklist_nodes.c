@@ -92,6 +92,15 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
     *scratch = (struct quicklist_scratch){0};
 }
 
+/* --- Sharing with a frozen list --- */
+
+/* What was done to a node that looked like `before` may have ended the sharing. */
+static void note_left(struct quicklist *list, const struct quicklist_node *before,
+                      const struct quicklist_node *after) {
+    if ((before->flags & ~after->flags) & QUICKLIST_NODE_FROZEN)
+        quicklist_frozen_node_left(list->frozen, before);
+}
+
 /* --- Packing --- */
 
 static bool is_packed_zone(const struct quicklist *list, size_t index) {
@@ -104,12 +113,13 @@ static void settle(struct quicklist *list, size_t index) {
     if (index == 0 || index + 1 >= list->nodes) return;
     struct quicklist_tree_place place;
     quicklist_tree_at(&list->tree, index - 1, &place);
-    struct quicklist_node *node = &place.leaf[place.slot];
+    struct quicklist_node *node = &place.leaf[place.slot], before = *node;
     if (is_packed_zone(list, index)) {
         quicklist_node_pack(node, &list->allocated);
     } else if (node->flags & QUICKLIST_NODE_LZF) {
         quicklist_node_unpack(node, &list->allocated);
     }
+    note_left(list, &before, node);
 }
 
 /* After a node was put in at `index`. */
@@ -176,8 +186,10 @@ static void discount(struct quicklist *list, const struct quicklist_node *node) 
 
 static void drop_closed(struct quicklist_node *node, void *arg) {
     struct quicklist *list = arg;
+    struct quicklist_node before = *node;
     discount(list, node);
     quicklist_node_free(node, &list->allocated);
+    note_left(list, &before, node);
 }
 
 static void drop_open(struct quicklist *list, struct quicklist_open *open) {
@@ -186,11 +198,18 @@ static void drop_open(struct quicklist *list, struct quicklist_open *open) {
     *open = (struct quicklist_open){0};
 }
 
-/* Takes node `index` out of the tree to be an end of the list. */
-static void open_from_tree(struct quicklist *list, size_t index, struct quicklist_open *open) {
+/* Opens node `index` of the tree, whose descriptor there is dead afterwards. */
+static void open_in_tree(struct quicklist *list, size_t index, struct quicklist_open *open) {
     struct quicklist_tree_place place;
     quicklist_tree_at(&list->tree, index, &place);
-    quicklist_node_open(open, &place.leaf[place.slot], &list->allocated);
+    const struct quicklist_node *closed = &place.leaf[place.slot];
+    quicklist_node_open(open, closed, &list->allocated);
+    note_left(list, closed, &open->node);
+}
+
+/* Takes node `index` out of the tree to be an end of the list. */
+static void open_from_tree(struct quicklist *list, size_t index, struct quicklist_open *open) {
+    open_in_tree(list, index, open);
     quicklist_tree_remove(&list->tree, index, index + 1, NULL, NULL);
 }
 
@@ -226,9 +245,7 @@ struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
                                            struct quicklist_open *work) {
     if (index == 0) return &list->head;
     if (index == list->nodes - 1) return &list->tail;
-    struct quicklist_tree_place place;
-    quicklist_tree_at(&list->tree, index - 1, &place);
-    quicklist_node_open(work, &place.leaf[place.slot], &list->allocated);
+    open_in_tree(list, index - 1, work);
     return work;
 }
 

@@ -82,6 +82,7 @@ struct slices {
     void (*ended)(const struct slices_end *end);
     struct slices_figures figures; /* of the one that runs, or of the last */
     size_t frozen;                 /* lists that are */
+    size_t left_bytes;             /* that they have left to their frozen selves */
     struct entry **entries;        /* gone, with lists that were frozen */
     size_t entry_count;
     size_t entry_capacity;
@@ -114,8 +115,9 @@ bool slices_keep_entry(struct entry *entry);
 /* Bytes of chunks that wait for the disk. */
 size_t slices_pending(void);
 
-/* Bytes that are free as soon as the disk has what the snapshot still needs of them: those chunks,
- * and what is gone from the data. Of keyspaces it is an estimate. O(1). */
+/* Bytes that are free as soon as the disk has what the snapshot still needs of them: chunks,
+ * what has changed of lists since, and what is gone from the data. Of keyspaces it is an estimate.
+ * O(1). */
 size_t slices_leaving_bytes(void);
 
 /* The server ends, before net_free: stops, and waits for the thread. */

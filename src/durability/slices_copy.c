@@ -55,8 +55,9 @@ static void take_listpack(void *arg, struct slice body, size_t count) {
 
 static void take_list(void *arg, struct quicklist *list) {
     (void)arg;
-    slices()->deferred += snapshot_chunk_add_list(chunk_for(sizeof(void *)), list);
-    slices()->frozen++;
+    struct slices *s = slices();
+    s->deferred += snapshot_chunk_add_list(chunk_for(sizeof(void *)), list, &s->left_bytes);
+    s->frozen++;
 }
 
 struct rdb_sink slices_sink(void) {

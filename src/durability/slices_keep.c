@@ -23,7 +23,9 @@ static bool is_frozen(const struct entry *entry) {
 }
 
 size_t slices_leaving_bytes(void) {
-    return slices_pending() + slices()->kept_bytes;
+    const struct slices *s = slices();
+    size_t filling = s->filling ? snapshot_chunk_size(s->filling) : 0;
+    return slices_pending() + filling + s->kept_bytes + s->left_bytes;
 }
 
 /* --- Entries --- */

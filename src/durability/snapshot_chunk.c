@@ -77,8 +77,8 @@ void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body
     add(chunk, piece, body.ptr);
 }
 
-size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list) {
-    struct quicklist_frozen *frozen = quicklist_freeze(list);
+size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list, size_t *left) {
+    struct quicklist_frozen *frozen = quicklist_freeze(list, left);
     add(chunk, (struct piece){.len = sizeof(frozen), .kind = PIECE_LIST}, &frozen);
     chunk->lists[chunk->list_count++] = frozen;
     size_t size = quicklist_frozen_allocated(frozen);

@@ -55,9 +55,9 @@ void snapshot_chunk_add_literal(struct snapshot_chunk *chunk, const void *bytes,
 void snapshot_chunk_add_string(struct snapshot_chunk *chunk, struct slice text);
 void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body, size_t count);
 
-/* The same with a list, which must not be frozen; returns the bytes that the chunk takes more.
- * O(nodes), and the bytes of the first and the last. */
-size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list);
+/* The same with a list, which must not be frozen, see quicklist_freeze; returns the bytes that the
+ * chunk takes more. O(nodes), and the bytes of the first and the last. */
+size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list, size_t *left);
 
 /* Writes what it stands for, until the writer has failed. In any thread. */
 void snapshot_chunk_write(const struct snapshot_chunk *chunk, struct rdb_writer *writer);

@@ -426,6 +426,25 @@ check_in 2 "eviction does not go on because a snapshot still reads the lists tha
         assert {[info_field evicted_keys] > $evicted}
     }
 }
+check_in 2 "what changes of a list while a snapshot reads it takes no room from other keys" {
+    with_server {rdb-key-save-delay 300000 rdbcompression no maxmemory-policy noeviction} {
+        r RPUSH queue {*}[lrepeat 3000 $text]
+        foreach key {a b c d e f g h} {
+            r SET $key x
+        }
+        r CONFIG SET maxmemory [expr {[info_field used_memory] + 600000}]
+        r BGSAVE
+        for {set i 0} {$i < 30} {incr i} {
+            set answers [[default_client] pipeline [lrepeat 100 [list RPUSH queue $text] {LPOP queue}]]
+            assert_equal [lindex $answers 0] 3001
+            assert_equal [lindex $answers end] $text
+        }
+        assert {[info_field rdb_bgsave_in_progress]}
+        r CONFIG SET rdb-key-save-delay 0
+        wait_until {![info_field rdb_bgsave_in_progress]}
+        info_field rdb_last_bgsave_status
+    }
+} ok
 check_in 2 "what was flushed while a snapshot needs it leaves room for other keys" {
     with_server {rdb-key-save-delay 10000 maxmemory-policy noeviction} {
         r DEBUG POPULATE 2000 key 1000

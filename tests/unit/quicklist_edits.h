@@ -261,6 +261,7 @@ struct list_pair {
     struct picture now, twins; /* workspace */
     size_t own;                /* bytes that the freeze took */
     size_t left;               /* bytes that the list has left to it since */
+    size_t told;               /* the same as the list tells it */
 };
 
 static inline void pair_begin(struct list_pair *pair, struct quicklist_limits limits) {
@@ -272,7 +273,7 @@ static inline void pair_freeze(struct list_pair *pair) {
     size_t allocated = quicklist_allocated(pair->list);
     picture_of_list(&pair->then, pair->list);
     size_t used = mem_used();
-    pair->frozen = quicklist_freeze(pair->list);
+    pair->frozen = quicklist_freeze(pair->list, &pair->told);
     pair->own = mem_used() - used;
     edits_require(quicklist_allocated(pair->list) == allocated && quicklist_is_frozen(pair->list));
 }
@@ -282,6 +283,7 @@ static inline void pair_thaw(struct list_pair *pair) {
     size_t used = mem_used(), allocated = quicklist_allocated(pair->list);
     size_t left = quicklist_thaw(pair->frozen);
     edits_require(left == pair->left && mem_used() == used && !quicklist_is_frozen(pair->list));
+    edits_require(pair->told == 0);
     quicklist_frozen_free(pair->frozen);
     pair->frozen = NULL;
     edits_require(used - mem_used() == pair->own + left);
@@ -303,6 +305,7 @@ static inline void pair_edit(struct list_pair *pair, const struct quicklist_edit
     size_t more = mem_used() - used, counted = quicklist_allocated(pair->list) - allocated;
     pair->left += more - counted;
     edits_require(pair->left < SIZE_MAX / 2 && (pair->frozen || pair->left == 0));
+    edits_require(pair->told == pair->left);
     edit_quicklist(&pair->twin, edit);
 }
 

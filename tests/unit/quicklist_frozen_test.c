@@ -245,11 +245,14 @@ static void a_frozen_list_is_copied_and_rebuilt_as_any_other(void **state) {
         picture_of_list(&picture, others[i]);
         assert_true(picture_equal(&picture, &pair.then));
         assert_true(quicklist_check(others[i]));
-        struct quicklist_frozen *frozen = quicklist_freeze(others[i]); /* beside the other one */
+        size_t left = 0; /* is frozen beside the other one */
+        struct quicklist_frozen *frozen = quicklist_freeze(others[i], &left);
         quicklist_drop(others[i], LIST_HEAD, 30);
         picture_of_frozen(&picture, frozen);
         assert_true(picture_equal(&picture, &pair.then));
+        assert_true(left > 0);
         assert_true(quicklist_thaw(frozen) > 0);
+        assert_int_equal(left, 0);
         quicklist_frozen_free(frozen);
         quicklist_free(others[i]);
     }

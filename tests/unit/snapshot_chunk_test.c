@@ -30,11 +30,11 @@ static void thaw_and_free(struct snapshot_chunk *chunk) {
 
 static void a_chunk_counts_what_its_lists_take_beside_the_shared_nodes(void **state) {
     (void)state;
-    size_t used = mem_used();
+    size_t used = mem_used(), left = 0;
     struct quicklist *list = make_list(50, 3000);
     struct snapshot_chunk *chunk = snapshot_chunk_new(8);
     size_t before = mem_used(), empty_size = snapshot_chunk_size(chunk);
-    size_t size = snapshot_chunk_add_list(chunk, list);
+    size_t size = snapshot_chunk_add_list(chunk, list, &left);
     assert_int_equal(mem_used() - before, size);
     assert_int_equal(snapshot_chunk_size(chunk), empty_size + size);
     assert_true(size > 2 * 3000 && size < 4 * 3000);
@@ -45,10 +45,11 @@ static void a_chunk_counts_what_its_lists_take_beside_the_shared_nodes(void **st
 
 static void a_chunk_whose_lists_have_long_ends_is_full(void **state) {
     (void)state;
+    size_t left = 0;
     struct quicklist *list = make_list(2, 1000000);
     struct snapshot_chunk *chunk = snapshot_chunk_new(8);
     assert_true(snapshot_chunk_has_room(chunk, 8));
-    snapshot_chunk_add_list(chunk, list);
+    snapshot_chunk_add_list(chunk, list, &left);
     assert_false(snapshot_chunk_has_room(chunk, 8));
     assert_true(snapshot_chunk_size(chunk) > 2000000);
     thaw_and_free(chunk);
