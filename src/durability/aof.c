@@ -378,7 +378,9 @@ bool aof_at_end(int options) {
         log_warning("Writing initial AOF, can't exit.");
         return false;
     }
-    if (aof_rewrite_is_running()) log_warning("There is a child rewriting the AOF. Killing it!");
+    if (aof_rewrite_is_running())
+        log_warning(server.durability.child.pid ? "There is a child rewriting the AOF. Killing it!"
+                                                : "The AOF is being rewritten. Ending that!");
     aof_rewrite_cancel();
     return true;
 }
