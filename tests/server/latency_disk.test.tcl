@@ -67,20 +67,23 @@ check "a rewritten base put in its place" {
 check "the removal of what a child left" {
     noted {rdb-key-save-delay 1000000} {{unlink sleep=100 temp-*}} {
         r BGSAVE
-        exec pkill -KILL -P [$::current_server pid]
+        kill_child
         wait_until {[info_field rdb_bgsave_in_progress] == 0}
     }
 } rdb-unlink-temp-file
 
-# Commands: what makes the child.
-foreach {command wait} {BGSAVE rdb_bgsave_in_progress BGREWRITEAOF aof_rewrite_in_progress} {
+# Commands: what makes the child, of a rewrite after the disk has got what was written before.
+foreach {command wait events} {
+    BGSAVE rdb_bgsave_in_progress {command fork}
+    BGREWRITEAOF aof_rewrite_in_progress fork
+} {
     check "a fork for $command that takes long" {
         noted {} {{fork sleep=100 *}} {
             r $::command
             wait_until {[info_field $::wait] == 0}
             assert {[info_field latest_fork_usec] >= 80000}
         }
-    } {command fork}
+    } $events
 }
 
 check "below the threshold nothing is noted" {
