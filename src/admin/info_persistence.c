@@ -1,6 +1,5 @@
 #include "admin/info_persistence.h"
 
-#include "durability/background.h"
 #include "server/server.h"
 
 typedef unsigned long long figure; /* what %llu prints */
@@ -37,8 +36,8 @@ static struct progress progress_of_slices(const struct slices_figures *figures) 
 static struct progress progress(void) {
     child_tick();
     if (server.durability.child.pid) return progress_of_child(&server.durability.child);
-    if (background_is_busy()) return progress_of_slices(&server.durability.slices.figures);
-    return (struct progress){0};
+    if (server.durability.slices.purpose == CHILD_NONE) return (struct progress){0};
+    return progress_of_slices(&server.durability.slices.figures);
 }
 
 static sds append_progress(sds out) {

@@ -92,17 +92,20 @@ static void on_synced(void *arg) {
     aof()->pending_fsyncs--;
     note_sync(job->error, job->generation);
     mem_free(job);
+    aof_rewrite_note_sync();
 }
 
-static void sync_in_pool(int64_t now_us) {
+/* False when no descriptor is left for it. */
+static bool sync_in_pool(int64_t now_us) {
     int fd = fcntl(aof()->fd, F_DUPFD_CLOEXEC, 0);
     aof()->synced_us = now_us;
-    if (fd < 0) return; /* no descriptor is left: again in a second */
+    if (fd < 0) return false;
     struct sync_job *job = mem_alloc(sizeof(*job));
     *job = (struct sync_job){.fd = fd, .generation = aof()->generation};
     aof()->synced_size = aof()->file_size;
     aof()->pending_fsyncs++;
     net_pool_run(server.net, run_sync, on_synced, job);
+    return true;
 }
 
 static void sync_now(void) {
@@ -120,7 +123,7 @@ static void sync_if_due(int64_t now_us) {
         sync_now();
     else if (policy_is(AOF_FSYNC_EVERYSEC) && aof()->pending_fsyncs == 0 &&
              now_us - aof()->synced_us >= SECOND_US)
-        sync_in_pool(now_us);
+        (void)sync_in_pool(now_us); /* or again in a second */
 }
 
 /* --- write --- */
@@ -165,6 +168,7 @@ static enum latency_kind kind_of_write(void) {
 
 static void write_buffer(int64_t now_us) {
     size_t written;
+    aof()->postponed_us = 0;
     uint64_t begin = slow_begin();
     const struct reply *buffer = &aof()->buffer;
     int error = file_write(aof()->fd, buffer->data, buffer->len, &written) ? 0 : errno;
@@ -212,10 +216,7 @@ static void cut_off_held(void) {
 static void flush(int64_t now_us) {
     bool had_failed = has_failed();
     bool may_write = !aof()->write_error || now_us - aof()->tried_us >= SECOND_US;
-    if (aof()->buffer.len > 0 && may_write && !is_postponed(now_us)) {
-        aof()->postponed_us = 0;
-        write_buffer(now_us);
-    }
+    if (aof()->buffer.len > 0 && may_write && !is_postponed(now_us)) write_buffer(now_us);
     if (!aof()->write_error) sync_if_due(now_us);
     if (policy_is(AOF_FSYNC_ALWAYS) && has_failed() && !had_failed) cut_off_held();
 }
@@ -254,10 +255,22 @@ bool aof_drain(void) {
     return aof()->buffer.len == 0;
 }
 
+/* Is all that was written on the disk, or could not be brought there? */
+static bool is_settled(void) {
+    return aof()->pending_fsyncs == 0 && aof()->synced_size == aof()->file_size;
+}
+
 bool aof_settle(void) {
     if (!aof_drain()) return false;
-    if (aof()->is_open) sync_now();
+    if (aof()->is_open && !is_settled()) sync_now();
     return true;
+}
+
+/* With `always` what the thread has yet to do would count as done, and replies be sent. */
+bool aof_settle_begin(void) {
+    if (aof()->state != AOF_ON || policy_is(AOF_FSYNC_ALWAYS)) return false;
+    if (aof()->pending_fsyncs > 0) return true;
+    return aof_drain() && !is_settled() && sync_in_pool(clock_monotonic_us());
 }
 
 void aof_attach(int fd, uint64_t size) {
@@ -378,12 +391,15 @@ bool aof_at_end(int options) {
         log_warning("Writing initial AOF, can't exit.");
         return false;
     }
-    if (aof_rewrite_is_running()) log_warning("There is a child rewriting the AOF. Killing it!");
+    if (aof_rewrite_is_running())
+        log_warning(server.durability.child.pid ? "There is a child rewriting the AOF. Killing it!"
+                                                : "The AOF is being rewritten. Ending that!");
     aof_rewrite_cancel();
     return true;
 }
 
 void aof_stop(void) {
+    aof_rewrite_cancel(); /* if one has begun since aof_at_end */
     if (aof()->state != AOF_ON) return;
     log_notice("Calling fsync() on the AOF file.");
     if (!aof_settle()) log_warning("%zu bytes of changes could not be written.", aof()->buffer.len);

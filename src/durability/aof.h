@@ -38,6 +38,8 @@ struct aof_rewrite {
     bool scheduled; /* begins as soon as there is no other child */
     bool failed;    /* the last one */
     bool is_rdb;    /* of what kind the base is that is being written */
+    bool waits;     /* it has begun, but the disk is not done with the increment before it */
+    int syncs_left; /* so many may be waited for */
     int64_t begun_s;
     int64_t last_seconds; /* that the last one took; -1: there was none */
     size_t last_cow_size;
@@ -110,10 +112,11 @@ void aof_tick(void);
  * ends; where one can't be, aof_flush makes it false. */
 bool aof_holds_replies(void);
 
-/* --- Rewriting: a child writes all data as a new base, while changes go to a new increment --- */
+/* --- Rewriting: all data is written as a new base, while changes go to a new increment --- */
 
-/* Begins a rewrite. False when it cannot; the log says why. Not while there is a child, nor inside
- * a unit. */
+/* Begins a rewrite. False when it cannot; the log says why. Not while background_is_busy, nor in
+ * a unit. The data that it writes is that of this moment or of a later one: before that, a thread
+ * brings the last increment to the disk. */
 bool aof_rewrite_begin(void);
 
 bool aof_rewrite_is_running(void);

@@ -19,6 +19,11 @@ bool aof_drain(void);
  * middle. False when it cannot write. */
 bool aof_settle(void);
 
+/* Begins to do so without waiting: aof_rewrite_note_sync follows when the disk is done with what
+ * was written up to now, at the least. False when nothing is begun: there is nothing to be done, or
+ * aof_settle must do it. */
+bool aof_settle_begin(void);
+
 /* Goes on at the end of another file of `size` bytes, whose descriptor is taken over. The one
  * before was settled; it is closed. */
 void aof_attach(int fd, uint64_t size);
@@ -33,6 +38,9 @@ bool aof_forget_sync_error(void);
 /* --- aof_rewrite.c --- */
 
 void aof_rewrite_tick(void);
+
+/* An fdatasync in the pool has ended. */
+void aof_rewrite_note_sync(void);
 
 /* Creates an increment, which the manifest knows from then on; -1 when it cannot be had, the log
  * says why. In doubt (aof_files.h) an empty one is left, which is read behind the one that is

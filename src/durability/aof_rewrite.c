@@ -5,6 +5,12 @@
  *      done            base 2            incr 2         base 1 and incr 1 are history
  *      failed          base 1   incr 1   incr 2         nothing is lost
  *
+ * All of incr 1 is on the disk before incr 2 is there, or a loss of power could leave a hole in the
+ * midst of the changes. The pool brings it there while changes still go to it, then what came
+ * meanwhile, and so on. The loop itself waits for the disk only where each time something came:
+ *
+ *      asked for ── waits (0 to SYNCS_MAX times) ── aof_settle, base begins, incr 2
+ *
  * Turned on while the server runs there is nothing yet that an increment could follow: changes go
  * to a file that the manifest does not know until the base is there. */
 #include "base/alloc.h"
@@ -33,6 +39,9 @@ enum {
     MINUTE_US = 60 * 1000 * 1000,
     REFUSING_WAIT_US = 5 * 1000 * 1000
 };
+
+/* Each takes less than the one before, as there is less to be brought to the disk. */
+enum { SYNCS_MAX = 4 };
 
 /* "temp-rewriteaof-bg-<pid>.aof", of slices "temp-rewriteaof-bg-<pid><number>.aof" */
 enum { TEMPORARY_MAX = 80 };
@@ -288,11 +297,10 @@ static bool begin(void) {
     return false;
 }
 
-bool aof_rewrite_begin(void) {
-    rewrite()->scheduled = false;
-    rewrite()->begun_s = server.now_ms / 1000;
-    rewrite()->is_rdb = server.config.aof_rdb_preamble;
-    rewrite()->count++;
+/* Begins the base, unless it must wait for the disk, and may. */
+static bool begin_or_wait(void) {
+    rewrite()->waits = rewrite()->syncs_left-- > 0 && aof_settle_begin();
+    if (rewrite()->waits) return true;
     if (!begin()) {
         note_failure();
         return false;
@@ -305,8 +313,22 @@ bool aof_rewrite_begin(void) {
     return true;
 }
 
+void aof_rewrite_note_sync(void) {
+    if (rewrite()->waits) begin_or_wait();
+}
+
+bool aof_rewrite_begin(void) {
+    rewrite()->scheduled = false;
+    rewrite()->begun_s = server.now_ms / 1000;
+    rewrite()->is_rdb = server.config.aof_rdb_preamble;
+    rewrite()->count++;
+    rewrite()->syncs_left = SYNCS_MAX;
+    return begin_or_wait();
+}
+
 void aof_rewrite_cancel(void) {
     char temporary[TEMPORARY_MAX];
+    rewrite()->waits = false;
     slices_stop(CHILD_AOF);
     if (server.durability.child.purpose == CHILD_AOF) {
         pid_t pid = server.durability.child.pid;

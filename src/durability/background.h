@@ -1,5 +1,5 @@
-/* background: is a snapshot being written beside all else, by slices of the loop or by a child?
- * There is one of them at a time. */
+/* background: is a snapshot being written beside all else, by slices of the loop or by a child, or
+ * about to be when the disk is done with other things? There is one of them at a time. */
 #ifndef PACKLIST_DURABILITY_BACKGROUND_H
 #define PACKLIST_DURABILITY_BACKGROUND_H
 

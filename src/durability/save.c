@@ -255,7 +255,8 @@ void save_after_flush(void) {
 
 bool save_at_end(int options) {
     if (save_is_running()) {
-        log_warning("There is a child saving an .rdb. Killing it!");
+        log_warning(server.durability.child.pid ? "There is a child saving an .rdb. Killing it!"
+                                                : "A snapshot is being written. Ending it!");
         save_cancel();
     }
     bool wanted = options & SHUTDOWN_SAVE || save()->point_count > 0;

@@ -111,7 +111,7 @@ check "a child that is killed while it rewrites loses nothing" {
         set before [contents]
         r BGREWRITEAOF
         r SET during 1
-        exec pkill -KILL -P [$::current_server pid]
+        kill_child
         wait_rewritten
         assert_equal [info_field aof_last_bgrewrite_status] err
         assert_equal [info_field aof_rewrites_consecutive_failures] 1
@@ -177,7 +177,7 @@ check "the one that waits begins also when the one before it is killed" {
             r MSET a 1 b 2 c 3
             r {*}$first
             r {*}$second
-            exec pkill -KILL -P [$::current_server pid]
+            kill_child
             r CONFIG SET rdb-key-save-delay 0
             wait_until {[info_field aof_rewrites] == 1 && [info_field rdb_saves] == 1}
             wait_rewritten

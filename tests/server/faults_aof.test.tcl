@@ -178,6 +178,114 @@ check_in 2 "no fsync while a child writes, with no-appendfsync-on-rewrite" {
     }
 } 1
 
+# --- A rewrite whose beginning waits for what was written before it
+
+# A change that is not on the disk, a rewrite behind it, and in the same turn of the loop another request.
+proc change_and_rewrite {{request PING}} {
+    return [[default_client] pipeline [list {SET a 1} BGREWRITEAOF $request]]
+}
+
+set started {OK {Background append only file rewriting started} PONG}
+set not_yet {![string match "*seq 2*" [manifest]]}
+
+foreach policy {everysec no} {
+    check_in 2 "a rewrite holds nobody up while the disk takes what was written before it (appendfsync $policy)" {
+        with_faulty_aof [list appendfsync $policy] {
+            set other [client_open]
+            with_faults {{sync sleep=1500 *.1.incr.aof}} {
+                assert {[elapsed_ms {assert_equal [change_and_rewrite] $started}] < 700}
+                assert {[elapsed_ms {$other call SET b 2}] < 700}
+                assert_equal [list [info_field aof_rewrite_in_progress] [info_field aof_rewrite_scheduled] \
+                    [info_field aof_rewrites] [info_field current_save_keys_total]] {1 0 1 0}
+                assert $not_yet
+                wait_rewritten
+            }
+            assert_equal [info_field aof_last_bgrewrite_status] ok
+            assert_equal [aof_commands [aof_bytes]] {}
+            r SET c 3
+            wait_written
+            server_again crash
+            r MGET a b c
+        }
+    } {1 2 3}
+}
+
+check_in 2 "a rewrite begins though there is something new to be brought to the disk all the time" {
+    with_faulty_aof {appendfsync no} {
+        with_faults {{sync sleep=200 *.1.incr.aof}} {
+            change_and_rewrite
+            while {[info_field aof_rewrite_in_progress]} {
+                r INCR counter
+            }
+        }
+        set syncs [llength [fault_hits "sync * *.1.incr.aof"]]
+        assert {$syncs >= 2 && $syncs <= 5}
+        set count [r GET counter]
+        server_again crash
+        expr {[r GET counter] == $count}
+    }
+} 1
+
+check_in 2 "a rewrite before which fsync fails goes on, and changes are refused until it is done" {
+    with_faulty_aof {appendfsync no} {
+        with_faults {{sync EIO *.1.incr.aof} {sync sleep=1500 temp-rewriteaof*}} {
+            assert_equal [change_and_rewrite] $started
+            wait_until {[info_field aof_last_write_status] eq "err"}
+            assert_equal [error_of {r SET b 2}] [refusal "Input/output error"]
+            wait_until {![is_refused]}
+        }
+        wait_rewritten
+        r SET c 3
+        server_again crash
+        r MGET a b c
+    }
+} {1 (nil) 3}
+
+check_in 2 "while a rewrite waits for the disk nothing else is begun, and data can be removed and loaded" {
+    with_faulty_aof {appendfsync no} {
+        with_faults {{sync sleep=1500 *.1.incr.aof}} {
+            change_and_rewrite
+            assert_equal [error_of {r BGREWRITEAOF}] "ERR Background append only file rewriting already in progress"
+            assert {[string match "ERR Another child process is active (AOF?)*" [error_of {r BGSAVE}]]}
+            r FLUSHALL
+            r SET b 2
+            r DEBUG LOADAOF
+            assert_equal [r MGET a b] {(nil) 2}
+            assert $not_yet
+            wait_rewritten
+        }
+        r SET c 3
+        server_again crash
+        r MGET a b c
+    }
+} {(nil) 2 3}
+
+check_in 2 "a rewrite that waits for the disk is ended with the append-only file, and with the server" {
+    with_faulty_aof {appendfsync no} {
+        with_faults {{sync sleep=500 *.1.incr.aof}} {
+            change_and_rewrite {CONFIG SET appendonly no}
+            assert_equal [info_field aof_rewrite_in_progress] 0
+        }
+        assert $not_yet
+        r SET b 2
+        r CONFIG SET appendonly yes
+        wait_rewritten
+        assert {[string match "*.2.base.rdb*.2.incr.aof*" [manifest]]}
+        r SET c 3
+        with_faults {{sync sleep=500 *.2.incr.aof}} {
+            catch {change_and_rewrite SHUTDOWN}
+            assert_equal [$::current_server wait_exit] 0
+        }
+        assert {[string match "*The AOF is being rewritten. Ending that!*" [$::current_server log]]}
+        assert {![string match "*seq 3*" [manifest]]}
+        $::current_server launch_with {}
+        set ::default_client ""
+        r MGET a b c
+    }
+} {1 2 3}
+
+# --- A rewrite that fails
+
 foreach {what rule} {
     "open" {open EMFILE temp-rewriteaof*}
     "write" {write ENOSPC temp-rewriteaof*}
@@ -220,7 +328,8 @@ check_in 2 "an increment may be cut where only empty ones follow" {
         r SET b 2
         wait_written
         with_faults {{sync EIO appendonlydir}} {
-            error_of {r BGREWRITEAOF}
+            catch {r BGREWRITEAOF}
+            wait_rewritten
         }
         $::current_server kill
         set files [aof_files $::current_server *.incr.aof]

@@ -287,6 +287,34 @@ check_in 2 "the child of a server that was killed does not replace what the next
     }
 } 1501
 
+check_in 2 "changes of large values that come faster than the disk writes wait for it, and take no more than 64 MB" {
+    set bound [expr {64 << 20}]
+    set size [expr {4 << 20}]
+    # So slow are the walks that nearly all is saved before its change.
+    with_faulty_server {rdb-key-save-delay 100000 rdbcompression no} {
+        for {set i 0} {$i < 25} {incr i} {
+            r SETRANGE k:$i [expr {$size - 3}] [format %03d $i]
+        }
+        set changes [list {DEBUG DIGEST} BGSAVE]
+        for {set i 0} {$i < 25} {incr i} {
+            lappend changes [lindex [list "SETRANGE k:$i 0 changed" "SET k:$i 1" "DEL k:$i"] [expr {$i % 3}]]
+        }
+        with_faults {{write sleep=100 temp-*}} {
+            set ms [elapsed_ms {set digest [lindex [[default_client] pipeline $changes] 0]}]
+            assert_equal [info_field rdb_bgsave_in_progress] 1
+        }
+        assert {$ms >= 500}
+        assert {[info_field slices_last_keys_early] >= 20}
+        r CONFIG SET rdb-key-save-delay 0
+        wait_saved
+        assert_equal [info_field rdb_last_bgsave_status] ok
+        set peak [info_field rdb_last_cow_size]
+        assert {$peak > $bound - $size - 100000 && $peak <= $bound}
+        assert_equal [keys_after_crash] 25
+        assert {[r DEBUG DIGEST] eq $digest}
+    }
+}
+
 # --- What a killed server leaves behind
 
 check_in 2 "an abandoned temporary file is removed at the next start, and nothing that only looks like one" {

@@ -64,23 +64,73 @@ check "a rewritten base put in its place" {
     noted {} {{rename sleep=100 *.base.*}} rewrite_aof
 } aof-rename
 
+# A value of 64 MB, in a chunk of a bit more: when that is full it must wait until the one before it is written, which
+# waits for the file.
+proc make_large {} {
+    r SETRANGE large [expr {(64 << 20) - 1}] x
+}
+
+proc with_slow_file {directives body} {
+    noted [dict merge {appendonly no rdb-save-in-slices yes rdbcompression no} $directives] \
+        {{open sleep=1000 temp-*}} $body
+}
+
+check "a slice of a snapshot that takes long" {
+    with_slow_file {} {
+        make_large
+        r LATENCY RESET
+        r BGSAVE
+        wait_until {[info_field rdb_bgsave_in_progress] == 0}
+        assert {[info_field slices_last_longest_usec] >= 80000}
+    }
+} rdb-slice
+
+check "a command that waits until the key that it changes is saved" {
+    with_slow_file {rdb-key-save-delay 1000000} {
+        make_large
+        r SETRANGE next 1000000 x
+        r LATENCY RESET
+        r BGSAVE
+        # The second of them waits; where they lie side by side that is saved before the first change, too.
+        r APPEND large y
+        r APPEND next y
+    }
+} {fast-command rdb-early-save}
+
+check "a slice, and a command, that copy a large value" {
+    with_server {latency-monitor-threshold 1 rdb-key-save-delay 500000} {
+        r SETRANGE early 40000000 x
+        r SETRANGE late 40000000 x
+        [default_client] pipeline {BGSAVE {APPEND early y}}
+        r CONFIG SET rdb-key-save-delay 0
+        wait_until {[info_field rdb_bgsave_in_progress] == 0}
+        set latest [lmap event [r LATENCY LATEST] {lindex $event 0}]
+        lmap event {rdb-slice rdb-early-save} {
+            expr {$event in $latest && [llength [r LATENCY HISTORY $event]] > 0}
+        }
+    }
+} {1 1}
+
 check "the removal of what a child left" {
     noted {rdb-key-save-delay 1000000} {{unlink sleep=100 temp-*}} {
         r BGSAVE
-        exec pkill -KILL -P [$::current_server pid]
+        kill_child
         wait_until {[info_field rdb_bgsave_in_progress] == 0}
     }
 } rdb-unlink-temp-file
 
-# Commands: what makes the child.
-foreach {command wait} {BGSAVE rdb_bgsave_in_progress BGREWRITEAOF aof_rewrite_in_progress} {
+# Commands: what makes the child, of a rewrite after the disk has got what was written before.
+foreach {command wait events} {
+    BGSAVE rdb_bgsave_in_progress {command fork}
+    BGREWRITEAOF aof_rewrite_in_progress fork
+} {
     check "a fork for $command that takes long" {
         noted {} {{fork sleep=100 *}} {
             r $::command
             wait_until {[info_field $::wait] == 0}
             assert {[info_field latest_fork_usec] >= 80000}
         }
-    } {command fork}
+    } $events
 }
 
 check "below the threshold nothing is noted" {

@@ -86,19 +86,24 @@ check_in 2 "… unless it is forced" {
         file rename [$::current_server folder]/old.rdb [$::current_server folder]/dump.rdb
     }
 } old
-check_in 2 "a child that saves is ended, and nothing is left of what it wrote" {
-    foreach {arguments keys} {NOSAVE {} SAVE 2000} {
-        with_server {} {
-            r DEBUG POPULATE 2000
-            r CONFIG SET rdb-key-save-delay 1000
-            r BGSAVE
-            wait_until {[glob -nocomplain -directory [$current_server folder] temp-*] ne {}}
-            # In one go, or the rest is saved before SHUTDOWN comes.
-            catch {[default_client] pipeline [list {CONFIG SET rdb-key-save-delay 0} [list SHUTDOWN {*}$arguments]]}
-            assert_equal [$current_server wait_exit] 0
-            assert_equal [glob -nocomplain -directory [$current_server folder] temp-*] {}
-            assert {[string match "*There is a child saving an .rdb. Killing it!*" [$current_server log]]}
-            assert_equal [file exists [$current_server folder]/dump.rdb] [expr {$arguments eq "SAVE"}]
+foreach {in_slices text} {
+    no "There is a child saving an .rdb. Killing it!"
+    yes "A snapshot is being written. Ending it!"
+} {
+    check_in 2 "a snapshot that is being written is ended, and nothing is left of it (rdb-save-in-slices $in_slices)" {
+        foreach arguments {NOSAVE SAVE} {
+            with_server [list rdb-save-in-slices $in_slices] {
+                r DEBUG POPULATE 2000
+                r CONFIG SET rdb-key-save-delay 1000
+                r BGSAVE
+                wait_until {[glob -nocomplain -directory [$current_server folder] temp-*] ne {}}
+                # In one go, or the rest is saved before SHUTDOWN comes.
+                catch {[default_client] pipeline [list {CONFIG SET rdb-key-save-delay 0} [list SHUTDOWN $arguments]]}
+                assert_equal [$current_server wait_exit] 0
+                assert_equal [glob -nocomplain -directory [$current_server folder] temp-*] {}
+                assert {[string first $text [$current_server log]] >= 0}
+                assert_equal [file exists [$current_server folder]/dump.rdb] [expr {$arguments eq "SAVE"}]
+            }
         }
     }
 }
@@ -122,7 +127,7 @@ check_in 2 "an append-only file that cannot be begun holds nobody up" {
         r CONFIG SET rdb-key-save-delay 1000000 appendonly yes
         foreach failures {1 2 3} {
             wait_until {[info_field aof_rewrite_in_progress] == 1}
-            exec pkill -KILL -P [$::current_server pid]
+            kill_child
             wait_until {[info_field aof_rewrites_consecutive_failures] == $failures}
         }
         end_by_command

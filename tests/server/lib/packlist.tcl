@@ -14,6 +14,7 @@
 #   wait_blocked count              until so many clients wait
 #   wait_until {condition} ?ms?     until an expression holds; throws when it does not in time
 #   info_field name                 a field of INFO
+#   kill_child                      waits until the current server has forked a process, and kills that
 #   with_config {name value …} body CONFIG SETs for the body, and back
 #   assert_equal actual expected    and assert {condition}: for checks of several steps
 #   error_of body                   the text of the error that a body ends in
@@ -168,6 +169,10 @@ proc error_of {body} {
         return -options $options $result
     }
     return $result
+}
+
+proc kill_child {} {
+    wait_until {![catch {exec pkill -KILL -P [$::current_server pid]}]}
 }
 
 proc elapsed_ms {body} {
