@@ -68,7 +68,7 @@ def fill_integers(client, lists, length):
 
 @functools.lru_cache(maxsize=1)
 def documents(size):
-    """JSON objects of `size` bytes, encoded: the same ones in every run."""
+    """JSON objects of `size` bytes: the same ones in every run."""
     source = random.Random(2500)
     words = ["".join(source.choices("aeiounrstlmdk", k=source.randint(3, 9))) for _ in range(800)]
 
@@ -77,11 +77,11 @@ def documents(size):
         while len(text) < size - 40:
             text += ', "%s": "%s"' % (source.choice(words), source.choice(words))
         return (text + ', "end": "').ljust(size - 2, "-") + '"}'
-    return [bulk(document()) for _ in range(DOCUMENTS)]
+    return [document() for _ in range(DOCUMENTS)]
 
 
 def fill_documents(client, lists, length, size):
-    source, known = random.Random(lists), documents(size)
+    source, known = random.Random(lists), [bulk(document) for document in documents(size)]
     for number in range(lists):
         chosen = source.choices(known, k=length)
         send_all(client, (push("documents:%d" % number, 1, element) for element in chosen))

@@ -9,7 +9,8 @@ import time
 
 from plots import Plots
 
-SECTIONS = ("cpu", "memory", "connections", "stalls", "snapshots")  # of the results; growth and sds look different
+SECTIONS = ("cpu", "memory", "connections", "stalls", "snapshots", "saving")  # growth and sds look different
+EXTRAS = ("floor", "fork")  # of figures, beside the servers' labels; no peers
 BUSY_SECONDS, BUSY_MOST = 2, 0.05
 EXACT = 0.02  # smaller differences between two figures mean nothing
 
@@ -77,12 +78,17 @@ def table(head, lines):
     yield ""
 
 
+def columns(rows, labels):
+    """The labels, and those of EXTRAS that were measured in these rows."""
+    return [*labels, *(extra for extra in EXTRAS if any(figures.get(extra) for figures in rows.values()))]
+
+
 def comparison(what, rows, labels, digits=3):
-    """Table of name -> label -> figure, with ratios; with the floor where one was measured."""
-    with_floor = any(figures.get("floor") for figures in rows.values())
-    shown = [*labels, "floor"] if with_floor else labels
+    """Table of name -> label -> figure, with ratios."""
+    shown = columns(rows, labels)
+    with_floor = "floor" in shown
     return table([what, *shown, "ratio"] + ["above floor"] * with_floor,
-                 ([name, *(number(figures[label], digits) for label in shown), ratio(figures, labels)]
+                 ([name, *(number(figures.get(label), digits) for label in shown), ratio(figures, labels)]
                   + [above_floor(figures, labels)] * with_floor for name, figures in rows.items()))
 
 
@@ -93,9 +99,8 @@ def file_name(text):
 def cpu_section(results, labels, plots):
     for group, rows in results["cpu"].items():
         yield f"### {group}\n"
-        with_floor = any(figures.get("floor") for figures in rows.values())
         yield plots.bars(file_name("cpu " + group), f"Server CPU per request: {group}", "µs", rows,
-                         [*labels, "floor"] if with_floor else labels)
+                         columns(rows, labels))
         yield from comparison("row", rows, labels)
 
 
@@ -109,6 +114,21 @@ def memory_section(results, labels, plots):
 def plain_section(results, labels, section):
     for rows in results.get(section, {}).values():
         yield from comparison("", rows, labels)
+
+
+def saving_section(results, labels):
+    groups = results.get("saving", {})
+    if groups:
+        yield ("What clients feel of BGSAVE. Each server holds the data, and a snapshot of it that the next one "
+               "replaces; clients send the named commands for random keys. **At a rate** requests come due evenly, and "
+               "latency is the time from then to the reply, of those that came due during the save. **Throughput** is "
+               "that of clients that send as soon as they have their replies, before the save over during it. **Extra "
+               "memory**: the most that the process, and what its child shares with nobody, grew meanwhile, as the "
+               "kernel counts it. All threads and the child share the server's core. **fork**: Packlist with "
+               "`rdb-save-in-slices no`. The best round of each figure; less is better.\n")
+    for group, rows in groups.items():
+        yield f"### {group}\n"
+        yield from comparison("", {name.split(": ")[1]: figures for name, figures in rows.items()}, labels)
 
 
 def growth_section(results, labels, plots):
@@ -158,8 +178,8 @@ def remove_old_plots(folder, drawn):
 
 def write(folder, results):
     """results: {"labels": of the servers, ours first, "machine": name -> text, "options": text,
-    "cpu" (µs), "memory" (MB), "connections" (B), "stalls", "snapshots" (ms):
-    group -> name -> label (or "floor") -> figure,
+    "cpu" (µs), "memory" (MB), "connections" (B), "stalls", "snapshots" (ms), "saving":
+    group -> name -> label (or one of EXTRAS) -> figure,
     "growth": curve -> label -> [(length, µs)], "sds": text or None, "whole": whether nothing was left out}.
     Adds "plots", the names of the files. False when there is no gnuplot to draw them."""
     os.makedirs(folder, exist_ok=True)
@@ -173,6 +193,7 @@ def write(folder, results):
              growth_section(results, labels, plots)),
             ("Stalls", plain_section(results, labels, "stalls")),
             ("Saving and loading, ms", plain_section(results, labels, "snapshots")),
+            ("Clients while a snapshot is being written", saving_section(results, labels)),
             ("Appending to sds strings", sds_section(results))):
         section = list(section)
         lines += [f"## {title}\n", *section] if section else []

@@ -1,6 +1,8 @@
 """What is measured: each row is one workload, dataset or curve. Only data here; measure.py runs it."""
 from dataclasses import dataclass, field
 
+from data import documents
+
 DEFAULTS = {"list-max-listpack-size": "-2", "list-compress-depth": "0", "slowlog-log-slower-than": "10000",
             "slowlog-max-len": "128"}
 TEXT = (
@@ -56,6 +58,17 @@ class Snapshot:
     """Data that is saved, and loaded again."""
     name: str
     data: tuple
+
+
+@dataclass
+class Saving:
+    """Data that is saved beside the requests of clients: those take turns, and {N} in them is a random number
+    below N. They leave the data about as large as it is."""
+    name: str
+    group: str
+    data: tuple
+    requests: list
+    rate: int = 20_000             # requests per second, where they come due evenly
 
 
 @dataclass
@@ -189,6 +202,17 @@ def snapshots(scale):
     yield snapshot(f"list of {many:,} elements of 40 bytes", "numbers", "list", many, ELEMENT)
     yield snapshot(f"{some:,} lists of 5 x 10 bytes", "lists", some, 5, "hellohello")
     yield snapshot(f"{many:,} strings", "populate", many)
+
+
+def savings(scale):
+    strings, lists, long = int(10_000_000 * scale), int(1_000_000 * scale), int(300 * scale)
+    size = 2500
+    yield Saving("saving-strings", f"{strings:,} strings, SET", ("populate", strings),
+                 [["SET", f"key:{{{strings}}}", f"value:{{{strings}}}"]])
+    yield Saving("saving-lists", f"{lists:,} lists of 5 x 10 bytes, LPUSH and RPOP", ("lists", lists, 5, "hellohello"),
+                 [["LPUSH", f"key:{{{lists}}}", "hellohello"], ["RPOP", f"key:{{{lists}}}"]])
+    yield Saving("saving-documents", f"{long} lists of 800 x 2.5 KB of JSON, LSET", ("documents", long, 800, size),
+                 [["LSET", f"documents:{{{long}}}", "{800}", document] for document in documents(size)[:100]])
 
 
 ELEMENT = "%040d"

@@ -1,0 +1,175 @@
+"""What clients feel of a snapshot that is written beside them, and what it costs."""
+import contextlib
+import json
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+
+from measure import CLIENTS, empty, prepare
+from servers import Server, ServerError
+
+CLIENTS_OF_RATE = 500           # so many that what comes due need not wait for a connection to be free
+WARM_UP_SECONDS, BEFORE_SECONDS = 0.5, 1
+POLL_SECONDS = 0.01
+END_SECONDS = 60                # for what came due during the save to be answered
+BEFORE, DURING = "seconds per request before", "during"  # where clients send as soon as they have their replies
+
+
+@dataclass
+class Way:
+    """A server, and how it is told to save."""
+    label: str
+    server: Server
+    forks: bool = False  # ours, told to: it does not by itself
+
+    @contextlib.contextmanager
+    def chosen(self):
+        if self.forks:
+            self.server.client.call("CONFIG", "SET", "rdb-save-in-slices", "no")
+        try:
+            yield
+        finally:
+            if self.forks:
+                self.server.client.call("CONFIG", "SET", "rdb-save-in-slices", "yes")
+
+
+class Load:
+    """pace.c, which runs from here to phases(). `rate` 0: each client sends when it has its reply."""
+
+    def __init__(self, pace, port, rate, requests):
+        words = [word for request in requests for word in ("/", *request)][1:]
+        clients = CLIENTS_OF_RATE if rate else CLIENTS
+        self.process = subprocess.Popen([pace, str(port), str(clients), str(rate), *words], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def begin_phase(self):
+        with contextlib.suppress(BrokenPipeError):  # phases() tells what ended it
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+
+    def phases(self):
+        """Ends it, and gives what it measured in each phase."""
+        try:
+            out, error = self.process.communicate(timeout=END_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise ServerError("does not answer what came due while it saved") from None
+        if self.process.returncode:
+            raise ServerError(error.strip())
+        return [json.loads(line) for line in out.splitlines()]
+
+
+def resident(pid):
+    """Bytes of memory that the process has, shared or not."""
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def private(pid):
+    """Bytes that no other process shares. It takes some 30 ms a GB to count them."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+            fields = (line.split() for line in file)
+            return sum(int(field[1]) * 1024 for field in fields if field[0].startswith("Private_"))
+    except OSError:  # it has ended
+        return 0
+
+
+def memory(server):
+    """Bytes that a server and its children have together: what they share is the server's."""
+    pid = server.process.pid
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        children = file.read().split()
+    return resident(pid) + sum(private(child) for child in children)
+
+
+def save(server, watch=lambda: None):
+    """BGSAVE until it is done; `watch` runs before it and all the while."""
+    watch()
+    server.client.call("BGSAVE")
+    while True:
+        watch()
+        time.sleep(POLL_SECONDS)
+        info = server.info("persistence")
+        if info["rdb_bgsave_in_progress"] == "0":
+            break
+    if info["rdb_last_bgsave_status"] != "ok":
+        raise ServerError("BGSAVE failed")
+
+
+def save_under_load(pace, way, rate, saving, watch=lambda: None):
+    """What pace.c measured before the save, and during it."""
+    way.server.settle()
+    with way.chosen(), Load(pace, way.server.port, rate, saving.requests) as load:
+        time.sleep(WARM_UP_SECONDS)
+        load.begin_phase()
+        time.sleep(BEFORE_SECONDS)
+        load.begin_phase()
+        save(way.server, watch)
+        _, before, during = load.phases()
+    return before, during
+
+
+def measure_times(pace, way, saving):
+    """Figures of one save at the rate, and of one under as many requests as get answered."""
+    _, paced = save_under_load(pace, way, saving.rate, saving)
+    before, during = save_under_load(pace, way, 0, saving)
+    if not during["requests"]:
+        raise ServerError("answers nothing while it saves")
+    rate = f"at {saving.rate:,}/s"
+    return {f"longest latency {rate}, ms": paced["longest"] / 1e3, f"p99.9 of latency {rate}, ms": paced["p99.9"] / 1e3,
+            f"duration {rate}, s": paced["seconds"], BEFORE: before["seconds"] / before["requests"],
+            DURING: during["seconds"] / during["requests"]}
+
+
+def measure_memory(pace, way, saving):
+    """The figure of another save at the rate, as counting the memory disturbs the load."""
+    samples = []
+    with contextlib.suppress(ServerError):  # not every build knows it
+        way.server.client.call("MEMORY", "PURGE")  # what earlier saves have freed would be taken again
+    save_under_load(pace, way, saving.rate, saving, lambda: samples.append(memory(way.server)))
+    return {f"extra memory at {saving.rate:,}/s, MB": (max(samples) - samples[0]) / 1e6}
+
+
+def ways_to_save(servers, saving, progress):
+    """Those of the servers that could be filled, each with a snapshot to replace, as freeing a large file
+    takes its time."""
+    for server in servers:
+        progress(f"{saving.name}: filling {server.label}")
+        try:
+            prepare(server, saving.data, {})
+            save(server)
+        except ServerError as error:
+            progress(f"{saving.name}: {server.label}: {error}", keep=True)
+            continue
+        yield Way(server.label, server)
+        if server is servers[0]:
+            yield Way("fork", server, forks=True)
+
+
+def run_saving(servers, saving, rounds, pace, progress):
+    """Name of a figure -> label, or "fork" for the first server when it is told to fork -> the figure, in the
+    best round, as what else goes on in the machine only adds; memory is measured once."""
+    turns = [(f"round {number} of {rounds}", measure_times) for number in range(1, rounds + 1)]
+    ways, best = list(ways_to_save(servers, saving, progress)), {}
+    for what, measure in [*turns, ("memory", measure_memory)]:
+        for way in ways:
+            progress(f"{saving.name}: {what}, {way.label}")
+            try:
+                for name, figure in measure(pace, way, saving).items():
+                    known = best.setdefault(name, {server.label: None for server in servers})
+                    known[way.label] = min(figure, known.get(way.label) or figure)
+            except (OSError, ServerError) as error:
+                progress(f"{saving.name}: {way.label}: {error}", keep=True)
+    for server in servers:
+        empty(server)
+    before, during = best.pop(BEFORE, {}), best.pop(DURING, {})
+    best["throughput before / during"] = {label: during[label] and during[label] / before[label] for label in during}
+    return {name: figures for name, figures in best.items() if figures}
