@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 /* To the system, beside the loop's 0: where both want the same processor, the thread gets a quarter
- * of it. It must get on, or memory fills with chunks. */
+ * of it. It must get on, or memory fills with chunks. But it takes that in small portions, as it
+ * offers the processor after each piece of work: else what it was owed while the loop was busy would
+ * make the loop wait for 10 ms and more at a time. */
 enum { THREAD_NICE = 5 };
 
 struct snapshot_job {
@@ -97,6 +99,7 @@ static void fail(struct snapshot_job *job, int error, enum snapshot_step step) {
 /* A struct rdb_sink's: what was cancelled fails soon, also in the midst of a large value. */
 static bool write_bytes(void *arg, const void *bytes, size_t len) {
     struct snapshot_job *job = arg;
+    sched_yield();
     if (!is_cancelled(job)) return disk_file_write(&job->file, bytes, len);
     errno = ECANCELED;
     return false;
@@ -176,6 +179,7 @@ static struct snapshot_chunk *see_to(struct snapshot_chunk *chunk) {
     }
     size_t size = snapshot_chunk_size(chunk);
     write_chunk(chunk->job, chunk);
+    sched_yield();
     if (chunk->list_count == 0) {
         snapshot_chunk_free(chunk);
         chunk = NULL;
