@@ -18,8 +18,8 @@
 
 /* To the system, beside the loop's 0: where both want the same processor, the thread gets a quarter
  * of it. It must get on, or memory fills with chunks. But it takes that in small portions, as it
- * offers the processor after each piece of work: else what it was owed while the loop was busy would
- * make the loop wait for 10 ms and more at a time. */
+ * offers the processor after each piece of work: else what it was owed while the loop was busy
+ * would make the loop wait for 10 ms and more at a time. */
 enum { THREAD_NICE = 5 };
 
 struct snapshot_job {
