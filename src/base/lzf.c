@@ -173,7 +173,25 @@ size_t lzf_pack(struct slice text, uint8_t *out, size_t room) {
     return put_literals(&packer, packer.end) ? (size_t)(packer.out - out) : 0;
 }
 
-/* --- Unpacking --- */
+/* --- Unpacking ---
+ *
+ * Where a command begins depends on how long the one before it is. For copies a branch tells that,
+ * which the processor guesses and goes on; for literals it is a number to be read and waited for.
+ * Numbered records, each like the one before but for a byte, would be nothing but waiting: they are
+ * pairs of one literal and a long copy, and one pair is like the other but for the literal. Such
+ * ones are not read but compared. */
+
+enum {
+    STREAM_SLACK = 1 + BLOCK + sizeof(uint64_t), /* read by one command, and by a look … */
+    TEXT_SLACK = (COPY_MAX + BLOCK - 1) / BLOCK * BLOCK, /* … and written, in blocks */
+    PAIR_SIZE = 5
+};
+
+struct unpacker {
+    const uint8_t *p, *end; /* the stream */
+    const uint8_t *start;   /* the text */
+    uint8_t *at, *out_end;
+};
 
 /* Copies no more than `len` bytes. */
 static void copy_near(uint8_t *out, size_t distance, size_t len) {
@@ -196,10 +214,70 @@ static inline void copy_far(uint8_t *out, size_t distance, size_t len) {
     } while (out < end);
 }
 
-bool lzf_unpack(struct slice stream, uint8_t *out, size_t len) {
-    if (stream.len == 0 || stream.len > UINT32_MAX || len == 0 || len > UINT32_MAX) return false;
-    const uint8_t *p = (const uint8_t *)stream.ptr, *end = p + stream.len;
-    uint8_t *at = out, *out_end = out + len;
+/* Whether there are enough bytes on both sides to look at none of the bounds. */
+static inline bool has_slack(const struct unpacker *unpacker) {
+    return unpacker->end - unpacker->p >= STREAM_SLACK &&
+           unpacker->out_end - unpacker->at >= TEXT_SLACK;
+}
+
+static inline size_t distance_of(size_t first, size_t last) {
+    return ((first & 31) << 8 | last) + 1;
+}
+
+/* Behind a long copy: takes the pairs [0][literal][111ddddd][l][d] that are as the five bytes
+ * before them but for their literal. */
+static inline bool unpack_pairs(struct unpacker *unpacker) {
+    const uint64_t fixed = 0xFFFFFF00FF;
+    const uint8_t *p = unpacker->p;
+    uint64_t pair = load64(p - PAIR_SIZE);
+    if (((load64(p) ^ pair) & fixed) || (pair & 0xE000FF) != 0xE00000) return true;
+    size_t len = LONG_COPY + 2 + (pair >> 24 & 0xFF);
+    size_t distance = distance_of(pair >> 16, pair >> 32 & 0xFF);
+    if (len > 2 * BLOCK || distance < 2 * BLOCK) return true;
+    if (distance > (size_t)(unpacker->at + 1 - unpacker->start)) return false;
+    do {
+        uint8_t *at = unpacker->at;
+        *at++ = unpacker->p[1];
+        copy_block(at, at - distance);
+        copy_block(at + BLOCK, at + BLOCK - distance);
+        unpacker->at = at + len;
+        unpacker->p += PAIR_SIZE;
+    } while (has_slack(unpacker) && ((load64(unpacker->p) ^ pair) & fixed) == 0);
+    return true;
+}
+
+/* Takes commands while there is slack; false when a copy refers to what is before the text. */
+static inline bool unpack_with_slack(struct unpacker *unpacker) {
+    while (has_slack(unpacker)) {
+        const uint8_t *p = unpacker->p;
+        uint8_t *at = unpacker->at;
+        size_t byte = *p;
+        if (byte < LZF_LITERALS_MAX) {
+            copy_block(at, p + 1);
+            unpacker->p += byte + 2;
+            unpacker->at += byte + 1;
+            continue;
+        }
+        bool is_long = byte >> LENGTH_SHIFT == LONG_COPY;
+        size_t len = (byte >> LENGTH_SHIFT) + (is_long ? (size_t)p[1] : 0) + 2;
+        size_t distance = distance_of(byte, p[is_long ? 2 : 1]);
+        if (distance > (size_t)(at - unpacker->start)) return false;
+        unpacker->p += is_long ? 3 : 2;
+        unpacker->at += len;
+        if (distance >= BLOCK)
+            copy_far(at, distance, len);
+        else
+            copy_near(at, distance, len);
+        if (is_long && has_slack(unpacker) && !unpack_pairs(unpacker)) return false;
+    }
+    return true;
+}
+
+/* Takes the commands that are left, looking at every bound; false when they do not become just the
+ * text. */
+static bool unpack_to_end(const struct unpacker *unpacker) {
+    const uint8_t *p = unpacker->p, *end = unpacker->end;
+    uint8_t *at = unpacker->at, *out_end = unpacker->out_end;
     while (p < end) {
         size_t byte = *p++, left = (size_t)(out_end - at);
         if (byte < LZF_LITERALS_MAX) {
@@ -214,22 +292,43 @@ bool lzf_unpack(struct slice stream, uint8_t *out, size_t len) {
             at += run;
             continue;
         }
-        size_t size = byte >> LENGTH_SHIFT;
-        if (size == LONG_COPY) {
+        size_t len = byte >> LENGTH_SHIFT;
+        if (len == LONG_COPY) {
             if (p == end) return false;
-            size += *p++;
+            len += *p++;
         }
         if (p == end) return false;
-        size += 2;
-        size_t distance = ((byte & 31) << 8 | *p++) + 1;
-        if (distance > (size_t)(at - out) || size > left) return false;
-        if (distance >= BLOCK && left - size >= BLOCK)
-            copy_far(at, distance, size);
+        len += 2;
+        size_t distance = distance_of(byte, *p++);
+        if (distance > (size_t)(at - unpacker->start) || len > left) return false;
+        if (distance >= BLOCK && left - len >= BLOCK)
+            copy_far(at, distance, len);
         else
-            copy_near(at, distance, size);
-        at += size;
+            copy_near(at, distance, len);
+        at += len;
     }
     return at == out_end;
+}
+
+bool lzf_unpack_split(struct slice stream, void *front, size_t front_len, uint8_t *out,
+                      size_t len) {
+    if (stream.len < 2 || stream.len > UINT32_MAX || len == 0 || len > UINT32_MAX) return false;
+    const uint8_t *p = (const uint8_t *)stream.ptr;
+    size_t run = (size_t)*p++ + 1; /* there is nothing to copy at first */
+    if (run > LZF_LITERALS_MAX || run > stream.len - 1) return false;
+    if (run < front_len || run - front_len > len) return false;
+    if (front_len > 0) memcpy(front, p, front_len);
+    memcpy(out, p + front_len, run - front_len);
+    struct unpacker unpacker = {.p = p + run,
+                                .end = p + stream.len - 1,
+                                .start = out,
+                                .at = out + run - front_len,
+                                .out_end = out + len};
+    return unpack_with_slack(&unpacker) && unpack_to_end(&unpacker);
+}
+
+bool lzf_unpack(struct slice stream, uint8_t *out, size_t len) {
+    return lzf_unpack_split(stream, NULL, 0, out, len);
 }
 
 /* --- Trimming --- */

@@ -31,6 +31,11 @@ size_t lzf_pack(struct slice text, uint8_t *out, size_t room);
  * `out`, which has room for `len`, holds anything. O(len). */
 bool lzf_unpack(struct slice stream, uint8_t *out, size_t len);
 
+/* The same for a text whose first `front_len` bytes go to `front`, and the `len` (> 0) others to
+ * `out`. False, too, when the first ones are not all in the literal run that the stream begins
+ * with, or copies refer to them. */
+bool lzf_unpack_split(struct slice stream, void *front, size_t front_len, uint8_t *out, size_t len);
+
 /* The stream of the same text without its first `front` and last `back` bytes, of a stream that
  * lzf_unpack accepts. Returns the bytes written to `out`, which has room for as many as the stream
  * has, or 0 when these bytes are not literals of their own, or copies refer to them. O(stream). */

@@ -46,6 +46,14 @@ static void unpack(struct slice stream, size_t len) {
         require(taken == (size == len));
     }
     require(!taken || memcmp(ours, theirs, len) == 0);
+    for (size_t front = 1; front < len && front <= 7; front += 2) {
+        uint8_t begin[7], *rest = mem_alloc(len - front);
+        if (lzf_unpack_split(stream, begin, front, rest, len - front)) {
+            require(taken && memcmp(begin, ours, front) == 0);
+            require(memcmp(rest, ours + front, len - front) == 0);
+        }
+        mem_free(rest);
+    }
     mem_free(ours);
     mem_free(theirs);
 }

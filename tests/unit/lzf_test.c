@@ -27,6 +27,14 @@ static size_t make_text(struct random *random, uint8_t *text) {
     return len;
 }
 
+/* Numbers, filled up with zeros, as counters and keys often are. */
+static size_t make_records(uint8_t *text, size_t room, unsigned step) {
+    size_t len = 0;
+    for (unsigned i = 0; len + 43 <= room; i++)
+        len += (size_t)snprintf((char *)text + len, 43, "\xA8%040u\x29", i * step);
+    return len;
+}
+
 static void texts_come_back(void **state) {
     struct random *random = *state;
     struct guard text = guard_new(SIZE_MAX_TEXT), stream = guard_new(SIZE_MAX_TEXT + 1000),
@@ -34,7 +42,9 @@ static void texts_come_back(void **state) {
     uint8_t *made = mem_alloc(SIZE_MAX_TEXT), *packed = mem_alloc(SIZE_MAX_TEXT + 1000);
     uint8_t *theirs = mem_alloc(SIZE_MAX_TEXT);
     for (int i = 0; i < 3000; i++) {
-        size_t len = make_text(random, made);
+        size_t len = i % 8 ? make_text(random, made)
+                           : make_records(made, 100 + random_below(random, SIZE_MAX_TEXT - 100),
+                                          1 + random_below(random, 20));
         struct slice from = slice_make(guard_place(&text, made, len), len);
         size_t size = lzf_pack(from, packed, SIZE_MAX_TEXT + 1000);
         assert_true(size > 0);
@@ -59,14 +69,6 @@ static void texts_come_back(void **state) {
     mem_free(theirs);
 }
 
-/* A listpack of numbers, filled up with zeros, as counters and keys often are. */
-static size_t make_numbers(uint8_t *text, size_t room) {
-    size_t len = 0;
-    for (unsigned i = 0; len + 43 <= room; i++)
-        len += (size_t)snprintf((char *)text + len, 43, "\xA8%040u\x29", i * 7);
-    return len;
-}
-
 static size_t packed_size(bool ours, const uint8_t *text, size_t len, uint8_t *out) {
     return ours ? lzf_pack(slice_make(text, len), out, 2 * len)
                 : lzf_compress(text, (unsigned)len, out, (unsigned)(2 * len));
@@ -77,7 +79,7 @@ static void streams_are_as_short_as_those_of_liblzf(void **state) {
     enum { LEN = 8192 };
     uint8_t *text = mem_alloc(LEN), *out = mem_alloc(2 * LEN);
     for (int kind = 0; kind < 3; kind++) {
-        size_t len = kind == 0 ? make_numbers(text, LEN) : LEN;
+        size_t len = kind == 0 ? make_records(text, LEN, 7) : LEN;
         for (size_t i = 0; kind > 0 && i < len; i++) {
             bool copy = i > 4000 && random_below(random, 40) > 0;
             text[i] = copy ? text[i - 1 - (kind == 1 ? 3999 : i % 50)] : random_below(random, 20);
@@ -125,6 +127,34 @@ static void bad_streams_are_refused(void **state) {
     guard_free(&back);
 }
 
+static void texts_come_back_in_two_pieces(void **state) {
+    struct random *random = *state;
+    uint8_t *text = mem_alloc(SIZE_MAX_TEXT), *stream = mem_alloc(2 * SIZE_MAX_TEXT), front[8];
+    struct guard back = guard_new(SIZE_MAX_TEXT);
+    int split = 0;
+    for (int i = 0; i < 1000; i++) {
+        size_t len = make_text(random, text), before = random_below(random, sizeof(front) + 1);
+        if (before >= len) continue;
+        size_t size = lzf_pack(slice_make(text, len), stream, 2 * SIZE_MAX_TEXT);
+        uint8_t *out = back.end - (len - before);
+        if (!lzf_unpack_split(slice_make(stream, size), front, before, out, len - before)) continue;
+        split++;
+        assert_memory_equal(front, text, before);
+        assert_memory_equal(out, text + before, len - before);
+    }
+    assert_true(split > 100);
+    struct slice copied = SLICE("\x05"
+                                "abcdef\x20\x02\x00z");
+    assert_true(lzf_unpack_split(copied, front, 3, text, 7));
+    assert_memory_equal(front, "abc", 3);
+    assert_memory_equal(text, "defdefz", 7);
+    assert_false(lzf_unpack_split(copied, front, 4, text, 6)); /* the copy refers to the front */
+    assert_false(lzf_unpack_split(copied, front, 7, text, 3)); /* not all of it is literal */
+    mem_free(text);
+    mem_free(stream);
+    guard_free(&back);
+}
+
 static void streams_lose_literal_ends(void **state) {
     struct random *random = *state;
     uint8_t *text = mem_alloc(SIZE_MAX_TEXT + 100), *back = mem_alloc(SIZE_MAX_TEXT + 100);
@@ -160,6 +190,7 @@ int main(void) {
         cmocka_unit_test_prestate(streams_are_as_short_as_those_of_liblzf, &random),
         cmocka_unit_test_prestate(noise_is_given_up, &random),
         cmocka_unit_test_prestate(bad_streams_are_refused, &random),
+        cmocka_unit_test_prestate(texts_come_back_in_two_pieces, &random),
         cmocka_unit_test_prestate(streams_lose_literal_ends, &random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
