@@ -1,5 +1,6 @@
 #include "admin/debug_reload.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "server/blocking.h"
 #include "server/server.h"
@@ -25,11 +26,13 @@ static int parse_options(struct call *call) {
 
 /* Clients do not see the keys go, … */
 static void clear_databases(void) {
+    mem_keep_freed(true);
     for (int64_t i = 0; i < server.config.databases; i++) slices_flush(server.keyspaces[i], false);
 }
 
 /* … but those who wait for some are served if they are there now. */
 static void signal_databases(void) {
+    mem_keep_freed(false);
     for (int64_t i = 0; i < server.config.databases; i++)
         blocking_signal_database(server.blocking, (int)i);
 }

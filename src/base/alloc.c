@@ -133,6 +133,10 @@ bool mem_decay_in_background(bool on) {
     return true;
 }
 
+void mem_keep_freed(bool on) {
+    (void)on;
+}
+
 void mem_decay(void) {}
 
 void mem_purge(void) {
@@ -322,6 +326,21 @@ _Static_assert(MALLCTL_ARENAS_ALL == 4096, "ALL_ARENAS spells MALLCTL_ARENAS_ALL
 
 bool mem_decay_in_background(bool on) {
     return mallctl("background_thread", NULL, NULL, &on, sizeof(on)) == 0;
+}
+
+#define DIRTY_DECAY "arena.0.dirty_decay_ms" /* of the one arena: blocks of 8 MB and more apart */
+
+void mem_keep_freed(bool on) {
+    static ssize_t usual_ms = -1; /* while it is not in force */
+    ssize_t never_ms = -1;
+    size_t size = sizeof(usual_ms);
+    if (on == (usual_ms != never_ms)) return;
+    if (on) {
+        mallctl(DIRTY_DECAY, &usual_ms, &size, &never_ms, sizeof(never_ms));
+    } else {
+        mallctl(DIRTY_DECAY, NULL, NULL, &usual_ms, sizeof(usual_ms));
+        usual_ms = never_ms;
+    }
 }
 
 void mem_decay(void) {

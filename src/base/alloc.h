@@ -98,6 +98,12 @@ void mem_on_out_of_memory(void (*report)(size_t size));
  * had. Means nothing to the C library's allocator. */
 bool mem_decay_in_background(bool on);
 
+/* Between the call with true and the one with false all that is freed stays with the process: for
+ * who frees much and wants as much again at once. The thread may else give back what was freed only
+ * just, page by page, to be had again and cleared by the system: it keeps what is young by how much
+ * there was when it last looked. What is left in the end goes back soon. */
+void mem_keep_freed(bool on);
+
 /* Returns such pages now: for a server that has fallen idle, where no thread does. */
 void mem_decay(void);
 

@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#ifndef PACKLIST_LIBC_MALLOC
+#include <jemalloc/jemalloc.h>
+#endif
 
 static void good_size_is_idempotent_and_never_smaller(void **state) {
     (void)state;
@@ -296,6 +299,28 @@ static void statistics_agree_with_used(void **state) {
     assert_int_equal(mem_used(), used);
 }
 
+#ifndef PACKLIST_LIBC_MALLOC
+static ssize_t decay_ms(void) {
+    ssize_t ms = 0;
+    size_t size = sizeof(ms);
+    assert_int_equal(mallctl("arena.0.dirty_decay_ms", &ms, &size, NULL, 0), 0);
+    return ms;
+}
+
+static void freed_memory_is_kept_until_it_may_go(void **state) {
+    (void)state;
+    ssize_t usual_ms = decay_ms();
+    assert_true(usual_ms > 0);
+    mem_keep_freed(false);
+    assert_int_equal(decay_ms(), usual_ms);
+    mem_keep_freed(true);
+    mem_keep_freed(true);
+    assert_int_equal(decay_ms(), -1);
+    mem_keep_freed(false);
+    assert_int_equal(decay_ms(), usual_ms);
+}
+#endif
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_size_is_idempotent_and_never_smaller),
@@ -310,6 +335,9 @@ int main(void) {
         cmocka_unit_test(forked_child_keeps_the_account_of_threads_it_has_not),
         cmocka_unit_test(destructors_of_other_modules_are_counted_too),
         cmocka_unit_test(statistics_agree_with_used),
+#ifndef PACKLIST_LIBC_MALLOC
+        cmocka_unit_test(freed_memory_is_kept_until_it_may_go),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
