@@ -471,15 +471,22 @@ bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *co
 bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *canonical) {
     *count = 0;
     *canonical = true;
-    if (size < LISTPACK_OVERHEAD) return false;
+    return size >= LISTPACK_OVERHEAD &&
+           listpack_validate_split(bytes, bytes + LISTPACK_HEADER_SIZE, size - LISTPACK_OVERHEAD,
+                                   count, canonical);
+}
+
+bool listpack_validate_split(const uint8_t *header, const uint8_t *first, size_t body_size,
+                             size_t *count, bool *canonical) {
+    const uint8_t *end = first + body_size;
     uint32_t total;
     uint16_t count16;
-    memcpy(&total, bytes, sizeof(total));
-    memcpy(&count16, bytes + 4, sizeof(count16));
-    if (total != size || bytes[size - 1] != LISTPACK_END) return false;
-    if (!listpack_validate_body(bytes + LISTPACK_HEADER_SIZE, bytes + size - 1, count, canonical)) {
-        return false;
-    }
+    *count = 0;
+    *canonical = true;
+    memcpy(&total, header, sizeof(total));
+    memcpy(&count16, header + sizeof(total), sizeof(count16));
+    if (total != body_size + LISTPACK_OVERHEAD || *end != LISTPACK_END) return false;
+    if (!listpack_validate_body(first, end, count, canonical)) return false;
     return count16 == COUNT_UNKNOWN || count16 == *count;
 }
 

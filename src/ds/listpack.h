@@ -162,6 +162,11 @@ void listpack_write_header(uint8_t *dst, size_t body_size, size_t count);
  * re-encodes each one). O(size), never reads outside [bytes, bytes + size). */
 bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *canonical);
 
+/* The same where the header stands elsewhere: the body of `body_size` bytes at `first` has the end
+ * byte behind it. */
+bool listpack_validate_split(const uint8_t *header, const uint8_t *first, size_t body_size,
+                             size_t *count, bool *canonical);
+
 /* The same for a body without header and end byte. */
 bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *count,
                             bool *canonical);

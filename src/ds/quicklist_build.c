@@ -43,6 +43,13 @@ static void place_last(struct quicklist_builder *builder) {
     builder->has_last = false;
 }
 
+/* Is a node of this size one that was made under other limits? */
+static void note_size(struct quicklist_builder *builder, size_t size, size_t count) {
+    struct quicklist *list = builder->list;
+    if (quicklist_exceeds_fill(list->limits.fill, size + LISTPACK_OVERHEAD, count))
+        list->mixed = true;
+}
+
 static void add(struct quicklist_builder *builder, struct quicklist_node node) {
     place_last(builder);
     builder->last = node;
@@ -58,12 +65,28 @@ void quicklist_build_body(struct quicklist_builder *builder, const uint8_t *firs
         size_t size = (size_t)(stop - first);
         struct quicklist_node node;
         memcpy(quicklist_node_init(&node, size, taken, &list->allocated), first, size);
-        if (quicklist_exceeds_fill(list->limits.fill, size + LISTPACK_OVERHEAD, taken))
-            list->mixed = true; /* made under other limits */
+        note_size(builder, size, taken);
         add(builder, node);
         first = stop;
         count -= taken;
     }
+}
+
+uint8_t *quicklist_build_room(struct quicklist_builder *builder, size_t size) {
+    return quicklist_node_init(&builder->offered, size, 0, &builder->list->allocated);
+}
+
+bool quicklist_build_room_used(struct quicklist_builder *builder, size_t count) {
+    struct quicklist *list = builder->list;
+    struct quicklist_node *node = &builder->offered;
+    if (count == 0 || count > QUICKLIST_NODE_COUNT_MAX) {
+        quicklist_node_free(node, &list->allocated);
+        return false;
+    }
+    node->count = (uint16_t)count;
+    note_size(builder, node->size, count);
+    add(builder, *node);
+    return true;
 }
 
 void quicklist_build_plain(struct quicklist_builder *builder,
@@ -82,8 +105,7 @@ bool quicklist_build_packed(struct quicklist_builder *builder, struct slice stre
     if (count > QUICKLIST_NODE_COUNT_MAX ||
         !quicklist_node_init_packed(&node, stream, size, count, &list->allocated))
         return false;
-    if (quicklist_exceeds_fill(list->limits.fill, size + LISTPACK_OVERHEAD, count))
-        list->mixed = true;
+    note_size(builder, size, count);
     add(builder, node);
     return true;
 }

@@ -11,6 +11,7 @@ struct quicklist_builder {
     struct quicklist *list;
     struct quicklist_node last; /* the node added last: not in the list yet, it may be the tail */
     bool has_last;
+    struct quicklist_node offered; /* by quicklist_build_room */
     size_t expected;
 };
 
@@ -23,6 +24,13 @@ void quicklist_build_start(struct quicklist_builder *builder, struct quicklist_l
  * more than 32768 elements is cut into several. O(bytes). */
 void quicklist_build_body(struct quicklist_builder *builder, const uint8_t *first,
                           const uint8_t *end, size_t count);
+
+/* Room for a body of `size` (> 0) bytes, mem_good_size(size) in all, which becomes a node's buffer:
+ * what is made there needs not be copied. quicklist_build_room_used must follow, with the number of
+ * canonical elements that were made there; or with 0, which takes the room back, adding nothing, as
+ * more than 32768 do: then false. O(1). */
+uint8_t *quicklist_build_room(struct quicklist_builder *builder, size_t size);
+bool quicklist_build_room_used(struct quicklist_builder *builder, size_t count);
 
 /* Adds a plain node: one element that keeps the node to itself. O(bytes). */
 void quicklist_build_plain(struct quicklist_builder *builder,

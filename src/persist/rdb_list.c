@@ -171,13 +171,11 @@ struct list_load {
     struct rdb_scratch stream; /* streams without the listpack's frame */
 };
 
-/* Reads a node's string and sees the body in it; *string is as it was stored. */
-static bool read_body(struct list_load *load, bool ziplist, struct rdb_stored_string *string,
-                      struct rdb_body *body) {
-    struct slice text;
+/* Sees the body in the string that was read last. */
+static bool see_body(struct list_load *load, bool ziplist, const struct rdb_stored_string *string,
+                     struct rdb_body *body) {
+    struct slice text = string->bytes;
     const char *error;
-    if (!rdb_read_stored_string(load->reader, string)) return false;
-    text = string->bytes;
     if (string->packed && !rdb_unpack_string(load->reader, string, &text)) return false;
     bool good = ziplist ? rdb_body_of_ziplist(text, &load->body, body, &error)
                         : rdb_body_of_listpack(text, &load->body, body, &error);
@@ -201,11 +199,31 @@ static bool keep_stream(struct list_load *load, struct quicklist_builder *builde
                                                  size, body->count);
 }
 
+/* Unpacks a listpack straight into a new node, which is what most nodes of long lists come to.
+ * False, adding nothing, when it can't be done, or must not be: bad ones and such that have to be
+ * encoded anew are left to see_body(). */
+static bool add_unpacked(struct quicklist_builder *builder,
+                         const struct rdb_stored_string *string) {
+    enum { SIZE_MAX_TAKEN = 1 << 16 }; /* no memory is asked for that a bad length might mean */
+    uint8_t header[LISTPACK_HEADER_SIZE];
+    size_t size = string->len - LISTPACK_OVERHEAD, count;
+    bool canonical;
+    if (!string->packed || string->len <= LISTPACK_OVERHEAD || size > SIZE_MAX_TAKEN ||
+        mem_good_size(size) == size || quicklist_build_is_deep(builder))
+        return false;
+    uint8_t *body = quicklist_build_room(builder, size); /* which the end byte fits in, too */
+    bool good = lzf_unpack_split(string->bytes, header, sizeof(header), body, size + 1) &&
+                listpack_validate_split(header, body, size, &count, &canonical) && canonical;
+    return quicklist_build_room_used(builder, good ? count : 0);
+}
+
 static bool add_packed_node(struct list_load *load, struct quicklist_builder *builder,
                             bool ziplist) {
     struct rdb_stored_string string;
     struct rdb_body body;
-    if (!read_body(load, ziplist, &string, &body)) return false;
+    if (!rdb_read_stored_string(load->reader, &string)) return false;
+    if (!ziplist && add_unpacked(builder, &string)) return true;
+    if (!see_body(load, ziplist, &string, &body)) return false;
     if (ziplist || !keep_stream(load, builder, &string, &body))
         quicklist_build_body(builder, body.first, body.end, body.count);
     return true;
@@ -274,7 +292,8 @@ static struct entry *read_one_node(struct list_load *load, unsigned type) {
         quicklist_build_abort(&builder);
         return NULL;
     }
-    if (!read_body(load, type != RDB_LIST_QUICKLIST_2, &string, &body)) return NULL;
+    if (!rdb_read_stored_string(load->reader, &string)) return NULL;
+    if (!see_body(load, type != RDB_LIST_QUICKLIST_2, &string, &body)) return NULL;
     return list_from_body(load->key, body.first, body.end, body.count, load->limits);
 }
 

@@ -613,8 +613,11 @@ static void bodies_become_nodes_as_they_are(void **state) {
     quicklist_free(list);
     struct quicklist_builder builder;
     quicklist_build_start(&builder, (struct quicklist_limits){.fill = 4}, 3);
-    quicklist_build_body(&builder, body, body + 20, 10);
-    quicklist_build_body(&builder, body, end, count); /* more than one node can count */
+    memcpy(quicklist_build_room(&builder, 20), body, 20);
+    assert_true(quicklist_build_room_used(&builder, 10));
+    quicklist_build_room(&builder, 30);
+    assert_false(quicklist_build_room_used(&builder, 0)); /* what was made there is no body */
+    quicklist_build_body(&builder, body, end, count);     /* more than one node can count */
     struct listpack_element plain = text_of(1);
     quicklist_build_plain(&builder, &plain);
     list = quicklist_build_finish(&builder);

@@ -118,6 +118,7 @@ static void bad_strings_are_refused(void **state) {
 #define LISTPACK_A_5                                                                               \
     "\x0C\x00\x00\x00\x02\x00\x81"                                                                 \
     "a\x02\x05\x01\xFF"
+#define PACKED_A_5 "\xC3\x0D\x0C\x0B" LISTPACK_A_5
 #define ZIPLIST_A_5                                                                                \
     "\x10\x00\x00\x00\x0D\x00\x00\x00\x02\x00\x00\x01"                                             \
     "a\x03\xF6\xFF"
@@ -231,6 +232,10 @@ static void bad_lists_are_refused(void **state) {
     assert_refused(RDB_LIST_QUICKLIST_2,
                    SLICE("\x02\x02\x0C" LISTPACK_A_5 "\x02\x07\x07\x00\x00\x00\x00\x00\xFF"),
                    "listpack without elements");
+    assert_refused(RDB_LIST_QUICKLIST_2,
+                   SLICE("\x02\x02" PACKED_A_5 "\x02\xC3\x08\x07\x06"
+                         "\x07\x00\x00\x00\x00\x00\xFF"),
+                   "listpack without elements");
     assert_refused(RDB_LIST_ZIPLIST, SLICE("\x0B\x0B\x00\x00\x00\x0A\x00\x00\x00\x00\x00\xFF"),
                    "ziplist without elements");
     assert_refused(RDB_LIST_QUICKLIST_2, SLICE("\x01\x03\x0C" LISTPACK_A_5),
@@ -254,6 +259,7 @@ static void damaged_lists_never_break_anything(void **state) {
         {RDB_LIST_ZIPLIST, {"\x10" ZIPLIST_A_5, 17}},
         {RDB_LIST_QUICKLIST, {"\x02\x10" ZIPLIST_A_5 "\x10" ZIPLIST_A_5, 35}},
         {RDB_LIST_QUICKLIST_2, {"\x02\x02\x0C" LISTPACK_A_5 "\x01\x01z", 18}},
+        {RDB_LIST_QUICKLIST_2, {"\x02\x02" PACKED_A_5 "\x02" PACKED_A_5, 35}},
         {RDB_LIST, {"\x03\x01x\xC0\x07\x00", 6}},
     };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -286,6 +292,11 @@ static void elements_that_are_not_canonical_are_encoded_anew(void **state) {
                          "5\x02\xF1\x07\x00\x03\xE0\x02"
                          "ab\x04\xFF"),
                    "5 7 ab", "listpack");
+    assert_list_is(RDB_LIST_QUICKLIST_2,
+                   SLICE("\x02\x02" PACKED_A_5 "\x02\xC3\x0B\x0A\x09"
+                         "\x0A\x00\x00\x00\x01\x00\x81"
+                         "5\x02\xFF"),
+                   "a 5 5", "quicklist");
 }
 
 /* --- There and back --- */
