@@ -432,14 +432,33 @@ static size_t validate_long(const uint8_t *p, const uint8_t *end) {
     return memcmp(p + data_size, expected, length_size) == 0 ? data_size + length_size : 0;
 }
 
+/* How the last byte of an element of `size` bytes and the first of the next differ from `seam`. */
+static inline unsigned seam_difference(const uint8_t *p, size_t size, uint16_t seam) {
+    uint16_t word;
+    memcpy(&word, p + size - 1, sizeof(word));
+    return word ^ seam;
+}
+
+/* Do four elements follow the one at `p` that are as long, and the next one begins so? */
+static inline bool are_four_alike(const uint8_t *p, const uint8_t *end, size_t size,
+                                  uint16_t seam) {
+    if ((size_t)(end - p) <= 5 * size) return false;
+    const uint8_t *third = p + 2 * size;
+    return p[size] == seam >> 8 &&
+           !(seam_difference(p + size, size, seam) | seam_difference(third, size, seam) |
+             seam_difference(third + size, size, seam) |
+             seam_difference(third + 2 * size, size, seam));
+}
+
 /* Steps over the elements behind the one at `p` that are as long, by their first byte and back
  * length, with no need to wait for the size of each; returns the last. */
 static inline const uint8_t *last_alike(const uint8_t *p, const uint8_t *end, size_t size,
                                         size_t *count) {
     uint8_t first = *p, last = p[size - 1];
+    uint16_t seam = (uint16_t)(first << 8 | last);
     while ((size_t)(end - p) >= 2 * size && p[size] == first && p[2 * size - 1] == last) {
         p += size;
-        ++*count;
+        for (++*count; are_four_alike(p, end, size, seam); *count += 4) p += 4 * size;
     }
     return p;
 }
