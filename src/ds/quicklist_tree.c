@@ -185,6 +185,10 @@ static bool insert_below(struct quicklist_tree *tree, tree_ref *ref, unsigned he
     if (height == 0) return array_insert_split(tree, ref, 0, index, node, edges, right);
     tree_ref *children = ref->child;
     size_t i = 0;
+    if (index == ref->nodes) { /* lists grow at an end: no need to look at all that is before */
+        i = ref->width - 1u;
+        index = children[i].nodes;
+    }
     for (; i + 1u < ref->width && index > children[i].nodes; i++) index -= children[i].nodes;
     if (i > 0) edges &= ~(unsigned)EDGE_LEFT;
     if (i + 1u < ref->width) edges &= ~(unsigned)EDGE_RIGHT;
