@@ -50,6 +50,7 @@ enum {
     HASHTABLE_BUCKET_SLOTS = 8,
     HASHTABLE_LAST_SLOT = HASHTABLE_BUCKET_SLOTS - 1,
     HASHTABLE_SEGMENT = 1 << HASHTABLE_SEGMENT_BITS,
+    HASHTABLE_RANDOM_DRAWS = 16,
     HASHTABLE_OVERFLOW_MAX = 0xFFFF, /* the count has 16 bits; keyed hashes never come near */
     /* Bytes per item, in halves. Measured: see utils/bench/keyspace_bench.c. */
     HASHTABLE_HALF_BYTES_GROW = 2 * 11,

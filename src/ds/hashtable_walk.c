@@ -107,19 +107,18 @@ void *hashtable_iter_next(struct hashtable_iter *iter) {
 
 /* --- At random --- */
 
-/* Buckets hold different numbers of items: a bucket is kept with a probability of its count /
- * DRAWS, so that each item is as likely as any other, up to buckets of more than DRAWS, whose items
- * come a little too rarely. The load control keeps the average count at five or more, so three
- * buckets are looked at on average. */
-enum { RANDOM_DRAWS = 16 };
-
+/* Buckets hold different numbers of items: a bucket is kept with a probability of its count / DRAWS,
+ * so that each item is as likely as any other, up to buckets of more than DRAWS, whose items come a
+ * little too rarely. The load control keeps the average count at five or more, so three buckets are
+ * looked at on average. */
 void *hashtable_random(const struct hashtable *table, struct random *random) {
     if (table->count == 0) return NULL;
     for (;;) {
         size_t index = random_below(random, hashtable__buckets(table));
         struct hashtable_bucket *bucket = hashtable__bucket(table, index);
         size_t count = hashtable__bucket_count(bucket);
-        size_t draw = random_below(random, count > RANDOM_DRAWS ? count : RANDOM_DRAWS);
+        bool large = count > HASHTABLE_RANDOM_DRAWS;
+        size_t draw = random_below(random, large ? count : HASHTABLE_RANDOM_DRAWS);
         if (draw < count) return hashtable_item(*hashtable__bucket_slot(bucket, draw));
     }
 }

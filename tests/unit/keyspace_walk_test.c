@@ -472,7 +472,8 @@ static void clearing_shows_the_rest_to_the_walk(void **state) {
     world_begins(&world, *state, 1); /* it would like to pause at every entry */
     fill(&world, 0, KEYS);
     walk_begins(&world, 0);
-    while (world.walkers[0].unseen == KEYS) walk_steps(&world.walkers[0]); /* a bucket may be empty */
+    while (world.walkers[0].unseen == KEYS)
+        walk_steps(&world.walkers[0]); /* a bucket may be empty */
     assert_int_equal(world.walkers[0].unseen, KEYS - 1);
     keyspace_clear(world.databases[0].keyspace);
     forget(&world.databases[0]);
