@@ -107,10 +107,10 @@ void *hashtable_iter_next(struct hashtable_iter *iter) {
 
 /* --- At random --- */
 
-/* Buckets hold different numbers of items: a bucket is kept with a probability of its count / DRAWS,
- * so that each item is as likely as any other, up to buckets of more than DRAWS, whose items come a
- * little too rarely. The load control keeps the average count at five or more, so three buckets are
- * looked at on average. */
+/* Buckets hold different numbers of items: a bucket is kept with a probability of its count /
+ * DRAWS, so that each item is as likely as any other, but for buckets of more than DRAWS, whose
+ * items come a little too rarely. The load control keeps the average count at five or more, so
+ * three buckets are looked at on average. */
 void *hashtable_random(const struct hashtable *table, struct random *random) {
     if (table->count == 0) return NULL;
     for (;;) {

@@ -271,9 +271,7 @@ static bool begin_slices(void) {
         .aof_base = true,
         .ended = slices_ended,
     };
-    if (slices_begin(&order)) return true;
-    log_warning("Can't rewrite in slices, a child will: no thread: %s", strerror(errno));
-    return false;
+    return slices_begin(&order);
 }
 
 /* Slices write snapshots only, a child writes commands, too. */

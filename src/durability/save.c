@@ -186,10 +186,7 @@ static bool begin_slices(void) {
         .incremental = server.config.rdb_save_incremental_fsync,
         .ended = slices_ended,
     };
-    if (!slices_begin(&order)) {
-        log_warning("Can't save in slices, a child will: no thread: %s", strerror(errno));
-        return false;
-    }
+    if (!slices_begin(&order)) return false;
     log_notice("Background saving started in slices of the loop");
     return true;
 }

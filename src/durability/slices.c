@@ -153,14 +153,24 @@ bool slices_step(void) {
 
 /* --- The beginning --- */
 
-/* What a snapshot that was stopped has left must be over before the next one. */
-static void finish_silent_walks(void) {
+/* What a snapshot that was stopped has left must be over before the next one. True when it is. */
+static bool end_silent_walks(uint64_t deadline) {
     struct slices *s = slices();
-    if (!s->walking) return;
-    s->deadline = UINT64_MAX;
-    while (!walk_on()) {
+    s->deadline = deadline;
+    if (s->walking) s->walking = !walk_on();
+    return !s->walking;
+}
+
+static bool may_begin(void) {
+    static const struct snapshot_thread_events events = {take_back, job_moved, job_ended};
+    if (!snapshot_thread_start(server.net, &events)) {
+        log_warning("No snapshot in slices, a child writes it: no thread: %s", strerror(errno));
+        return false;
     }
-    s->walking = false;
+    uint64_t now = clock_ticks();
+    if (end_silent_walks(now + slice_ticks(now))) return true;
+    log_notice("No snapshot in slices, a child writes it: a walk of the one before is not over");
+    return false;
 }
 
 static void start_walks(void) {
@@ -196,10 +206,8 @@ static struct snapshot_job *begin_job(const struct slices_order *order) {
 }
 
 bool slices_begin(const struct slices_order *order) {
-    static const struct snapshot_thread_events events = {take_back, job_moved, job_ended};
     struct slices *s = slices();
-    if (!snapshot_thread_start(server.net, &events)) return false;
-    finish_silent_walks();
+    if (!may_begin()) return false;
     if (s->frozen > 0) snapshot_thread_drain();
     s->figures = (struct slices_figures){0};
     s->purpose = order->purpose;
@@ -224,7 +232,7 @@ bool slices_begin(const struct slices_order *order) {
 void slices_end_all(void) {
     struct slices *s = slices();
     slices_stop(s->purpose);
-    finish_silent_walks();
+    end_silent_walks(UINT64_MAX);
     snapshot_thread_stop();
     mem_free(s->walks);
     mem_free(s->entries);

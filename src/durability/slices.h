@@ -92,9 +92,9 @@ struct slices {
     size_t kept_bytes; /* of those entries and keyspaces, and of those that walks have adopted */
 };
 
-/* Begins to write what the data is now. False with errno when there can be no thread. Not while
- * there is one, or a child. (O(1), but for what a snapshot that was stopped a moment ago has
- * left.) */
+/* Begins to write what the data is now. False, and the log says why, when there can be no thread,
+ * or when the walks of one that was stopped a moment ago are not over, nor would be within a slice:
+ * a child may write it. Not while there is one, or a child. O(databases), and up to a slice. */
 bool slices_begin(const struct slices_order *order);
 
 /* Goes on for a stretch, once each turn of the loop; true when there is more to do at once. */

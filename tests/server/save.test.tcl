@@ -362,6 +362,21 @@ check "FLUSHALL ends a save: what it writes is worth nothing" {
     wait_until {[leftovers] eq {}}
     list [leftovers] [info_field rdb_last_bgsave_status]
 } {{} ok}
+check "a save right after one that was stopped does not wait for its walk: a child writes it" {
+    with_server {rdb-save-in-slices yes rdb-save-slice-us 8} {
+        set requests {{DEBUG POPULATE 50000} BGSAVE FLUSHALL {SET key new} BGSAVE}
+        set replies [[default_client] pipeline $requests]
+        assert_equal [lindex $replies end] "Background saving started"
+        wait_saved
+        assert_equal [regexp -all -inline {Background saving started (?:in|by)} [$current_server log]] \
+            {{Background saving started in} {Background saving started by}}
+        assert {[string match "*a child writes it: a walk of the one before is not over*" [$current_server log]]}
+        wait_until {[leftovers] eq {}}
+        $current_server restart
+        set default_client ""
+        list [r DBSIZE] [r GET key]
+    }
+} {1 new}
 check_in 2 "FLUSHALL empties the file, too, if there are save points" {
     with_server {save {3600 1000}} {
         r SET key value
