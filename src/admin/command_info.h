@@ -2,7 +2,7 @@
 #ifndef PACKLIST_ADMIN_COMMAND_INFO_H
 #define PACKLIST_ADMIN_COMMAND_INFO_H
 
-#include "server/command.h"
+#include "table/command.h"
 
 /* Finds a command by its full name, "lpush" or "config|get", in any case; NULL when unknown. */
 const struct command *command_find_full(struct slice name);

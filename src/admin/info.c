@@ -11,11 +11,11 @@
 #include "base/number.h"
 #include "base/version.h"
 #include "server/blocking.h"
-#include "server/command.h"
 #include "server/evict.h"
 #include "server/expire.h"
 #include "server/lazyfree.h"
 #include "server/server.h"
+#include "table/command.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@ static void answer_entry(struct reply *reply, const struct slowlog_entry *entry)
     reply_array(reply, entry->argc);
     for (size_t i = 0; i < entry->argc; i++) reply_bulk(reply, sds_slice(entry->argv[i]));
     reply_bulk(reply, sds_slice(entry->peer));
-    reply_bulk(reply, entry->name ? sds_slice(entry->name) : SLICE(""));
+    reply_bulk(reply, sds_slice(entry->name));
 }
 
 void slowlog_get_command(struct call *call) {

@@ -169,7 +169,8 @@ static bool may_begin(void) {
     }
     uint64_t now = clock_ticks();
     if (end_silent_walks(now + slice_ticks(now))) return true;
-    log_notice("No snapshot in slices, a child writes it: what a stopped one has left is not cleared away");
+    log_notice("No snapshot in slices, a child writes it: what a stopped one has left is not "
+               "cleared away");
     return false;
 }
 

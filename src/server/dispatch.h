@@ -4,8 +4,8 @@
 
 #include "base/slice.h"
 #include "server/call.h"
-#include "server/command.h"
 #include "server/session.h"
+#include "table/command.h"
 
 /* Runs one request of `session` (argc > 0): finds the command, checks it, runs it, counts it,
  * serves clients that it woke. The reply goes to server.reply. False when the command must wait

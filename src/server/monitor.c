@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "server/secret.h"
 #include "server/server.h"
+#include "table/secret.h"
 
 /* --- Lines --- */
 

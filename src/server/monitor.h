@@ -9,7 +9,7 @@
 #define PACKLIST_SERVER_MONITOR_H
 
 #include "base/sds.h"
-#include "server/command.h"
+#include "table/command.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 
 #include "base/number.h"
 #include "server/call.h"
-#include "server/command.h"
 #include "server/server.h"
+#include "table/command.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -32,8 +32,18 @@ void slow_note_command(const struct session *session, const struct command *comm
     uint64_t us = clock_ticks_to_us(ticks);
     note_latency(command->flags & COMMAND_FAST ? LATENCY_FAST_COMMAND : LATENCY_COMMAND, us);
     if (us < log_threshold_us() || command->flags & COMMAND_SKIP_SLOWLOG) return;
-    slowlog_add(&server.slowlog, session, command, argv, argc, us,
-                (size_t)server.config.slowlog_max_len);
+    char peer[CONN_NAME_MAX];
+    struct conn *conn = conn_of_session((struct session *)session);
+    struct slowlog_call call = {
+        .command = command,
+        .argv = argv,
+        .argc = argc,
+        .time_s = server.now_ms / 1000,
+        .duration_us = us,
+        .peer = slice_of_cstr(conn_peer_name(conn, peer)),
+        .name = session->name ? sds_slice(session->name) : SLICE(""),
+    };
+    slowlog_add(&server.slowlog, &call, (size_t)server.config.slowlog_max_len);
 }
 
 uint64_t slow_begin(void) {

@@ -7,8 +7,8 @@
 #define PACKLIST_SERVER_SLOW_H
 
 #include "base/slice.h"
-#include "server/command.h"
-#include "server/latency.h"
+#include "stats/latency.h"
+#include "table/command.h"
 
 #include <stddef.h>
 #include <stdint.h>

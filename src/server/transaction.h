@@ -13,7 +13,7 @@
 
 #include "base/slice.h"
 #include "resp/reply.h"
-#include "server/command.h"
+#include "table/command.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "admin/command_syntax.h"
 
 #include "base/sds.h"
-#include "server/command.h"
+#include "table/command.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* error_stats: errors are counted by their code. */
-#include "server/error_stats.h"
+#include "stats/error_stats.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* latency: the monitor keeps the worst of each second, for the last seconds that had any. */
-#include "server/latency.h"
+#include "stats/latency.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

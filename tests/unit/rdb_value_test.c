@@ -340,6 +340,16 @@ static void assert_same_elements(const struct entry *a, const struct entry *b) {
     list_iter_end(&in_b);
 }
 
+/* Pushes count the text alone (as Redis does), so the last one may bring a listpack over the limit. */
+static bool exceeds_fill(const struct entry *entry, int fill) {
+    size_t size = LISTPACK_OVERHEAD;
+    struct list_iter iter;
+    list_iter_start(&iter, entry, 0, LIST_FORWARD);
+    for (uint64_t i = 0; i < list_length(entry); i++) size += listpack_size(list_iter_next(&iter));
+    list_iter_end(&iter);
+    return quicklist_exceeds_fill(fill, size, list_length(entry));
+}
+
 static struct quicklist_limits random_limits(struct random *random) {
     static const int16_t fills[] = {-5, -2, -1, 1, 2, 5, 100};
     return (struct quicklist_limits){
@@ -383,6 +393,8 @@ static void lists_come_back(void **state) {
         struct entry *back = there_and_back(ref.entry, random, limits, random_below(random, 2));
         assert_same_elements(ref.entry, back);
         const struct quicklist *nodes = list_quicklist(ref.entry), *again = list_quicklist(back);
+        bool listpack = strcmp(list_encoding_name(ref.entry), "listpack") == 0;
+        if (listpack && exceeds_fill(ref.entry, limits.fill)) same_nodes = false;
         if (same_nodes)
             assert_string_equal(list_encoding_name(ref.entry), list_encoding_name(back));
         if (same_nodes && nodes && again)

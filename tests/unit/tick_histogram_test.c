@@ -1,5 +1,5 @@
 /* tick_histogram: every duration has its bucket, and percentiles are never too small. */
-#include "server/tick_histogram.h"
+#include "stats/tick_histogram.h"
 
 #include "unit/seed.h"
 

@@ -1,4 +1,4 @@
-#include "server/secret.h"
+#include "table/secret.h"
 
 #include "admin/admin_commands.h"
 #include "server/server_commands.h"

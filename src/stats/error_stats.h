@@ -1,7 +1,7 @@
 /* error_stats: how often each kind of error was answered, by its code, the first word of an error
  * reply ("ERR", "WRONGTYPE"): the Errorstats of INFO. */
-#ifndef PACKLIST_SERVER_ERROR_STATS_H
-#define PACKLIST_SERVER_ERROR_STATS_H
+#ifndef PACKLIST_STATS_ERROR_STATS_H
+#define PACKLIST_STATS_ERROR_STATS_H
 
 #include "base/slice.h"
 

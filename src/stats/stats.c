@@ -1,7 +1,7 @@
-#include "server/stats.h"
+#include "stats/stats.h"
 
 #include "base/alloc.h"
-#include "server/command.h"
+#include "table/command.h"
 
 #include <string.h>
 

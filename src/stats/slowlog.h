@@ -5,19 +5,28 @@
  * Only the command's own time counts: waiting for a key, for the network or for other clients does
  * not. Long commands are cut: at most SLOWLOG_ARGUMENTS arguments are kept, of which the last one
  * says how many there were more, and SLOWLOG_BYTES bytes of each. */
-#ifndef PACKLIST_SERVER_SLOWLOG_H
-#define PACKLIST_SERVER_SLOWLOG_H
+#ifndef PACKLIST_STATS_SLOWLOG_H
+#define PACKLIST_STATS_SLOWLOG_H
 
 #include "base/sds.h"
 #include "base/slice.h"
-#include "server/command.h"
+#include "table/command.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum { SLOWLOG_ARGUMENTS = 32, SLOWLOG_BYTES = 128 };
 
-struct session;
+/* A command that was run; borrowed. */
+struct slowlog_call {
+    const struct command *command;
+    const struct slice *argv;
+    size_t argc;
+    int64_t time_s; /* wall clock, at its end */
+    uint64_t duration_us;
+    struct slice peer; /* the client's address */
+    struct slice name; /* what it calls itself */
+};
 
 /* Owned by the log, with its texts; to be read only. */
 struct slowlog_entry {
@@ -26,8 +35,8 @@ struct slowlog_entry {
     int64_t id;
     int64_t time_s; /* wall clock */
     uint64_t duration_us;
-    sds peer; /* the client's address */
-    sds name; /* what it calls itself; NULL = nothing */
+    sds peer;
+    sds name;
     size_t argc;
     sds argv[];
 };
@@ -40,10 +49,9 @@ struct slowlog {
     int64_t next_id;
 };
 
-/* Notes a command that `session` has run, and drops the oldest entries beyond `max`. O(arguments
- * kept). */
-void slowlog_add(struct slowlog *log, const struct session *session, const struct command *command,
-                 const struct slice *argv, size_t argc, uint64_t duration_us, size_t max);
+/* Notes a command, with copies of what is shown of it, and drops the oldest entries beyond `max`.
+ * O(arguments kept). */
+void slowlog_add(struct slowlog *log, const struct slowlog_call *call, size_t max);
 
 /* Drops all entries. */
 void slowlog_reset(struct slowlog *log);

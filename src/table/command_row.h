@@ -1,13 +1,13 @@
-/* command_row: what the rows of the command table are written with. For the command_table_*.c files
+/* command_row: what the rows of the command table are written with. For the family_*.c files
  * only: the names are as short as a column is narrow.
  *
  * Columns of a row: name, function, arity, flags, key positions, group, since; complexity; summary;
  * syntax (the notation is described in admin/command_syntax.h). COMMAND, COMMAND DOCS, the arity
  * check and key extraction all come from there. A container is followed by its subcommands. */
-#ifndef PACKLIST_SERVER_COMMAND_ROW_H
-#define PACKLIST_SERVER_COMMAND_ROW_H
+#ifndef PACKLIST_TABLE_COMMAND_ROW_H
+#define PACKLIST_TABLE_COMMAND_ROW_H
 
-#include "server/command_table.h"
+#include "table/command_table.h"
 
 /* clang-format off */
 

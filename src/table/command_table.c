@@ -4,7 +4,7 @@
  *
  * The rows are copied into one array at start, so that a command's index is the difference of two
  * pointers. */
-#include "server/command_table.h"
+#include "table/command_table.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* stats: what INFO counts. Plain counters, bumped where things happen. */
-#ifndef PACKLIST_SERVER_STATS_H
-#define PACKLIST_SERVER_STATS_H
+#ifndef PACKLIST_STATS_STATS_H
+#define PACKLIST_STATS_STATS_H
 
-#include "server/error_stats.h"
-#include "server/tick_histogram.h"
+#include "stats/error_stats.h"
+#include "stats/tick_histogram.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
-/* command_table_connection: what clients say of themselves and their connections. */
+/* family_connection: what clients say of themselves and their connections. */
 #include "admin/admin_commands.h"
-#include "server/command_row.h"
 #include "server/server_commands.h"
+#include "table/command_row.h"
 
 /* clang-format off */
 

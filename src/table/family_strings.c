@@ -1,6 +1,6 @@
-/* command_table_strings: the commands of strings, and of the bits in them. */
+/* family_strings: the commands of strings, and of the bits in them. */
 #include "commands/commands.h"
-#include "server/command_row.h"
+#include "table/command_row.h"
 
 /* clang-format off */
 

@@ -1,6 +1,6 @@
-/* command_table_lists: the commands of lists. */
+/* family_lists: the commands of lists. */
 #include "commands/commands.h"
-#include "server/command_row.h"
+#include "table/command_row.h"
 
 /* clang-format off */
 

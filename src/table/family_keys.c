@@ -1,7 +1,7 @@
-/* command_table_keys: the commands of keys, whatever their values are. */
+/* family_keys: the commands of keys, whatever their values are. */
 #include "commands/commands.h"
-#include "server/command_row.h"
 #include "server/server_commands.h"
+#include "table/command_row.h"
 
 /* clang-format off */
 

@@ -3,10 +3,10 @@
  * The lookup table is open-addressed over the first eight bytes of the name, lower-cased, as one
  * word. Names are compared in full after that: several commands share their first eight bytes
  * ("brpoplpush", "expiretime"). */
-#include "server/command.h"
+#include "table/command.h"
 
 #include "base/number.h"
-#include "server/command_table.h"
+#include "table/command_table.h"
 
 #include <assert.h>
 #include <string.h>

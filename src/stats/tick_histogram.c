@@ -1,4 +1,4 @@
-#include "server/tick_histogram.h"
+#include "stats/tick_histogram.h"
 
 uint64_t tick_histogram_end(unsigned bucket) {
     unsigned top_bit = bucket / TICK_HISTOGRAM_STEPS + TICK_HISTOGRAM_MIN_BITS;

@@ -1,4 +1,4 @@
-#include "server/error_stats.h"
+#include "stats/error_stats.h"
 
 /* The code of an error reply, cut to what fits. */
 static struct slice code_of(struct slice reply) {

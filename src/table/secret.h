@@ -1,9 +1,9 @@
 /* secret: arguments that must be shown to nobody, in no log and to no MONITOR. */
-#ifndef PACKLIST_SERVER_SECRET_H
-#define PACKLIST_SERVER_SECRET_H
+#ifndef PACKLIST_TABLE_SECRET_H
+#define PACKLIST_TABLE_SECRET_H
 
 #include "base/slice.h"
-#include "server/command.h"
+#include "table/command.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* command: the table of commands: what each one is called, takes and does. One line a command,
- * written by hand, in a file for each family: command_table_*.c. */
-#ifndef PACKLIST_SERVER_COMMAND_H
-#define PACKLIST_SERVER_COMMAND_H
+ * written by hand, in a file for each family: family_*.c. */
+#ifndef PACKLIST_TABLE_COMMAND_H
+#define PACKLIST_TABLE_COMMAND_H
 
 #include "base/slice.h"
 

@@ -1,7 +1,7 @@
-/* command_table_admin: looking at the server and governing it. */
+/* family_admin: looking at the server and governing it. */
 #include "admin/admin_commands.h"
 #include "commands/commands.h"
-#include "server/command_row.h"
+#include "table/command_row.h"
 
 /* clang-format off */
 

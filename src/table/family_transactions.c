@@ -1,6 +1,6 @@
-/* command_table_transactions: MULTI, EXEC, WATCH and their like. */
-#include "server/command_row.h"
+/* family_transactions: MULTI, EXEC, WATCH and their like. */
 #include "server/server_commands.h"
+#include "table/command_row.h"
 
 /* clang-format off */
 

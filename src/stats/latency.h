@@ -3,8 +3,8 @@
  *
  * Each kind keeps its last LATENCY_SAMPLES samples in a ring, one for a second at most: the worst
  * of it. Memory is taken for a kind when its first sample comes. */
-#ifndef PACKLIST_SERVER_LATENCY_H
-#define PACKLIST_SERVER_LATENCY_H
+#ifndef PACKLIST_STATS_LATENCY_H
+#define PACKLIST_STATS_LATENCY_H
 
 #include "base/slice.h"
 

@@ -7,8 +7,8 @@
  * eighth beyond any duration in it. What is shorter than the first bucket or longer than the last
  * one (some ten nanoseconds; more than a minute) is counted there. To count is a shift and an
  * increment; the arithmetic is left to who asks. */
-#ifndef PACKLIST_SERVER_TICK_HISTOGRAM_H
-#define PACKLIST_SERVER_TICK_HISTOGRAM_H
+#ifndef PACKLIST_STATS_TICK_HISTOGRAM_H
+#define PACKLIST_STATS_TICK_HISTOGRAM_H
 
 #include <stdint.h>
 

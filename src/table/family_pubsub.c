@@ -1,6 +1,6 @@
-/* command_table_pubsub: publishing and listening. */
-#include "server/command_row.h"
+/* family_pubsub: publishing and listening. */
 #include "server/server_commands.h"
+#include "table/command_row.h"
 
 /* clang-format off */
 

@@ -1,4 +1,4 @@
-#include "server/latency.h"
+#include "stats/latency.h"
 
 #include "base/alloc.h"
 

@@ -1,13 +1,13 @@
-/* command_table: the rows of all commands, family by family. Others use server/command.h. */
-#ifndef PACKLIST_SERVER_COMMAND_TABLE_H
-#define PACKLIST_SERVER_COMMAND_TABLE_H
+/* command_table: the rows of all commands, family by family. Others use table/command.h. */
+#ifndef PACKLIST_TABLE_COMMAND_TABLE_H
+#define PACKLIST_TABLE_COMMAND_TABLE_H
 
-#include "server/command.h"
+#include "table/command.h"
 
 /* At most so many commands, subcommands included. */
 enum { COMMANDS_MAX = 512 };
 
-/* The rows of one command_table_*.c; a container is followed by its subcommands. */
+/* The rows of one family_*.c; a container is followed by its subcommands. */
 struct command_family {
     const struct command *rows;
     size_t count;
