@@ -131,7 +131,7 @@ static void writing_to_who_has_gone_fails_without_a_signal(void **state) {
     close(peer->fd);
     peer->fd = -1;
     bool written = true;
-    for (int i = 0; i < 100 && written; i++) {
+    for (int i = 0; i < LONG_MS && written; i++) {
         written = outbound_write(peer->outbound, "x", 1, TIMEOUT_MS);
         usleep(1000);
     }
