@@ -45,6 +45,14 @@ proc loaded_bytes {} {
     return [info_field loading_loaded_bytes]
 }
 
+check_in 2 "the log shows how far it is, also when the configuration has been changed meanwhile" {
+    while_loading "commands alone" {} {
+        r CONFIG SET hz 20
+        wait_until {[regexp {Loading appendonly.aof: \d+\.\d% of \d+ MB, about \d+ seconds left} \
+            [$current_server log]]}
+    }
+}
+
 foreach kind [dict keys $kinds] {
     check "INFO shows how far it is: $kind" {
         while_loading $::kind {} {
