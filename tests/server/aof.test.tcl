@@ -66,13 +66,10 @@ check "a pipeline that is killed under way is there as far as it was answered, a
 
 check "keys whose time came while the server was down are gone, and what was done before stays done" {
     with_aof {} {
-        r SET k old PX 100
-        r APPEND k er
-        r RPUSH l a
-        r PEXPIRE l 100
-        r PERSIST l
+        # All at once: their time must not come before it is taken away.
+        [default_client] pipeline {{SET k old PX 500} {APPEND k er} {RPUSH l a} {PEXPIRE l 500} {PERSIST l}}
         $::current_server halt
-        after 150
+        after 600
         $::current_server launch
         set ::default_client ""
         list [r GET k] [r LRANGE l 0 -1] [r TTL l]

@@ -226,26 +226,26 @@ proc pass_time {ms} {
 }
 
 check_in 2 "a client whose time to wait was longer than the timeout stays when it is answered" {
-    with_config {timeout 1} {
-        set waiting [client_blocked BLPOP nokey 2.3]
+    with_config {timeout 2} {
+        set waiting [client_blocked BLPOP nokey 3.3]
         wait_blocked 0
         pass_time 300
         list [$waiting read] [$waiting call PING]
     }
 } {(nil) PONG}
 check_in 2 "a client that is paused for longer than the timeout stays" {
-    with_config {timeout 1} {
+    with_config {timeout 2} {
         set paused [client_open]
-        [client_open] call CLIENT PAUSE 2300 WRITE
+        [client_open] call CLIENT PAUSE 3300 WRITE
         $paused send SET key value
-        pass_time 2500
+        pass_time 3500
         $paused read
     }
 } OK
 check_in 2 "a client that reads slowly is not idle" {
     set megabyte [string repeat x 1048576]
     r SET big $megabyte
-    with_config {timeout 1} {
+    with_config {timeout 2} {
         set slow [client_open]
         $slow write [string repeat [request {GET big}] 30]
         for {set i 0} {$i < 30} {incr i} {
@@ -256,7 +256,7 @@ check_in 2 "a client that reads slowly is not idle" {
     }
 } PONG
 check_in 2 "timeout closes connections that stay idle, and neither busy nor waiting ones" {
-    with_config {timeout 1} {
+    with_config {timeout 2} {
         set idle [client_open]
         set busy [client_open]
         set waiting [client_blocked BLPOP k 0]
@@ -264,7 +264,7 @@ check_in 2 "timeout closes connections that stay idle, and neither busy nor wait
         $half write "*2\r\n\$4\r\nECHO\r\n"
         set start [clock milliseconds]
         while {[string match "* name=idle *" [$current_server control CLIENT LIST]] ||
-               [clock milliseconds] - $start < 1500} {
+               [clock milliseconds] - $start < 2500} {
             assert_equal [$busy call PING] PONG
             after 100
         }

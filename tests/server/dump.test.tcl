@@ -113,7 +113,7 @@ check "RESTORE IDLETIME sets how long a key was not used" {
     list [expr {$idle in {1000 1001}}] [expr {[r OBJECT IDLETIME l] > 4000000}]
 } {1 1}
 check "RESTORE FREQ sets how often a key was used, under an LFU policy" {
-    with_config {maxmemory-policy allkeys-lfu} {
+    with_config {maxmemory-policy allkeys-lfu lfu-decay-time 0} {
         r RESTORE k 0 $hello FREQ 77
         r RESTORE l 0 $hello IDLETIME 1000
         list [r OBJECT FREQ k] [r OBJECT FREQ l]

@@ -17,6 +17,12 @@ proc is_below_limit {} {
     return [expr {[info_field used_memory] < [info_field maxmemory] + 100000}]
 }
 
+# How many keys were evicted and how many are left in database 0, at one moment: what INFO takes itself may evict, too.
+proc evicted_and_left {} {
+    regexp {evicted_keys:(\d+)\r.*db0:keys=(\d+),} [$::current_server control INFO everything] _ evicted left
+    return [list $evicted $left]
+}
+
 proc is_present {keys} {
     return [lmap key $keys {r EXISTS $key}]
 }
@@ -76,8 +82,9 @@ foreach policy {allkeys-lru allkeys-lfu allkeys-random} {
                 r SET k$i $text
                 if {$i % 500 == 0} { assert {[is_below_limit]} }
             }
-            assert {[r DBSIZE] > 400 && [r DBSIZE] < 1000}
-            expr {[info_field evicted_keys] + [r DBSIZE]}
+            lassign [evicted_and_left] evicted left
+            assert {$left > 400 && $left < 1000}
+            expr {$evicted + $left}
         }
     }] 3000
 }
@@ -117,6 +124,8 @@ check "allkeys policies take keys from every database" {
 
 # --- Which keys go
 
+# Keys are sampled: of those that should stay a few may go. Were they taken at random, half of them would.
+
 check "LRU keeps what is used" {
     for {set i 0} {$i < 500} {incr i} { r SET k$i $text }
     r DEBUG SLEEP 0.6
@@ -125,11 +134,11 @@ check "LRU keeps what is used" {
         for {set i 0} {$i < 300} {incr i} { r SET new$i $text }
         set used 0
         for {set i 0} {$i < 100} {incr i} { incr used [r EXISTS k$i] }
-        expr {$used >= 98}
+        expr {$used >= 90}
     }
 } 1
 check "LFU keeps what is used often, though not lately" {
-    with_config {maxmemory-policy allkeys-lfu} {
+    with_config {maxmemory-policy allkeys-lfu lfu-decay-time 0} {
         for {set i 0} {$i < 300} {incr i} { r SET k$i $text }
         for {set use 0} {$use < 40} {incr use} {
             for {set i 0} {$i < 50} {incr i} { r GET k$i }
@@ -140,7 +149,7 @@ check "LFU keeps what is used often, though not lately" {
             for {set i 0} {$i < 150} {incr i} { r SET new$i $text }
             set used 0
             for {set i 0} {$i < 50} {incr i} { incr used [r EXISTS k$i] }
-            expr {$used >= 48}
+            expr {$used >= 42}
         }
     }
 } 1
@@ -155,8 +164,8 @@ check "volatile-ttl takes what would expire soonest" {
         set late 0
         for {set i 0} {$i < 50} {incr i} { incr early [r EXISTS k$i] }
         for {set i 250} {$i < 300} {incr i} { incr late [r EXISTS k$i] }
-        assert {$late == 50}
-        expr {$early < 20}
+        assert {$late >= 48}
+        expr {$early < 25}
     }
 } 1
 check "more samples are more exact" {
@@ -233,8 +242,10 @@ foreach tenacity {0 10 50 100} {
 
 # --- OBJECT FREQ and IDLETIME
 
+# With lfu-decay-time 0 no minute that ends makes the frequency smaller.
+
 check "a new key has the frequency 5, and uses raise it" {
-    with_config {maxmemory-policy allkeys-lfu lfu-log-factor 0} {
+    with_config {maxmemory-policy allkeys-lfu lfu-log-factor 0 lfu-decay-time 0} {
         r SET k v
         r RPUSH l a
         set new [list [typed OBJECT FREQ k] [r OBJECT FREQ l]]
@@ -243,14 +254,14 @@ check "a new key has the frequency 5, and uses raise it" {
     }
 } {{{int 5} 5} 15 15}
 check "the frequency ends at 255" {
-    with_config {maxmemory-policy volatile-lfu lfu-log-factor 0} {
+    with_config {maxmemory-policy volatile-lfu lfu-log-factor 0 lfu-decay-time 0} {
         r SET k v
         [default_client] pipeline [lrepeat 300 {GET k}]
         r OBJECT FREQ k
     }
 } 255
 check "with a factor uses raise the frequency ever more slowly" {
-    with_config {maxmemory-policy allkeys-lfu lfu-log-factor 10} {
+    with_config {maxmemory-policy allkeys-lfu lfu-log-factor 10 lfu-decay-time 0} {
         r SET k v
         [default_client] pipeline [lrepeat 1000 {GET k}]
         set frequency [r OBJECT FREQ k]
@@ -258,7 +269,7 @@ check "with a factor uses raise the frequency ever more slowly" {
     }
 } 1
 check "looking does not raise the frequency, nor does anything under CLIENT NO-TOUCH" {
-    with_config {maxmemory-policy allkeys-lfu lfu-log-factor 0} {
+    with_config {maxmemory-policy allkeys-lfu lfu-log-factor 0 lfu-decay-time 0} {
         r SET k v
         foreach command {EXISTS TYPE TTL} { r $command k }
         r OBJECT ENCODING k

@@ -109,7 +109,7 @@ proc sweep_rewrite {directives} {
             assert_killed
             start_again
             assert_kept
-            assert_equal [leftovers] {}
+            assert_nothing_left
             assert_equal [r EXISTS key:0 key:199] 2
         }]
         assert {$calls >= 30}
@@ -141,7 +141,7 @@ check_in 2 "a kill before whatever call, when the append-only file is turned on 
             # Before it is turned on only the snapshot is a promise.
             start_again {appendonly yes}
             assert_kept
-            assert_equal [leftovers] {}
+            assert_nothing_left
             set acknowledged first
             $current_server kill
             file delete -force [data_file appendonlydir]
@@ -162,7 +162,7 @@ check_in 2 "a kill before whatever call of a first start with an append-only fil
         } {
             start_again
             assert_kept
-            assert_equal [leftovers] {}
+            assert_nothing_left
         }]
         expr {$calls >= 15}
     }
@@ -185,7 +185,7 @@ proc sweep_errors {action directives} {
             set digest [r DEBUG DIGEST]
             server_again crash
             assert_equal [r DEBUG DIGEST] $digest
-            assert_equal [leftovers] {}
+            assert_nothing_left
             change $round
             rewrite_aof
             assert_equal [info_field aof_last_bgrewrite_status] ok

@@ -250,9 +250,9 @@ proc begin_slow_save {} {
 
 check_in 2 "while a child waits for the disk the server answers" {
     with_data {} {
-        with_faults {{sync sleep=1500 temp-*}} {
+        with_faults {{sync sleep=3000 temp-*}} {
             begin_slow_save
-            assert {[elapsed_ms {r SET key value}] < 1000}
+            assert {[elapsed_ms {r SET key value}] < 2000}
             assert_equal [info_field rdb_bgsave_in_progress] 1
             assert {[read_file [data_file dump.rdb]] eq $old}
             wait_saved

@@ -164,8 +164,9 @@ foreach timeout {0 0.0 00 -0} {
 }
 check "timeouts end in their own order" {
     set slow [client_blocked BLPOP k 30]
-    set late [client_blocked BLPOP k 0.15]
-    set soon [client_blocked BLMOVE k dst LEFT LEFT 0.05]
+    set late [client_blocked BLPOP k 1.5]
+    set soon [client_open]
+    $soon send BLMOVE k dst LEFT LEFT 0.05
     assert_equal [$soon read] (nil)
     wait_blocked 2
     assert_equal [$late read] (nil)

@@ -49,7 +49,7 @@ check "a waiting BLMPOP takes what there is" {
     $second read
 } {k d}
 check "a client that runs out of time leaves its place to the next" {
-    set first [client_blocked BLPOP k 0.03]
+    set first [client_blocked BLPOP k 1]
     set second [client_blocked BLPOP k 0]
     assert_equal [$first read] (nil)
     wait_blocked 1

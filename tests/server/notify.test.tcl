@@ -116,9 +116,11 @@ check_in 3 "what comes up while a waiting client is answered follows the answer"
         $c call SUBSCRIBE __keyevent@0__:expired
         $c send BLMOVE k to LEFT RIGHT 0
         wait_blocked 1
+        r DEBUG SET-ACTIVE-EXPIRE 0
         r SET to x PX 1
         after 3
         r RPUSH k a
+        r DEBUG SET-ACTIVE-EXPIRE 1
         list [$c read] [$c read]
     }
 } {a {message __keyevent@0__:expired to}}

@@ -125,7 +125,7 @@ check_in 2 "one reply over the hard limit closes the connection, too" {
 check_in 2 "the soft limit closes a slow reader that stays over it for its time" {
     r SET big $megabyte
     set before [info_field client_output_buffer_limit_disconnections]
-    with_config {client-output-buffer-limit "normal 0 5mb 1"} {
+    with_config {client-output-buffer-limit "normal 0 5mb 3"} {
         set slow [slow_reader 30]
         wait_until {[pending_output slow] > 15000000}
         assert_equal [info_field client_output_buffer_limit_disconnections] $before
@@ -136,7 +136,7 @@ check_in 2 "the soft limit closes a slow reader that stays over it for its time"
         for {set i 0} {$i < 30} {incr i} {
             assert {[$quick read_bytes [string length $megabyte_reply]] eq $megabyte_reply}
         }
-        assert {[$quick is_silent 1300]}
+        assert {[$quick is_silent 3300]}
         $quick call PING
     }
 } PONG

@@ -271,16 +271,14 @@ proc check_expiry {name body result} {
 }
 
 check "a key that expires while it is watched is changed" {
-    r SET a 1 PX 5
-    r WATCH a
-    pass_time 20
+    [default_client] pipeline {{SET a 1 PX 200} {WATCH a}}
+    pass_time 220
     exec_result
 } refused
 check_expiry "also when nobody has deleted it yet" {
     r DEBUG SET-ACTIVE-EXPIRE 0
-    r SET a 1 PX 5
-    r WATCH a
-    pass_time 20
+    [default_client] pipeline {{SET a 1 PX 200} {WATCH a}}
+    pass_time 220
     exec_result
 } refused
 check_expiry "a key that was expired when it was watched is as good as missing" {

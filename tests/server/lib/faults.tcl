@@ -10,6 +10,8 @@
 #   check_soak name body ?expected?                 check_in 2, but only in long runs (PACKLIST_SOAK)
 #   data_file name                                  the path of a file in the folder of data
 #   leftovers                                       names in the folder of data that only work in progress may have
+#   assert_nothing_left                             there are none; waits, as a server that deletes the history of the
+#                                                   append-only file may yet be writing a manifest without it
 #
 # A rule is a line as tests/faults/faults.c explains: {write ENOSPC temp-*.rdb} {sync sleep=2000 *}.
 
@@ -110,4 +112,8 @@ proc data_file {name} {
 
 proc leftovers {} {
     return [glob -nocomplain -tails -directory [$::current_server data] temp-* */temp-*]
+}
+
+proc assert_nothing_left {} {
+    wait_until {[leftovers] eq {}}
 }
