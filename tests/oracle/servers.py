@@ -9,9 +9,12 @@ import time
 from pathlib import Path
 
 
-def free_port():
+PORTS = "21000-31999"
+
+
+def free_port(ports=None):
     """Below those that the system gives to clients, so that a server that restarts finds it free again."""
-    first, last = map(int, os.environ.get("PACKLIST_PORTS", "21000-31999").split("-"))
+    first, last = map(int, (ports or os.environ.get("PACKLIST_PORTS", PORTS)).split("-"))
     while True:
         with socket.socket() as probe:
             port = random.randint(first, last)
