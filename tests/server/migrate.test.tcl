@@ -144,7 +144,7 @@ proc requests {} {
 
 check_move "MIGRATE moves a string" {
     r SET k hello
-    assert_equal [migrate k 0 1000] OK
+    assert_equal [migrate k 0 10000] OK
     list [r EXISTS k] [there GET k] [there PTTL k]
 } {0 hello -1}
 check_move "MIGRATE moves lists of every kind" {
@@ -152,7 +152,7 @@ check_move "MIGRATE moves lists of every kind" {
         in_storage $storage {
             make_list l-$storage $element_kinds
             set digest [digest_of l-$storage]
-            assert_equal [migrate l-$storage 0 1000] OK
+            assert_equal [migrate l-$storage 0 10000] OK
             assert_equal [there DEBUG DIGEST-VALUE l-$storage] $digest
             assert_equal [r EXISTS l-$storage] 0
         }
@@ -166,35 +166,35 @@ check_move "MIGRATE moves a value of many megabytes" {
 } 1
 check_move "MIGRATE takes the time to live along" {
     r SET k hello PX 50000
-    migrate k 0 1000
+    migrate k 0 10000
     set ttl [there PTTL k]
     expr {$ttl > 40000 && $ttl <= 50000}
 } 1
 check_move "MIGRATE goes to the database that it is told" {
     r SET a x
     r SET b y
-    migrate a 3 1000
-    migrate b 0 1000
+    migrate a 3 10000
+    migrate b 0 10000
     set here [there DBSIZE]
     there SELECT 3
     list $here [there DBSIZE]
 } {1 1}
 check_move "MIGRATE COPY leaves the key where it is" {
     r SET k hello
-    migrate k 0 1000 COPY
+    migrate k 0 10000 COPY
     list [r GET k] [there GET k]
 } {hello hello}
 check_move "MIGRATE does not touch a key that is there already, and keeps its own" {
     r SET k mine
     there SET k theirs
-    assert_equal [error_of {migrate k 0 1000}] \
+    assert_equal [error_of {migrate k 0 10000}] \
         "ERR Target instance replied with error: BUSYKEY Target key name already exists."
     list [r GET k] [there GET k]
 } {mine theirs}
 check_move "MIGRATE REPLACE replaces it" {
     r SET k mine
     there RPUSH k theirs
-    assert_equal [migrate k 0 1000 REPLACE] OK
+    assert_equal [migrate k 0 10000 REPLACE] OK
     list [r EXISTS k] [there GET k]
 } {0 mine}
 check_move "MIGRATE tells that the key is deleted" {
@@ -202,7 +202,7 @@ check_move "MIGRATE tells that the key is deleted" {
     with_config {notify-keyspace-events EA} {
         set listener [client_open]
         $listener call SUBSCRIBE __keyevent@0__:del
-        migrate k 0 1000
+        migrate k 0 10000
         $listener read
     }
 } {message __keyevent@0__:del k}
@@ -210,7 +210,7 @@ check_move "MIGRATE is a change for WATCH" {
     r SET k hello
     set other [client_open]
     $other call WATCH k
-    migrate k 0 1000
+    migrate k 0 10000
     $other call MULTI
     $other call PING
     $other call EXEC
@@ -218,13 +218,13 @@ check_move "MIGRATE is a change for WATCH" {
 check_move "MIGRATE KEYS moves those that there are" {
     r MSET a 1 b 2
     r RPUSH l x y
-    assert_equal [migrate "" 0 1000 KEYS nosuch a l nosuch b] OK
+    assert_equal [migrate "" 0 10000 KEYS nosuch a l nosuch b] OK
     list [r DBSIZE] [there GET a] [there GET b] [there LRANGE l 0 -1] [there DBSIZE]
 } {0 1 2 {x y} 3}
 check_move "MIGRATE KEYS moves those that it can" {
     r MSET a 1 b 2 c 3
     there SET b x
-    assert_equal [error_of {migrate "" 0 1000 KEYS a b c}] \
+    assert_equal [error_of {migrate "" 0 10000 KEYS a b c}] \
         "ERR Target instance replied with error: BUSYKEY Target key name already exists."
     list [r MGET a b c] [there MGET a b c]
 } {{(nil) 2 (nil)} {1 x 3}}
@@ -237,13 +237,13 @@ check_move "MIGRATE KEYS of ten thousand keys" {
 check_move "MIGRATE moves in a transaction, too" {
     r SET k hello
     r MULTI
-    migrate k 0 1000
+    migrate k 0 10000
     r EXISTS k
     list [r EXEC] [there GET k]
 } {{OK 0} hello}
 check_move "MIGRATE of nothing is NOKEY, and nobody is asked" {
     with_fake {set _ close} {
-        list [migrate_to_fake nosuch 0 1000] [migrate_to_fake "" 0 1000 KEYS a b] [migrate_to_fake "" 0 1000 KEYS] \
+        list [migrate_to_fake nosuch 0 10000] [migrate_to_fake "" 0 10000 KEYS a b] [migrate_to_fake "" 0 10000 KEYS] \
             [$fake connections]
     }
 } {NOKEY NOKEY NOKEY 0}
@@ -251,7 +251,7 @@ check_move "MIGRATE of an expired key is NOKEY" {
     r DEBUG SET-ACTIVE-EXPIRE 0
     r SET k x PX 1
     after 10
-    set reply [migrate k 0 1000]
+    set reply [migrate k 0 10000]
     r DEBUG SET-ACTIVE-EXPIRE 1
     set reply
 } NOKEY
@@ -261,13 +261,13 @@ check "MIGRATE AUTH and AUTH2 tell the password" {
         set to [list MIGRATE 127.0.0.1 [$current_server port]]
         set locked "ERR Target instance replied with error: NOAUTH Authentication required."
         $mover call MSET a 1 b 2 c 3
-        assert_equal [error_of {$mover call {*}$to a 0 1000}] $locked
-        assert_equal [$mover call {*}$to a 0 1000 AUTH secret] OK
-        assert_equal [$mover call {*}$to b 0 1000 AUTH2 default secret] OK
-        assert_equal [error_of {$mover call {*}$to c 0 1000 AUTH wrong}] \
+        assert_equal [error_of {$mover call {*}$to a 0 10000}] $locked
+        assert_equal [$mover call {*}$to a 0 10000 AUTH secret] OK
+        assert_equal [$mover call {*}$to b 0 10000 AUTH2 default secret] OK
+        assert_equal [error_of {$mover call {*}$to c 0 10000 AUTH wrong}] \
             "ERR Target instance replied with error: WRONGPASS invalid username-password pair or user is disabled."
         # Nobody profits from another's password.
-        assert_equal [error_of {$mover call {*}$to c 0 1000}] $locked
+        assert_equal [error_of {$mover call {*}$to c 0 10000}] $locked
         list [$mover call MGET a b c] [$current_server control MGET a b c]
     }
 } {{(nil) (nil) 3} {1 2 (nil)}}
@@ -312,9 +312,9 @@ check "MIGRATE sends what any server understands" {
         r MSET a 1 b 2
         r PEXPIRE b 100000
         r RPUSH l x y
-        migrate_to_fake a 0 1000
-        migrate_to_fake b 0 1000 REPLACE
-        migrate_to_fake l 7 1000 AUTH2 me secret
+        migrate_to_fake a 0 10000
+        migrate_to_fake b 0 10000 REPLACE
+        migrate_to_fake l 7 10000 AUTH2 me secret
         set requests [requests]
         set ttl [lindex $requests 2 2]
         assert {$ttl > 90000 && $ttl <= 100000}
@@ -324,8 +324,8 @@ check "MIGRATE sends what any server understands" {
 check "MIGRATE keeps its connections for a while" {
     with_fake {set _ "+OK\r\n"} {
         r MSET a 1 b 2
-        migrate_to_fake a 0 1000
-        migrate_to_fake b 0 1000
+        migrate_to_fake a 0 10000
+        migrate_to_fake b 0 10000
         $fake connections
     }
 } 1
@@ -336,7 +336,7 @@ check "MIGRATE keeps many of them, and not for ever" {
     }
     foreach fake $fakes {
         r SET k x
-        assert_equal [migrate_to_fake k 0 1000] OK
+        assert_equal [migrate_to_fake k 0 10000] OK
     }
     set open [llength [glob /proc/[$current_server pid]/fd/*]]
     foreach fake $fakes {$fake destroy}
@@ -345,14 +345,14 @@ check "MIGRATE keeps many of them, and not for ever" {
 check "MIGRATE tries again when the target has closed a connection that was kept" {
     with_fake {expr {[lindex $request 1] eq "b" && $connection == 1 ? "close" : "+OK\r\n"}} {
         r MSET a 1 b 2
-        migrate_to_fake a 0 1000
-        list [migrate_to_fake b 0 1000] [$fake connections] [r DBSIZE]
+        migrate_to_fake a 0 10000
+        list [migrate_to_fake b 0 10000] [$fake connections] [r DBSIZE]
     }
 } {OK 2 0}
 check "MIGRATE gives up when the target closes at once, and keeps the key" {
     with_fake {set _ close} {
         r SET k x
-        list [error_of {migrate_to_fake k 0 1000}] [r GET k]
+        list [error_of {migrate_to_fake k 0 10000}] [r GET k]
     }
 } [list $cannot_read x]
 check "MIGRATE gives up when the target is silent for longer than the timeout, and keeps the key" {
@@ -383,7 +383,7 @@ check "MIGRATE gives up when the target reads nothing, and keeps the key" {
 check "what a target has taken before it failed is gone here, the rest is kept" {
     with_fake {expr {[lindex $request 1] eq "b" ? "close" : "+OK\r\n"}} {
         r MSET a 1 b 2 c 3
-        list [error_of {migrate_to_fake "" 0 1000 KEYS a b c}] [r MGET a b c]
+        list [error_of {migrate_to_fake "" 0 10000 KEYS a b c}] [r MGET a b c]
     }
 } [list $cannot_read {(nil) 2 3}]
 check "MIGRATE keeps the key when the target takes it in another database than it should" {
@@ -395,22 +395,22 @@ check "MIGRATE keeps the key when the target takes it in another database than i
 check "MIGRATE tells the first error" {
     with_fake {set _ "-[lindex $request 0] failed\r\n"} {
         r MSET a 1 b 2
-        error_of {migrate_to_fake "" 0 1000 AUTH x KEYS a b}
+        error_of {migrate_to_fake "" 0 10000 AUTH x KEYS a b}
     }
 } "ERR Target instance replied with error: AUTH failed"
 check "MIGRATE keeps the key when the answer makes no sense" {
     foreach answer [list ":1\r\n" "\$2\r\nOK\r\n" "\r\n" "HTTP/1.1 400 Bad Request\r\n" "[string repeat x 10000]\r\n"] {
         with_fake [list set _ $answer] {
             r SET k x
-            assert_equal [list [error_of {migrate_to_fake k 0 1000}] [r GET k]] [list $cannot_read x]
+            assert_equal [list [error_of {migrate_to_fake k 0 10000}] [r GET k]] [list $cannot_read x]
         }
     }
 }
 check "MIGRATE refuses ports and hosts that there are not" {
     r SET k x
     set closed [free_port]
-    list [error_of {r MIGRATE 127.0.0.1 $closed k 0 1000}] [error_of {r MIGRATE 127.0.0.1 x k 0 1000}] \
-        [error_of {r MIGRATE 127.0.0.1 99999 k 0 1000}] [error_of {r MIGRATE nosuch.invalid 1 k 0 1000}] [r GET k]
+    list [error_of {r MIGRATE 127.0.0.1 $closed k 0 10000}] [error_of {r MIGRATE 127.0.0.1 x k 0 10000}] \
+        [error_of {r MIGRATE 127.0.0.1 99999 k 0 10000}] [error_of {r MIGRATE nosuch.invalid 1 k 0 10000}] [r GET k]
 } [list $cannot_write $cannot_write $cannot_write $cannot_connect x]
 check "MIGRATE goes to IPv6 addresses and to names" {
     with_server {bind {127.0.0.1 -::1}} {
@@ -419,7 +419,7 @@ check "MIGRATE goes to IPv6 addresses and to names" {
         set mover [client new 127.0.0.1 [$target port]]
         foreach host $hosts {
             $mover call SET $host x
-            assert_equal [$mover call MIGRATE $host $port $host 0 1000] OK
+            assert_equal [$mover call MIGRATE $host $port $host 0 10000] OK
             assert_equal [r GET $host] x
         }
     }

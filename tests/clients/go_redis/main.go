@@ -60,7 +60,7 @@ func stringsAndExpiry(ctx context.Context, r *redis.Client) {
 	equal(must(r.SetNX(ctx, "k", 2, 0).Result()), false)
 	equal(must(r.Incr(ctx, "k").Result()), 2)
 	equal(must(r.IncrByFloat(ctx, "k", 0.5).Result()), 2.5)
-	equal(must(r.TTL(ctx, "k").Result()), 100*time.Second)
+	equal(must(r.TTL(ctx, "k").Result()) > 90*time.Second, true)
 	equal(must(r.ExpireLT(ctx, "k", time.Minute).Result()), true)
 	equal(must(r.Persist(ctx, "k").Result()), true)
 	equal(must(r.TTL(ctx, "k").Result()), time.Duration(-1))

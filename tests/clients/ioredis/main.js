@@ -40,7 +40,7 @@ check('what is sent comes back, byte for byte', () => withClients(1, async (clie
 check('strings, keys and their expiry', () => withClients(1, async (client) => {
   assert.equal(await client.set('k', '1', 'EX', 100, 'NX'), 'OK');
   assert.equal(await client.set('k', '2', 'NX'), null);
-  assert.deepEqual([await client.incr('k'), await client.ttl('k'), await client.persist('k')], [2, 100, 1]);
+  assert.deepEqual([await client.incr('k'), await client.ttl('k') > 90, await client.persist('k')], [2, true, 1]);
   assert.equal(await client.mset({ a: 1, b: 2 }), 'OK');
   assert.deepEqual(await client.mget('a', 'nosuch', 'b'), ['1', null, '2']);
   assert.deepEqual([await client.rename('a', 'c'), await client.copy('c', 'd'), await client.del('b', 'c')],

@@ -136,7 +136,7 @@ async def _(protocol):
 @check("asyncio: a lock is held by one until it runs out")
 async def _(protocol):
     async with connect(protocol) as r:
-        first, second = r.lock("lock", timeout=0.2, sleep=0.01), r.lock("lock", timeout=5, sleep=0.01)
+        first, second = r.lock("lock", timeout=1.5, sleep=0.01), r.lock("lock", timeout=60, sleep=0.01)
         assert await first.acquire()
         assert not await second.acquire(blocking=False)
         assert await second.acquire(blocking_timeout=PATIENCE)

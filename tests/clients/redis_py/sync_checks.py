@@ -104,10 +104,11 @@ def _(protocol):
     with connect(protocol) as r:
         r.set("soon", "v", px=30)
         r.set("later", "v", ex=100)
-        equal((r.ttl("later"), r.ttl("nosuch"), r.persist("later"), r.ttl("later")), (100, -2, True, -1))
+        assert 90 < r.ttl("later") <= 100
+        equal((r.ttl("nosuch"), r.persist("later"), r.ttl("later")), (-2, True, -1))
         equal((r.expire("later", 50, nx=True), r.expire("later", 10, gt=True), r.pexpire("later", 9000, lt=True)),
               (True, False, True))
-        assert 8000 < r.pttl("later") <= 9000
+        assert 1000 < r.pttl("later") <= 9000
         assert abs(r.expiretime("later") - time.time()) < 15
         equal((r.getex("later", persist=True), r.ttl("later")), ("v", -1))
         wait_until(lambda: not r.exists("soon"))
@@ -310,13 +311,13 @@ def _(protocol):
 @check("a lock is held by one until it runs out")
 def _(protocol):
     with connect(protocol) as r:
-        first, second = r.lock("lock", timeout=0.2, sleep=0.01), r.lock("lock", timeout=5, sleep=0.01)
+        first, second = r.lock("lock", timeout=1.5, sleep=0.01), r.lock("lock", timeout=60, sleep=0.01)
         assert first.acquire()
         assert not second.acquire(blocking=False)
         equal((first.owned(), second.owned(), second.locked()), (True, False, True))
         assert second.acquire(blocking_timeout=PATIENCE), "the lock did not run out"
         equal((first.owned(), second.owned()), (False, True))
-        assert 0 < r.pttl("lock") <= 5000
+        assert 0 < r.pttl("lock") <= 60000
 
 
 # --- Pub/sub ---
