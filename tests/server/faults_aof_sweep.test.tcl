@@ -213,7 +213,7 @@ proc sweep_changes {action directives} {
             add $round:after
         } {
             set ::default_client ""
-            wait_until {![catch {r DEL probe}]} 20000
+            wait_until {![catch {r DEL probe}]}
             wait_until {[info_field aof_last_write_status] eq "ok"}
             wait_rewritten
             wait_written

@@ -180,7 +180,7 @@ check_in 2 "after a failed save point writes are refused, until one succeeds by 
             wait_until {[info_field rdb_last_bgsave_status] eq "err"}
             assert {[is_misconf [error_of {r SET key other}]]}
         }
-        wait_until {[info_field rdb_last_bgsave_status] eq "ok"} 15000
+        wait_until {[info_field rdb_last_bgsave_status] eq "ok"}
         assert_equal [r SET key third] OK
         assert {[info_field rdb_saves] >= 2}
         assert_equal [leftovers] {}
@@ -218,7 +218,7 @@ check_soak "a save point tries to fork again" {
             r SET key value
             wait_until {[info_field rdb_last_bgsave_status] eq "err"}
         }
-        wait_until {[info_field rdb_last_bgsave_status] eq "ok"} 15000
+        wait_until {[info_field rdb_last_bgsave_status] eq "ok"}
         file exists [data_file dump.rdb]
     }
 } 1

@@ -340,7 +340,7 @@ check "MIGRATE keeps many of them, and not for ever" {
     }
     set open [llength [glob /proc/[$current_server pid]/fd/*]]
     foreach fake $fakes {$fake destroy}
-    wait_until {[llength [glob /proc/[$current_server pid]/fd/*]] < $open - 10} 20000
+    wait_until {[llength [glob /proc/[$current_server pid]/fd/*]] < $open - 10}
 }
 check "MIGRATE tries again when the target has closed a connection that was kept" {
     with_fake {expr {[lindex $request 1] eq "b" && $connection == 1 ? "close" : "+OK\r\n"}} {

@@ -41,7 +41,7 @@ check_in 2 "redis-cli formats replies as CSV and JSON" {
 # Reads from a terminal until what it shows matches the pattern; gives what it showed.
 proc shown_until {terminal pattern} {
     set shown ""
-    wait_until {[string match $pattern [append shown [read $terminal]]]} $::reply_timeout_ms
+    wait_until {[string match $pattern [append shown [read $terminal]]]}
     return $shown
 }
 
@@ -202,7 +202,7 @@ proc cli_until {pattern args} {
     set shown ""
     set pipe [cli_start {*}$args]
     try {
-        wait_until {[regexp -line $pattern [append shown [read $pipe]]]} $::reply_timeout_ms
+        wait_until {[regexp -line $pattern [append shown [read $pipe]]]}
     } finally {
         cli_stop $pipe
     }

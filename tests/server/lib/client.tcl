@@ -20,8 +20,8 @@
 #
 # All text is bytes: characters beyond \xff must be encoded by the test ([encoding convertto utf-8 …]).
 
-# How long a reply may take. Sanitized servers are slow, and so is a busy machine.
-set reply_timeout_ms [expr {[info exists env(PACKLIST_SLOW)] ? 60000 : 15000}]
+# How long a reply, or whatever else is waited for, may take. Sanitized servers are slow, and so is a busy machine.
+set patience_ms [expr {[info exists env(PACKLIST_SLOW)] ? 60000 : 30000}]
 
 oo::class create client {
     variable socket wakeup
@@ -97,7 +97,7 @@ oo::class create client {
         if {[chan eof $socket]} {
             throw {CLIENT CLOSED} "the server closed the connection"
         }
-        my wait_readable $::reply_timeout_ms
+        my wait_readable $::patience_ms
     }
 
     # One line without its CR LF.
@@ -129,7 +129,7 @@ oo::class create client {
             if {[chan eof $socket]} {
                 return $bytes
             }
-            my wait_readable $::reply_timeout_ms
+            my wait_readable $::patience_ms
         }
     }
 

@@ -311,7 +311,10 @@ proc last_lines {text count} {
 }
 
 # Evaluates `condition` in the caller every few milliseconds until it is false; true when that came in time.
-proc wait_while {condition {limit_ms 10000}} {
+proc wait_while {condition {limit_ms ""}} {
+    if {$limit_ms eq ""} {
+        set limit_ms $::patience_ms
+    }
     set deadline [expr {[clock milliseconds] + $limit_ms}]
     while {[uplevel 1 [list expr $condition]]} {
         if {[clock milliseconds] > $deadline} {
