@@ -162,8 +162,8 @@ check "a snapshot that is asked for during a rewrite is refused, or begins behin
             BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible."
         assert_equal [r BGSAVE SCHEDULE] "Background saving scheduled"
         assert_equal [r BGSAVE schedule] "Background saving scheduled"
-        r CONFIG SET rdb-key-save-delay 0
         assert_equal [list [info_field aof_rewrite_in_progress] [info_field rdb_saves]] {1 0}
+        r CONFIG SET rdb-key-save-delay 0
         wait_rewritten
         wait_until {[info_field rdb_saves] == 1 && [info_field rdb_bgsave_in_progress] == 0}
         assert {[file exists [$::current_server folder]/dump.rdb]}
