@@ -189,8 +189,8 @@ static bool is_spoiled(const struct call *call) {
         note_hit(&rule, call);
         error = error_of(rule.action);
         uint64_t ms = number_in(rule.action, "sleep=", 0);
-        if (ms)
-            nanosleep(&(struct timespec){(time_t)(ms / 1000), (long)(ms % 1000) * 1000000}, NULL);
+        struct timespec left = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+        while (nanosleep(&left, &left) != 0 && errno == EINTR) continue; /* a child ended, say */
         if (strncmp(rule.action, "crash", 5) == 0) {
             kill(server_pid, SIGKILL);
             kill(getpid(), SIGKILL);

@@ -155,7 +155,7 @@ check "a rewrite waits for a snapshot that is being written" {
 } {1 ok}
 
 check "a snapshot that is asked for during a rewrite is refused, or begins behind it" {
-    with_aof {rdb-key-save-delay 300000} {
+    with_aof {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3
         r BGREWRITEAOF
         assert_equal [error_of {r BGSAVE}] "ERR Another child process is active (AOF?): can't BGSAVE right now. Use\
@@ -173,7 +173,7 @@ check "a snapshot that is asked for during a rewrite is refused, or begins behin
 
 check "the one that waits begins also when the one before it is killed" {
     foreach {first second} {BGREWRITEAOF {BGSAVE SCHEDULE} BGSAVE BGREWRITEAOF} {
-        with_aof {rdb-key-save-delay 300000 rdb-save-in-slices no} {
+        with_aof {rdb-key-save-delay 2000000 rdb-save-in-slices no} {
             r MSET a 1 b 2 c 3
             r {*}$first
             r {*}$second
@@ -191,7 +191,7 @@ check "the one that waits begins also when the one before it is killed" {
 } {err ok ok err}
 
 check "FLUSHALL ends a snapshot, but no rewrite" {
-    with_aof {rdb-key-save-delay 300000} {
+    with_aof {rdb-key-save-delay 700000} {
         r MSET a 1 b 2 c 3
         r BGSAVE
         r FLUSHALL

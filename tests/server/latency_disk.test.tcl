@@ -34,7 +34,7 @@ check "a write to the append-only file that takes long" {
 } {aof-write aof-write-alone}
 
 check "a write while a child writes, too" {
-    noted {rdb-key-save-delay 1000000} {{write sleep=300 *.incr.aof}} {
+    noted {rdb-key-save-delay 10000000} {{write sleep=300 *.incr.aof}} {
         r BGSAVE
         r SET a 2
     }
@@ -112,7 +112,7 @@ check "a slice, and a command, that copy a large value" {
 } {1 1}
 
 check "the removal of what a child left" {
-    noted {rdb-key-save-delay 1000000} {{unlink sleep=300 temp-*}} {
+    noted {rdb-key-save-delay 10000000} {{unlink sleep=300 temp-*}} {
         r BGSAVE
         kill_child
         wait_until {[info_field rdb_bgsave_in_progress] == 0}
