@@ -67,7 +67,7 @@ foreach kind [dict keys $kinds] {
             assert {[loaded_bytes] < [bytes_of $::kind]}
             assert {[info_field loading_loaded_perc] > 0 && [info_field loading_loaded_perc] < 100}
             assert {[info_field loading_eta_seconds] >= 1}
-            r CONFIG SET key-load-delay 500
+            r CONFIG SET key-load-delay 3000
             wait_until {[info_field loading_loaded_perc] > 60}
             assert_equal [info_field loading] 1
             r CONFIG SET key-load-delay 0
