@@ -106,7 +106,7 @@ check "changes during a rewrite come behind the data of its beginning" {
 }
 
 check "a child that is killed while it rewrites loses nothing" {
-    with_aof {rdb-key-save-delay 100000 rdb-save-in-slices no} {
+    with_aof {rdb-key-save-delay 1000000 rdb-save-in-slices no} {
         fill
         set before [contents]
         r BGREWRITEAOF
@@ -144,11 +144,12 @@ check "a server that is killed while it rewrites loses nothing" {
 }
 
 check "a rewrite waits for a snapshot that is being written" {
-    with_aof {rdb-key-save-delay 50000} {
+    with_aof {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3
         r BGSAVE
         assert_equal [r BGREWRITEAOF] "Background append only file rewriting scheduled"
         assert_equal [info_field aof_rewrite_scheduled] 1
+        r CONFIG SET rdb-key-save-delay 0
         wait_rewritten
         list [info_field aof_rewrites] [info_field rdb_last_bgsave_status]
     }
@@ -342,7 +343,7 @@ check "appendonly is turned on and off inside a transaction" {
 } {1 2 1 1 (nil)}
 
 check "turned on while a child writes a base without increments, that child is ended and its base not taken" {
-    with_server {rdb-key-save-delay 200000} {
+    with_server {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3
         file mkdir [$::current_server folder]/appendonlydir
         write_file [$::current_server folder]/appendonlydir/temp-appendonly.aof.incr [request {SET stale 1}]
@@ -365,7 +366,7 @@ check "turned on while a child writes a base without increments, that child is e
 } {2 3 3 (nil)}
 
 check "turned on while a snapshot is being written, it begins behind that" {
-    with_server {rdb-key-save-delay 200000} {
+    with_server {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3
         r BGSAVE
         r CONFIG SET appendonly yes
@@ -393,7 +394,7 @@ check "what was changed right after it was turned on is an increment" {
 } {{SELECT 0} {SET a 2}}
 
 check "turned off before the first rewrite is done, nothing is left" {
-    with_server {rdb-key-save-delay 100000} {
+    with_server {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3 d 4
         r CONFIG SET appendonly yes
         wait_until {[info_field aof_rewrite_in_progress]}

@@ -168,7 +168,7 @@ check_in 2 "replies wait for fsync with appendfsync always, and one serves all w
 }
 
 check_in 2 "no fsync while a child writes, with no-appendfsync-on-rewrite" {
-    with_faulty_aof {appendfsync always no-appendfsync-on-rewrite yes rdb-key-save-delay 500000} {
+    with_faulty_aof {appendfsync always no-appendfsync-on-rewrite yes rdb-key-save-delay 2000000} {
         r MSET a 1 b 2 c 3
         faults {sync sleep=3000 *.incr.aof}
         r BGREWRITEAOF
@@ -363,7 +363,7 @@ check_in 2 "a first rewrite that fails is tried again, and the server can be use
 } {1 2 3}
 
 check_in 2 "a rewrite whose server is killed ends with it, and the next start removes what it left" {
-    with_faulty_aof {rdb-key-save-delay 200000} {
+    with_faulty_aof {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3 d 4 e 5 f 6
         r BGREWRITEAOF
         wait_until {[leftovers] ne ""}
