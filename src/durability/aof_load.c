@@ -259,14 +259,12 @@ enum load_status aof_load(unsigned flags) {
     uint64_t dirty = server.dirty;
     bool was_told = server.propagation.is_on;
     uint64_t total = bytes_to_load();
-    sds name = sds_new(sds_slice(server.config.appendfilename)); /* CONFIG SET moves it */
-    load_begin(name, total, flags & LOAD_SERVE);
+    load_begin(server.config.appendfilename, total, flags & LOAD_SERVE);
     server.propagation.is_on = false;
     bool done = load_files(flags, total);
     server.propagation.is_on = was_told;
     server.dirty = dirty;
     load_end();
-    sds_free(name);
     if (done) return LOAD_DONE;
     return server.shutting_down ? LOAD_STOPPED : LOAD_FAILED;
 }

@@ -45,7 +45,7 @@ void load_begin(const char *name, uint64_t total_bytes, bool serves) {
     *load() = (struct load){
         .running = true,
         .serves = serves,
-        .name = name,
+        .name = sds_new(slice_of_cstr(name)),
         .begin_us = now_us,
         .begin_s = clock_wall_ms() / 1000,
         .total_bytes = total_bytes,
@@ -58,6 +58,8 @@ void load_begin(const char *name, uint64_t total_bytes, bool serves) {
 
 void load_end(void) {
     load()->running = false;
+    sds_free(load()->name);
+    load()->name = NULL;
     server.refusing &= ~(uint32_t)REFUSING_LOADING;
 }
 
@@ -257,7 +259,7 @@ static enum load_status load_open_file(int fd, const char *path, unsigned flags)
     uint64_t end;
     fstat(fd, &facts);
     load_begin(path, (uint64_t)facts.st_size, flags & LOAD_SERVE);
-    enum load_status status = load_rdb_stream(fd, path, flags, &end);
+    enum load_status status = load_rdb_stream(fd, load()->name, flags, &end);
     load_end();
     return status;
 }
@@ -279,11 +281,8 @@ enum load_status load_rdb_file(const char *path, unsigned flags) {
     return status;
 }
 
-/* A client may change the directive meanwhile. */
 enum load_status load_snapshot(void) {
-    sds path = sds_new(sds_slice(server.config.dbfilename));
-    enum load_status status = load_rdb_file(path, LOAD_SERVE);
-    sds_free(path);
+    enum load_status status = load_rdb_file(server.config.dbfilename, LOAD_SERVE);
     if (status == LOAD_DONE)
         log_notice("DB loaded from disk: %.3f seconds",
                    (double)(clock_monotonic_us() - load()->begin_us) / 1e6);

@@ -5,6 +5,7 @@
 #ifndef PACKLIST_DURABILITY_LOAD_H
 #define PACKLIST_DURABILITY_LOAD_H
 
+#include "base/sds.h"
 #include "persist/rdb_file.h"
 
 #include <stdbool.h>
@@ -12,8 +13,8 @@
 
 struct load {
     bool running;
-    bool serves; /* clients in between */
-    const char *name;
+    bool serves;      /* clients in between */
+    sds name;         /* while it runs */
     int64_t begin_us; /* monotonic */
     int64_t begin_s;  /* wall clock */
     uint64_t total_bytes;
@@ -52,7 +53,8 @@ enum load_status load_rdb_file(const char *path, unsigned flags);
 
 /* --- For loaders --- */
 
-/* The file `name` of so many bytes is being loaded, until load_end. `name` lives that long. */
+/* The file `name` of so many bytes is being loaded, until load_end. Copies the name: a client may
+ * change the configuration, from which it comes, meanwhile. */
 void load_begin(const char *name, uint64_t total_bytes, bool serves);
 void load_end(void);
 
