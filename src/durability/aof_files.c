@@ -221,5 +221,9 @@ bool aof_files_open(void) {
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
     /* Also when it was there: whoever made it may have been killed before this. */
     if (!disk_file_sync_folder_of(folder)) return fail("Can't bring the folder to disk:", folder);
+    /* So may who put the manifest in its place; what is written from now on counts on it. */
+    sds path = manifest_path();
+    if (!disk_file_sync_folder_of(path)) fail("Can't bring to disk the names in", folder);
+    sds_free(path);
     return read_manifest();
 }
