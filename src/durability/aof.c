@@ -326,6 +326,7 @@ enum load_status aof_start(void) {
     if (fd < 0) return LOAD_FAILED;
     aof()->state = AOF_ON;
     aof_attach(fd, size);
+    if (!is_new && !aof_files_settle()) note_sync(errno, aof()->generation);
     aof_files_drop_history(); /* of a server that was killed */
     return LOAD_DONE;
 }

@@ -84,12 +84,29 @@ static size_t history_count(void) {
     return count;
 }
 
-/* Would a loss of power leave the manifest that is in force? */
-static bool is_settled(void) {
+/* Sees to it that a loss of power would leave the manifest that is in force. */
+static bool settle_names(void) {
     sds path = manifest_path();
     bool done = disk_file_sync_folder_of(path);
     sds_free(path);
     return done;
+}
+
+static bool settle_file(const char *name) {
+    sds path = aof_files_path(name);
+    bool done = disk_file_sync(path);
+    sds_free(path);
+    return done;
+}
+
+bool aof_files_settle(void) {
+    const struct aof_file *last = aof_manifest_last(manifest());
+    for (size_t i = 0; i < manifest()->count; i++) {
+        const struct aof_file *file = &manifest()->files[i];
+        if (file == last || file->type == AOF_FILE_HISTORY) continue;
+        if (!settle_file(file->name)) return false;
+    }
+    return settle_names();
 }
 
 struct deletion {
@@ -118,7 +135,7 @@ static void on_deleted(void *arg) {
 
 void aof_files_drop_history(void) {
     size_t count = history_count();
-    if (count == 0 || !is_settled()) return;
+    if (count == 0 || !settle_names()) return;
     struct deletion *deletion = mem_alloc(sizeof(*deletion) + count * sizeof(deletion->paths[0]));
     deletion->count = 0;
     for (size_t i = 0; i < manifest()->count; i++) {
@@ -221,9 +238,5 @@ bool aof_files_open(void) {
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
     /* Also when it was there: whoever made it may have been killed before this. */
     if (!disk_file_sync_folder_of(folder)) return fail("Can't bring the folder to disk:", folder);
-    /* So may who put the manifest in its place; what is written from now on counts on it. */
-    sds path = manifest_path();
-    if (!disk_file_sync_folder_of(path)) fail("Can't bring to disk the names in", folder);
-    sds_free(path);
     return read_manifest();
 }

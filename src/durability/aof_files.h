@@ -34,6 +34,11 @@ enum aof_adoption {
 /* Writes `next` and puts it in force; takes it over in any case. The log says what went wrong. */
 enum aof_adoption aof_files_adopt(struct aof_manifest *next);
 
+/* Brings to the disk what the manifest in force names, and the names, but not what the last
+ * increment holds: a server that was killed may have left them to the system, and what is written
+ * from now on builds on them. Waits for the disk, which commonly has them. False with errno set. */
+bool aof_files_settle(void);
+
 /* Deletes the files of the history in another thread, then forgets them; not while the manifest in
  * force is in doubt. */
 void aof_files_drop_history(void);

@@ -60,17 +60,27 @@ bool disk_file_close(struct disk_file *file, bool ok) {
     return ok;
 }
 
+/* `forgives`: what is at `path` is of a kind that not every file system can do that with. */
+static bool sync_path(const char *path, int flags, bool forgives) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    if (fd < 0) return false;
+    bool done = fsync(fd) == 0 || (forgives && errno == EINVAL);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return done;
+}
+
+bool disk_file_sync(const char *path) {
+    return sync_path(path, 0, false);
+}
+
 bool disk_file_sync_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     sds folder =
         slash ? sds_new(slice_make(path, (size_t)(slash - path) + 1)) : sds_new(SLICE("."));
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = sync_path(folder, O_DIRECTORY, true);
     sds_free(folder);
-    if (fd < 0) return false;
-    bool done = fsync(fd) == 0 || errno == EINVAL; /* not every file system can */
-    int error = errno;
-    close(fd);
-    errno = error;
     return done;
 }
 

@@ -30,6 +30,9 @@ bool disk_file_write(void *file, const void *bytes, size_t len);
  * or false with errno set when that cannot be had. */
 bool disk_file_close(struct disk_file *file, bool ok);
 
+/* Brings a file to the disk that others have written. False with errno set. */
+bool disk_file_sync(const char *path);
+
 /* Brings the names in the folder to the disk in which `path` lies. False with errno set. */
 bool disk_file_sync_folder_of(const char *path);
 

@@ -16,25 +16,47 @@ HERE = Path(__file__).resolve().parent
 NOT_DATA = {"log"}
 
 
-def build_library(folder):
-    library = Path(folder, "power.so")
-    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-O2", "-shared", "-fPIC", "-o", library,
-                    HERE / "power.c"], check=True)
-    return library
+# In the order in which they see a call: what does not happen is not noted.
+SOURCES = (HERE.parent / "faults" / "faults.c", HERE / "power.c")
+
+
+def build_libraries(folder):
+    libraries = [Path(folder, source.stem + ".so") for source in SOURCES]
+    for source, library in zip(SOURCES, libraries):
+        subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-O2", "-shared", "-fPIC", "-o", library, source,
+                        "-ldl"], check=True)
+    return libraries
 
 
 class Disk:
     """Of the server with this folder. `environment` is what the server must be started with."""
 
-    def __init__(self, library):
+    def __init__(self, libraries):
         self.slowest_seconds = 0.0  # that the last cut has found
         self.notes = Path(tempfile.mkdtemp(prefix="packlist-power."))
+        self.faults = Path(f"{self.notes}.faults")
+        self.hits = Path(f"{self.faults}.hits")
         self.environment = {
-            **os.environ, "LD_PRELOAD": str(library), "PACKLIST_POWER": str(self.notes),
+            **os.environ, "LD_PRELOAD": " ".join(map(str, libraries)), "PACKLIST_POWER": str(self.notes),
+            "PACKLIST_FAULTS": str(self.faults),
             "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
 
     def remove(self):
+        self.forget_kill()
         shutil.rmtree(self.notes)
+
+    def kill_before(self, call, number, glob):
+        """From now on the server is killed before the so-manieth such call on such a file (faults.c)."""
+        rule = Path(f"{self.faults}.new")
+        rule.write_text(f"{call} crash,nth={number} {glob}\n")
+        rule.rename(self.faults)
+
+    def has_killed(self):
+        return self.hits.exists()
+
+    def forget_kill(self):
+        self.faults.unlink(missing_ok=True)
+        self.hits.unlink(missing_ok=True)
 
     def read_notes(self):
         """({inode: certain size}, {path of a folder: {name: inode}}); notes how long the slowest fsync took."""
@@ -93,7 +115,7 @@ class Cut:
     def folder(self, path, target):
         now = {item.name: item.inode() for item in os.scandir(path) if item.name not in NOT_DATA}
         certain = self.folders.get(str(path), {})
-        names = self.chance.choice((now, certain))
+        names = self.chance.choice((now, certain, certain))
         if now != certain:
             self.did.append(f"{path.name}: {'names of now' if names is now else 'names that are certain'}")
         for name, inode in names.items():

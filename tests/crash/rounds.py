@@ -29,9 +29,18 @@ DATABASES = (0, 1)
 WRITERS = 3  # in each database
 BALLAST_DATABASE, BALLAST_KEYS = 2, 1500
 EVERYSEC_SECONDS = 2.0
+SAFE_AFTER_SECONDS = {"always": 0.0, "everysec": EVERYSEC_SECONDS}  # from the power cut, by promise
 SECONDS_MAX = {"always": 1.5, "everysec": 3.6, "no": 1.5, "rdb": 3.2}  # that a long round writes
 SHARED_MAX = 20_000  # elements by one connection
 POLICIES = ("always", "everysec", "always", "everysec", "rdb", "always", "no", "everysec", "rdb", "always")
+# The calls that bring files to the disk and put them in their place; a rewrite makes several of most of them.
+MOMENTS = {
+    b"BGREWRITEAOF": (("sync", "appendonlydir"),) * 3 + (("sync", "*.manifest"),
+                      ("sync", "*.incr.aof"), ("sync", "temp-rewriteaof*"), ("rename", "*.manifest"),
+                      ("rename", "*.base.*"), ("unlink", "*")),
+    b"BGSAVE": (("sync", "."), ("sync", "temp-*"), ("rename", "dump.rdb"), ("write", "temp-*")),
+}
+WHICH_CALL = (1, 1, 1, 2, 3, 4, 5)
 SLOW = 3 if os.environ.get("PACKLIST_SLOW") else 1
 
 
@@ -182,12 +191,31 @@ class Round:
             time.sleep(self.chance.uniform(0.005, 0.08))
             if asked is not None and self.has_ended(link, request):
                 self.saved_floor, asked = asked, None
-        if self.chance.random() < 0.5:
+        how = self.chance.random()
+        if how < 0.3:
             other = self.chance.choice((request, request, b"BGSAVE"))
             self.begin_child(link, other)
             self.did.append(f"killed just after {other.decode()}")
             time.sleep(self.chance.choice((0.0, 0.005, 0.02, 0.1)) * self.chance.random())
+        elif how < 0.7:
+            self.die_at_moment(link, request)
         link.close()
+
+    def die_at_moment(self, link, request):
+        """The server is killed when it puts files in their place, if it comes to that."""
+        call, glob = self.chance.choice(MOMENTS[request])
+        number = self.chance.choice(WHICH_CALL)
+        self.disk.kill_before(call, number, glob)
+        try:
+            self.begin_child(link, request)
+        except (OSError, EOFError):
+            pass  # that was it
+        until = time.monotonic() + 1.5 * SLOW
+        while self.server.is_running() and time.monotonic() < until:
+            time.sleep(0.002)
+        if self.disk.has_killed():
+            self.killed = time.monotonic()
+            self.did.append(f"killed before {call} {number} of {glob}")
 
     def begin_child(self, link, request):
         """When it was asked for; None when another child was there already."""
@@ -203,8 +231,8 @@ class Round:
         return b"rdb_bgsave_in_progress:0" in figures
 
     def kill(self):
-        if self.plan.policy == "everysec" and self.plan.power and self.chance.random() < 0.25:
-            self.kill_and_idle()
+        if self.plan.power and self.chance.random() < (0.7 if self.killed else 0.25):
+            self.come_back()
         self.killed = self.killed or time.monotonic()
         self.stop_at_once(self.plan.power)
         self.disk.read_notes()
@@ -212,29 +240,35 @@ class Round:
         self.cut()
 
     def stop_at_once(self, with_children):
-        if not self.server.is_running():
+        """Unless it was killed, and perhaps its children only are left."""
+        if not self.server.is_running() and not self.disk.has_killed():
             raise Trouble("the server has ended by itself")
         pid = self.server.process.pid
-        if with_children:
+        if with_children and self.server.is_running():
             os.kill(pid, signal.SIGSTOP)
-        children = children_of(pid)
+        children = workers_in(self.server.folder) - {pid}
         for child in children if with_children else ():
-            os.kill(child, signal.SIGKILL)
+            kill_if_there(child)
         self.server.process.kill()
         self.server.process.wait()
         for child in children:
             wait_gone(child)
+        self.disk.forget_kill()
 
-    def kill_and_idle(self):
-        """What a killed server has left to the system, the next one brings to the disk though nobody writes."""
-        self.killed = time.monotonic()
+    def come_back(self):
+        """What a killed server has left to the system, the next one brings to the disk, before a promise builds on it."""
+        if self.plan.policy not in SAFE_AFTER_SECONDS:
+            return
+        self.killed = self.killed or time.monotonic()
         self.stop_at_once(False)
         self.server.launch(*self.options())
-        time.sleep(EVERYSEC_SECONDS * SLOW)
         link = Link(self.server)
+        if self.chance.random() < 0.7:
+            ask(link, b"SET", b"round", b"%d, after a kill" % self.plan.number)
+        time.sleep(SAFE_AFTER_SECONDS[self.plan.policy] * SLOW)
         self.digest = ask(link, b"DEBUG", b"DIGEST")
         link.close()
-        self.did.append("killed and idle before")
+        self.did.append("killed and started before")
 
     def keep_files(self):
         """As they were after the kill, should something be wrong with them."""
@@ -276,7 +310,7 @@ class Round:
         link = Link(self.server)
         lasts = check_state(link, self.writers, self.consumers, self.floor_time())
         if self.digest and ask(link, b"DEBUG", b"DIGEST") != self.digest:
-            raise Trouble("what the server had loaded two seconds before the power was cut is not there")
+            raise Trouble("what the server had to keep when the power was cut is not there")
         if ballast_digest(link) != self.ballast:
             raise Trouble("what nobody has changed is not what it was")
         link.close()
@@ -298,9 +332,23 @@ def writer_names(database):
     return [b"w%d%d" % (database, number) for number in range(WRITERS)]
 
 
-def children_of(pid):
-    return [int(child) for task in Path(f"/proc/{pid}/task").iterdir()
-            for child in (task / "children").read_text().split()]
+def workers_in(folder):
+    """The processes with this working directory: a server and its children, though it may be gone."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if os.readlink(link) == folder:
+                found.add(int(link.parent.name))
+        except OSError:
+            pass  # it has ended, or is somebody else's
+    return found
+
+
+def kill_if_there(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it has ended
 
 
 def wait_gone(pid):

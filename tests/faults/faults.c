@@ -297,14 +297,6 @@ ssize_t pread64(int fd, void *bytes, size_t len, off64_t offset) {
     return pread(fd, bytes, len, offset);
 }
 
-int fsync(int fd) {
-    return spoils_fd("sync", fd, NULL) ? -1 : (int)syscall(SYS_fsync, fd);
-}
-
-int fdatasync(int fd) {
-    return spoils_fd("sync", fd, NULL) ? -1 : (int)syscall(SYS_fdatasync, fd);
-}
-
 int ftruncate(int fd, off_t len) {
     return spoils_fd("truncate", fd, NULL) ? -1 : (int)syscall(SYS_ftruncate, fd, len);
 }
@@ -393,9 +385,17 @@ int pipe(int ends[2]) {
     return pipe2(ends, 0);
 }
 
-/* --- What the C library must do itself --- */
+/* --- What the C library must do itself, or a library that is loaded behind this one --- */
 
 #define NEXT(name) ((typeof(&(name)))dlsym(RTLD_NEXT, #name))
+
+int fsync(int fd) {
+    return spoils_fd("sync", fd, NULL) ? -1 : NEXT(fsync)(fd);
+}
+
+int fdatasync(int fd) {
+    return spoils_fd("sync", fd, NULL) ? -1 : NEXT(fdatasync)(fd);
+}
 
 pid_t fork(void) {
     return spoils_name("fork", "fork") ? -1 : NEXT(fork)();

@@ -322,6 +322,57 @@ foreach {what rule} {
     } {1 2 3 4 5}
 }
 
+# --- What a server that was killed has left to the system
+
+# Killed when the manifest had its name and the folder was to be brought to the disk.
+proc kill_with_names_in_doubt {} {
+    faults {sync crash appendonlydir}
+    catch {r BGREWRITEAOF}
+    assert_equal [lindex [$::current_server wait_exit] 1] SIGKILL
+    assert {[string match "*seq 2 type i*" [manifest]]}
+}
+
+foreach policy {everysec always no} {
+    check_in 2 "nothing is promised while the names of files may be lost with the power (appendfsync $policy)" {
+        with_faulty_aof [list appendfsync $policy] {
+            r SET a 1
+            kill_with_names_in_doubt
+            faults {sync EIO appendonlydir}
+            $current_server launch_with {}
+            set ::default_client ""
+            assert_equal [list [error_of {r SET b 2}] [r GET a]] [list [refusal "Input/output error"] 1]
+            assert_equal [info_field aof_last_write_status] err
+            faults
+            wait_until {![is_refused]}
+            assert_equal [info_field aof_last_write_status] ok
+            r SET c 3
+            wait_written
+            server_again crash
+            r MGET a b c
+        }
+    } {1 (nil) 3}
+}
+
+check_in 2 "what a killed server has left to the system is brought to the disk before anything builds on it" {
+    with_faulty_aof {appendfsync no} {
+        r SET a 1
+        wait_written
+        with_faults {{sync EIO appendonlydir}} {
+            catch {r BGREWRITEAOF}
+            wait_rewritten
+        }
+        r SET b 2
+        wait_written
+        $::current_server kill
+        faults {sync sleep=0 appendonlydir*}
+        $::current_server launch_with {}
+        set ::default_client ""
+        assert_equal [r MGET a b] {1 2}
+        # Not the last one, which is empty: what is written to it gets its own fsync.
+        lmap hit [fault_hits "sync sleep=0 *"] {lindex $hit 2}
+    }
+} {appendonlydir/appendonly.aof.1.base.rdb appendonlydir/appendonly.aof.1.incr.aof appendonlydir}
+
 check_in 2 "an increment may be cut where only empty ones follow" {
     with_faulty_aof {} {
         r SET a 1
