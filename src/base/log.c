@@ -65,6 +65,12 @@ static void write_line(const char *line, size_t len) {
     if (fd != STDOUT_FILENO) close(fd);
 }
 
+/* What a message quotes of a file or a client neither begins lines nor drives a terminal. */
+static void mask_controls(char *text, size_t len) {
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7F) text[i] = '?';
+}
+
 void log_write(enum log_level level, const char *format, ...) {
     enum { HEAD_MAX = 64 };
     char line[HEAD_MAX + LOG_TEXT_MAX + 1];
@@ -75,7 +81,9 @@ void log_write(enum log_level level, const char *format, ...) {
     va_start(args, format);
     int wanted = vsnprintf(line + len, LOG_TEXT_MAX + 1, format, args);
     va_end(args);
-    if (wanted > 0) len += wanted < LOG_TEXT_MAX ? (size_t)wanted : LOG_TEXT_MAX;
+    size_t text_len = wanted < 0 ? 0 : wanted < LOG_TEXT_MAX ? (size_t)wanted : LOG_TEXT_MAX;
+    mask_controls(line + len, text_len);
+    len += text_len;
     line[len++] = '\n'; /* over the terminator */
     write_line(line, len);
     errno = saved_errno;

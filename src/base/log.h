@@ -22,10 +22,11 @@ bool log_set_file(const char *path);
 /* Marks the lines of a forked child: they say C in place of M. Called in the child. */
 void log_set_child(void);
 
-/* Writes one line: a printf format without the newline. Longer than LOG_TEXT_MAX bytes is cut.
- * Never fails; a line that cannot be written is lost. Allocates nothing, writes each line with one
- * system call, keeps errno. Only the main thread and forked children log: the C library's time zone
- * has a lock, which a fork could find taken by another thread. */
+/* Writes one line: a printf format without the newline. Longer than LOG_TEXT_MAX bytes is cut;
+ * control characters become question marks. Never fails; a line that cannot be written is lost.
+ * Allocates nothing, writes each line with one system call, keeps errno. Only the main thread and
+ * forked children log: the C library's time zone has a lock, which a fork could find taken by
+ * another thread. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_debug(...)   log_write(LOG_DEBUG, __VA_ARGS__)

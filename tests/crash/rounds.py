@@ -256,7 +256,7 @@ class Round:
         self.disk.forget_kill()
 
     def come_back(self):
-        """What a killed server has left to the system, the next one brings to the disk, before a promise builds on it."""
+        """What a killed server has left to the system, the next one brings to the disk before a promise builds on it."""
         if self.plan.policy not in SAFE_AFTER_SECONDS:
             return
         self.killed = self.killed or time.monotonic()

@@ -100,6 +100,13 @@ static void long_lines_are_cut_and_end_with_a_newline(void **state) {
     }
 }
 
+static void a_message_is_one_line_whatever_it_quotes(void **state) {
+    (void)state;
+    log_notice("[%s]", "a\r\n1:M # forged\t\x1B[2J\x7F Gr\xC3\xBC\xC3\x9F");
+    const char *log = read_log();
+    assert_string_equal(strchr(log, '['), "[a??1:M # forged??[2J? Gr\xC3\xBC\xC3\x9F]\n");
+}
+
 static void a_renamed_file_is_left_behind(void **state) {
     (void)state;
     char old[112];
@@ -161,6 +168,7 @@ int main(void) {
         cmocka_unit_test_setup(lines_look_as_log_readers_expect, start_empty),
         cmocka_unit_test_setup(lines_below_the_level_are_dropped, start_empty),
         cmocka_unit_test_setup(long_lines_are_cut_and_end_with_a_newline, start_empty),
+        cmocka_unit_test_setup(a_message_is_one_line_whatever_it_quotes, start_empty),
         cmocka_unit_test_setup(a_renamed_file_is_left_behind, start_empty),
         cmocka_unit_test_setup(a_path_that_cannot_be_opened_changes_nothing, start_empty),
         cmocka_unit_test_setup(a_child_marks_its_lines, start_empty),
