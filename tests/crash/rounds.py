@@ -110,6 +110,7 @@ class Round:
     def __init__(self, server, disk, plan, models):
         self.server, self.disk, self.plan, self.models = server, disk, plan, models
         self.chance = random.Random(plan.seed)
+        self.end_chance = random.Random(f"{plan.seed}/end")  # how often the other is asked depends on time
         self.did = []
         self.killed = 0.0
         self.saved_floor = 0.0  # when the last snapshot was asked for that was seen to end well
@@ -191,20 +192,20 @@ class Round:
             time.sleep(self.chance.uniform(0.005, 0.08))
             if asked is not None and self.has_ended(link, request):
                 self.saved_floor, asked = asked, None
-        how = self.chance.random()
+        how = self.end_chance.random()
         if how < 0.3:
-            other = self.chance.choice((request, request, b"BGSAVE"))
+            other = self.end_chance.choice((request, request, b"BGSAVE"))
             self.begin_child(link, other)
             self.did.append(f"killed just after {other.decode()}")
-            time.sleep(self.chance.choice((0.0, 0.005, 0.02, 0.1)) * self.chance.random())
+            time.sleep(self.end_chance.choice((0.0, 0.005, 0.02, 0.1)) * self.end_chance.random())
         elif how < 0.7:
             self.die_at_moment(link, request)
         link.close()
 
     def die_at_moment(self, link, request):
         """The server is killed when it puts files in their place, if it comes to that."""
-        call, glob = self.chance.choice(MOMENTS[request])
-        number = self.chance.choice(WHICH_CALL)
+        call, glob = self.end_chance.choice(MOMENTS[request])
+        number = self.end_chance.choice(WHICH_CALL)
         self.disk.kill_before(call, number, glob)
         try:
             self.begin_child(link, request)
@@ -231,7 +232,7 @@ class Round:
         return b"rdb_bgsave_in_progress:0" in figures
 
     def kill(self):
-        if self.plan.power and self.chance.random() < (0.7 if self.killed else 0.25):
+        if self.plan.power and self.end_chance.random() < (0.7 if self.killed else 0.25):
             self.come_back()
         self.killed = self.killed or time.monotonic()
         self.stop_at_once(self.plan.power)
@@ -256,14 +257,14 @@ class Round:
         self.disk.forget_kill()
 
     def come_back(self):
-        """What a killed server has left to the system, the next one brings to the disk before a promise builds on it."""
+        """What a killed server has left to the system the next one brings to the disk before a promise builds on it."""
         if self.plan.policy not in SAFE_AFTER_SECONDS:
             return
         self.killed = self.killed or time.monotonic()
         self.stop_at_once(False)
         self.server.launch(*self.options())
         link = Link(self.server)
-        if self.chance.random() < 0.7:
+        if self.end_chance.random() < 0.8:
             ask(link, b"SET", b"round", b"%d, after a kill" % self.plan.number)
         time.sleep(SAFE_AFTER_SECONDS[self.plan.policy] * SLOW)
         self.digest = ask(link, b"DEBUG", b"DIGEST")
@@ -278,14 +279,14 @@ class Round:
 
     def cut(self):
         if self.plan.power:
-            self.did += self.disk.cut(self.server.folder, self.chance)
+            self.did += self.disk.cut(self.server.folder, self.end_chance)
 
     def restart(self):
         """Some servers are killed while they load."""
-        if self.chance.random() < 0.3:
-            for _ in range(self.chance.randint(1, 3)):
+        if self.end_chance.random() < 0.3:
+            for _ in range(self.end_chance.randint(1, 3)):
                 self.server.begin(*self.options(), "--key-load-delay", "50")
-                time.sleep(self.chance.uniform(0.0, 0.12) * SLOW)
+                time.sleep(self.end_chance.uniform(0.0, 0.12) * SLOW)
                 if not self.server.is_running():
                     raise Trouble("the server ended while it loaded")
                 self.server.process.kill()
