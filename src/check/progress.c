@@ -5,7 +5,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { BIG_FILE = 16 * 1024 * 1024, PERIOD_US = 100 * 1000, BAR_WIDTH = 40 };
+enum {
+    MEGA = 1024 * 1024,
+    GIGA = 1024 * MEGA,
+    BIG_FILE = 16 * MEGA,
+    PERIOD_US = 100 * 1000,
+    BAR_WIDTH = 40
+};
 
 void progress_start(struct progress *progress, uint64_t total) {
     *progress = (struct progress){.total = total};
@@ -15,10 +21,13 @@ void progress_start(struct progress *progress, uint64_t total) {
 static void draw(const struct progress *progress) {
     static const char full[] = "########################################";
     _Static_assert(sizeof(full) == BAR_WIDTH + 1, "as long as the bar");
-    double part = (double)progress->done / (double)progress->total, giga = 1024 * 1024 * 1024;
+    double part = (double)progress->done / (double)progress->total;
+    bool is_giga = progress->total >= (uint64_t)GIGA;
+    double unit = is_giga ? GIGA : MEGA;
     if (part > 1) part = 1; /* the file grows */
-    fprintf(stderr, "\r[%-*.*s] %3d %%  %.1f of %.1f GB", BAR_WIDTH, (int)(part * BAR_WIDTH), full,
-            (int)(part * 100), (double)progress->done / giga, (double)progress->total / giga);
+    fprintf(stderr, "\r[%-*.*s] %3d %%  %.1f of %.1f %s", BAR_WIDTH, (int)(part * BAR_WIDTH), full,
+            (int)(part * 100), (double)progress->done / unit, (double)progress->total / unit,
+            is_giga ? "GB" : "MB");
     fflush(stderr);
 }
 

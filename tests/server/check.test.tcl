@@ -420,7 +420,7 @@ check_in 2 "on a terminal big files show how far it is" {
     write_file $folder/big.aof [string repeat [request [list SET k [string repeat x 100000]]] 200]
     lassign [run_on_terminal "" $folder/big.aof] status output
     assert_equal $status 0
-    assert {[regexp {\[#* *\] +\d+ %  [0-9.]+ of 0.0 GB} $output]}
+    assert {[regexp {\[#* *\] +\d+ %  [0-9.]+ of 19.1 MB} $output]}
     assert {[string match "*big.aof: good: 200 commands, *" $output]}
     assert {![string match *%* [lindex [packlist_check $folder/big.aof] 1]]}
     assert {![string match *%* [lindex [run_on_terminal "" $folder/good.aof] 1]]}
