@@ -234,6 +234,16 @@ static ssize_t read_source(void *arg, void *bytes, size_t room) {
     return file_read_some(source->fd, bytes, room);
 }
 
+/* A file that was only not read to its end, since the server is to end, is not called bad. */
+static void note_failure(const struct rdb_file *file, const char *name, enum load_status status) {
+    unsigned long long offset = rdb_file_error_offset(file);
+    if (status == LOAD_STOPPED)
+        log_notice("Loading %s ends at byte %llu: the server is to end", name, offset);
+    else
+        log_warning("Error loading %s, at byte %llu of the file: %s", name, offset,
+                    rdb_file_error(file));
+}
+
 enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint64_t *end) {
     struct rdb_file_options options = {
         .values = {.list = server.list_limits},
@@ -245,9 +255,7 @@ enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint6
     enum load_status status = LOAD_DONE;
     if (!load_items(&source.file, flags)) {
         status = server.shutting_down ? LOAD_STOPPED : LOAD_FAILED;
-        log_warning("Error loading %s, at byte %llu of the file: %s", name,
-                    (unsigned long long)rdb_file_error_offset(&source.file),
-                    rdb_file_error(&source.file));
+        note_failure(&source.file, name, status);
     }
     *end = rdb_file_offset(&source.file);
     rdb_file_finish(&source.file);
