@@ -331,8 +331,14 @@ enum load_status aof_start(void) {
     return LOAD_DONE;
 }
 
+static bool has_files(void) {
+    if (aof()->manifest.count > 0) return true;
+    log_warning("There is no append-only file to load");
+    return false;
+}
+
 bool aof_prepare_reload(void) {
-    if (aof()->state == AOF_OFF) return aof_files_open() && aof_files_adopt_old();
+    if (aof()->state == AOF_OFF) return aof_files_open() && aof_files_adopt_old() && has_files();
     if (aof()->state == AOF_ON && !propagate_is_inside(&server.propagation) && aof_drain())
         return true;
     log_warning("The append-only file is not complete at the moment");

@@ -450,6 +450,15 @@ check "DEBUG LOADAOF brings back what the file says" {
     }
 }
 
+check "DEBUG LOADAOF where there is no append-only file deletes nothing" {
+    with_server {} {
+        r SET k value
+        set error [error_of {r DEBUG LOADAOF}]
+        assert {[string match "*There is no append-only file to load*" [$::current_server log]]}
+        list $error [r GET k]
+    }
+} {{ERR Error trying to load the AOF files, check server logs.} value}
+
 check "who waits for a key that DEBUG LOADAOF brings is served" {
     with_aof {} {
         r RPUSH l 1
