@@ -91,12 +91,13 @@ static sds append_aof_file(sds out) {
     return sds_append_format(out,
                              "aof_current_size:%llu\r\n"
                              "aof_base_size:%llu\r\n"
-                             "aof_pending_rewrite:0\r\n"
+                             "aof_pending_rewrite:%d\r\n"
                              "aof_buffer_length:%zu\r\n"
                              "aof_pending_bio_fsync:%llu\r\n"
                              "aof_delayed_fsync:%llu\r\n",
-                             (figure)aof->total_size, (figure)aof->base_size, aof->buffer.len,
-                             (figure)aof->pending_fsyncs, (figure)aof->delayed_fsyncs);
+                             (figure)aof->total_size, (figure)aof->base_size,
+                             aof->rewrite.scheduled, aof->buffer.len, (figure)aof->pending_fsyncs,
+                             (figure)aof->delayed_fsyncs);
 }
 
 static sds append_aof(sds out) {

@@ -149,6 +149,7 @@ check "a rewrite waits for a snapshot that is being written" {
         r BGSAVE
         assert_equal [r BGREWRITEAOF] "Background append only file rewriting scheduled"
         assert_equal [info_field aof_rewrite_scheduled] 1
+        assert_equal [info_field aof_pending_rewrite] 1
         r CONFIG SET rdb-key-save-delay 0
         wait_rewritten
         list [info_field aof_rewrites] [info_field rdb_last_bgsave_status]
