@@ -49,6 +49,12 @@ static inline bool slice_equal(struct slice a, struct slice b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Does `a` end with these bytes? */
+static inline bool slice_ends(struct slice a, struct slice end) {
+    if (a.len < end.len) return false;
+    return slice_equal(slice_make(slice_end(a) - end.len, end.len), end);
+}
+
 /* Copies the bytes to `dst`, which has room for them and lies elsewhere. Texts below 16 bytes are
  * copied in place by two overlapping words: a call of memcpy costs more than the copy. */
 static inline void slice_copy(char *dst, struct slice from) {

@@ -4,6 +4,7 @@
 #include "check/data_file.h"
 #include "check/repair.h"
 #include "persist/aof_manifest.h"
+#include "persist/rdb_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,11 +92,6 @@ static int open_file(const char *path, uint64_t *size) {
     return -1;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t text_len = strlen(text), end_len = strlen(end);
-    return text_len >= end_len && strcmp(text + text_len - end_len, end) == 0;
-}
-
 /* `is_last`: no other file builds on it. */
 static bool check_data(const struct check_options *options, const char *path, bool is_last,
                        struct progress *progress) {
@@ -106,7 +102,7 @@ static bool check_data(const struct check_options *options, const char *path, bo
     data_file_read(fd, progress, &finding);
     close(fd);
     progress_clear(progress);
-    if (size == 0 && ends_with(path, ".rdb")) {
+    if (size == 0 && rdb_file_is_named(path)) {
         finding_free(&finding);
         return fail(path, "empty");
     }
@@ -184,7 +180,7 @@ static bool check_manifest(const struct check_options *options, const char *path
 static bool is_manifest(const char *path) {
     static const char begin[] = {'f', 'i', 'l', 'e', ' '};
     char bytes[sizeof(begin)];
-    if (ends_with(path, ".manifest")) return true;
+    if (slice_ends(slice_of_cstr(path), SLICE(".manifest"))) return true;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     bool found = pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&

@@ -152,6 +152,11 @@ static bool load_preamble(struct loader *loader, unsigned flags, uint64_t *end) 
     char magic[RDB_MAGIC_SIZE];
     ssize_t count = pread(loader->fd, magic, sizeof(magic), 0);
     *end = 0;
+    if (count == 0 && rdb_file_is_named(loader->name)) {
+        log_warning("The base file %s of the append-only file is empty: its snapshot is lost",
+                    loader->name);
+        return false;
+    }
     if (count < 0 || !rdb_file_begins(slice_make(magic, (size_t)count))) return true;
     log_notice("Reading RDB base file on AOF loading...");
     return load_rdb_stream(loader->fd, loader->name, flags | LOAD_EXPIRED, end) == LOAD_DONE &&

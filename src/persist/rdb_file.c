@@ -121,6 +121,10 @@ bool rdb_file_begins(struct slice bytes) {
     return begins_with(bytes, SLICE(RDB_MAGIC)) || begins_with(bytes, SLICE(RDB_MAGIC_VALKEY));
 }
 
+bool rdb_file_is_named(const char *path) {
+    return slice_ends(slice_of_cstr(path), SLICE(".rdb"));
+}
+
 static bool read_magic(struct rdb_file *file) {
     const uint8_t *bytes;
     if (!rdb_read_bytes(&file->reader, RDB_MAGIC_SIZE, &bytes)) return false;

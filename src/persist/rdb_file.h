@@ -92,6 +92,10 @@ struct rdb_file {
 /* Do these bytes begin as such a file does? RDB_MAGIC_SIZE of them tell. */
 bool rdb_file_begins(struct slice bytes);
 
+/* Is a file of this name to hold a snapshot (….rdb)? Then it is bad when it is empty, which a file
+ * of commands may be. */
+bool rdb_file_is_named(const char *path);
+
 void rdb_file_start(struct rdb_file *file, struct rdb_source source,
                     const struct rdb_file_options *options);
 

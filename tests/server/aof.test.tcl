@@ -293,6 +293,26 @@ proc put_files {lines files} {
     }] ""]
 }
 
+check "a base that is to be a snapshot and is empty stops the start" {
+    with_aof {} {
+        $::current_server halt
+        put_files {x.1.base.rdb 1 b incr 1 i} [list x.1.base.rdb "" incr $::whole]
+        lassign [$::current_server fail_to_start] status log
+        assert_equal $status "CHILDSTATUS 1"
+        assert_equal [read_file [$::current_server folder]/appendonlydir/incr] $::whole
+        regexp {The base file x.1.base.rdb of the append-only file is empty} $log
+    }
+} 1
+
+check "a base of commands may be empty" {
+    with_aof {} {
+        $::current_server halt
+        put_files {x.1.base.aof 1 b incr 1 i} [list x.1.base.aof "" incr $::whole]
+        server_again launch
+        r GET a
+    }
+} 1
+
 # What is cut, and behind it: history, and increments that are empty or not.
 foreach {what lines files ends} {
     "a base, and nothing else"     {base 1 b}                {base cut}                           whole

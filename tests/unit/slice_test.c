@@ -19,6 +19,17 @@ static void equality_looks_at_all_bytes(void **state) {
     assert_true(slice_is(slice_make(NULL, 0), ""));
 }
 
+static void ends_looks_at_the_last_bytes_alone(void **state) {
+    (void)state;
+    assert_true(slice_ends(SLICE("a.rdb"), SLICE(".rdb")));
+    assert_true(slice_ends(SLICE(".rdb"), SLICE(".rdb")));
+    assert_true(slice_ends(SLICE("a"), SLICE("")));
+    assert_true(slice_ends(slice_make(NULL, 0), SLICE("")));
+    assert_false(slice_ends(SLICE("rdb"), SLICE(".rdb")));
+    assert_false(slice_ends(SLICE("a.rdb.old"), SLICE(".rdb")));
+    assert_false(slice_ends(slice_make(NULL, 0), SLICE(".rdb")));
+}
+
 static void copy_moves_exactly_the_bytes_of_every_length(void **state) {
     (void)state;
     char from[64], to[64];
@@ -51,6 +62,7 @@ static void precision_is_never_negative(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equality_looks_at_all_bytes),
+        cmocka_unit_test(ends_looks_at_the_last_bytes_alone),
         cmocka_unit_test(copy_moves_exactly_the_bytes_of_every_length),
         cmocka_unit_test(end_is_one_past_the_last_byte),
         cmocka_unit_test(precision_is_never_negative),
