@@ -70,14 +70,32 @@ static const struct command *find_command(struct loader *loader, const struct sl
     return loader->last_command = command;
 }
 
-/* A command that did not fail when it was written to the file does so now. */
-static void note_answer(struct loader *loader, const struct command *command) {
+/* Is this the error of a command that cannot be run here, whatever the data are: with an option, a
+ * database or a type that there is none of? What follows would build on what it has not done, or,
+ * behind SELECT, go to another database. */
+static bool is_foreign(struct slice error) {
+    static const char *const errors[] = {"ERR syntax error", "ERR DB index is out of range",
+                                         "ERR Bad data format",
+                                         "ERR DUMP payload version or checksum are wrong"};
+    for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+        if (slice_equal(error, slice_of_cstr(errors[i]))) return true;
+    return false;
+}
+
+/* A command that did not fail when it was written to the file does so now. Where that may be the
+ * data's fault it is noted; false when the file asks for more than there is here. */
+static bool accept_answer(struct loader *loader, const struct command *command) {
     enum { SHOWN_MAX = 10 };
     const struct reply *reply = &loader->reply;
-    if (reply->len == 0 || reply->data[0] != '-' || ++loader->errors > SHOWN_MAX) return;
-    log_warning("'%s' of the append only file %s at offset %llu answers an error: %.*s",
-                command->name, loader->name, (unsigned long long)loader->reader.offset,
-                (int)reply->len - 3, reply->data + 1);
+    if (reply->len == 0 || reply->data[0] != '-') return true;
+    struct slice error = slice_make(reply->data + 1, reply->len - 3);
+    bool foreign = is_foreign(error);
+    if (foreign || ++loader->errors <= SHOWN_MAX)
+        log_warning("'%s' of the append only file %s at offset %llu %s: %.*s", command->name,
+                    loader->name, (unsigned long long)loader->reader.offset,
+                    foreign ? "cannot be run here" : "answers an error", slice_precision(error),
+                    error.ptr);
+    return !foreign;
 }
 
 static bool run(struct loader *loader, const struct slice *argv, size_t argc) {
@@ -87,9 +105,9 @@ static bool run(struct loader *loader, const struct slice *argv, size_t argc) {
     call.may_block = false;
     call.is_loading = true;
     command->run(&call);
-    note_answer(loader, command);
+    bool done = accept_answer(loader, command);
     loader->reply.len = 0;
-    return load_note_key(loader->before + loader->reader.offset);
+    return done && load_note_key(loader->before + loader->reader.offset);
 }
 
 /* --- MULTI and EXEC --- */

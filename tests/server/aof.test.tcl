@@ -245,6 +245,36 @@ foreach {what bytes reason} {
     } 1
 }
 
+# What a server with more options, databases or types has written: without it what follows would be wrong.
+foreach {command reason} [list \
+    {SET a 2 IFEQ 1}                                                  "ERR syntax error" \
+    {SELECT 16}                                                       "ERR DB index is out of range" \
+    {COPY a b DB 16}                                                  "ERR DB index is out of range" \
+    [list RESTORE a 0 "\x02\x01\x01a\x0a\x00b\x96\xe9~D\xd2\x1am" REPLACE] "ERR Bad data format" \
+    {RESTORE b 0 damaged}                          "ERR DUMP payload version or checksum are wrong" \
+] {
+    check "a command that asks for more than there is here stops the start: [lrange $command 0 1] …, $reason" {
+        with_aof {} {
+            $::current_server halt
+            break_file $::current_server $::whole[request $::command][request {SET a other}]
+            lassign [$::current_server fail_to_start] status log
+            assert_equal $status "CHILDSTATUS 1"
+            string match "*'[string tolower [lindex $::command 0]]' of the append only file\
+                appendonly.aof.1.incr.aof at offset 50 cannot be run here: $::reason\n*" $log
+        }
+    } 1
+}
+
+check "a command that fails because of the data is noted, and what follows is run" {
+    with_aof {} {
+        $::current_server halt
+        break_file $::current_server $::whole[request {LPUSH a 1}][request {SET b 2}]
+        server_again launch
+        set log [$::current_server log]
+        list [r MGET a b] [regexp {'lpush' of the append only file .* at offset 50 answers an error: WRONGTYPE} $log]
+    }
+} {{1 2} 1}
+
 foreach {what text reason} {
     "a path" "file ../../a seq 1 type i\n" "line 1: the file is not a plain name"
     "an unknown type" "# x\nfile a seq 1 type z\n" "line 2: the type is none of"
