@@ -86,8 +86,8 @@ enum load_status aof_start(void);
  * done: it is to be called again after that. */
 bool aof_configure(sds *error);
 
-/* DEBUG LOADAOF: brings the files up to date, so that all keys may be deleted (false where there are
- * none, or this cannot be done now); then loads them. The log says why it failed. */
+/* DEBUG LOADAOF: brings the files up to date, so that all keys may be deleted (false where there
+ * are none, or this cannot be done now); then loads them. The log says why it failed. */
 bool aof_prepare_reload(void);
 enum load_status aof_reload(void);
 
