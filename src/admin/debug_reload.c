@@ -24,10 +24,14 @@ static int parse_options(struct call *call) {
     return options;
 }
 
-/* Clients do not see the keys go, … */
+/* Clients do not see the keys go, but that what they watch may have changed, … */
 static void clear_databases(void) {
     mem_keep_freed(true);
-    for (int64_t i = 0; i < server.config.databases; i++) slices_flush(server.keyspaces[i], false);
+    for (int64_t i = 0; i < server.config.databases; i++) {
+        struct keyspace *keyspace = server.keyspaces[i];
+        watch_touch_database(&server.watches, (int)i, keyspace, NULL, server.now_ms);
+        slices_flush(keyspace, false);
+    }
 }
 
 /* … but those who wait for some are served if they are there now. */

@@ -301,6 +301,11 @@ check_expiry "that it is written is one" {
     lappend results [exec_after a {GET a} {SET a 2}]
 } {refused refused}
 
+check "DEBUG RELOAD changes what is watched, if it is there" {
+    r SET a 1
+    list [exec_after a {DEBUG RELOAD}] [exec_after nosuch {DEBUG RELOAD}]
+} {refused run}
+
 # --- What is shown of it
 
 check "CLIENT INFO counts watched keys, and marks who was touched" {
