@@ -168,6 +168,14 @@ static const char *note_pair(struct described *file, struct slice key, struct sl
     return NULL;
 }
 
+/* A number of the history stays given out, be it a base's or an increment's: a new file of that
+ * name would be deleted with it. */
+static void note_seq(struct aof_manifest *manifest, const struct described *file) {
+    bool of_base = file->type != AOF_FILE_INCR, of_incr = file->type != AOF_FILE_BASE;
+    if (of_base && file->seq > manifest->base_seq) manifest->base_seq = file->seq;
+    if (of_incr && file->seq > manifest->incr_seq) manifest->incr_seq = file->seq;
+}
+
 /* Adds the file that a line describes. */
 static const char *note_file(struct aof_manifest *manifest, const struct described *file) {
     const struct aof_file *last = aof_manifest_last(manifest);
@@ -177,8 +185,7 @@ static const char *note_file(struct aof_manifest *manifest, const struct describ
         return "there is a second base file";
     if (file->type == AOF_FILE_INCR && last && file->seq <= last->seq)
         return "the sequence numbers do not ascend";
-    if (file->type == AOF_FILE_BASE) manifest->base_seq = file->seq;
-    if (file->type == AOF_FILE_INCR) manifest->incr_seq = file->seq;
+    note_seq(manifest, file);
     insert(manifest, (struct aof_file){sds_new(file->name), file->seq, file->type});
     return NULL;
 }

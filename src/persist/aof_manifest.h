@@ -33,7 +33,7 @@ struct aof_manifest {
     struct aof_file *files;
     size_t count;
     size_t capacity;
-    int64_t base_seq; /* the highest that were given out; 0: none */
+    int64_t base_seq; /* none that was given out is higher, also in the history; 0: none */
     int64_t incr_seq;
 };
 

@@ -373,6 +373,24 @@ check_in 2 "what a killed server has left to the system is brought to the disk b
     }
 } {appendonlydir/appendonly.aof.1.base.rdb appendonlydir/appendonly.aof.1.incr.aof appendonlydir}
 
+check_in 2 "an increment does not get the name of one that is yet to be deleted" {
+    with_faulty_aof {appendfsync always} {
+        r SET a 1
+        r CONFIG SET appendonly no
+        faults {unlink crash *.1.base.rdb}
+        catch {r BGREWRITEAOF}
+        assert_equal [lindex [$::current_server wait_exit] 1] SIGKILL
+        faults
+        assert {[string match "*.1.incr.aof seq 1 type h*" [manifest]]}
+        $::current_server launch_with {}
+        set ::default_client ""
+        r SET b 2
+        wait_until {![string match "*type h*" [manifest]]}
+        server_again crash
+        r MGET a b
+    }
+} {1 2}
+
 check_in 2 "an increment may be cut where only empty ones follow" {
     with_faulty_aof {} {
         r SET a 1
