@@ -42,8 +42,10 @@ static bool has_failed(void) {
 
 /* One of the errors has come or gone. */
 static void note_errors(void) {
+    bool had_failed = has_failed();
     server.refusing &= ~(uint32_t)REFUSING_UNWRITTEN;
     if (aof()->write_error || aof()->sync_error) server.refusing |= REFUSING_UNWRITTEN;
+    if (has_failed() && !had_failed && policy_is(AOF_FSYNC_ALWAYS)) aof()->denies = true;
 }
 
 bool aof_forget_sync_error(void) {
@@ -199,11 +201,11 @@ static bool is_postponed(int64_t now_us) {
     return false;
 }
 
-/* With `always`, and the changes not on the disk: who would be told now that all is well hears
- * nothing. */
+/* Who would be told now that all is well hears nothing. */
 static void cut_off_held(void) {
     struct session *next;
     size_t count = 0;
+    aof()->denies = false;
     for (struct session *session = server.sessions.first; session; session = next) {
         next = session->next;
         if (!conn_is_holding(conn_of_session(session))) continue;
@@ -214,11 +216,9 @@ static void cut_off_held(void) {
 }
 
 static void flush(int64_t now_us) {
-    bool had_failed = has_failed();
     bool may_write = !aof()->write_error || now_us - aof()->tried_us >= SECOND_US;
     if (aof()->buffer.len > 0 && may_write && !is_postponed(now_us)) write_buffer(now_us);
     if (!aof()->write_error) sync_if_due(now_us);
-    if (policy_is(AOF_FSYNC_ALWAYS) && has_failed() && !had_failed) cut_off_held();
 }
 
 void aof_flush(void) {
@@ -228,8 +228,17 @@ void aof_flush(void) {
         flush(clock_monotonic_us());
 }
 
+void aof_end_turn(void) {
+    aof_flush();
+    if (aof()->denies) cut_off_held();
+}
+
 bool aof_holds_replies(void) {
-    return server.propagation.stream.len > 0 && !has_failed();
+    return (server.propagation.stream.len > 0 && !has_failed()) || aof()->denies;
+}
+
+bool aof_denies_replies(void) {
+    return aof()->denies;
 }
 
 /* One that is small is kept for the next turn when it is empty. */

@@ -63,6 +63,7 @@ struct aof {
     int64_t postponed_us; /* since when the buffer waits for one; 0: it does not */
     int64_t tried_us;     /* the last time that writing failed */
     int64_t error_logged_us;
+    bool denies;                /* aof_denies_replies */
     int write_error;            /* errno; 0: the last write went well */
     int sync_error;             /* … of an fdatasync; stays until all is rewritten */
     unsigned generation;        /* counts the files that were written to */
@@ -105,12 +106,19 @@ void aof_free(void);
 /* Writes what was told. Not inside a unit (server/propagate.h). While it is off: one test. */
 void aof_flush(void);
 
+/* Does so when the turn ends, and cuts off who must not be told what is held for them. */
+void aof_end_turn(void);
+
 /* Begins what is due; cron. */
 void aof_tick(void);
 
 /* Has something been told that no client may hear of yet? Then replies are held until the turn
- * ends; where one can't be, aof_flush makes it false. */
+ * ends; where one can't be, aof_flush makes it false, or they are denied. */
 bool aof_holds_replies(void);
+
+/* With `always`: could something of this turn not be brought to the disk, whoever tried it? No reply
+ * may leave before the turn ends, which cuts off whose are held. */
+bool aof_denies_replies(void);
 
 /* --- Rewriting: all data is written as a new base, while changes go to a new increment --- */
 

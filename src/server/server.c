@@ -55,7 +55,7 @@ static bool before_poll(void *arg) {
     more |= slices_step();
     session_resume_all();
     if (server.config.maxmemory_clients) evict_clients();
-    aof_flush();
+    aof_end_turn();
     return more;
 }
 
@@ -76,7 +76,7 @@ bool server_shutdown(int options) {
         return false;
     }
     server.shutting_down = true;
-    if (!propagate_is_inside(&server.propagation)) aof_flush();
+    if (!propagate_is_inside(&server.propagation)) aof_end_turn();
     net_stop(server.net);
     return true;
 }

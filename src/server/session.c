@@ -60,11 +60,13 @@ static void hold(struct session *session, struct slice bytes) {
 
 /* While the append-only file lacks what was done in this turn nobody is told of it: output is held
  * until the turn ends. Where the connection can't do that, the file is written now; but not in the
- * middle of a transaction, of which only listeners can be told, not who waits for an answer. */
-static bool must_hold(struct conn *conn, size_t len) {
+ * middle of a transaction, of which only listeners can be told, not who waits for an answer. When
+ * that fails the session may be closed. */
+static bool must_hold(struct session *session, size_t len) {
     if (!aof_holds_replies()) return false;
-    if (conn_can_hold(conn, len)) return true;
+    if (conn_can_hold(conn_of_session(session), len)) return true;
     if (!propagate_is_inside(&server.propagation)) aof_flush();
+    if (aof_denies_replies()) session_close(session);
     return false;
 }
 
@@ -72,11 +74,12 @@ static bool must_hold(struct conn *conn, size_t len) {
 static void flush(struct session *session, struct reply *reply) {
     if (reply->len == 0 || session->flags & SESSION_DROPPED) return;
     struct conn *conn = conn_of_session(session);
-    if (must_hold(conn, reply->len)) {
+    if (must_hold(session, reply->len)) {
         hold(session, slice_make(reply->data, reply->len));
         reply_reset(reply);
         return;
     }
+    if (session->flags & SESSION_DROPPED) return;
     server.stats.replies_written++;
     size_t sent = conn_try_write(conn, reply->data, reply->len);
     if (sent > 0) session->active_ms = server.now_ms;
@@ -95,8 +98,8 @@ static void flush(struct session *session, struct reply *reply) {
 }
 
 static void tell_other(struct session *session, struct slice bytes) {
-    must_hold(conn_of_session(session), bytes.len);
-    hold(session, bytes);
+    must_hold(session, bytes.len);
+    if (!(session->flags & SESSION_CLOSING)) hold(session, bytes);
 }
 
 void session_tell(struct session *session, struct slice bytes) {

@@ -97,6 +97,65 @@ foreach policy {everysec always} {
     } {1 2 (nil) 4}
 }
 
+# Two requests of one turn: the first changes something, fsync is called for the second one. What the client hears.
+proc hear_of_change {request} {
+    set client [client_open]
+    with_faults {{sync EIO,nth=1 *.incr.aof}} {
+        catch {$client pipeline [list {SET b 2} $request]} answer
+    }
+    return $answer
+}
+
+foreach {what request} {
+    "a rewrite begins" BGREWRITEAOF
+    "a reply is too long to be held" {GET long}
+    "it is turned off" {CONFIG SET appendonly no}
+} {
+    check_in 2 "nobody hears of a change for which fsync has failed, with appendfsync always: $what" {
+        with_faulty_aof {appendfsync always} {
+            r SET long [string repeat x 500000]
+            assert_equal [hear_of_change $request] "the server closed the connection"
+            wait_until {![is_refused]}
+            r SET c 3
+            r GET c
+        }
+    } 3
+}
+
+check_in 2 "nobody hears of a change for which another client's request has met with an error, with appendfsync always" {
+    with_faulty_aof {appendfsync always} {
+        set clients [list [client_open] [client_open]]
+        with_faults {{sync EIO,nth=1 *.incr.aof}} {
+            # They wait together until the server looks at both.
+            [default_client] send DEBUG SLEEP 0.5
+            after 100
+            [lindex $clients 0] send SET b 2
+            after 100
+            [lindex $clients 1] send BGREWRITEAOF
+            assert_equal [[default_client] read] OK
+            catch {[lindex $::clients 1] read}
+        }
+        [lindex $clients 0] is_closed
+    }
+} 1
+
+check_in 2 "nobody hears of a change for which fsync fails that was begun with appendfsync everysec, and ends with always" {
+    with_faulty_aof {appendfsync everysec} {
+        set other [client_open]
+        r SET a 1
+        with_faults {{sync EIO,sleep=1500,nth=1 *.incr.aof}} {
+            wait_until {[info_field aof_pending_bio_fsync] == 1}
+            r CONFIG SET appendfsync always
+            # Its request is looked at together with what the thread tells.
+            [default_client] send DEBUG SLEEP 2
+            after 100
+            $other send SET b 2
+            catch {$other read} answer
+        }
+        set answer
+    }
+} "the server closed the connection"
+
 check_in 2 "fsync that is slow does not hold anybody up for two seconds, and is counted after them" {
     with_faulty_aof {} {
         r SET a 1
