@@ -21,19 +21,25 @@ bool disk_file_create(struct disk_file *file, const char *path, bool incremental
     return file->fd >= 0;
 }
 
+/* An error of the disk is told but once: a later fsync would say that all is well. */
+static bool sync_range(const struct disk_file *file, uint64_t begin, uint64_t end, unsigned how) {
+    if (sync_file_range(file->fd, (off_t)begin, (off_t)(end - begin), how) == 0) return true;
+    return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM;
+}
+
 /* The disk begins with the new stretch; the one before it should be done by now, and is waited for,
  * so that no more than two are on their way. Its pages are given back, or a large file would push
  * out of memory what others want there. A file system that cannot do it writes at the end. */
-static void send_on(struct disk_file *file) {
-    uint64_t len = file->written - file->sent;
-    sync_file_range(file->fd, (off_t)file->sent, (off_t)len, SYNC_FILE_RANGE_WRITE);
+static bool send_on(struct disk_file *file) {
+    if (!sync_range(file, file->sent, file->written, SYNC_FILE_RANGE_WRITE)) return false;
     if (file->sent > file->dropped) {
-        off_t at = (off_t)file->dropped, before = (off_t)(file->sent - file->dropped);
-        sync_file_range(file->fd, at, before, SYNC_FILE_RANGE_WAIT_BEFORE);
-        posix_fadvise(file->fd, at, before, POSIX_FADV_DONTNEED);
+        if (!sync_range(file, file->dropped, file->sent, SYNC_FILE_RANGE_WAIT_BEFORE)) return false;
+        posix_fadvise(file->fd, (off_t)file->dropped, (off_t)(file->sent - file->dropped),
+                      POSIX_FADV_DONTNEED);
         file->dropped = file->sent;
     }
     file->sent = file->written;
+    return true;
 }
 
 bool disk_file_write(void *arg, const void *bytes, size_t len) {
@@ -42,8 +48,7 @@ bool disk_file_write(void *arg, const void *bytes, size_t len) {
     bool done = file_write(file->fd, bytes, len, &written);
     file->written += written;
     if (!done) return false;
-    if (file->incremental && file->written - file->sent >= SEND_EVERY) send_on(file);
-    return true;
+    return !file->incremental || file->written - file->sent < SEND_EVERY || send_on(file);
 }
 
 bool disk_file_close(struct disk_file *file, bool ok) {

@@ -7,6 +7,7 @@
  *
  *     call      write   write, writev, pwrite, fwrite, fflush
  *               sync    fsync, fdatasync
+ *               range   sync_file_range
  *               open    open, openat, creat, fopen: for writing
  *               rename, truncate, unlink, mkdir, close
  *               any     all of these
@@ -391,6 +392,10 @@ int pipe(int ends[2]) {
 
 int fsync(int fd) {
     return spoils_fd("sync", fd, NULL) ? -1 : NEXT(fsync)(fd);
+}
+
+int sync_file_range(int fd, off64_t at, off64_t len, unsigned how) {
+    return spoils_fd("range", fd, NULL) ? -1 : NEXT(sync_file_range)(fd, at, len, how);
 }
 
 int fdatasync(int fd) {

@@ -96,6 +96,38 @@ foreach {what rule reason} $failures {
     } 3001
 }
 
+# What the system tells while a large file is sent to the disk bit by bit it does not tell again at the end.
+foreach {what directives request call} {
+    "SAVE, when a stretch is sent" {} SAVE 1
+    "SAVE, when it is waited for" {} SAVE 3
+    "BGSAVE" {} BGSAVE 3
+    "BGSAVE by a child" {rdb-save-in-slices no} BGSAVE 3
+    "BGREWRITEAOF" {appendonly yes} BGREWRITEAOF 3
+    "BGREWRITEAOF with commands" {appendonly yes aof-use-rdb-preamble no} BGREWRITEAOF 3
+} {
+    check_in 2 "an error of the disk on the way of a large file is not forgotten: $what" {
+        with_faulty_server [list rdbcompression no save {3600 100000} {*}$directives] {
+            r DEBUG POPULATE 120 big 100000
+            with_faults [list "range EIO,nth=$call temp-*"] {
+                catch {r $request}
+                wait_until {![info_field rdb_bgsave_in_progress] && ![info_field aof_rewrite_in_progress]}
+            }
+            assert {[string match "*Input/output error*" [$current_server log]]}
+            assert {[glob -nocomplain [data_file dump.rdb] [data_file appendonlydir/*.2.base.*]] eq {}}
+            assert_equal [leftovers] {}
+        }
+    }
+}
+
+check_in 2 "a file system that sends no stretches to the disk does not disturb" {
+    with_faulty_server {rdbcompression no} {
+        r DEBUG POPULATE 120 big 100000
+        with_faults {{range EINVAL temp-*}} {
+            r SAVE
+        }
+    }
+} OK
+
 check_in 2 "when the folder cannot be synced the snapshot counts as failed, though it is there" {
     with_data {save {3600 100000}} {
         with_faults {{sync EIO .}} {
