@@ -101,9 +101,21 @@ static bool run_child(void *arg) {
 /* --- Increments --- */
 
 static int create(const char *path) {
+    unlink(path); /* emptied, what a killed server has left could be back after a loss of power */
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0) log_warning("Can't create the append-only file %s: %s", path, strerror(errno));
     return fd;
+}
+
+/* One that a manifest is to name: its name must be on the disk before that. */
+static int create_for_manifest(const char *path) {
+    int fd = create(path);
+    if (fd < 0 || disk_file_sync_folder_of(path)) return fd;
+    log_warning("Can't bring the name of the append-only file %s to disk: %s", path,
+                strerror(errno));
+    close(fd);
+    unlink(path);
+    return -1;
 }
 
 int aof_create_increment(void) {
@@ -113,7 +125,7 @@ int aof_create_increment(void) {
     log_notice("Creating AOF incr file %s on %s", name,
                aof()->is_open ? "background rewrite" : "server start");
     sds path = aof_files_path(name);
-    int fd = create(path);
+    int fd = create_for_manifest(path);
     enum aof_adoption adoption = AOF_NOT_ADOPTED;
     if (fd < 0)
         aof_manifest_free(&next);
@@ -372,7 +384,7 @@ int aof_write_first_files(void) {
     log_notice("Creating AOF base file %s and incr file %s on server start", base, increment);
     int fd = -1;
     if (!write_base(temporary) || !disk_file_rename(temporary, base) ||
-        (fd = create(increment)) < 0) {
+        (fd = create_for_manifest(increment)) < 0) {
         aof_manifest_free(&next);
     } else if (aof_files_adopt(&next) != AOF_ADOPTED) {
         close(fd);

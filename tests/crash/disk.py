@@ -1,10 +1,11 @@
 """What a power cut may leave of a server's folder, by what power.c has noted.
 
 Of each file there is what it had at its last fsync, or more, up to all of it; in each folder there are the names that
-were there at its last fsync, or those of now. What was never synchronized may be missing, or empty.
+were there at its last fsync, or those of now, or some of these and some of those. What was never synchronized may be
+missing, or empty.
 
-Not so on real disks: blocks that were written beyond the certain ones, but not those before them, or rubbish there;
-names of which some are old and some are new in the same folder. Renaming and fsync are taken to hold what they promise.
+Not so on real disks: blocks that were written beyond the certain ones, but not those before them, or rubbish there.
+Renaming and fsync are taken to hold what they promise.
 """
 import os
 import shutil
@@ -115,9 +116,10 @@ class Cut:
     def folder(self, path, target):
         now = {item.name: item.inode() for item in os.scandir(path) if item.name not in NOT_DATA}
         certain = self.folders.get(str(path), {})
-        names = self.chance.choice((now, certain, certain))
+        what, names = self.chance.choice((("names of now", now), ("names that are certain", certain),
+                                          ("some names of now", self.mix(now, certain))))
         if now != certain:
-            self.did.append(f"{path.name}: {'names of now' if names is now else 'names that are certain'}")
+            self.did.append(f"{path.name}: {what}")
         for name, inode in names.items():
             if name in NOT_DATA:
                 continue
@@ -128,6 +130,10 @@ class Cut:
             else:
                 self.file(self.kept / str(inode) if (self.kept / str(inode)).exists() else source,
                           target / name, inode)
+
+    def mix(self, now, certain):
+        chosen = ((name, self.chance.choice((now, certain)).get(name)) for name in sorted(now.keys() | certain.keys()))
+        return {name: inode for name, inode in chosen if inode is not None}
 
     def file(self, source, target, inode):
         size = source.stat().st_size

@@ -356,7 +356,9 @@ foreach {what rule} {
     "open of the manifest" {open EROFS *.manifest}
     "open of the increment" {open EROFS *.2.incr.aof}
     "fsync of the folder" {sync EIO appendonlydir}
-    "fsync of the folder, for the manifest with the base" {sync EIO,nth=3 appendonlydir}
+    "fsync of the folder, for the manifest" {sync EIO,nth=2 appendonlydir}
+    "fsync of the folder, for the base" {sync EIO,nth=3 appendonlydir}
+    "fsync of the folder, for the manifest with the base" {sync EIO,nth=4 appendonlydir}
 } {
     check_in 2 "a rewrite that fails loses nothing and can be made again: $what" {
         with_faulty_aof {} {
@@ -385,7 +387,7 @@ foreach {what rule} {
 
 # Killed when the manifest had its name and the folder was to be brought to the disk.
 proc kill_with_names_in_doubt {} {
-    faults {sync crash appendonlydir}
+    faults {sync crash,nth=2 appendonlydir}
     catch {r BGREWRITEAOF}
     assert_equal [lindex [$::current_server wait_exit] 1] SIGKILL
     assert {[string match "*seq 2 type i*" [manifest]]}
@@ -416,7 +418,7 @@ check_in 2 "what a killed server has left to the system is brought to the disk b
     with_faulty_aof {appendfsync no} {
         r SET a 1
         wait_written
-        with_faults {{sync EIO appendonlydir}} {
+        with_faults {{sync EIO,from=2 appendonlydir}} {
             catch {r BGREWRITEAOF}
             wait_rewritten
         }
@@ -431,6 +433,23 @@ check_in 2 "what a killed server has left to the system is brought to the disk b
         lmap hit [fault_hits "sync sleep=0 *"] {lindex $hit 2}
     }
 } {appendonlydir/appendonly.aof.1.base.rdb appendonlydir/appendonly.aof.1.incr.aof appendonlydir}
+
+# Or a loss of power could leave a manifest that names what is not there.
+check_in 2 "a manifest names only what has its name on the disk" {
+    with_faulty_aof {} {
+        faults {any sleep=0 *.manifest} {any sleep=0 appendonlydir} {open sleep=0 *.incr.aof} {rename sleep=0 *}
+        rewrite_aof
+        set hits [lmap hit [fault_hits] {list [lindex $hit 0] [file tail [lindex $hit 2]]}]
+        set synced -1
+        foreach name {appendonly.aof.2.incr.aof appendonly.aof.2.base.rdb} {
+            set named [lsearch $hits [list [expr {[string match *incr* $name] ? "open" : "rename"}] $name]]
+            set synced [lsearch -start $named $hits {sync appendonlydir}]
+            set manifest [lsearch -start $named $hits {rename *.manifest}]
+            lappend orders [expr {$named >= 0 && $named < $synced && $synced < $manifest}]
+        }
+        set orders
+    }
+} {1 1}
 
 check_in 2 "an increment does not get the name of one that is yet to be deleted" {
     with_faulty_aof {appendfsync always} {
@@ -455,7 +474,7 @@ check_in 2 "an increment may be cut where only empty ones follow" {
         r SET a 1
         r SET b 2
         wait_written
-        with_faults {{sync EIO appendonlydir}} {
+        with_faults {{sync EIO,from=2 appendonlydir}} {
             catch {r BGREWRITEAOF}
             wait_rewritten
         }
