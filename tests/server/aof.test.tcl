@@ -461,4 +461,18 @@ check "half a command does not stay in the file" {
     }
 } {1 0 1}
 
+check "a key whose time had come when DEBUG RELOAD loaded it is gone in the file, too" {
+    with_aof {} {
+        r DEBUG SET-ACTIVE-EXPIRE 0
+        r RPUSH l old
+        r PEXPIRE l 20
+        after 50
+        r DEBUG RELOAD
+        assert_equal [r EXISTS l] 0
+        r RPUSH l new
+        server_again crash
+        r LRANGE l 0 -1
+    }
+} new
+
 finish
