@@ -83,8 +83,9 @@ static void note_sync(int error, unsigned generation) {
     if (!aof()->sync_error)
         log_warning("Fail to fsync the AOF file: %s. It is rewritten as soon as that can be done.",
                     strerror(error));
+    if (!aof()->sync_error || generation == aof()->generation)
+        aof()->failed_generation = generation;
     aof()->sync_error = error;
-    aof()->failed_generation = generation;
     aof_rewrite_schedule();
     note_errors();
 }
@@ -296,7 +297,7 @@ void aof_attach(int fd, uint64_t size) {
 void aof_detach(void) {
     if (!aof()->is_open) return;
     close(aof()->fd);
-    aof()->is_open = false;
+    aof()->is_open = aof()->rewrite.is_apart = false;
     reply_free(&aof()->buffer);
     aof()->write_error = aof()->sync_error = 0;
     note_errors();
@@ -348,7 +349,8 @@ static bool has_files(void) {
 
 bool aof_prepare_reload(void) {
     if (aof()->state == AOF_OFF) return aof_files_open() && aof_files_adopt_old() && has_files();
-    if (aof()->state == AOF_ON && !propagate_is_inside(&server.propagation) && aof_drain())
+    if (aof()->state == AOF_ON && !aof()->rewrite.is_apart &&
+        !propagate_is_inside(&server.propagation) && aof_drain())
         return true;
     log_warning("The append-only file is not complete at the moment");
     return false;
@@ -411,6 +413,7 @@ bool aof_at_end(int options) {
         log_warning(server.durability.child.pid ? "There is a child rewriting the AOF. Killing it!"
                                                 : "The AOF is being rewritten. Ending that!");
     aof_rewrite_cancel();
+    if (aof()->sync_error) aof_rewrite_schedule(); /* the server may yet go on */
     return true;
 }
 

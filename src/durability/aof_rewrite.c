@@ -11,8 +11,9 @@
  *
  *      asked for ── waits (0 to SYNCS_MAX times) ── aof_settle, base begins, incr 2
  *
- * Turned on while the server runs there is nothing yet that an increment could follow: changes go
- * to a file that the manifest does not know until the base is there. */
+ * Turned on while the server runs there is nothing yet that an increment could follow, nor after an
+ * fsync that failed, as incr 1 may lack its end: changes go to a file that the manifest does not
+ * know until the base is there. (Refused to clients they are no more than keys that end.) */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -137,7 +138,7 @@ int aof_create_increment(void) {
     return adoption == AOF_ADOPTED ? fd : -1;
 }
 
-/* Where changes go until a base is there. */
+/* Where changes go until a base is there, if no other file of the manifest may precede them. */
 static int create_first_increment(void) {
     sds path = aof_files_temporary("incr");
     int fd = create(path);
@@ -162,6 +163,7 @@ static bool name_first_increment(struct aof_manifest *next) {
 /* The manifest that names the base is in force. */
 static void begin_with_base(uint64_t base_size) {
     aof()->base_size = aof()->total_size = base_size + aof()->file_size;
+    rewrite()->is_apart = false;
     if (aof()->state == AOF_STARTING) aof()->state = AOF_ON;
 }
 
@@ -175,8 +177,8 @@ static enum aof_adoption adopt_base(const char *temporary) {
     uint64_t begin = slow_begin();
     bool done = disk_file_rename(temporary, path);
     slow_end(LATENCY_AOF_RENAME, begin);
-    aof_manifest_retire_incrs(&next, aof()->state == AOF_ON);
-    if (aof()->state == AOF_STARTING) done = done && name_first_increment(&next);
+    aof_manifest_retire_incrs(&next, aof()->state == AOF_ON && !rewrite()->is_apart);
+    if (rewrite()->is_apart) done = done && name_first_increment(&next);
     if (!done) {
         log_warning("Error trying to rename the temporary AOF file %s into %s: %s", temporary, path,
                     strerror(errno));
@@ -266,8 +268,10 @@ static void slices_ended(const struct slices_end *end) {
 /* Changes go to a new increment from now on, if they are written at all. */
 static bool change_increment(void) {
     if (aof()->state == AOF_OFF) return true;
-    int fd = aof()->state == AOF_ON ? aof_create_increment() : create_first_increment();
+    bool is_apart = aof()->state == AOF_STARTING || aof()->sync_error;
+    int fd = is_apart ? create_first_increment() : aof_create_increment();
     if (fd < 0) return false;
+    rewrite()->is_apart = is_apart;
     aof_attach(fd, 0);
     return true;
 }
@@ -345,7 +349,7 @@ void aof_rewrite_cancel(void) {
         child_kill(CHILD_AOF);
         unlink(temporary_name(temporary, pid));
     }
-    if (aof()->state == AOF_STARTING) {
+    if (rewrite()->is_apart) {
         sds path = aof_files_temporary("incr");
         unlink(path);
         sds_free(path);

@@ -343,6 +343,61 @@ check_in 2 "a rewrite that waits for the disk is ended with the append-only file
     }
 } {1 2 3}
 
+check_in 2 "after fsync has failed nothing follows an increment that may lack its end" {
+    with_faulty_aof {} {
+        r SET k 1 PX 1500
+        r SET a 1
+        faults {sync EIO,nth=1 *.1.incr.aof} {sync sleep=30000 temp-rewriteaof*}
+        r SET b 2
+        wait_until {[info_field aof_rewrite_in_progress]}
+        assert_equal [info_field aof_last_write_status] err
+        wait_until {[info_field expired_keys] == 1}
+        assert_equal [error_of {r DEBUG LOADAOF}] "ERR Error trying to load the AOF files, check server logs."
+        $::current_server kill
+        set path [lindex [aof_files $::current_server *.incr.aof] end]
+        set file [open $path r+]
+        chan truncate $file [expr {[file size $path] - 3}]
+        close $file
+        faults
+        $::current_server launch_with {}
+        set ::default_client ""
+        assert_nothing_left
+        r MGET a b k
+    }
+} {1 (nil) (nil)}
+
+check_in 2 "an fsync that fails counts though one of an older file fails after it" {
+    with_faulty_aof {} {
+        r SET a 1
+        set client [client_open]
+        with_faults {{sync EIO,sleep=3000,nth=1 *.1.incr.aof} {sync EIO,nth=1 *.2.incr.aof}
+                     {sync sleep=5000,nth=1 temp-rewriteaof*}} {
+            wait_until {[info_field aof_pending_bio_fsync] == 1}
+            r CONFIG SET appendfsync always
+            r BGREWRITEAOF
+            $client send SET b 2
+            assert {[$client is_closed]}
+            wait_until {![is_refused]}
+        }
+        assert_equal [llength [fault_hits "sync EIO*"]] 2
+        info_field aof_rewrites
+    }
+} 2
+
+check_in 2 "a server that could not end rewrites all after an fsync that failed, as it would have" {
+    with_faulty_aof {} {
+        with_faults {{sync EIO,nth=1 *.1.incr.aof} {sync sleep=3000 temp-rewriteaof*} {write EIO temp-*.rdb}} {
+            r SET b 2
+            wait_until {[info_field aof_rewrite_in_progress]}
+            assert_equal [error_of {r SHUTDOWN SAVE}] "ERR Errors trying to SHUTDOWN. Check logs."
+        }
+        wait_until {![is_refused]}
+        r SET c 3
+        server_again crash
+        r MGET b c
+    }
+} {2 3}
+
 # --- A rewrite that fails
 
 foreach {what rule} {
