@@ -320,6 +320,7 @@ static int open_increment(uint64_t *size) {
 
 void aof_init(void) {
     aof()->rewrite.last_seconds = -1;
+    aof_files_settle_down();
     disk_file_remove_leftovers("temp-rewriteaof-bg-", ".aof");
     aof_files_remove_leftovers();
 }
@@ -428,4 +429,5 @@ void aof_free(void) {
     if (aof()->is_open) close(aof()->fd);
     reply_free(&aof()->buffer);
     aof_manifest_free(&aof()->manifest);
+    sds_free(aof()->dir);
 }

@@ -52,7 +52,8 @@ struct aof_rewrite {
 /* Times are monotonic. */
 struct aof {
     enum aof_state state;
-    struct aof_manifest manifest; /* in force: aof_files.c */
+    sds dir; /* where its folder is, and what becomes a base is written: aof_files.c */
+    struct aof_manifest manifest; /* in force: likewise */
     bool is_open;
     int fd; /* what is written to: the last increment */
     struct reply buffer;

@@ -19,18 +19,29 @@ static struct aof_manifest *manifest(void) {
     return &aof_state()->manifest;
 }
 
+void aof_files_settle_down(void) {
+    sds_free(aof_state()->dir);
+    aof_state()->dir = sds_new(sds_slice(server.config.dir));
+}
+
+sds aof_files_path_of_base(const char *name) {
+    return sds_append_format(sds_new(SLICE("")), "%s/%s", aof_state()->dir, name);
+}
+
+static sds folder_path(void) {
+    return aof_files_path_of_base(server.config.appenddirname);
+}
+
 sds aof_files_path(const char *name) {
-    return sds_append_format(sds_new(SLICE("")), "%s/%s", server.config.appenddirname, name);
+    return sds_append_format(folder_path(), "/%s", name);
 }
 
 sds aof_files_temporary(const char *kind) {
-    return sds_append_format(sds_new(SLICE("")), "%s/temp-%s.%s", server.config.appenddirname,
-                             server.config.appendfilename, kind);
+    return sds_append_format(folder_path(), "/temp-%s.%s", server.config.appendfilename, kind);
 }
 
 static sds manifest_path(void) {
-    return sds_append_format(sds_new(SLICE("")), "%s/%s.manifest", server.config.appenddirname,
-                             server.config.appendfilename);
+    return sds_append_format(folder_path(), "/%s.manifest", server.config.appendfilename);
 }
 
 void aof_files_remove_leftovers(void) {
@@ -177,10 +188,10 @@ static int64_t sequence_of(const char *name) {
 
 /* Files that no manifest names (it got lost, or the first start was interrupted) may be somebody's
  * only data: new ones get higher numbers. */
-static bool pass_strays(void) {
-    DIR *folder = opendir(server.config.appenddirname);
+static bool pass_strays(const char *path) {
+    DIR *folder = opendir(path);
     int64_t highest = 0;
-    if (!folder) return fail("Can't read the folder", server.config.appenddirname);
+    if (!folder) return fail("Can't read the folder", path);
     for (struct dirent *file; (file = readdir(folder));) {
         int64_t seq = sequence_of(file->d_name);
         if (seq > highest) highest = seq;
@@ -189,19 +200,19 @@ static bool pass_strays(void) {
     if (highest > 0)
         log_warning("There are append-only files in %s but no manifest that names them: they are "
                     "neither loaded nor changed",
-                    server.config.appenddirname);
+                    path);
     manifest()->base_seq = manifest()->incr_seq = highest;
     return true;
 }
 
-static bool read_manifest(void) {
+static bool read_manifest(const char *folder) {
     sds path = manifest_path();
     sds text = file_read(path);
     bool done;
     if (text)
         done = parse_manifest(path, sds_slice(text));
     else
-        done = errno == ENOENT ? pass_strays() : fail("Can't read the AOF manifest", path);
+        done = errno == ENOENT ? pass_strays(folder) : fail("Can't read the AOF manifest", path);
     sds_free(text);
     sds_free(path);
     return done;
@@ -232,11 +243,18 @@ bool aof_files_adopt_old(void) {
     return done;
 }
 
-bool aof_files_open(void) {
-    const char *folder = server.config.appenddirname;
-    aof_manifest_free(manifest());
+static bool open_folder(const char *folder) {
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
     /* Also when it was there: whoever made it may have been killed before this. */
     if (!disk_file_sync_folder_of(folder)) return fail("Can't bring the folder to disk:", folder);
-    return read_manifest();
+    return read_manifest(folder);
+}
+
+bool aof_files_open(void) {
+    aof_manifest_free(manifest());
+    aof_files_settle_down();
+    sds folder = folder_path();
+    bool done = open_folder(folder);
+    sds_free(folder);
+    return done;
 }

@@ -15,7 +15,11 @@
 
 #include <stdbool.h>
 
-/* Makes the folder if need be and reads the manifest; without one it is empty, and files that may
+/* The directive dir, an absolute path, is where the files are from now on: not where it leads to
+ * when it is changed later, as what is in force there may be another server's. */
+void aof_files_settle_down(void);
+
+/* Settles down there, makes the folder if need be and reads the manifest; without one it is empty, and files that may
  * be there keep their names for themselves. False when that cannot be; the log says why. */
 bool aof_files_open(void);
 
@@ -44,9 +48,10 @@ bool aof_files_settle(void);
 void aof_files_drop_history(void);
 
 /* The path of a file in the folder; the caller's. Of one that is not complete yet: "manifest", or
- * "incr", whose writer locks it (flock). */
+ * "incr", whose writer locks it (flock). Of one beside the folder that is to become a base. */
 sds aof_files_path(const char *name);
 sds aof_files_temporary(const char *kind);
+sds aof_files_path_of_base(const char *name);
 
 /* Removes such files whose server was killed. */
 void aof_files_remove_leftovers(void);

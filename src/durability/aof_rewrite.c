@@ -65,9 +65,10 @@ void aof_rewrite_schedule(void) {
 
 /* --- Names --- */
 
-static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
+static sds temporary_path(pid_t pid) {
+    char name[TEMPORARY_MAX];
     snprintf(name, TEMPORARY_MAX, "temp-rewriteaof-bg-%d.aof", (int)pid);
-    return name;
+    return aof_files_path_of_base(name);
 }
 
 static uint64_t size_of(const char *path) {
@@ -78,8 +79,7 @@ static uint64_t size_of(const char *path) {
 /* --- The base --- */
 
 static void log_write_error(const char *path, int error) {
-    log_warning("Write error writing append only file on disk: %s (%s in %s)", strerror(error),
-                path, server.config.dir);
+    log_warning("Write error writing append only file on disk: %s (%s)", strerror(error), path);
 }
 
 /* In the server or in a child. */
@@ -92,9 +92,10 @@ static bool write_base(const char *path) {
 }
 
 static bool run_child(void *arg) {
-    char temporary[TEMPORARY_MAX];
     (void)arg;
-    bool done = write_base(temporary_name(temporary, getpid()));
+    sds temporary = temporary_path(getpid());
+    bool done = write_base(temporary);
+    sds_free(temporary);
     child_report_end("AOF rewrite");
     return done;
 }
@@ -239,8 +240,7 @@ static void base_ended(bool ok, bool was_stopped, const char *temporary) {
 }
 
 static void child_ended(const struct child_end *end) {
-    char temporary[TEMPORARY_MAX];
-    temporary_name(temporary, end->pid);
+    sds temporary = temporary_path(end->pid);
     rewrite()->last_seconds = end->seconds;
     rewrite()->last_cow_size = end->cow_size;
     if (end->ok)
@@ -250,6 +250,7 @@ static void child_ended(const struct child_end *end) {
     else
         log_warning("Background AOF rewrite terminated with error");
     base_ended(end->ok, end->was_killed, temporary);
+    sds_free(temporary);
 }
 
 static void slices_ended(const struct slices_end *end) {
@@ -277,9 +278,10 @@ static bool change_increment(void) {
 }
 
 static bool begin_slices(void) {
-    char temporary[TEMPORARY_MAX];
-    snprintf(temporary, sizeof(temporary), "temp-rewriteaof-bg-%d%010llu.aof", (int)getpid(),
+    char name[TEMPORARY_MAX];
+    snprintf(name, sizeof(name), "temp-rewriteaof-bg-%d%010llu.aof", (int)getpid(),
              (unsigned long long)rewrite()->count);
+    sds temporary = aof_files_path_of_base(name);
     struct slices_order order = {
         .purpose = CHILD_AOF,
         .temporary = temporary,
@@ -287,7 +289,9 @@ static bool begin_slices(void) {
         .aof_base = true,
         .ended = slices_ended,
     };
-    return slices_begin(&order);
+    bool begun = slices_begin(&order);
+    sds_free(temporary);
+    return begun;
 }
 
 /* Slices write snapshots only, a child writes commands, too. */
@@ -340,20 +344,20 @@ bool aof_rewrite_begin(void) {
     return begin_or_wait();
 }
 
+static void remove_file(sds path) {
+    unlink(path);
+    sds_free(path);
+}
+
 void aof_rewrite_cancel(void) {
-    char temporary[TEMPORARY_MAX];
     rewrite()->waits = false;
     slices_stop(CHILD_AOF);
     if (server.durability.child.purpose == CHILD_AOF) {
         pid_t pid = server.durability.child.pid;
         child_kill(CHILD_AOF);
-        unlink(temporary_name(temporary, pid));
+        remove_file(temporary_path(pid));
     }
-    if (rewrite()->is_apart) {
-        sds path = aof_files_temporary("incr");
-        unlink(path);
-        sds_free(path);
-    }
+    if (rewrite()->is_apart) remove_file(aof_files_temporary("incr"));
 }
 
 /* Has the file grown by so much since the last rewrite? */
@@ -377,10 +381,9 @@ void aof_rewrite_tick(void) {
 }
 
 int aof_write_first_files(void) {
-    char temporary[TEMPORARY_MAX];
     struct aof_manifest next = {0};
     aof_manifest_copy(&next, &aof()->manifest);
-    temporary_name(temporary, getpid());
+    sds temporary = temporary_path(getpid());
     const char *name = server.config.appendfilename;
     rewrite()->is_rdb = server.config.aof_rdb_preamble;
     sds base = aof_files_path(aof_manifest_add_base(&next, name, rewrite()->is_rdb)->name);
@@ -395,6 +398,7 @@ int aof_write_first_files(void) {
         fd = -1;
     }
     if (fd >= 0) aof()->total_size = aof()->base_size = size_of(base);
+    sds_free(temporary);
     sds_free(base);
     sds_free(increment);
     return fd;

@@ -471,4 +471,27 @@ check "who waits for a key that DEBUG LOADAOF brings is served" {
     }
 } {l 1}
 
+# Where a backup is written, say, there may be an append-only file of the same name.
+foreach {what in_slices} {slices yes "a child" no} {
+    check "CONFIG SET dir does not lead the append-only file to another folder: a rewrite by $what" {
+        with_aof [list enable-protected-configs yes rdb-save-in-slices $in_slices] {
+            r SET a 1
+            set files [$::current_server data]/appendonlydir
+            set other [$::current_server data]/other
+            file mkdir $other
+            file copy $files $other/appendonlydir
+            set copied [glob -tails -directory $other/appendonlydir *]
+            r CONFIG SET dir $other
+            r SET b 2
+            rewrite_aof
+            r SET c 3
+            assert {[string match "*.2.base.rdb*.2.incr.aof*" [manifest]]}
+            assert_equal [lsort [glob -tails -directory $other *]] appendonlydir
+            assert_equal [glob -tails -directory $other/appendonlydir *] $copied
+            server_again crash
+            r MGET a b c
+        }
+    } {1 2 3}
+}
+
 finish
