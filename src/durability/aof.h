@@ -118,8 +118,8 @@ void aof_tick(void);
  * ends; where one can't be, aof_flush makes it false, or they are denied. */
 bool aof_holds_replies(void);
 
-/* With `always`: could something of this turn not be brought to the disk, whoever tried it? No reply
- * may leave before the turn ends, which cuts off whose are held. */
+/* With `always`: could something of this turn not be brought to the disk, whoever tried it? No
+ * reply may leave before the turn ends, which cuts off whose are held. */
 bool aof_denies_replies(void);
 
 /* --- Rewriting: all data is written as a new base, while changes go to a new increment --- */

@@ -122,7 +122,7 @@ foreach {what request} {
     } 3
 }
 
-check_in 2 "nobody hears of a change for which another client's request has met with an error, with appendfsync always" {
+check_in 2 "nobody hears of a change where another client's request has met with an error, with appendfsync always" {
     with_faulty_aof {appendfsync always} {
         set clients [list [client_open] [client_open]]
         with_faults {{sync EIO,nth=1 *.incr.aof}} {
@@ -139,7 +139,7 @@ check_in 2 "nobody hears of a change for which another client's request has met 
     }
 } 1
 
-check_in 2 "nobody hears of a change for which fsync fails that was begun with appendfsync everysec, and ends with always" {
+check_in 2 "nobody hears of a change when fsync fails that was begun with everysec, and ends with appendfsync always" {
     with_faulty_aof {appendfsync everysec} {
         set other [client_open]
         r SET a 1
