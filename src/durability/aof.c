@@ -119,6 +119,11 @@ static void sync_now(void) {
     note_sync(error, aof()->generation);
 }
 
+/* Or with it, where the pool cannot: that would be no promise. */
+static void sync_without_waiting(int64_t now_us) {
+    if (!sync_in_pool(now_us)) sync_now();
+}
+
 static void sync_if_due(int64_t now_us) {
     bool waits = server.config.no_appendfsync_on_rewrite && background_is_busy();
     if (aof()->synced_size == aof()->file_size || waits) return;
@@ -126,7 +131,7 @@ static void sync_if_due(int64_t now_us) {
         sync_now();
     else if (policy_is(AOF_FSYNC_EVERYSEC) && aof()->pending_fsyncs == 0 &&
              now_us - aof()->synced_us >= SECOND_US)
-        (void)sync_in_pool(now_us); /* or again in a second */
+        sync_without_waiting(now_us);
 }
 
 /* --- write --- */

@@ -10,6 +10,7 @@
  *               range   sync_file_range
  *               open    open, openat, creat, fopen: for writing
  *               rename, truncate, unlink, mkdir, close
+ *               dup     fcntl with F_DUPFD_CLOEXEC
  *               any     all of these
  *               read    read, pread
  *               fork, pipe  the latter is also pipe2; their glob is *
@@ -313,6 +314,18 @@ int close(int fd) {
     if (fails) errno = error;
     return fails ? -1 : status;
 }
+
+#define DEFINE_FCNTL(name)                                                                         \
+    int name(int fd, int command, ...) {                                                           \
+        va_list arguments;                                                                         \
+        va_start(arguments, command);                                                              \
+        long argument = va_arg(arguments, long);                                                   \
+        va_end(arguments);                                                                         \
+        if (command == F_DUPFD_CLOEXEC && spoils_fd("dup", fd, NULL)) return -1;                   \
+        return (int)syscall(SYS_fcntl, fd, command, argument);                                     \
+    }
+DEFINE_FCNTL(fcntl)
+DEFINE_FCNTL(fcntl64)
 
 /* --- Names --- */
 

@@ -156,6 +156,15 @@ check_in 2 "nobody hears of a change when fsync fails that was begun with everys
     }
 } "the server closed the connection"
 
+check_in 2 "the disk has it after a second also where no descriptor is left for the thread" {
+    with_faulty_aof {} {
+        faults {dup EMFILE *.incr.aof} {sync sleep=0 *.incr.aof}
+        wait_until {[r INCR counter] && [fault_hits dup*] ne {}}
+        wait_until {[fault_hits sync*] ne {}}
+        info_field aof_last_write_status
+    }
+} ok
+
 check_in 2 "fsync that is slow does not hold anybody up for two seconds, and is counted after them" {
     with_faulty_aof {} {
         r SET a 1
