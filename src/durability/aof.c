@@ -218,7 +218,8 @@ static void cut_off_held(void) {
         session_close(session);
         count++;
     }
-    log_warning("Closed %zu clients whose changes could not be brought to the disk.", count);
+    if (count > 0)
+        log_warning("Closed %zu clients whose changes could not be brought to the disk.", count);
 }
 
 static void flush(int64_t now_us) {
