@@ -470,6 +470,7 @@ check "a key whose time had come when DEBUG RELOAD loaded it is gone in the file
         r DEBUG RELOAD
         assert_equal [r EXISTS l] 0
         r RPUSH l new
+        wait_written
         server_again crash
         r LRANGE l 0 -1
     }

@@ -488,6 +488,7 @@ foreach {what in_slices} {slices yes "a child" no} {
             assert {[string match "*.2.base.rdb*.2.incr.aof*" [manifest]]}
             assert_equal [lsort [glob -tails -directory $other *]] appendonlydir
             assert_equal [glob -tails -directory $other/appendonlydir *] $copied
+            wait_written
             server_again crash
             r MGET a b c
         }

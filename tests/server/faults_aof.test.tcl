@@ -402,6 +402,7 @@ check_in 2 "a server that could not end rewrites all after an fsync that failed,
         }
         wait_until {![is_refused]}
         r SET c 3
+        wait_written
         server_again crash
         r MGET b c
     }
