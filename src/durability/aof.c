@@ -90,6 +90,10 @@ static void note_sync(int error, unsigned generation) {
     note_errors();
 }
 
+void aof_note_doubt(void) {
+    note_sync(EIO, aof()->generation);
+}
+
 static void on_synced(void *arg) {
     struct sync_job *job = arg;
     aof()->pending_fsyncs--;
@@ -326,15 +330,21 @@ static int open_increment(uint64_t *size) {
 
 void aof_init(void) {
     aof()->rewrite.last_seconds = -1;
-    aof_files_settle_down();
+    aof_files_set_dir();
     disk_file_remove_leftovers("temp-rewriteaof-bg-", ".aof");
     aof_files_remove_leftovers();
+}
+
+/* An errno, or 0. */
+static int settle_files(void) {
+    return aof_files_settle() ? 0 : errno;
 }
 
 enum load_status aof_start(void) {
     uint64_t size = 0;
     if (!aof_files_open() || !aof_files_adopt_old()) return LOAD_FAILED;
     bool is_new = aof()->manifest.count == 0;
+    int error = is_new ? 0 : settle_files(); /* loading may take long */
     enum load_status status = is_new ? load_snapshot() : aof_load(LOAD_SERVE);
     if (status == LOAD_FAILED || status == LOAD_STOPPED) return status;
     if (is_new && status == LOAD_DONE)
@@ -343,7 +353,8 @@ enum load_status aof_start(void) {
     if (fd < 0) return LOAD_FAILED;
     aof()->state = AOF_ON;
     aof_attach(fd, size);
-    if (!is_new && !aof_files_settle()) note_sync(errno, aof()->generation);
+    if (!is_new && !error) error = settle_files(); /* one may have been cut */
+    note_sync(error, aof()->generation);
     aof_files_drop_history(); /* of a server that was killed */
     return LOAD_DONE;
 }

@@ -19,17 +19,17 @@ static struct aof_manifest *manifest(void) {
     return &aof_state()->manifest;
 }
 
-void aof_files_settle_down(void) {
+void aof_files_set_dir(void) {
     sds_free(aof_state()->dir);
     aof_state()->dir = sds_new(sds_slice(server.config.dir));
 }
 
-sds aof_files_path_of_base(const char *name) {
+sds aof_files_path_beside(const char *name) {
     return sds_append_format(sds_new(SLICE("")), "%s/%s", aof_state()->dir, name);
 }
 
 static sds folder_path(void) {
-    return aof_files_path_of_base(server.config.appenddirname);
+    return aof_files_path_beside(server.config.appenddirname);
 }
 
 sds aof_files_path(const char *name) {
@@ -111,11 +111,9 @@ static bool settle_file(const char *name) {
 }
 
 bool aof_files_settle(void) {
-    const struct aof_file *last = aof_manifest_last(manifest());
     for (size_t i = 0; i < manifest()->count; i++) {
         const struct aof_file *file = &manifest()->files[i];
-        if (file == last || file->type == AOF_FILE_HISTORY) continue;
-        if (!settle_file(file->name)) return false;
+        if (file->type != AOF_FILE_HISTORY && !settle_file(file->name)) return false;
     }
     return settle_names();
 }
@@ -183,7 +181,7 @@ static int64_t sequence_of(const char *name) {
     if (strncmp(name, prefix, strlen(prefix)) != 0 || name[strlen(prefix)] != '.') return 0;
     const char *digits = name + strlen(prefix) + 1;
     struct slice number = slice_make(digits, strcspn(digits, "."));
-    return number_parse_int64(number, &seq) && seq > 0 && seq < INT64_MAX / 2 ? seq : 0;
+    return number_parse_int64(number, &seq) && seq > 0 && seq <= AOF_MANIFEST_SEQ_MAX ? seq : 0;
 }
 
 /* Files that no manifest names (it got lost, or the first start was interrupted) may be somebody's
@@ -252,7 +250,7 @@ static bool open_folder(const char *folder) {
 
 bool aof_files_open(void) {
     aof_manifest_free(manifest());
-    aof_files_settle_down();
+    aof_files_set_dir();
     sds folder = folder_path();
     bool done = open_folder(folder);
     sds_free(folder);

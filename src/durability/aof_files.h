@@ -17,7 +17,7 @@
 
 /* The directive dir, an absolute path, is where the files are from now on: not where it leads to
  * when it is changed later, as what is in force there may be another server's. */
-void aof_files_settle_down(void);
+void aof_files_set_dir(void);
 
 /* Settles down there, makes the folder if need be and reads the manifest; without one it is empty,
  * and files that may be there keep their names for themselves. False when that cannot be; the log
@@ -39,9 +39,9 @@ enum aof_adoption {
 /* Writes `next` and puts it in force; takes it over in any case. The log says what went wrong. */
 enum aof_adoption aof_files_adopt(struct aof_manifest *next);
 
-/* Brings to the disk what the manifest in force names, and the names, but not what the last
- * increment holds: a server that was killed may have left them to the system, and what is written
- * from now on builds on them. Waits for the disk, which commonly has them. False with errno set. */
+/* Brings to the disk what the manifest in force names, and the names: a server that was killed may
+ * have left them to the system, and what is written from now on builds on them. Waits for the disk,
+ * which commonly has them. False with errno set. */
 bool aof_files_settle(void);
 
 /* Deletes the files of the history in another thread, then forgets them; not while the manifest in
@@ -52,7 +52,7 @@ void aof_files_drop_history(void);
  * "incr", whose writer locks it (flock). Of one beside the folder that is to become a base. */
 sds aof_files_path(const char *name);
 sds aof_files_temporary(const char *kind);
-sds aof_files_path_of_base(const char *name);
+sds aof_files_path_beside(const char *name);
 
 /* Removes such files whose server was killed. */
 void aof_files_remove_leftovers(void);

@@ -35,6 +35,9 @@ void aof_detach(void);
  * to have gone wrong with that file itself. */
 bool aof_forget_sync_error(void);
 
+/* A loss of power may leave nothing of the file: changes are refused until all is rewritten. */
+void aof_note_doubt(void);
+
 /* --- aof_rewrite.c --- */
 
 void aof_rewrite_tick(void);

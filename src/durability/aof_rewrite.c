@@ -68,7 +68,7 @@ void aof_rewrite_schedule(void) {
 static sds temporary_path(pid_t pid) {
     char name[TEMPORARY_MAX];
     snprintf(name, TEMPORARY_MAX, "temp-rewriteaof-bg-%d.aof", (int)pid);
-    return aof_files_path_of_base(name);
+    return aof_files_path_beside(name);
 }
 
 static uint64_t size_of(const char *path) {
@@ -235,8 +235,7 @@ static void base_ended(bool ok, bool was_stopped, const char *temporary) {
     }
     if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
     if (!was_stopped) note_failure();
-    /* A loss of power might leave no append-only file at all. */
-    if (adoption == AOF_IN_DOUBT && was_starting) aof_rewrite_schedule();
+    if (adoption == AOF_IN_DOUBT && was_starting) aof_note_doubt();
 }
 
 static void child_ended(const struct child_end *end) {
@@ -281,7 +280,7 @@ static bool begin_slices(void) {
     char name[TEMPORARY_MAX];
     snprintf(name, sizeof(name), "temp-rewriteaof-bg-%d%010llu.aof", (int)getpid(),
              (unsigned long long)rewrite()->count);
-    sds temporary = aof_files_path_of_base(name);
+    sds temporary = aof_files_path_beside(name);
     struct slices_order order = {
         .purpose = CHILD_AOF,
         .temporary = temporary,

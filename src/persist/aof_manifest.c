@@ -160,6 +160,8 @@ static const char *note_pair(struct described *file, struct slice key, struct sl
     } else if (slice_is(key, "seq")) {
         if (!number_parse_int64(value, &file->seq) || file->seq < 1)
             return "the sequence number is not a positive number";
+        if (file->seq > AOF_MANIFEST_SEQ_MAX)
+            return "the sequence number leaves none for what follows";
         file->has_seq = true;
     } else if (slice_is(key, "type")) {
         if (!parse_type(value, &file->type)) return "the type is none of b, h and i";

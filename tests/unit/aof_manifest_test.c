@@ -72,6 +72,8 @@ static void what_makes_no_sense_is_refused_with_its_line(void **state) {
     check_refused("file a seq 1 type\n", "line 1: a key has no value");
     check_refused("file a seq x type i\n", "line 1: the sequence number is not a positive number");
     check_refused("file a seq 0 type i\n", "line 1: the sequence number is not a positive number");
+    check_refused("file a seq 4611686018427387904 type i\n",
+                  "line 1: the sequence number leaves none for what follows");
     check_refused("file a seq 1 type x\n", "line 1: the type is none of b, h and i");
     check_refused("file a seq 1 type base\n", "line 1: the type is none of b, h and i");
     check_refused("file \"a seq 1 type i\n", "line 1: the quotes are not balanced");
