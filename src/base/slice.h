@@ -49,6 +49,11 @@ static inline bool slice_equal(struct slice a, struct slice b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Does `a` begin with these bytes? */
+static inline bool slice_begins(struct slice a, struct slice begin) {
+    return a.len >= begin.len && slice_equal(slice_make(a.ptr, begin.len), begin);
+}
+
 /* Does `a` end with these bytes? */
 static inline bool slice_ends(struct slice a, struct slice end) {
     if (a.len < end.len) return false;

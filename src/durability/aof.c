@@ -80,9 +80,11 @@ static void run_sync(void *arg) {
  * succeeds would prove nothing, but a file written anew would. */
 static void note_sync(int error, unsigned generation) {
     if (!error || aof()->state == AOF_OFF) return;
-    if (!aof()->sync_error)
+    if (!aof()->sync_error) {
         log_warning("Fail to fsync the AOF file: %s. It is rewritten as soon as that can be done.",
                     strerror(error));
+        aof()->rewrite.not_before_us = 0;
+    }
     if (!aof()->sync_error || generation == aof()->generation)
         aof()->failed_generation = generation;
     aof()->sync_error = error;
@@ -124,7 +126,7 @@ static void sync_now(void) {
 }
 
 /* Or with it, where the pool cannot: that would be no promise. */
-static void sync_without_waiting(int64_t now_us) {
+static void sync_in_pool_or_now(int64_t now_us) {
     if (!sync_in_pool(now_us)) sync_now();
 }
 
@@ -135,7 +137,7 @@ static void sync_if_due(int64_t now_us) {
         sync_now();
     else if (policy_is(AOF_FSYNC_EVERYSEC) && aof()->pending_fsyncs == 0 &&
              now_us - aof()->synced_us >= SECOND_US)
-        sync_without_waiting(now_us);
+        sync_in_pool_or_now(now_us);
 }
 
 /* --- write --- */
@@ -365,10 +367,17 @@ static bool has_files(void) {
     return false;
 }
 
+/* Writes all of it; with `always`, to the disk. */
+static bool bring_up_to_date(void) {
+    aof_flush();
+    return aof_drain() && !has_failed();
+}
+
 bool aof_prepare_reload(void) {
-    if (aof()->state == AOF_OFF) return aof_files_open() && aof_files_adopt_old() && has_files();
+    if (aof()->state == AOF_OFF && !aof_rewrite_is_running())
+        return aof_files_open() && aof_files_adopt_old() && has_files();
     if (aof()->state == AOF_ON && !aof()->rewrite.is_apart &&
-        !propagate_is_inside(&server.propagation) && aof_drain())
+        !propagate_is_inside(&server.propagation) && bring_up_to_date())
         return true;
     log_warning("The append-only file is not complete at the moment");
     return false;
@@ -389,8 +398,8 @@ static void turn_off(void) {
 
 /* The base of a rewrite that was begun while it was off is of no use: no changes follow it. */
 static bool turn_on(void) {
-    if (!aof_files_open()) return false;
     aof_rewrite_cancel();
+    if (!aof_files_open()) return false;
     aof()->state = AOF_STARTING;
     if (background_is_busy()) {
         log_notice("AOF is turned on as soon as the other child has ended.");

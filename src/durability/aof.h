@@ -55,7 +55,7 @@ struct aof {
     sds dir; /* where its folder is, and what becomes a base is written: aof_files.c */
     struct aof_manifest manifest; /* in force: likewise */
     bool is_open;
-    int fd; /* what is written to: the last increment */
+    int fd; /* what is written to: the last increment, or one apart (rewrite.is_apart) */
     struct reply buffer;
     uint64_t file_size; /* bytes of the file; of all files of the manifest */
     uint64_t total_size;

@@ -19,9 +19,9 @@
  * when it is changed later, as what is in force there may be another server's. */
 void aof_files_set_dir(void);
 
-/* Settles down there, makes the folder if need be and reads the manifest; without one it is empty,
- * and files that may be there keep their names for themselves. False when that cannot be; the log
- * says why. */
+/* Calls aof_files_set_dir, makes the folder if need be and reads the manifest; without one it is
+ * empty, and files that may be there keep their names for themselves. False when that cannot be;
+ * the log says why. Not while a rewrite runs. */
 bool aof_files_open(void);
 
 /* An append-only file of before there were manifests (<dir>/<appendfilename>) becomes the base.

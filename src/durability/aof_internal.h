@@ -50,7 +50,8 @@ void aof_rewrite_note_sync(void);
  * written to. */
 int aof_create_increment(void);
 
-/* Ends the child and removes what it has written. */
+/* Ends the child and removes what it has written; also the file apart, if that is what changes go
+ * to: they do so for nothing until the next rewrite begins. */
 void aof_rewrite_cancel(void);
 
 /* Writes all data as the base of a manifest that has none, and puts that in force; with an empty

@@ -70,15 +70,18 @@ static const struct command *find_command(struct loader *loader, const struct sl
     return loader->last_command = command;
 }
 
-/* Is this the error of a command that cannot be run here, whatever the data are: with an option, a
- * database or a type that there is none of? What follows would build on what it has not done, or,
- * behind SELECT, go to another database. */
+/* Does the error begin as that of a command which cannot be run here, whatever the data are: with
+ * an option, a database, a type or a length that there is none of? What follows would build on what
+ * it has not done, or, behind SELECT, go to another database. */
 static bool is_foreign(struct slice error) {
-    static const char *const errors[] = {"ERR syntax error", "ERR DB index is out of range",
+    static const char *const errors[] = {"ERR syntax error",
+                                         "ERR Unsupported option",
+                                         "ERR DB index is out of range",
                                          "ERR Bad data format",
-                                         "ERR DUMP payload version or checksum are wrong"};
+                                         "ERR DUMP payload version or checksum are wrong",
+                                         "ERR string exceeds maximum allowed size"};
     for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
-        if (slice_equal(error, slice_of_cstr(errors[i]))) return true;
+        if (slice_begins(error, slice_of_cstr(errors[i]))) return true;
     return false;
 }
 

@@ -104,7 +104,7 @@ static bool run_child(void *arg) {
 
 static int create(const char *path) {
     unlink(path); /* emptied, what a killed server has left could be back after a loss of power */
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0) log_warning("Can't create the append-only file %s: %s", path, strerror(errno));
     return fd;
 }
@@ -140,7 +140,7 @@ int aof_create_increment(void) {
 }
 
 /* Where changes go until a base is there, if no other file of the manifest may precede them. */
-static int create_first_increment(void) {
+static int create_apart(void) {
     sds path = aof_files_temporary("incr");
     int fd = create(path);
     if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);
@@ -152,7 +152,7 @@ static int create_first_increment(void) {
 
 /* Makes the increment that is written to since the server was told to begin one of the
  * manifest's. */
-static bool name_first_increment(struct aof_manifest *next) {
+static bool name_apart(struct aof_manifest *next) {
     sds path = aof_files_path(aof_manifest_add_incr(next, server.config.appendfilename)->name);
     sds temporary = aof_files_temporary("incr");
     bool done = disk_file_rename(temporary, path);
@@ -179,7 +179,7 @@ static enum aof_adoption adopt_base(const char *temporary) {
     bool done = disk_file_rename(temporary, path);
     slow_end(LATENCY_AOF_RENAME, begin);
     aof_manifest_retire_incrs(&next, aof()->state == AOF_ON && !rewrite()->is_apart);
-    if (rewrite()->is_apart) done = done && name_first_increment(&next);
+    if (rewrite()->is_apart) done = done && name_apart(&next);
     if (!done) {
         log_warning("Error trying to rename the temporary AOF file %s into %s: %s", temporary, path,
                     strerror(errno));
@@ -234,8 +234,8 @@ static void base_ended(bool ok, bool was_stopped, const char *temporary) {
         return;
     }
     if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
-    if (!was_stopped) note_failure();
     if (adoption == AOF_IN_DOUBT && was_starting) aof_note_doubt();
+    if (!was_stopped) note_failure();
 }
 
 static void child_ended(const struct child_end *end) {
@@ -269,7 +269,7 @@ static void slices_ended(const struct slices_end *end) {
 static bool change_increment(void) {
     if (aof()->state == AOF_OFF) return true;
     bool is_apart = aof()->state == AOF_STARTING || aof()->sync_error;
-    int fd = is_apart ? create_first_increment() : aof_create_increment();
+    int fd = is_apart ? create_apart() : aof_create_increment();
     if (fd < 0) return false;
     rewrite()->is_apart = is_apart;
     aof_attach(fd, 0);
@@ -389,16 +389,23 @@ int aof_write_first_files(void) {
     sds increment = aof_files_path(aof_manifest_add_incr(&next, name)->name);
     log_notice("Creating AOF base file %s and incr file %s on server start", base, increment);
     int fd = -1;
-    if (!write_base(temporary) || !disk_file_rename(temporary, base) ||
-        (fd = create_for_manifest(increment)) < 0) {
+    enum aof_adoption adoption = AOF_NOT_ADOPTED;
+    if (write_base(temporary) && disk_file_rename(temporary, base))
+        fd = create_for_manifest(increment);
+    if (fd >= 0)
+        adoption = aof_files_adopt(&next);
+    else
         aof_manifest_free(&next);
-    } else if (aof_files_adopt(&next) != AOF_ADOPTED) {
+    if (adoption == AOF_ADOPTED)
+        aof()->total_size = aof()->base_size = size_of(base);
+    else if (fd >= 0)
         close(fd);
-        fd = -1;
+    if (adoption == AOF_NOT_ADOPTED) { /* or each start that fails would leave a base */
+        unlink(base);
+        unlink(increment);
     }
-    if (fd >= 0) aof()->total_size = aof()->base_size = size_of(base);
     sds_free(temporary);
     sds_free(base);
     sds_free(increment);
-    return fd;
+    return adoption == AOF_ADOPTED ? fd : -1;
 }

@@ -27,11 +27,11 @@ struct aof_file {
     enum aof_file_type type;
 };
 
-/* All zero at first. The files stand in the order of their lines: base, history, increments by
- * ascending sequence number. */
 /* Sequence numbers that are read are no higher, so that there are always some left to be given. */
 #define AOF_MANIFEST_SEQ_MAX (INT64_MAX / 2)
 
+/* All zero at first. The files stand in the order of their lines: base, history, increments by
+ * ascending sequence number. */
 struct aof_manifest {
     struct aof_file *files;
     size_t count;

@@ -113,12 +113,8 @@ static unsigned read_version(struct slice digits) {
     return version;
 }
 
-static bool begins_with(struct slice bytes, struct slice magic) {
-    return bytes.len >= magic.len && memcmp(bytes.ptr, magic.ptr, magic.len) == 0;
-}
-
 bool rdb_file_begins(struct slice bytes) {
-    return begins_with(bytes, SLICE(RDB_MAGIC)) || begins_with(bytes, SLICE(RDB_MAGIC_VALKEY));
+    return slice_begins(bytes, SLICE(RDB_MAGIC)) || slice_begins(bytes, SLICE(RDB_MAGIC_VALKEY));
 }
 
 bool rdb_file_is_named(const char *path) {
@@ -130,7 +126,7 @@ static bool read_magic(struct rdb_file *file) {
     if (!rdb_read_bytes(&file->reader, RDB_MAGIC_SIZE, &bytes)) return false;
     struct slice magic = slice_make(bytes, RDB_MAGIC_SIZE);
     if (!rdb_file_begins(magic)) return rdb_reader_fail(&file->reader, "not an RDB file");
-    file->valkey = begins_with(magic, SLICE(RDB_MAGIC_VALKEY));
+    file->valkey = slice_begins(magic, SLICE(RDB_MAGIC_VALKEY));
     size_t prefix = sizeof(RDB_MAGIC) - 1;
     if (file->valkey) prefix = sizeof(RDB_MAGIC_VALKEY) - 1;
     file->version = read_version(slice_make(bytes + prefix, RDB_MAGIC_SIZE - prefix));

@@ -87,9 +87,16 @@ static bool apply_dir(sds *error) {
         *error = sds_new(SLICE("data is being loaded from there"));
         return false;
     }
-    if (enter_dir()) return true;
-    *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
-    return false;
+    if (!enter_dir()) {
+        *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
+        return false;
+    }
+    const struct aof *aof = &server.durability.aof;
+    if (aof->state != AOF_OFF && strcmp(aof->dir, server.config.dir) != 0)
+        log_warning("The append-only file stays in %s; a server that starts with dir %s does not "
+                    "look for it there.",
+                    aof->dir, server.config.dir);
+    return true;
 }
 
 bool config_apply_change(const struct config_directive *directive, void *arg, sds *error) {

@@ -110,7 +110,9 @@ class Round:
     def __init__(self, server, disk, plan, models):
         self.server, self.disk, self.plan, self.models = server, disk, plan, models
         self.chance = random.Random(plan.seed)
-        self.end_chance = random.Random(f"{plan.seed}/end")  # how often the other is asked depends on time
+        # How often one is asked depends on time or on what is found: none may shift another.
+        self.end_chance, self.back_chance, self.cut_chance, self.restart_chance = (
+            random.Random(f"{plan.seed}/{part}") for part in ("end", "back", "cut", "restart"))
         self.did = []
         self.killed = 0.0
         self.saved_floor = 0.0  # when the last snapshot was asked for that was seen to end well
@@ -247,7 +249,7 @@ class Round:
         pid = self.server.process.pid
         if with_children and self.server.is_running():
             os.kill(pid, signal.SIGSTOP)
-        children = workers_in(self.server.folder) - {pid}
+        children = workers_in(self.server) - {pid}
         for child in children if with_children else ():
             kill_if_there(child)
         self.server.process.kill()
@@ -264,9 +266,10 @@ class Round:
         self.stop_at_once(False)
         self.server.launch(*self.options())
         link = Link(self.server)
-        if self.end_chance.random() < 0.8:
+        if self.back_chance.random() < 0.8:
             ask(link, b"SET", b"round", b"%d, after a kill" % self.plan.number)
         time.sleep(SAFE_AFTER_SECONDS[self.plan.policy] * SLOW)
+        wait_for(link, b"aof_pending_bio_fsync:0")
         self.digest = ask(link, b"DEBUG", b"DIGEST")
         link.close()
         self.did.append("killed and started before")
@@ -279,14 +282,14 @@ class Round:
 
     def cut(self):
         if self.plan.power:
-            self.did += self.disk.cut(self.server.folder, self.end_chance)
+            self.did += self.disk.cut(self.server.folder, self.cut_chance)
 
     def restart(self):
         """Some servers are killed while they load."""
-        if self.end_chance.random() < 0.3:
-            for _ in range(self.end_chance.randint(1, 3)):
+        if self.restart_chance.random() < 0.3:
+            for _ in range(self.restart_chance.randint(1, 3)):
                 self.server.begin(*self.options(), "--key-load-delay", "50")
-                time.sleep(self.end_chance.uniform(0.0, 0.12) * SLOW)
+                time.sleep(self.restart_chance.uniform(0.0, 0.12) * SLOW)
                 if not self.server.is_running():
                     raise Trouble("the server ended while it loaded")
                 self.server.process.kill()
@@ -333,13 +336,13 @@ def writer_names(database):
     return [b"w%d%d" % (database, number) for number in range(WRITERS)]
 
 
-def workers_in(folder):
-    """The processes with this working directory: a server and its children, though it may be gone."""
-    found = set()
-    for link in Path("/proc").glob("[0-9]*/cwd"):
+def workers_in(server):
+    """The processes of this program in this folder: a server and its children, though it may be gone."""
+    found, folder, binary = set(), os.path.realpath(server.folder), os.path.realpath(server.binary)
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            if os.readlink(link) == folder:
-                found.add(int(link.parent.name))
+            if os.readlink(process / "cwd") == folder and os.readlink(process / "exe") == binary:
+                found.add(int(process.name))
         except OSError:
             pass  # it has ended, or is somebody else's
     return found

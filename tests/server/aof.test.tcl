@@ -248,6 +248,8 @@ foreach {what bytes reason} {
 # What a server with more options, databases or types has written: without it what follows would be wrong.
 foreach {command reason} [list \
     {SET a 2 IFEQ 1}                                                  "ERR syntax error" \
+    {PEXPIREAT a 9999999999999 FOO}                                   "ERR Unsupported option FOO" \
+    {SETRANGE a 536870912 x} "ERR string exceeds maximum allowed size (proto-max-bulk-len)" \
     {SELECT 16}                                                       "ERR DB index is out of range" \
     {COPY a b DB 16}                                                  "ERR DB index is out of range" \
     [list RESTORE a 0 "\x02\x01\x01a\x0a\x00b\x96\xe9~D\xd2\x1am" REPLACE] "ERR Bad data format" \

@@ -110,6 +110,7 @@ foreach {what request} {
     "a rewrite begins" BGREWRITEAOF
     "a reply is too long to be held" {GET long}
     "it is turned off" {CONFIG SET appendonly no}
+    "it is loaded" {DEBUG LOADAOF}
 } {
     check_in 2 "nobody hears of a change for which fsync has failed, with appendfsync always: $what" {
         with_faulty_aof {appendfsync always} {
@@ -142,8 +143,8 @@ check_in 2 "nobody hears of a change where another client's request has met with
 check_in 2 "nobody hears of a change when fsync fails that was begun with everysec, and ends with appendfsync always" {
     with_faulty_aof {appendfsync everysec} {
         set other [client_open]
-        r SET a 1
         with_faults {{sync EIO,sleep=1500,nth=1 *.incr.aof}} {
+            r SET a 1
             wait_until {[info_field aof_pending_bio_fsync] == 1}
             r CONFIG SET appendfsync always
             # Its request is looked at together with what the thread tells.
@@ -354,7 +355,7 @@ check_in 2 "a rewrite that waits for the disk is ended with the append-only file
 
 check_in 2 "after fsync has failed nothing follows an increment that may lack its end" {
     with_faulty_aof {} {
-        r SET k 1 PX 1500
+        r SET k 1 PX 6000
         r SET a 1
         faults {sync EIO,nth=1 *.1.incr.aof} {sync sleep=30000 temp-rewriteaof*}
         r SET b 2
@@ -377,10 +378,10 @@ check_in 2 "after fsync has failed nothing follows an increment that may lack it
 
 check_in 2 "an fsync that fails counts though one of an older file fails after it" {
     with_faulty_aof {} {
-        r SET a 1
         set client [client_open]
         with_faults {{sync EIO,sleep=3000,nth=1 *.1.incr.aof} {sync EIO,nth=1 *.2.incr.aof}
                      {sync sleep=5000,nth=1 temp-rewriteaof*}} {
+            r SET a 1
             wait_until {[info_field aof_pending_bio_fsync] == 1}
             r CONFIG SET appendfsync always
             r BGREWRITEAOF
@@ -392,6 +393,24 @@ check_in 2 "an fsync that fails counts though one of an older file fails after i
         info_field aof_rewrites
     }
 } 2
+
+check_in 2 "rewrites that were put off for a minute are not, when fsync fails and changes are refused" {
+    with_faulty_aof {rdb-save-in-slices no} {
+        faults {fork EAGAIN *}
+        foreach _ {1 2 3} {
+            error_of {r BGREWRITEAOF}
+        }
+        assert {[string match "*will retry in 1 minutes*" [$::current_server log]]}
+        faults {sync EIO,nth=1 *.1.incr.aof}
+        r SET a 1
+        wait_until {[fault_hits sync*] ne {}}
+        wait_until {![is_refused]}
+        r SET b 2
+        wait_written
+        server_again crash
+        r MGET a b
+    }
+} {1 2}
 
 check_in 2 "a server that could not end rewrites all after an fsync that failed, as it would have" {
     with_faulty_aof {} {

@@ -19,6 +19,17 @@ static void equality_looks_at_all_bytes(void **state) {
     assert_true(slice_is(slice_make(NULL, 0), ""));
 }
 
+static void begins_looks_at_the_first_bytes_alone(void **state) {
+    (void)state;
+    assert_true(slice_begins(SLICE("REDIS0010"), SLICE("REDIS")));
+    assert_true(slice_begins(SLICE("REDIS"), SLICE("REDIS")));
+    assert_true(slice_begins(SLICE("a"), SLICE("")));
+    assert_true(slice_begins(slice_make(NULL, 0), SLICE("")));
+    assert_false(slice_begins(SLICE("REDI"), SLICE("REDIS")));
+    assert_false(slice_begins(SLICE("xREDIS"), SLICE("REDIS")));
+    assert_false(slice_begins(slice_make(NULL, 0), SLICE("REDIS")));
+}
+
 static void ends_looks_at_the_last_bytes_alone(void **state) {
     (void)state;
     assert_true(slice_ends(SLICE("a.rdb"), SLICE(".rdb")));
@@ -62,6 +73,7 @@ static void precision_is_never_negative(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equality_looks_at_all_bytes),
+        cmocka_unit_test(begins_looks_at_the_first_bytes_alone),
         cmocka_unit_test(ends_looks_at_the_last_bytes_alone),
         cmocka_unit_test(copy_moves_exactly_the_bytes_of_every_length),
         cmocka_unit_test(end_is_one_past_the_last_byte),

@@ -31,7 +31,7 @@ source $library/server.tcl
 
 tcltest::configure -verbose [expr {[info exists env(VERBOSE)] ? {pass body error} : {body error}}]
 if {[info exists env(CHECK)]} {
-    tcltest::configure -match $env(CHECK)
+    tcltest::configure -match [list $env(CHECK)]
 }
 expr {srand([clock microseconds] ^ [pid])}
 
