@@ -460,6 +460,21 @@ check "DEBUG LOADAOF where there is no append-only file deletes nothing" {
     }
 } {{ERR Error trying to load the AOF files, check server logs.} value}
 
+check "DEBUG LOADAOF waits for a rewrite that was begun while the append-only file is off" {
+    with_aof {} {
+        r SET a 1
+        r CONFIG SET appendonly no rdb-key-save-delay 500000
+        r SET b 2
+        r BGREWRITEAOF
+        set error [error_of {r DEBUG LOADAOF}]
+        r CONFIG SET rdb-key-save-delay 0
+        wait_rewritten
+        r FLUSHALL
+        r DEBUG LOADAOF
+        list $error [r MGET a b]
+    }
+} {{ERR Error trying to load the AOF files, check server logs.} {1 2}}
+
 check "who waits for a key that DEBUG LOADAOF brings is served" {
     with_aof {} {
         r RPUSH l 1

@@ -588,6 +588,25 @@ check_in 2 "an increment does not get the name of one that is yet to be deleted"
     }
 } {1 2}
 
+check_in 2 "a first start that fails leaves no files behind" {
+    with_faulty_server {} {
+        r SET a 1
+        r SAVE
+        $::current_server halt
+        set ::default_client ""
+        foreach rule {{sync EIO,nth=1 appendonlydir} {sync EIO,nth=2 appendonlydir} {open EROFS *.incr.aof}
+                      {rename EIO *.manifest}} {
+            faults $rule
+            catch {$::current_server launch_with {appendonly yes}}
+            assert {![$::current_server is_running]}
+            assert_equal [glob -nocomplain [data_file appendonlydir/*]] {}
+        }
+        faults
+        $::current_server launch_with {appendonly yes}
+        list [r GET a] [lmap file [aof_files $::current_server *] {file tail $file}]
+    }
+} {1 {appendonly.aof.1.base.rdb appendonly.aof.1.incr.aof appendonly.aof.manifest}}
+
 check_in 2 "an increment may be cut where only empty ones follow" {
     with_faulty_aof {} {
         r SET a 1
