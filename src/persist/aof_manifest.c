@@ -8,6 +8,8 @@
  * four. */
 enum { NAME_MAX_BYTES = 255, LINE_MAX_BYTES = 2048 };
 
+#define INCREMENT_SUFFIX ".incr.aof"
+
 static const char type_letters[] = {
     [AOF_FILE_BASE] = 'b', [AOF_FILE_HISTORY] = 'h', [AOF_FILE_INCR] = 'i'};
 
@@ -80,7 +82,8 @@ const struct aof_file *aof_manifest_adopt_base(struct aof_manifest *manifest, co
 
 const struct aof_file *aof_manifest_add_incr(struct aof_manifest *manifest, const char *prefix) {
     int64_t seq = ++manifest->incr_seq;
-    sds name = sds_append_format(sds_new(SLICE("")), "%s.%lld.incr.aof", prefix, (long long)seq);
+    sds name =
+        sds_append_format(sds_new(SLICE("")), "%s.%lld" INCREMENT_SUFFIX, prefix, (long long)seq);
     return insert(manifest, (struct aof_file){name, seq, AOF_FILE_INCR});
 }
 
@@ -170,12 +173,17 @@ static const char *note_pair(struct described *file, struct slice key, struct sl
     return NULL;
 }
 
-/* A number of the history stays given out, be it a base's or an increment's: a new file of that
- * name would be deleted with it. */
+/* The history tells by its names what it was. Its numbers stay given out: a new file of such a name
+ * would be deleted with it. Not those of the other kind: what a killed rewrite has left gets its
+ * place taken by the next one's, if that counts on from the same number. */
+static bool was_increment(const struct described *file) {
+    return file->type == AOF_FILE_INCR ||
+           (file->type == AOF_FILE_HISTORY && slice_ends(file->name, SLICE(INCREMENT_SUFFIX)));
+}
+
 static void note_seq(struct aof_manifest *manifest, const struct described *file) {
-    bool of_base = file->type != AOF_FILE_INCR, of_incr = file->type != AOF_FILE_BASE;
-    if (of_base && file->seq > manifest->base_seq) manifest->base_seq = file->seq;
-    if (of_incr && file->seq > manifest->incr_seq) manifest->incr_seq = file->seq;
+    int64_t *seq = was_increment(file) ? &manifest->incr_seq : &manifest->base_seq;
+    if (file->seq > *seq) *seq = file->seq;
 }
 
 /* Adds the file that a line describes. */

@@ -114,7 +114,7 @@ foreach {what directives request call} {
             }
             assert {[string match "*Input/output error*" [$current_server log]]}
             assert {[glob -nocomplain [data_file dump.rdb] [data_file appendonlydir/*.2.base.*]] eq {}}
-            assert_equal [leftovers] {}
+            assert_nothing_left
         }
     }
 }

@@ -157,7 +157,7 @@ static void a_rewrite_makes_history(void **state) {
     aof_manifest_free(&manifest);
 }
 
-static void no_number_of_the_history_is_given_out_again(void **state) {
+static void no_name_of_the_history_is_given_out_again(void **state) {
     (void)state;
     struct aof_manifest manifest;
     parse(&manifest, "file a.2.base.rdb seq 2 type b\n"
@@ -165,6 +165,7 @@ static void no_number_of_the_history_is_given_out_again(void **state) {
                      "file a.4.incr.aof seq 4 type h\n"
                      "file a.3.incr.aof seq 3 type h\n");
     assert_string_equal(aof_manifest_add_incr(&manifest, "a")->name, "a.5.incr.aof");
+    assert_string_equal(aof_manifest_add_base(&manifest, "a", true)->name, "a.3.base.rdb");
     aof_manifest_free(&manifest);
     parse(&manifest, "file a.7.base.rdb seq 7 type h\n"
                      "file a.2.base.rdb seq 2 type b\n"
@@ -194,7 +195,7 @@ int main(void) {
         cmocka_unit_test(names_are_as_long_as_file_systems_have_them),
         cmocka_unit_test(lines_are_bounded),
         cmocka_unit_test(a_rewrite_makes_history),
-        cmocka_unit_test(no_number_of_the_history_is_given_out_again),
+        cmocka_unit_test(no_name_of_the_history_is_given_out_again),
         cmocka_unit_test(an_old_file_becomes_the_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
