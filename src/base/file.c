@@ -13,6 +13,13 @@ ssize_t file_read_some(int fd, void *bytes, size_t room) {
     return count;
 }
 
+ssize_t file_read_some_at(int fd, void *bytes, size_t room, off_t offset) {
+    ssize_t count;
+    do count = pread(fd, bytes, room, offset);
+    while (count < 0 && errno == EINTR);
+    return count;
+}
+
 bool file_write(int fd, const void *bytes, size_t len, size_t *written) {
     const char *at = bytes;
     for (*written = 0; *written < len;) {
@@ -51,8 +58,12 @@ sds file_read(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return NULL;
     sds text = file_read_all(fd);
+    file_close(fd);
+    return text;
+}
+
+void file_close(int fd) {
     int saved_errno = errno;
     close(fd);
     errno = saved_errno;
-    return text;
 }

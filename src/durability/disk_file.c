@@ -12,7 +12,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { SEND_EVERY = 4 * 1024 * 1024 };
+enum { SEND_EVERY = 2 * 1024 * 1024, MOST_UNDER_WAY = 4 * SEND_EVERY };
 
 bool disk_file_create(struct disk_file *file, const char *path, bool incremental) {
     *file = (struct disk_file){.incremental = incremental};
@@ -27,18 +27,19 @@ static bool sync_range(const struct disk_file *file, uint64_t begin, uint64_t en
     return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM;
 }
 
-/* The disk begins with the new stretch; the one before it should be done by now, and is waited for,
- * so that no more than two are on their way. Its pages are given back, or a large file would push
- * out of memory what others want there. A file system that cannot do it writes at the end. */
+/* The disk begins with the new stretch. What lies farther back should be done by now, and is waited
+ * for, so that not too much is on its way; but not what was sent last, or the disk would be waited
+ * for each time. Its pages are given back, or a large file would push out of memory what others
+ * want there. A file system that cannot do it writes at the end. */
 static bool send_on(struct disk_file *file) {
     if (!sync_range(file, file->sent, file->written, SYNC_FILE_RANGE_WRITE)) return false;
-    if (file->sent > file->dropped) {
-        if (!sync_range(file, file->dropped, file->sent, SYNC_FILE_RANGE_WAIT_BEFORE)) return false;
-        posix_fadvise(file->fd, (off_t)file->dropped, (off_t)(file->sent - file->dropped),
-                      POSIX_FADV_DONTNEED);
-        file->dropped = file->sent;
-    }
     file->sent = file->written;
+    if (file->sent - file->dropped <= MOST_UNDER_WAY) return true;
+    uint64_t done = file->sent - MOST_UNDER_WAY;
+    if (!sync_range(file, file->dropped, done, SYNC_FILE_RANGE_WAIT_BEFORE)) return false;
+    posix_fadvise(file->fd, (off_t)file->dropped, (off_t)(done - file->dropped),
+                  POSIX_FADV_DONTNEED);
+    file->dropped = done;
     return true;
 }
 
@@ -70,9 +71,7 @@ static bool sync_path(const char *path, int flags, bool forgives) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
     if (fd < 0) return false;
     bool done = fsync(fd) == 0 || (forgives && errno == EINVAL);
-    int error = errno;
-    close(fd);
-    errno = error;
+    file_close(fd);
     return done;
 }
 
