@@ -1,8 +1,8 @@
 #include "durability/load.h"
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/number.h"
+#include "base/read_ahead.h"
 #include "durability/key_delay.h"
 #include "server/blocking.h"
 #include "server/evict.h"
@@ -220,7 +220,7 @@ static bool load_items(struct rdb_file *file, unsigned flags) {
 /* --- Files --- */
 
 struct source {
-    int fd;
+    struct read_ahead *bytes;
     struct rdb_file file;
 };
 
@@ -231,7 +231,7 @@ static ssize_t read_source(void *arg, void *bytes, size_t room) {
         errno = ECANCELED;
         return -1;
     }
-    return file_read_some(source->fd, bytes, room);
+    return read_ahead_read(source->bytes, bytes, room);
 }
 
 /* A file that was only not read to its end, since the server is to end, is not called bad. */
@@ -250,7 +250,7 @@ enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint6
         .checksum = server.config.rdbchecksum,
         .skip_unknown = server.config.rdb_skip_unknown_types,
     };
-    struct source source = {.fd = fd};
+    struct source source = {.bytes = read_ahead_new(fd)};
     rdb_file_start(&source.file, (struct rdb_source){read_source, &source}, &options);
     enum load_status status = LOAD_DONE;
     if (!load_items(&source.file, flags)) {
@@ -259,6 +259,7 @@ enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint6
     }
     *end = rdb_file_offset(&source.file);
     rdb_file_finish(&source.file);
+    read_ahead_free(source.bytes);
     return status;
 }
 

@@ -65,7 +65,7 @@ bool load_note_offset(uint64_t offset);
 /* The same after each key: cheap, as it does not look at the time each time. */
 bool load_note_key(uint64_t offset);
 
-/* Adds the keys of an RDB file, from where the descriptor stands on, to its end; more may follow
+/* Adds the keys of an RDB file, at whose begin the descriptor stands, to its end; more may follow
  * behind it, and may have been read. *end gets the bytes up to there. `name` is what the log calls
  * it. Between load_begin and load_end. */
 enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint64_t *end);

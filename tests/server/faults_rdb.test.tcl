@@ -99,11 +99,11 @@ foreach {what rule reason} $failures {
 # What the system tells while a large file is sent to the disk bit by bit it does not tell again at the end.
 foreach {what directives request call} {
     "SAVE, when a stretch is sent" {} SAVE 1
-    "SAVE, when it is waited for" {} SAVE 3
-    "BGSAVE" {} BGSAVE 3
-    "BGSAVE by a child" {rdb-save-in-slices no} BGSAVE 3
-    "BGREWRITEAOF" {appendonly yes} BGREWRITEAOF 3
-    "BGREWRITEAOF with commands" {appendonly yes aof-use-rdb-preamble no} BGREWRITEAOF 3
+    "SAVE, when it is waited for" {} SAVE 6
+    "BGSAVE" {} BGSAVE 6
+    "BGSAVE by a child" {rdb-save-in-slices no} BGSAVE 6
+    "BGREWRITEAOF" {appendonly yes} BGREWRITEAOF 6
+    "BGREWRITEAOF with commands" {appendonly yes aof-use-rdb-preamble no} BGREWRITEAOF 6
 } {
     check_in 2 "an error of the disk on the way of a large file is not forgotten: $what" {
         with_faulty_server [list rdbcompression no save {3600 100000} {*}$directives] {
@@ -419,6 +419,35 @@ check_in 2 "a read error stops the start, and does no harm to the file" {
         r DBSIZE
     }
 } 1500
+
+# A file that is not in the page cache is read ahead by a thread; the kernel may tell it late that it cannot be read
+# past that.
+proc start_with_large_file {rule} {
+    r DEBUG POPULATE 120 big 100000
+    r SAVE
+    exec dd if=[data_file dump.rdb] iflag=nocache count=0 2>@1
+    faults $rule
+    $::current_server kill
+    set failed [catch {$::current_server launch_with {}} message]
+    set ::default_client ""
+    return [expr {$failed ? $message : [r DBSIZE]}]
+}
+foreach call {1 2 9 20} {
+    check_in 2 "a read error in a large file stops the start: call $call" {
+        with_faulty_server {rdbcompression no} {
+            set answer [start_with_large_file "read EIO,nth=$call dump.rdb"]
+            string match "*Error loading dump.rdb, at byte *: *Input/output error*" $answer
+        }
+    } 1
+    check_in 2 "a large file that cannot be read past the page cache is read: call $call" {
+        with_faulty_server {rdbcompression no} {
+            set in_memory [string match *tmpfs* [exec stat -f -c %T [data_file .]]]
+            set answer [start_with_large_file "read [expr {$in_memory ? "sleep=1" : "EINVAL"}],nth=$call dump.rdb"]
+            assert_equal [llength [fault_hits "read*"]] 1
+            set answer
+        }
+    } 120
+}
 
 # --- The end
 
