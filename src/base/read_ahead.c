@@ -10,11 +10,10 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -124,16 +123,6 @@ static void take_memory(struct read_ahead *ahead) {
         ahead->pieces[i].bytes = (uint8_t *)(begin + i * PIECE_SIZE);
 }
 
-/* Signals are for the loop's thread. */
-static bool create_thread(struct read_ahead *ahead) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&ahead->thread, NULL, run, ahead);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0;
-}
-
 static void release(struct read_ahead *ahead) {
     pthread_cond_destroy(&ahead->moved);
     pthread_mutex_destroy(&ahead->lock);
@@ -146,7 +135,7 @@ static bool start_thread(struct read_ahead *ahead) {
     take_memory(ahead);
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->moved, NULL);
-    if (create_thread(ahead)) return true;
+    if (thread_create(&ahead->thread, run, ahead) == 0) return true;
     release(ahead);
     return false;
 }

@@ -3,15 +3,14 @@
 
 #include "base/alloc.h"
 #include "base/sds.h"
+#include "base/thread.h"
 #include "durability/disk_file.h"
 #include "net/wake.h"
 #include "persist/rdb_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -259,16 +258,6 @@ static void on_wake(void *arg) {
     thread.events.moved();
 }
 
-/* Signals are for the loop's thread. */
-static int create_thread(void) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread.id, NULL, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events *events) {
     if (thread.exists) return true;
     thread.events = *events;
@@ -278,7 +267,7 @@ bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events 
         pthread_cond_init(&thread.put, NULL);
         pthread_cond_init(&thread.written, NULL);
     }
-    int error = thread.wake ? create_thread() : EAGAIN;
+    int error = thread.wake ? thread_create(&thread.id, run, NULL) : EAGAIN;
     thread.exists = error == 0;
     errno = error;
     return thread.exists;
