@@ -4,7 +4,7 @@
  *        taken                    filled
  *
  * Both numbers only ever grow; the piece of a number is that modulo their count. Who finds nothing
- * to do waits, which never are both. */
+ * to do waits, which never are both. The last piece, without bytes, is never given back. */
 #define _GNU_SOURCE /* O_DIRECT */
 #include "base/read_ahead.h"
 
@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/thread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -33,8 +34,8 @@ enum {
 };
 
 struct piece {
-    uint8_t *bytes;
-    ssize_t len; /* 0: the end; -1: `error` */
+    uint8_t *bytes; /* that of the first one is the memory of all */
+    ssize_t len;    /* 0: the end; -1: `error` */
     int error;
 };
 
@@ -44,7 +45,6 @@ struct read_ahead {
     bool has_thread; /* nothing of what follows is of use without */
     off_t offset;    /* of what the thread reads next */
     size_t used;     /* bytes of the piece that is being read from */
-    void *memory;
     pthread_t thread;
     pthread_mutex_t lock; /* of all that follows, and of who has which piece */
     pthread_cond_t moved;
@@ -59,9 +59,11 @@ static bool is_direct(const struct read_ahead *ahead) {
     return fcntl(ahead->fd, F_GETFL) & O_DIRECT;
 }
 
+/* Some file systems tell only now that they cannot; and where a piece has a bad place, the page
+ * cache gives what is before it. */
 static void fill(struct read_ahead *ahead, struct piece *piece) {
     piece->len = file_read_some_at(ahead->fd, piece->bytes, PIECE_SIZE, ahead->offset);
-    if (piece->len < 0 && errno == EINVAL && is_direct(ahead)) { /* some file systems tell late */
+    if (piece->len < 0 && is_direct(ahead)) {
         fcntl(ahead->fd, F_SETFL, ahead->fd_flags);
         piece->len = file_read_some_at(ahead->fd, piece->bytes, PIECE_SIZE, ahead->offset);
     }
@@ -99,7 +101,7 @@ static bool is_page_cached(const uint8_t *file, off_t offset, size_t page_size) 
 }
 
 /* Are the most of some pages here and there in the page cache? (The file is mapped to ask for that,
- * but not read through it.) */
+ * but not read through it.) Who neither owns the file nor may write it is told that all are. */
 static bool is_cached(int fd, off_t size) {
     size_t page_size = (size_t)sysconf(_SC_PAGESIZE), cached = 0;
     void *file = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
@@ -116,23 +118,17 @@ static bool is_worth_a_thread(int fd) {
            !is_cached(fd, facts.st_size);
 }
 
-static void take_memory(struct read_ahead *ahead) {
-    ahead->memory = mem_alloc(PIECES * PIECE_SIZE + ALIGNMENT);
-    uintptr_t begin = ((uintptr_t)ahead->memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    for (size_t i = 0; i < PIECES; i++)
-        ahead->pieces[i].bytes = (uint8_t *)(begin + i * PIECE_SIZE);
-}
-
 static void release(struct read_ahead *ahead) {
     pthread_cond_destroy(&ahead->moved);
     pthread_mutex_destroy(&ahead->lock);
     fcntl(ahead->fd, F_SETFL, ahead->fd_flags);
-    mem_free(ahead->memory);
+    mem_free(ahead->pieces[0].bytes);
 }
 
 static bool start_thread(struct read_ahead *ahead) {
     if (fcntl(ahead->fd, F_SETFL, ahead->fd_flags | O_DIRECT) != 0) return false;
-    take_memory(ahead);
+    uint8_t *memory = mem_alloc_aligned(ALIGNMENT, PIECES * PIECE_SIZE);
+    for (size_t i = 0; i < PIECES; i++) ahead->pieces[i].bytes = memory + i * PIECE_SIZE;
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->moved, NULL);
     if (thread_create(&ahead->thread, run, ahead) == 0) return true;
@@ -141,6 +137,7 @@ static bool start_thread(struct read_ahead *ahead) {
 }
 
 struct read_ahead *read_ahead_new(int fd) {
+    assert(lseek(fd, 0, SEEK_CUR) <= 0); /* or fails, in a pipe */
     struct read_ahead *ahead = mem_alloc(sizeof(*ahead));
     *ahead = (struct read_ahead){.fd = fd, .fd_flags = fcntl(fd, F_GETFL)};
     ahead->has_thread = is_worth_a_thread(fd) && start_thread(ahead);
@@ -171,7 +168,7 @@ static void give_back_piece(struct read_ahead *ahead) {
 
 static ssize_t read_piece(struct read_ahead *ahead, void *bytes, size_t room) {
     const struct piece *piece = wait_for_piece(ahead);
-    errno = piece->error;
+    if (piece->len < 0) errno = piece->error;
     if (piece->len <= 0) return piece->len;
     size_t left = (size_t)piece->len - ahead->used;
     if (room > left) room = left;

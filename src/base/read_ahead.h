@@ -1,5 +1,5 @@
 /* read_ahead: a file read from its begin to its end. A large one that is not in the page cache is
- * read past it (O_DIRECT) by a thread, some pieces ahead: it would not be wanted there again, would
+ * read past it (O_DIRECT) by a thread, some pieces ahead: it would seldom be wanted there again,
  * push out what others want, and each of its pages would cost more than to copy it. */
 #ifndef PACKLIST_BASE_READ_AHEAD_H
 #define PACKLIST_BASE_READ_AHEAD_H

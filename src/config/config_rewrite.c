@@ -211,11 +211,9 @@ static bool replace_file(const char *path, struct slice text) {
     bool done = fd >= 0;
     if (done) {
         done = write_all(fd, text) && fchmod(fd, mode) == 0;
-        int saved_errno = errno;
-        close(fd);
-        errno = saved_errno;
+        file_close(fd);
         done = done && rename(temporary, path) == 0;
-        saved_errno = errno;
+        int saved_errno = errno;
         if (!done) unlink(temporary);
         errno = saved_errno;
     }

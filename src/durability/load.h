@@ -66,8 +66,8 @@ bool load_note_offset(uint64_t offset);
 bool load_note_key(uint64_t offset);
 
 /* Adds the keys of an RDB file, at whose begin the descriptor stands, to its end; more may follow
- * behind it, and may have been read. *end gets the bytes up to there. `name` is what the log calls
- * it. Between load_begin and load_end. */
+ * behind it. Where the descriptor stands then is not said; *end gets the bytes up to the end.
+ * `name` is what the log calls it. Between load_begin and load_end. */
 enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint64_t *end);
 
 /* 0 … 100; seconds that are left, by what it took so far. */

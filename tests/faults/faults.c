@@ -15,7 +15,7 @@
  *               read    read, pread
  *               fork, pipe  the latter is also pipe2; their glob is *
  *     action    an error: ENOSPC EIO EROFS EACCES EMFILE ENOMEM EAGAIN EINTR EINVAL: the call fails
- *               short     the write takes half of its bytes, at least one
+ *               short     the write or read takes half of its bytes, at least one
  *               sleep=MS  it takes so many milliseconds longer
  *               crash     the server and the process that calls are killed (SIGKILL) before it
  *     modifier  nth=K     only the K-th call that matches, since the rules changed or the server began
@@ -60,7 +60,7 @@ struct call {
     const char *name;
     char path[PATH_MAX]; /* relative to the working directory */
     uint64_t file_size;
-    size_t *len; /* of a write, or NULL */
+    size_t *len; /* of a write or read, or NULL */
 };
 
 /* For each rule its file's generation (high half) and the calls counted. */
@@ -235,7 +235,7 @@ static bool spoils_name(const char *name, const char *path) {
     return known && is_spoiled(&call);
 }
 
-/* `len`: of a write, which may get shorter; else NULL. */
+/* `len`: of a write or read, which may get shorter; else NULL. */
 static bool spoils_fd(const char *name, int fd, size_t *len) {
     struct call call = {.name = name, .len = len};
     struct stat facts;
@@ -286,12 +286,12 @@ ssize_t writev(int fd, const struct iovec *pieces, int count) {
 }
 
 ssize_t read(int fd, void *bytes, size_t len) {
-    if (spoils_fd("read", fd, NULL)) return -1;
+    if (spoils_fd("read", fd, &len)) return -1;
     return syscall(SYS_read, fd, bytes, len);
 }
 
 ssize_t pread(int fd, void *bytes, size_t len, off_t offset) {
-    if (spoils_fd("read", fd, NULL)) return -1;
+    if (spoils_fd("read", fd, &len)) return -1;
     return syscall(SYS_pread64, fd, bytes, len, offset);
 }
 
