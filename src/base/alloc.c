@@ -154,10 +154,14 @@ void mem_print_stats(void (*write)(void *arg, const char *text), void *arg) {
  * narenas: one thread does nearly all the work; a second arena would only spread memory thinner.
  * Memory allocated by one thread and freed by another then comes back to where it is wanted.
  * background_thread: comes later, as a thread that runs already would not survive daemonizing; see
- * mem_decay_in_background(). (cache_oblivious, which makes a block of 16 KB or more touch up to a
- * page more than its size, would be worth turning off, but jemalloc 5.3.0 has it as a build option
- * only.) */
-const char *malloc_conf = "narenas:1,background_thread:false,dirty_decay_ms:10000,muzzy_decay_ms:0";
+ * mem_decay_in_background().
+ * lg_extent_max_active_fit: what was freed is used again whatever has become of it. By itself
+ * jemalloc leaves freed memory that has grown together to more than 64 times of what is wanted, and
+ * takes new memory, each page of which costs a fault: as where a keyspace takes another's place.
+ * (cache_oblivious, which makes a block of 16 KB or more touch up to a page more than its size,
+ * would be worth turning off, but jemalloc 5.3.0 has it as a build option only.) */
+const char *malloc_conf = "narenas:1,background_thread:false,dirty_decay_ms:10000,muzzy_decay_ms:0,"
+                          "lg_extent_max_active_fit:32";
 
 struct thread_balance {
     const uint64_t *allocated, *freed; /* jemalloc's, thread-local like this struct */
