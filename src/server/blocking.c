@@ -255,10 +255,18 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
     if (is_served && session->waiter) end_wait(blocking, session);
 }
 
-/* Serving one client may end others that wait: those that are told of it and are too slow. */
+/* May the waiters of the key be served now? The clock is read again first: a transaction that
+ * pushed to the key may have lasted longer than the key was to live. */
+static bool can_serve_now(struct blocked_key *key) {
+    dispatch_renew_clock();
+    return key_can_serve(key);
+}
+
+/* Serving one client may close other clients that wait for the key: those that are sent a message
+ * about it and exceed their output limit. */
 static void serve_key(struct blocking *blocking, struct blocked_key *key) {
     key->turn = key->first;
-    while (key->turn && key_can_serve(key)) {
+    while (key->turn && can_serve_now(key)) {
         struct waiter *waiter = key->turn->waiter;
         key->turn = key->turn->next;
         serve_one(blocking, waiter, key);

@@ -242,6 +242,10 @@ static __attribute__((noinline)) void renew_clock(void) {
     server.clock_due = server.ticks + server.ticks_per_ms;
 }
 
+inline void dispatch_renew_clock(void) {
+    if (server.ticks >= server.clock_due) renew_clock();
+}
+
 /* A command was answered, from `begin` of the reply on, after so many ticks of its own. */
 static inline void count_call(const struct session *session, const struct reply *reply,
                               size_t begin, const struct command *command, const struct slice *argv,
@@ -296,7 +300,7 @@ static void run_or_queue(struct session *session, const struct command *command,
 }
 
 bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
-    if (server.ticks >= server.clock_due) renew_clock();
+    dispatch_renew_clock();
     size_t begin = server.reply.len;
     uint32_t before = session->flags;
     const struct command *command = resolve(session, &server.reply, argv, argc);

@@ -30,4 +30,9 @@ void dispatch_count_served(const struct session *session, const struct reply *re
 /* Begins a batch of requests: the first one's time is counted from here. */
 void dispatch_begin(void);
 
+/* Reads the wall clock again if a millisecond has passed since it was read last, as far as
+ * server.ticks (the end of the last command) tells. One comparison otherwise. Not to be called
+ * inside EXEC, where time stands still. */
+void dispatch_renew_clock(void);
+
 #endif

@@ -121,6 +121,30 @@ check "blocking commands know their words in any case" {
     list [r blpop k 0] [r blmove k dst left Right 0] [r BLMpop 0 1 k rIGHT count 9]
 } {{k a} b {k {d c}}}
 
+# A transaction that pushes to k and lasts longer than k is to live.
+proc push_and_outlive {} {
+    foreach request {MULTI {RPUSH k a} {PEXPIRE k 20} {DEBUG SLEEP 0.05} EXEC} {
+        set replies [r {*}$request]
+    }
+    return $replies
+}
+foreach command {
+    {BLPOP k 0} {BRPOP k 0} {BLMOVE k dst LEFT LEFT 0} {BRPOPLPUSH k dst 0} {BLMPOP 0 1 k LEFT} {BLMPOP 0 2 j k RIGHT}
+} {
+    check "$command goes on waiting when the key expired during the transaction that pushed to it" {
+        r DEBUG SET-ACTIVE-EXPIRE 0
+        try {
+            set c [client_blocked {*}$command]
+            assert_equal [push_and_outlive] {1 1 OK}
+            assert_equal [list [r EXISTS k dst] [info_field blocked_clients]] {0 1}
+            r RPUSH k b
+            assert {[regexp {(^| )b$} [$c read]]}
+        } finally {
+            r DEBUG SET-ACTIVE-EXPIRE 1
+        }
+    }
+}
+
 # --- Errors of the arguments
 
 foreach {command arguments} {

@@ -212,6 +212,20 @@ check "who waited for a transaction is told behind it" {
     }
 } {MULTI {RPUSH l x y} {SET a 1} EXEC {LPOP l}}
 
+check "a key that expired during a transaction is propagated as deleted, not as popped by the blocked client" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    set client [client_blocked BLMOVE l m LEFT LEFT 0]
+    try {
+        told_by {
+            foreach request {MULTI {RPUSH l x} {PEXPIRE l 20} {DEBUG SLEEP 0.05} EXEC} {r {*}$request}
+            r RPUSH l y
+            $client read
+        }
+    } finally {
+        r DEBUG SET-ACTIVE-EXPIRE 1
+    }
+} {MULTI {RPUSH l x} {PEXPIREAT l TIME} EXEC {DEL l} {RPUSH l y} {LMOVE l m LEFT LEFT}}
+
 check "who waited in another database is told with it" {
     set client [client_open]
     $client call SELECT 3
