@@ -1,20 +1,23 @@
 # Packlist's only makefile: every source is found by wildcard, so adding a file needs no edit here.
 #   make [all]     build/release/packlist-server and packlist-check
-#   make run       install what is missing, build, serve on port 6379 with redis.conf, in the foreground
+#   make run       install what is missing, build, serve on port 6379, or PORT=7000, with redis.conf, in the
+#                  foreground; the data lies in build/run
 #   make test      install what is missing, build, run every test; the last line counts them
 #   make soak      the random tests for longer: hours; SOAK_SECONDS for each fuzzer
 #   make bench     measure beside the peers of this machine (utils/bench/README.md); BENCH='--quick …'
 #   make lint      the rules of the sources (utils/lint)
 #   make fuzz      long fuzzing runs, FUZZ_SECONDS each
 #   make readme    bring the README's table of commands up to date
-#   make unit, make benchmarks, make install, make clean     build unit tests, micro-benchmarks; the usual
+#   make unit, make benchmarks, make install     build unit tests, micro-benchmarks; the usual
+#   make clean     remove all of build/ but build/run
 # Variables; each choice of the first three builds in a folder of its own, build/<variant>/
 #   CC=clang-14                   another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc; or =thread
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
+#   WERROR=1                      warnings are errors; make test, make lint and .ci/run set it
 #   V=1                           show whole commands
 #   ONLY='unit server/basics'     for make test: only what begins so
-#   CFLAGS, LDFLAGS, DESTDIR, PREFIX=/usr/local
+#   CPPFLAGS, CFLAGS, LDFLAGS, DESTDIR, PREFIX=/usr/local
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 3600
@@ -30,7 +33,9 @@ ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
-compile = -std=gnu17 -O2 -g -Wall -Wextra -Werror -Isrc $(if $(TINY),-DTINY_LIMITS) $(CFLAGS)
+# A newer compiler may have warnings that nobody has seen yet: only developers have to heed them.
+c_flags = -std=gnu17 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
+compile = $(c_flags) -Isrc $(if $(TINY),-DTINY_LIMITS)
 libraries = -luv -lxxhash -lcrypto -lm -lpthread
 ifdef SANITIZE
 compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC
@@ -85,7 +90,7 @@ $(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
 # Loaded before the server, it needs no sanitizer and gets none.
 $(faults): tests/faults/faults.c Makefile
 	@mkdir -p $(@D)
-	$(call say,cc)$(CC) -std=gnu17 -O2 -g -Wall -Wextra -Werror $(CFLAGS) -fPIC -shared $< -o $@
+	$(call say,cc)$(CC) $(c_flags) -fPIC -shared $< -o $@
 
 $(client_tests): %: %.o
 	$(call say,link)$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
@@ -101,10 +106,16 @@ $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 fuzz_build := CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined TINY=
 fuzz_folder := build/fuzzer-no-link-address-undefined-clang-14
 
+# It runs in build/run, to which the relative `dir` of redis.conf leads.
 run:
 	@deps/install build
 	@$(MAKE) all
-	@exec $(SERVER) redis.conf
+	@mkdir -p build/run
+	@for old in dump.rdb appendonlydir; do [ ! -e $$old ] || \
+		echo "make run: $$old is not read: the data lies in build/run. Move it there to go on with it."; done
+	@echo "make run: data in build/run; if the port is taken: make run PORT=7000"
+	@cd build/run && exec ../../$(SERVER) ../../redis.conf $(if $(PORT),--port $(PORT))
+test lint: export WERROR := 1
 test:
 	@deps/install build test
 	@$(MAKE) all unit clients faults
@@ -131,5 +142,5 @@ install: all
 	install -D -m 644 redis.conf $(DESTDIR)$(PREFIX)/share/packlist/redis.conf
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/packlist/LICENSE
 clean:
-	rm -rf build
+	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name run -exec rm -rf {} +
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

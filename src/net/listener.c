@@ -51,6 +51,7 @@ static enum listen_status refused(struct listener *listener, int status, char *e
     case EPROTONOSUPPORT:
     case ESOCKTNOSUPPORT:
     case ENOPROTOOPT: return LISTEN_UNAVAILABLE;
+    case EADDRINUSE: return LISTEN_IN_USE;
     default: return LISTEN_FAILED;
     }
 }

@@ -11,7 +11,8 @@ struct listener;
 enum listen_status {
     LISTEN_OK,
     LISTEN_UNAVAILABLE, /* the address does not exist here, or its family is not supported */
-    LISTEN_FAILED       /* anything else: in use, no permission, malformed */
+    LISTEN_IN_USE,      /* another socket listens there */
+    LISTEN_FAILED       /* anything else: no permission, malformed */
 };
 
 /* Listens on an IPv4 or IPv6 address in text form, or on the first address of a host name ("*" is

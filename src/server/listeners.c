@@ -22,8 +22,9 @@ static bool open_address(const char *address, bool optional) {
         return true;
     }
     snprintf(error_text, sizeof(error_text),
-             "Could not create server TCP listening socket %s:%d: %s", address,
-             (int)server.config.port, reason);
+             "Could not create server TCP listening socket %s:%d: %s%s", address,
+             (int)server.config.port, reason,
+             status == LISTEN_IN_USE ? " (choose another port with --port)" : "");
     if (!optional || status != LISTEN_UNAVAILABLE) return false;
     log_warning("%s", error_text);
     return true;

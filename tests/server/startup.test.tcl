@@ -210,10 +210,10 @@ check_in 2 "a file that cannot be read stops the start with one line" {
         "Fatal error, can't open config file '[$current_server folder]': Is a directory"
     failed_start [config_file "include /nosuch/inner.conf\n"]
 } "Fatal error, can't open config file '/nosuch/inner.conf': No such file or directory"
-check_in 2 "a port that is taken stops the start with one line on stderr" {
+check_in 2 "a port that is taken stops the start with one line on stderr, which names the way to another" {
     set port [$current_server port]
-    assert_equal [failed_start [list --port $port --bind 127.0.0.1]] \
-        "packlist-server: Could not create server TCP listening socket 127.0.0.1:$port: Address already in use"
+    assert_equal [failed_start [list --port $port --bind 127.0.0.1]] "packlist-server: Could not create server TCP\
+        listening socket 127.0.0.1:$port: Address already in use (choose another port with --port)"
     # Who was there first goes on.
     r PING
 } PONG
@@ -409,7 +409,7 @@ check_in 2 "daemonize leaves the terminal and goes on alone" {
 check_in 2 "a daemon that cannot start says so on the terminal it came from, with status 1" {
     set log [$current_server folder]/failed.log
     lassign [run_apart [list --port [$current_server port] --daemonize yes --logfile $log]] status output errors
-    list $status $output [string match "packlist-server: *in use" [string trim $errors]]
+    list $status $output [string match "packlist-server: *in use (*)" [string trim $errors]]
 } {1 {} 1}
 
 finish

@@ -1009,7 +1009,7 @@ static enum listen_status open_at(const char *address, int port, char text[128])
 static void an_address_that_cannot_be_had_gives_a_reason(void **state) {
     (void)state;
     char text[128];
-    assert_int_equal(open_at("127.0.0.1", listener_port(world.listener), text), LISTEN_FAILED);
+    assert_int_equal(open_at("127.0.0.1", listener_port(world.listener), text), LISTEN_IN_USE);
     assert_string_equal(text, strerror(EADDRINUSE));
     assert_int_equal(open_at("203.0.113.77", 0, text), LISTEN_UNAVAILABLE);
     assert_string_equal(text, strerror(EADDRNOTAVAIL));
@@ -1020,8 +1020,8 @@ static void an_address_that_cannot_be_had_gives_a_reason(void **state) {
     struct listener *any;
     assert_int_equal(listener_open_tcp(world.net, "*", 0, 10, &EVENTS, &world, &any, text, 128),
                      LISTEN_OK);
-    assert_int_not_equal(open_at("::*", listener_port(any), text),
-                         LISTEN_FAILED); /* side by side */
+    enum listen_status side_by_side = open_at("::*", listener_port(any), text);
+    assert_true(side_by_side == LISTEN_OK || side_by_side == LISTEN_UNAVAILABLE);
     turn();
 }
 
