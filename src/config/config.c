@@ -47,17 +47,16 @@ static bool parse_bool(bool *place, struct slice text, sds *error) {
 /* Puts a number in its place if its limits allow. */
 static bool set_number(struct config *config, const struct config_directive *directive,
                        int64_t value, sds *error) {
-    if (directive->flags & CONFIG_CLAMPED) {
-        if (value < directive->min) value = directive->min;
-        if (value > directive->max) value = directive->max;
-    }
-    if (value < directive->min || value > directive->max) {
-        if (directive->kind == CONFIG_OCTAL)
-            return refuse(error, "argument must be between %llo and %llo inclusive",
-                          (unsigned long long)directive->min, (unsigned long long)directive->max);
-        return refuse(error, "argument must be between %lld and %lld inclusive",
-                      (long long)directive->min, (long long)directive->max);
-    }
+    bool clamped = directive->flags & CONFIG_CLAMPED;
+    int64_t min = clamped ? 0 : directive->min, max = clamped ? INT32_MAX : directive->max;
+    if (value < min || value > max)
+        return refuse(error,
+                      directive->kind == CONFIG_OCTAL
+                          ? "argument must be between %llo and %llo inclusive"
+                          : "argument must be between %lld and %lld inclusive",
+                      (long long)min, (long long)max);
+    if (clamped && value < directive->min) value = directive->min;
+    if (clamped && value > directive->max) value = directive->max;
     *number_at(config, directive) = value;
     return true;
 }
@@ -94,6 +93,10 @@ static bool parse_number(struct config *config, const struct config_directive *d
             return refuse(error, directive->flags & CONFIG_PERCENT
                                      ? "argument must be a memory or percent value"
                                      : "argument must be a memory value");
+        if (directive->flags & CONFIG_UNSIGNED) {
+            *(uint64_t *)place_of(config, directive) = bytes;
+            return true;
+        }
         value =
             bytes > INT64_MAX ? INT64_MIN : (int64_t)bytes; /* too large is out of range as well */
     } else if (!number_parse_int64(text, &value)) {
@@ -359,6 +362,8 @@ static sds append_addresses(const struct config *config, sds out) {
 static sds append_number(int64_t value, const struct config_directive *directive, sds out) {
     if (directive->flags & CONFIG_PERCENT && value < 0)
         return sds_append_format(out, "%lld%%", (long long)-value);
+    if (directive->flags & CONFIG_UNSIGNED)
+        return sds_append_format(out, "%llu", (unsigned long long)value);
     return sds_append_format(out, "%lld", (long long)value);
 }
 

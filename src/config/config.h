@@ -80,7 +80,7 @@ struct config {
     int64_t list_compress_depth;
     int64_t sanitize_dump_payload;  /* enum sanitize_level */
     int64_t notify_keyspace_events; /* enum event_class and enum notify_flag */
-    int64_t maxmemory;              /* bytes; 0 = no limit */
+    uint64_t maxmemory;             /* bytes; 0 = no limit */
     int64_t maxmemory_clients;      /* bytes, or, negated, per cent of maxmemory; 0 = no limit */
     int64_t maxmemory_policy;       /* enum eviction_policy */
     int64_t maxmemory_samples;      /* keys looked at to evict one */

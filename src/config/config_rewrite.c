@@ -149,10 +149,10 @@ static sds append_directive(sds out, const struct config *config,
     out = sds_append_format(out, "%s ", directive->name);
     switch (directive->kind) {
     case CONFIG_MEMORY:
-        if (*(const int64_t *)place < 0)
+        if (directive->flags & CONFIG_PERCENT && *(const int64_t *)place < 0)
             out = config_append_value(config, directive, out); /* per cent */
         else
-            out = append_memory(out, (uint64_t) * (const int64_t *)place);
+            out = append_memory(out, *(const uint64_t *)place);
         break;
     case CONFIG_STRING:
     case CONFIG_FILENAME: out = append_word(out, sds_slice(*(const sds *)place)); break;

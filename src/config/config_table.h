@@ -23,11 +23,13 @@ enum config_kind {
 
 enum config_flag {
     CONFIG_IMMUTABLE = 1 << 0, /* CONFIG SET cannot change it */
-    CONFIG_CLAMPED = 1 << 1,   /* a number outside the limits is taken as the nearest inside */
+    CONFIG_CLAMPED = 1 << 1,   /* a number outside the limits is taken as the nearest inside if it
+                                  is between 0 and INT32_MAX */
     CONFIG_ALIAS = 1 << 2,     /* another name of the row before it */
     CONFIG_PERCENT = 1 << 3,   /* a memory value may be given in per cent, kept negated */
     CONFIG_PROTECTED = 1 << 4, /* CONFIG SET needs enable-protected-configs */
-    CONFIG_HIDDEN = 1 << 5     /* for tests: patterns do not find it */
+    CONFIG_HIDDEN = 1 << 5,    /* for tests: patterns do not find it */
+    CONFIG_UNSIGNED = 1 << 6   /* the number is an uint64_t, and each one is valid */
 };
 
 /* What must happen when a value changed while the server runs. */

@@ -13,7 +13,7 @@
 static size_t limit(void) {
     int64_t limit = server.config.maxmemory_clients;
     if (limit >= 0) return (size_t)limit;
-    return (size_t)((double)server.config.maxmemory * (double)-limit / 100);
+    return (size_t)((unsigned __int128)server.config.maxmemory * (uint64_t)-limit / 100);
 }
 
 void evict_account_client(struct session *session) {

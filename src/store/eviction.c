@@ -124,7 +124,9 @@ static void sample(struct entry *entry, void *arg) {
 static void sample_keyspace(struct sampling *sampling, struct keyspace *keyspace,
                             struct random *random) {
     const struct eviction_rules *rules = sampling->rules;
-    for (size_t tries = 0; sampling->seen < rules->samples && tries < rules->samples; tries++) {
+    size_t keys = eligible_count(keyspace, rules->policy);
+    size_t wanted = rules->samples < keys ? rules->samples : keys;
+    for (size_t tries = 0; sampling->seen < wanted && tries < wanted; tries++) {
         uint64_t cursor = random_next(random);
         if (eviction_is_volatile(rules->policy))
             keyspace_scan_expiring(keyspace, cursor, sample, sampling);

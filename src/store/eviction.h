@@ -78,7 +78,7 @@ bool eviction_pool_check(const struct eviction_pool *pool);
 
 struct eviction_rules {
     enum eviction_policy policy;
-    size_t samples;      /* keys to look at for each choice, at least */
+    size_t samples;      /* keys to look at for each choice, or all if there are fewer */
     uint32_t lru_clock;  /* now, as access_lru_at */
     uint32_t lfu_minute; /* now, as access_lfu_minute_at */
     struct access_lfu_rules lfu;
@@ -86,7 +86,7 @@ struct eviction_rules {
 
 /* Chooses the key to evict from `count` keyspaces: sets *ref and *database. False when the policy
  * allows none to go. The pool must be empty when the policy is another than the last time.
- * O(samples + keyspaces): some hundred nanoseconds. */
+ * O(min(samples, keys) + keyspaces): some hundred nanoseconds. */
 bool eviction_choose(struct eviction_pool *pool, struct keyspace *const *keyspaces, int count,
                      const struct eviction_rules *rules, struct random *random, int *database,
                      struct keyref *ref);

@@ -29,7 +29,8 @@ set directives {
     loglevel                   notice               yes {debug debug WARNING warning nothing nothing} {loud ""}
     logfile                    {}                   no  {}                              {}
     databases                  16                   no  {}                              {}
-    hz                         10                   yes {100 100 0 1 100000 500 10 10}  {abc ""}
+    hz                         10                   yes {100 100 0 1 2147483647 500 10 10}
+                                                        {-1 2147483648 abc ""}
     enable-debug-command       yes                  no  {}                              {}
     enable-protected-configs   yes                  no  {}                              {}
     shutdown-on-sigint         default              yes {{save now} {save now} {FORCE nosave} {nosave force}
@@ -39,12 +40,15 @@ set directives {
     list-max-listpack-size     -2                   yes {128 128 -5 -5 0 0}             {abc "" 1.5}
     list-max-ziplist-size      -2                   yes {64 64 -1 -1}                   {abc}
     list-compress-depth        0                    yes {3 3 0 0}                       {-1 abc}
-    maxmemory                  0                    yes {2gb 2147483648 0 0}            {-1 abc 5%}
+    maxmemory                  0                    yes {2gb 2147483648
+                                                         18446744073709551615 18446744073709551615
+                                                         17179869183gb 18446744072635809792 0 0}
+                                                        {-1 abc 5% 18446744073709551616 17179869184gb}
     maxmemory-clients          0                    yes {5% 5% 1g 1000000000 0% 0}      {-1 -1% 101% abc %}
     maxmemory-eviction-tenacity 10                  yes {0 0 100 100 10 10}             {-1 101 abc}
     maxmemory-policy           noeviction           yes {allkeys-lru allkeys-lru VOLATILE-ttl volatile-ttl
                                                          noeviction noeviction}         {none ""}
-    maxmemory-samples          5                    yes {1 1 64 64 5 5}                 {0 abc}
+    maxmemory-samples          5                    yes {1 1 64 64 5 5}                 {0 65 100000000 abc}
     lfu-decay-time             1                    yes {0 0 1 1}                       {-1 abc}
     lfu-log-factor             10                   yes {0 0 10 10}                     {-1 abc}
     active-expire-effort       1                    yes {10 10 1 1}                     {0 11 abc}

@@ -385,7 +385,7 @@ foreach {directive value error} {
     maxmemory-clients x             "argument must be a memory or percent value"
     maxmemory-clients -5            "argument must be a memory or percent value"
     maxmemory-clients -5%           "argument must be a memory or percent value"
-    maxmemory-samples 0             "argument must be between 1 and 2147483647 inclusive"
+    maxmemory-samples 0             "argument must be between 1 and 64 inclusive"
     maxmemory-eviction-tenacity 101 "argument must be between 0 and 100 inclusive"
     lfu-log-factor -1               "argument must be between 0 and 2147483647 inclusive"
     lfu-decay-time -1               "argument must be between 0 and 2147483647 inclusive"

@@ -116,6 +116,9 @@ static void numbers(void **state) {
     refuse(config, "port", "010", "argument couldn't be parsed into an integer");
     accept(config, "hz", "0", "1");
     accept(config, "hz", "1000", "500");
+    refuse(config, "hz", "-1", "argument must be between 0 and 2147483647 inclusive");
+    refuse(config, "hz", "2147483648", "argument must be between 0 and 2147483647 inclusive");
+    refuse(config, "maxmemory-samples", "65", "argument must be between 1 and 64 inclusive");
     accept(config, "list-max-ziplist-size", "-5", "-5");
     assert_value(config, "list-max-listpack-size", "-5");
     accept(config, "unixsocketperm", "0770", "770");
@@ -129,6 +132,8 @@ static void sizes(void **state) {
     struct config *config = &((struct fixture *)*state)->config;
     accept(config, "client-query-buffer-limit", "2gB", "2147483648");
     accept(config, "proto-max-bulk-len", "1048576b", "1048576");
+    accept(config, "maxmemory", "18446744073709551615", "18446744073709551615");
+    refuse(config, "maxmemory", "18446744073709551616", "argument must be a memory value");
     refuse(config, "proto-max-bulk-len", "1.5mb", "argument must be a memory value");
     refuse(config, "proto-max-bulk-len", "-5", "argument must be a memory value");
     refuse(config, "proto-max-bulk-len", "1",

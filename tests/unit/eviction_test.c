@@ -223,6 +223,26 @@ static void what_the_pool_remembers_may_be_gone(void **state) {
     keyspace_free(keyspace);
 }
 
+/* Each look at a bucket draws one random number, so the draws count the work. */
+static void the_keys_bound_the_work_of_a_choice(void **state) {
+    (void)state;
+    enum { KEYS = 10, OTHER_DRAWS = 8 };
+    struct random random = start();
+    struct eviction_pool pool = {0};
+    struct eviction_rules rules = {.policy = EVICTION_ALLKEYS_LRU, .samples = 1000000};
+    struct keyspace *keyspace = keyspace_new(free_entry);
+    for (uint32_t i = 0; i < KEYS; i++) add(keyspace, i, i);
+    struct random replayed = random;
+    struct keyref ref;
+    int database;
+    assert_true(eviction_choose(&pool, &keyspace, 1, &rules, &random, &database, &ref));
+    int draws = 0;
+    for (; memcmp(&replayed, &random, sizeof(random)) && draws < 1000; draws++)
+        random_next(&replayed);
+    assert_true(draws <= KEYS + OTHER_DRAWS);
+    keyspace_free(keyspace);
+}
+
 /* --- How good LRU is --- */
 
 #ifdef TINY_LIMITS
@@ -323,6 +343,7 @@ int main(void) {
         cmocka_unit_test(each_policy_has_its_order),
         cmocka_unit_test(random_policies_take_any_key_that_may_go),
         cmocka_unit_test(what_the_pool_remembers_may_be_gone),
+        cmocka_unit_test(the_keys_bound_the_work_of_a_choice),
         cmocka_unit_test(sampled_lru_hits_nearly_as_often_as_exact_lru),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
