@@ -88,17 +88,20 @@ bool listeners_reopen(const char **error) {
 
 void listeners_close(void) {
     close_tcp();
-    if (unix_listener) listener_close(unix_listener);
+    if (!unix_listener) return;
+    log_notice("Removing the unix socket file.");
+    listener_close(unix_listener);
     unix_listener = NULL;
 }
 
+/* Test harnesses wait for the lines "Ready to accept connections …", which are those of Redis. */
 void listeners_announce(void) {
     if (tcp_count > 0) {
-        log_notice("Ready to accept connections on port %d; connect with: redis-cli -p %d",
-                   (int)server.config.port, (int)server.config.port);
+        log_notice("Connect with: redis-cli -p %d", (int)server.config.port);
+        log_notice("Ready to accept connections tcp");
     }
     if (unix_listener) {
-        log_notice("Ready to accept connections on unix socket %s; connect with: redis-cli -s %s",
-                   server.config.unixsocket, server.config.unixsocket);
+        log_notice("Connect with: redis-cli -s %s", server.config.unixsocket);
+        log_notice("Ready to accept connections unix");
     }
 }

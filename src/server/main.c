@@ -12,13 +12,16 @@
 #include "server/server_run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Test harnesses take what follows "v=", or the first number with dots, for the version of Redis
+ * whose commands they may use. */
 static void print_version(void) {
-    printf("Packlist server v=%s redis_version=%s malloc=%s bits=%zu\n", PACKLIST_VERSION,
-           PACKLIST_REDIS_VERSION, mem_allocator_name(), sizeof(void *) * 8);
+    printf("Packlist server v=%s packlist_version=%s malloc=%s bits=%zu\n", PACKLIST_REDIS_VERSION,
+           PACKLIST_VERSION, mem_allocator_name(), sizeof(void *) * 8);
 }
 
 static void print_help(FILE *out) {
@@ -64,6 +67,40 @@ static void write_pid_file(void) {
     fclose(file);
 }
 
+static void remove_pid_file(void) {
+    if (!pid_path()) return;
+    log_notice("Removing the pid file.");
+    unlink(pid_path());
+}
+
+/* While the event loop does not watch for SIGTERM and SIGINT, at either end of the process, they
+ * wait: the default action would leave the pid file and the unix socket behind. */
+static void change_signals(int how) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigprocmask(how, &signals, NULL);
+}
+
+static void signals_hold(void) {
+    change_signals(SIG_BLOCK);
+}
+
+static void signals_release(void) {
+    change_signals(SIG_UNBLOCK);
+}
+
+/* The lines that Redis begins with: tools look for them. */
+static void log_start(void) {
+    log_notice("oO0OoO0OoO0Oo Packlist is starting oO0OoO0OoO0Oo");
+    log_notice("Packlist version=%s, redis_version=%s, bits=%zu, malloc=%s, pid=%d, just started",
+               PACKLIST_VERSION, PACKLIST_REDIS_VERSION, sizeof(void *) * 8, mem_allocator_name(),
+               (int)getpid());
+    log_notice("Configuration loaded");
+    log_notice("Running mode=standalone, port=%d.", (int)server.config.port);
+}
+
 /* Answers --version and --help; -1 when the server is to be started. */
 static int answer_question(int argc, char **argv) {
     if (argc != 2) return -1;
@@ -98,22 +135,25 @@ int main(int argc, char **argv) {
         return EXIT_FAILURE;
     }
     if (server.config.daemonize && !daemon_begin()) return fail("cannot fork");
-    log_notice("Packlist %s is starting (pid %d, %s)", PACKLIST_VERSION, (int)getpid(),
-               mem_allocator_name());
+    log_start();
     const char *error;
+    signals_hold();
     if (!server_start(&error)) {
         log_warning("%s", error);
         return fail(error);
     }
+    signals_release();
     write_pid_file();
+    log_notice("Server initialized");
     enum load_status loaded = load_at_start();
     if (loaded == LOAD_DONE || loaded == LOAD_ABSENT) {
         listeners_announce();
         daemon_ready();
-        server_run();
+        if (!server.shutting_down) server_run();
     }
+    signals_hold();
     server_stop();
-    if (pid_path()) unlink(pid_path());
+    remove_pid_file();
 #ifdef PACKLIST_LIBC_MALLOC
     server_free(); /* so that a leak checker sees only real leaks */
 #endif

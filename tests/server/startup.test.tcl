@@ -1,5 +1,6 @@
 # The command line, the configuration file, where the server listens, and how it begins and ends.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/faults.tcl
 
 server_start
 
@@ -75,8 +76,10 @@ check_in 2 "--version and -v tell the version and exit" {
     foreach option {--version -v} {
         lassign [server_run $option] status output
         assert_equal $status 0
-        assert {[regexp {^Packlist server v=\d+\.\d+\.\d+ [^\n]*\n$} $output]}
-        assert {[string match "*v=[dict get [r HELLO] packlist_version] *" $output]}
+        # Test harnesses take the first number, or what follows v=, for the version of Redis.
+        assert {[regexp {^Packlist server v=([\d.]+) packlist_version=([\d.]+) [^\n]*\n$} $output _ redis packlist]}
+        assert_equal $redis [info_field redis_version]
+        assert_equal $packlist [dict get [r HELLO] packlist_version]
     }
 }
 check_in 2 "--help and -h explain the command line and exit" {
@@ -322,6 +325,42 @@ check_in 2 "SIGTERM and SIGINT end it in order" {
         }
     }
 }
+foreach {moment rule} {starting "temp-1.rdb" ending "*.pid"} {
+    check_in 2 "SIGTERM while it is $moment ends it in order, too" {
+        with_faulty_server [list pidfile its.pid save "3600 1"] {
+            set folder [$current_server data]
+            # The end that is tried: of the server that runs, or of one that begins.
+            if {$moment eq "starting"} {
+                $current_server halt
+                write_file $folder/temp-1.rdb ""
+            }
+            faults "unlink sleep=1000 $rule"
+            if {$moment eq "starting"} {
+                $current_server spawn
+            } else {
+                exec kill -TERM [$current_server pid]
+            }
+            wait_until {[fault_hits unlink*] ne {}} $start_timeout_ms
+            exec kill -TERM [$current_server pid]
+            assert_equal [$current_server wait_exit] 0
+            assert_equal [glob -nocomplain -directory $folder *.pid] {}
+            assert {[string match "*Received SIGTERM*bye bye*" [$current_server log]]}
+        }
+    }
+}
+check_in 2 "SIGTERM while data is loaded ends it in order" {
+    with_server [list pidfile its.pid enable-debug-command yes] {
+        r DEBUG POPULATE 5000
+        r SAVE
+        $current_server halt
+        $current_server set_directives {key-load-delay 1000}
+        $current_server spawn
+        wait_until {[file exists [$current_server folder]/its.pid]} $start_timeout_ms
+        exec kill -TERM [$current_server pid]
+        assert_equal [$current_server wait_exit] 0
+        file exists [$current_server folder]/its.pid
+    }
+} 0
 check_in 2 "a port can be used again at once after the end, although connections were open" {
     with_server {} {
         set c [client_open 2]
@@ -359,9 +398,29 @@ check_in 2 "loglevel chooses what is logged" {
 }
 check_in 2 "it says where it listens and how to connect" {
     with_arguments {--port %port} "" {
-        string match "*port [$current_server port]*redis-cli -p [$current_server port]*" [$current_server log]
+        string match "*port=[$current_server port]*redis-cli -p [$current_server port]*" [$current_server log]
     }
 } 1
+check_in 2 "the log has the lines that test harnesses and service managers wait for" {
+    with_arguments {--port %port --unixsocket %folder/socket --pidfile %folder/pid} "" {
+        set pid [$current_server pid]
+        set port [$current_server port]
+        exec kill -TERM $pid
+        $current_server wait_exit
+        set at 0
+        foreach line [list "oO0OoO0OoO0Oo Packlist is starting oO0OoO0OoO0Oo" "pid=$pid, just started" \
+                "Configuration loaded" "Running mode=standalone, port=$port." "Server initialized" \
+                "Ready to accept connections tcp" "Ready to accept connections unix" \
+                "Received SIGTERM scheduling shutdown..." "User requested shutdown..." \
+                "Removing the unix socket file." "Removing the pid file." "Packlist is now ready to exit, bye bye..."] {
+            set next [string first $line\n [$current_server log] $at]
+            if {$next < 0} {
+                error "no line \"$line\" behind byte $at"
+            }
+            set at $next
+        }
+    }
+}
 check_in 2 "maxclients over what the system allows is lowered, and the log says so" {
     set path [config_file ""]
     set port [free_port]
