@@ -82,6 +82,10 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
                                slice_precision(name), name.ptr);
             return false;
         }
+        if (config_is_denied_loading(directive) && server.refusing & REFUSING_LOADING) {
+            reply_error(call->reply, LOADING_REFUSAL);
+            return false;
+        }
         const char *why = NULL;
         if (!config_is_mutable(directive))
             why = "can't set immutable config";

@@ -54,7 +54,7 @@ static enum load_status reload(int options) {
 
 static bool is_loading(struct call *call) {
     if (!(server.refusing & REFUSING_LOADING)) return false;
-    reply_error(call->reply, "LOADING Redis is loading the dataset in memory");
+    reply_error(call->reply, LOADING_REFUSAL);
     return true;
 }
 

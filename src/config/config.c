@@ -464,6 +464,10 @@ bool config_is_mutable(const struct config_directive *directive) {
     return !(directive->flags & CONFIG_IMMUTABLE);
 }
 
+bool config_is_denied_loading(const struct config_directive *directive) {
+    return directive->flags & CONFIG_NOT_LOADING;
+}
+
 bool config_is_protected(const struct config_directive *directive) {
     return directive->flags & CONFIG_PROTECTED;
 }
@@ -494,21 +498,29 @@ static bool set_all(struct config *config, const struct config_change *changes, 
     return true;
 }
 
+/* The first change with this effect whose value is another than before; `count` when there is none.
+ */
+static size_t find_effect(const struct config *config, const struct config *old,
+                          const struct config_change *changes, size_t count,
+                          enum config_effect effect) {
+    for (size_t i = 0; i < count; i++)
+        if (changes[i].directive->effect == effect &&
+            !config_same_value(config, old, changes[i].directive))
+            return i;
+    return count;
+}
+
 /* The new values stand in *config and the old ones in *old; those go back when an effect fails. */
 static bool apply_all(struct config *config, struct config *old,
                       const struct config_change *changes, size_t count,
                       config_apply_function *apply, void *arg, size_t *culprit, sds *error) {
-    const struct config_directive *begun[CONFIG_DIRECTIVES_MAX];
+    const struct config_directive *begun[EFFECT_COUNT];
     size_t begun_count = 0;
-    uint64_t effects = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct config_directive *directive = changes[i].directive;
-        uint64_t effect = UINT64_C(1) << directive->effect;
-        if (directive->effect == EFFECT_NONE || (effects & effect)) continue;
-        if (config_same_value(config, old, directive)) continue;
-        effects |= effect;
-        begun[begun_count++] = directive;
-        if (apply(directive, arg, error)) continue;
+    for (int effect = EFFECT_NONE + 1; effect < EFFECT_COUNT; effect++) {
+        size_t i = find_effect(config, old, changes, count, (enum config_effect)effect);
+        if (i == count) continue;
+        begun[begun_count++] = changes[i].directive;
+        if (apply(changes[i].directive, arg, error)) continue;
         *culprit = i;
         struct config failed = *config;
         *config = *old;

@@ -202,6 +202,9 @@ const char *config_name(const struct config_directive *directive);
 /* Can CONFIG SET change it? */
 bool config_is_mutable(const struct config_directive *directive);
 
+/* Is CONFIG SET refused while data is loaded? */
+bool config_is_denied_loading(const struct config_directive *directive);
+
 /* May CONFIG SET change it only for who enable-protected-configs allows it? */
 bool config_is_protected(const struct config_directive *directive);
 
@@ -232,7 +235,8 @@ struct config_change {
 typedef bool config_apply_function(const struct config_directive *directive, void *arg, sds *error);
 
 /* Makes all changes or none: sets them all, then calls `apply` once for each effect (several
- * directives may share one) whose value is another now. When anything fails, the old values are
+ * directives may share one) whose value is another now, in the order of enum config_effect and not
+ * in that of the changes. When anything fails, the old values are
  * in force again (applied again where that was begun), *culprit is the index of the failed
  * change and *error (owned by the caller) says why. `apply` finds the new values in *config. */
 bool config_change_all(struct config *config, const struct config_change *changes, size_t count,

@@ -135,7 +135,8 @@ const struct config_directive config_table[] = {
      "50 99 99.9", EFFECT_NONE, NULL},
 
     /* Saving and loading. */
-    {"dir", CONFIG_STRING, CONFIG_PROTECTED, AT(dir), 0, 0, "./", EFFECT_DIR, NULL},
+    {"dir", CONFIG_STRING, CONFIG_PROTECTED | CONFIG_NOT_LOADING, AT(dir), 0, 0, "./", EFFECT_DIR,
+     NULL},
     {"dbfilename", CONFIG_FILENAME, CONFIG_PROTECTED, AT(dbfilename), 0, 0, "dump.rdb", EFFECT_NONE,
      NULL},
     {"save", CONFIG_SAVE_POINTS, 0, AT(save), 0, 0, "3600 1 300 100 60 10000", EFFECT_SAVE, NULL},

@@ -22,23 +22,28 @@ enum config_kind {
 };
 
 enum config_flag {
-    CONFIG_IMMUTABLE = 1 << 0, /* CONFIG SET cannot change it */
-    CONFIG_CLAMPED = 1 << 1,   /* a number outside the limits is taken as the nearest inside if it
+    CONFIG_IMMUTABLE = 1 << 0,  /* CONFIG SET cannot change it */
+    CONFIG_CLAMPED = 1 << 1,    /* a number outside the limits is taken as the nearest inside if it
                                   is between 0 and INT32_MAX */
-    CONFIG_ALIAS = 1 << 2,     /* another name of the row before it */
-    CONFIG_PERCENT = 1 << 3,   /* a memory value may be given in per cent, kept negated */
-    CONFIG_PROTECTED = 1 << 4, /* CONFIG SET needs enable-protected-configs */
-    CONFIG_HIDDEN = 1 << 5,    /* for tests: patterns do not find it */
-    CONFIG_UNSIGNED = 1 << 6   /* the number is an uint64_t, and each one is valid */
+    CONFIG_ALIAS = 1 << 2,      /* another name of the row before it */
+    CONFIG_PERCENT = 1 << 3,    /* a memory value may be given in per cent, kept negated */
+    CONFIG_PROTECTED = 1 << 4,  /* CONFIG SET needs enable-protected-configs */
+    CONFIG_HIDDEN = 1 << 5,     /* for tests: patterns do not find it */
+    CONFIG_UNSIGNED = 1 << 6,   /* the number is an uint64_t, and each one is valid */
+    CONFIG_NOT_LOADING = 1 << 7 /* CONFIG SET cannot change it while data is loaded */
 };
 
-/* What must happen when a value changed while the server runs. */
+/* What must happen when a value changed while the server runs, in the order in which it is done.
+ * When one fails, those before it are undone. So those that can fail come first, and of these the
+ * append-only file last, as its files cannot be undone; those that cannot fail are never undone. */
 enum config_effect {
     EFFECT_NONE, /* it is read where it is used */
+    EFFECT_DIR,
+    EFFECT_MAXCLIENTS,
+    EFFECT_LISTENERS,
+    EFFECT_APPENDONLY,
     EFFECT_LOG_LEVEL,
     EFFECT_PASSWORD,
-    EFFECT_LISTENERS,
-    EFFECT_MAXCLIENTS,
     EFFECT_TIMER,
     EFFECT_MEMORY_THREAD,
     EFFECT_LIST_LIMITS,
@@ -46,9 +51,8 @@ enum config_effect {
     EFFECT_MAXMEMORY_CLIENTS,
     EFFECT_EVICTION,
     EFFECT_SLOW,
-    EFFECT_DIR,
     EFFECT_SAVE,
-    EFFECT_APPENDONLY
+    EFFECT_COUNT
 };
 
 struct config_choice {

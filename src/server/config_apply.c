@@ -83,10 +83,6 @@ static bool enter_dir(void) {
 }
 
 static bool apply_dir(sds *error) {
-    if (server.refusing & REFUSING_LOADING) {
-        *error = sds_new(SLICE("data is being loaded from there"));
-        return false;
-    }
     if (!enter_dir()) {
         *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
         return false;
@@ -102,11 +98,14 @@ static bool apply_dir(sds *error) {
 bool config_apply_change(const struct config_directive *directive, void *arg, sds *error) {
     (void)arg;
     switch (directive->effect) {
-    case EFFECT_NONE: break;
+    case EFFECT_NONE:
+    case EFFECT_COUNT: break;
+    case EFFECT_DIR: return apply_dir(error);
+    case EFFECT_MAXCLIENTS: return apply_maxclients(error);
+    case EFFECT_LISTENERS: return apply_listeners(directive, error);
+    case EFFECT_APPENDONLY: return aof_configure(error);
     case EFFECT_LOG_LEVEL: log_set_level((enum log_level)server.config.loglevel); break;
     case EFFECT_PASSWORD: apply_password(); break;
-    case EFFECT_LISTENERS: return apply_listeners(directive, error);
-    case EFFECT_MAXCLIENTS: return apply_maxclients(error);
     case EFFECT_TIMER: cron_reschedule(); break;
     case EFFECT_MEMORY_THREAD: config_apply_memory_thread(); break;
     case EFFECT_LIST_LIMITS: apply_list_limits(); break;
@@ -114,9 +113,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_MAXMEMORY_CLIENTS: evict_account_clients(); break;
     case EFFECT_EVICTION: evict_configure(); break;
     case EFFECT_SLOW: slow_configure(); break;
-    case EFFECT_DIR: return apply_dir(error);
     case EFFECT_SAVE: save_configure(); break;
-    case EFFECT_APPENDONLY: return aof_configure(error);
     }
     return true;
 }

@@ -181,8 +181,7 @@ static bool is_refused(struct session *session, const struct command *command) {
                 sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s", aof_error());
         if (server.refusing & REFUSING_UNSAVED) error = unsaved;
     }
-    if (server.refusing & REFUSING_LOADING && !(flags & COMMAND_LOADING))
-        error = "LOADING Redis is loading the dataset in memory";
+    if (server.refusing & REFUSING_LOADING && !(flags & COMMAND_LOADING)) error = LOADING_REFUSAL;
     if (error) reject(session, &server.reply, command, error);
     sds_free(unwritten);
     return error;

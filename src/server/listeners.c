@@ -7,52 +7,151 @@
 
 enum { LISTENERS_MAX = 64 };
 
-static struct listener *tcp[LISTENERS_MAX];
-static size_t tcp_count;
+/* A TCP socket, and what it was opened for. */
+struct endpoint {
+    struct listener *listener;
+    sds address; /* as in bind, without the minus */
+    int port;
+};
+
+struct endpoints {
+    struct endpoint items[LISTENERS_MAX];
+    size_t count;
+};
+
+static struct endpoints tcp;
 static struct listener *unix_listener;
 static char error_text[512];
 
-static bool open_address(const char *address, bool optional) {
+/* --- TCP --- */
+
+static bool asks_for_tcp(void) {
+    return server.config.port != 0 && server.config.bind_count > 0;
+}
+
+/* What bind's entry names, without the minus that makes it optional. */
+static const char *bind_address(size_t index, bool *optional) {
+    const char *address = server.config.bind[index];
+    *optional = address[0] == '-';
+    return address + *optional;
+}
+
+static enum listen_status open_address(struct endpoints *endpoints, const char *address) {
     char reason[256];
-    enum listen_status status = listener_open_tcp(server.net, address, (int)server.config.port,
-                                                  (int)server.config.tcp_backlog, &session_events,
-                                                  NULL, &tcp[tcp_count], reason, sizeof(reason));
-    if (status == LISTEN_OK) {
-        tcp_count++;
-        return true;
+    int port = (int)server.config.port;
+    if (endpoints->count == LISTENERS_MAX) {
+        snprintf(error_text, sizeof(error_text), "Too many bind addresses (at most %d)",
+                 LISTENERS_MAX);
+        return LISTEN_FAILED;
     }
-    snprintf(error_text, sizeof(error_text),
-             "Could not create server TCP listening socket %s:%d: %s%s", address,
-             (int)server.config.port, reason,
-             status == LISTEN_IN_USE ? " (choose another port with --port)" : "");
-    if (!optional || status != LISTEN_UNAVAILABLE) return false;
-    log_warning("%s", error_text);
+    struct endpoint *endpoint = &endpoints->items[endpoints->count];
+    enum listen_status status =
+        listener_open_tcp(server.net, address, port, (int)server.config.tcp_backlog,
+                          &session_events, NULL, &endpoint->listener, reason, sizeof(reason));
+    if (status == LISTEN_OK) {
+        endpoint->address = sds_new(slice_of_cstr(address));
+        endpoint->port = port;
+        endpoints->count++;
+    } else {
+        snprintf(error_text, sizeof(error_text),
+                 "Could not create server TCP listening socket %s:%d: %s%s", address, port, reason,
+                 status == LISTEN_IN_USE ? " (choose another port with --port)" : "");
+    }
+    return status;
+}
+
+static void close_endpoint(struct endpoint *endpoint) {
+    listener_close(endpoint->listener);
+    sds_free(endpoint->address);
+}
+
+static void close_all(struct endpoints *endpoints) {
+    while (endpoints->count > 0) close_endpoint(&endpoints->items[--endpoints->count]);
+}
+
+static bool contains(const struct endpoints *endpoints, const char *address) {
+    for (size_t i = 0; i < endpoints->count; i++)
+        if (endpoints->items[i].port == server.config.port &&
+            strcmp(endpoints->items[i].address, address) == 0)
+            return true;
+    return false;
+}
+
+/* Does the configuration name it? */
+static bool is_wanted(const struct endpoint *endpoint) {
+    if (endpoint->port != server.config.port) return false;
+    for (size_t i = 0; i < server.config.bind_count; i++) {
+        bool optional;
+        if (strcmp(bind_address(i, &optional), endpoint->address) == 0) return true;
+    }
+    return false;
+}
+
+/* Opens what the configuration names and `tcp` lacks. When one that is not optional fails, none
+ * stays open and error_text says why. */
+static enum listen_status open_missing(struct endpoints *fresh) {
+    fresh->count = 0;
+    if (!asks_for_tcp()) return LISTEN_OK;
+    for (size_t i = 0; i < server.config.bind_count; i++) {
+        bool optional;
+        const char *address = bind_address(i, &optional);
+        if (contains(&tcp, address) || contains(fresh, address)) continue;
+        enum listen_status status = open_address(fresh, address);
+        if (status == LISTEN_OK) continue;
+        if (!optional || status != LISTEN_UNAVAILABLE) {
+            close_all(fresh);
+            return status;
+        }
+        log_warning("%s", error_text);
+    }
+    return LISTEN_OK;
+}
+
+/* Is one open that only the old configuration names, on the port of the new one? */
+static bool has_overlapping(void) {
+    for (size_t i = 0; i < tcp.count; i++)
+        if (tcp.items[i].port == server.config.port && !is_wanted(&tcp.items[i])) return true;
+    return false;
+}
+
+static bool has_wanted(void) {
+    for (size_t i = 0; i < tcp.count; i++)
+        if (is_wanted(&tcp.items[i])) return true;
+    return false;
+}
+
+static void close_unwanted(void) {
+    size_t kept = 0;
+    for (size_t i = 0; i < tcp.count; i++) {
+        if (is_wanted(&tcp.items[i]))
+            tcp.items[kept++] = tcp.items[i];
+        else
+            close_endpoint(&tcp.items[i]);
+    }
+    tcp.count = kept;
+}
+
+/* The new sockets are open before the old ones close. Only * and an address on the same port cannot
+ * be open at once: then the old ones close first. */
+static bool reopen_tcp(void) {
+    struct endpoints fresh;
+    enum listen_status status = open_missing(&fresh);
+    if (status == LISTEN_IN_USE && has_overlapping()) {
+        close_unwanted();
+        status = open_missing(&fresh);
+    }
+    if (status != LISTEN_OK) return false;
+    if (fresh.count == 0 && !has_wanted() && asks_for_tcp()) {
+        snprintf(error_text, sizeof(error_text),
+                 "None of the bind addresses is available on port %d", (int)server.config.port);
+        return false;
+    }
+    close_unwanted();
+    for (size_t i = 0; i < fresh.count; i++) tcp.items[tcp.count++] = fresh.items[i];
     return true;
 }
 
-static void close_tcp(void) {
-    while (tcp_count > 0) listener_close(tcp[--tcp_count]);
-}
-
-static bool open_tcp(void) {
-    if (server.config.port == 0) return true;
-    for (size_t i = 0; i < server.config.bind_count; i++) {
-        const char *address = server.config.bind[i];
-        bool optional = address[0] == '-';
-        if (tcp_count == LISTENERS_MAX) {
-            snprintf(error_text, sizeof(error_text), "Too many bind addresses (at most %d)",
-                     LISTENERS_MAX);
-        } else if (open_address(address + optional, optional)) {
-            continue;
-        }
-        close_tcp();
-        return false;
-    }
-    if (tcp_count > 0) return true;
-    snprintf(error_text, sizeof(error_text), "None of the bind addresses is available on port %d",
-             (int)server.config.port);
-    return server.config.bind_count == 0;
-}
+/* --- All --- */
 
 static bool open_unix(void) {
     if (sds_len(server.config.unixsocket) == 0) return true;
@@ -69,12 +168,12 @@ static bool open_unix(void) {
 
 bool listeners_open(const char **error) {
     *error = error_text;
-    if (!open_tcp()) return false;
+    if (!reopen_tcp()) return false;
     if (!open_unix()) {
-        close_tcp();
+        close_all(&tcp);
         return false;
     }
-    if (tcp_count > 0 || unix_listener) return true;
+    if (tcp.count > 0 || unix_listener) return true;
     snprintf(error_text, sizeof(error_text),
              "Configured to listen nowhere: port is 0 or bind empty, and there is no unixsocket");
     return false;
@@ -82,12 +181,11 @@ bool listeners_open(const char **error) {
 
 bool listeners_reopen(const char **error) {
     *error = error_text;
-    close_tcp();
-    return open_tcp();
+    return reopen_tcp();
 }
 
 void listeners_close(void) {
-    close_tcp();
+    close_all(&tcp);
     if (!unix_listener) return;
     log_notice("Removing the unix socket file.");
     listener_close(unix_listener);
@@ -96,7 +194,7 @@ void listeners_close(void) {
 
 /* Test harnesses wait for the lines "Ready to accept connections …", which are those of Redis. */
 void listeners_announce(void) {
-    if (tcp_count > 0) {
+    if (tcp.count > 0) {
         log_notice("Connect with: redis-cli -p %d", (int)server.config.port);
         log_notice("Ready to accept connections tcp");
     }

@@ -8,8 +8,11 @@
  * call) when an address that is not optional cannot be had; then nothing stays open. */
 bool listeners_open(const char **error);
 
-/* Opens the TCP sockets anew for a changed port or bind. False with *error as above when one cannot
- * be had; then no TCP socket is open: the caller puts the old values back and calls again. */
+/* Opens the TCP sockets that a changed port or bind names and that are not open yet, then closes
+ * those that it does not name. The others stay as they are. False with *error as above when one
+ * cannot be had: the caller puts the old values back and calls again. Then the old sockets have
+ * stayed open, unless they had to make way because * and an address on the same port cannot be open
+ * at once. */
 bool listeners_reopen(const char **error);
 
 /* Closes all and removes the unix socket. */

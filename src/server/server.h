@@ -26,6 +26,9 @@
 /* The version of Redis whose commands and replies clients may count on. */
 #define PACKLIST_REDIS_VERSION "7.2.4"
 
+/* Said to a client that asks for what is refused while data is loaded. */
+#define LOADING_REFUSAL "LOADING Redis is loading the dataset in memory"
+
 /* Why commands are refused at the moment. */
 enum refusal {
     REFUSING_LOADING = 1 << 0,  /* all that need the data: it is being loaded */

@@ -252,6 +252,97 @@ check_in 2 "bind moves the server to other addresses" {
         config_get bind
     }
 } 127.0.0.1
+# A socket that listens on a port of its own.
+proc taken_port {socket_name} {
+    upvar $socket_name socket
+    set socket [socket -server {} -myaddr 127.0.0.1 0]
+    return [lindex [chan configure $socket -sockname] 2]
+}
+
+# The sockets on which the process listens.
+proc listening_sockets {} {
+    set pid [$::current_server pid]
+    set listening {}
+    foreach line [lrange [split [string trim [read_file /proc/$pid/net/tcp]] \n] 1 end] {
+        if {[lindex $line 3] eq "0A"} {
+            lappend listening [lindex $line 9]
+        }
+    }
+    set own {}
+    foreach file [glob /proc/$pid/fd/*] {
+        if {![catch {file readlink $file} target] && [regexp {socket:\[(\d+)\]} $target _ inode]
+                && $inode in $listening} {
+            lappend own $inode
+        }
+    }
+    return [lsort $own]
+}
+
+check_in 2 "a socket that goes on being wanted is not closed, whether CONFIG SET succeeds or fails" {
+    with_server {} {
+        set before [listening_sockets]
+        set taken [taken_port socket]
+        assert {[error_of {r CONFIG SET port $taken}] ne ""}
+        assert_equal [listening_sockets] $before
+        assert {[error_of {r CONFIG SET bind "127.0.0.1 192.0.2.77"}] ne ""}
+        assert_equal [listening_sockets] $before
+        assert {[error_of {r CONFIG SET bind -192.0.2.77}] ne ""}
+        assert_equal [listening_sockets] $before
+        close $socket
+        r CONFIG SET bind "127.0.0.2 127.0.0.1 -192.0.2.77"
+        assert {[lindex $before 0] in [listening_sockets]}
+        r CONFIG SET bind "127.0.0.1 127.0.0.1"
+        assert_equal [listening_sockets] $before
+        r CONFIG SET bind *
+        assert_equal [[client new 127.0.0.2 [$current_server port]] call PING] PONG
+        set everywhere [listening_sockets]
+        set taken [taken_port socket]
+        assert {[error_of {r CONFIG SET port $taken bind 127.0.0.1}] ne ""}
+        assert_equal [listening_sockets] $everywhere
+        close $socket
+        # * must close before 127.0.0.1 opens, and comes back.
+        assert {[error_of {r CONFIG SET bind "127.0.0.1 192.0.2.77"}] ne ""}
+        assert_equal [config_get bind] *
+        assert_equal [[client new 127.0.0.2 [$current_server port]] call PING] PONG
+        r CONFIG SET bind 127.0.0.1
+        [client_open] call PING
+    }
+} PONG
+check_in 2 "when a directive beside it fails, appendonly leaves no file and the old file goes on" {
+    with_server {} {
+        set folder [$current_server folder]
+        r SET k 1
+        set taken [taken_port socket]
+        foreach pairs {{appendonly yes port $taken} {port $taken appendonly yes}} {
+            assert {[string match "*argument 'port')*" [error_of {r CONFIG SET {*}[subst $pairs]}]]}
+            assert_equal [config_get appendonly] no
+        }
+        assert_equal [glob -nocomplain -directory $folder appendonlydir *.aof] {}
+        r CONFIG SET appendonly yes
+        wait_until {[info_field aof_rewrite_in_progress] == 0 && [info_field aof_rewrite_scheduled] == 0}
+        set manifest [read_file $folder/appendonlydir/appendonly.aof.manifest]
+        assert {[error_of {r CONFIG SET appendonly no port $taken}] ne ""}
+        close $socket
+        assert_equal [list [config_get appendonly] [info_field aof_enabled]] {yes 1}
+        r SET k 2
+        assert_equal [read_file $folder/appendonlydir/appendonly.aof.manifest] $manifest
+        assert_equal [info_field aof_rewrite_in_progress] 0
+        $current_server kill
+        $current_server launch_with {appendonly yes}
+        [client_open] call GET k
+    }
+} 2
+check_in 2 "when a directive beside it fails, taking the password away lets nobody in" {
+    with_server {requirepass secret} {
+        set stranger [client_open]
+        r AUTH secret
+        set taken [taken_port socket]
+        assert {[error_of {r CONFIG SET requirepass "" port $taken}] ne ""}
+        close $socket
+        assert_equal [config_get requirepass] secret
+        error_of {$stranger call PING}
+    }
+} "NOAUTH Authentication required."
 check_in 2 "loglevel decides what is logged from now on" {
     with_server {loglevel nothing} {
         set quiet [string length [$current_server log]]

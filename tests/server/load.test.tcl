@@ -46,6 +46,16 @@ check_in 2 "meanwhile clients can look around and change the configuration" {
         dict get [r HELLO] server
     }
 } redis
+check_in 2 "CONFIG SET dir is refused like a command that needs the data, with all beside it" {
+    while_loading {enable-protected-configs yes} {
+        set before [r CONFIG GET dir hz]
+        set loading "LOADING Redis is loading the dataset in memory"
+        assert_equal [error_of {r CONFIG SET dir /}] $loading
+        assert_equal [error_of {r CONFIG SET hz 20 dir /nosuch timeout abc}] $loading
+        assert_equal [r CONFIG GET dir hz] $before
+        r CONFIG SET dbfilename x.rdb
+    }
+} OK
 check_in 2 "INFO shows how far it is" {
     while_loading {} {
         assert_equal [info_field loading] 1

@@ -535,13 +535,14 @@ static void a_failing_effect_is_rolled_back(void **state) {
                                       {row("requirepass"), SLICE("secret")},
                                       {row("hz"), SLICE("20")},
                                       {row("loglevel"), SLICE("debug")}};
-    struct effects effects = {.config = config, .failing = "hz"};
+    /* In the order of enum config_effect: port, loglevel, requirepass, hz. */
+    struct effects effects = {.config = config, .failing = "requirepass"};
     size_t culprit;
     sds error = NULL;
     assert_false(config_change_all(config, changes, 4, record, &effects, &culprit, &error));
-    assert_int_equal(culprit, 2);
+    assert_int_equal(culprit, 1);
     assert_string_equal(error, "it failed");
-    /* port, requirepass and hz with the new values, then the three again with the old ones. */
+    /* The three up to requirepass with the new values, then again with the old ones. */
     assert_int_equal(effects.count, 6);
     assert_int_equal(effects.ports[2], 7000);
     assert_int_equal(effects.ports[3], 6379);
