@@ -11,7 +11,7 @@
 #   make unit, make benchmarks, make install     build unit tests, micro-benchmarks; the usual
 #   make clean     remove all of build/ but build/run
 # Variables; each choice of the first three builds in a folder of its own, build/<variant>/
-#   CC=clang-14                   another compiler
+#   CC=clang                      another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc; or =thread
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
 #   WERROR=1                      warnings are errors; make test, make lint and .ci/run set it
@@ -102,9 +102,11 @@ $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 	@mkdir -p $(@D)
 	$(call say,cc)$(CC) $(compile) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -o $@
 
-# The phases of these follow each other, hence the calls of make: headers get installed before a compile.
-fuzz_build := CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined TINY=
-fuzz_folder := build/fuzzer-no-link-address-undefined-clang-14
+# The phases of these follow each other, hence the calls of make: headers get installed before a compile. Only the
+# shell can tell then which clang there is.
+clang := clang$$(deps/llvm)
+fuzz_build := CC=$(clang) SANITIZE=fuzzer-no-link,address,undefined TINY=
+fuzz_folder := build/fuzzer-no-link-address-undefined-$(clang)
 
 # It runs in build/run, to which the relative `dir` of redis.conf leads.
 run:
