@@ -122,6 +122,10 @@ static size_t present(struct conn *conn, char *bytes, size_t len, size_t *expect
     return consumed;
 }
 
+static void input_kept(struct conn *conn) {
+    if (conn->events->input_kept != NULL && !conn_is_closing(conn)) conn->events->input_kept(conn);
+}
+
 static void present_block(struct conn *conn) {
     struct input *input = conn->input;
     size_t expected;
@@ -133,15 +137,18 @@ static void present_block(struct conn *conn) {
     } else if (is_tail(input) && input->capacity > CONN_TAIL_MAX * 2) {
         input_replace(conn, input->bytes + input->start, pending(input), expected);
     }
+    input_kept(conn);
 }
 
 static void present_shared(struct conn *conn, char *bytes, size_t len) {
     size_t expected;
     size_t consumed = present(conn, bytes, len, &expected);
+    if (consumed == len && conn->input == NULL) return;
     if (consumed == len)
         input_drop(conn);
     else
         input_keep(conn, bytes + consumed, len - consumed, expected);
+    input_kept(conn);
 }
 
 void conn_expect(struct conn *conn, size_t total) {

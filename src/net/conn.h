@@ -31,6 +31,10 @@ struct conn_events {
      * are gone when the upcall returns. May call conn_close; then the result is ignored. */
     size_t (*data)(struct conn *conn, char *bytes, size_t len);
 
+    /* conn_input_allocated may have changed: the connection keeps unconsumed bytes, or no longer
+     * does. Follows `data`. May be NULL. */
+    void (*input_kept)(struct conn *conn);
+
     /* The other side closed, or an error occurred (`reason` is a static text); once. The owner must
      * call conn_close, or conn_close_after_write: a client that has only shut down its sending
      * side still reads the queued output. */
@@ -97,6 +101,9 @@ void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end)
 
 /* Bytes queued and not yet taken by the socket. O(1). */
 size_t conn_pending_output(const struct conn *conn);
+
+/* The memory that they take. O(1). */
+size_t conn_output_allocated(const struct conn *conn);
 
 /* Has the socket taken any of the queued output since this was asked last? False when none is
  * queued any more. O(1). */

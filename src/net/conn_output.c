@@ -35,11 +35,16 @@ struct output {
     struct chunk *last;
     size_t queued;
     size_t submitted;
+    size_t allocated; /* by the chunks */
     struct output *next_held;
     struct output **held_link; /* what points to this in the net's list; NULL = is not held */
     size_t removed;            /* from the queue since it exists */
     size_t seen; /* bytes that the socket had taken when conn_output_moved was asked last */
 };
+
+static size_t chunk_allocated(const struct chunk *chunk) {
+    return sizeof(*chunk) + chunk->capacity;
+}
 
 static void chunk_free(struct chunk *chunk) {
     if (chunk->bytes != (char *)(chunk + 1)) mem_free(chunk->bytes);
@@ -120,6 +125,7 @@ static void remove_sent(struct output *output, size_t sent) {
         }
         left -= len;
         output->first = chunk->next;
+        output->allocated -= chunk_allocated(chunk);
         chunk_free(chunk);
     }
 }
@@ -215,6 +221,7 @@ static void append(struct output *output, struct chunk *chunk) {
     else
         output->first = chunk;
     output->last = chunk;
+    output->allocated += chunk_allocated(chunk);
 }
 
 size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
@@ -239,10 +246,13 @@ static void send_appended(struct output *output) {
         release(output);
 }
 
-/* Copies bytes behind the last ones; where a new chunk is needed it has at least `least` bytes. */
-static void append_bytes(struct output *output, const char *bytes, size_t len, size_t least) {
+/* Copies bytes behind the last ones. The first chunk is small, as most clients leave little output
+ * unread; the next ones double. */
+static void append_bytes(struct output *output, const char *bytes, size_t len) {
     output->queued += len;
     struct chunk *last = output->last;
+    size_t least = last == NULL ? CONN_FIRST_CHUNK : last->capacity * 2;
+    if (least > CONN_CHUNK_SIZE) least = CONN_CHUNK_SIZE;
     if (last != NULL) {
         size_t room = last->capacity - last->end;
         size_t part = len < room ? len : room;
@@ -262,18 +272,16 @@ static void append_bytes(struct output *output, const char *bytes, size_t len, s
 void conn_queue(struct conn *conn, const char *bytes, size_t len) {
     if (len == 0 || !takes_output(conn)) return;
     struct output *output = output_of(conn);
-    append_bytes(output, bytes, len, CONN_CHUNK_SIZE);
+    append_bytes(output, bytes, len);
     send_appended(output);
 }
 
-/* Held chunks begin small, as most who are sent something get little of it, and double. */
 void conn_hold(struct conn *conn, const char *bytes, size_t len) {
     if (len == 0 || !takes_output(conn)) return;
     bool is_first = conn->output == NULL;
     struct output *output = output_of(conn);
     if (is_first) link_held(output);
-    size_t least = is_first ? CONN_HOLD_SIZE : output->last->capacity * 2;
-    append_bytes(output, bytes, len, least < CONN_CHUNK_SIZE ? least : CONN_CHUNK_SIZE);
+    append_bytes(output, bytes, len);
     send_appended(output);
 }
 
@@ -304,6 +312,11 @@ size_t conn_pending_output(const struct conn *conn) {
     const struct output *output = conn->output;
     if (output == NULL) return 0;
     return output->queued - output->submitted + uv_stream_get_write_queue_size(&conn->uv.stream);
+}
+
+size_t conn_output_allocated(const struct conn *conn) {
+    const struct output *output = conn->output;
+    return output == NULL ? 0 : sizeof(*output) + output->allocated;
 }
 
 bool conn_output_moved(struct conn *conn) {

@@ -18,7 +18,7 @@
  * A tail that is longer, or announced to become so, has a buffer of its own. */
 #ifdef TINY_LIMITS
 enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_TURN_MAX = 256, CONN_BELIEVED = 200 };
-enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_HOLD_SIZE = 64, CONN_HOLD_MAX = 200 };
+enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_FIRST_CHUNK = 64, CONN_HOLD_MAX = 200 };
 #else
 enum {
     CONN_TAIL_MAX = 32 * 1024,
@@ -28,8 +28,8 @@ enum {
 };
 enum {
     CONN_CHUNK_SIZE = 16 * 1024, /* of the output queue */
+    CONN_FIRST_CHUNK = 512,      /* is smaller */
     CONN_BATCH_MAX = 64,         /* chunks handed to one write */
-    CONN_HOLD_SIZE = 512,        /* of the first chunk of held output; later ones are larger */
     CONN_HOLD_MAX = 64 * 1024    /* bytes that wait for the end of the turn */
 };
 #endif

@@ -55,6 +55,7 @@ static void apply_password(void) {
     if (sds_len(server.config.requirepass) > 0) return;
     for (struct session *session = server.sessions.first; session; session = session->next)
         session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+    evict_account_clients();
 }
 
 static void apply_maxmemory(void) {

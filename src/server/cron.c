@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "server/client_limits.h"
 #include "server/evict.h"
 #include "server/expire.h"
 #include "server/pause.h"
@@ -31,12 +32,14 @@ static void close_idle_sessions(void) {
     }
 }
 
-/* A soft output limit is over its time without another write. */
+/* A soft limit can be exceeded by time alone; what an unauthenticated client was sent at the end of
+ * a loop iteration is only now known to be unread. */
 static void check_output_limits(void) {
     struct session *next;
     for (struct session *session = server.sessions.first; session; session = next) {
         next = session->next;
-        if (session->soft_limit_ms) session_check_output_limit(session);
+        if (session->soft_limit_ms || session->flags & SESSION_NEEDS_AUTH)
+            client_limits_check_output(session);
     }
 }
 

@@ -71,13 +71,15 @@ void evict_reset_exceeded(void) {
 
 /* --- Keys --- */
 
-/* What another thread is about to free, and what a snapshot alone still needs, counts as free:
- * evicting more would not free it sooner. Nor does what waits to be written to the append-only file
- * count: each key that goes adds to it. */
+/* Memory that another thread is about to free, and memory that only a snapshot still needs, counts
+ * as free: evicting more would not free it sooner. Output that waits for the append-only file does
+ * not count, as each evicted key adds to it. Nor does the memory of unauthenticated clients: nobody
+ * without the password may make the server evict keys. */
 static bool is_exceeded(void) {
     size_t max = (size_t)server.config.maxmemory;
     if (max == 0 || mem_used() <= max) return false;
-    return mem_used() > max + lazyfree_pending_bytes() + slices_leaving_bytes() + aof_buffer_size();
+    return mem_used() > max + lazyfree_pending_bytes() + slices_leaving_bytes() +
+                            aof_buffer_size() + server.unauthenticated_memory;
 }
 
 /* A key whose time has come anyway counts as expired. */

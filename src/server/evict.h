@@ -39,12 +39,14 @@ uint32_t evict_given_clock(int64_t idle_s, int64_t frequency);
 
 /* --- Clients --- */
 
-/* Notes what a session takes by now. Called where that may have changed, while maxmemory-clients is
- * set; and when the session ends. */
+/* Notes the memory that a session takes now: in server.clients_memory while maxmemory-clients is
+ * set, and in server.unauthenticated_memory before AUTH, which does not count for maxmemory. To be
+ * called where that memory may have changed while either is so; O(1). The second function takes it
+ * out when the session ends. */
 void evict_account_client(struct session *session);
 void evict_forget_client(struct session *session);
 
-/* maxmemory-clients has changed: notes what all of them take. */
+/* maxmemory-clients or requirepass has changed: notes the memory of all sessions. */
 void evict_account_clients(void);
 
 /* Closes the largest clients until the others fit the limit; before_poll. */

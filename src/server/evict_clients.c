@@ -16,16 +16,23 @@ static size_t limit(void) {
     return (size_t)((unsigned __int128)server.config.maxmemory * (uint64_t)-limit / 100);
 }
 
-void evict_account_client(struct session *session) {
-    if (session->id == 0) return; /* is gone, but for its connection */
-    size_t bytes = session->marks & SESSION_NO_EVICT ? 0 : session_allocated(session);
-    server.clients_memory += bytes - session->accounted;
-    session->accounted = bytes;
+void evict_forget_client(struct session *session) {
+    if (session->marks & SESSION_LIMITED) server.clients_memory -= session->accounted;
+    if (session->marks & SESSION_DISCOUNTED) server.unauthenticated_memory -= session->accounted;
+    session->marks &= (uint8_t) ~(SESSION_LIMITED | SESSION_DISCOUNTED);
+    session->accounted = 0;
 }
 
-void evict_forget_client(struct session *session) {
-    server.clients_memory -= session->accounted;
-    session->accounted = 0;
+void evict_account_client(struct session *session) {
+    if (session->id == 0) return; /* is gone, but for its connection */
+    evict_forget_client(session);
+    if (server.config.maxmemory_clients && !(session->marks & SESSION_NO_EVICT))
+        session->marks |= SESSION_LIMITED;
+    if (session->flags & SESSION_NEEDS_AUTH) session->marks |= SESSION_DISCOUNTED;
+    if (!(session->marks & (SESSION_LIMITED | SESSION_DISCOUNTED))) return;
+    session->accounted = session_allocated(session);
+    if (session->marks & SESSION_LIMITED) server.clients_memory += session->accounted;
+    if (session->marks & SESSION_DISCOUNTED) server.unauthenticated_memory += session->accounted;
 }
 
 void evict_account_clients(void) {
@@ -56,7 +63,7 @@ void evict_clients(void) {
     size_t count = 0;
     struct session **largest = mem_alloc(server.sessions.count * sizeof(struct session *));
     for (struct session *session = server.sessions.first; session; session = session->next)
-        if (session->accounted) largest[count++] = session;
+        if (session->marks & SESSION_LIMITED) largest[count++] = session;
     qsort(largest, count, sizeof(struct session *), compare_sizes);
     for (size_t i = 0; i < count && server.clients_memory > allowed; i++) close_client(largest[i]);
     mem_free(largest);

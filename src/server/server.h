@@ -46,6 +46,7 @@ struct server {
     struct session *current;   /* who is being served, or NULL */
     struct resp_parser parser; /* shared by all sessions that are not inside a request */
     struct reply reply;        /* replies of the read being served */
+    size_t counted_output;     /* what the output limits count of the client being served */
     struct reply pushes;       /* messages to who is being served, behind its reply */
     struct session *side;      /* somebody else who is being answered, or NULL */
     struct reply side_reply;   /* that answer */
@@ -71,7 +72,8 @@ struct server {
     uint64_t next_session_id;
     struct eviction_rules eviction; /* with the time, for entries' access bits */
     struct random random;           /* for choices that need no secrecy */
-    size_t clients_memory;          /* see server/evict.h */
+    size_t clients_memory;          /* see server/evict.h, as the next */
+    size_t unauthenticated_memory;
     const char *executable;
     char run_id[41];
     char replication_id[41];

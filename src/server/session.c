@@ -6,6 +6,7 @@
 #include "durability/aof.h"
 #include "server/args.h"
 #include "server/blocking.h"
+#include "server/client_limits.h"
 #include "server/dispatch.h"
 #include "server/evict.h"
 #include "server/monitor.h"
@@ -31,7 +32,10 @@ enum {
        more bytes come. */
     REPARSE_ARGUMENTS = 16,
     /* Announced requests of this size are read straight into a buffer of their own. */
-    EXPECT_AT = 32 * 1024
+    EXPECT_AT = 32 * 1024,
+    /* Replies to so many bytes of requests are counted together by the hard output limit, as Redis
+       reads so much at once and sends nothing until it has answered all of it. */
+    COUNTED_TOGETHER = 16 * 1024
 };
 
 /* --- Output --- */
@@ -46,16 +50,39 @@ static void reply_reset(struct reply *reply) {
     }
 }
 
+/* Nearly always there is nothing to note: server/evict.h. */
+static void note_memory(struct session *session) {
+    if (server.config.maxmemory_clients || session->accounted ||
+        session->flags & SESSION_NEEDS_AUTH)
+        evict_account_client(session);
+}
+
 /* Sends the bytes when the turn ends. */
 static void hold(struct session *session, struct slice bytes) {
     struct conn *conn = conn_of_session(session);
-    if (conn_pending_output(conn) == 0) { /* one write, which the socket will take */
+    size_t pending = conn_pending_output(conn);
+    if (!client_limits_admit_output(session, pending + bytes.len)) return;
+    if (pending == 0) { /* one write, which the socket will take */
         server.stats.replies_written++;
         session->active_ms = server.now_ms;
     }
     conn_hold(conn, bytes.ptr, bytes.len);
-    if (server.config.maxmemory_clients) evict_account_client(session);
-    session_check_output_limit(session);
+    note_memory(session);
+    client_limits_check_output(session);
+}
+
+static bool has_hard_limit(const struct session *session) {
+    return session->flags & (SESSION_NEEDS_AUTH | SESSION_SUBSCRIBED) ||
+           server.config.output_limits[CLIENT_CLASS_NORMAL].hard_bytes != 0;
+}
+
+/* Counts a reply of the session being served together with the earlier ones. False when the session
+ * is closed for it. */
+static bool admit_reply(struct session *session, size_t len) {
+    if (server.counted_output == 0)
+        server.counted_output = conn_pending_output(conn_of_session(session));
+    server.counted_output += len;
+    return client_limits_admit_output(session, server.counted_output);
 }
 
 /* While the append-only file lacks what was done in this turn nobody is told of it: output is held
@@ -74,6 +101,7 @@ static bool must_hold(struct session *session, size_t len) {
 static void flush(struct session *session, struct reply *reply) {
     if (reply->len == 0 || session->flags & SESSION_DROPPED) return;
     struct conn *conn = conn_of_session(session);
+    if (has_hard_limit(session) && !admit_reply(session, reply->len)) return;
     if (must_hold(session, reply->len)) {
         hold(session, slice_make(reply->data, reply->len));
         reply_reset(reply);
@@ -94,7 +122,7 @@ static void flush(struct session *session, struct reply *reply) {
         conn_queue(conn, reply->data + sent, reply->len - sent);
     }
     reply_reset(reply);
-    session_check_output_limit(session);
+    client_limits_check_output(session);
 }
 
 static void tell_other(struct session *session, struct slice bytes) {
@@ -148,36 +176,6 @@ enum client_type session_type(const struct session *session) {
     return session->flags & SESSION_SUBSCRIBED ? CLIENT_TYPE_PUBSUB : CLIENT_TYPE_NORMAL;
 }
 
-static const struct output_limit *output_limit_of(const struct session *session) {
-    bool listens = session_type(session) == CLIENT_TYPE_PUBSUB;
-    return &server.config.output_limits[listens ? CLIENT_CLASS_PUBSUB : CLIENT_CLASS_NORMAL];
-}
-
-void session_check_output_limit(struct session *session) {
-    size_t pending = conn_pending_output(conn_of_session(session));
-    if (pending == 0) {
-        session->soft_limit_ms = 0;
-        return;
-    }
-    const struct output_limit *limit = output_limit_of(session);
-    bool over = limit->hard_bytes && pending >= limit->hard_bytes;
-    if (limit->soft_bytes && pending >= limit->soft_bytes) {
-        if (!session->soft_limit_ms) session->soft_limit_ms = server.now_ms;
-        over |= limit->soft_seconds <= INT64_MAX / 1000 &&
-                server.now_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
-    } else {
-        session->soft_limit_ms = 0;
-    }
-    if (!over || session->flags & SESSION_DROPPED) return;
-    char peer[CONN_NAME_MAX];
-    log_warning("Client id=%llu addr=%s scheduled to be closed ASAP for overcoming of output "
-                "buffer limits (%zu bytes pending).",
-                (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer),
-                pending);
-    server.stats.output_buffer_limit_disconnections++;
-    session_close(session);
-}
-
 /* --- Input --- */
 
 static struct resp_limits input_limits(const struct session *session) {
@@ -219,15 +217,19 @@ static void protocol_error(struct session *session, const char *text) {
     session->flags |= SESSION_CLOSING;
 }
 
-/* Runs the requests in the bytes, as far as the session may; returns the bytes consumed. */
-static size_t run_requests(struct session *session, char *bytes, size_t len) {
+/* Runs the requests in the bytes, as far as the session may; returns the bytes consumed. Of the
+ * others, the first *parsed are complete arguments. */
+static size_t run_requests(struct session *session, char *bytes, size_t len, size_t *parsed) {
     const uint32_t stopped = SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING;
-    size_t done = 0, looked_ahead = 0;
+    const size_t stretch = has_hard_limit(session) ? COUNTED_TOGETHER : SIZE_MAX / 2;
+    size_t done = 0, looked_ahead = 0, stretch_end = stretch;
+    *parsed = 0;
     while (done < len && !(session->flags & stopped)) {
         struct resp_parser *parser = session->parser ? session->parser : &server.parser;
         struct resp_limits limits = input_limits(session);
         enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
         if (status == RESP_MORE) {
+            *parsed = parser->position;
             keep_partial(session, parser);
             break;
         }
@@ -237,6 +239,9 @@ static size_t run_requests(struct session *session, char *bytes, size_t len) {
             break;
         }
         done += parser->consumed;
+        if (parser->consumed > CLIENT_LIMITS_SMALL_REQUEST &&
+            !client_limits_admit_request(session, parser->argv, parser->argc))
+            break;
         if (looked_ahead > 0)
             looked_ahead--;
         else if (done < len && parser->argc > 1)
@@ -245,7 +250,11 @@ static size_t run_requests(struct session *session, char *bytes, size_t len) {
         if (parser->argc > 0 && !dispatch(session, parser->argv, parser->argc))
             session->postponed = args_copy(parser->argv, parser->argc);
         if (parser == session->parser) drop_own_parser(session);
-        if (server.reply.len >= FLUSH_AT) flush(session, &server.reply);
+        if (server.reply.len < FLUSH_AT && done < stretch_end) continue;
+        flush(session, &server.reply);
+        if (done < stretch_end) continue;
+        stretch_end = done + stretch;
+        server.counted_output = 0;
     }
     return done;
 }
@@ -266,6 +275,7 @@ static void serve_begin(struct session *session) {
     server_update_clock();
     dispatch_begin();
     server.current = session;
+    server.counted_output = 0;
     server.reply.protocol = session->protocol;
 }
 
@@ -273,7 +283,7 @@ static void serve_end(struct session *session) {
     if (!(session->flags & SESSION_DROPPED)) flush(session, &server.reply);
     reply_reset(&server.reply);
     server.current = NULL;
-    if (server.config.maxmemory_clients) evict_account_client(session);
+    note_memory(session);
     if (session->flags & SESSION_DROPPED)
         session_close(session);
     else if (session->flags & SESSION_CLOSING)
@@ -284,24 +294,22 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
     struct session *session = conn_session(conn);
     if (server.shutting_down) return 0; /* what comes now would be told, but not written */
     if (session->flags & (SESSION_BLOCKED | SESSION_PAUSED) &&
-        len <= (size_t)server.config.client_query_buffer_limit)
+        client_limits_admit_waiting(session, len))
         return 0;
     serve_begin(session);
     session->active_ms = server.now_ms;
     server.stats.reads++;
-    size_t done = run_requests(session, bytes, len);
-    size_t kept = len - done + transaction_argument_bytes(session);
-    if (kept > (size_t)server.config.client_query_buffer_limit) {
-        char peer[CONN_NAME_MAX];
-        log_warning("Closing client that reached max query buffer length: id=%llu addr=%s qbuf=%zu"
-                    " multi=%zu",
-                    (unsigned long long)session->id, conn_peer_name(conn, peer), len - done,
-                    kept - (len - done));
-        server.stats.query_buffer_limit_disconnections++;
-        session->flags |= SESSION_CLOSING;
-    }
+    size_t parsed;
+    size_t done = run_requests(session, bytes, len, &parsed);
+    if (done < len || session->transaction)
+        client_limits_check_input(session, len - done, len - done - parsed);
     serve_end(session);
     return done;
+}
+
+/* The connection keeps another amount of input than before. */
+static void session_input_kept(struct conn *conn) {
+    note_memory(conn_session(conn));
 }
 
 /* --- Resuming --- */
@@ -367,6 +375,7 @@ static void session_opened(struct conn *conn, void *owner) {
     if (server.config.tcp_keepalive)
         conn_set_keepalive(conn, (unsigned)server.config.tcp_keepalive);
     session_list_add(&server.sessions, session);
+    evict_account_client(session);
 }
 
 static void session_ended(struct conn *conn, const char *reason) {
@@ -452,7 +461,7 @@ bool session_has_access(const struct session *session, int64_t access) {
 
 size_t session_allocated(const struct session *session) {
     struct conn *conn = conn_of_session((struct session *)session);
-    size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_pending_output(conn);
+    size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_output_allocated(conn);
     if (session->parser) bytes += sizeof(*session->parser) + resp_parser_allocated(session->parser);
     if (session->name) bytes += sds_allocated(session->name);
     if (session->lib_name) bytes += sds_allocated(session->lib_name);
@@ -465,6 +474,7 @@ const struct conn_events session_events = {
     .session_size = sizeof(struct session),
     .opened = session_opened,
     .data = session_data,
+    .input_kept = session_input_kept,
     .ended = session_ended,
     .drained = session_drained,
 };

@@ -41,7 +41,9 @@ enum session_mark {
     SESSION_NO_EVICT = 1 << 0,
     SESSION_NO_TOUCH = 1 << 1,
     SESSION_UNIX = 1 << 2,
-    SESSION_LOCAL = 1 << 3
+    SESSION_LOCAL = 1 << 3,
+    SESSION_LIMITED = 1 << 4,   /* `accounted` is a part of server.clients_memory */
+    SESSION_DISCOUNTED = 1 << 5 /* … and of server.unauthenticated_memory */
 };
 
 /* There are normal clients and those that listen to channels; the other types are known by name and
@@ -124,9 +126,6 @@ bool session_check_name(struct call *call, struct slice name, const char *what);
 
 /* Is it among those to whom a directive gives access (enum config_access)? */
 bool session_has_access(const struct session *session, int64_t access);
-
-/* Checks the output limits of its class; closes the session when over. */
-void session_check_output_limit(struct session *session);
 
 /* Bytes that the session takes in all: connection, buffers, parser, names, queued commands.
  * O(1). */

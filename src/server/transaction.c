@@ -18,7 +18,7 @@ struct transaction {
     struct queued *queue;
     size_t count;
     size_t capacity;
-    size_t argument_bytes; /* of the queued arguments alone */
+    size_t counted_bytes; /* by client-query-buffer-limit */
     size_t args_allocated;
     uint32_t command_flags; /* of all queued commands together */
     bool is_aborted;        /* a command could not be queued */
@@ -69,7 +69,8 @@ static void append(struct transaction *transaction, const struct command *comman
             mem_grow(transaction->queue, &transaction->capacity, sizeof(struct queued));
     struct args *args = args_copy(argv, argc);
     transaction->queue[transaction->count++] = (struct queued){command, args};
-    for (size_t i = 0; i < argc; i++) transaction->argument_bytes += argv[i].len;
+    transaction->counted_bytes += argc * sizeof(char *);
+    for (size_t i = 0; i < argc; i++) transaction->counted_bytes += argv[i].len;
     transaction->args_allocated += args->allocated;
     transaction->command_flags |= command->flags;
 }
@@ -102,8 +103,8 @@ bool transaction_is_touched(const struct session *session) {
     return session->transaction && session->transaction->watcher.is_touched;
 }
 
-size_t transaction_argument_bytes(const struct session *session) {
-    return session->transaction ? session->transaction->argument_bytes : 0;
+size_t transaction_counted_bytes(const struct session *session) {
+    return session->transaction ? session->transaction->counted_bytes : 0;
 }
 
 size_t transaction_queue_allocated(const struct session *session) {

@@ -41,12 +41,13 @@ void transaction_end(struct session *session);
 /* Command flags that any of the queued commands has: what EXEC counts as. O(1). */
 uint32_t transaction_flags(const struct session *session);
 
-/* For CLIENT LIST: queued commands, -1 outside MULTI; watched keys. For limits: bytes of the queued
- * arguments alone, and of the queue, and of all with watched keys. O(1). */
+/* For CLIENT LIST: queued commands, -1 outside MULTI; watched keys. What
+ * client-query-buffer-limit counts of the queue, as Redis does: bytes of the arguments, and a
+ * pointer to each. Memory of the queue, and of all with watched keys. O(1). */
 long transaction_count(const struct session *session);
 size_t transaction_watch_count(const struct session *session);
 bool transaction_is_touched(const struct session *session); /* a key changed that it watched */
-size_t transaction_argument_bytes(const struct session *session);
+size_t transaction_counted_bytes(const struct session *session);
 size_t transaction_queue_allocated(const struct session *session);
 size_t transaction_allocated(const struct session *session);
 

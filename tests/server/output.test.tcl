@@ -113,15 +113,56 @@ check_in 2 "below the hard limit nothing is lost" {
         $slow call PING
     }
 } PONG
-check_in 2 "one reply over the hard limit closes the connection, too" {
+check_in 2 "a reply over the hard limit is not sent: the connection is closed" {
     r RPUSH l {*}[lrepeat 30 $megabyte]
-    with_config {client-output-buffer-limit "normal 8mb 0 0"} {
-        set c [client_open]
-        $c write [request {LRANGE l 0 -1}]
-        catch {$c read_all} bytes
-        assert {[string length $bytes] < 30 * 1048576}
+    with_config {client-output-buffer-limit "normal 100000 0 0"} {
+        foreach reply_to {{LRANGE l 0 -1} {LINDEX l 0} {LRANGE l 0 0}} {
+            set before [info_field client_output_buffer_limit_disconnections]
+            set c [client_open]
+            $c write [request $reply_to]
+            assert_equal [$c read_all] ""
+            assert_equal [info_field client_output_buffer_limit_disconnections] [expr {$before + 1}]
+        }
     }
 }
+check_in 2 "the replies to a pipeline count together as far as it is read at once" {
+    r SET word [string repeat w 4096]
+    set length [string length "\$4096\r\n[r GET word]\r\n"]
+    with_config {client-output-buffer-limit "normal 100000 0 0"} {
+        # 20 replies are below the limit, 100 are far above it, though the client reads all the time.
+        set c [client_open]
+        $c write [string repeat [request {GET word}] 20]
+        assert_equal [string length [$c read_bytes [expr {20 * $length}]]] [expr {20 * $length}]
+        $c write [string repeat [request {GET word}] 100]
+        assert {[string length [$c read_all]] < 100000}
+        # Pauses between the requests let their replies leave.
+        set c [client_open]
+        for {set i 0} {$i < 100} {incr i} {
+            $c write [request {GET word}]
+            $c read_bytes $length
+        }
+        # However many requests there are, small replies to them are below the limit.
+        $c write [string repeat "PING\r\n" 40000]
+        assert {[$c read_bytes 280000] eq [string repeat "+PONG\r\n" 40000]}
+    }
+}
+check_in 2 "what a client is told without having asked is below the hard limit, or closes the connection" {
+    with_config {client-output-buffer-limit "normal 100000 0 0 pubsub 100000 0 0"} {
+        set waiting [client_blocked BLPOP q 0]
+        r RPUSH q [string repeat x 200000]
+        assert {[$waiting is_closed]}
+        set listener [client_open]
+        $listener call SUBSCRIBE a
+        r PUBLISH a [string repeat x 50000]
+        assert_equal [string length [lindex [$listener read] 2]] 50000
+        r PUBLISH a [string repeat x 200000]
+        assert {[$listener is_closed]}
+        set monitor [client_open]
+        $monitor call MONITOR
+        r SET k [string repeat x 200000]
+        $monitor is_closed
+    }
+} 1
 check_in 2 "the soft limit closes a slow reader that stays over it for its time" {
     r SET big $megabyte
     set before [info_field client_output_buffer_limit_disconnections]

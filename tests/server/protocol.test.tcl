@@ -285,11 +285,59 @@ check_in 2 "client-query-buffer-limit cuts off who sends more than it for one re
         assert {[$c read_bytes 2500] eq [string repeat "+OK\r\n" 500]}
     }
 }
-check_in 2 "client-query-buffer-limit holds for a request of many arguments, too" {
+check_in 2 "client-query-buffer-limit does not count the complete arguments of a request" {
     with_config {client-query-buffer-limit 1mb} {
+        foreach {count length} {20000 200 100 40000 5 1000000} {
+            set arguments MSET
+            for {set i 0} {$i < $count} {incr i} {
+                lappend arguments k$i [string repeat x $length]
+            }
+            assert_equal [r {*}$arguments] OK
+        }
+    }
+}
+check_in 2 "client-query-buffer-limit holds for each argument with its line break" {
+    with_config {client-query-buffer-limit 1mb} {
+        set limit 1048576
+        assert_equal [string length [r ECHO [string repeat x [expr {$limit - 2}]]]] [expr {$limit - 2}]
+        foreach length {1048575 1048576 1100000} {
+            set before [info_field client_query_buffer_limit_disconnections]
+            set c [client_open]
+            catch {$c write [request [list SET k [string repeat x $length]]]}
+            assert {[$c is_closed]}
+            assert_equal [info_field client_query_buffer_limit_disconnections] [expr {$before + 1}]
+        }
+        r EXISTS k
+    }
+} 0
+check_in 2 "client-query-buffer-limit holds for what MULTI has queued, with the next argument" {
+    with_config {client-query-buffer-limit 1mb} {
+        set text [string repeat x 500000]
+        r MULTI
+        r SET k $text
+        r SET k $text
+        assert_equal [r EXEC] {OK OK}
+        r MULTI
+        r SET k $text
+        set before [info_field client_query_buffer_limit_disconnections]
+        catch {r SET k $text$text}
+        assert_equal [info_field client_query_buffer_limit_disconnections] [expr {$before + 1}]
         set c [client_open]
-        catch {$c write "*5000\r\n[string repeat "\$1000\r\n[string repeat x 1000]\r\n" 3000]"}
-        $c is_closed
+        set small [request [list SET k [string repeat x 100]]]
+        catch {$c write "[request MULTI][string repeat $small 20000][request EXEC]"}
+        catch {$c read_all}
+        assert_equal [info_field client_query_buffer_limit_disconnections] [expr {$before + 2}]
+        string length [$::current_server control GET k]
+    }
+} 500000
+check_in 2 "client-query-buffer-limit holds for all that a blocked client sends" {
+    with_config {client-query-buffer-limit 1mb} {
+        set c [client_blocked BLPOP l 0]
+        $c write [string repeat [request {SET k x}] 1000]
+        set before [info_field client_query_buffer_limit_disconnections]
+        catch {$c write [string repeat [request [list SET k [string repeat x 1000]]] 2000]}
+        assert {[$c is_closed]}
+        expr {[info_field client_query_buffer_limit_disconnections] - $before}
     }
 } 1
 check_in 2 "a client that dies within a request leaves nothing behind" {
