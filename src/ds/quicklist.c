@@ -88,7 +88,7 @@ static void copy_open(struct quicklist_open *to, const struct quicklist_open *fr
     uint8_t *body = quicklist_open_grow_back(to, from->node.size, allocated);
     memcpy(body, quicklist_open_first(from), from->node.size);
     to->node.count = from->node.count;
-    to->node.flags = from->node.flags;
+    to->node.flags = from->node.flags & (uint8_t)~QUICKLIST_NODE_FROZEN;
     to->node.excess = from->node.excess;
 }
 

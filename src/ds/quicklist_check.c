@@ -31,7 +31,6 @@ static bool node_check(const struct quicklist *list, const struct quicklist_plac
     bool valid =
         place->open != NULL ? quicklist_open_check(place->open) : quicklist_node_check(node);
     if (!valid || !packing_check(list, place)) return false;
-    if ((node->flags & QUICKLIST_NODE_FROZEN) && list->frozen == NULL) return false;
     totals->count += node->count;
     totals->serialized += quicklist_node_serialized(node);
     totals->allocated +=

@@ -1,6 +1,7 @@
-/* quicklist_frozen: a list as it was at one moment, while it goes on changing: the descriptors of
- * its nodes, whose buffers stay as they are until the thaw. A node that is written to, packed or
- * freed meanwhile leaves its buffer to the frozen list. The two nodes at the ends are copied. */
+/* quicklist_frozen: a list as it was at one moment, while it goes on changing. It shares the list's
+ * tree and the buffers of its nodes: what the list changes or frees of them from then on it copies
+ * first, or leaves to the frozen list. The two nodes at the ends are copied, unless they are
+ * plain. */
 #ifndef PACKLIST_DS_QUICKLIST_FROZEN_H
 #define PACKLIST_DS_QUICKLIST_FROZEN_H
 
@@ -10,14 +11,16 @@ struct quicklist_frozen;
 
 /* Freezes a list that is not empty, and not frozen already. What the list does from now on does not
  * change what is frozen. Until the thaw *left is more by the bytes that the list has left to it,
- * which are still allocated. O(nodes): some 3 ns each, when their descriptors are near. */
+ * which are still allocated. Costs the bytes of the two ends, however long the list is; from then
+ * on a write to a node costs at most a few small arrays and a node more. */
 struct quicklist_frozen *quicklist_freeze(struct quicklist *list, size_t *left);
 
 /* Is there a frozen list that was not thawed? Then only the thread that thaws may change or free
  * the list. */
 bool quicklist_is_frozen(const struct quicklist *list);
 
-/* Bytes that it takes beside what it shares: the descriptors, and the copies of the ends. O(1). */
+/* Bytes that it takes beside what it shares or was left: itself, and the copies of the ends.
+ * O(1). */
 size_t quicklist_frozen_allocated(const struct quicklist_frozen *frozen);
 
 /* Visits the nodes as quicklist_visit_nodes does, from the freezing to the thaw. In any thread,
@@ -26,12 +29,12 @@ void quicklist_frozen_visit(const struct quicklist_frozen *frozen,
                             void (*visit)(const struct quicklist_node_info *info, void *arg),
                             void *arg);
 
-/* Gives the list, which may be gone by now, all buffers back that it still uses; it can be frozen
- * again. Returns the bytes of those that it has left, by which *left becomes less. In the thread
- * that changes the list. O(nodes). */
+/* Ends the sharing: what the list, which may be freed by now, still uses is the list's own again;
+ * it can be frozen again. Returns the bytes of what it has left, by which *left becomes less. In
+ * the thread that changes the list. O(1). */
 size_t quicklist_thaw(struct quicklist_frozen *frozen);
 
-/* Frees what was thawed, with all that the list has left. In any thread. */
+/* Frees what was thawed, with all that the list has left. In any thread. O(what was left). */
 void quicklist_frozen_free(struct quicklist_frozen *frozen);
 
 #endif

@@ -15,8 +15,9 @@
  *      those that gain nothing by it; none are when compress_depth is 0.
  *   5. No node is over the limits, but where an insert or a replacement stretched it
  *      (quicklist_edit.c).
- *   6. Nodes are marked as frozen only while `frozen` says with whom they share their buffers; none
- *      of the open ones is.
+ *   6. While `frozen` is set, the mark QUICKLIST_NODE_FROZEN says that a node's buffer is shared:
+ *      of nodes in arrays that the tree does not share itself, and of plain nodes at the ends.
+ *      Otherwise the mark means nothing.
  * 4 and 5 are not promised when limits were changed while the list had nodes, or when it was given
  * nodes made under others (`mixed`). */
 #ifndef PACKLIST_DS_QUICKLIST_INTERNAL_H
@@ -45,11 +46,8 @@ struct quicklist {
 /* The list is freed, its nodes first. */
 void quicklist_frozen_list_gone(struct quicklist_frozen *frozen);
 
-/* The list shares this node's buffer no longer, which is as it was. */
-void quicklist_frozen_node_left(struct quicklist_frozen *frozen, const struct quicklist_node *node);
-
-/* The executable invariant, until the thaw: the nodes that the list still shares are some of the
- * frozen ones, in their order, and every body is valid. O(bytes). */
+/* The executable invariant, until the thaw: every array and buffer of the frozen list is either
+ * still shared by the list or was left by it, and every body is valid. O(bytes). */
 bool quicklist_frozen_check(const struct quicklist_frozen *frozen);
 
 /* Elements of one node: as many as fit in 64 KB. */
@@ -67,6 +65,9 @@ static inline bool quicklist_node_accepts(const struct quicklist *list,
                list->size_limit &&
            node->count < list->count_limit;
 }
+
+/* What is to be known of a closed node, its data as it is. O(1). */
+struct quicklist_node_info quicklist_node_info_of(const struct quicklist_node *node);
 
 /* --- Nodes by index (quicklist_nodes.c) --- */
 

@@ -107,6 +107,20 @@ bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_elem
     return false;
 }
 
+struct quicklist_node_info quicklist_node_info_of(const struct quicklist_node *node) {
+    bool packed = node->flags & QUICKLIST_NODE_LZF;
+    struct slice stream = packed ? quicklist_node_stream(node) : SLICE("");
+    return (struct quicklist_node_info){
+        .count = node->count,
+        .size = quicklist_node_serialized(node),
+        .allocated = quicklist_node_allocated(node),
+        .plain = node->flags & QUICKLIST_NODE_PLAIN,
+        .compressed_size = stream.len,
+        .data = packed ? (const uint8_t *)stream.ptr : node->buffer,
+        .body_size = node->size,
+    };
+}
+
 void quicklist_visit_nodes(const struct quicklist *list,
                            void (*visit)(const struct quicklist_node_info *info, void *arg),
                            void *arg) {
@@ -114,19 +128,11 @@ void quicklist_visit_nodes(const struct quicklist *list,
     if (list->nodes == 0) return;
     quicklist_place_at(list, 0, &place);
     do {
-        const struct quicklist_node *node = place.node;
-        bool packed = node->flags & QUICKLIST_NODE_LZF;
-        struct slice stream = packed ? quicklist_node_stream(node) : SLICE("");
-        struct quicklist_node_info info = {
-            .count = node->count,
-            .size = quicklist_node_serialized(node),
-            .allocated = place.open != NULL ? mem_good_size(place.open->capacity)
-                                            : quicklist_node_allocated(node),
-            .plain = node->flags & QUICKLIST_NODE_PLAIN,
-            .compressed_size = stream.len,
-            .data = packed ? (const uint8_t *)stream.ptr : quicklist_place_first(&place),
-            .body_size = node->size,
-        };
+        struct quicklist_node_info info = quicklist_node_info_of(place.node);
+        if (place.open != NULL) {
+            info.allocated = mem_good_size(place.open->capacity);
+            info.data = quicklist_open_first(place.open);
+        }
         visit(&info, arg);
     } while (quicklist_place_step(list, &place, LIST_FORWARD));
 }

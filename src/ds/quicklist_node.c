@@ -72,6 +72,8 @@ void quicklist_open_init_element(struct quicklist_open *open,
                                  const struct listpack_element *element, bool plain,
                                  size_t capacity, bool at_end, size_t *allocated) {
     if (plain || capacity < element->size) capacity = element->size;
+    at_end =
+        at_end && !plain; /* what fills its buffer from the first byte on is closed as it stands */
     quicklist_open_init(open, capacity, at_end, allocated);
     if (at_end) open->start -= element->size;
     open->node.size = element->size;
@@ -194,7 +196,7 @@ void quicklist_node_open(struct quicklist_open *open, const struct quicklist_nod
     open->node = *closed;
     if (closed->flags & QUICKLIST_NODE_LZF)
         quicklist_node_unpack(&open->node, allocated);
-    else if (closed->flags & QUICKLIST_NODE_FROZEN)
+    else if (closed->flags & QUICKLIST_NODE_FROZEN && !(closed->flags & QUICKLIST_NODE_PLAIN))
         unshare(&open->node);
     open->node.flags &= (uint8_t)~QUICKLIST_NODE_INCOMPRESSIBLE;
     open->start = 0;
@@ -212,8 +214,12 @@ struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *
 }
 
 void quicklist_open_free(struct quicklist_open *open, size_t *allocated) {
-    buffer_free(open->node.buffer, open->capacity, allocated);
+    if (open->node.flags & QUICKLIST_NODE_FROZEN)
+        *allocated -= mem_good_size(open->capacity);
+    else
+        buffer_free(open->node.buffer, open->capacity, allocated);
     open->node.buffer = NULL;
+    open->node.flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
 }
 
 /* --- Closed nodes --- */
@@ -256,11 +262,12 @@ uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t co
     return node->buffer;
 }
 
-/* Is a node worth packing? And would it take less memory as this stream? */
-static bool worth_packing(const struct quicklist_node *node) {
-    return quicklist_node_serialized(node) >= PACK_SERIALIZED_MIN && node->size > PACK_GAIN_MIN;
+bool quicklist_node_may_pack(const struct quicklist_node *node) {
+    return !(node->flags & (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE)) &&
+           quicklist_node_serialized(node) >= PACK_SERIALIZED_MIN && node->size > PACK_GAIN_MIN;
 }
 
+/* Would it take less memory as a stream of this size? */
 static bool packing_gains(const struct quicklist_node *node, size_t stream_size) {
     return mem_good_size(STREAM_HEADER_SIZE + stream_size) < mem_good_size(node->size);
 }
@@ -278,15 +285,14 @@ bool quicklist_node_init_packed(struct quicklist_node *node, struct slice stream
                                 size_t count, size_t *allocated) {
     *node = (struct quicklist_node){
         .size = (uint32_t)size, .count = (uint16_t)count, .excess = -LISTPACK_OVERHEAD};
-    if (!worth_packing(node) || !packing_gains(node, stream.len)) return false;
+    if (!quicklist_node_may_pack(node) || !packing_gains(node, stream.len)) return false;
     set_stream(node, stream, allocated);
     return true;
 }
 
 void quicklist_node_pack(struct quicklist_node *node, size_t *allocated) {
     uint8_t on_stack[STACK_WORKSPACE_SIZE];
-    if (node->flags & (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE)) return;
-    if (!worth_packing(node)) return;
+    if (!quicklist_node_may_pack(node)) return;
     uint8_t *workspace = node->size <= sizeof(on_stack) ? on_stack : mem_alloc(node->size);
     size_t size =
         lzf_pack(slice_make(node->buffer, node->size), workspace, node->size - PACK_GAIN_MIN);
@@ -337,7 +343,10 @@ static bool body_check(const struct quicklist_node *node, const uint8_t *first) 
 }
 
 bool quicklist_open_check(const struct quicklist_open *open) {
-    if (open->node.flags & ~(unsigned)QUICKLIST_NODE_PLAIN) return false;
+    const unsigned plain = QUICKLIST_NODE_PLAIN, shared = QUICKLIST_NODE_FROZEN;
+    if (open->node.flags & ~(plain | shared)) return false;
+    if ((open->node.flags & shared) && !(open->node.flags & plain)) return false;
+    if ((open->node.flags & plain) && open->start != 0) return false;
     if ((size_t)open->start + open->node.size > open->capacity) return false;
     return body_check(&open->node, quicklist_open_first(open));
 }

@@ -21,7 +21,9 @@ enum quicklist_node_flags {
     QUICKLIST_NODE_PLAIN = 1,          /* one large element that has the node to itself */
     QUICKLIST_NODE_LZF = 2,            /* the buffer holds an LZF stream of the body */
     QUICKLIST_NODE_INCOMPRESSIBLE = 4, /* LZF was tried on just these bytes and gained nothing */
-    QUICKLIST_NODE_FROZEN = 8 /* closed: the buffer is shared with a frozen list, which frees it */
+    /* The buffer is shared with a frozen list, which frees it. Of open nodes only plain ones, which
+     * are never written to. Counts only while the list is frozen (quicklist_internal.h). */
+    QUICKLIST_NODE_FROZEN = 8
 };
 
 struct quicklist_node {
@@ -80,14 +82,15 @@ uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_
 /* Gives memory back when the buffer is much larger than the body. O(body). */
 void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated);
 
-/* Opens a closed node: takes over its buffer, unpacking an LZF one. `closed` is dead afterwards. */
+/* Opens a closed node: takes over its buffer, or gets one of its own when it is packed or shared; a
+ * plain one stays shared. `closed` is dead afterwards. */
 void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
                          size_t *allocated);
 
 /* Closes an open node, trimmed to size, not packed. `open` is dead afterwards. */
 struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *allocated);
 
-/* Frees the buffer. */
+/* Frees the buffer, unless it is shared. */
 void quicklist_open_free(struct quicklist_open *open, size_t *allocated);
 
 /* --- Closed nodes --- */
@@ -110,7 +113,8 @@ size_t quicklist_node_allocated(const struct quicklist_node *node);
 struct slice quicklist_node_stream(const struct quicklist_node *node);
 
 /* Packs a raw node if it is worth it: at least 48 serialized bytes, and fewer bytes of memory
- * afterwards. */
+ * afterwards. The second half can only be known by trying: may it be worth it? */
+bool quicklist_node_may_pack(const struct quicklist_node *node);
 void quicklist_node_pack(struct quicklist_node *node, size_t *allocated);
 
 /* Makes a packed node raw again. */
@@ -120,6 +124,7 @@ void quicklist_node_unpack(struct quicklist_node *node, size_t *allocated);
  * packed. */
 void quicklist_node_unpack_to(const struct quicklist_node *node, uint8_t *dst);
 
+/* Frees the buffer, unless it is shared. */
 void quicklist_node_free(struct quicklist_node *node, size_t *allocated);
 
 /* A closed node with a buffer of its own holding the same, packed if `node` is. */

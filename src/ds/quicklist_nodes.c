@@ -98,7 +98,7 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
 static void note_left(struct quicklist *list, const struct quicklist_node *before,
                       const struct quicklist_node *after) {
     if ((before->flags & ~after->flags) & QUICKLIST_NODE_FROZEN)
-        quicklist_frozen_node_left(list->frozen, before);
+        quicklist_left_memory(list->tree.left, before->buffer, quicklist_node_allocated(before));
 }
 
 /* --- Packing --- */
@@ -113,12 +113,14 @@ static void settle(struct quicklist *list, size_t index) {
     if (index == 0 || index + 1 >= list->nodes) return;
     struct quicklist_tree_place place;
     quicklist_tree_at(&list->tree, index - 1, &place);
-    struct quicklist_node *node = &place.leaf[place.slot], before = *node;
-    if (is_packed_zone(list, index)) {
+    const struct quicklist_node *seen = &place.leaf[place.slot];
+    bool pack = is_packed_zone(list, index);
+    if (pack ? !quicklist_node_may_pack(seen) : !(seen->flags & QUICKLIST_NODE_LZF)) return;
+    struct quicklist_node *node = quicklist_tree_writable(&list->tree, index - 1), before = *node;
+    if (pack)
         quicklist_node_pack(node, &list->allocated);
-    } else if (node->flags & QUICKLIST_NODE_LZF) {
+    else
         quicklist_node_unpack(node, &list->allocated);
-    }
     note_left(list, &before, node);
 }
 
@@ -184,25 +186,35 @@ static void discount(struct quicklist *list, const struct quicklist_node *node) 
     list->serialized -= quicklist_node_serialized(node);
 }
 
-static void drop_closed(struct quicklist_node *node, void *arg) {
+static void drop_closed(struct quicklist_node *node, bool is_left, void *arg) {
     struct quicklist *list = arg;
     struct quicklist_node before = *node;
     discount(list, node);
+    if (is_left) {
+        size_t size = quicklist_node_allocated(node);
+        list->allocated -= size;
+        quicklist_left_count(list->tree.left, size);
+        return;
+    }
     quicklist_node_free(node, &list->allocated);
     note_left(list, &before, node);
 }
 
+static void free_open(struct quicklist *list, struct quicklist_open *open) {
+    if (open->node.flags & QUICKLIST_NODE_FROZEN)
+        quicklist_left_memory(list->tree.left, open->node.buffer, mem_good_size(open->capacity));
+    quicklist_open_free(open, &list->allocated);
+}
+
 static void drop_open(struct quicklist *list, struct quicklist_open *open) {
     discount(list, &open->node);
-    quicklist_open_free(open, &list->allocated);
+    free_open(list, open);
     *open = (struct quicklist_open){0};
 }
 
 /* Opens node `index` of the tree, whose descriptor there is dead afterwards. */
 static void open_in_tree(struct quicklist *list, size_t index, struct quicklist_open *open) {
-    struct quicklist_tree_place place;
-    quicklist_tree_at(&list->tree, index, &place);
-    const struct quicklist_node *closed = &place.leaf[place.slot];
+    const struct quicklist_node *closed = quicklist_tree_writable(&list->tree, index);
     quicklist_node_open(open, closed, &list->allocated);
     note_left(list, closed, &open->node);
 }
@@ -257,7 +269,7 @@ static void drop_emptied(struct quicklist *list, size_t index, struct quicklist_
         return;
     }
     list->serialized -= quicklist_node_serialized(&open->node);
-    quicklist_open_free(open, &list->allocated);
+    free_open(list, open);
     quicklist_tree_remove(&list->tree, index - 1, index, NULL, NULL);
     list->nodes--;
     settle_removed(list, index, 1);

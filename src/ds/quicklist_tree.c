@@ -18,6 +18,18 @@
  *      half of it. So arrays are at least a quarter full on average, and the height is logarithmic.
  *   4. The root of a tree with height > 0 has at least two children.
  *
+ * Sharing. A tree as it was at one moment stays readable while the tree changes: sharing marks the
+ * root, and the tree owns an array before it writes to it, by copying it and marking what the copy
+ * refers to, subtrees or buffers, as shared in its place:
+ *
+ *      shared:  root ─ [ a | b | c ]          the tree:  root ─ [ a' | b | c ]    written to: the
+ *                        |   |   |                                |    |   |      left node of a
+ *                       [..][..][..]                            [copy][..][..]
+ *
+ * All below a shared array is shared. At the moment of sharing the whole tree is, so marks that an
+ * earlier sharing has left are right again by then, and need no clearing; they count only while the
+ * tree is shared.
+ *
  * A full array splits in halves, except at the outer edges of the tree: there the new item gets an
  * array of its own, so that lists which grow at an end leave full arrays behind them. */
 #include "ds/quicklist_tree.h"
@@ -64,6 +76,24 @@ static void array_resize(struct quicklist_tree *tree, tree_ref *ref, unsigned he
         ref->child = NULL;
     } else {
         ref->child = mem_realloc(ref->child, new);
+    }
+}
+
+/* Makes an array that is about to be written to the tree's own. */
+static void array_own(struct quicklist_tree *tree, tree_ref *ref, unsigned height) {
+    if (tree->left == NULL || !ref->shared) return;
+    ref->shared = false;
+    if (ref->child == NULL) return;
+    size_t size = array_capacity(height, ref->width);
+    void *copy = mem_alloc(size);
+    memcpy(copy, ref->child, ref->width * item_size(height));
+    quicklist_left_memory(tree->left, ref->child, size);
+    ref->child = copy;
+    for (size_t i = 0; i < ref->width; i++) {
+        if (height > 0)
+            ((tree_ref *)copy)[i].shared = true;
+        else
+            ((struct quicklist_node *)copy)[i].flags |= QUICKLIST_NODE_FROZEN;
     }
 }
 
@@ -182,6 +212,7 @@ static bool array_insert_split(struct quicklist_tree *tree, tree_ref *ref, unsig
 /* Inserts a node below `ref`; as above. */
 static bool insert_below(struct quicklist_tree *tree, tree_ref *ref, unsigned height, size_t index,
                          const struct quicklist_node *node, unsigned edges, tree_ref *right) {
+    array_own(tree, ref, height);
     if (height == 0) return array_insert_split(tree, ref, 0, index, node, edges, right);
     tree_ref *children = ref->child;
     size_t i = 0;
@@ -216,11 +247,25 @@ void quicklist_tree_insert(struct quicklist_tree *tree, size_t index, struct qui
     sum_up(&tree->root, tree->height);
 }
 
+/* --- Changing --- */
+
+struct quicklist_node *quicklist_tree_writable(struct quicklist_tree *tree, size_t index) {
+    assert(index < tree->root.nodes);
+    tree_ref *ref = &tree->root;
+    array_own(tree, ref, tree->height);
+    for (unsigned height = tree->height; height > 0; height--) {
+        for (ref = ref->child; index >= ref->nodes; ref++) index -= ref->nodes;
+        array_own(tree, ref, height - 1);
+    }
+    struct quicklist_node *node = (struct quicklist_node *)ref->child + index;
+    if (tree->left == NULL) node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+    return node;
+}
+
 void quicklist_tree_replace(struct quicklist_tree *tree, size_t index, struct quicklist_node node) {
-    struct quicklist_tree_place place;
-    quicklist_tree_at(tree, index, &place);
-    uint64_t difference = (uint64_t)node.count - place.leaf[place.slot].count; /* modulo 2^64 */
-    place.leaf[place.slot] = node;
+    struct quicklist_node *old = quicklist_tree_writable(tree, index);
+    uint64_t difference = (uint64_t)node.count - old->count; /* modulo 2^64 */
+    *old = node;
     if (difference == 0) return;
     tree_ref *ref = &tree->root;
     ref->elements += difference;
@@ -248,6 +293,8 @@ static bool merge_small(struct quicklist_tree *tree, tree_ref *ref, unsigned hei
     size_t seam = left->width, added = right->width;
     if (seam + added > width_max(height - 1) / 2) return false;
     size_t size = item_size(height - 1);
+    array_own(tree, left, height - 1);
+    array_own(tree, right, height - 1);
     array_resize(tree, left, height - 1, seam + added);
     memcpy(item_at(left, height - 1, seam), right->child, added * size);
     array_resize(tree, right, height - 1, 0);
@@ -267,16 +314,46 @@ static void merge_around(struct quicklist_tree *tree, tree_ref *ref, unsigned he
     }
 }
 
+/* Counts a shared subtree, which was left whole, no longer as the tree's. */
+static void count_left(struct quicklist_tree *tree, const tree_ref *ref, unsigned height,
+                       quicklist_tree_visit *visit, void *arg) {
+    size_t size = array_capacity(height, ref->width);
+    tree->allocated -= size;
+    quicklist_left_count(tree->left, size);
+    for (size_t i = 0; i < ref->width; i++) {
+        if (height > 0)
+            count_left(tree, (tree_ref *)ref->child + i, height - 1, visit, arg);
+        else
+            visit((struct quicklist_node *)ref->child + i, true, arg);
+    }
+}
+
+/* Passes the nodes of a leaf that the tree owns to `visit`. */
+static void visit_leaving(struct quicklist_tree *tree, tree_ref *ref, size_t from, size_t to,
+                          quicklist_tree_visit *visit, void *arg) {
+    struct quicklist_node *leaf = ref->child;
+    for (size_t i = from; visit != NULL && i < to; i++) {
+        if (tree->left == NULL) leaf[i].flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+        visit(&leaf[i], false, arg);
+    }
+}
+
 static void remove_all(struct quicklist_tree *tree, tree_ref *ref, unsigned height,
                        quicklist_tree_visit *visit, void *arg) {
+    if (tree->left != NULL && ref->shared && ref->width > 0) {
+        assert(visit != NULL);
+        quicklist_left_tree(tree->left, ref, height);
+        count_left(tree, ref, height, visit, arg);
+        *ref = (tree_ref){0};
+        return;
+    }
     if (height > 0) {
         tree_ref *children = ref->child;
         for (size_t i = 0; i < ref->width; i++) {
             remove_all(tree, &children[i], height - 1, visit, arg);
         }
-    } else if (visit != NULL) {
-        struct quicklist_node *leaf = ref->child;
-        for (size_t i = 0; i < ref->width; i++) visit(&leaf[i], arg);
+    } else {
+        visit_leaving(tree, ref, 0, ref->width, visit, arg);
     }
     array_resize(tree, ref, height, 0);
     ref->elements = ref->nodes = 0;
@@ -288,9 +365,9 @@ static void remove_below(struct quicklist_tree *tree, tree_ref *ref, unsigned he
         remove_all(tree, ref, height, visit, arg);
         return;
     }
+    array_own(tree, ref, height);
     if (height == 0) {
-        struct quicklist_node *leaf = ref->child;
-        for (size_t i = from; visit != NULL && i < to; i++) visit(&leaf[i], arg);
+        visit_leaving(tree, ref, from, to, visit, arg);
         array_remove(tree, ref, 0, from, to);
         sum_up(ref, 0);
         return;
@@ -323,11 +400,75 @@ void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
     remove_below(tree, &tree->root, tree->height, from, to, visit, arg);
     if (tree->root.width == 0) tree->height = 0;
     while (tree->height > 0 && tree->root.width == 1) {
+        array_own(tree, &tree->root, tree->height);
         tree_ref child = *(tree_ref *)tree->root.child;
         array_resize(tree, &tree->root, tree->height, 0);
         tree->root = child;
         tree->height--;
     }
+}
+
+/* --- Sharing --- */
+
+struct quicklist_tree_ref quicklist_tree_share(struct quicklist_tree *tree,
+                                               struct quicklist_left *left) {
+    assert(tree->left == NULL);
+    tree->left = left;
+    tree->root.shared = true;
+    return tree->root;
+}
+
+void quicklist_tree_unshare(struct quicklist_tree *tree) {
+    tree->left = NULL;
+}
+
+void quicklist_tree_each(const tree_ref *ref, unsigned height,
+                         void (*visit)(const struct quicklist_node *node, void *arg), void *arg) {
+    for (size_t i = 0; i < ref->width; i++) {
+        if (height > 0)
+            quicklist_tree_each((tree_ref *)ref->child + i, height - 1, visit, arg);
+        else
+            visit((struct quicklist_node *)ref->child + i, arg);
+    }
+}
+
+void quicklist_tree_free(tree_ref ref, unsigned height) {
+    size_t allocated = SIZE_MAX / 2; /* counted by nothing any more */
+    for (size_t i = 0; i < ref.width; i++) {
+        if (height > 0) {
+            quicklist_tree_free(((tree_ref *)ref.child)[i], height - 1);
+            continue;
+        }
+        struct quicklist_node *node = (struct quicklist_node *)ref.child + i;
+        node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+        quicklist_node_free(node, &allocated);
+    }
+    mem_free_sized(ref.child, array_capacity(height, ref.width));
+}
+
+size_t quicklist_tree_pieces(const tree_ref *ref, unsigned height) {
+    if (ref->width == 0) return 0;
+    size_t pieces = 1;
+    for (size_t i = 0; i < ref->width; i++)
+        pieces += height > 0 ? quicklist_tree_pieces((tree_ref *)ref->child + i, height - 1) : 1;
+    return pieces;
+}
+
+static size_t pieces_shared_below(const tree_ref *ref, unsigned height) {
+    if (ref->shared) return quicklist_tree_pieces(ref, height);
+    size_t pieces = 0;
+    for (size_t i = 0; i < ref->width; i++) {
+        const struct quicklist_node *leaf = ref->child;
+        if (height > 0)
+            pieces += pieces_shared_below((tree_ref *)ref->child + i, height - 1);
+        else if (leaf[i].flags & QUICKLIST_NODE_FROZEN)
+            pieces++;
+    }
+    return pieces;
+}
+
+size_t quicklist_tree_pieces_shared(const struct quicklist_tree *tree) {
+    return pieces_shared_below(&tree->root, tree->height);
 }
 
 /* --- Checking --- */

@@ -2,29 +2,38 @@
  * Internal to the quicklist.
  *
  * Finds a node by its index or by the position of an element in it in O(log n). Nodes count from
- * 0. The tree owns its arrays; buffers of nodes belong to whoever put the nodes in. */
+ * 0. The tree owns its arrays; buffers of nodes belong to the list.
+ *
+ * A tree can be shared as it is at one moment, in O(1): it then copies each array before the first
+ * write to it and leaves the old one behind (quicklist_left.h). */
 #ifndef PACKLIST_DS_QUICKLIST_TREE_H
 #define PACKLIST_DS_QUICKLIST_TREE_H
 
 #include "ds/quicklist.h"
+#include "ds/quicklist_left.h"
 #include "ds/quicklist_node.h"
 
 /* A subtree, as its parent knows it. */
 struct quicklist_tree_ref {
     void *child;       /* array of struct quicklist_node (a leaf) or of struct quicklist_tree_ref */
     uint64_t elements; /* list elements below */
-    uint64_t nodes : 48; /* list nodes below */
+    uint64_t nodes : 47; /* list nodes below */
+    /* Counts while the tree is shared: the child array, and all below, is read by others. */
+    uint64_t shared : 1;
     uint64_t width : 16; /* items in the child array */
 };
 
 struct quicklist_tree {
     struct quicklist_tree_ref root;
-    unsigned height;  /* 0: the root is a leaf */
-    size_t allocated; /* bytes of all arrays, as allocated */
+    unsigned height;             /* 0: the root is a leaf */
+    size_t allocated;            /* bytes of all arrays, as allocated */
+    struct quicklist_left *left; /* while the tree is shared: takes what the tree no longer uses */
 };
 
-/* Walks over nodes that are about to leave the tree. */
-typedef void quicklist_tree_visit(struct quicklist_node *node, void *arg);
+/* Visits a node that is about to leave the tree. `is_left`: it is left behind with its subtree,
+ * must not be changed, and the visitor adds the bytes of its buffer to those of `left`. Otherwise
+ * the visitor frees or leaves the buffer. */
+typedef void quicklist_tree_visit(struct quicklist_node *node, bool is_left, void *arg);
 
 /* The place of node `index` (< nodes), valid until nodes are next added or taken. O(log n). */
 void quicklist_tree_at(const struct quicklist_tree *tree, size_t index,
@@ -38,13 +47,42 @@ uint64_t quicklist_tree_find(const struct quicklist_tree *tree, uint64_t positio
 /* Puts `node` before node `index` (index == nodes: behind the last). O(log n). */
 void quicklist_tree_insert(struct quicklist_tree *tree, size_t index, struct quicklist_node node);
 
+/* Node `index`, to be changed in place, except for its count: no array on the way to it is shared
+ * any more. Its mark QUICKLIST_NODE_FROZEN says whether its buffer is. O(log n). */
+struct quicklist_node *quicklist_tree_writable(struct quicklist_tree *tree, size_t index);
+
 /* Overwrites node `index`, keeping the counts right. O(log n). */
 void quicklist_tree_replace(struct quicklist_tree *tree, size_t index, struct quicklist_node node);
 
-/* Takes out the nodes [from, to), passing each to `visit` (NULL: to nobody). O(log n + nodes
- * taken). */
+/* Takes out the nodes [from, to), passing each to `visit`. Without it (NULL) there is just one,
+ * which quicklist_tree_writable has given before. O(log n + nodes taken). */
 void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
                            quicklist_tree_visit *visit, void *arg);
+
+/* --- Sharing --- */
+
+/* Shares the tree as it is now: until quicklist_tree_unshare no array or buffer that it has now is
+ * changed or freed by it, but left to `left`. The result is the root to read it by, its height that
+ * of the tree now. O(1). */
+struct quicklist_tree_ref quicklist_tree_share(struct quicklist_tree *tree,
+                                               struct quicklist_left *left);
+
+/* What the tree still shares is its own again. O(1). */
+void quicklist_tree_unshare(struct quicklist_tree *tree);
+
+/* Visits the nodes below `ref` in order. In any thread, as nothing shared changes. O(nodes). */
+void quicklist_tree_each(const struct quicklist_tree_ref *ref, unsigned height,
+                         void (*visit)(const struct quicklist_node *node, void *arg), void *arg);
+
+/* Frees arrays and buffers of a subtree that no list has any more. In any thread. O(nodes). */
+void quicklist_tree_free(struct quicklist_tree_ref ref, unsigned height);
+
+/* The number of arrays and nodes below `ref`; and of those that a shared tree still shares.
+ * O(nodes). */
+size_t quicklist_tree_pieces(const struct quicklist_tree_ref *ref, unsigned height);
+size_t quicklist_tree_pieces_shared(const struct quicklist_tree *tree);
+
+/* --- Checking --- */
 
 /* The executable invariants of the tree itself (not of the nodes' bytes). O(nodes). */
 bool quicklist_tree_check(const struct quicklist_tree *tree);

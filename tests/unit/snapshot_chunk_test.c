@@ -9,9 +9,10 @@
 
 #include <cmocka.h>
 
-/* A list of elements of so many bytes, each in a node of its own. */
-static struct quicklist *make_list(size_t elements, size_t bytes) {
-    struct quicklist *list = quicklist_new((struct quicklist_limits){.fill = 1});
+/* A list of elements of so many bytes. */
+static struct quicklist *make_list_of(struct quicklist_limits limits, size_t elements,
+                                      size_t bytes) {
+    struct quicklist *list = quicklist_new(limits);
     char *text = mem_alloc(bytes);
     memset(text, 'x', bytes);
     for (size_t i = 0; i < elements; i++) {
@@ -21,6 +22,11 @@ static struct quicklist *make_list(size_t elements, size_t bytes) {
     }
     mem_free(text);
     return list;
+}
+
+/* The same, each in a node of its own. */
+static struct quicklist *make_list(size_t elements, size_t bytes) {
+    return make_list_of((struct quicklist_limits){.fill = 1}, elements, bytes);
 }
 
 static void thaw_and_free(struct snapshot_chunk *chunk) {
@@ -43,15 +49,28 @@ static void a_chunk_counts_what_its_lists_take_beside_the_shared_nodes(void **st
     assert_int_equal(mem_used(), used);
 }
 
+/* Nodes of 64 KB at the ends are copied. */
 static void a_chunk_whose_lists_have_long_ends_is_full(void **state) {
+    (void)state;
+    size_t left = 0, lists = 0;
+    struct quicklist *list[SNAPSHOT_CHUNK_LISTS];
+    struct snapshot_chunk *chunk = snapshot_chunk_new(8);
+    for (; snapshot_chunk_has_room(chunk, 8); lists++) {
+        list[lists] = make_list_of((struct quicklist_limits){.fill = -5}, 128, 1000);
+        snapshot_chunk_add_list(chunk, list[lists], &left);
+    }
+    assert_true(lists < SNAPSHOT_CHUNK_LISTS);
+    assert_true(snapshot_chunk_size(chunk) > lists * 128 * 1000);
+    thaw_and_free(chunk);
+    while (lists > 0) quicklist_free(list[--lists]);
+}
+
+static void large_elements_at_the_ends_are_not_copied(void **state) {
     (void)state;
     size_t left = 0;
     struct quicklist *list = make_list(2, 1000000);
     struct snapshot_chunk *chunk = snapshot_chunk_new(8);
-    assert_true(snapshot_chunk_has_room(chunk, 8));
-    snapshot_chunk_add_list(chunk, list, &left);
-    assert_false(snapshot_chunk_has_room(chunk, 8));
-    assert_true(snapshot_chunk_size(chunk) > 2000000);
+    assert_true(snapshot_chunk_add_list(chunk, list, &left) < 1000);
     thaw_and_free(chunk);
     quicklist_free(list);
 }
@@ -60,6 +79,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chunk_counts_what_its_lists_take_beside_the_shared_nodes),
         cmocka_unit_test(a_chunk_whose_lists_have_long_ends_is_full),
+        cmocka_unit_test(large_elements_at_the_ends_are_not_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
