@@ -30,7 +30,7 @@ static void clear_databases(void) {
     for (int64_t i = 0; i < server.config.databases; i++) {
         struct keyspace *keyspace = server.keyspaces[i];
         watch_touch_database(&server.watches, (int)i, keyspace, NULL, server.now_ms);
-        slices_flush(keyspace, false);
+        slices_flush(keyspace, false, 0);
     }
 }
 

@@ -1,6 +1,8 @@
 /* flush_commands: FLUSHDB FLUSHALL SWAPDB: whole databases. */
 #include "admin/admin_commands.h"
 #include "server/blocking.h"
+#include "server/flush.h"
+#include "server/lazyfree.h"
 #include "server/server.h"
 
 /* [ASYNC | SYNC] */
@@ -13,27 +15,47 @@ static bool parse_mode(struct call *call, bool *async) {
     return false;
 }
 
-static void flush(int database, bool async) {
+/* Empties a database. `number` is the flush's if a client is to wait until its keys are freed, or
+ * 0; true when it has to. A few small keys are freed at once. So is everything while a file is
+ * loaded: the memory must not hold what is loaded next beside what is being freed. */
+static bool flush(const struct call *call, int database, bool async, uint64_t number) {
     struct keyspace *keyspace = server.keyspaces[database];
     watch_touch_database(&server.watches, database, keyspace, NULL, server.now_ms);
     server.dirty += keyspace_count(keyspace);
-    slices_flush(keyspace, async);
+    bool in_pool = async || (!call->is_loading && !lazyfree_is_little(keyspace));
+    return slices_flush(keyspace, in_pool, number);
+}
+
+/* With SYNC the client alone waits until the memory is free. In a transaction nobody can. */
+static uint64_t number_for(const struct call *call, bool async) {
+    return async || !call->may_block ? 0 : flush_number();
+}
+
+static void reply_when_free(struct call *call, uint64_t number, size_t keyspaces) {
+    if (keyspaces > 0)
+        flush_wait(call, number, keyspaces);
+    else
+        reply_ok(call->reply);
 }
 
 void flushdb_command(struct call *call) {
     bool async;
     if (!parse_mode(call, &async)) return;
-    flush(call->database, async);
-    reply_ok(call->reply);
+    uint64_t number = number_for(call, async);
+    reply_when_free(call, number, flush(call, call->database, async, number));
 }
 
+/* A snapshot that is being written would hold a copy of what is no more: it is ended first. */
 void flushall_command(struct call *call) {
     bool async;
     if (!parse_mode(call, &async)) return;
-    for (int i = 0; i < server.config.databases; i++) flush(i, async);
+    uint64_t number = number_for(call, async);
+    size_t keyspaces = 0;
+    save_cancel();
+    for (int i = 0; i < server.config.databases; i++) keyspaces += flush(call, i, async, number);
     server.dirty++;
     save_after_flush();
-    reply_ok(call->reply);
+    reply_when_free(call, number, keyspaces);
 }
 
 /* --- SWAPDB index1 index2 --- */

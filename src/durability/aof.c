@@ -13,6 +13,7 @@
 #include "durability/background.h"
 #include "durability/disk_file.h"
 #include "net/pool.h"
+#include "server/blocking.h"
 #include "server/slow.h"
 
 #include <errno.h>
@@ -213,14 +214,15 @@ static bool is_postponed(int64_t now_us) {
     return false;
 }
 
-/* Who would be told now that all is well hears nothing. */
+/* Closes the clients whose replies would say that all is well: those that are held, and those that
+ * follow later, of commands that have changed the data and wait for another thread. */
 static void cut_off_held(void) {
     struct session *next;
     size_t count = 0;
     aof()->denies = false;
     for (struct session *session = server.sessions.first; session; session = next) {
         next = session->next;
-        if (!conn_is_holding(conn_of_session(session))) continue;
+        if (!conn_is_holding(conn_of_session(session)) && !blocking_is_for_work(session)) continue;
         session_close(session);
         count++;
     }

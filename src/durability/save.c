@@ -246,7 +246,6 @@ void save_cancel(void) {
 }
 
 void save_after_flush(void) {
-    save_cancel();
     if (save()->point_count > 0) save_now();
 }
 

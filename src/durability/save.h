@@ -55,8 +55,8 @@ void save_schedule(void);
 /* Gives up what is being written in the background. */
 void save_cancel(void);
 
-/* All databases were emptied: a snapshot that is being written is worth nothing, and the file on
- * disk is brought up to date if there are save points. */
+/* All databases were emptied: the file on disk is brought up to date if there are save points. No
+ * snapshot is being written (save_cancel). */
 void save_after_flush(void);
 
 /* Begins what is due; cron. */

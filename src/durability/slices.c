@@ -102,7 +102,8 @@ static bool walk_on(void) {
         while (keyspace_walk_step(walk))
             if (walk->paused || clock_ticks() > s->deadline) return false;
         if (walk->adopted)
-            slices_free_keyspace((struct slices_keyspace){walk->keyspace, own->adopted_bytes});
+            slices_free_keyspace(
+                (struct slices_keyspace){.keyspace = walk->keyspace, .bytes = own->adopted_bytes});
     }
     return true;
 }

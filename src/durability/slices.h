@@ -59,7 +59,8 @@ struct slices_walk;
 /* One that was flushed, and is still needed. */
 struct slices_keyspace {
     struct keyspace *keyspace;
-    size_t bytes; /* estimated */
+    size_t bytes;    /* estimated */
+    uint64_t number; /* for lazyfree_keyspace */
 };
 
 struct slices {
@@ -104,9 +105,11 @@ bool slices_step(void);
  * is removed by and by. */
 void slices_stop(enum child_purpose purpose);
 
-/* Deletes every key of the keyspace; where a snapshot still needs them, or if `async`, they are
- * freed later. */
-void slices_flush(struct keyspace *keyspace, bool async);
+/* Deletes every key of the keyspace. They are freed at once, or, if `in_pool` or where a snapshot
+ * still needs them, later. True when lazyfree will tell that they are free, by `number` (0: it will
+ * not). It does not tell it of keys that the snapshot being written needs: they are free when the
+ * disk has them, and nobody should wait for that. */
+bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number);
 
 /* Takes over an entry of no keyspace, if its value is a list that was frozen: another thread must
  * not free it now, and its memory would not be free yet. O(1). */

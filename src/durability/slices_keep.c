@@ -67,7 +67,7 @@ static size_t estimated_bytes(const struct keyspace *keyspace) {
 
 static void let_go(struct slices_keyspace kept) {
     slices()->kept_bytes -= kept.bytes;
-    lazyfree_keyspace(kept.keyspace);
+    lazyfree_keyspace(kept.keyspace, kept.number);
 }
 
 void slices_free_keyspace(struct slices_keyspace kept) {
@@ -87,14 +87,26 @@ static void free_keyspaces(void) {
     s->keyspace_count = 0;
 }
 
-void slices_flush(struct keyspace *keyspace, bool async) {
+/* The walk of a snapshot that still reads the keyspace, or NULL. What a snapshot that was stopped
+ * has left to walk over ends with the keyspace. */
+static struct slices_walk *walk_needing(struct keyspace *keyspace) {
+    struct keyspace_walk *walk = keyspace_walk_of(keyspace);
+    if (!walk || slices()->purpose != CHILD_NONE) return (struct slices_walk *)walk;
+    keyspace_walk_abandon(walk);
+    return NULL;
+}
+
+bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number) {
     struct slices *s = slices();
-    struct slices_walk *walk = (struct slices_walk *)keyspace_walk_of(keyspace);
-    if (keyspace_count(keyspace) == 0 || (!async && !walk && s->frozen == 0)) {
+    struct slices_walk *walk = walk_needing(keyspace);
+    if (keyspace_count(keyspace) == 0 || (!in_pool && !walk && s->frozen == 0)) {
         keyspace_clear(keyspace);
-        return;
+        return false;
     }
-    struct slices_keyspace kept = {keyspace_new(value_free), estimated_bytes(keyspace)};
+    bool waits_for_disk = s->purpose != CHILD_NONE && (walk || s->frozen > 0);
+    struct slices_keyspace kept = {.keyspace = keyspace_new(value_free),
+                                   .bytes = estimated_bytes(keyspace),
+                                   .number = waits_for_disk ? 0 : number};
     keyspace_swap(keyspace, kept.keyspace);
     s->kept_bytes += kept.bytes;
     if (walk) { /* when it is over, see slices.c, they are freed */
@@ -103,6 +115,7 @@ void slices_flush(struct keyspace *keyspace, bool async) {
     } else {
         slices_free_keyspace(kept);
     }
+    return kept.number != 0;
 }
 
 /* --- The thaw --- */

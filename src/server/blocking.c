@@ -33,6 +33,7 @@ struct waiter {
     void (*expire)(struct reply *reply); /* NULL: a null array */
     struct timer_node timer;             /* in the wheel when there is a deadline */
     uint64_t ticks;                      /* what the command took before it waited */
+    bool for_work;
     size_t wait_count;
     struct wait waits[];
 };
@@ -101,8 +102,8 @@ static void count_answer(const struct waiter *waiter, const struct reply *reply,
                           waiter->args->argc, waiter->ticks + ticks);
 }
 
-/* Null, as for one whose time is up, or a whole error line. */
-static void answer_unserved(struct waiter *waiter, const char *error) {
+/* What the request's `expire` writes, or a whole error line. The answer counts for `ticks`. */
+static void answer_unserved(struct waiter *waiter, const char *error, uint64_t ticks) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
     size_t begin = reply->len;
@@ -112,7 +113,7 @@ static void answer_unserved(struct waiter *waiter, const char *error) {
         waiter->expire(reply);
     else
         reply_null_array(reply);
-    count_answer(waiter, reply, begin, 0);
+    count_answer(waiter, reply, begin, ticks);
     session_side_end(session);
 }
 
@@ -120,7 +121,7 @@ static void on_deadline(struct timer_node *node, void *arg) {
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)node - offsetof(struct waiter, timer));
     struct session *session = waiter->session;
-    answer_unserved(waiter, NULL);
+    answer_unserved(waiter, NULL, 0);
     end_wait(arg, session);
 }
 
@@ -142,6 +143,7 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .args = args_copy(call->argv, call->argc),
         .serve = request->serve,
         .expire = request->expire,
+        .for_work = request->for_work,
     };
     for (size_t i = 0; i < request->key_count; i++) {
         struct blocked_key *key =
@@ -182,11 +184,20 @@ static void end_wait(struct blocking *blocking, struct session *session) {
 }
 
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error) {
-    if (!session->waiter) return false;
+    if (!session->waiter || session->waiter->for_work) return false;
     answer_unserved(session->waiter,
-                    with_error ? "UNBLOCKED client unblocked via CLIENT UNBLOCK" : NULL);
+                    with_error ? "UNBLOCKED client unblocked via CLIENT UNBLOCK" : NULL, 0);
     end_wait(blocking, session);
     return true;
+}
+
+void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks) {
+    answer_unserved(session->waiter, NULL, ticks);
+    end_wait(blocking, session);
+}
+
+bool blocking_is_for_work(const struct session *session) {
+    return session->waiter && session->waiter->for_work;
 }
 
 /* --- Serving --- */

@@ -46,8 +46,16 @@ bool blocking_has_ready(const struct blocking *blocking);
 /* The session leaves without an answer (it closes). Does nothing when it does not wait. */
 void blocking_remove(struct blocking *blocking, struct session *session);
 
+/* The work that the session waits for (block_request.for_work) is done: what `expire` writes is its
+ * reply. The command has taken `ticks` since it began to wait. */
+void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks);
+
+/* Does the session wait for work of another thread? Then its command has changed the data already,
+ * and has not been answered. */
+bool blocking_is_for_work(const struct session *session);
+
 /* CLIENT UNBLOCK: wakes the session as if its time was up, or with "UNBLOCKED client unblocked via
- * CLIENT UNBLOCK". False when it does not wait. */
+ * CLIENT UNBLOCK". False when it does not wait, or waits for work. */
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error);
 
 /* Sessions that wait; those of them that have a deadline; keys that are waited for. O(1). */

@@ -232,6 +232,7 @@ struct block_request {
     int64_t deadline_ms;
     bool (*serve)(struct call *call, struct slice key);
     void (*expire)(struct reply *reply); /* answers at the deadline; NULL: a null array */
+    bool for_work; /* for work of another thread, not for keys: blocking_finish ends the wait */
 };
 void call_block(struct call *call, const struct block_request *request);
 

@@ -24,7 +24,8 @@ struct item {
     struct entry *entry; /* NULL: the keyspace of `ending` */
     struct keyspace_ending ending;
     uint64_t objects;
-    uint64_t bytes; /* of entries */
+    uint64_t bytes;  /* of entries */
+    uint64_t number; /* of keyspaces: what `freed` is called with; 0: it is not called */
 };
 
 struct batch {
@@ -36,6 +37,7 @@ struct batch {
 
 static struct {
     struct net *net;
+    void (*freed)(uint64_t number);
     struct batch filling;
     struct batch running;
     bool in_flight;
@@ -95,8 +97,14 @@ static void run_batch(void *arg) {
 
 static void hand_over(void);
 
+static void tell_freed(const struct batch *batch) {
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->items[i].number) lazyfree.freed(batch->items[i].number);
+}
+
+/* What tell_freed brings about may add items, which `filling` takes while `in_flight` is true. */
 static void on_done(void *arg) {
-    (void)arg;
+    if (!is_stopped()) tell_freed(arg);
     lazyfree.in_flight = false;
     if (is_stopped()) return;
     lazyfree.running.count = lazyfree.running.done = 0;
@@ -137,15 +145,25 @@ void lazyfree_entry(struct entry *entry, bool in_pool) {
     add((struct item){.entry = entry, .objects = 1, .bytes = value_allocated(entry)});
 }
 
-void lazyfree_keyspace(struct keyspace *keyspace) {
+void lazyfree_keyspace(struct keyspace *keyspace, uint64_t number) {
     uint64_t keys = keyspace_count(keyspace);
     if (keys == 0) {
         keyspace_free(keyspace);
         return;
     }
-    struct item item = {.objects = keys};
+    struct item item = {.objects = keys, .number = number};
     keyspace_end_start(&item.ending, keyspace);
     add(item);
+}
+
+bool lazyfree_is_little(const struct keyspace *keyspace) {
+    if (keyspace_count(keyspace) > EFFORT_MIN) return false;
+    size_t effort = 0;
+    struct keyspace_iter iter;
+    keyspace_iter_start(&iter, keyspace);
+    for (const struct entry *entry; (entry = keyspace_iter_next(&iter));)
+        effort += value_free_effort(entry);
+    return effort <= EFFORT_MIN;
 }
 
 /* --- Figures --- */
@@ -175,8 +193,9 @@ static void do_nothing(void *arg) {
 
 /* The threads start now, not while a client waits for its first UNLINK: that takes a
  * millisecond. */
-void lazyfree_start(struct net *net) {
+void lazyfree_start(struct net *net, void (*freed)(uint64_t number)) {
     lazyfree.net = net;
+    lazyfree.freed = freed;
     net_pool_run(net, do_nothing, do_nothing, NULL);
 }
 

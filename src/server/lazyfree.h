@@ -18,8 +18,9 @@
 
 struct net;
 
-/* Works in `net`'s pool from now on, whose threads it starts. */
-void lazyfree_start(struct net *net);
+/* Works in `net`'s pool from now on, whose threads it starts. The loop calls `freed` when a
+ * keyspace with a number is free; never inside another function of this module. */
+void lazyfree_start(struct net *net, void (*freed)(uint64_t number));
 
 /* Before net_free: the thread stops where it is, be it in the middle of a keyspace. What is left is
  * the process's to take with it. */
@@ -32,8 +33,13 @@ void lazyfree_finish(void);
  * but not before a snapshot is done with it (slices_keep_entry). */
 void lazyfree_entry(struct entry *entry, bool in_pool);
 
-/* Frees a keyspace with all of its entries, in the pool unless it is empty. */
-void lazyfree_keyspace(struct keyspace *keyspace);
+/* Frees a keyspace with all of its entries, in the pool unless it is empty. `number`: what `freed`
+ * is called with afterwards; 0: it is not called, nor for an empty keyspace. Keyspaces become free
+ * in the order of these calls. */
+void lazyfree_keyspace(struct keyspace *keyspace, uint64_t number);
+
+/* Does freeing all entries of the keyspace take less time than handing it to the pool? O(1). */
+bool lazyfree_is_little(const struct keyspace *keyspace);
 
 /* Values that still wait to be freed, and that were freed, by the pool. */
 uint64_t lazyfree_pending_objects(void);

@@ -12,6 +12,7 @@
 #include "server/cron.h"
 #include "server/evict.h"
 #include "server/expire.h"
+#include "server/flush.h"
 #include "server/lazyfree.h"
 #include "server/listeners.h"
 #include "server/server_run.h"
@@ -108,7 +109,7 @@ bool server_start(const char **error) {
     server.net = net_new(error);
     if (!server.net) return false;
     make_keyspaces();
-    lazyfree_start(server.net);
+    lazyfree_start(server.net, flush_freed);
     session_list_init(&server.sessions);
     expire_start((int)server.config.databases);
     evict_configure();
@@ -156,6 +157,7 @@ void server_stop(void) {
 
 void server_free(void) {
     lazyfree_finish();
+    flush_forget_all();
     for (int64_t i = 0; i < server.config.databases; i++) keyspace_free(server.keyspaces[i]);
     mem_free(server.keyspaces);
     save_stop();

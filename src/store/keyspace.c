@@ -285,6 +285,11 @@ bool keyspace_walk_step(struct keyspace_walk *walk) {
     return false;
 }
 
+void keyspace_walk_abandon(struct keyspace_walk *walk) {
+    walk->over = true;
+    walk->keyspace->walk = NULL;
+}
+
 struct keyspace_walk *keyspace_walk_of(const struct keyspace *keyspace) {
     return keyspace->walk;
 }

@@ -103,8 +103,9 @@ struct entry *keyspace_iter_next(struct keyspace_iter *iter);
  * the walk's steps, or earlier, before its first change or its end. Entries added later are not
  * seen. One walk at a time in a keyspace. Owned by who walks; it follows its entries when keyspaces
  * are swapped, and sees the rest of them at once, O(n), before they are all freed (keyspace_clear,
- * keyspace_free, keyspace_end_start). A walk cannot be cut short: who loses interest exchanges
- * visit() for one that does nothing, and goes on stepping. --- */
+ * keyspace_free, keyspace_end_start). A walk must come to its end, unless its keyspace is given up:
+ * a walker that loses interest exchanges visit() for one that does nothing, and goes on
+ * stepping. --- */
 
 struct keyspace_walk {
     /* Must not change the keyspace. */
@@ -122,6 +123,10 @@ void keyspace_walk_start(struct keyspace_walk *walk, struct keyspace *keyspace);
 
 /* Sees what is left of one bucket, or of a few. False when all were seen: the walk is over. */
 bool keyspace_walk_step(struct keyspace_walk *walk);
+
+/* Ends a walk before it has seen all entries. Its keyspace is given up, too: it may only be swapped
+ * and freed from now on. O(1). */
+void keyspace_walk_abandon(struct keyspace_walk *walk);
 
 /* The walk that runs, or NULL. */
 struct keyspace_walk *keyspace_walk_of(const struct keyspace *keyspace);

@@ -70,6 +70,20 @@ check_in 2 "write: nobody hears of a change that is not written, with appendfsyn
     }
 } {1 1 (nil)}
 
+check_in 2 "a client whose FLUSHALL is not written is cut off before it can be answered, with appendfsync always" {
+    with_faulty_aof {appendfsync always enable-debug-command yes} {
+        r DEBUG POPULATE 100000
+        set client [client_open]
+        with_faults {{write ENOSPC *.incr.aof}} {
+            $client send FLUSHALL
+            catch {$client read} answer
+        }
+        assert_equal [list $answer [info_field blocked_clients]] {{the server closed the connection} 0}
+        wait_until {![is_refused]}
+        r KEYS *
+    }
+} probe
+
 foreach policy {everysec always} {
     check_in 2 "fsync that fails: changes are refused until all is rewritten (appendfsync $policy)" {
         with_faulty_aof [list appendfsync $policy] {

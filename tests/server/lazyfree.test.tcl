@@ -47,8 +47,6 @@ set ways {
     lazyfree-lazy-eviction    {r CONFIG SET maxmemory-policy allkeys-random maxmemory 1
                                catch {r SET x y}
                                r CONFIG SET maxmemory 0 maxmemory-policy noeviction}
-    lazyfree-lazy-user-flush  {r FLUSHDB}
-    lazyfree-lazy-user-flush  {r FLUSHALL}
 }
 foreach {directive body} $ways {
     foreach {value freed} {yes 1 no 0} {
@@ -87,13 +85,121 @@ foreach command {FLUSHDB FLUSHALL} {
         r SELECT 0
         list [r DBSIZE] [r GET key:1] [expr {$others == ("@" eq "FLUSHDB")}]
     }] {1 again 1}
-    check "$command SYNC frees at once whatever lazyfree-lazy-user-flush says" [string map [list @ $command] {
-        with_config {lazyfree-lazy-user-flush yes} {
-            r DEBUG POPULATE 1000
-            freed_by {r @ SYNC}
+    # After FLUSHALL and FLUSHDB without SYNC the next command of a pipeline is run at once. It still finds everything
+    # freed when the loop was kept from running for so long: then that is tried again.
+    foreach {directive mode waits} {yes {} 0  yes SYNC 1  no {} 1  no SYNC 1  no ASYNC 0} {
+        check "$command $mode with lazyfree-lazy-user-flush $directive: does the reply wait for the memory? $waits" \
+                [string map [list @command $command @waits $waits @directive $directive @mode $mode] {
+            with_config {lazyfree-lazy-user-flush @directive} {
+                for {set try 1} {$try <= 20} {incr try} {
+                    r DEBUG POPULATE 100000
+                    set before [info_field lazyfreed_objects]
+                    set replies [[default_client] pipeline {{@command @mode} {INFO memory} DBSIZE}]
+                    assert {[regexp {lazyfreed_objects:(\d+)} [lindex $replies 1] _ freed]}
+                    assert_equal [list [lindex $replies 0] [lindex $replies 2]] {OK 0}
+                    wait_until {[info_field lazyfreed_objects] - $before == 100000}
+                    set waited [expr {$freed - $before == 100000}]
+                    if {$waited == @waits} {
+                        break
+                    }
+                }
+                set waited
+            }
+        }] $waits
+    }
+    check "$command frees a few small keys at once" [string map [list @ $command] {
+        freed_by {
+            r DEBUG POPULATE 64
+            r @
         }
     }] 0
 }
+# Keys whose freeing takes the other thread a while.
+proc populate {} {
+    r DEBUG POPULATE 300000
+    make_nodes l 100000
+}
+check "the memory is free when FLUSHALL is answered" {
+    set before [info_field used_memory]
+    populate
+    assert {[info_field used_memory] - $before > 15000000}
+    r FLUSHALL
+    expr {[info_field used_memory] - $before < 500000}
+} 1
+check "others are served while a client waits for FLUSHALL, and CLIENT UNBLOCK does not end its wait" {
+    set c [client_open]
+    set id [$c call CLIENT ID]
+    set seen 0
+    for {set try 1} {$try <= 20 && !$seen} {incr try} {
+        populate
+        $c write "FLUSHALL\r\nPING\r\n"
+        while {[$c is_silent 1]} {
+            set requests [list [list CLIENT UNBLOCK $id] [list CLIENT LIST ID $id] {INFO clients}]
+            set replies [[default_client] pipeline $requests]
+            assert_equal [lindex $replies 0] 0
+            set is_listed [string match "*flags=b*cmd=flushall*" [lindex $replies 1]]
+            set seen [expr {$seen || ($is_listed && [string match "*blocked_clients:1*" [lindex $replies 2]])}]
+        }
+        assert_equal [list [$c read] [$c read]] {OK PONG}
+    }
+    list $seen [info_field blocked_clients]
+} {1 0}
+check "a client that is killed, or leaves, while it waits for FLUSHALL is forgotten" {
+    foreach way {kill leave} {
+        populate
+        set c [client_open]
+        set id [$c call CLIENT ID]
+        $c send FLUSHALL
+        wait_until {[r DBSIZE] == 0}
+        if {$way eq "kill"} {
+            r CLIENT KILL ID $id
+        } else {
+            $c close
+        }
+        wait_until {[info_field blocked_clients] == 0 && [info_field lazyfree_pending_objects] == 0}
+    }
+    r PING
+} PONG
+check "FLUSHALL in a transaction waits for nothing" {
+    populate
+    set before [info_field lazyfreed_objects]
+    set replies [[default_client] pipeline {MULTI FLUSHALL {SET k v} DBSIZE EXEC}]
+    wait_until {[info_field lazyfreed_objects] - $before == 300001}
+    list [lindex $replies end] [r GET k]
+} {{OK OK 1} v}
+check "several clients wait for FLUSHDB, each for its own" {
+    populate
+    set clients {}
+    foreach database {0 1 2} {
+        set c [client_open]
+        $c call SELECT $database
+        $c call DEBUG POPULATE 50000 more
+        lappend clients $c
+    }
+    foreach c $clients {
+        $c send FLUSHDB
+        $c send DBSIZE
+    }
+    lmap c $clients {list [$c read] [$c read]}
+} {{OK 0} {OK 0} {OK 0}}
+check "FLUSHALL counts once, when it is answered, and for as long as its client has waited" {
+    populate
+    r CONFIG RESETSTAT
+    set c [client_open]
+    $c send FLUSHALL
+    wait_until {[r DBSIZE] == 0}
+    $c read
+    regexp {cmdstat_flushall:calls=(\d+),usec=(\d+)} [r INFO commandstats] _ calls usec
+    list $calls [expr {$usec > 1000}]
+} {1 1}
+check "what a client does not want to hear of FLUSHALL is not sent" {
+    populate
+    set c [client_open]
+    $c send CLIENT REPLY SKIP
+    $c send FLUSHALL
+    $c send PING
+    $c read
+} PONG
 check "FLUSHALL ASYNC takes the expiries with it" {
     for {set i 0} {$i < 300} {incr i} {
         r SET k$i v EX 100
@@ -139,13 +245,17 @@ check "CONFIG RESETSTAT sets lazyfreed_objects to zero" {
     r CONFIG RESETSTAT
     list [info_field lazyfreed_objects] [freed_by {r DEL nosuch}]
 } {0 0}
-check "a server ends while another thread frees" {
-    with_server {enable-debug-command yes} {
-        r DEBUG POPULATE 300000
-        make_nodes l 20000
-        r UNLINK l
-        r FLUSHALL ASYNC
-    }
+foreach mode {ASYNC SYNC} {
+    check "a server ends while another thread frees what FLUSHALL $mode has left" [string map [list @ $mode] {
+        with_server {enable-debug-command yes} {
+            r DEBUG POPULATE 300000
+            make_nodes l 20000
+            r UNLINK l
+            set c [client_open]
+            $c send FLUSHALL @
+            wait_until {[r DBSIZE] == 0}
+        }
+    }]
 }
 
 finish

@@ -265,10 +265,13 @@ static void swap(struct world *world) {
     b->now = now;
 }
 
-/* Deletes all keys, in one of the ways in which a server may. A walk has seen them all then. */
+/* Deletes all keys, in one of the ways in which a server may. A walk has seen them all then, unless
+ * it was silent and is abandoned. */
 static void clear(struct world *world) {
     struct database *database = &world->databases[random_below(world->random, DATABASES)];
     struct keyspace_walk *walk = keyspace_walk_of(database->keyspace);
+    if (walk && ((struct walker *)walk)->silent && random_below(world->random, 2))
+        keyspace_walk_abandon(walk);
     if (random_below(world->random, 2)) {
         keyspace_clear(database->keyspace);
     } else { /* what goes to a thread is seen before */
@@ -486,6 +489,27 @@ static void clearing_shows_the_rest_to_the_walk(void **state) {
     world_ends(&world);
 }
 
+static void an_abandoned_walk_is_over_and_leaves_the_emptied_keyspace_to_others(void **state) {
+    struct world world;
+    world_begins(&world, *state, 0);
+    fill(&world, 0, KEYS);
+    walk_begins(&world, 0);
+    walk_is_given_up(&world.walkers[0]);
+    walk_steps(&world.walkers[0]);
+    assert_true(world.walkers[0].runs);
+    keyspace_walk_abandon(&world.walkers[0].walk);
+    assert_null(keyspace_walk_of(world.databases[0].keyspace));
+    keyspace_clear(world.databases[0].keyspace);
+    forget(&world.databases[0]);
+    walk_steps(&world.walkers[0]);
+    assert_false(world.walkers[0].runs);
+    fill(&world, 0, 10);
+    walk_begins(&world, 0);
+    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    assert_world(&world);
+    world_ends(&world);
+}
+
 int main(void) {
     struct random random = random_of_this_run();
     hash_init_seed(random_next(&random));
@@ -498,6 +522,7 @@ int main(void) {
         WALK_TEST(entries_that_come_late_do_not_lengthen_a_walk_unseen),
         WALK_TEST(deleting_all_keys_shows_them_to_the_walk),
         WALK_TEST(a_walk_follows_its_entries_through_swaps),
+        WALK_TEST(an_abandoned_walk_is_over_and_leaves_the_emptied_keyspace_to_others),
         WALK_TEST(clearing_shows_the_rest_to_the_walk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,15 @@ static struct net *net;
 
 static bool is_settling;
 
+/* The numbers of the keyspaces that were told to be free, in that order. */
+static uint64_t freed_numbers[8];
+static size_t freed_count;
+
+static void note_freed(uint64_t number) {
+    assert_true(freed_count < sizeof(freed_numbers) / sizeof(freed_numbers[0]));
+    freed_numbers[freed_count++] = number;
+}
+
 static void do_nothing(void *arg) {
     (void)arg;
 }
@@ -105,9 +114,9 @@ static void a_keyspace_counts_as_its_keys(void **state) {
     enum { KEYS = 5000 };
     size_t used = mem_used();
     uint64_t freed = lazyfree_freed_objects();
-    lazyfree_keyspace(make_keyspace(KEYS));
-    lazyfree_keyspace(make_keyspace(0));
-    lazyfree_keyspace(make_keyspace(1));
+    lazyfree_keyspace(make_keyspace(KEYS), 0);
+    lazyfree_keyspace(make_keyspace(0), 0);
+    lazyfree_keyspace(make_keyspace(1), 0);
     lazyfree_entry(make_list(1000), true);
     run_until_free();
     assert_int_equal(lazyfree_freed_objects(), freed + KEYS + 1 + 1);
@@ -116,11 +125,42 @@ static void a_keyspace_counts_as_its_keys(void **state) {
     assert_int_equal(lazyfree_freed_objects(), 0);
 }
 
+static void keyspaces_with_a_number_are_told_to_be_free_in_order_once_they_are(void **state) {
+    (void)state;
+    size_t used = mem_used();
+    freed_count = 0;
+    lazyfree_keyspace(make_keyspace(2000), 3);
+    lazyfree_keyspace(make_keyspace(10), 0);
+    lazyfree_keyspace(make_keyspace(0), 9);
+    lazyfree_keyspace(make_keyspace(1), 4);
+    lazyfree_keyspace(make_keyspace(1), 4);
+    assert_int_equal(freed_count, 0);
+    run_until_free();
+    assert_int_equal(freed_count, 3);
+    assert_int_equal(freed_numbers[0], 3);
+    assert_int_equal(freed_numbers[1], 4);
+    assert_int_equal(freed_numbers[2], 4);
+    assert_int_equal(mem_used(), used);
+}
+
+static void few_small_keys_are_little_work(void **state) {
+    (void)state;
+    struct keyspace *few = make_keyspace(4), *many = make_keyspace(65), *large = make_keyspace(1);
+    struct keyref ref = keyspace_find(large, SLICE("list"));
+    keyspace_add(&ref, make_list(200));
+    assert_true(lazyfree_is_little(few));
+    assert_false(lazyfree_is_little(many));
+    assert_false(lazyfree_is_little(large));
+    keyspace_free(few);
+    keyspace_free(many);
+    keyspace_free(large);
+}
+
 /* The last test: nothing is freed by another thread after it. */
 static void what_is_left_when_it_stops_is_freed_at_the_end(void **state) {
     (void)state;
     struct keyspace *keyspace = make_keyspace(100000);
-    lazyfree_keyspace(keyspace);
+    lazyfree_keyspace(keyspace, 7);
     for (int i = 0; i < 10; i++) lazyfree_entry(make_list(1000), true);
     lazyfree_stop();
     net_free(net);
@@ -135,13 +175,15 @@ int main(void) {
     const char *error;
     net = net_new(&error);
     net_on_before_poll(net, look, NULL);
-    lazyfree_start(net);
+    lazyfree_start(net, note_freed);
     lazyfree_entry(make_list(1000), true); /* the threads have started: they own some memory */
     run_until_free();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_value_is_freed_at_once_and_a_large_one_if_it_is_to_be),
         cmocka_unit_test(large_values_are_freed_by_another_thread),
         cmocka_unit_test(a_keyspace_counts_as_its_keys),
+        cmocka_unit_test(keyspaces_with_a_number_are_told_to_be_free_in_order_once_they_are),
+        cmocka_unit_test(few_small_keys_are_little_work),
         cmocka_unit_test(what_is_left_when_it_stops_is_freed_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

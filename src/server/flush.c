@@ -1,0 +1,62 @@
+#include "server/flush.h"
+
+#include "base/alloc.h"
+#include "base/chain.h"
+#include "base/clock.h"
+#include "server/blocking.h"
+#include "server/server.h"
+
+struct flush {
+    uint64_t number;
+    uint64_t session_id;
+    size_t keyspaces; /* that are not free yet */
+    uint64_t begin_ticks;
+    struct flush *prev;
+    struct flush *next;
+};
+
+static struct {
+    struct flush *first;
+    struct flush *last;
+    uint64_t last_number;
+} flushes;
+
+uint64_t flush_number(void) {
+    return ++flushes.last_number;
+}
+
+void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
+    struct flush *flush = mem_alloc(sizeof(*flush));
+    *flush = (struct flush){.number = number,
+                            .session_id = call->session->id,
+                            .keyspaces = keyspaces,
+                            .begin_ticks = clock_ticks()};
+    CHAIN_APPEND(flushes.first, flushes.last, flush, prev, next);
+    blocking_add(server.blocking, call,
+                 &(struct block_request){.for_work = true, .expire = reply_ok});
+}
+
+static void forget(struct flush *flush) {
+    CHAIN_REMOVE(flushes.first, flushes.last, flush, prev, next);
+    mem_free(flush);
+}
+
+/* A blocked client runs no other command: if it is still connected, it waits for this flush. */
+static void answer(const struct flush *flush) {
+    struct session *session = session_list_find(&server.sessions, flush->session_id);
+    if (!session) return;
+    server_update_clock();
+    blocking_finish(server.blocking, session, clock_ticks() - flush->begin_ticks);
+}
+
+void flush_freed(uint64_t number) {
+    struct flush *flush = flushes.first;
+    while (flush->number != number) flush = flush->next;
+    if (--flush->keyspaces > 0) return;
+    answer(flush);
+    forget(flush);
+}
+
+void flush_forget_all(void) {
+    while (flushes.first) forget(flushes.first);
+}
