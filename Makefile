@@ -8,6 +8,8 @@
 #   make lint      the rules of the sources (utils/lint)
 #   make fuzz      long fuzzing runs, FUZZ_SECONDS each
 #   make readme    bring the README's table of commands up to date
+#   make dist      build/packlist-VERSION.tar.gz: the tree as it is committed
+#   make deb       a Debian package in build/deb, of the tree as it is
 #   make unit, make benchmarks, make install     build unit tests, micro-benchmarks; the usual
 #   make clean     remove all of build/ but build/run
 # Variables; each choice of the first three builds in a folder of its own, build/<variant>/
@@ -56,7 +58,12 @@ fuzz_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_fuzz.c,$(wildcard tests/f
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 benchmarks := $(patsubst %.c,$(B)/%,$(wildcard utils/bench/*.c))
 
-.PHONY: all run test soak lint fuzz bench readme unit clients faults fuzzers benchmarks objects install clean
+manual := $(B)/man/packlist-server.1 $(B)/man/packlist-check.1 $(B)/man/packlist.conf.5
+# Read only where they are used. The version stands in one place, and the day of its release in another.
+version = $(shell sed -n 's/.*PACKLIST_VERSION "\(.*\)"/\1/p' src/base/version.h)
+released = $(shell sed -n 's/^\#\# $(version) (\(.*\))$$/\1/p' CHANGELOG.md)
+
+.PHONY: all run test soak lint fuzz bench readme unit clients faults fuzzers benchmarks objects man dist deb install clean
 .DELETE_ON_ERROR .SECONDARY:
 all: $(SERVER) $(B)/packlist-check
 objects: $(objects)
@@ -139,9 +146,28 @@ lint: objects
 readme: all
 	@utils/commands-table $(SERVER) README.md
 
-install: all
+$(B)/man/packlist-server.1: $(SERVER)
+	$(call say,man)utils/man-page program $(version) $(released) $< 'key-value server for lists' >$@
+$(B)/man/packlist-check.1: $(B)/packlist-check
+	$(call say,man)utils/man-page program $(version) $(released) $< 'check the files of packlist-server' >$@
+$(B)/man/packlist.conf.5: redis.conf
+	$(call say,man)utils/man-page config $(version) $(released) $< 'configuration of packlist-server' >$@
+$(manual): utils/man-page CHANGELOG.md src/base/version.h | $(B)/man
+$(B)/man:
+	@mkdir -p $@
+man: $(manual)
+
+dist:
+	@mkdir -p build
+	git archive --prefix=packlist-$(version)/ -o build/packlist-$(version).tar.gz HEAD
+deb:
+	@deps/install build deb
+	@utils/deploy/make-deb $(version)
+install: all man
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(SERVER) $(B)/packlist-check
 	install -D -m 644 redis.conf $(DESTDIR)$(PREFIX)/share/packlist/redis.conf
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(manual))
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(filter %.5,$(manual))
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/packlist/LICENSE
 clean:
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name run -exec rm -rf {} +
