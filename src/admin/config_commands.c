@@ -29,6 +29,11 @@ static void show(struct call *call, struct shown *shown, const struct config_dir
     sds_free(value);
 }
 
+static const struct config_directive *find(struct slice name) {
+    const struct config_directive *directive = config_find(name);
+    return directive && !config_is_file_only(directive) ? directive : NULL;
+}
+
 static bool is_pattern(struct slice text) {
     for (size_t i = 0; i < text.len; i++)
         if (strchr("*?[", text.ptr[i]) && text.ptr[i]) return true;
@@ -40,8 +45,8 @@ static void show_matching(struct call *call, struct shown *shown, struct slice p
     const struct config_directive *all = config_directives(&count);
     for (size_t i = 0; i < count; i++) {
         struct slice name = slice_of_cstr(config_name(&all[i]));
-        if (!config_is_hidden(&all[i]) && glob_match(pattern, name, true))
-            show(call, shown, &all[i], name);
+        if (config_is_hidden(&all[i]) || config_is_file_only(&all[i])) continue;
+        if (glob_match(pattern, name, true)) show(call, shown, &all[i], name);
     }
 }
 
@@ -54,7 +59,7 @@ void config_get_command(struct call *call) {
         if (is_pattern(text)) {
             show_matching(call, &shown, text);
         } else {
-            const struct config_directive *directive = config_find(text);
+            const struct config_directive *directive = find(text);
             if (directive) show(call, &shown, directive, text);
         }
     }
@@ -75,7 +80,7 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
     struct config_directive_set seen = {0};
     for (size_t i = 0; i < count; i++) {
         struct slice name = call->argv[2 + 2 * i];
-        const struct config_directive *directive = config_find(name);
+        const struct config_directive *directive = find(name);
         if (!directive) {
             reply_error_format(call->reply,
                                "ERR Unknown option or number of arguments for CONFIG SET - '%.*s'",

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "config/config_table.h"
+#include "config/default_user.h"
 #include "config/notify.h"
 
 #include <stdarg.h>
@@ -249,8 +250,30 @@ static bool parse_percentiles(sds *place, const struct slice *words, size_t coun
     return true;
 }
 
+/* Two texts that mean the same, as 1mb and 1048576. */
+static bool same_text(struct slice a, struct slice b) {
+    uint64_t left, right;
+    if (number_parse_memory(a, &left) && number_parse_memory(b, &right)) return left == right;
+    return slice_equal_nocase(a, b);
+}
+
+/* Stores nothing: the value is the one of the table, or wrong. */
+static bool check_fixed(const struct config_directive *directive, const struct slice *words,
+                        size_t count, sds *error) {
+    sds given = sds_new(SLICE(""));
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) given = sds_append_cstr(given, " ");
+        given = sds_append(given, words[i]);
+    }
+    bool same = same_text(sds_slice(given), slice_of_cstr(directive->default_text));
+    sds_free(given);
+    return same || refuse(error, "%s", (const char *)directive->detail);
+}
+
 static bool takes_words(const struct config_directive *directive) {
     switch (directive->kind) {
+    case CONFIG_FIXED:
+    case CONFIG_USER:
     case CONFIG_ADDRESSES:
     case CONFIG_OUTPUT_LIMITS:
     case CONFIG_SAVE_POINTS:
@@ -264,10 +287,12 @@ static bool parse_words(struct config *config, const struct config_directive *di
                         const struct slice *words, size_t count, sds *error) {
     void *place = place_of(config, directive);
     switch (directive->kind) {
+    case CONFIG_FIXED: return check_fixed(directive, words, count, error);
+    case CONFIG_USER: return default_user_parse(place, words, count, error);
     case CONFIG_ADDRESSES: return parse_addresses(config, words, count, error);
     case CONFIG_OUTPUT_LIMITS: return parse_output_limits(config, words, count, error);
     case CONFIG_PERCENTILES: return parse_percentiles(place, words, count, error);
-    case CONFIG_SHUTDOWN: return parse_shutdown(place, directive->choices, words, count, error);
+    case CONFIG_SHUTDOWN: return parse_shutdown(place, directive->detail, words, count, error);
     default: return parse_save_points(place, words, count, error);
     }
 }
@@ -300,7 +325,7 @@ bool config_set(struct config *config, const struct config_directive *directive,
     switch (directive->kind) {
     case CONFIG_BOOL: return parse_bool(place_of(config, directive), values[0], error);
     case CONFIG_ENUM:
-        return parse_enum(number_at(config, directive), directive->choices, values[0], error);
+        return parse_enum(number_at(config, directive), directive->detail, values[0], error);
     case CONFIG_STRING: set_string(string_at(config, directive), values[0]); return true;
     case CONFIG_FILENAME:
         return parse_filename(string_at(config, directive), directive->name, values[0], error);
@@ -376,12 +401,14 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_MEMORY: return append_number(*(int64_t *)place, directive, out);
     case CONFIG_OCTAL: return sds_append_format(out, "%llo", (unsigned long long)*(int64_t *)place);
     case CONFIG_ENUM:
-        return sds_append_cstr(out, choice_name(directive->choices, *(int64_t *)place));
+        return sds_append_cstr(out, choice_name(directive->detail, *(int64_t *)place));
     case CONFIG_STRING:
     case CONFIG_FILENAME:
     case CONFIG_SAVE_POINTS:
+    case CONFIG_USER:
     case CONFIG_PERCENTILES: return sds_append(out, sds_slice(*(sds *)place));
-    case CONFIG_SHUTDOWN: return append_shutdown(*(int64_t *)place, directive->choices, out);
+    case CONFIG_FIXED: return sds_append_cstr(out, directive->default_text);
+    case CONFIG_SHUTDOWN: return append_shutdown(*(int64_t *)place, directive->detail, out);
     case CONFIG_ADDRESSES: return append_addresses(config, out);
     case CONFIG_OUTPUT_LIMITS: return append_output_limits(config->output_limits, out);
     case CONFIG_EVENTS: return notify_append(out, (uint32_t) * (int64_t *)place);
@@ -393,7 +420,8 @@ sds config_append_value(const struct config *config, const struct config_directi
 
 static bool owns_string(const struct config_directive *directive) {
     return directive->kind == CONFIG_STRING || directive->kind == CONFIG_FILENAME ||
-           directive->kind == CONFIG_SAVE_POINTS || directive->kind == CONFIG_PERCENTILES;
+           directive->kind == CONFIG_SAVE_POINTS || directive->kind == CONFIG_PERCENTILES ||
+           directive->kind == CONFIG_USER;
 }
 
 void config_init(struct config *config) {
@@ -474,6 +502,10 @@ bool config_is_protected(const struct config_directive *directive) {
 
 bool config_is_hidden(const struct config_directive *directive) {
     return directive->flags & CONFIG_HIDDEN;
+}
+
+bool config_is_file_only(const struct config_directive *directive) {
+    return directive->flags & CONFIG_FILE_ONLY;
 }
 
 bool config_same_value(const struct config *a, const struct config *b,

@@ -62,7 +62,9 @@ struct config {
     int64_t timeout;       /* seconds a client may idle; 0 = for ever */
     int64_t maxclients;
     int64_t databases;
-    sds requirepass; /* "" = none */
+    sds requirepass;       /* "" = none */
+    sds default_user_hash; /* SHA-256 of the password that a line `user default` asks for, in hex;
+                              "" = none. Only until config_load has compared it with requirepass */
     bool protected_mode;
     bool daemonize;
     sds pidfile;
@@ -78,7 +80,20 @@ struct config {
     int64_t shutdown_on_sigterm;
     int64_t list_max_listpack_size;
     int64_t list_compress_depth;
-    int64_t sanitize_dump_payload;  /* enum sanitize_level */
+    int64_t sanitize_dump_payload; /* enum sanitize_level */
+
+    /* The encodings of types to come. */
+    int64_t hash_max_listpack_entries;
+    int64_t hash_max_listpack_value;
+    int64_t set_max_intset_entries;
+    int64_t set_max_listpack_entries;
+    int64_t set_max_listpack_value;
+    int64_t zset_max_listpack_entries;
+    int64_t zset_max_listpack_value;
+    int64_t hll_sparse_max_bytes;
+    int64_t stream_node_max_bytes;
+    int64_t stream_node_max_entries;
+
     int64_t notify_keyspace_events; /* enum event_class and enum notify_flag */
     uint64_t maxmemory;             /* bytes; 0 = no limit */
     int64_t maxmemory_clients;      /* bytes, or, negated, per cent of maxmemory; 0 = no limit */
@@ -162,7 +177,8 @@ struct config_source {
  * count before the options. An argument that begins with "--" is a name, unless the option before
  * it has no value yet: then it is that value (but --save may stand alone). Lines are split as by
  * resp_split_next; # begins a comment line; `include path` reads another file, or every file of a
- * pattern. Directives of Redis that do not apply become notes. False, with `*error` a text to print
+ * pattern. A line that gives another value to a directive that has a single one here becomes a
+ * note, or an error where the directive protects something. False, with `*error` a text to print
  * (owned by the caller, ends with a newline: file, line and text of what is wrong), when anything
  * cannot be read. --version and --help are main's matter and must not be among `args`; `config` was
  * config_init'ed. */
@@ -185,8 +201,9 @@ const struct config_directive *config_directives(size_t *count);
 size_t config_directive_index(const struct config_directive *directive);
 
 /* A set of directives; all zero is an empty one. */
+enum { CONFIG_DIRECTIVES_MAX = 320 };
 struct config_directive_set {
-    uint64_t words[2];
+    uint64_t words[CONFIG_DIRECTIVES_MAX / 64];
 };
 
 /* Puts a directive into a set; false when it is there already. */
@@ -210,6 +227,9 @@ bool config_is_protected(const struct config_directive *directive);
 
 /* Is it shown only to who asks for it by its full name? */
 bool config_is_hidden(const struct config_directive *directive);
+
+/* Does it stand in configuration files only, so that CONFIG GET and SET do not know it? */
+bool config_is_file_only(const struct config_directive *directive);
 
 /* Appends the value's text as CONFIG GET shows it. */
 sds config_append_value(const struct config *config, const struct config_directive *directive,

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "config/config.h"
 #include "config/config_table.h"
+#include "config/default_user.h"
 #include "resp/parser.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ struct loader {
     size_t line;                      /* number of the line being read; 0 on the command line */
     int depth;                        /* files around this one */
     struct config_directive_set seen; /* have had a line */
-    struct slice *words;              /* of the line being read, without the directive's name */
+    struct config_directive_set noted;
+    struct slice *words; /* of the line being read, without the directive's name */
     size_t word_count;
     size_t word_capacity;
     sds *error;
@@ -69,11 +71,14 @@ static void add_note(struct loader *loader, enum log_level level, struct slice n
     source->notes[source->note_count++] = (struct config_note){text, level};
 }
 
-static void note_foreign(struct loader *loader, struct slice name, enum config_foreign foreign) {
-    if (foreign == CONFIG_SERIOUS)
-        add_note(loader, LOG_WARNING, name, "is not supported and is ignored");
-    else
-        add_note(loader, LOG_NOTICE, name, "does not apply here and is ignored");
+/* Once for each directive. */
+static void note_ignored(struct loader *loader, const struct config_directive *directive,
+                         const char *why) {
+    if (!config_directive_set_add(&loader->noted, directive)) return;
+    sds text = sds_append_format(sds_new(SLICE("is ignored: ")), "%s", why);
+    add_note(loader, directive->flags & CONFIG_MISSED ? LOG_WARNING : LOG_NOTICE,
+             slice_of_cstr(directive->name), text);
+    sds_free(text);
 }
 
 void config_log_notes(struct config_source *source) {
@@ -114,28 +119,39 @@ static bool include(struct loader *loader, struct slice line) {
     return done;
 }
 
+/* Directives with a single value here: may a line that gives them another one be ignored? */
+static bool is_ignorable(const struct config_directive *directive) {
+    return directive->kind == CONFIG_FIXED && !(directive->flags & CONFIG_PROTECTS);
+}
+
 static bool set_directive(struct loader *loader, const struct config_directive *directive,
                           struct slice line) {
     sds reason = NULL;
     bool again = !config_directive_set_add(&loader->seen, directive);
-    if (!config_set_line(loader->config, directive, loader->words, loader->word_count, again,
-                         &reason)) {
+    if (config_set_line(loader->config, directive, loader->words, loader->word_count, again,
+                        &reason))
+        return true;
+    bool ignored = is_ignorable(directive);
+    if (ignored)
+        note_ignored(loader, directive, reason);
+    else
         bad_line(loader, line, reason);
-        sds_free(reason);
-        return false;
-    }
-    return true;
+    sds_free(reason);
+    return ignored;
+}
+
+/* config_set takes no words at all for an empty value of these. */
+static bool needs_words(const struct config_directive *directive) {
+    return directive->kind == CONFIG_FIXED || directive->kind == CONFIG_USER;
 }
 
 static bool run_directive(struct loader *loader, struct slice name, struct slice line) {
     if (slice_is(name, "include")) return include(loader, line);
     const struct config_directive *directive = config_find(name);
-    if (directive) return set_directive(loader, directive, line);
-    enum config_foreign foreign = config_foreign_directive(name);
-    if (foreign == CONFIG_UNKNOWN || loader->word_count == 0)
+    bool has_nothing = directive && needs_words(directive) && loader->word_count == 0;
+    if (!directive || has_nothing)
         return bad_line(loader, line, "Bad directive or wrong number of arguments");
-    note_foreign(loader, name, foreign);
-    return true;
+    return set_directive(loader, directive, line);
 }
 
 /* `line` has no blanks around it and is not empty; `copy` are the same bytes, writable. */
@@ -281,10 +297,26 @@ static bool load_all(struct loader *loader, int argc, char **argv) {
     return load_options(loader, argc, argv);
 }
 
+/* A line `user default` may ask for the password of requirepass, and for no other. From now on
+ * requirepass alone says it. */
+static bool check_password(struct config *config, sds *error) {
+    struct slice hash = sds_slice(config->default_user_hash);
+    if (hash.len > 0 && !default_user_has_password(hash, sds_slice(config->requirepass))) {
+        *error = sds_new(SLICE(
+            "\n*** FATAL CONFIG FILE ERROR ***\n"
+            "A line 'user default' asks for another password than requirepass. " CONFIG_NO_ACLS
+            "\n"));
+        return false;
+    }
+    sds_free(config->default_user_hash);
+    config->default_user_hash = sds_new(SLICE(""));
+    return true;
+}
+
 bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
                  sds *error) {
     struct loader loader = {.config = config, .source = source, .name = "", .error = error};
-    bool done = load_all(&loader, argc, argv);
+    bool done = load_all(&loader, argc, argv) && check_password(config, error);
     mem_free(loader.words);
     return done;
 }

@@ -58,7 +58,7 @@ static const struct config_directive *read_line(struct slice line, struct config
         count++;
     if (count > 0 && count < WORDS_MAX && (words[0].len == 0 || words[0].ptr[0] != '#'))
         directive = config_find(words[0]);
-    if (directive && directive->flags & CONFIG_ALIAS) directive--;
+    while (directive && directive->flags & CONFIG_ALIAS) directive--;
     sds error = NULL;
     if (directive && values) {
         bool again = config_directive_set_has(seen, directive);
@@ -188,6 +188,8 @@ sds config_rewrite_text(const struct config *config, struct slice old) {
         const struct config_directive *directive = read_line(line, NULL, NULL);
         if (!directive || !config_directive_set_has(&survey.different, directive)) {
             out = sds_append_cstr(sds_append(out, line), "\n");
+        } else if (config_is_file_only(directive)) {
+            /* `user default` with a password: requirepass says it. */
         } else if (config_directive_set_add(&written, directive)) {
             out = append_directive(out, config, directive);
         }

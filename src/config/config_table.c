@@ -1,6 +1,9 @@
-/* config_table: every directive, one row each; and the names of Redis's other ones. */
+/* config_table: every directive, one row each: first those that can be changed, then those of Redis
+ * and Valkey that have one value here. Of the latter the row tells the default of Redis, unless
+ * another value is what is true here, and why it cannot be another. */
 #include "config/config_table.h"
 
+#include "config/default_user.h"
 #include "store/eviction.h"
 
 #include <assert.h>
@@ -36,10 +39,60 @@ static const struct config_choice eviction_policies[] = {
     {"allkeys-random", EVICTION_ALLKEYS_RANDOM}, {"noeviction", EVICTION_NONE}, {NULL, 0},
 };
 
+/* Why a directive has but one value. */
+#define ONE_THREAD "one thread serves all clients"
+#define ALL_ACCEPTED "all connections that wait are accepted at once"
+#define NO_DEFRAGMENTATION "memory is not defragmented"
+#define REHASHING "tables are always rehashed step by step"
+#define HZ_IS_CONSTANT "hz does not depend on the number of clients"
+#define NO_THP "the system decides about huge pages"
+#define NO_CPU_LISTS "threads run on any processor; start the server by taskset to choose them"
+#define SECRET_SEED "each start draws a new seed"
+#define NO_SYSLOG "the log goes to logfile or to the standard output"
+#define ONE_LOG_FORMAT "the log has one format"
+#define NO_CRASH_LOG "nothing is logged about a crash"
+#define NO_LARGE_LOG "there is no log of large requests and replies"
+#define NO_CHECKS "the server does not look for what these warnings are about"
+#define NO_SUPERVISOR "the server does not talk to a supervisor"
+#define NO_MARKS \
+    "Sockets cannot be marked, so a firewall would not see the mark. Remove the line to do " \
+    "without."
+#define ANY_SOURCE "the system chooses the address of outgoing connections"
+#define NO_MPTCP "there is no Multipath TCP"
+#define NO_RDMA "there is no RDMA: clients connect by TCP or a Unix socket"
+#define NO_ZONE "clients are not told a zone"
+#define NO_TRACKING "there is no client-side caching"
+#define NAMED_REDIS "the server presents itself as Redis in any case"
+#define NO_TLS_PORT "there is no TLS"
+#define NO_TLS \
+    "There is no TLS. Remove the line, and let a TLS proxy such as stunnel listen on that port."
+#define NO_ACLS CONFIG_NO_ACLS
+#define NO_ACL_USERS "there are no ACLs"
+#define NO_RENAMING \
+    "Commands cannot be renamed or disabled. Remove the line if every client may use the command."
+#define NO_MODULES "there are no modules: their commands are unknown"
+#define NO_SCRIPTS "there are no scripts"
+#define NO_PRIMARY \
+    "There is no replication: this server would start without the data of the other one, and " \
+    "take writes. Remove the line if that is what you want."
+#define NO_REPLICAS_TO_WRITE \
+    "There is no replication, so no replica would get what is written. Remove the line to do " \
+    "without."
+#define NO_REPLICATION "there is no replication"
+#define NO_CLUSTER "there are no clusters"
+#define AOF_HISTORY_GOES "files that a rewrite has replaced are always deleted"
+#define STRICT_VERSIONS "an RDB file of an unknown version is never loaded"
+#define BYTE_ORDER "texts are ordered by their bytes"
+#define LIST_NODES "list-max-listpack-size says how large the nodes of a list are"
+#define EXPIRY_ONCE "there are no scripts in which it could matter"
+
+#define ONLY(its_name, value, its_flags, reason) \
+    {.name = (its_name), .kind = CONFIG_FIXED, .flags = (its_flags), .default_text = (value), \
+     .detail = (reason)}
 #define AT(field) offsetof(struct config, field)
 #define MB (1024 * 1024)
 
-/* Columns: name, kind, flags, place; least, most; default, effect, choices. */
+/* Columns: name, kind, flags, place; least, most; default, effect, detail. */
 const struct config_directive config_table[] = {
     /* Where it listens. */
     {"bind", CONFIG_ADDRESSES, 0, AT(bind), 0, 0, "127.0.0.1 -::1", EFFECT_LISTENERS, NULL},
@@ -89,6 +142,36 @@ const struct config_directive config_table[] = {
     {"list-compress-depth", CONFIG_INTEGER, 0, AT(list_compress_depth), 0, INT32_MAX, "0",
      EFFECT_LIST_LIMITS, NULL},
 
+    /* Types to come: the limits of their encodings. */
+    {"hash-max-listpack-entries", CONFIG_INTEGER, 0,
+     AT(hash_max_listpack_entries), 0, INT64_MAX, "512", EFFECT_NONE, NULL},
+    {"hash-max-ziplist-entries", CONFIG_INTEGER, CONFIG_ALIAS,
+     AT(hash_max_listpack_entries), 0, INT64_MAX, "512", EFFECT_NONE, NULL},
+    {"hash-max-listpack-value", CONFIG_MEMORY, 0, AT(hash_max_listpack_value), 0, INT64_MAX, "64",
+     EFFECT_NONE, NULL},
+    {"hash-max-ziplist-value", CONFIG_MEMORY, CONFIG_ALIAS,
+     AT(hash_max_listpack_value), 0, INT64_MAX, "64", EFFECT_NONE, NULL},
+    {"set-max-intset-entries", CONFIG_INTEGER, 0, AT(set_max_intset_entries), 0, INT64_MAX, "512",
+     EFFECT_NONE, NULL},
+    {"set-max-listpack-entries", CONFIG_INTEGER, 0,
+     AT(set_max_listpack_entries), 0, INT64_MAX, "128", EFFECT_NONE, NULL},
+    {"set-max-listpack-value", CONFIG_INTEGER, 0, AT(set_max_listpack_value), 0, INT64_MAX, "64",
+     EFFECT_NONE, NULL},
+    {"zset-max-listpack-entries", CONFIG_INTEGER, 0,
+     AT(zset_max_listpack_entries), 0, INT64_MAX, "128", EFFECT_NONE, NULL},
+    {"zset-max-ziplist-entries", CONFIG_INTEGER, CONFIG_ALIAS,
+     AT(zset_max_listpack_entries), 0, INT64_MAX, "128", EFFECT_NONE, NULL},
+    {"zset-max-listpack-value", CONFIG_MEMORY, 0, AT(zset_max_listpack_value), 0, INT64_MAX, "64",
+     EFFECT_NONE, NULL},
+    {"zset-max-ziplist-value", CONFIG_MEMORY, CONFIG_ALIAS,
+     AT(zset_max_listpack_value), 0, INT64_MAX, "64", EFFECT_NONE, NULL},
+    {"hll-sparse-max-bytes", CONFIG_MEMORY, 0, AT(hll_sparse_max_bytes), 0, INT64_MAX, "3000",
+     EFFECT_NONE, NULL},
+    {"stream-node-max-bytes", CONFIG_MEMORY, 0, AT(stream_node_max_bytes), 0, INT64_MAX, "4096",
+     EFFECT_NONE, NULL},
+    {"stream-node-max-entries", CONFIG_INTEGER, 0, AT(stream_node_max_entries), 0, INT64_MAX, "100",
+     EFFECT_NONE, NULL},
+
     /* Payloads. */
     {"sanitize-dump-payload", CONFIG_ENUM, 0, AT(sanitize_dump_payload), 0, 0, "yes", EFFECT_NONE,
      sanitize_levels},
@@ -126,8 +209,12 @@ const struct config_directive config_table[] = {
     /* What operators look at. */
     {"slowlog-log-slower-than", CONFIG_INTEGER, 0, AT(slowlog_log_slower_than), -1, INT64_MAX,
      "10000", EFFECT_SLOW, NULL},
+    {"commandlog-execution-slower-than", CONFIG_INTEGER, CONFIG_ALIAS, AT(slowlog_log_slower_than),
+     -1, INT64_MAX, "10000", EFFECT_SLOW, NULL},
     {"slowlog-max-len", CONFIG_INTEGER, 0, AT(slowlog_max_len), 0, INT64_MAX, "128", EFFECT_NONE,
      NULL},
+    {"commandlog-slow-execution-max-len", CONFIG_INTEGER, CONFIG_ALIAS, AT(slowlog_max_len), 0,
+     INT64_MAX, "128", EFFECT_NONE, NULL},
     {"latency-monitor-threshold", CONFIG_INTEGER, 0, AT(latency_monitor_threshold), 0, INT64_MAX,
      "0", EFFECT_SLOW, NULL},
     {"latency-tracking", CONFIG_BOOL, 0, AT(latency_tracking), 0, 0, "yes", EFFECT_NONE, NULL},
@@ -177,73 +264,204 @@ const struct config_directive config_table[] = {
     {"aof-timestamp-enabled", CONFIG_BOOL, 0, AT(aof_timestamps), 0, 0, "no", EFFECT_NONE, NULL},
     {"aof-rewrite-incremental-fsync", CONFIG_BOOL, 0, AT(aof_incremental_fsync), 0, 0, "yes",
      EFFECT_NONE, NULL},
-};
 
-const size_t config_table_count = sizeof(config_table) / sizeof(config_table[0]);
-static_assert(sizeof(config_table) / sizeof(config_table[0]) <= CONFIG_DIRECTIVES_MAX,
-              "a set of directives must fit one word");
+    /* The rest of the directives of Redis 7.0 to 8 and Valkey 8 and 9. */
+    {"user", CONFIG_USER, CONFIG_FILE_ONLY, AT(default_user_hash), 0, 0, "", EFFECT_NONE, NULL},
 
-/* Directives of Redis 7.2, and the older names that it still accepts, whose absence a user may
- * notice. */
-static const char *const serious_names[] = {
-    "aclfile", "bind-source-addr", "cluster-enabled", "loadmodule", "masterauth", "masteruser",
-    "min-replicas-to-write", "min-slaves-to-write", "rename-command", "replicaof", "slaveof",
-    "syslog-enabled", "tls-cluster", "tls-port", "tls-replication", "user",
-};
+    /* The event loop, its threads and its memory. */
+    ONLY("io-threads", "1", 0, ONE_THREAD),
+    ONLY("io-threads-do-reads", "no", 0, ONE_THREAD),
+    ONLY("prefetch-batch-max-size", "16", 0, ONE_THREAD),
+    ONLY("max-new-connections-per-cycle", "10", 0, ALL_ACCEPTED),
+    ONLY("max-new-tls-connections-per-cycle", "1", 0, ALL_ACCEPTED),
+    ONLY("activedefrag", "no", 0, NO_DEFRAGMENTATION),
+    ONLY("active-defrag-cycle-max", "25", 0, NO_DEFRAGMENTATION),
+    ONLY("active-defrag-cycle-min", "1", 0, NO_DEFRAGMENTATION),
+    ONLY("active-defrag-cycle-us", "500", 0, NO_DEFRAGMENTATION),
+    ONLY("active-defrag-ignore-bytes", "104857600", 0, NO_DEFRAGMENTATION),
+    ONLY("active-defrag-max-scan-fields", "1000", 0, NO_DEFRAGMENTATION),
+    ONLY("active-defrag-threshold-lower", "10", 0, NO_DEFRAGMENTATION),
+    ONLY("active-defrag-threshold-upper", "100", 0, NO_DEFRAGMENTATION),
+    ONLY("activerehashing", "yes", 0, REHASHING),
+    ONLY("dynamic-hz", "no", 0, HZ_IS_CONSTANT),
+    ONLY("disable-thp", "no", 0, NO_THP),
+    ONLY("server-cpulist", "", 0, NO_CPU_LISTS),
+    ONLY("server_cpulist", "", 0, NO_CPU_LISTS),
+    ONLY("bio-cpulist", "", 0, NO_CPU_LISTS),
+    ONLY("bio_cpulist", "", 0, NO_CPU_LISTS),
+    ONLY("aof-rewrite-cpulist", "", 0, NO_CPU_LISTS),
+    ONLY("aof_rewrite_cpulist", "", 0, NO_CPU_LISTS),
+    ONLY("bgsave-cpulist", "", 0, NO_CPU_LISTS),
+    ONLY("bgsave_cpulist", "", 0, NO_CPU_LISTS),
+    ONLY("hash-seed", "", 0, SECRET_SEED),
 
-static const char *const harmless_names[] = {
-    "acl-pubsub-default", "acllog-max-len", "active-defrag-cycle-max", "active-defrag-cycle-min",
-    "active-defrag-ignore-bytes", "active-defrag-max-scan-fields", "active-defrag-threshold-lower",
-    "active-defrag-threshold-upper", "activedefrag", "activerehashing", "always-show-logo",
-    "aof-disable-auto-gc", "aof-rewrite-cpulist", "aof_rewrite_cpulist", "availability-zone",
-    "bgsave-cpulist", "bgsave_cpulist", "bio-cpulist", "bio_cpulist", "busy-reply-threshold",
-    "cluster-allow-pubsubshard-when-down", "cluster-allow-reads-when-down",
-    "cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-hostname",
-    "cluster-announce-human-nodename", "cluster-announce-ip", "cluster-announce-port",
-    "cluster-announce-tls-port", "cluster-config-file", "cluster-link-sendbuf-limit",
-    "cluster-migration-barrier", "cluster-node-timeout", "cluster-port",
-    "cluster-preferred-endpoint-type", "cluster-replica-no-failover",
-    "cluster-replica-validity-factor", "cluster-require-full-coverage", "cluster-slave-no-failover",
-    "cluster-slave-validity-factor", "crash-log-enabled", "crash-memcheck-enabled", "disable-thp",
-    "dynamic-hz", "enable-module-command", "hash-max-listpack-entries", "hash-max-listpack-value",
-    "hash-max-ziplist-entries", "hash-max-ziplist-value", "hll-sparse-max-bytes", "ignore-warnings",
-    "io-threads", "io-threads-do-reads", "lazyexpire-nested-arbitrary-keys",
-    "list-max-ziplist-entries", "list-max-ziplist-value", "locale-collate",
-    "lua-enable-deprecated-api", "lua-replicate-commands", "lua-time-limit",
-    "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle", "min-replicas-max-lag",
-    "min-slaves-max-lag", "oom-score-adj", "oom-score-adj-values", "proc-title-template",
-    "propagation-error-behavior", "repl-backlog-size", "repl-backlog-ttl",
-    "repl-disable-tcp-nodelay", "repl-diskless-load", "repl-diskless-sync",
-    "repl-diskless-sync-delay", "repl-diskless-sync-max-replicas", "repl-diskless-sync-period",
-    "repl-ping-replica-period", "repl-ping-slave-period", "repl-timeout", "replica-announce-ip",
-    "replica-announce-port", "replica-announced", "replica-ignore-disk-write-errors",
-    "replica-ignore-maxmemory", "replica-lazy-flush", "replica-priority", "replica-read-only",
-    "replica-serve-stale-data", "server-cpulist", "server_cpulist", "set-max-intset-entries",
-    "set-max-listpack-entries", "set-max-listpack-value", "set-proc-title", "shutdown-timeout",
-    "slave-announce-ip", "slave-announce-port", "slave-ignore-maxmemory", "slave-lazy-flush",
-    "slave-priority", "slave-read-only", "slave-serve-stale-data", "socket-mark-id",
-    "stream-node-max-bytes", "stream-node-max-entries", "supervised", "syslog-facility",
-    "syslog-ident", "tls-auth-clients", "tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file",
-    "tls-ciphers", "tls-ciphersuites", "tls-client-cert-file", "tls-client-key-file",
-    "tls-client-key-file-pass", "tls-dh-params-file", "tls-key-file", "tls-key-file-pass",
-    "tls-prefer-server-ciphers", "tls-protocols", "tls-session-cache-size",
-    "tls-session-cache-timeout", "tls-session-caching", "tracking-table-max-keys",
-    "use-exit-on-panic", "watchdog-period", "zset-max-listpack-entries", "zset-max-listpack-value",
-    "zset-max-ziplist-entries", "zset-max-ziplist-value",
+    /* The process. */
+    ONLY("oom-score-adj", "no", 0, NO_CHECKS),
+    ONLY("oom-score-adj-values", "0 200 800", 0, NO_CHECKS),
+    ONLY("set-proc-title", "no", 0, NO_CHECKS),
+    ONLY("proc-title-template", "{title} {listen-addr} {server-mode}", 0, NO_CHECKS),
+    ONLY("hide-user-data-from-log", "no", CONFIG_MISSED, NO_CHECKS),
+    ONLY("unixsocketgroup", "", CONFIG_PROTECTS, NO_CHECKS),
+
+    /* Logs. */
+    ONLY("syslog-enabled", "no", CONFIG_MISSED, NO_SYSLOG),
+    ONLY("syslog-facility", "local0", 0, NO_SYSLOG),
+    ONLY("syslog-ident", "redis", 0, NO_SYSLOG),
+    ONLY("log-format", "legacy", 0, ONE_LOG_FORMAT),
+    ONLY("log-timestamp-format", "legacy", 0, ONE_LOG_FORMAT),
+    ONLY("always-show-logo", "no", 0, ONE_LOG_FORMAT),
+    ONLY("crash-log-enabled", "no", 0, NO_CRASH_LOG),
+    ONLY("crash-memcheck-enabled", "no", 0, NO_CRASH_LOG),
+    ONLY("use-exit-on-panic", "no", CONFIG_HIDDEN, NO_CRASH_LOG),
+    ONLY("watchdog-period", "0", CONFIG_HIDDEN, NO_CRASH_LOG),
+    ONLY("commandlog-request-larger-than", "-1", 0, NO_LARGE_LOG),
+    ONLY("commandlog-reply-larger-than", "-1", 0, NO_LARGE_LOG),
+    ONLY("commandlog-large-request-max-len", "128", 0, NO_LARGE_LOG),
+    ONLY("commandlog-large-reply-max-len", "128", 0, NO_LARGE_LOG),
+    ONLY("ignore-warnings", "", 0, NO_CHECKS),
+    ONLY("supervised", "no", 0, NO_SUPERVISOR),
+
+    /* Network. */
+    ONLY("socket-mark-id", "0", CONFIG_PROTECTS, NO_MARKS),
+    ONLY("bind-source-addr", "", 0, ANY_SOURCE),
+    ONLY("mptcp", "no", 0, NO_MPTCP),
+    ONLY("repl-mptcp", "no", 0, NO_MPTCP),
+    ONLY("rdma-port", "0", CONFIG_MISSED, NO_RDMA),
+    ONLY("rdma-bind", "", 0, NO_RDMA),
+    ONLY("rdma-completion-vector", "-1", 0, NO_RDMA),
+    ONLY("rdma-rx-size", "1048576", 0, NO_RDMA),
+    ONLY("availability-zone", "", 0, NO_ZONE),
+    ONLY("tracking-table-max-keys", "1000000", 0, NO_TRACKING),
+    ONLY("extended-redis-compatibility", "no", 0, NAMED_REDIS),
+
+    /* TLS. */
+    ONLY("tls-port", "0", CONFIG_PROTECTS, NO_TLS),
+    ONLY("tls-auth-clients", "yes", 0, NO_TLS_PORT),
+    ONLY("tls-auth-clients-user", "off", 0, NO_TLS_PORT),
+    ONLY("tls-auto-reload-interval", "0", 0, NO_TLS_PORT),
+    ONLY("tls-ca-cert-dir", "", 0, NO_TLS_PORT),
+    ONLY("tls-ca-cert-file", "", 0, NO_TLS_PORT),
+    ONLY("tls-cert-file", "", 0, NO_TLS_PORT),
+    ONLY("tls-ciphers", "", 0, NO_TLS_PORT),
+    ONLY("tls-ciphersuites", "", 0, NO_TLS_PORT),
+    ONLY("tls-client-cert-file", "", 0, NO_TLS_PORT),
+    ONLY("tls-client-key-file", "", 0, NO_TLS_PORT),
+    ONLY("tls-client-key-file-pass", "", 0, NO_TLS_PORT),
+    ONLY("tls-cluster", "no", 0, NO_TLS_PORT),
+    ONLY("tls-dh-params-file", "", 0, NO_TLS_PORT),
+    ONLY("tls-key-file", "", 0, NO_TLS_PORT),
+    ONLY("tls-key-file-pass", "", 0, NO_TLS_PORT),
+    ONLY("tls-prefer-server-ciphers", "no", 0, NO_TLS_PORT),
+    ONLY("tls-protocols", "", 0, NO_TLS_PORT),
+    ONLY("tls-replication", "no", 0, NO_TLS_PORT),
+    ONLY("tls-session-cache-size", "20480", 0, NO_TLS_PORT),
+    ONLY("tls-session-cache-timeout", "300", 0, NO_TLS_PORT),
+    ONLY("tls-session-caching", "yes", 0, NO_TLS_PORT),
+
+    /* Access. */
+    ONLY("aclfile", "", CONFIG_PROTECTS, NO_ACLS),
+    ONLY("acl-pubsub-default", "resetchannels", 0, NO_ACL_USERS),
+    ONLY("acllog-max-len", "128", 0, NO_ACL_USERS),
+    ONLY("rename-command", "", CONFIG_PROTECTS | CONFIG_FILE_ONLY, NO_RENAMING),
+
+    /* Modules and scripts. */
+    ONLY("loadmodule", "", CONFIG_MISSED | CONFIG_FILE_ONLY, NO_MODULES),
+    ONLY("enable-module-command", "no", 0, NO_MODULES),
+    ONLY("busy-reply-threshold", "5000", 0, NO_SCRIPTS),
+    ONLY("lua-time-limit", "5000", 0, NO_SCRIPTS),
+    ONLY("lua-enable-deprecated-api", "no", CONFIG_HIDDEN, NO_SCRIPTS),
+    ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY, NO_SCRIPTS),
+
+    /* Replication. */
+    ONLY("replicaof", "", CONFIG_PROTECTS, NO_PRIMARY),
+    ONLY("slaveof", "", CONFIG_PROTECTS, NO_PRIMARY),
+    ONLY("min-replicas-to-write", "0", CONFIG_PROTECTS, NO_REPLICAS_TO_WRITE),
+    ONLY("min-slaves-to-write", "0", CONFIG_PROTECTS, NO_REPLICAS_TO_WRITE),
+    ONLY("min-replicas-max-lag", "10", 0, NO_REPLICATION),
+    ONLY("min-slaves-max-lag", "10", 0, NO_REPLICATION),
+    ONLY("masterauth", "", 0, NO_REPLICATION),
+    ONLY("masteruser", "", 0, NO_REPLICATION),
+    ONLY("primaryauth", "", 0, NO_REPLICATION),
+    ONLY("primaryuser", "", 0, NO_REPLICATION),
+    ONLY("replica-announce-ip", "", 0, NO_REPLICATION),
+    ONLY("slave-announce-ip", "", 0, NO_REPLICATION),
+    ONLY("replica-announce-port", "0", 0, NO_REPLICATION),
+    ONLY("slave-announce-port", "0", 0, NO_REPLICATION),
+    ONLY("replica-announced", "yes", 0, NO_REPLICATION),
+    ONLY("replica-full-sync-buffer-limit", "0", 0, NO_REPLICATION),
+    ONLY("replica-ignore-disk-write-errors", "no", 0, NO_REPLICATION),
+    ONLY("replica-ignore-maxmemory", "yes", 0, NO_REPLICATION),
+    ONLY("slave-ignore-maxmemory", "yes", 0, NO_REPLICATION),
+    ONLY("replica-lazy-flush", "no", 0, NO_REPLICATION),
+    ONLY("slave-lazy-flush", "no", 0, NO_REPLICATION),
+    ONLY("replica-priority", "100", 0, NO_REPLICATION),
+    ONLY("slave-priority", "100", 0, NO_REPLICATION),
+    ONLY("replica-read-only", "yes", 0, NO_REPLICATION),
+    ONLY("slave-read-only", "yes", 0, NO_REPLICATION),
+    ONLY("replica-serve-stale-data", "yes", 0, NO_REPLICATION),
+    ONLY("slave-serve-stale-data", "yes", 0, NO_REPLICATION),
+    ONLY("repl-backlog-size", "1048576", 0, NO_REPLICATION),
+    ONLY("repl-backlog-ttl", "3600", 0, NO_REPLICATION),
+    ONLY("repl-disable-tcp-nodelay", "no", 0, NO_REPLICATION),
+    ONLY("repl-diskless-load", "disabled", 0, NO_REPLICATION),
+    ONLY("repl-diskless-sync", "yes", 0, NO_REPLICATION),
+    ONLY("repl-diskless-sync-delay", "5", 0, NO_REPLICATION),
+    ONLY("repl-diskless-sync-max-replicas", "0", 0, NO_REPLICATION),
+    ONLY("repl-diskless-sync-period", "0", CONFIG_HIDDEN, NO_REPLICATION),
+    ONLY("repl-ping-replica-period", "10", 0, NO_REPLICATION),
+    ONLY("repl-ping-slave-period", "10", 0, NO_REPLICATION),
+    ONLY("repl-timeout", "60", 0, NO_REPLICATION),
+    ONLY("dual-channel-replication-enabled", "no", 0, NO_REPLICATION),
+    ONLY("import-mode", "no", 0, NO_REPLICATION),
+    ONLY("propagation-error-behavior", "ignore", 0, NO_REPLICATION),
+    ONLY("shutdown-timeout", "10", 0, NO_REPLICATION),
+
+    /* Clusters. */
+    ONLY("cluster-enabled", "no", CONFIG_MISSED, NO_CLUSTER),
+    ONLY("cluster-allow-pubsubshard-when-down", "yes", 0, NO_CLUSTER),
+    ONLY("cluster-allow-reads-when-down", "no", 0, NO_CLUSTER),
+    ONLY("cluster-allow-replica-migration", "yes", 0, NO_CLUSTER),
+    ONLY("cluster-announce-bus-port", "0", 0, NO_CLUSTER),
+    ONLY("cluster-announce-client-ipv4", "", 0, NO_CLUSTER),
+    ONLY("cluster-announce-client-ipv6", "", 0, NO_CLUSTER),
+    ONLY("cluster-announce-client-port", "0", 0, NO_CLUSTER),
+    ONLY("cluster-announce-client-tls-port", "0", 0, NO_CLUSTER),
+    ONLY("cluster-announce-hostname", "", 0, NO_CLUSTER),
+    ONLY("cluster-announce-human-nodename", "", 0, NO_CLUSTER),
+    ONLY("cluster-announce-ip", "", 0, NO_CLUSTER),
+    ONLY("cluster-announce-port", "0", 0, NO_CLUSTER),
+    ONLY("cluster-announce-tls-port", "0", 0, NO_CLUSTER),
+    ONLY("cluster-blacklist-ttl", "60", 0, NO_CLUSTER),
+    ONLY("cluster-compatibility-sample-ratio", "0", 0, NO_CLUSTER),
+    ONLY("cluster-config-file", "nodes.conf", 0, NO_CLUSTER),
+    ONLY("cluster-config-save-behavior", "sync", 0, NO_CLUSTER),
+    ONLY("cluster-databases", "1", 0, NO_CLUSTER),
+    ONLY("cluster-link-sendbuf-limit", "0", 0, NO_CLUSTER),
+    ONLY("cluster-manual-failover-timeout", "5000", 0, NO_CLUSTER),
+    ONLY("cluster-migration-barrier", "1", 0, NO_CLUSTER),
+    ONLY("cluster-node-timeout", "15000", 0, NO_CLUSTER),
+    ONLY("cluster-port", "0", 0, NO_CLUSTER),
+    ONLY("cluster-preferred-endpoint-type", "ip", 0, NO_CLUSTER),
+    ONLY("cluster-replica-no-failover", "no", 0, NO_CLUSTER),
+    ONLY("cluster-slave-no-failover", "no", 0, NO_CLUSTER),
+    ONLY("cluster-replica-validity-factor", "10", 0, NO_CLUSTER),
+    ONLY("cluster-slave-validity-factor", "10", 0, NO_CLUSTER),
+    ONLY("cluster-require-full-coverage", "yes", 0, NO_CLUSTER),
+    ONLY("cluster-slot-migration-log-max-len", "1000", 0, NO_CLUSTER),
+    ONLY("cluster-slot-stats-enabled", "no", 0, NO_CLUSTER),
+    ONLY("slot-migration-max-failover-repl-bytes", "0", 0, NO_CLUSTER),
+
+    /* Data. */
+    ONLY("aof-disable-auto-gc", "no", 0, AOF_HISTORY_GOES),
+    ONLY("rdb-version-check", "strict", 0, STRICT_VERSIONS),
+    ONLY("locale-collate", "", 0, BYTE_ORDER),
+    ONLY("list-max-ziplist-entries", "512", CONFIG_FILE_ONLY, LIST_NODES),
+    ONLY("list-max-ziplist-value", "64", CONFIG_FILE_ONLY, LIST_NODES),
+    ONLY("lazyexpire-nested-arbitrary-keys", "yes", CONFIG_HIDDEN, EXPIRY_ONCE),
 };
 
 /* clang-format on */
 
-static bool is_among(struct slice name, const char *const *names, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (slice_is(name, names[i])) return true;
-    return false;
-}
-
-enum config_foreign config_foreign_directive(struct slice name) {
-    if (is_among(name, serious_names, sizeof(serious_names) / sizeof(serious_names[0])))
-        return CONFIG_SERIOUS;
-    if (is_among(name, harmless_names, sizeof(harmless_names) / sizeof(harmless_names[0])))
-        return CONFIG_HARMLESS;
-    return CONFIG_UNKNOWN;
-}
+const size_t config_table_count = sizeof(config_table) / sizeof(config_table[0]);
+static_assert(sizeof(config_table) / sizeof(config_table[0]) <= CONFIG_DIRECTIVES_MAX,
+              "a set has a bit for every directive");

@@ -18,19 +18,26 @@ enum config_kind {
     CONFIG_SAVE_POINTS,   /* sds; pairs of seconds and changes, or nothing */
     CONFIG_EVENTS,        /* int64_t; letters of notify-keyspace-events */
     CONFIG_SHUTDOWN,      /* int64_t; enum shutdown_option, words of `choices` */
-    CONFIG_PERCENTILES    /* sds; numbers from 0 to 100, or nothing */
+    CONFIG_PERCENTILES,   /* sds; numbers from 0 to 100, or nothing */
+    CONFIG_USER,          /* sds; a line of Redis's ACLs: config/default_user.h */
+    CONFIG_FIXED          /* nothing: default_text is the only value that it can have here */
 };
 
 enum config_flag {
-    CONFIG_IMMUTABLE = 1 << 0,  /* CONFIG SET cannot change it */
-    CONFIG_CLAMPED = 1 << 1,    /* a number outside the limits is taken as the nearest inside if it
+    CONFIG_IMMUTABLE = 1 << 0,   /* CONFIG SET cannot change it */
+    CONFIG_CLAMPED = 1 << 1,     /* a number outside the limits is taken as the nearest inside if it
                                   is between 0 and INT32_MAX */
-    CONFIG_ALIAS = 1 << 2,      /* another name of the row before it */
-    CONFIG_PERCENT = 1 << 3,    /* a memory value may be given in per cent, kept negated */
-    CONFIG_PROTECTED = 1 << 4,  /* CONFIG SET needs enable-protected-configs */
-    CONFIG_HIDDEN = 1 << 5,     /* for tests: patterns do not find it */
-    CONFIG_UNSIGNED = 1 << 6,   /* the number is an uint64_t, and each one is valid */
-    CONFIG_NOT_LOADING = 1 << 7 /* CONFIG SET cannot change it while data is loaded */
+    CONFIG_ALIAS = 1 << 2,       /* another name of the row before it */
+    CONFIG_PERCENT = 1 << 3,     /* a memory value may be given in per cent, kept negated */
+    CONFIG_PROTECTED = 1 << 4,   /* CONFIG SET needs enable-protected-configs */
+    CONFIG_HIDDEN = 1 << 5,      /* for tests: patterns do not find it */
+    CONFIG_UNSIGNED = 1 << 6,    /* the number is an uint64_t, and each one is valid */
+    CONFIG_NOT_LOADING = 1 << 7, /* CONFIG SET cannot change it while data is loaded */
+    CONFIG_FILE_ONLY = 1 << 8,   /* CONFIG GET and CONFIG SET do not know it */
+    /* What becomes of a line that gives another value to a CONFIG_FIXED directive. Without these
+     * flags it is ignored, with a notice in the log. */
+    CONFIG_MISSED = 1 << 9,   /* … with a warning, as the user will miss something */
+    CONFIG_PROTECTS = 1 << 10 /* it stops the start, as it was to keep somebody out, or data safe */
 };
 
 /* What must happen when a value changed while the server runs, in the order in which it is done.
@@ -69,19 +76,13 @@ struct config_directive {
     int64_t max;
     const char *default_text; /* words separated by blanks where it is a list */
     enum config_effect effect;
-    const struct config_choice *choices;
+    /* Of CONFIG_ENUM and CONFIG_SHUTDOWN: the choices, an array of struct config_choice. Of
+     * CONFIG_FIXED: a text, what is not there or what is done instead. */
+    const void *detail;
 };
-
-/* At most this many rows, so that a set of rows is two words. */
-enum { CONFIG_DIRECTIVES_MAX = 128 };
 
 extern const struct config_directive config_table[];
 extern const size_t config_table_count;
-
-/* A directive of Redis that this server has no use for: is it known, and does ignoring it change
- * what its user may rely on (data on disk, access, encryption)? */
-enum config_foreign { CONFIG_UNKNOWN, CONFIG_HARMLESS, CONFIG_SERIOUS };
-enum config_foreign config_foreign_directive(struct slice name);
 
 /* Do both configurations have the same value for this directive? */
 bool config_same_value(const struct config *a, const struct config *b,

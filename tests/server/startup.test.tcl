@@ -133,15 +133,18 @@ check_in 2 "include reads other files, by name or pattern" {
         list [config_get maxclients] [config_get timeout] [config_get hz]
     }
 } {11 2 22}
-check_in 2 "directives of Redis that do not apply are logged and ignored" {
-    set path [config_file "cluster-enabled no\nrepl-backlog-size 1mb\ntls-port 0\n"]
-    with_arguments [list $path --port %port] "" {
-        assert_equal [r PING] PONG
-        foreach {line name} {1 cluster-enabled 2 repl-backlog-size 3 tls-port} {
-            assert {[regexp -line "$path:$line: '$name'.*ignored" [$current_server log]]}
+# Does a comment name the directive, or a pattern that matches it?
+proc is_named_in {text name} {
+    foreach line [regexp -all -inline -line {^# .*$} $text] {
+        foreach word [regexp -all -inline {[a-z0-9]+(?:-[a-z0-9]+)*(?:-\*)?} $line] {
+            if {[string match $word $name]} {
+                return 1
+            }
         }
     }
+    return 0
 }
+
 check_in 2 "the configuration that comes with the server starts it and has the defaults" {
     set ours [read_file $repository/redis.conf]
     with_arguments [list $repository/redis.conf --port %port] "" {
@@ -154,9 +157,9 @@ check_in 2 "the configuration that comes with the server starts it and has the d
         if {$name ni {port dir}} {
             assert_equal [list $name $value] [list $name [dict get $without $name]]
         }
-        # Every directive is explained there.
-        if {$name ni {list-max-ziplist-size}} {
-            assert {[regexp -line "^(# )?$name " $ours]}
+        # Every directive is explained there: it has a paragraph, or is named in the list at the end or as an alias.
+        if {![regexp -line "^(# )?$name " $ours]} {
+            assert {[is_named_in $ours [string map {_ -} $name]]}
         }
     }
 }

@@ -100,8 +100,6 @@ static void every_default_is_accepted(void **state) {
         sds error = NULL;
         assert_true(config_set(config, &config_table[i], &text, 1, &error));
         assert_ptr_equal(config_find(slice_of_cstr(config_table[i].name)), &config_table[i]);
-        assert_int_equal(config_foreign_directive(slice_of_cstr(config_table[i].name)),
-                         CONFIG_UNKNOWN);
     }
 }
 
@@ -257,23 +255,86 @@ static void a_bad_line_is_named(void **state) {
                 FATAL "1 of file\n>>> 'include a b'\nwrong number of arguments\n");
 }
 
-static void foreign_directives_are_noted(void **state) {
+static void what_cannot_be_had_is_noted_once(void **state) {
     struct fixture *fixture = *state;
-    read_text(fixture, "set-proc-title yes\nrename-command CONFIG \"\"\n\n"
-                       "maxmemory 100mb\nmaxmemory-policy allkeys-lru\n");
+    read_text(fixture, "io-threads 1\nrepl-backlog-size 1MB\nIO-Threads 4\nio-threads 8\n\n"
+                       "loadmodule a.so b\nmaxmemory 100mb\nmaxmemory-policy allkeys-lru\n");
     assert_int_equal(fixture->source.note_count, 2);
     const struct config_note *notes = fixture->source.notes;
     assert_string_equal(notes[0].text,
-                        "file:1: 'set-proc-title' does not apply here and is ignored");
+                        "file:3: 'io-threads' is ignored: one thread serves all clients");
     assert_int_equal(notes[0].level, LOG_NOTICE);
-    assert_string_equal(notes[1].text, "file:2: 'rename-command' is not supported and is ignored");
+    assert_string_equal(notes[1].text, "file:6: 'loadmodule' is ignored: there are no modules: "
+                                       "their commands are unknown");
     assert_int_equal(notes[1].level, LOG_WARNING);
+    assert_value(&fixture->config, "io-threads", "1");
     assert_value(&fixture->config, "maxmemory", "104857600");
     assert_value(&fixture->config, "maxmemory-policy", "allkeys-lru");
     refuse_text(fixture, "maxmemory-policy none",
                 FATAL "1 of file\n>>> 'maxmemory-policy none'\nargument(s) must be one of the "
                       "following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, "
                       "allkeys-lru, allkeys-lfu, allkeys-random, noeviction\n");
+    refuse(&fixture->config, "activedefrag", "yes", "memory is not defragmented");
+    accept(&fixture->config, "ACTIVEDEFRAG", "No", "no");
+}
+
+static void what_protects_and_cannot_be_had_is_an_error(void **state) {
+    struct fixture *fixture = *state;
+    static const char *const lines[] = {
+        "user default off",
+        "user default on nopass",
+        "user default on nopass ~* &* +@all -debug",
+        "user default on nopass ~app:* &* +@all",
+        "user guest on nopass ~* &* +@all",
+        "user default on >a >b ~* &* +@all",
+        "aclfile /etc/redis/users.acl",
+        "rename-command CONFIG \"\"",
+        "tls-port 6380",
+        "replicaof 127.0.0.1 6380",
+        "slaveof 127.0.0.1 6380",
+        "min-replicas-to-write 1",
+        "min-slaves-to-write 1",
+        "socket-mark-id 7",
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        sds error = NULL;
+        assert_false(config_load_text(&fixture->config, &fixture->source, "file",
+                                      slice_of_cstr(lines[i]), &error));
+        assert_non_null(strstr(error, lines[i]));
+        assert_non_null(strstr(error, "Remove the line"));
+        sds_free(error);
+    }
+    read_text(fixture, "aclfile \"\"\ntls-port 0\nreplicaof \"\"\nmin-replicas-to-write 0\n");
+    assert_int_equal(fixture->source.note_count, 0);
+}
+
+static bool load(struct fixture *fixture, sds *error, ...) {
+    char *argv[16];
+    int argc = 0;
+    va_list args;
+    va_start(args, error);
+    while ((argv[argc] = va_arg(args, char *)) != NULL) argc++;
+    va_end(args);
+    *error = NULL;
+    sds_free(fixture->source.path);
+    return config_load(&fixture->config, &fixture->source, argc, argv, error);
+}
+
+/* As CONFIG REWRITE of Redis and Valkey writes it. */
+static void the_line_of_a_user_without_restrictions_is_accepted(void **state) {
+    struct fixture *fixture = *state;
+    static const char hash[] = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
+    sds error, line;
+    assert_true(load(fixture, &error, "--user", "default on nopass ~* &* +@all", NULL));
+    line =
+        sds_append_format(sds_new(SLICE("")), "default on sanitize-payload #%s ~* &* +@all", hash);
+    assert_true(load(fixture, &error, "--user", line, "--requirepass", "foo", NULL));
+    assert_int_equal(fixture->source.note_count, 0);
+    assert_true(load(fixture, &error, "--user", "default on >foo allkeys &* allcommands", NULL));
+    assert_false(load(fixture, &error, "--user", line, "--requirepass", "bar", NULL));
+    assert_non_null(strstr(error, "asks for another password than requirepass"));
+    sds_free(error);
+    sds_free(line);
 }
 
 /* Any text is read or refused, and what was read can be written and read again. */
@@ -290,18 +351,6 @@ static void every_prefix_of_a_file_is_safe(void **state) {
 }
 
 /* --- Command line --- */
-
-static bool load(struct fixture *fixture, sds *error, ...) {
-    char *argv[16];
-    int argc = 0;
-    va_list args;
-    va_start(args, error);
-    while ((argv[argc] = va_arg(args, char *)) != NULL) argc++;
-    va_end(args);
-    *error = NULL;
-    sds_free(fixture->source.path);
-    return config_load(&fixture->config, &fixture->source, argc, argv, error);
-}
 
 static void options_are_directives(void **state) {
     struct fixture *fixture = *state;
@@ -466,7 +515,8 @@ static void redis_conf_has_every_directive_at_its_default(void **state) {
     config_init(&defaults);
     for (size_t i = 0; i < config_table_count; i++) {
         assert_true(config_same_value(&fixture->config, &defaults, &config_table[i]));
-        if (config_table[i].flags & (CONFIG_ALIAS | CONFIG_HIDDEN)) continue;
+        if (config_table[i].flags & (CONFIG_ALIAS | CONFIG_HIDDEN | CONFIG_FILE_ONLY)) continue;
+        if (config_table[i].kind == CONFIG_FIXED) continue;
         sds line = sds_append_format(sds_new(SLICE("")), "\n%s ", config_table[i].name);
         sds comment = sds_append_format(sds_new(SLICE("")), "\n# %s ", config_table[i].name);
         if (!strstr(text, line) && !strstr(text, comment)) fail_msg("%s", config_table[i].name);
@@ -567,7 +617,7 @@ static void assert_rewritten(const struct config *config, const char *old, const
 static void lines_in_force_stay_as_they_are(void **state) {
     struct fixture *fixture = *state;
     static const char text[] = "# comment\n\n  PORT   7000\nproto-max-bulk-len 524288kb\r\n"
-                               "set-proc-title yes\nappendonly yes\nhz 9\nhz 20\n# end\n"
+                               "io-threads 2\nappendonly yes\nhz 9\nhz 20\n# end\n"
                                "list-max-ziplist-size 128\n";
     read_text(fixture, text);
     assert_rewritten(&fixture->config, text, text);
@@ -659,7 +709,9 @@ int main(void) {
         TEST(a_copy_owns_its_values),
         TEST(a_file_is_read_line_by_line),
         TEST(a_bad_line_is_named),
-        TEST(foreign_directives_are_noted),
+        TEST(what_cannot_be_had_is_noted_once),
+        TEST(what_protects_and_cannot_be_had_is_an_error),
+        TEST(the_line_of_a_user_without_restrictions_is_accepted),
         TEST(every_prefix_of_a_file_is_safe),
         TEST(options_are_directives),
         TEST(save_may_stand_alone),

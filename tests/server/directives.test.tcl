@@ -1,0 +1,122 @@
+# The directives of other servers: what they list with CONFIG GET * starts the server, and is honoured or named in
+# the log. directives/* hold the names and defaults; each was made by asking such a server.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start {enable-protected-configs yes}
+
+# {name value …} as CONFIG GET shows them.
+proc directives_of {list_name} {
+    set found {}
+    foreach line [split [string trim [read_file $::library/../directives/$list_name]] \n] {
+        if {![string match #* $line]} {
+            regexp {^(\S+) "?(.*?)"?$} $line _ name value
+            lappend found $name $value
+        }
+    }
+    return $found
+}
+
+# The server's own place, which no list may change.
+proc own_place {} {
+    set folder [$::current_server folder]
+    return "bind 127.0.0.1\ndir $folder\nsave \"\"\n"
+}
+
+proc reply_or_error {body} {
+    catch {uplevel 1 $body} result
+    return $result
+}
+
+set lists [lsort [glob -tails -directory $library/../directives *]]
+assert {[llength $lists] == 4}
+set own {port bind dir save enable-debug-command maxclients loglevel}
+
+foreach list_name $lists {
+    check_in 2 "a file with every directive of $list_name starts the server, which honours or names each" {
+        set directives [directives_of $list_name]
+        assert {[llength $directives] > 300}
+        set path [$current_server folder]/$list_name.conf
+        write_file $path "[read_file $library/../directives/$list_name][own_place]"
+        with_server [list include $path] {
+            set log [$current_server log]
+            foreach {name value} $directives {
+                if {$name in $own} continue
+                set named [regexp -all -line "'$name' is ignored: .+" $log]
+                set shown [r CONFIG GET $name]
+                if {$named != 0 ? $named != 1 : $shown ne [list $name $value]} {
+                    error "$name $value: named $named times, CONFIG GET shows '$shown'"
+                }
+            }
+        }
+    }
+    check_in 2 "CONFIG GET lists every directive of $list_name, CONFIG SET takes the value back or says why not" {
+        set shown [r CONFIG GET *]
+        foreach {name _} [directives_of $list_name] {
+            assert {[dict exists $shown $name] || $name in {user}}
+            if {$name in $own} continue
+            set answer [reply_or_error {r CONFIG SET $name [dict get $shown $name]}]
+            assert {$answer eq "OK" || [string match "*can't set immutable config" $answer]}
+        }
+    }
+}
+
+check "CONFIG SET of a directive with one value says why it has no other" {
+    foreach {name value why} {
+        io-threads 4                "one thread serves all clients"
+        activedefrag yes            "memory is not defragmented"
+        repl-backlog-size 2mb       "there is no replication"
+        cluster-enabled yes         "there are no clusters"
+        tls-port 6380
+            "There is no TLS. Remove the line, and let a TLS proxy such as stunnel listen on that port."
+    } {
+        set before [r CONFIG GET $name]
+        assert_equal [error_of {r CONFIG SET $name $value}] \
+            "ERR CONFIG SET failed (possibly related to argument '$name') - $why"
+        assert_equal [r CONFIG GET $name] $before
+    }
+    r CONFIG SET repl-backlog-size 1MB io-threads 1
+} OK
+check "lines of files are no directives for CONFIG GET and CONFIG SET" {
+    foreach name {user rename-command loadmodule} {
+        assert_equal [r CONFIG GET $name] {}
+        assert_equal [error_of {r CONFIG SET $name x}] \
+            "ERR Unknown option or number of arguments for CONFIG SET - '$name'"
+    }
+}
+check_in 2 "what protects and cannot be had stops the start and says what to do" {
+    foreach line {
+        {user default off} {user default on nopass ~x* &* +@all} {user guest on >x ~* +@all} {aclfile users.acl}
+        {rename-command CONFIG ""} {tls-port 6380} {replicaof 127.0.0.1 6380} {min-replicas-to-write 1}
+        {socket-mark-id 7}
+    } {
+        set path [$current_server folder]/protecting.conf
+        write_file $path "port [free_port]\n$line\n"
+        lassign [server_run [list $path]] status output
+        assert {$status == 1}
+        assert {[string match "*at line 2 of $path\n>>> '[string map {* \\* [ \\[} $line]'\n*Remove the line*" $output]}
+    }
+}
+check_in 2 "a line of a user without restrictions, as Redis writes it, starts the server" {
+    with_server [list user "default on nopass ~* &* +@all"] {
+        r PING
+    }
+} PONG
+check_in 2 "one with a password does so where requirepass asks for it, and goes at CONFIG REWRITE" {
+    set hash 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+    set line "user default on sanitize-payload #$hash ~* &* +@all"
+    set path [$current_server folder]/other.conf
+    write_file $path "port [free_port]\nrequirepass other\n$line\n"
+    lassign [server_run [list $path]] status output
+    assert {$status == 1 && [string match "*asks for another password than requirepass*" $output]}
+    with_server [list requirepass foo user [lrange $line 1 end]] {
+        set path [$current_server folder]/packlist.conf
+        assert {[string match "*$line*" [read_file $path]]}
+        assert_equal [error_of {r PING}] "NOAUTH Authentication required."
+        r AUTH foo
+        r CONFIG SET requirepass bar
+        r CONFIG REWRITE
+        string match "*user default*" [read_file $path]
+    }
+} 0
+
+finish
