@@ -1,4 +1,9 @@
-"""Clients that wait: the same waits and pushes at both servers must wake the same clients with the same replies."""
+"""Clients that wait: the same waits and pushes at both servers must wake the same clients with the same replies.
+
+Intended difference: a client that waits for several keys gets what the key has that it was woken for. Redis from 7.2 on
+executes its command again, which takes the first of its keys that has something by then. With such a reference each
+client waits for one key.
+"""
 from servers import Link, encode
 
 WAITERS = 6
@@ -41,8 +46,8 @@ class Scene:
             link.close()
 
 
-def waiting_command(rng):
-    keys = [rng.choice(KEYS) for _ in range(rng.randint(1, 3))]
+def waiting_command(rng, keys_max):
+    keys = [rng.choice(KEYS) for _ in range(rng.randint(1, keys_max))]
     side = rng.choice([b"LEFT", b"RIGHT"])
     return rng.choice([
         [b"BLPOP", *keys, b"0"],
@@ -67,7 +72,7 @@ def driving_command(rng):
     ])
 
 
-def run_round(scenes, rng):
+def run_round(scenes, rng, keys_max):
     """One scenario on both; the differing observations, or None."""
     idle, waiting = list(range(WAITERS)), []
     for scene in scenes:
@@ -75,7 +80,7 @@ def run_round(scenes, rng):
     for _ in range(25):
         if idle and rng.random() < 0.6:
             which = idle.pop(rng.randrange(len(idle)))
-            argv = waiting_command(rng)
+            argv = waiting_command(rng, keys_max)
             seen = [scene.wait(which, argv, len(waiting) + 1) for scene in scenes]
             if seen[0] == b"":
                 waiting.append(which)
@@ -127,10 +132,11 @@ def release(scene, waiting):
 
 def check_blocking(servers, rng):
     passed = failed = 0
+    keys_max = 1 if any(server.redis_version() >= (7, 2) and server.name != "packlist" for server in servers) else 3
     for protocol in (2, 3):
         scenes = [Scene(server, protocol) for server in servers]
         for _ in range(ROUNDS):
-            found = run_round(scenes, rng)
+            found = run_round(scenes, rng, keys_max)
             if not found:
                 passed += 1
                 continue

@@ -12,8 +12,9 @@ class Generator(StringGenerator, PayloadGenerator):
     FIXED = (b"SCAN", b"SETBIT", b"SETRANGE", b"SETEX", b"PSETEX", b"SET", b"GETEX", b"EXPIRE", b"PEXPIRE", b"RESTORE",
              b"BITCOUNT", b"BITPOS", b"BITFIELD")
 
-    def __init__(self, random):
+    def __init__(self, random, reference):
         self.random = random
+        self.reference = reference  # its version, as (major, minor)
         self.protocol = 2
 
     # --- parts -------------------------------------------------------------------------------------
@@ -54,6 +55,12 @@ class Generator(StringGenerator, PayloadGenerator):
         index = self.index()
         return b"-1" if index == b"-9223372036854775808" else index
 
+    def lset_index(self):
+        """Redis 8 looks at the low 32 bits only, where the list is a listpack."""
+        index = self.index()
+        is_long = index.lstrip(b"-").isdigit() and len(index) > 9
+        return b"-1" if is_long and self.reference >= (8, 0) else index
+
     def count(self):
         roll = self.random.random()
         return b"%d" % self.random.randint(0, 6) if roll < 0.85 else self.index()
@@ -92,7 +99,7 @@ class Generator(StringGenerator, PayloadGenerator):
             lambda: [b"RPOP", self.key()],
             lambda: [b"LPOP", self.key(), self.count()],
             lambda: [b"RPOP", self.key(), self.count()],
-            lambda: [b"LSET", self.key(), self.index(), self.element()],
+            lambda: [b"LSET", self.key(), self.lset_index(), self.element()],
             lambda: [b"LINSERT", self.key(), self.random.choice([b"BEFORE", b"after", b"AT"]),
                      self.element(), self.element()],
             lambda: [b"LREM", self.key(), self.negatable_index(), self.element()],

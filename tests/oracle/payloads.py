@@ -1,6 +1,7 @@
 """DUMP payloads made by hand, in every form that a redis-server 7.0 reads, and commands that restore them."""
 
 VERSION = 10
+VERSIONS = (10, 11, 12)  # Redis 7.0, 7.2, 8.0: strings and lists look alike in all of them
 STRING, LIST, LIST_ZIPLIST, LIST_QUICKLIST, LIST_QUICKLIST_2 = 0, 1, 10, 14, 18
 PLAIN, PACKED = 1, 2
 POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones', bits reflected
@@ -169,9 +170,9 @@ def read_string(data, at):
 
 
 def contents(data):
-    """The value of a payload of VERSION: its type, and the text or all elements in listpack form, however they are
+    """The value of a payload of VERSIONS: its type, and the text or all elements in listpack form, however they are
     packed and wherever nodes end. Any other payload as it is."""
-    if data[-10:-8] != VERSION.to_bytes(2, "little") or crc64(data[:-8]).to_bytes(8, "little") != data[-8:]:
+    if int.from_bytes(data[-10:-8], "little") not in VERSIONS or crc64(data[:-8]).to_bytes(8, "little") != data[-8:]:
         return data
     if data[0] == STRING:
         text, end = read_string(data, 1)

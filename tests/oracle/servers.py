@@ -76,6 +76,13 @@ class Server:
         self.process.wait(timeout=60)
         self.launch(*options)
 
+    def redis_version(self):
+        """The version of Redis that it gives itself, as (major, minor)."""
+        link = Link(self)
+        text = link.call(b"INFO", b"server").decode()
+        link.close()
+        return tuple(map(int, text.split("redis_version:")[1].split(".")[:2]))
+
     def connect(self):
         link = socket.create_connection(("127.0.0.1", self.port))
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
