@@ -1,5 +1,8 @@
 #include "check/repair.h"
 
+#include "base/dir_lock.h"
+#include "base/sds.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,9 +41,21 @@ static const char *cut(int fd, uint64_t size, uint64_t whole) {
     return NULL;
 }
 
-bool repair_cut(const struct check_options *options, const char *path, uint64_t size,
-                uint64_t whole) {
-    if (!may_cut(options, path, size, whole)) return false;
+/* Does a server use the folder at `up` (""  or "/..") from the one of the file? If not, none begins
+ * to while *lock, if it is not -1, is open. */
+static bool is_in_use(const char *path, const char *up, int *lock) {
+    const char *slash = strrchr(path, '/');
+    struct slice folder = slash ? slice_make(path, (size_t)(slash + 1 - path)) : SLICE(".");
+    sds dir = sds_append_cstr(sds_new(folder), up);
+    pid_t owner;
+    *lock = dir_lock_share(dir, &owner);
+    bool in_use = *lock < 0 && errno == EWOULDBLOCK;
+    if (in_use) printf("%s: not cut: a server (process %d) uses it\n", path, (int)owner);
+    sds_free(dir);
+    return in_use;
+}
+
+static bool cut_file(const char *path, uint64_t size, uint64_t whole) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     const char *error = fd < 0 ? strerror(errno) : cut(fd, size, whole);
     if (fd >= 0) close(fd);
@@ -49,4 +64,16 @@ bool repair_cut(const struct check_options *options, const char *path, uint64_t 
     else
         printf("%s: fixed: cut to %llu bytes\n", path, (unsigned long long)whole);
     return error == NULL;
+}
+
+/* A server locks the folder in which the append-only file has a folder of its own. */
+bool repair_cut(const struct check_options *options, const char *path, uint64_t size,
+                uint64_t whole) {
+    if (!may_cut(options, path, size, whole)) return false;
+    int own = -1, above = -1;
+    bool done = !is_in_use(path, "", &own) && !is_in_use(path, "/..", &above) &&
+                cut_file(path, size, whole);
+    if (own >= 0) close(own);
+    if (above >= 0) close(above);
+    return done;
 }

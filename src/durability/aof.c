@@ -11,6 +11,7 @@
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
 #include "durability/background.h"
+#include "durability/data_lock.h"
 #include "durability/disk_file.h"
 #include "net/pool.h"
 #include "server/blocking.h"
@@ -396,6 +397,7 @@ static void turn_off(void) {
     aof()->rewrite.scheduled = false;
     aof()->state = AOF_OFF;
     aof_detach();
+    data_lock_release_for_aof();
 }
 
 /* The base of a rewrite that was begun while it was off is of no use: no changes follow it. */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "durability/aof_internal.h"
+#include "durability/data_lock.h"
 #include "durability/disk_file.h"
 #include "net/pool.h"
 
@@ -249,6 +250,8 @@ static bool open_folder(const char *folder) {
 }
 
 bool aof_files_open(void) {
+    if (!data_lock_take_or_log()) return false;
+    data_lock_hold_for_aof();
     aof_manifest_free(manifest());
     aof_files_set_dir();
     sds folder = folder_path();

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "durability/background.h"
 #include "durability/child.h"
+#include "durability/data_lock.h"
 #include "durability/disk_file.h"
 #include "durability/snapshot.h"
 #include "server/server.h"
@@ -125,7 +126,7 @@ static void note_saved(uint64_t dirty) {
 }
 
 bool save_now(void) {
-    if (!write_snapshot()) return false;
+    if (!data_lock_take_or_log() || !write_snapshot()) return false;
     note_saved(server.dirty);
     return true;
 }
@@ -194,6 +195,7 @@ static bool begin_slices(void) {
 /* --- Either --- */
 
 bool save_begin(void) {
+    if (!data_lock_take_or_log()) return false;
     save()->begun_dirty = server.dirty;
     save()->begun_s = now_s();
     save()->saves++;

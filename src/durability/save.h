@@ -42,8 +42,8 @@ void save_configure(void);
 /* Writes the snapshot at once. False when it cannot be written; the log says why. O(data). */
 bool save_now(void);
 
-/* Begins to write it in the background. False with errno when there could be no process. Not while
- * background_is_busy. */
+/* Begins to write it in the background. False with errno when there could be no process, or another
+ * one has locked the directory. Not while background_is_busy. */
 bool save_begin(void);
 
 /* Is one being written in the background? */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "config/config_table.h"
+#include "durability/data_lock.h"
 #include "durability/save.h"
 #include "server/cron.h"
 #include "server/evict.h"
@@ -84,6 +85,7 @@ static bool enter_dir(void) {
 }
 
 static bool apply_dir(sds *error) {
+    if (!data_lock_move(server.config.dir, error)) return false;
     if (!enter_dir()) {
         *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
         return false;
@@ -96,6 +98,18 @@ static bool apply_dir(sds *error) {
     return true;
 }
 
+/* Who is to write files from now on must not do so beside another server. */
+static bool apply_save(sds *error) {
+    if (sds_len(server.config.save) > 0 && !data_lock_take(error)) return false;
+    save_configure();
+    return true;
+}
+
+static bool apply_appendonly(sds *error) {
+    if (server.config.appendonly && !data_lock_take(error)) return false;
+    return aof_configure(error);
+}
+
 bool config_apply_change(const struct config_directive *directive, void *arg, sds *error) {
     (void)arg;
     switch (directive->effect) {
@@ -104,7 +118,8 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_DIR: return apply_dir(error);
     case EFFECT_MAXCLIENTS: return apply_maxclients(error);
     case EFFECT_LISTENERS: return apply_listeners(directive, error);
-    case EFFECT_APPENDONLY: return aof_configure(error);
+    case EFFECT_SAVE: return apply_save(error);
+    case EFFECT_APPENDONLY: return apply_appendonly(error);
     case EFFECT_LOG_LEVEL: log_set_level((enum log_level)server.config.loglevel); break;
     case EFFECT_PASSWORD: apply_password(); break;
     case EFFECT_TIMER: cron_reschedule(); break;
@@ -114,7 +129,6 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_MAXMEMORY_CLIENTS: evict_account_clients(); break;
     case EFFECT_EVICTION: evict_configure(); break;
     case EFFECT_SLOW: slow_configure(); break;
-    case EFFECT_SAVE: save_configure(); break;
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "durability/aof.h"
+#include "durability/data_lock.h"
 #include "server/blocking.h"
 #include "server/call.h"
 #include "server/config_apply.h"
@@ -88,6 +89,13 @@ static void make_keyspaces(void) {
     for (size_t i = 0; i < count; i++) server.keyspaces[i] = keyspace_new(value_free);
 }
 
+static bool lock_data(const char **error) {
+    static sds reason; /* it is shown just before the process ends */
+    if (data_lock_at_start(&reason)) return true;
+    *error = reason;
+    return false;
+}
+
 bool server_start(const char **error) {
     server_update_clock();
     server.start_ms = server.now_ms;
@@ -117,6 +125,7 @@ bool server_start(const char **error) {
     server.blocking = blocking_new(server.net, (int)server.config.databases);
     watches_init(&server.watches, (int)server.config.databases);
     pubsub_init(&server.pubsub);
+    if (!lock_data(error)) return false;
     save_start();
     aof_init();
     net_on_before_poll(server.net, before_poll, NULL);

@@ -33,7 +33,8 @@ proc with_arguments {arguments stdin body} {
 proc run_apart {arguments {stdin ""}} {
     set errors [$::current_server folder]/stderr
     set failed [catch {
-        exec -ignorestderr -keepnewline -- timeout 20 $::server_binary {*}$arguments << $stdin 2> $errors
+        exec -ignorestderr -keepnewline -- env -C [$::current_server folder] timeout 20 $::server_binary {*}$arguments \
+            << $stdin 2> $errors
     } output options]
     regsub {\n?child process exited abnormally$} $output "" output
     return [list [expr {$failed ? [lindex [dict get $options -errorcode] 2] : 0}] $output [read_file $errors]]

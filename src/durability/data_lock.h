@@ -1,0 +1,38 @@
+/* data_lock: no two servers write the data files of one directory (base/dir_lock.h).
+ *
+ * A server locks its directory before it first writes there: when it starts with save points or an
+ * append-only file, when these are turned on, and before each snapshot that a client asks for. A
+ * server that only reads what is there needs no lock. Once taken, the lock is kept until CONFIG SET
+ * dir leads elsewhere; the directory of the append-only file stays locked while that is on.
+ *
+ * Where the directory cannot be written to there is nothing to protect; where the file system has
+ * no locks the log says so. Neither is an error. */
+#ifndef PACKLIST_DURABILITY_DATA_LOCK_H
+#define PACKLIST_DURABILITY_DATA_LOCK_H
+
+#include "base/sds.h"
+
+#include <stdbool.h>
+
+/* Locks the directory (the directive dir), if the configuration asks for files to be written. Waits
+ * up to half a second for an owner that is about to end. False with *error (the caller's) naming
+ * the owner. */
+bool data_lock_at_start(sds *error);
+
+/* Locks the directory, without waiting. Does nothing when it is locked already. False with *error
+ * (the caller's) when another process has it. */
+bool data_lock_take(sds *error);
+
+/* The same; the log gets the error, and errno is EBUSY. */
+bool data_lock_take_or_log(void);
+
+/* The directive dir is about to become `dir`: locks that instead, if the directory was locked.
+ * False with *error (the caller's), and everything as it was, when another process has it or there
+ * is no such directory. */
+bool data_lock_move(const char *dir, sds *error);
+
+/* The append-only file is in the directory, which is locked; it is no longer in use. */
+void data_lock_hold_for_aof(void);
+void data_lock_release_for_aof(void);
+
+#endif
