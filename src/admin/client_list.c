@@ -3,6 +3,7 @@
 #include "admin/client_filter.h"
 #include "base/number.h"
 #include "server/args.h"
+#include "server/blocking.h"
 #include "server/publish.h"
 #include "server/server.h"
 #include "server/transaction.h"
@@ -52,7 +53,7 @@ static sds append_memory(sds out, struct session *session) {
     size_t input = conn_pending_input(conn);
     size_t input_allocated = conn_input_allocated(conn);
     size_t output = conn_pending_output(conn);
-    size_t argv = session->postponed ? session->postponed->allocated : 0;
+    size_t argv = session->postponed ? session->postponed->allocated : blocking_allocated(session);
     return sds_append_format(out,
                              " sub=%zu psub=%zu ssub=%zu multi=%ld watch=%zu qbuf=%zu qbuf-free=%zu"
                              " argv-mem=%zu multi-mem=%zu rbs=0 rbp=0 obl=0 oll=%d omem=%zu"

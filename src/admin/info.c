@@ -14,6 +14,7 @@
 #include "server/evict.h"
 #include "server/expire.h"
 #include "server/lazyfree.h"
+#include "server/pause.h"
 #include "server/server.h"
 #include "table/command.h"
 
@@ -108,7 +109,7 @@ static sds append_clients(sds out) {
                              "total_blocking_keys_on_nokey:0\r\n",
                              server.sessions.count, (long long)server.config.maxclients,
                              figures.largest_input, figures.largest_output,
-                             blocking_session_count(server.blocking),
+                             blocking_session_count(server.blocking) + pause_session_count(),
                              server.pubsub.subscriber_count, server.watches.watcher_count,
                              blocking_deadline_count(server.blocking), server.watches.keys.count,
                              blocking_key_count(server.blocking));

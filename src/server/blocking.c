@@ -33,6 +33,7 @@ struct waiter {
     void (*expire)(struct reply *reply); /* NULL: a null array */
     struct timer_node timer;             /* in the wheel when there is a deadline */
     uint64_t ticks;                      /* what the command took before it waited */
+    size_t allocated;                    /* with the arguments and the keys that it waits for */
     bool for_work;
     size_t wait_count;
     struct wait waits[];
@@ -134,23 +135,35 @@ static void on_timer(void *arg) {
 
 /* --- Waiting --- */
 
+/* Puts the waiter in the lists of its keys. Their names stand in the table, and the copied
+ * arguments from `names` on refer to them there. */
+static void link_waits(struct blocking *blocking, struct waiter *waiter, int database,
+                       const struct block_request *request, struct slice *names) {
+    for (size_t i = 0; i < request->key_count; i++) {
+        struct blocked_key *key =
+            keytable_find_or_add(&blocking->keys, database, request->keys[i], sizeof(*key));
+        names[i] = key->key.name;
+        if (key->last && key->last->waiter == waiter) continue; /* the same key twice */
+        link_wait(&waiter->waits[waiter->wait_count++], waiter, key);
+        waiter->allocated += sizeof(*key) + key->key.name.len;
+    }
+}
+
 void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request) {
-    struct waiter *waiter = mem_alloc(sizeof(*waiter) + request->key_count * sizeof(struct wait));
+    size_t size = sizeof(struct waiter) + request->key_count * sizeof(struct wait);
+    size_t first_key = request->key_count > 0 ? (size_t)(request->keys - call->argv) : 0;
+    struct waiter *waiter = mem_alloc(size);
     *waiter = (struct waiter){
         .session = call->session,
         .command = call->command,
-        .args = args_copy(call->argv, call->argc),
+        .args = args_copy_others(call->argv, call->argc, first_key, request->key_count),
         .serve = request->serve,
         .expire = request->expire,
         .for_work = request->for_work,
     };
-    for (size_t i = 0; i < request->key_count; i++) {
-        struct blocked_key *key =
-            keytable_find_or_add(&blocking->keys, call->database, request->keys[i], sizeof(*key));
-        if (key->last && key->last->waiter == waiter) continue; /* the same key twice */
-        link_wait(&waiter->waits[waiter->wait_count++], waiter, key);
-    }
+    waiter->allocated = size + waiter->args->allocated;
+    link_waits(blocking, waiter, call->database, request, waiter->args->argv + first_key);
     call->session->waiter = waiter;
     call->session->flags |= SESSION_BLOCKED;
     blocking->session_count++;
@@ -159,6 +172,10 @@ void blocking_add(struct blocking *blocking, struct call *call,
     /* The millisecond that has begun does not count: nobody's time is up early. */
     timer_wheel_add(&blocking->deadlines, &waiter->timer, wheel_now() + wait_ms + 1);
     arm_timer(blocking);
+}
+
+size_t blocking_allocated(const struct session *session) {
+    return session->waiter ? session->waiter->allocated : 0;
 }
 
 void blocking_note_ticks(struct session *session, uint64_t ticks) {

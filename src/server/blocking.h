@@ -27,6 +27,10 @@ void blocking_free(struct blocking *blocking);
 void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request);
 
+/* The memory of what the session waits with: its arguments, and the names of its keys, which count
+ * in full for each client that waits for them. 0 when it does not wait. O(1). */
+size_t blocking_allocated(const struct session *session);
+
 /* What the session's command took before it began to wait. */
 void blocking_note_ticks(struct session *session, uint64_t ticks);
 

@@ -227,7 +227,7 @@ void call_answer_text(struct call *call, sds text);
  * call->may_block is false it gets that at once. `keys` are arguments of this call; the same key
  * may stand twice; without any the client sleeps until the deadline. */
 struct block_request {
-    const struct slice *keys;
+    const struct slice *keys; /* a part of the call's argv */
     size_t key_count;
     int64_t deadline_ms;
     bool (*serve)(struct call *call, struct slice key);

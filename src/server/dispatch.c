@@ -311,7 +311,7 @@ bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
         count_error(&server.reply, begin);
         transaction_abort(session);
     } else if (server.pause_until_ms && pause_holds(flags_of(session, command))) {
-        session->flags |= SESSION_PAUSED;
+        pause_hold(session);
         return false;
     } else if (server.config.maxmemory && is_out_of_memory(session, command)) {
         count_error(&server.reply, begin);

@@ -2,10 +2,27 @@
 
 #include "server/server.h"
 
+static size_t session_count;
+
 void pause_start(int64_t until_ms, bool writes_only) {
     bool running = server.pause_until_ms != 0;
     if (until_ms > server.pause_until_ms) server.pause_until_ms = until_ms;
     server.pause_writes_only = writes_only && (!running || server.pause_writes_only);
+}
+
+void pause_hold(struct session *session) {
+    session->flags |= SESSION_PAUSED;
+    session_count++;
+}
+
+void pause_release(struct session *session) {
+    if (!(session->flags & SESSION_PAUSED)) return;
+    session->flags &= ~(uint32_t)SESSION_PAUSED;
+    session_count--;
+}
+
+size_t pause_session_count(void) {
+    return session_count;
 }
 
 void pause_end(void) {

@@ -3,11 +3,22 @@
 #define PACKLIST_SERVER_PAUSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct session;
 
 /* Holds back all commands, or those that write, until `until_ms`. A running pause is only
  * prolonged, and only made stricter. */
 void pause_start(int64_t until_ms, bool writes_only);
+
+/* A session begins, or no longer has, to wait for the end of the pause: SESSION_PAUSED among its
+ * flags, and the count of such sessions. The second does nothing for one that does not wait. */
+void pause_hold(struct session *session);
+void pause_release(struct session *session);
+
+/* Sessions whose command is held back. O(1). */
+size_t pause_session_count(void);
 
 /* Ends the pause: held-back sessions go on. */
 void pause_end(void);

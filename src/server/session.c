@@ -264,7 +264,7 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
 static void run_postponed(struct session *session) {
     struct args *args = session->postponed;
     session->postponed = NULL;
-    session->flags &= ~(uint32_t)SESSION_PAUSED;
+    pause_release(session);
     if (dispatch(session, args->argv, args->argc))
         args_free(args);
     else
@@ -400,7 +400,7 @@ static void retire(struct session *session) {
     drop_own_parser(session);
     args_free(session->postponed);
     session->postponed = NULL;
-    session->flags &= ~(uint32_t)SESSION_PAUSED;
+    pause_release(session);
 }
 
 /* Takes the session out of everything that knows it and frees what it owns. */
@@ -467,7 +467,8 @@ size_t session_allocated(const struct session *session) {
     if (session->lib_name) bytes += sds_allocated(session->lib_name);
     if (session->lib_version) bytes += sds_allocated(session->lib_version);
     if (session->postponed) bytes += session->postponed->allocated;
-    return bytes + transaction_allocated(session) + publish_allocated(session);
+    return bytes + blocking_allocated(session) + transaction_allocated(session) +
+           publish_allocated(session);
 }
 
 const struct conn_events session_events = {

@@ -127,8 +127,8 @@ bool session_check_name(struct call *call, struct slice name, const char *what);
 /* Is it among those to whom a directive gives access (enum config_access)? */
 bool session_has_access(const struct session *session, int64_t access);
 
-/* Bytes that the session takes in all: connection, buffers, parser, names, queued commands.
- * O(1). */
+/* Bytes that the session takes in all: connection, buffers, parser, names, commands that are queued
+ * or blocked. O(1). */
 size_t session_allocated(const struct session *session);
 
 #endif

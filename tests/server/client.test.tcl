@@ -391,6 +391,22 @@ check "what comes in when a pause ends does not overtake what was held back" {
     $paused send LLEN k
     list [$paused read] [$paused read]
 } {1 1}
+check "INFO counts clients that CLIENT PAUSE holds back as blocked, but without a deadline or keys" {
+    client_blocked BLPOP l 1000
+    r CLIENT PAUSE 100000 WRITE
+    for {set i 0} {$i < 3} {incr i} {
+        set held$i [client_open]
+        [set held$i] send SET k $i
+    }
+    wait_until {[info_field blocked_clients] == 4}
+    assert_equal [info_field clients_in_timeout_table] 1
+    assert_equal [info_field total_blocking_keys] 1
+    $held0 close
+    wait_until {[info_field blocked_clients] == 3}
+    r CLIENT UNPAUSE
+    assert_equal [list [$held1 read] [$held2 read]] {OK OK}
+    info_field blocked_clients
+} 1
 check "CLIENT PAUSE names what is wrong" {
     foreach {arguments text} {
         {x} {timeout is not an integer or out of range}

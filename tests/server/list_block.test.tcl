@@ -336,4 +336,63 @@ check "keys of any length and byte are waited for" {
     }
 }
 
+# --- Memory
+
+# A client that waits for `count` keys with long names of its own, seen waiting.
+proc client_of_long_keys {number count} {
+    set keys {}
+    for {set i 0} {$i < $count} {incr i} {
+        lappend keys [string repeat x 9000]:$number:$i
+    }
+    set c [client_open 2]
+    $c call CLIENT SETNAME long$number
+    $c send BLPOP {*}$keys 0
+    return $c
+}
+
+check_in 2 "what a blocked client waits with is counted, and the name of a key is kept once" {
+    set before [info_field used_memory]
+    for {set i 0} {$i < 8} {incr i} {
+        client_of_long_keys $i 200
+    }
+    wait_blocked 8
+    set names [expr {8 * 200 * 9000}]
+    set grown [expr {[info_field used_memory] - $before}]
+    assert {$grown > $names && $grown < 1.3 * $names}
+    set total 0
+    foreach line [split [r CLIENT LIST] \n] {
+        if {[regexp { name=long.* argv-mem=(\d+) .* tot-mem=(\d+) } $line _ arguments all]} {
+            assert {$arguments > $names / 8 && $arguments < $all}
+            incr total $all
+        }
+    }
+    assert {$total > $names && $total < 1.1 * $grown}
+    assert {[info_field mem_clients_normal] >= $total}
+    close_connections
+    wait_until {[info_field used_memory] - $before < 1000000}
+}
+check_in 2 "maxmemory-clients holds for what blocked clients wait with" {
+    set before [info_field evicted_clients]
+    with_config {maxmemory-clients 20mb} {
+        for {set i 0} {$i < 30} {incr i} {
+            client_of_long_keys $i 200
+        }
+        wait_until {[info_field evicted_clients] - $before + [info_field blocked_clients] == 30}
+        assert {[info_field blocked_clients] in {9 10 11}}
+    }
+}
+check "a client that waits for a key of a long name, twice, is served it" {
+    set name [string repeat long 5000]
+    set c [client_blocked BLPOP $name a $name 0]
+    r RPUSH $name x
+    assert_equal [$c read] [list $name x]
+    set c [client_blocked BLMPOP 0 2 a $name LEFT COUNT 2]
+    r RPUSH $name x y z
+    assert_equal [$c read] [list $name {x y}]
+    set c [client_blocked BLMOVE a $name RIGHT LEFT 0]
+    r RPUSH a w
+    assert_equal [$c read] w
+    r LRANGE $name 0 -1
+} {w z}
+
 finish
