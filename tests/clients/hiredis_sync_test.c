@@ -258,6 +258,19 @@ static void nobodys_time_is_up_early(void **state) {
     }
 }
 
+static void a_unix_socket_serves_as_tcp_does(void **state) {
+    (void)state;
+    redisReply *answer = ask("CONFIG GET unixsocket");
+    assert_int_equal(answer->elements, 2);
+    redisFree(context);
+    context = redisConnectUnix(answer->element[1]->str);
+    assert_non_null(context);
+    assert_string_equal(context->errstr, "");
+    freeReplyObject(answer);
+    is_integer(ask("RPUSH l a b"), 2);
+    is_array(ask("LRANGE l 0 -1"), "a b");
+}
+
 static void resp3_is_agreed_on_over_the_same_connection(void **state) {
     (void)state;
     redisReply *hello = ask("HELLO 2");
@@ -285,6 +298,7 @@ int main(void) {
         TEST(blocking_pops_wait_for_another_connection),
         TEST(blocking_pops_time_out),
         TEST(nobodys_time_is_up_early),
+        TEST(a_unix_socket_serves_as_tcp_does),
         TEST(resp3_is_agreed_on_over_the_same_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,7 +153,8 @@ def run_beside_server(run, command, limit, env, log):
     """A program beside a server of its own, whose end is judged, too."""
     folder = tempfile.mkdtemp(prefix="packlist-test.")
     port = free_port(env["PACKLIST_PORTS"])
-    config = f"port {port}\nbind 127.0.0.1\ndir {folder}\nsave \"\"\nenable-debug-command yes\n"
+    config = f"port {port}\nbind 127.0.0.1\nunixsocket {folder}/socket\ndir {folder}\nsave \"\"\n" \
+        "enable-debug-command yes\n"
     Path(folder, "packlist.conf").write_text(config)
     with open(f"{folder}/log", "wb") as server_log:
         server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", env["PACKLIST_SERVER"],

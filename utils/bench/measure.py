@@ -38,7 +38,8 @@ def example(row):
 
 def load(server, row):
     """Server CPU microseconds per request of one run of redis-benchmark."""
-    command = ["redis-benchmark", "-p", str(server.port), "-n", str(row.requests), "-P", str(row.pipeline),
+    place = ["-s", server.unix_socket] if row.by_unix_socket else ["-p", str(server.port)]
+    command = ["redis-benchmark", *place, "-n", str(row.requests), "-P", str(row.pipeline),
                "-c", str(CLIENTS), "-q"]
     if row.random_keys:
         command += ["-r", str(row.random_keys)]
@@ -75,7 +76,7 @@ def run_row(servers, row, rounds, floors, progress):
                     reply = reply or last
                 except ServerError as error:
                     progress(f"{row.name}: {server.label}: {error}", keep=True)
-            if reply and not floor:
+            if reply and not floor and not row.by_unix_socket:
                 floor = floors.start(len(encode(*example(row))), reply)
                 stack.callback(floor.stop) if floor else None
             if floor:

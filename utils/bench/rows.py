@@ -27,6 +27,7 @@ class Row:
     data: tuple = ()               # what the server holds before: see data.fill
     writes: bool = True            # it must be filled again afterwards
     config: dict = field(default_factory=dict)
+    by_unix_socket: bool = False   # instead of TCP over the loopback device; there is no floor to that
 
 
 @dataclass
@@ -112,6 +113,17 @@ def command_rows(scale):
             yield row("lpush-1KB", "LPUSH", "list", message(1024), requests=int(400_000 * scale))
 
 
+def unix_rows(scale):
+    """Rows of command_rows again, but over a unix socket."""
+    for pipeline, count in ((1, 100_000), (16, 1_000_000)):
+        def row(name, *command, count=count, pipeline=pipeline, **more):
+            return Row(f"unix-{name}.P{pipeline}", f"unix socket, {pipelined(pipeline)}", list(command),
+                       int(count * scale), pipeline, by_unix_socket=True, **more)
+        yield row("ping", "PING", writes=False)
+        yield row("get", "GET", "key:__rand_int__", random_keys=100_000, data=("strings", 100_000), writes=False)
+        yield row("lpush", "LPUSH", "list", "hellohello")
+
+
 def middle_rows(scale):
     length = int(1_000_000 * scale)
     data = ("list", "list", length, "hello")
@@ -157,6 +169,7 @@ def fill_rows(scale):
 
 def workloads(scale, with_fills):
     yield from command_rows(scale)
+    yield from unix_rows(scale)
     yield from middle_rows(scale)
     yield from lrange_rows(scale)
     yield from message_rows(scale)

@@ -171,8 +171,9 @@ class Server(Process):
     def __init__(self, name, path, port, argv0=None, options=()):
         self.holds = None
         self.folder = tempfile.TemporaryDirectory(prefix="packlist-bench-")
-        super().__init__([argv0 or path, "--port", str(port), "--bind", "127.0.0.1", "--save", "", *options], port,
-                         executable=path, cwd=self.folder.name)
+        self.unix_socket = os.path.join(self.folder.name, "socket")
+        super().__init__([argv0 or path, "--port", str(port), "--bind", "127.0.0.1", "--unixsocket", self.unix_socket,
+                          "--save", "", *options], port, executable=path, cwd=self.folder.name)
         try:
             self.client = self.connect()
             self.label = self.name_and_version(name)

@@ -16,6 +16,7 @@ import (
 
 var checks = []check{
 	{"a client names itself and its library", namesItself},
+	{"a URL leads to a unix socket", urlOfUnixSocket},
 	{"what is sent comes back, byte for byte", bytesComeBack},
 	{"strings, keys and their expiry", stringsAndExpiry},
 	{"lists", lists},
@@ -44,6 +45,18 @@ func namesItself(ctx context.Context, r *redis.Client) {
 	defer other.Close()
 	must(other.Set(ctx, "k", "v", 0).Result())
 	equal([]int64{must(other.DBSize(ctx).Result()), must(r.DBSize(ctx).Result())}, []int64{1, 0})
+}
+
+func urlOfUnixSocket(ctx context.Context, r *redis.Client) {
+	path := must(r.ConfigGet(ctx, "unixsocket").Result())["unixsocket"]
+	options := must(redis.ParseURL("unix://" + path + "?db=5"))
+	options.Protocol = r.Options().Protocol
+	client := redis.NewClient(options)
+	defer client.Close()
+	must(client.Set(ctx, "k", "v", 0).Result())
+	info := must(client.ClientInfo(ctx).Result())
+	equal([]interface{}{info.Addr, info.DB}, []interface{}{path + ":0", 5})
+	equal([]int64{must(client.DBSize(ctx).Result()), must(r.DBSize(ctx).Result())}, []int64{1, 0})
 }
 
 func bytesComeBack(ctx context.Context, r *redis.Client) {

@@ -29,6 +29,19 @@ check('a client becomes ready, names itself and chooses its database', () => wit
   assert.deepEqual([await client.dbsize(), await admin.dbsize()], [1, 0]);
 }, { connectionName: 'worker', db: 3 }));
 
+check('a URL leads to a unix socket', async () => {
+  const [, path] = await admin.config('GET', 'unixsocket');
+  const client = new Redis(`unix://${path}?db=5`);
+  try {
+    await client.set('k', 'v');
+    const info = await client.client('INFO');
+    assert.ok(info.includes(` addr=${path}:0 `) && info.includes(' db=5 '), info);
+    assert.deepEqual([await client.get('k'), await client.dbsize(), await admin.dbsize()], ['v', 1, 0]);
+  } finally {
+    client.disconnect();
+  }
+});
+
 check('what is sent comes back, byte for byte', () => withClients(1, async (client) => {
   const bytes = Buffer.from(Array.from({ length: 100000 }, (_, i) => i & 255));
   await client.set(Buffer.from([0, 13, 10, 255]), bytes);

@@ -35,6 +35,19 @@ checkBoth('a client names itself and chooses its database', async (client, RESP)
   assert.deepEqual([await client.dbSize(), await admin.dbSize()], [1, 0]);
 }, 1, { name: 'worker', database: 3 });
 
+checkBoth('a path leads to a unix socket', async (other, RESP) => {
+  const path = (await other.configGet('unixsocket')).unixsocket;
+  const client = createClient({ RESP, database: 5, socket: { path } });
+  await client.connect();
+  try {
+    await client.set('k', 'v');
+    const info = await client.clientInfo();
+    assert.deepEqual([info.addr, info.db, await client.get('k')], [`${path}:0`, 5, 'v']);
+  } finally {
+    client.destroy();
+  }
+});
+
 checkBoth('what is sent comes back, byte for byte', async (client) => {
   const bytes = Buffer.from(Array.from({ length: 100000 }, (_, i) => i & 255));
   const buffers = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });

@@ -58,6 +58,17 @@ def _(protocol):
         equal((int(r.client_info()["db"]), r.dbsize(), other.dbsize()), (5, 1, 0))
 
 
+@check("a URL leads to a unix socket")
+def _(protocol):
+    with connect(protocol) as other:
+        path = other.config_get("unixsocket")["unixsocket"]
+        with redis.from_url(f"unix://{path}?db=5&protocol={protocol}", decode_responses=True) as r:
+            r.set("k", "v")
+            info = r.client_info()
+            equal((info["addr"], int(info["db"]), r.get("k")), (f"{path}:0", 5, "v"))
+            equal((r.dbsize(), other.dbsize()), (1, 0))
+
+
 @check("what is sent comes back, byte for byte")
 def _(protocol):
     everything = bytes(range(256)) * 1000
