@@ -42,6 +42,7 @@ static void drop_oldest(struct slowlog *log) {
 }
 
 void slowlog_add(struct slowlog *log, const struct slowlog_call *call, size_t max) {
+    if (max == 0) return;
     struct slowlog_entry *entry = make_entry(call);
     entry->id = log->next_id++;
     CHAIN_APPEND(log->oldest, log->newest, entry, older, newer);

@@ -49,7 +49,8 @@ struct slowlog {
     int64_t next_id;
 };
 
-/* Notes a command, with copies of what is shown of it, and drops the oldest entries beyond `max`.
+/* Notes a command, with copies of what is shown of it, and drops the oldest entries beyond `max`. A
+ * `max` of 0 turns the log off: nothing is noted or dropped, and no number is used up.
  * O(arguments kept). */
 void slowlog_add(struct slowlog *log, const struct slowlog_call *call, size_t max);
 

@@ -99,11 +99,17 @@ check "slowlog-max-len bounds the log" {
         logged {r ECHO 1; r ECHO 2; r ECHO 3; r ECHO 4}
     }
 } {{ECHO 3} {ECHO 4}}
-check "a slowlog-max-len of 0 keeps nothing" {
+check "with a slowlog-max-len of 0 nothing is noted, what is there stays, and numbers do not go on" {
     logged {r ECHO 1}
-    with_config {slowlog-max-len 0} {logged {r ECHO 2}}
-    r SLOWLOG LEN
-} 0
+    set id [lindex [r SLOWLOG GET] 0 0]
+    r CONFIG SET slowlog-max-len 0 slowlog-log-slower-than 0
+    r ECHO 2
+    r CONFIG SET slowlog-log-slower-than -1
+    r CONFIG SET slowlog-max-len 128
+    assert_equal [lmap entry [r SLOWLOG GET 1] {lindex $entry 3}] {{ECHO 1}}
+    logged {r ECHO 3} ;# notes the CONFIG SET before it, too
+    expr {[lindex [r SLOWLOG GET] 0 0] - $id}
+} 2
 check "at most 32 arguments are kept" {
     set many [numbers 40]
     set entry [lindex [logged {r RPUSH l {*}$many}] 0]
