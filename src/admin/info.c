@@ -16,6 +16,7 @@
 #include "server/lazyfree.h"
 #include "server/pause.h"
 #include "server/server.h"
+#include "server/targets.h"
 #include "table/command.h"
 
 #include <limits.h>
@@ -289,7 +290,7 @@ static sds append_stats(sds out) {
         out,
         "latest_fork_usec:%llu\r\n"
         "total_forks:%llu\r\n"
-        "migrate_cached_sockets:0\r\n"
+        "migrate_cached_sockets:%zu\r\n"
         "slave_expires_tracked_keys:0\r\n"
         "active_defrag_hits:0\r\n"
         "active_defrag_misses:0\r\n"
@@ -315,7 +316,7 @@ static sds append_stats(sds out) {
         "acl_access_denied_cmd:0\r\n"
         "acl_access_denied_key:0\r\n"
         "acl_access_denied_channel:0\r\n",
-        (figure)child->last_fork_us, (figure)child->forks, (figure)stats->errors,
+        (figure)child->last_fork_us, (figure)child->forks, targets_count(), (figure)stats->errors,
         (figure)stats->reads, (figure)stats->replies_written,
         (figure)stats->query_buffer_limit_disconnections,
         (figure)stats->output_buffer_limit_disconnections, (figure)stats->authentications_failed);

@@ -1,10 +1,15 @@
 /* MIGRATE host port <key | ""> database timeout [COPY] [REPLACE] [AUTH … | AUTH2 …] [KEYS key …]:
- * RESTORE at another server, and what that server has accepted is deleted here. The loop waits
- * meanwhile.
+ * RESTORE at another server, and what that server has accepted is deleted here. The event loop
+ * waits meanwhile. The timeout limits each wait for the other server, as in Redis, not their sum: a
+ * server that makes progress is waited for.
  *
- * What is sent, all of it before the replies are read:
+ * What is sent, the second part when the first one was accepted:
  *
- *      [AUTH …]  [SELECT database]  RESTORE key ttl payload [REPLACE] …                       */
+ *      [AUTH …]  [SELECT database]
+ *      RESTORE key ttl payload [REPLACE] …
+ *
+ * AUTH is sent whenever the command asks for it, also on a connection that was kept: the password
+ * may have changed since. SELECT is sent when another database is selected there. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/number.h"
@@ -30,7 +35,8 @@ struct migration {
     size_t key_count;
 
     struct target *target;
-    bool is_new;         /* the connection was not kept: it must still be told who it is */
+    bool is_new;         /* the connection was not kept */
+    bool is_answered;    /* some reply was read from it */
     bool is_entered;     /* password and database were accepted */
     struct reply out;    /* to be sent */
     struct slice *found; /* keys that there are */
@@ -131,14 +137,14 @@ static void write_restore(struct migration *migration, struct slice key) {
 }
 
 static bool must_authenticate(const struct migration *migration) {
-    return migration->is_new && migration->credential_count > 0;
+    return migration->credential_count > 0;
 }
 
 static bool must_select(const struct migration *migration) {
     return migration->target->database != migration->database;
 }
 
-static bool send_all(struct migration *migration) {
+static bool send_greeting(struct migration *migration) {
     struct reply *out = &migration->out;
     out->len = 0;
     if (must_authenticate(migration)) {
@@ -152,6 +158,11 @@ static bool send_all(struct migration *migration) {
         reply_bulk_cstr(out, "SELECT");
         reply_bulk_integer(out, migration->database);
     }
+    return flush(migration);
+}
+
+static bool send_keys(struct migration *migration) {
+    struct reply *out = &migration->out;
     for (size_t i = 0; i < migration->found_count; i++) {
         write_restore(migration, migration->found[i]);
         if (out->len >= SEND_AT_ONCE && !flush(migration)) return false;
@@ -166,6 +177,7 @@ static bool read_reply(struct migration *migration, bool *accepted) {
     struct slice line;
     if (!outbound_read_line(migration->target->connection, &line, migration->timeout_ms))
         return false;
+    migration->is_answered = true;
     *accepted = line.len > 0 && line.ptr[0] == '+';
     if (*accepted) return true;
     if (line.len == 0 || line.ptr[0] != '-') {
@@ -184,7 +196,7 @@ static void take_away(struct migration *migration, struct slice key) {
     migration->found[migration->moved++] = key;
 }
 
-static bool read_all(struct migration *migration) {
+static bool read_greeting(struct migration *migration) {
     bool accepted;
     migration->is_entered = true;
     size_t greetings = (size_t)must_authenticate(migration) + must_select(migration);
@@ -192,9 +204,14 @@ static bool read_all(struct migration *migration) {
         if (!read_reply(migration, &accepted)) return false;
         migration->is_entered &= accepted;
     }
+    return true;
+}
+
+static bool read_restored(struct migration *migration) {
+    bool accepted;
     for (; migration->restored < migration->found_count; migration->restored++) {
         if (!read_reply(migration, &accepted)) return false;
-        if (migration->is_entered && accepted && !migration->copy)
+        if (accepted && !migration->copy)
             take_away(migration, migration->found[migration->restored]);
     }
     return true;
@@ -236,22 +253,27 @@ static void part(struct migration *migration) {
         target_close(migration->target);
 }
 
+/* NULL, or what failed. */
+static const char *talk(struct migration *migration) {
+    if (!send_greeting(migration)) return no_writing;
+    if (!read_greeting(migration)) return no_reading;
+    if (!migration->is_entered) return NULL;
+    if (!send_keys(migration)) return no_writing;
+    return read_restored(migration) ? NULL : no_reading;
+}
+
 /* NULL, or what failed. A connection that was kept may have been closed by the other side: then a
  * new one is tried, unless something was answered. */
 static const char *move_all(struct migration *migration) {
     for (;;) {
         const char *failed = connect_target(migration);
         if (failed) return failed;
-        if (!send_all(migration))
-            failed = no_writing;
-        else if (!read_all(migration))
-            failed = no_reading;
+        failed = talk(migration);
         if (!failed) {
             part(migration);
             return NULL;
         }
-        bool retry =
-            !migration->is_new && errno != ETIMEDOUT && !migration->restored && !migration->error;
+        bool retry = !migration->is_new && errno != ETIMEDOUT && !migration->is_answered;
         target_close(migration->target);
         if (!retry) return failed;
     }

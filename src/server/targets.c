@@ -62,6 +62,10 @@ void targets_tick(void) {
         target_close(take(0));
 }
 
+size_t targets_count(void) {
+    return kept.count;
+}
+
 void targets_stop(void) {
     while (kept.count > 0) target_close(take(0));
 }

@@ -12,7 +12,7 @@ struct target {
     struct outbound *connection;
     sds host;
     int port;
-    uint64_t identity; /* as whom it was opened: 0 for nobody, else any number */
+    uint64_t identity; /* a number for the credentials it was opened with; 0: without any */
     int64_t database;  /* that is selected there; -1: unknown. The user's to set */
     int64_t used_ms;   /* when it was kept */
 };
@@ -32,6 +32,9 @@ void target_close(struct target *target);
 
 /* Closes those that nobody wanted for ten seconds; cron. */
 void targets_tick(void);
+
+/* How many are kept. */
+size_t targets_count(void);
 
 /* Closes all that are kept. */
 void targets_stop(void);

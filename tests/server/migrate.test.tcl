@@ -272,6 +272,20 @@ check "MIGRATE AUTH and AUTH2 tell the password" {
     }
 } {{(nil) (nil) 3} {1 2 (nil)}}
 
+check "MIGRATE tells the password each time: it may have changed since the connection was opened" {
+    set mover [default_client]
+    with_server {requirepass old} {
+        set to [list MIGRATE 127.0.0.1 [$current_server port]]
+        $mover call MSET a 1 b 2 c 3
+        assert_equal [$mover call {*}$to a 0 10000 AUTH old] OK
+        $current_server control CONFIG SET requirepass new
+        assert_equal [error_of {$mover call {*}$to b 0 10000 AUTH old}] \
+            "ERR Target instance replied with error: WRONGPASS invalid username-password pair or user is disabled."
+        assert_equal [$mover call {*}$to c 0 10000 AUTH new] OK
+        list [$mover call MGET a b c] [$current_server control MGET a b c]
+    }
+} {{(nil) 2 (nil)} {1 (nil) 3}}
+
 # --- Arguments
 
 check "MIGRATE refuses bad arguments" {
@@ -329,6 +343,41 @@ check "MIGRATE keeps its connections for a while" {
         $fake connections
     }
 } 1
+check "MIGRATE sends AUTH on a connection that was kept, too, and keeps apart those of different credentials" {
+    with_fake {set _ "+OK\r\n"} {
+        r MSET a 1 b 2 c 3 d 4
+        migrate_to_fake a 0 10000 AUTH secret
+        migrate_to_fake b 0 10000 AUTH secret
+        assert_equal [$fake connections] 1
+        migrate_to_fake c 0 10000
+        migrate_to_fake d 0 10000 AUTH2 secret secret
+        list [join [lmap request [$fake requests] {lrange $request 0 1}] ", "] [$fake connections]
+    }
+} {{AUTH secret, SELECT 0, RESTORE a, AUTH secret, RESTORE b, SELECT 0, RESTORE c, AUTH secret, SELECT 0, RESTORE d} 3}
+check "no key is sent to a target that refuses the password" {
+    with_fake {expr {[lindex $request 0] eq "AUTH" ? "-WRONGPASS no\r\n" : "+OK\r\n"}} {
+        r SET k x
+        set error [error_of {migrate_to_fake k 0 10000 AUTH wrong}]
+        list $error [r GET k] [lmap request [$fake requests] {lindex $request 0}]
+    }
+} {{ERR Target instance replied with error: WRONGPASS no} x {AUTH SELECT}}
+check_in 2 "INFO counts the connections that MIGRATE keeps, and they are not kept for long" {
+    wait_until {[info_field migrate_cached_sockets] == 0} 60000
+    with_fake {set _ "+OK\r\n"} {
+        foreach credentials {{} {AUTH x} {AUTH x} {AUTH y}} {
+            r SET k x
+            migrate_to_fake k 0 10000 {*}$credentials
+        }
+        info_field migrate_cached_sockets
+    }
+} 3
+check_in 2 "the timeout of MIGRATE is for each wait: a target that answers bit by bit is waited for" {
+    with_fake {after 400; set _ "+OK\r\n"} {
+        r MSET a 1 b 2 c 3 d 4 e 5 f 6 g 7 h 8
+        set ms [elapsed_ms {assert_equal [migrate_to_fake "" 0 3000 KEYS a b c d e f g h] OK}]
+        expr {$ms > 3000}
+    }
+} 1
 check "MIGRATE keeps many of them, and not for ever" {
     set fakes {}
     for {set i 0} {$i < 20} {incr i} {
@@ -371,6 +420,8 @@ check "a timeout of 0 is a second" {
     }
 } 1
 check "MIGRATE gives up when the target reads nothing, and keeps the key" {
+    r SET first x
+    migrate first 0 10000 REPLACE ;# the connection is kept, and its database selected
     r SET k [noise 30000000]
     exec kill -STOP [$target pid]
     try {
