@@ -7,6 +7,7 @@
 #include "config/config_table.h"
 #include "config/default_user.h"
 #include "config/notify.h"
+#include "config/title_template.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -250,6 +251,27 @@ static bool parse_percentiles(sds *place, const struct slice *words, size_t coun
     return true;
 }
 
+static bool parse_oom_scores(int64_t *place, const struct slice *words, size_t count, sds *error) {
+    enum { SCORE_MAX = 2000 };
+    int64_t scores[OOM_SCORES];
+    if (count != OOM_SCORES) return refuse(error, "wrong number of arguments");
+    for (size_t i = 0; i < count; i++)
+        if (!number_parse_int64(words[i], &scores[i]) || scores[i] < -SCORE_MAX ||
+            scores[i] > SCORE_MAX)
+            return refuse(error,
+                          "Invalid oom-score-adj-values, elements must be between %d and %d.",
+                          -SCORE_MAX, SCORE_MAX);
+    memcpy(place, scores, sizeof(scores));
+    return true;
+}
+
+static bool parse_title(sds *place, struct slice text, sds *error) {
+    if (!title_template_is_valid(text))
+        return refuse(error, "template format is invalid or contains unknown variables");
+    set_string(place, text);
+    return true;
+}
+
 /* Two texts that mean the same, as 1mb and 1048576. */
 static bool same_text(struct slice a, struct slice b) {
     uint64_t left, right;
@@ -273,6 +295,7 @@ static bool check_fixed(const struct config_directive *directive, const struct s
 static bool takes_words(const struct config_directive *directive) {
     switch (directive->kind) {
     case CONFIG_FIXED:
+    case CONFIG_OOM_SCORES:
     case CONFIG_USER:
     case CONFIG_ADDRESSES:
     case CONFIG_OUTPUT_LIMITS:
@@ -288,6 +311,7 @@ static bool parse_words(struct config *config, const struct config_directive *di
     void *place = place_of(config, directive);
     switch (directive->kind) {
     case CONFIG_FIXED: return check_fixed(directive, words, count, error);
+    case CONFIG_OOM_SCORES: return parse_oom_scores(place, words, count, error);
     case CONFIG_USER: return default_user_parse(place, words, count, error);
     case CONFIG_ADDRESSES: return parse_addresses(config, words, count, error);
     case CONFIG_OUTPUT_LIMITS: return parse_output_limits(config, words, count, error);
@@ -329,6 +353,7 @@ bool config_set(struct config *config, const struct config_directive *directive,
     case CONFIG_STRING: set_string(string_at(config, directive), values[0]); return true;
     case CONFIG_FILENAME:
         return parse_filename(string_at(config, directive), directive->name, values[0], error);
+    case CONFIG_TITLE: return parse_title(string_at(config, directive), values[0], error);
     case CONFIG_EVENTS: return parse_events(number_at(config, directive), values[0], error);
     default: return parse_number(config, directive, values[0], error);
     }
@@ -384,6 +409,12 @@ static sds append_addresses(const struct config *config, sds out) {
     return out;
 }
 
+static sds append_oom_scores(const int64_t *scores, sds out) {
+    for (int i = 0; i < OOM_SCORES; i++)
+        out = sds_append_format(out, i > 0 ? " %d" : "%d", (int)scores[i]);
+    return out;
+}
+
 static sds append_number(int64_t value, const struct config_directive *directive, sds out) {
     if (directive->flags & CONFIG_PERCENT && value < 0)
         return sds_append_format(out, "%lld%%", (long long)-value);
@@ -405,11 +436,13 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_STRING:
     case CONFIG_FILENAME:
     case CONFIG_SAVE_POINTS:
+    case CONFIG_TITLE:
     case CONFIG_USER:
     case CONFIG_PERCENTILES: return sds_append(out, sds_slice(*(sds *)place));
     case CONFIG_FIXED: return sds_append_cstr(out, directive->default_text);
     case CONFIG_SHUTDOWN: return append_shutdown(*(int64_t *)place, directive->detail, out);
     case CONFIG_ADDRESSES: return append_addresses(config, out);
+    case CONFIG_OOM_SCORES: return append_oom_scores(place, out);
     case CONFIG_OUTPUT_LIMITS: return append_output_limits(config->output_limits, out);
     case CONFIG_EVENTS: return notify_append(out, (uint32_t) * (int64_t *)place);
     }
@@ -419,9 +452,15 @@ sds config_append_value(const struct config *config, const struct config_directi
 /* --- The whole --- */
 
 static bool owns_string(const struct config_directive *directive) {
-    return directive->kind == CONFIG_STRING || directive->kind == CONFIG_FILENAME ||
-           directive->kind == CONFIG_SAVE_POINTS || directive->kind == CONFIG_PERCENTILES ||
-           directive->kind == CONFIG_USER;
+    switch (directive->kind) {
+    case CONFIG_STRING:
+    case CONFIG_FILENAME:
+    case CONFIG_SAVE_POINTS:
+    case CONFIG_PERCENTILES:
+    case CONFIG_TITLE:
+    case CONFIG_USER: return true;
+    default: return false;
+    }
 }
 
 void config_init(struct config *config) {

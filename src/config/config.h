@@ -36,6 +36,10 @@ enum sanitize_level { SANITIZE_NO, SANITIZE_YES, SANITIZE_CLIENTS };
  * before any reply is sent. */
 enum aof_fsync { AOF_FSYNC_NO, AOF_FSYNC_EVERYSEC, AOF_FSYNC_ALWAYS };
 
+/* oom-score-adj: are its values added to the score at the start, or are they the score? */
+enum oom_adjust { OOM_ADJUST_NO, OOM_ADJUST_RELATIVE, OOM_ADJUST_ABSOLUTE };
+enum { OOM_SCORES = 3 };
+
 /* client-output-buffer-limit, by class of client. */
 enum client_class {
     CLIENT_CLASS_NORMAL,
@@ -57,6 +61,7 @@ struct config {
     size_t bind_count;
     sds unixsocket; /* "" = none */
     int64_t unixsocketperm;
+    sds unixsocketgroup; /* "" = the process's */
     int64_t tcp_backlog;
     int64_t tcp_keepalive; /* seconds */
     int64_t timeout;       /* seconds a client may idle; 0 = for ever */
@@ -70,6 +75,11 @@ struct config {
     sds pidfile;
     sds logfile;
     int64_t loglevel; /* enum log_level */
+    bool hide_user_data_from_log;
+    int64_t oom_score_adj;                    /* enum oom_adjust */
+    int64_t oom_score_adj_values[OOM_SCORES]; /* of the server, a replica, a child */
+    bool set_proc_title;
+    sds proc_title_template; /* config/title_template.h */
     int64_t hz;
     int64_t proto_max_bulk_len;
     int64_t client_query_buffer_limit;

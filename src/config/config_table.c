@@ -28,6 +28,11 @@ static const struct config_choice sanitize_levels[] = {
     {"no", SANITIZE_NO}, {"yes", SANITIZE_YES}, {"clients", SANITIZE_CLIENTS}, {NULL, 0},
 };
 
+static const struct config_choice oom_adjustments[] = {
+    {"no", OOM_ADJUST_NO}, {"yes", OOM_ADJUST_RELATIVE}, {"relative", OOM_ADJUST_RELATIVE},
+    {"absolute", OOM_ADJUST_ABSOLUTE}, {NULL, 0},
+};
+
 static const struct config_choice aof_fsyncs[] = {
     {"everysec", AOF_FSYNC_EVERYSEC}, {"always", AOF_FSYNC_ALWAYS}, {"no", AOF_FSYNC_NO}, {NULL, 0},
 };
@@ -103,6 +108,8 @@ const struct config_directive config_table[] = {
     {"unixsocket", CONFIG_STRING, CONFIG_IMMUTABLE, AT(unixsocket), 0, 0, "", EFFECT_NONE, NULL},
     {"unixsocketperm", CONFIG_OCTAL, CONFIG_IMMUTABLE, AT(unixsocketperm), 0, 0777, "0",
      EFFECT_NONE, NULL},
+    {"unixsocketgroup", CONFIG_STRING, CONFIG_IMMUTABLE, AT(unixsocketgroup), 0, 0, "", EFFECT_NONE,
+     NULL},
 
     /* Its clients. */
     {"timeout", CONFIG_INTEGER, 0, AT(timeout), 0, INT32_MAX, "0", EFFECT_NONE, NULL},
@@ -122,6 +129,16 @@ const struct config_directive config_table[] = {
     {"pidfile", CONFIG_STRING, CONFIG_IMMUTABLE, AT(pidfile), 0, 0, "", EFFECT_NONE, NULL},
     {"loglevel", CONFIG_ENUM, 0, AT(loglevel), 0, 0, "notice", EFFECT_LOG_LEVEL, log_levels},
     {"logfile", CONFIG_STRING, CONFIG_IMMUTABLE, AT(logfile), 0, 0, "", EFFECT_NONE, NULL},
+    {"hide-user-data-from-log", CONFIG_BOOL, 0, AT(hide_user_data_from_log), 0, 0, "no",
+     EFFECT_NONE, NULL},
+    {"oom-score-adj", CONFIG_ENUM, 0, AT(oom_score_adj), 0, 0, "no", EFFECT_OOM_SCORE,
+     oom_adjustments},
+    {"oom-score-adj-values", CONFIG_OOM_SCORES, 0, AT(oom_score_adj_values), 0, 0, "0 200 800",
+     EFFECT_OOM_SCORE, NULL},
+    {"set-proc-title", CONFIG_BOOL, CONFIG_IMMUTABLE, AT(set_proc_title), 0, 0, "yes", EFFECT_NONE,
+     NULL},
+    {"proc-title-template", CONFIG_TITLE, 0, AT(proc_title_template), 0, 0,
+     "{title} {listen-addr} {server-mode}", EFFECT_TITLE, NULL},
     {"databases", CONFIG_INTEGER, CONFIG_IMMUTABLE, AT(databases), 1, INT32_MAX, "16", EFFECT_NONE,
      NULL},
     {"hz", CONFIG_INTEGER, CONFIG_CLAMPED, AT(hz), 1, 500, "10", EFFECT_TIMER, NULL},
@@ -294,14 +311,6 @@ const struct config_directive config_table[] = {
     ONLY("bgsave-cpulist", "", 0, NO_CPU_LISTS),
     ONLY("bgsave_cpulist", "", 0, NO_CPU_LISTS),
     ONLY("hash-seed", "", 0, SECRET_SEED),
-
-    /* The process. */
-    ONLY("oom-score-adj", "no", 0, NO_CHECKS),
-    ONLY("oom-score-adj-values", "0 200 800", 0, NO_CHECKS),
-    ONLY("set-proc-title", "no", 0, NO_CHECKS),
-    ONLY("proc-title-template", "{title} {listen-addr} {server-mode}", 0, NO_CHECKS),
-    ONLY("hide-user-data-from-log", "no", CONFIG_MISSED, NO_CHECKS),
-    ONLY("unixsocketgroup", "", CONFIG_PROTECTS, NO_CHECKS),
 
     /* Logs. */
     ONLY("syslog-enabled", "no", CONFIG_MISSED, NO_SYSLOG),

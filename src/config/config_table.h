@@ -19,6 +19,8 @@ enum config_kind {
     CONFIG_EVENTS,        /* int64_t; letters of notify-keyspace-events */
     CONFIG_SHUTDOWN,      /* int64_t; enum shutdown_option, words of `choices` */
     CONFIG_PERCENTILES,   /* sds; numbers from 0 to 100, or nothing */
+    CONFIG_OOM_SCORES,    /* int64_t[3]; numbers from -2000 to 2000 */
+    CONFIG_TITLE,         /* sds; config/title_template.h */
     CONFIG_USER,          /* sds; a line of Redis's ACLs: config/default_user.h */
     CONFIG_FIXED          /* nothing: default_text is the only value that it can have here */
 };
@@ -48,8 +50,10 @@ enum config_effect {
     EFFECT_DIR,
     EFFECT_MAXCLIENTS,
     EFFECT_LISTENERS,
+    EFFECT_OOM_SCORE,
     EFFECT_SAVE,
     EFFECT_APPENDONLY,
+    EFFECT_TITLE,
     EFFECT_LOG_LEVEL,
     EFFECT_PASSWORD,
     EFFECT_TIMER,

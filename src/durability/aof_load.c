@@ -50,6 +50,11 @@ static bool may_stand_in_file(const struct command *command) {
     return command->flags & COMMAND_WRITE || command->run == select_command;
 }
 
+/* A text of the file that may hold what users have written, as the log may show it. */
+static struct slice log_safe(struct slice text) {
+    return server.config.hide_user_data_from_log ? SLICE(RDB_HIDDEN_KEY) : text;
+}
+
 /* Finds the command; NULL, with a line in the log, if it is none that may stand in the file. */
 static const struct command *find_command(struct loader *loader, const struct slice *argv,
                                           size_t argc) {
@@ -62,8 +67,9 @@ static const struct command *find_command(struct loader *loader, const struct sl
     else if (!command_accepts(command, argc))
         why = "Wrong number of arguments for";
     if (why) {
+        struct slice name = log_safe(argv[0]);
         log_warning("%s '%.*s' reading the append only file %s at offset %llu", why,
-                    slice_precision(argv[0]), argv[0].ptr, loader->name,
+                    slice_precision(name), name.ptr, loader->name,
                     (unsigned long long)loader->reader.offset);
         return NULL;
     }
@@ -93,6 +99,7 @@ static bool accept_answer(struct loader *loader, const struct command *command) 
     if (reply->len == 0 || reply->data[0] != '-') return true;
     struct slice error = slice_make(reply->data + 1, reply->len - 3);
     bool foreign = is_foreign(error);
+    error = log_safe(error);
     if (foreign || ++loader->errors <= SHOWN_MAX)
         log_warning("'%s' of the append only file %s at offset %llu %s: %.*s", command->name,
                     loader->name, (unsigned long long)loader->reader.offset,

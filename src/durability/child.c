@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/oom_score.h"
+#include "server/process_title.h"
 #include "server/server.h"
 #include "server/slow.h"
 
@@ -97,11 +99,14 @@ static void end_with(pid_t parent) {
     if (getppid() != parent) _exit(1);
 }
 
-static void live(int report_fd, pid_t parent, bool (*run)(void *arg), void *arg) {
+static void live(enum child_purpose purpose, int report_fd, pid_t parent, bool (*run)(void *arg),
+                 void *arg) {
     end_with(parent);
     reset_signals();
     keep_only(report_fd);
     log_set_child();
+    process_title_set_child(purpose == CHILD_AOF ? "packlist-aof-rewrite" : "packlist-rdb-bgsave");
+    oom_score_apply(OOM_CHILD);
     child()->is_self = true;
     child()->next_report_us = clock_monotonic_us() + REPORT_EVERY_US;
     _exit(run(arg) ? 0 : 1);
@@ -156,7 +161,7 @@ bool child_start(enum child_purpose purpose, bool (*run)(void *arg), void *arg,
     uint64_t begin = slow_begin();
     int64_t begin_us = clock_monotonic_us();
     pid_t self = getpid(), pid = fork_quietly();
-    if (pid == 0) live(ends[1], self, run, arg);
+    if (pid == 0) live(purpose, ends[1], self, run, arg);
     child()->last_fork_us = (uint64_t)(clock_monotonic_us() - begin_us);
     slow_end(LATENCY_FORK, begin);
     if (pid < 0) {

@@ -121,8 +121,14 @@ static bool select_database(struct loader *loader, uint64_t number) {
     return true;
 }
 
+/* A key as the log may show it (the caller's). */
+static sds shown_key(struct slice key) {
+    if (server.config.hide_user_data_from_log) return sds_new(SLICE(RDB_HIDDEN_KEY));
+    return sds_append_quoted(sds_new(SLICE("")), key);
+}
+
 static bool refuse_duplicate(struct loader *loader, struct slice key) {
-    sds shown = sds_append_quoted(sds_new(SLICE("")), key);
+    sds shown = shown_key(key);
     rdb_reader_fail(&loader->file->reader, "key %s is in the database already", shown);
     sds_free(shown);
     return false;
@@ -178,7 +184,7 @@ static void note_skipped(struct loader *loader, const struct rdb_file_item *item
         log_warning("Left out: a %s", item->type_name);
         return;
     }
-    sds key = sds_append_quoted(sds_new(SLICE("")), item->key);
+    sds key = shown_key(item->key);
     log_warning("Left out: key %s of database %d, a %s", key, loader->database, item->type_name);
     sds_free(key);
 }
@@ -249,6 +255,7 @@ enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint6
         .values = {.list = server.list_limits},
         .checksum = server.config.rdbchecksum,
         .skip_unknown = server.config.rdb_skip_unknown_types,
+        .hide_keys = server.config.hide_user_data_from_log,
     };
     struct source source = {.bytes = read_ahead_new(fd)};
     rdb_file_start(&source.file, (struct rdb_source){read_source, &source}, &options);

@@ -5,6 +5,7 @@
 #include "net/net_internal.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,20 +131,37 @@ static int clear_path(const char *path) {
     return unlink(path) == 0 ? 0 : -errno;
 }
 
-static int bind_path(struct listener *listener, const char *path, unsigned permissions) {
-    int status = clear_path(path);
-    if (status == 0) status = uv_pipe_bind(&listener->uv.pipe, path);
-    if (status == 0 && permissions != 0 && chmod(path, permissions) != 0) status = -errno;
-    return status;
+/* 0 or a negative errno. */
+static int bind_path(struct listener *listener, const struct unix_place *place, gid_t group) {
+    int status = clear_path(place->path);
+    if (status == 0) status = uv_pipe_bind(&listener->uv.pipe, place->path);
+    if (status != 0) return status;
+    if (place->group[0] && chown(place->path, (uid_t)-1, group) != 0) return -errno;
+    if (place->permissions && chmod(place->path, place->permissions) != 0) return -errno;
+    return 0;
 }
 
-enum listen_status listener_open_unix(struct net *net, const char *path, unsigned permissions,
-                                      int backlog, const struct conn_events *events, void *owner,
+/* The system's number of the group; false when there is no such group. */
+static bool find_group(const char *name, gid_t *number) {
+    if (!name[0]) return true;
+    const struct group *group = getgrnam(name);
+    if (!group) return false;
+    *number = group->gr_gid;
+    return true;
+}
+
+enum listen_status listener_open_unix(struct net *net, const struct unix_place *place, int backlog,
+                                      const struct conn_events *events, void *owner,
                                       struct listener **result, char *error, size_t error_size) {
+    gid_t group = 0;
+    if (!find_group(place->group, &group)) {
+        snprintf(error, error_size, "there is no group %s", place->group);
+        return LISTEN_FAILED;
+    }
     struct listener *listener = listener_new(events, owner);
     uv_pipe_init(&net->loop, &listener->uv.pipe, 0);
     mark(listener);
-    int status = bind_path(listener, path, permissions);
+    int status = bind_path(listener, place, group);
     if (status == 0) status = uv_listen(&listener->uv.stream, backlog, on_connection);
     if (status != 0) return refused(listener, status, error, error_size);
     *result = listener;

@@ -23,10 +23,16 @@ enum listen_status listener_open_tcp(struct net *net, const char *address, int p
                                      const struct conn_events *events, void *owner,
                                      struct listener **listener, char *error, size_t error_size);
 
-/* Listens on a unix socket; an old socket file is replaced, any other file is not; `permissions` 0
- * leaves the umask's. */
-enum listen_status listener_open_unix(struct net *net, const char *path, unsigned permissions,
-                                      int backlog, const struct conn_events *events, void *owner,
+/* The file of a unix socket. */
+struct unix_place {
+    const char *path;
+    unsigned permissions; /* 0 leaves those of the umask */
+    const char *group;    /* its name; "" leaves the group of the process */
+};
+
+/* Listens on a unix socket; an old socket file is replaced, any other file is not. */
+enum listen_status listener_open_unix(struct net *net, const struct unix_place *place, int backlog,
+                                      const struct conn_events *events, void *owner,
                                       struct listener **listener, char *error, size_t error_size);
 
 /* The TCP port it listens on; 0 for unix sockets. */

@@ -160,9 +160,10 @@ struct key_facts {
 static bool fail_in_key(struct rdb_file *file, const struct rdb_file_item *item) {
     enum { SHOWN_MAX = 30 };
     char error[RDB_READER_ERROR_MAX];
-    bool is_long = item->key.len > SHOWN_MAX;
+    bool is_long = item->key.len > SHOWN_MAX && !file->options.hide_keys;
     struct slice begin = slice_make(item->key.ptr, is_long ? SHOWN_MAX : item->key.len);
-    sds shown = sds_append_quoted(sds_new(SLICE("")), begin);
+    sds shown = file->options.hide_keys ? sds_new(SLICE(RDB_HIDDEN_KEY))
+                                        : sds_append_quoted(sds_new(SLICE("")), begin);
     memcpy(error, file->reader.error, sizeof(error));
     snprintf(file->reader.error, sizeof(file->reader.error), "%.90s, in key %s%s of type %s", error,
              shown, is_long ? "…" : "", item->type_name);

@@ -57,7 +57,10 @@ struct rdb_file_options {
     struct rdb_load_options values;
     bool checksum;     /* verify it (rdbchecksum) */
     bool skip_unknown; /* rdb-skip-unknown-types: leave out what there is no type for */
+    bool hide_keys;    /* hide-user-data-from-log: errors show RDB_HIDDEN_KEY instead of keys */
 };
+
+#define RDB_HIDDEN_KEY "*redacted*"
 
 enum rdb_item_kind {
     RDB_ITEM_AUX,      /* name, text */

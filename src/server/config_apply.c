@@ -8,6 +8,8 @@
 #include "server/evict.h"
 #include "server/limits.h"
 #include "server/listeners.h"
+#include "server/oom_score.h"
+#include "server/process_title.h"
 #include "server/server.h"
 #include "server/slow.h"
 
@@ -42,12 +44,21 @@ static bool apply_maxclients(sds *error) {
 
 static bool apply_listeners(const struct config_directive *directive, sds *error) {
     const char *reason;
-    if (listeners_reopen(&reason)) return true;
+    if (listeners_reopen(&reason)) {
+        process_title_set();
+        return true;
+    }
     log_warning("%s", reason);
     bool port = slice_is(SLICE("port"), config_name(directive));
     *error = sds_append_cstr(sds_new(SLICE("")),
                              port ? "Unable to listen on this port. Check server logs."
                                   : "Failed to bind to specified addresses.");
+    return false;
+}
+
+static bool apply_oom_score(sds *error) {
+    if (oom_score_apply(OOM_PRIMARY)) return true;
+    *error = sds_new(SLICE("Failed to set current oom_score_adj. Check server logs."));
     return false;
 }
 
@@ -118,8 +129,10 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_DIR: return apply_dir(error);
     case EFFECT_MAXCLIENTS: return apply_maxclients(error);
     case EFFECT_LISTENERS: return apply_listeners(directive, error);
+    case EFFECT_OOM_SCORE: return apply_oom_score(error);
     case EFFECT_SAVE: return apply_save(error);
     case EFFECT_APPENDONLY: return apply_appendonly(error);
+    case EFFECT_TITLE: process_title_set(); break;
     case EFFECT_LOG_LEVEL: log_set_level((enum log_level)server.config.loglevel); break;
     case EFFECT_PASSWORD: apply_password(); break;
     case EFFECT_TIMER: cron_reschedule(); break;
@@ -149,6 +162,8 @@ bool config_apply_at_start(sds *error) {
     if (!limits_raise_files(&server.config.maxclients, &why)) log_warning("%s", why);
     sds_free(why);
     apply_list_limits();
+    oom_score_apply(OOM_PRIMARY); /* the log says what the system refuses */
+    process_title_set();
     config_log_notes(&server.config_source);
     return true;
 }

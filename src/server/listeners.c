@@ -156,10 +156,12 @@ static bool reopen_tcp(void) {
 static bool open_unix(void) {
     if (sds_len(server.config.unixsocket) == 0) return true;
     char reason[256];
+    struct unix_place place = {.path = server.config.unixsocket,
+                               .permissions = (unsigned)server.config.unixsocketperm,
+                               .group = server.config.unixsocketgroup};
     enum listen_status status =
-        listener_open_unix(server.net, server.config.unixsocket,
-                           (unsigned)server.config.unixsocketperm, (int)server.config.tcp_backlog,
-                           &session_events, NULL, &unix_listener, reason, sizeof(reason));
+        listener_open_unix(server.net, &place, (int)server.config.tcp_backlog, &session_events,
+                           NULL, &unix_listener, reason, sizeof(reason));
     if (status == LISTEN_OK) return true;
     snprintf(error_text, sizeof(error_text), "Failed opening Unix socket %s: %s",
              server.config.unixsocket, reason);

@@ -8,6 +8,7 @@
 #include "server/config_apply.h"
 #include "server/daemon.h"
 #include "server/listeners.h"
+#include "server/process_title.h"
 #include "server/server.h"
 #include "server/server_run.h"
 
@@ -121,6 +122,7 @@ int main(int argc, char **argv) {
     mem_on_out_of_memory(report_out_of_memory);
     clock_init();
     hash_init();
+    process_title_init(argc, argv);
     server.executable = argv[0];
     config_init(&server.config);
     sds reason = NULL;

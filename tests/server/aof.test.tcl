@@ -245,6 +245,18 @@ foreach {what bytes reason} {
     } 1
 }
 
+check "with hide-user-data-from-log the log names nothing of what stands in the file" {
+    with_aof {hide-user-data-from-log yes} {
+        $::current_server halt
+        foreach bytes [list [request {secret a}] [request {SET a 1 secret}]] {
+            break_file $::current_server $::whole$bytes
+            lassign [$::current_server fail_to_start] status log
+            assert {[string match {*\*redacted\**} $log]}
+            assert {![string match *secret* $log]}
+        }
+    }
+}
+
 # What a server with more options, databases or types has written: without it what follows would be wrong.
 foreach {command reason} [list \
     {SET a 2 IFEQ 1}                                                  "ERR syntax error" \

@@ -12,6 +12,26 @@ set directives {
     tcp-backlog                511                  no  {}                              {}
     unixsocket                 {}                   no  {}                              {}
     unixsocketperm             0                    no  {}                              {}
+    unixsocketgroup            {}                   no  {}                              {}
+    hide-user-data-from-log    no                   yes {yes yes no no}                 {1 ""}
+    set-proc-title             yes                  no  {}                              {}
+    proc-title-template        {{title} {listen-addr} {server-mode}}
+                                                    yes {{x {port}} {x {port}}}         {"" {{nosuch}} {{}}}
+    oom-score-adj              no                   yes {absolute absolute no no relative yes yes yes no no}
+                                                        {"" maybe}
+    oom-score-adj-values       {0 200 800}          yes {{-2000 0 2000} {-2000 0 2000} {3 2 1} {3 2 1}}
+                                                        {"" 1 {1 2} {1 2 3 4} {a b c} {-2001 0 0} {0 0 2001}}
+    hash-max-listpack-entries  512                  yes {0 0 9223372036854775807 9223372036854775807}
+                                                        {-1 1kb abc 9223372036854775808}
+    hash-max-listpack-value    64                   yes {1kb 1024}                      {-1 abc}
+    set-max-intset-entries     512                  yes {0 0}                           {-1 1kb}
+    set-max-listpack-entries   128                  yes {0 0}                           {-1 1kb}
+    set-max-listpack-value     64                   yes {0 0}                           {-1 1kb}
+    zset-max-listpack-entries  128                  yes {0 0}                           {-1 1kb}
+    zset-max-listpack-value    64                   yes {1kb 1024}                      {-1 abc}
+    hll-sparse-max-bytes       3000                 yes {1kb 1024}                      {-1 abc}
+    stream-node-max-bytes      4096                 yes {1kb 1024}                      {-1 abc}
+    stream-node-max-entries    100                  yes {0 0}                           {-1 1kb}
     timeout                    0                    yes {300 300 0 0}                   {-1 abc 1.5 2147483648}
     tcp-keepalive              300                  yes {0 0 60 60}                     {-1 abc}
     maxclients                 10000                yes {50 50 10000 10000}             {0 -1 abc 4294967296}
@@ -252,6 +272,78 @@ check_in 2 "bind moves the server to other addresses" {
         config_get bind
     }
 } 127.0.0.1
+# --- The process
+
+proc title_of {pid} {
+    return [string trimright [string map {\0 " "} [read_file /proc/$pid/cmdline]]]
+}
+
+proc oom_score_of {pid} {
+    return [string trim [read_file /proc/$pid/oom_score_adj]]
+}
+
+check_in 2 "the process shows proc-title-template" {
+    with_server {} {
+        set pid [$current_server pid]
+        set port [$current_server port]
+        assert {[string match "*packlist-server* 127.0.0.1:$port" [title_of $pid]]}
+        r CONFIG SET proc-title-template "{port}|{listen-addr} {server-mode} |{tls-port}{unixsocket}|{config-file}"
+        assert_equal [title_of $pid] "$port|127.0.0.1:$port  |0|[$current_server folder]/packlist.conf"
+        r CONFIG SET proc-title-template [string repeat x 100000]
+        assert {[string match xxx* [title_of $pid]]}
+        r CONFIG SET proc-title-template " short "
+        assert_equal [title_of $pid] short
+        r CONFIG REWRITE
+        set other [free_port]
+        r CONFIG SET proc-title-template {p {port}} port $other
+        assert_equal [title_of $pid] "p $other"
+        r CONFIG SET port $port
+        string match "*\nproc-title-template \" short \"\n*" [read_file [$current_server folder]/packlist.conf]
+    }
+} 1
+check_in 2 "with set-proc-title no the command line stays" {
+    with_server {set-proc-title no} {
+        title_of [$current_server pid]
+    }
+} "*packlist-server*/packlist.conf" -match glob
+check_in 2 "a child that saves has its own title and OOM score" {
+    with_server {oom-score-adj relative rdb-save-in-slices no} {
+        set before [oom_score_of [$current_server pid]]
+        assert_equal $before [oom_score_of [pid]]
+        r SET k v
+        r CONFIG SET rdb-key-save-delay 100000000
+        foreach {command title} {BGSAVE packlist-rdb-bgsave BGREWRITEAOF packlist-aof-rewrite} {
+            r $command
+            wait_until {![catch {exec pgrep -P [$current_server pid]} child]}
+            wait_until {[string match "$title 127.0.0.1:[$current_server port]" [title_of $child]]}
+            wait_until {[oom_score_of $child] == min($before + 800, 1000)}
+            exec kill -KILL $child
+            wait_until {[info_field rdb_bgsave_in_progress] == 0 && [info_field aof_rewrite_in_progress] == 0}
+        }
+        oom_score_of [$current_server pid]
+    }
+} [oom_score_of [pid]]
+check_in 2 "oom-score-adj raises the score, and is refused where the system does not allow a score" {
+    set initial [oom_score_of [pid]]
+    with_server {} {
+        set pid [$current_server pid]
+        set high [expr {min($initial + 100, 1000)}]
+        r CONFIG SET oom-score-adj absolute oom-score-adj-values "$high 200 800"
+        assert_equal [oom_score_of $pid] $high
+        if {[catch {exec sh -c "echo -1000 > /proc/$pid/oom_score_adj"}]} {
+            assert_equal [error_of {r CONFIG SET hz 20 oom-score-adj-values "-1000 0 0"}] \
+                [set_error oom-score-adj-values "Failed to set current oom_score_adj. Check server logs."]
+            assert_equal [list [config_get oom-score-adj-values] [config_get hz]] [list "$high 200 800" 10]
+        }
+        r CONFIG SET oom-score-adj no
+        assert {[oom_score_of $pid] == $initial}
+        r CONFIG SET oom-score-adj yes oom-score-adj-values "2000 0 0"
+        oom_score_of $pid
+    }
+} 1000
+
+# --- Where it listens
+
 # A socket that listens on a port of its own.
 proc taken_port {socket_name} {
     upvar $socket_name socket

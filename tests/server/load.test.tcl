@@ -174,6 +174,22 @@ check_in 2 "rdb-skip-unknown-types leaves them out" {
         string match "*Left out: key \"other\" of database 2, a set*" [$current_server log]
     }
 } 1
+check_in 2 "with hide-user-data-from-log the log names no key" {
+    with_server {hide-user-data-from-log yes} {
+        write_data [rdb [rdb_string a 1] [rdb_set secret x y]]
+        $current_server kill
+        $current_server launch_with {rdb-skip-unknown-types yes}
+        assert {[string match {*Left out: key \*redacted\* of database 0, a set*} [$current_server log]]}
+        $current_server kill
+        foreach {bad named} [list [rdb [rdb_string secret 1] [rdb_string secret 2]] {key \*redacted\* is in} \
+                [string range [rdb [rdb_string secret [string repeat x 100]]] 0 60] {in key \*redacted\* of type}] {
+            write_data $bad
+            lassign [$current_server fail_to_start] _ log
+            assert {[string match "*$named*" $log]}
+        }
+        string match *secret* [$current_server log]
+    }
+} 0
 check_in 2 "so does a key that is there twice, and a database that is not there" {
     assert {[string match {*"a" is in the database already} [failed_load [rdb [rdb_string a 1] [rdb_string a 2]]]]}
     failed_load [rdb [rdb_select 9] [rdb_string a 1]] --databases 9

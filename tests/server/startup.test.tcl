@@ -287,6 +287,23 @@ check_in 2 "it listens on a unix socket beside the port, with the permissions as
         file exists $path
     }
 } 0
+check_in 2 "the unix socket belongs to unixsocketgroup; a group that does not exist stops the start" {
+    set path [$current_server folder]/grouped.socket
+    lassign [server_run [list --port 0 --unixsocket $path --unixsocketgroup nosuchgroup]] status output
+    assert {$status == 1 && [string match "*there is no group nosuchgroup*" $output]}
+    # Root may give a file to any group, another user to one of his own.
+    set group [expr {[exec id -u] == 0 ? "daemon" : [lindex [exec id -Gn] end]}]
+    with_arguments [list --port %port --unixsocket $path --unixsocketgroup $group] "" {
+        exec stat -c %G $path
+    }
+} [expr {[exec id -u] == 0 ? "daemon" : [lindex [exec id -Gn] end]}]
+check_in 2 "an ordinary file in the place of the unix socket stops the start and stays" {
+    set path [$current_server folder]/data
+    write_file $path "data"
+    lassign [server_run [list --port 0 --unixsocket $path]] status output
+    assert {$status == 1 && [string match "*$path*File exists*" $output]}
+    read_file $path
+} data
 check_in 2 "a socket that a dead server left behind is replaced" {
     with_arguments {--port %port --unixsocket %folder/socket} "" {
         set path [$current_server folder]/socket

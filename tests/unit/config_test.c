@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "config/config_table.h"
+#include "config/title_template.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -124,6 +125,20 @@ static void numbers(void **state) {
     refuse(config, "unixsocketperm", "1000", "argument must be between 0 and 777 inclusive");
     refuse(config, "unixsocketperm", "777777777777777777777",
            "argument couldn't be parsed as an octal number");
+}
+
+static void titles(void **state) {
+    struct config *config = &((struct fixture *)*state)->config;
+    static const char *const refused[] = {"", "{", "{title", "x {nosuch}", "{}", "{Title}", "a}{b"};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+        refuse(config, "proc-title-template", refused[i],
+               "template format is invalid or contains unknown variables");
+    accept(config, "proc-title-template", "}a {port}", "}a {port}");
+    struct title_values values = {.title = "t", .port = "1"};
+    sds title =
+        title_template_expand(SLICE(" {title}:{port} {server-mode}{config-file} "), &values);
+    assert_string_equal(title, "t:1");
+    sds_free(title);
 }
 
 static void sizes(void **state) {
@@ -702,6 +717,7 @@ int main(void) {
         TEST(defaults_are_those_of_redis),
         TEST(every_default_is_accepted),
         TEST(numbers),
+        TEST(titles),
         TEST(sizes),
         TEST(words),
         TEST(lists_of_words),

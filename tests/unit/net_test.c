@@ -1047,8 +1047,8 @@ static void ipv6_names_stand_in_brackets(void **state) {
 
 static enum listen_status open_path(const char *path, unsigned permissions,
                                     struct listener **listener, char text[128]) {
-    return listener_open_unix(world.net, path, permissions, 10, &EVENTS, &world, listener, text,
-                              128);
+    struct unix_place place = {.path = path, .permissions = permissions, .group = ""};
+    return listener_open_unix(world.net, &place, 10, &EVENTS, &world, listener, text, 128);
 }
 
 static int connect_path(const char *path) {
