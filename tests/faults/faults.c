@@ -17,8 +17,10 @@
  *     action    an error: ENOSPC EIO EROFS EACCES EMFILE ENOMEM EAGAIN EINTR EINVAL: the call fails
  *               short     the write or read takes half of its bytes, at least one
  *               sleep=MS  it takes so many milliseconds longer
+ *               hold      it waits until the rules change
  *               crash     the server and the process that calls are killed (SIGKILL) before it
- *     modifier  nth=K     only the K-th call that matches, since the rules changed or the server began
+ *     modifier  hold, sleep=MS  behind an error: so, and then it fails
+ *               nth=K     only the K-th call that matches, since the rules changed or the server began
  *               from=K    that one and all after it
  *               after=N   writes: the file takes N bytes; only what goes beyond fails
  *     glob      of the path, relative to the working directory; "." is that itself. * and ? match
@@ -183,6 +185,12 @@ static void note_hit(const struct rule *rule, const struct call *call) {
     syscall(SYS_close, fd);
 }
 
+/* Waits until other rules hold than this one, or none. */
+static void hold(const struct rule *rule) {
+    char bytes[RULES_BYTES];
+    while (read_rules(bytes) == rule->generation) usleep(5000);
+}
+
 /* True when the call is to fail, with errno set. It may take its time, or not come back. */
 static bool is_spoiled(const struct call *call) {
     struct rule rule;
@@ -193,6 +201,7 @@ static bool is_spoiled(const struct call *call) {
         uint64_t ms = number_in(rule.action, "sleep=", 0);
         struct timespec left = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
         while (nanosleep(&left, &left) != 0 && errno == EINTR) continue; /* a child ended, say */
+        if (strstr(rule.action, "hold")) hold(&rule);
         if (strncmp(rule.action, "crash", 5) == 0) {
             kill(server_pid, SIGKILL);
             kill(getpid(), SIGKILL);

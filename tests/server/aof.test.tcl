@@ -380,8 +380,9 @@ foreach {what lines files ends} {
                     $::current_server launch_with {aof-load-truncated yes}
                     set ::default_client ""
                     assert_equal [list [r GET a] [r EXISTS b]] {1 0}
-                    assert {![string match {*type h*} [manifest]]}
-                    wait_until {![file exists [$::current_server folder]/appendonlydir/old]}
+                    # History is deleted by another thread, and the manifest written after that.
+                    wait_until {![string match {*type h*} [manifest]] &&
+                                ![file exists [$::current_server folder]/appendonlydir/old]}
                     server_again
                     assert_equal [r GET a] 1
                     continue

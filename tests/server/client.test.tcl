@@ -379,16 +379,14 @@ check "who has not authenticated is told so at once, also in a pause" {
 check "what comes in when a pause ends does not overtake what was held back" {
     set paused [client_open]
     set other [client_open]
-    set sleeper [client_open]
     $other call CLIENT PAUSE 100000 WRITE
     $paused send RPUSH k a
     assert {[$paused is_silent 50]}
-    # While the server sleeps the end of the pause comes in, and behind it the next request.
-    $sleeper send DEBUG SLEEP 0.3
-    after 100
-    $other send CLIENT UNPAUSE
-    after 50
-    $paused send LLEN k
+    # The server reads the end of the pause and the next request in one iteration of its loop.
+    at_once {
+        $other send CLIENT UNPAUSE
+        $paused send LLEN k
+    }
     list [$paused read] [$paused read]
 } {1 1}
 check "INFO counts clients that CLIENT PAUSE holds back as blocked, but without a deadline or keys" {

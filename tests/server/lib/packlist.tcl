@@ -14,6 +14,7 @@
 #   wait_blocked count              until so many clients wait
 #   wait_until {condition} ?ms?     until an expression holds; throws when it does not in time
 #   info_field name                 a field of INFO
+#   at_once body                    the server does not run meanwhile; then all that was sent to it is there at once
 #   kill_child                      waits until the current server has forked a process, and kills that
 #   with_config {name value …} body CONFIG SETs for the body, and back
 #   assert_equal actual expected    and assert {condition}: for checks of several steps
@@ -169,6 +170,15 @@ proc error_of {body} {
         return -options $options $result
     }
     return $result
+}
+
+proc at_once {body} {
+    exec kill -STOP [$::current_server pid]
+    try {
+        uplevel 1 $body
+    } finally {
+        exec kill -CONT [$::current_server pid]
+    }
 }
 
 proc kill_child {} {
