@@ -223,7 +223,7 @@ check "CLIENT KILL with an address closes that connection" {
     assert {[$c is_closed]}
     llength [lines_named victim]
 } 0
-check_error "CLIENT KILL of an address that nobody has" {r CLIENT KILL 1.2.3.4:5} "ERR No such client"
+check_error "CLIENT KILL of an address that nobody has" {r CLIENT KILL 127.2.3.4:5} "ERR No such client"
 check "CLIENT KILL with filters counts whom it closed" {
     set c [open_named victim]
     set id [$c call CLIENT ID]
@@ -249,7 +249,7 @@ check "CLIENT KILL spares who asks, unless SKIPME no" {
 check "CLIENT KILL asks for all of its filters" {
     set c [open_named victim]
     set id [$c call CLIENT ID]
-    foreach filters {{TYPE pubsub} {TYPE master} {TYPE replica} {ADDR 1.2.3.4:5} {LADDR 1.2.3.4:5} {MAXAGE 1000}} {
+    foreach filters {{TYPE pubsub} {TYPE master} {TYPE replica} {ADDR 127.2.3.4:5} {LADDR 127.2.3.4:5} {MAXAGE 1000}} {
         assert_equal [r CLIENT KILL ID $id {*}$filters] 0
     }
     assert_equal [r CLIENT KILL ID [r CLIENT ID] ID $id TYPE normal USER default SKIPME yes] 1

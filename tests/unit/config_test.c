@@ -241,11 +241,11 @@ static void refuse_text(struct fixture *fixture, const char *text, const char *e
 
 static void a_file_is_read_line_by_line(void **state) {
     struct fixture *fixture = *state;
-    read_text(fixture, "# a comment\r\n\n  PORT 7000 \r\n\tbind 10.0.0.1 '-::1' \n"
+    read_text(fixture, "# a comment\r\n\n  PORT 7000 \r\n\tbind 127.0.0.1 '-::1' \n"
                        "requirepass \"a \\\"b\\\" \\x41\"\nport 7001\nclient-output-buffer-limit "
                        "normal 1 2 3\nclient-output-buffer-limit pubsub 4 5 6\nloglevel \"debug\"");
     assert_value(&fixture->config, "port", "7001");
-    assert_value(&fixture->config, "bind", "10.0.0.1 -::1");
+    assert_value(&fixture->config, "bind", "127.0.0.1 -::1");
     assert_value(&fixture->config, "requirepass", "a \"b\" A");
     assert_value(&fixture->config, "loglevel", "debug");
     assert_value(&fixture->config, "client-output-buffer-limit",
@@ -652,7 +652,7 @@ static void save_points_are_one_line(void **state) {
 static void changed_lines_are_replaced_in_place(void **state) {
     struct fixture *fixture = *state;
     accept(&fixture->config, "port", "7000", "7000");
-    accept(&fixture->config, "bind", "10.0.0.1 ::1", "10.0.0.1 ::1");
+    accept(&fixture->config, "bind", "127.0.0.1 ::1", "127.0.0.1 ::1");
     accept(&fixture->config, "requirepass", "a \"b\n", "a \"b\n");
     accept(&fixture->config, "proto-max-bulk-len", "3mb", "3145728");
     accept(&fixture->config, "list-max-listpack-size", "7", "7");
@@ -660,7 +660,7 @@ static void changed_lines_are_replaced_in_place(void **state) {
     assert_rewritten(&fixture->config,
                      "# first\nport 1\nbind 1\n# between\nbind 2\nrequirepass x\n"
                      "proto-max-bulk-len 1mb\nlist-max-ziplist-size 3\nunixsocketperm 7",
-                     "# first\nport 7000\nbind 10.0.0.1 ::1\n# between\n"
+                     "# first\nport 7000\nbind 127.0.0.1 ::1\n# between\n"
                      "requirepass \"a \\\"b\\n\"\nproto-max-bulk-len 3mb\n"
                      "list-max-listpack-size 7\nunixsocketperm 700\n");
 }
