@@ -112,7 +112,7 @@ static bool filter_meets(const struct client_filter *filter, struct session *ses
     char peer[CONN_NAME_MAX], local[CONN_NAME_MAX];
     struct client_facts facts = {
         .id = (int64_t)session->id,
-        .age_s = (server.now_ms - session->created_ms) / 1000,
+        .age_s = (server.steady_ms - session->created_ms) / 1000,
         .type = session_type(session),
         .is_me = session == me,
     };
@@ -185,20 +185,17 @@ void client_unblock_command(struct call *call) {
     reply_integer(call->reply, woken);
 }
 
-/* The wall clock time that is argv[index] milliseconds away; answers the error and returns false
- * when it is not a time. */
-static bool parse_pause_end(struct call *call, size_t index, int64_t *end_ms) {
-    int64_t timeout;
-    if (!number_parse_int64(call->argv[index], &timeout)) {
+/* argv[index] as a duration in milliseconds; answers the error and returns false when it is none.
+ * As in Redis it must end at a time that the wall clock can show. */
+static bool parse_duration(struct call *call, size_t index, int64_t *duration_ms) {
+    if (!number_parse_int64(call->argv[index], duration_ms))
         reply_error(call->reply, "ERR timeout is not an integer or out of range");
-    } else if (timeout < 0) {
+    else if (*duration_ms < 0)
         reply_error(call->reply, "ERR timeout is negative");
-    } else if (timeout > INT64_MAX - call->now_ms) {
+    else if (*duration_ms > INT64_MAX - call->now_ms)
         reply_error(call->reply, "ERR timeout is out of range");
-    } else {
-        *end_ms = call->now_ms + timeout;
+    else
         return true;
-    }
     return false;
 }
 
@@ -212,9 +209,9 @@ void client_pause_command(struct call *call) {
         reply_error(call->reply, "ERR CLIENT PAUSE mode must be WRITE or ALL");
         return;
     }
-    int64_t end_ms;
-    if (!parse_pause_end(call, 2, &end_ms)) return;
-    pause_start(end_ms, writes_only);
+    int64_t duration_ms;
+    if (!parse_duration(call, 2, &duration_ms)) return;
+    pause_start(duration_ms, writes_only);
     reply_ok(call->reply);
 }
 

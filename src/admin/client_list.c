@@ -42,8 +42,8 @@ static sds append_identity(sds out, struct session *session) {
         out, "id=%llu addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s db=%d",
         (unsigned long long)session->id, conn_peer_name(conn, peer), conn_local_name(conn, local),
         conn_fd(conn), text_or_empty(session->name),
-        (long long)((server.now_ms - session->created_ms) / 1000),
-        (long long)((server.now_ms - session->active_ms) / 1000), flags, session->database);
+        (long long)((server.steady_ms - session->created_ms) / 1000),
+        (long long)((server.steady_ms - session->active_ms) / 1000), flags, session->database);
 }
 
 /* Buffers: a client has input only while a request is incomplete, no reply buffer of its own (rbs,

@@ -56,7 +56,7 @@ static sds append_server(sds out) {
     struct utsname host = {0};
     char executable[PATH_MAX];
     uname(&host);
-    int64_t uptime = (server.now_ms - server.start_ms) / 1000;
+    int64_t uptime = (server.steady_ms - server.start_ms) / 1000;
     out = sds_append_format(out,
                             "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
                             "server_name:packlist\r\n"

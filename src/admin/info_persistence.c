@@ -18,7 +18,7 @@ static struct progress progress_of_child(const struct child *child) {
     return (struct progress){
         .peak = child->cow_peak,
         .size = child->cow_size,
-        .size_age_s = child->cow_ms ? (server.now_ms - child->cow_ms) / 1000 : 0,
+        .size_age_s = child->cow_ms ? (server.steady_ms - child->cow_ms) / 1000 : 0,
         .keys_done = child->keys_done,
         .keys_total = child->keys_total,
     };
@@ -64,7 +64,7 @@ static sds append_rdb(sds out) {
     const struct save *save = &server.durability.save;
     const struct load *load = &server.durability.load;
     bool runs = save_is_running();
-    int64_t now_s = server.now_ms / 1000;
+    int64_t now_s = server.steady_ms / 1000;
     return sds_append_format(out,
                              "rdb_changes_since_last_save:%llu\r\n"
                              "rdb_bgsave_in_progress:%d\r\n"
@@ -118,7 +118,7 @@ static sds append_aof(sds out) {
                             "module_fork_last_cow_size:0\r\n",
                             server.durability.aof.state != AOF_OFF, runs, rewrite->scheduled,
                             (long long)rewrite->last_seconds,
-                            runs ? (long long)(server.now_ms / 1000 - rewrite->begun_s) : -1,
+                            runs ? (long long)(server.steady_ms / 1000 - rewrite->begun_s) : -1,
                             rewrite->failed ? "err" : "ok", (figure)rewrite->count,
                             (figure)rewrite->failures, aof_error() ? "err" : "ok",
                             rewrite->last_cow_size);

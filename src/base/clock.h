@@ -14,6 +14,7 @@ int64_t clock_wall_ms(void);
 
 /* Time that never goes back, from an arbitrary start. */
 int64_t clock_monotonic_us(void);
+int64_t clock_monotonic_ms(void);
 
 /* A raw counter: the CPU's time-stamp counter where it runs at one constant rate, else nanoseconds
  * of the monotonic clock. Only differences have a meaning. ~10 ns, no system call. */

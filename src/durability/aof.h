@@ -41,7 +41,7 @@ struct aof_rewrite {
     bool waits;     /* it has begun, but the disk is not done with the increment before it */
     bool is_apart;  /* what is written to since is no increment of the manifest until the base is */
     int syncs_left; /* so many may be waited for */
-    int64_t begun_s;
+    int64_t begun_s;      /* monotonic */
     int64_t last_seconds; /* that the last one took; -1: there was none */
     size_t last_cow_size;
     uint64_t count;        /* begun */

@@ -336,7 +336,7 @@ void aof_rewrite_note_sync(void) {
 
 bool aof_rewrite_begin(void) {
     rewrite()->scheduled = false;
-    rewrite()->begun_s = server.now_ms / 1000;
+    rewrite()->begun_s = server.steady_ms / 1000;
     rewrite()->is_rdb = server.config.aof_rdb_preamble;
     rewrite()->count++;
     rewrite()->syncs_left = SYNCS_MAX;

@@ -173,7 +173,7 @@ bool child_start(enum child_purpose purpose, bool (*run)(void *arg), void *arg,
     child()->purpose = purpose;
     child()->pid = pid;
     child()->report_fd = ends[0];
-    child()->begin_ms = clock_wall_ms();
+    child()->begin_ms = clock_monotonic_ms();
     child()->keys_total = count_keys();
     child()->ended = ended;
     return true;
@@ -192,7 +192,7 @@ void child_tick(void) {
         child()->keys_done = now.keys_done;
         child()->cow_size = now.cow_size;
         if (now.cow_size > child()->cow_peak) child()->cow_peak = now.cow_size;
-        child()->cow_ms = clock_wall_ms();
+        child()->cow_ms = clock_monotonic_ms();
     }
 }
 
@@ -208,7 +208,7 @@ static void on_child_signal(int signum, void *arg) {
         .ok = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !child()->was_killed,
         .was_killed = child()->was_killed,
         .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-        .seconds = (clock_wall_ms() - child()->begin_ms) / 1000,
+        .seconds = (clock_monotonic_ms() - child()->begin_ms) / 1000,
         .cow_size = child()->cow_size,
     };
     child()->pid = 0;

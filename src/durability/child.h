@@ -31,8 +31,8 @@ struct child {
     pid_t pid; /* 0: there is none */
     bool is_self;
     bool was_killed;
-    int report_fd; /* the parent reads, the child writes; -1: there was none left */
-    int64_t begin_ms;
+    int report_fd;    /* the parent reads, the child writes; -1: there was none left */
+    int64_t begin_ms; /* monotonic, as cow_ms */
     void (*ended)(const struct child_end *end);
 
     uint64_t keys_done;

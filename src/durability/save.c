@@ -25,7 +25,7 @@ static struct save *save(void) {
 }
 
 static int64_t now_s(void) {
-    return server.now_ms / 1000;
+    return server.steady_ms / 1000;
 }
 
 uint64_t save_changes(void) {
@@ -74,7 +74,8 @@ void save_configure(void) {
 
 void save_start(void) {
     save()->last_seconds = -1;
-    save()->saved_s = now_s();
+    save()->saved_s = server.now_ms / 1000;
+    save()->changes_since_s = now_s();
     save_configure();
     disk_file_remove_leftovers("temp-", ".rdb");
 }
@@ -121,6 +122,7 @@ static bool write_snapshot(void) {
 static void note_saved(uint64_t dirty) {
     save()->saved_dirty = dirty;
     save()->saved_s = clock_wall_ms() / 1000;
+    save()->changes_since_s = clock_monotonic_ms() / 1000;
     save()->failed = false;
     update_refusal();
 }
@@ -222,7 +224,7 @@ void save_schedule(void) {
 static const struct save_point *due_point(void) {
     for (size_t i = 0; i < save()->point_count; i++) {
         const struct save_point *point = &save()->points[i];
-        if (save_changes() >= point->changes && now_s() - save()->saved_s > point->seconds)
+        if (save_changes() >= point->changes && now_s() - save()->changes_since_s > point->seconds)
             return point;
     }
     return NULL;

@@ -16,7 +16,6 @@ struct save_point {
     uint64_t changes;
 };
 
-/* All times are the wall clock's, in seconds. */
 struct save {
     struct save_point *points;
     size_t point_count;
@@ -24,9 +23,10 @@ struct save {
     bool failed;          /* the last one in the background */
     uint64_t saved_dirty; /* server.dirty, of the snapshot that is on disk */
     uint64_t begun_dirty; /* of the one that is being written */
-    int64_t saved_s;      /* LASTSAVE: when it was done; else when the server started */
-    int64_t begun_s;      /* when the last one began */
-    int64_t last_seconds; /* that it took; -1 = there was none */
+    int64_t saved_s;      /* LASTSAVE: wall clock when it was done; else when the server started */
+    int64_t changes_since_s; /* the same by the monotonic clock: save points count from then on */
+    int64_t begun_s;         /* when the last one began, by the monotonic clock */
+    int64_t last_seconds;    /* that it took; -1 = there was none */
     size_t
         last_cow_size; /* memory that it took beside: of a child, what was not shared at its end */
     uint64_t saves;    /* begun by SAVE, BGSAVE and save points */

@@ -52,7 +52,7 @@ static void tell_end(struct snapshot_result result, bool was_stopped, const char
         .step = result.step,
         .was_stopped = was_stopped,
         .temporary = temporary,
-        .seconds = (clock_wall_ms() - s->begin_ms) / 1000,
+        .seconds = (clock_monotonic_us() - s->begin_us) / 1000000,
         .memory_peak = s->figures.memory_peak + s->figures.left_bytes,
     };
     s->purpose = CHILD_NONE;

@@ -64,9 +64,9 @@ static bool exceeds_soft_limit(struct session *session, size_t pending) {
         session->soft_limit_ms = 0;
         return false;
     }
-    if (!session->soft_limit_ms) session->soft_limit_ms = server.now_ms;
+    if (!session->soft_limit_ms) session->soft_limit_ms = server.steady_ms;
     return limit->soft_seconds <= INT64_MAX / 1000 &&
-           server.now_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
+           server.steady_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
 }
 
 /* Did the socket of an unauthenticated client refuse too much? Held output was not offered to it

@@ -24,9 +24,9 @@ static void close_idle_sessions(void) {
     struct session *next;
     for (struct session *session = server.sessions.first; session; session = next) {
         next = session->next;
-        if (conn_output_moved(conn_of_session(session))) session->active_ms = server.now_ms;
+        if (conn_output_moved(conn_of_session(session))) session->active_ms = server.steady_ms;
         if (session->flags & waiting) continue;
-        if (server.now_ms - session->active_ms <= server.config.timeout * 1000) continue;
+        if (server.steady_ms - session->active_ms <= server.config.timeout * 1000) continue;
         log_verbose("Closing idle client id=%llu", (unsigned long long)session->id);
         session_close(session);
     }
@@ -45,18 +45,18 @@ static void check_output_limits(void) {
 
 static void sample_rates(void) {
     struct stats *stats = &server.stats;
-    if (server.now_ms - stats->commands_rate.last_ms < SAMPLE_EVERY_MS) return;
+    if (server.steady_ms - stats->commands_rate.last_ms < SAMPLE_EVERY_MS) return;
     struct conn_totals totals = conn_totals(server.net);
-    rate_sample(&stats->commands_rate, stats->commands, server.now_ms);
-    rate_sample(&stats->input_rate, totals.input_bytes, server.now_ms);
-    rate_sample(&stats->output_rate, totals.output_bytes, server.now_ms);
+    rate_sample(&stats->commands_rate, stats->commands, server.steady_ms);
+    rate_sample(&stats->input_rate, totals.input_bytes, server.steady_ms);
+    rate_sample(&stats->output_rate, totals.output_bytes, server.steady_ms);
 }
 
 /* Gives pages that were freed a while ago back to the system, where no thread does. */
 static void decay_memory(void) {
     static int64_t last_ms;
-    if (server.config.jemalloc_bg_thread || server.now_ms - last_ms < DECAY_EVERY_MS) return;
-    last_ms = server.now_ms;
+    if (server.config.jemalloc_bg_thread || server.steady_ms - last_ms < DECAY_EVERY_MS) return;
+    last_ms = server.steady_ms;
     mem_decay();
 }
 

@@ -4,8 +4,10 @@
 
 static size_t session_count;
 
-void pause_start(int64_t until_ms, bool writes_only) {
+void pause_start(int64_t duration_ms, bool writes_only) {
     bool running = server.pause_until_ms != 0;
+    int64_t until_ms;
+    if (__builtin_add_overflow(server.steady_ms, duration_ms, &until_ms)) until_ms = INT64_MAX;
     if (until_ms > server.pause_until_ms) server.pause_until_ms = until_ms;
     server.pause_writes_only = writes_only && (!running || server.pause_writes_only);
 }
@@ -40,5 +42,5 @@ bool pause_holds(uint32_t command_flags) {
 }
 
 void pause_tick(void) {
-    if (server.pause_until_ms && server.now_ms >= server.pause_until_ms) pause_end();
+    if (server.pause_until_ms && server.steady_ms >= server.pause_until_ms) pause_end();
 }

@@ -1,4 +1,4 @@
-/* pause: CLIENT PAUSE holds commands back until a time. */
+/* pause: CLIENT PAUSE holds commands back for a time. */
 #ifndef PACKLIST_SERVER_PAUSE_H
 #define PACKLIST_SERVER_PAUSE_H
 
@@ -8,9 +8,9 @@
 
 struct session;
 
-/* Holds back all commands, or those that write, until `until_ms`. A running pause is only
+/* Holds back all commands, or those that write, for `duration_ms` (>= 0). A running pause is only
  * prolonged, and only made stricter. */
-void pause_start(int64_t until_ms, bool writes_only);
+void pause_start(int64_t duration_ms, bool writes_only);
 
 /* A session begins, or no longer has, to wait for the end of the pause: SESSION_PAUSED among its
  * flags, and the count of such sessions. The second does nothing for one that does not wait. */

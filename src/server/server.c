@@ -28,9 +28,12 @@ enum { REPLY_CAPACITY = 128 * 1024, SIDE_REPLY_CAPACITY = 4 * 1024 };
 struct server server;
 
 void server_update_clock(void) {
-    server.now_ms = clock_wall_ms();
-    server.eviction.lru_clock = access_lru_at(server.now_ms);
-    server.eviction.lfu_minute = access_lfu_minute_at(server.now_ms);
+    int64_t now_ms = clock_wall_ms();
+    if (now_ms == server.now_ms) return;
+    server.now_ms = now_ms;
+    server.steady_ms = clock_monotonic_ms();
+    server.eviction.lru_clock = access_lru_at(server.steady_ms);
+    server.eviction.lfu_minute = access_lfu_minute_at(server.steady_ms);
 }
 
 int64_t server_bulk_max(void) {
@@ -98,7 +101,7 @@ static bool lock_data(const char **error) {
 
 bool server_start(const char **error) {
     server_update_clock();
-    server.start_ms = server.now_ms;
+    server.start_ms = server.steady_ms;
     server.ticks_per_ms = clock_us_to_ticks(1000);
     server.active_expire = true;
     random_entropy(&server.random, sizeof(server.random));

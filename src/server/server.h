@@ -61,7 +61,8 @@ struct server {
     struct latency_monitor latency;
     uint64_t slow_ticks; /* commands that take so long are noted: server/slow.h */
     int64_t now_ms;      /* wall clock when the batch began, or the command, if it is 1 ms older */
-    int64_t start_ms;
+    int64_t steady_ms;   /* monotonic clock of that time: for all that lasts for a while */
+    int64_t start_ms;    /* steady_ms when it started */
     size_t startup_memory; /* mem_used() when it began to serve */
     uint64_t ticks;        /* clock_ticks at the end of the last command */
     uint64_t ticks_per_ms;
@@ -77,7 +78,7 @@ struct server {
     const char *executable;
     char run_id[41];
     char replication_id[41];
-    int64_t pause_until_ms; /* CLIENT PAUSE: 0 = none */
+    int64_t pause_until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
     bool pause_writes_only;
     bool shutting_down;
     bool active_expire; /* DEBUG SET-ACTIVE-EXPIRE */
@@ -85,7 +86,8 @@ struct server {
 
 extern struct server server;
 
-/* The wall clock again, into server.now_ms and the time in server.eviction. */
+/* Reads the clocks again, into server.now_ms, server.steady_ms and the time in server.eviction.
+ * Within a millisecond only the wall clock is read. */
 void server_update_clock(void);
 
 /* Largest argument that is taken: proto-max-bulk-len, but never more than an element of a list can

@@ -64,7 +64,7 @@ static void hold(struct session *session, struct slice bytes) {
     if (!client_limits_admit_output(session, pending + bytes.len)) return;
     if (pending == 0) { /* one write, which the socket will take */
         server.stats.replies_written++;
-        session->active_ms = server.now_ms;
+        session->active_ms = server.steady_ms;
     }
     conn_hold(conn, bytes.ptr, bytes.len);
     note_memory(session);
@@ -110,7 +110,7 @@ static void flush(struct session *session, struct reply *reply) {
     if (session->flags & SESSION_DROPPED) return;
     server.stats.replies_written++;
     size_t sent = conn_try_write(conn, reply->data, reply->len);
-    if (sent > 0) session->active_ms = server.now_ms;
+    if (sent > 0) session->active_ms = server.steady_ms;
     if (sent < reply->len && reply->len - sent >= HAND_OVER_AT) {
         int protocol = reply->protocol;
         if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
@@ -297,7 +297,7 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
         client_limits_admit_waiting(session, len))
         return 0;
     serve_begin(session);
-    session->active_ms = server.now_ms;
+    session->active_ms = server.steady_ms;
     server.stats.reads++;
     size_t parsed;
     size_t done = run_requests(session, bytes, len, &parsed);
@@ -368,7 +368,7 @@ static void session_opened(struct conn *conn, void *owner) {
     struct session *session = conn_session(conn);
     session->id = ++server.next_session_id;
     session->protocol = 2;
-    session->created_ms = session->active_ms = server.now_ms;
+    session->created_ms = session->active_ms = server.steady_ms;
     if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
     if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
     if (conn_is_local(conn)) session->marks |= SESSION_LOCAL;

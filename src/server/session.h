@@ -68,9 +68,9 @@ struct session {
     struct args *postponed;          /* a command that CLIENT PAUSE held back */
     struct transaction *transaction; /* while it watches keys or is in MULTI */
     struct subscriber *subscriber;   /* while it listens to channels */
-    int64_t created_ms;
-    int64_t active_ms;     /* last time something was read or sent */
-    size_t accounted;      /* what server/evict.h noted */
+    int64_t created_ms;              /* server.steady_ms, as the next */
+    int64_t active_ms;               /* last time something was read or sent */
+    size_t accounted;                /* what server/evict.h noted */
     int64_t soft_limit_ms; /* since when the output is over the soft limit; 0 = it is not */
     sds name;              /* CLIENT SETNAME; NULL = none */
     sds lib_name;

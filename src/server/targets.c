@@ -47,7 +47,7 @@ struct target *target_open(struct slice host, int port, uint64_t identity, int t
 
 void target_keep(struct target *target) {
     if (kept.count == TARGETS_MAX) target_close(take(0));
-    target->used_ms = server.now_ms;
+    target->used_ms = server.steady_ms;
     kept.targets[kept.count++] = target;
 }
 
@@ -58,7 +58,7 @@ void target_close(struct target *target) {
 }
 
 void targets_tick(void) {
-    while (kept.count > 0 && server.now_ms - kept.targets[0]->used_ms > TARGET_IDLE_MS)
+    while (kept.count > 0 && server.steady_ms - kept.targets[0]->used_ms > TARGET_IDLE_MS)
         target_close(take(0));
 }
 

@@ -14,6 +14,8 @@
  *               any     all of these
  *               read    read, pread
  *               fork, pipe  the latter is also pipe2; their glob is *
+ *               clock   the wall clock is ahead by as many seconds as the action says, which may be
+ *                       negative; its glob is *. Such a rule leaves no hits.
  *     action    an error: ENOSPC EIO EROFS EACCES EMFILE ENOMEM EAGAIN EINTR EINVAL: the call fails
  *               short     the write or read takes half of its bytes, at least one
  *               sleep=MS  it takes so many milliseconds longer
@@ -112,7 +114,7 @@ static int error_of(const char *action) {
 }
 
 static bool is_call(const struct rule *rule, const char *name) {
-    static const char *const apart[] = {"read", "fork", "pipe"};
+    static const char *const apart[] = {"read", "fork", "pipe", "clock"};
     if (strcmp(rule->call, "any") != 0) return strcmp(rule->call, name) == 0;
     for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++)
         if (strcmp(apart[i], name) == 0) return false;
@@ -264,6 +266,18 @@ static bool spoils_fd(const char *name, int fd, size_t *len) {
 
 static bool spoils_open(const char *path, int flags) {
     return (flags & (O_WRONLY | O_RDWR | O_CREAT)) && spoils_name("open", path);
+}
+
+/* --- The calls: the clock --- */
+
+int clock_gettime(clockid_t id, struct timespec *time) {
+    int status = (int)syscall(SYS_clock_gettime, id, time);
+    int before = errno;
+    struct rule rule;
+    if (status == 0 && id == CLOCK_REALTIME && find_rule(&rule, &(struct call){.name = "clock"}))
+        time->tv_sec += strtol(rule.action, NULL, 10);
+    errno = before;
+    return status;
 }
 
 /* --- The calls: descriptors --- */
