@@ -233,7 +233,42 @@ static void on_closed(uv_handle_t *handle) {
     mem_free(conn);
 }
 
+static void close_socket(struct conn *conn) {
+    net_of(conn)->closes++;
+    uv_close(&conn->uv.handle, on_closed);
+}
+
+static void close_first_socket(struct net *net) {
+    struct conn *conn = net->unclosed_first;
+    net->unclosed_first = conn->next_unclosed;
+    if (net->unclosed_first == NULL) net->unclosed_last = NULL;
+    close_socket(conn);
+}
+
+bool conn_close_sockets(struct net *net) {
+    net->closes = 0;
+    while (net->unclosed_first != NULL && net->closes < CONN_CLOSES_MAX) close_first_socket(net);
+    return net->unclosed_first != NULL;
+}
+
+void conn_close_all_sockets(struct net *net) {
+    while (net->unclosed_first != NULL) close_first_socket(net);
+}
+
+/* What the peer sees of the end can wait; that nothing more is read cannot. */
+static void close_socket_later(struct conn *conn) {
+    struct net *net = net_of(conn);
+    uv_read_stop(&conn->uv.stream);
+    if (net->unclosed_last != NULL)
+        net->unclosed_last->next_unclosed = conn;
+    else
+        net->unclosed_first = conn;
+    net->unclosed_last = conn;
+}
+
 void conn_accept(uv_stream_t *stream, const struct conn_events *events, void *owner) {
+    struct net *net = stream->loop->data;
+    if (net->unclosed_first != NULL) close_first_socket(net); /* descriptors stay as many */
     struct conn *conn = mem_alloc_zeroed(sizeof(struct conn) + events->session_size);
     conn->events = events;
     if (stream->type == UV_NAMED_PIPE) {
@@ -256,7 +291,11 @@ void conn_accept(uv_stream_t *stream, const struct conn_events *events, void *ow
 void conn_close(struct conn *conn) {
     if (conn->flags & CONN_CLOSING) return;
     conn->flags |= CONN_CLOSING;
-    uv_close(&conn->uv.handle, on_closed);
+    struct net *net = net_of(conn);
+    if (net->closes < CONN_CLOSES_MAX && net->unclosed_first == NULL)
+        close_socket(conn);
+    else
+        close_socket_later(conn);
 }
 
 void conn_close_after_write(struct conn *conn) {

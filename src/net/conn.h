@@ -49,9 +49,10 @@ struct conn_events {
 void *conn_session(struct conn *conn);
 struct conn *conn_of_session(void *session);
 
-/* Closes now: no upcall follows, queued output is dropped, the peer sees the end. Connection and
- * session stay readable until the current turn of the loop ends, then they are freed. Calling it
- * twice is allowed. */
+/* Closes now: no upcall follows, queued output is dropped. Connection and session stay readable
+ * until the current turn of the loop ends, then they are freed. Calling it twice is allowed. The
+ * peer sees the end at once too, unless many connections are closed: of these a turn of the loop
+ * closes only so many sockets that it does not last, and the next turns close the others. */
 void conn_close(struct conn *conn);
 
 /* Stops reading and closes as soon as the queued output is sent (at once when there is none) or

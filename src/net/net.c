@@ -33,6 +33,7 @@ static void on_prepare(uv_prepare_t *prepare) {
     net->reader = NULL;
     bool stays_awake = net->before_poll != NULL && net->before_poll(net->before_poll_arg);
     conn_release_all(net);
+    stays_awake |= conn_close_sockets(net);
     if (stays_awake)
         uv_idle_start(&net->idle, on_idle);
     else
@@ -70,7 +71,9 @@ static void close_handle(uv_handle_t *handle, void *arg) {
 }
 
 void net_free(struct net *net) {
+    conn_close_all_sockets(net);
     uv_walk(&net->loop, close_handle, NULL);
+    conn_close_all_sockets(net);
     while (uv_loop_close(&net->loop) == UV_EBUSY) uv_run(&net->loop, UV_RUN_DEFAULT);
     mem_free(net->read_buffer);
     mem_free(net);

@@ -18,6 +18,7 @@
  * A tail that is longer, or announced to become so, has a buffer of its own. */
 #ifdef TINY_LIMITS
 enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_TURN_MAX = 256, CONN_BELIEVED = 200 };
+enum { CONN_CLOSES_MAX = 2 };
 enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_FIRST_CHUNK = 64, CONN_HOLD_MAX = 200 };
 #else
 enum {
@@ -32,6 +33,7 @@ enum {
     CONN_BATCH_MAX = 64,         /* chunks handed to one write */
     CONN_HOLD_MAX = 64 * 1024    /* bytes that wait for the end of the turn */
 };
+enum { CONN_CLOSES_MAX = 32 }; /* sockets closed in one turn: about 10 us each */
 #endif
 
 /* Handles are the first member of what they belong to, so that a handle can be freed as such. The
@@ -44,7 +46,10 @@ struct net {
     void *before_poll_arg;
     char *read_buffer;
     struct conn_totals totals;
-    struct output *held; /* to be sent before the loop sleeps: linked by next_held */
+    struct output *held;         /* to be sent before the loop sleeps: linked by next_held */
+    struct conn *unclosed_first; /* CONN_CLOSING, but their sockets are not closed yet */
+    struct conn *unclosed_last;
+    unsigned closes; /* in this turn */
 
     /* Whose bytes are being presented (the innermost), and what conn_expect said about them. */
     struct conn *presenting;
@@ -77,8 +82,9 @@ struct conn {
     const struct conn_events *events;
     struct input *input;   /* unconsumed bytes; NULL = none */
     struct output *output; /* queued bytes; NULL = none */
-    int error;             /* of the write that failed */
-    uint32_t flags;        /* enum conn_flag */
+    struct conn *next_unclosed;
+    int error;      /* of the write that failed */
+    uint32_t flags; /* enum conn_flag */
     alignas(max_align_t) char session[];
 };
 
@@ -97,5 +103,12 @@ void conn_output_drop(struct conn *conn);
 
 /* Sends what conn_hold kept. */
 void conn_release_all(struct net *net);
+
+/* A turn of the loop ends: closes sockets of closed connections, as many as a turn may close. True
+ * while there are more. */
+bool conn_close_sockets(struct net *net);
+
+/* Closes them all. */
+void conn_close_all_sockets(struct net *net);
 
 #endif

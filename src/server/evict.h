@@ -49,7 +49,8 @@ void evict_forget_client(struct session *session);
 /* maxmemory-clients or requirepass has changed: notes the memory of all sessions. */
 void evict_account_clients(void);
 
-/* Closes the largest clients until the others fit the limit; before_poll. */
-void evict_clients(void);
+/* Closes the largest clients until the others fit the limit, a few at a time; true while there is
+ * more to do. before_poll. */
+bool evict_clients(void);
 
 #endif

@@ -2,12 +2,9 @@
  * from or written to it, so the sum is known without asking all of them; output that was sent
  * meanwhile makes it too large, never too small. Only when it is over the limit are they all
  * asked. */
-#include "base/alloc.h"
 #include "base/log.h"
 #include "server/evict.h"
 #include "server/server.h"
-
-#include <stdlib.h>
 
 /* In bytes; 0 = no limit. */
 static size_t limit(void) {
@@ -40,10 +37,22 @@ void evict_account_clients(void) {
         evict_account_client(session);
 }
 
-static int compare_sizes(const void *a, const void *b) {
-    size_t left = (*(struct session *const *)a)->accounted;
-    size_t right = (*(struct session *const *)b)->accounted;
-    return (left < right) - (left > right);
+/* So many clients are closed in one loop iteration. */
+enum { CLOSED_AT_ONCE = 32 };
+
+/* Finds the largest clients, in descending order; returns how many. O(clients). */
+static size_t find_largest(struct session *largest[CLOSED_AT_ONCE]) {
+    size_t count = 0;
+    for (struct session *session = server.sessions.first; session; session = session->next) {
+        if (!(session->marks & SESSION_LIMITED)) continue;
+        bool is_full = count == CLOSED_AT_ONCE;
+        if (is_full && largest[count - 1]->accounted >= session->accounted) continue;
+        size_t at = is_full ? count - 1 : count++;
+        for (; at > 0 && largest[at - 1]->accounted < session->accounted; at--)
+            largest[at] = largest[at - 1];
+        largest[at] = session;
+    }
+    return count;
 }
 
 static void close_client(struct session *session) {
@@ -55,16 +64,13 @@ static void close_client(struct session *session) {
     session_close(session);
 }
 
-void evict_clients(void) {
+bool evict_clients(void) {
     size_t allowed = limit();
-    if (allowed == 0 || server.clients_memory <= allowed) return;
+    if (allowed == 0 || server.clients_memory <= allowed) return false;
     evict_account_clients();
-    if (server.clients_memory <= allowed) return;
-    size_t count = 0;
-    struct session **largest = mem_alloc(server.sessions.count * sizeof(struct session *));
-    for (struct session *session = server.sessions.first; session; session = session->next)
-        if (session->marks & SESSION_LIMITED) largest[count++] = session;
-    qsort(largest, count, sizeof(struct session *), compare_sizes);
+    if (server.clients_memory <= allowed) return false;
+    struct session *largest[CLOSED_AT_ONCE];
+    size_t count = find_largest(largest);
     for (size_t i = 0; i < count && server.clients_memory > allowed; i++) close_client(largest[i]);
-    mem_free(largest);
+    return server.clients_memory > allowed;
 }

@@ -59,7 +59,7 @@ static bool before_poll(void *arg) {
     more |= evict_step();
     more |= slices_step();
     session_resume_all();
-    if (server.config.maxmemory_clients) evict_clients();
+    if (server.config.maxmemory_clients) more |= evict_clients();
     aof_end_turn();
     return more;
 }

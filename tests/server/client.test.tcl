@@ -341,6 +341,25 @@ check "CLIENT UNBLOCK names what is wrong" {
     error_of {r CLIENT UNBLOCK 1 error more}
 } "ERR unknown subcommand or wrong number of arguments for 'UNBLOCK'. Try CLIENT HELP."
 
+check "however many clients are killed at once, they are gone for the next command" {
+    for {set i 0} {$i < 300} {incr i} {
+        set c [client_open 2]
+        $c call SUBSCRIBE a
+        lappend listeners $c
+    }
+    r CLIENT SETNAME me
+    set before [info_field connected_clients]
+    lassign [[default_client] pipeline {{CLIENT KILL TYPE pubsub} {CLIENT LIST} {INFO clients} {PUBLISH a x}}] \
+        killed list clients receivers
+    assert_equal [list $killed $receivers] {300 0}
+    assert_equal [regexp -all -line {^id=} $list] [expr {$before - 300}]
+    assert {[string match "*connected_clients:[expr {$before - 300}]\r*pubsub_clients:0\r*" $clients]}
+    foreach c $listeners {
+        assert {[$c is_closed]}
+    }
+    unset listeners
+}
+
 # --- CLIENT PAUSE
 
 check "CLIENT PAUSE WRITE holds back writes, lets reads pass, and UNPAUSE ends it" {

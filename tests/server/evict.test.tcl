@@ -220,6 +220,22 @@ check "INFO tells for how long the limit is exceeded" {
     wait_until {[info_field current_eviction_exceeded_time] == 0}
     expr {[info_field total_eviction_exceeded_time] >= 20}
 } 1
+check "maxmemory-clients closes as many clients as it must, the largest first" {
+    set small [lmap _ [lrepeat 20 x] {client_open 2}]
+    set large [lmap _ [lrepeat 100 x] {client_open 2}]
+    foreach c $large {
+        $c write "*2\r\n\$4\r\nECHO\r\n\$30000\r\n[string repeat x 20000]"
+    }
+    wait_until {[regexp -all {qbuf=20\d\d\d } [$::current_server control CLIENT LIST]] == 100}
+    set before [info_field evicted_clients]
+    with_config {maxmemory-clients 500000} {
+        wait_until {[info_field evicted_clients] - $before in {77 78 79 80}}
+        foreach c $small {
+            assert_equal [$c call PING] PONG
+        }
+        assert {[info_field evicted_clients] - $before in {77 78 79 80}}
+    }
+}
 check "nothing is evicted during CLIENT PAUSE" {
     for {set i 0} {$i < 100} {incr i} { r SET k$i v }
     r CLIENT PAUSE 100000 WRITE

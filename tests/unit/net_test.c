@@ -911,6 +911,69 @@ static void close_inside_opened_still_says_why(void **state) {
     close(fd);
 }
 
+enum { CROWD = 4 * CONN_CLOSES_MAX };
+
+/* A crowd of clients, and on the server's side a byte that waits to be read from each. */
+static void crowd_new(int fds[CROWD], struct conn *conns[CROWD], int server_fds[CROWD]) {
+    for (int i = 0; i < CROWD; i++) {
+        fds[i] = client_new();
+        conns[i] = world.newest;
+        server_fds[i] = conn_fd(conns[i]);
+        assert_int_equal(send(fds[i], "x", 1, 0), 1);
+        await_socket(server_fds[i], POLLIN);
+    }
+}
+
+static int count_closed(const int server_fds[CROWD]) {
+    int closed = 0;
+    for (int i = 0; i < CROWD; i++) closed += fcntl(server_fds[i], F_GETFD) < 0;
+    return closed;
+}
+
+static void of_many_closed_connections_a_turn_closes_a_few_sockets(void **state) {
+    (void)state;
+    int fds[CROWD], server_fds[CROWD];
+    struct conn *conns[CROWD];
+    world.on_data = refuse;
+    crowd_new(fds, conns, server_fds);
+    int calls[CROWD];
+    for (int i = 0; i < CROWD; i++) calls[i] = session_of(conns[i])->data_calls;
+    for (int i = 0; i < CROWD; i++) conn_close(conns[i]);
+    int closed = count_closed(server_fds);
+    assert_in_range(closed, 1, CONN_CLOSES_MAX);
+    for (int i = closed; i < CROWD; i++) {
+        assert_true(conn_is_closing(conns[i]));
+        assert_int_equal(conn_try_write(conns[i], "x", 1), 0);
+        assert_int_equal(session_of(conns[i])->data_calls, calls[i]);
+    }
+    while (closed < CROWD) {
+        turn();
+        int now = count_closed(server_fds);
+        assert_in_range(now - closed, 1, CONN_CLOSES_MAX);
+        closed = now;
+    }
+    assert_int_equal(world.ended, 0);
+    for (int i = 0; i < CROWD; i++) {
+        assert_true(client_at_end(fds[i]));
+        close(fds[i]);
+    }
+}
+
+static void closed_connections_whose_sockets_wait_are_freed_with_the_loop(void **state) {
+    (void)state;
+    int fds[CROWD], server_fds[CROWD];
+    struct conn *conns[CROWD];
+    world.on_data = refuse;
+    crowd_new(fds, conns, server_fds);
+    for (int i = 0; i < CROWD; i++) conn_close(conns[i]);
+    turn();
+    assert_true(count_closed(server_fds) < CROWD);
+    net_free(world.net);
+    assert_int_equal(count_closed(server_fds), CROWD);
+    for (int i = 0; i < CROWD; i++) close(fds[i]);
+    setup(NULL);
+}
+
 static void everything_alive_is_freed_with_the_loop(void **state) {
     (void)state;
     world.on_data = refuse;
@@ -1288,6 +1351,8 @@ int main(void) {
         NET_TEST(close_inside_data_keeps_the_bytes_until_it_returns),
         NET_TEST(close_drops_output_that_is_being_written),
         NET_TEST(close_inside_opened_still_says_why),
+        NET_TEST(of_many_closed_connections_a_turn_closes_a_few_sockets),
+        NET_TEST(closed_connections_whose_sockets_wait_are_freed_with_the_loop),
         NET_TEST(everything_alive_is_freed_with_the_loop),
         NET_TEST(many_clients_that_come_at_once_are_all_served),
         NET_TEST(running_out_of_descriptors_costs_clients_but_not_the_server),
