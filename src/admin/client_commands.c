@@ -106,6 +106,15 @@ void client_getredir_command(struct call *call) {
 
 /* --- What the operator does to others --- */
 
+/* The number behind the last colon of an address; -1 when it ends otherwise. */
+static int64_t port_of(struct slice address) {
+    size_t begin = address.len;
+    while (begin > 0 && address.ptr[begin - 1] != ':') begin--;
+    int64_t port;
+    struct slice digits = slice_make(address.ptr + begin, address.len - begin);
+    return begin > 0 && number_parse_int64(digits, &port) ? port : -1;
+}
+
 static bool filter_meets(const struct client_filter *filter, struct session *session,
                          const struct session *me) {
     struct conn *conn = conn_of_session(session);
@@ -141,9 +150,12 @@ static int64_t kill_matching(const struct client_filter *filter, struct session 
         return named && kill_if_met(filter, named, me);
     }
     int64_t killed = 0;
+    /* Asking the system for the address of every client would take longer than all else. */
+    int64_t port = filter->address.ptr ? port_of(filter->address) : -1;
     struct session *next;
     for (struct session *session = server.sessions.first; session; session = next) {
         next = session->next;
+        if (filter->address.ptr && session->peer_port != port) continue;
         killed += kill_if_met(filter, session, me);
     }
     return killed;

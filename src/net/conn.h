@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct conn;
 
@@ -116,6 +117,9 @@ bool conn_output_moved(struct conn *conn);
 enum { CONN_NAME_MAX = 128 };
 const char *conn_peer_name(const struct conn *conn, char buffer[CONN_NAME_MAX]);
 const char *conn_local_name(const struct conn *conn, char buffer[CONN_NAME_MAX]);
+
+/* The port of the other side; 0 for a unix socket. A system call. */
+uint16_t conn_peer_port(const struct conn *conn);
 
 /* The file descriptor, -1 when closed. */
 int conn_fd(const struct conn *conn);

@@ -51,6 +51,13 @@ const char *conn_local_name(const struct conn *conn, char buffer[CONN_NAME_MAX])
     return name_of(conn, false, buffer);
 }
 
+uint16_t conn_peer_port(const struct conn *conn) {
+    struct sockaddr_storage address = address_of(conn, true);
+    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    return 0;
+}
+
 int conn_fd(const struct conn *conn) {
     uv_os_fd_t fd;
     return uv_fileno(&conn->uv.handle, &fd) == 0 ? fd : -1;

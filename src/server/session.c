@@ -372,6 +372,7 @@ static void session_opened(struct conn *conn, void *owner) {
     if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
     if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
     if (conn_is_local(conn)) session->marks |= SESSION_LOCAL;
+    session->peer_port = conn_peer_port(conn);
     if (server.config.tcp_keepalive)
         conn_set_keepalive(conn, (unsigned)server.config.tcp_keepalive);
     session_list_add(&server.sessions, session);

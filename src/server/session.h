@@ -60,6 +60,7 @@ struct session {
     uint32_t flags; /* enum session_flag */
     uint8_t marks;  /* enum session_mark */
     uint8_t protocol;
+    uint16_t peer_port; /* 0 for a unix socket */
     int32_t database;
     uint64_t id;
     struct resp_parser *parser; /* while inside a request of many arguments; else NULL */
