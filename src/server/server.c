@@ -58,6 +58,7 @@ static bool before_poll(void *arg) {
     bool more = expire_step();
     more |= evict_step();
     more |= slices_step();
+    more |= watch_step(&server.watches);
     session_resume_all();
     if (server.config.maxmemory_clients) more |= evict_clients();
     aof_end_turn();
