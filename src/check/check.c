@@ -49,21 +49,46 @@ static bool fail(const char *path, const char *error) {
 
 /* --- Files with data --- */
 
-static void print(const char *path, const struct finding *finding) {
+/* What a Packlist server does not have: it makes the file bad, or is a note about one that is good
+ * for other servers. */
+static void print_foreign(const char *path, const char *verdict, const struct finding *finding) {
+    if (finding->foreign > 0) {
+        sds text = append_count(sds_new(SLICE("")), finding->foreign - finding->functions, "key");
+        if (finding->functions) {
+            text = sds_append_cstr(text, " and ");
+            text = append_count(text, finding->functions, "function");
+        }
+        printf("%s: %s: packlist-server has no type for %s, and loads the file only with "
+               "rdb-skip-unknown-types: %s%s\n",
+               path, verdict, text, finding->foreign_names,
+               finding->foreign > FINDING_NAMES_MAX ? ", …" : "");
+        sds_free(text);
+    }
+    if (finding->foreign_commands > 0) {
+        sds text = append_count(sds_new(SLICE("")), finding->foreign_commands, "command");
+        printf("%s: %s: packlist-server does not run %s of it, and does not start with the file; "
+               "the first is %s\n",
+               path, verdict, text, finding->foreign_command);
+        sds_free(text);
+    }
+}
+
+static bool is_foreign(const struct finding *finding) {
+    return finding->foreign > 0 || finding->foreign_commands > 0;
+}
+
+static void print(const struct check_options *options, const char *path,
+                  const struct finding *finding) {
+    bool may_be_foreign = options->for_other_servers;
     if (finding->wrong) {
         printf("%s: bad at byte %llu: %s\n", path, (unsigned long long)finding->wrong_at,
                finding->wrong);
-    } else {
+    } else if (may_be_foreign || !is_foreign(finding)) {
         sds text = describe(finding);
         printf("%s: good: %s\n", path, text);
         sds_free(text);
     }
-    if (finding->foreign) {
-        printf("%s: note: packlist-server has no type for %llu of its keys and loads it only with "
-               "rdb-skip-unknown-types: %s%s\n",
-               path, (unsigned long long)finding->foreign, finding->foreign_names,
-               strchr(finding->foreign_names, ',') ? " …" : "");
-    }
+    print_foreign(path, may_be_foreign ? "note" : "bad", finding);
 }
 
 /* What can be done about a file that is bad; true when it was done. */
@@ -106,8 +131,9 @@ static bool check_data(const struct check_options *options, const char *path, bo
         finding_free(&finding);
         return fail(path, "empty");
     }
-    print(path, &finding);
+    print(options, path, &finding);
     bool good = !finding.wrong || help(options, path, &finding, size, is_last);
+    if (is_foreign(&finding) && !options->for_other_servers) good = false;
     finding_free(&finding);
     return good;
 }

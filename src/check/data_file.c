@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "persist/aof_commands.h"
 #include "persist/aof_reader.h"
 #include "persist/rdb_file.h"
 #include "types/value.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FOREIGN_SHOWN = 10, TEXT_SHOWN = 60 };
+enum { TEXT_SHOWN = 60 };
 
 struct input {
     int fd;
@@ -42,12 +43,16 @@ static void note_wrong(struct finding *finding, uint64_t at, const char *what) {
 
 static void note_foreign(struct finding *finding, const struct rdb_file_item *item,
                          uint64_t database) {
-    if (++finding->foreign > FOREIGN_SHOWN) return;
+    bool is_key = item->key.ptr;
+    finding->functions += !is_key;
+    if (++finding->foreign > FINDING_NAMES_MAX) return;
     sds names = finding->foreign_names ? finding->foreign_names : sds_new(SLICE(""));
-    names = sds_append_format(names, "%s%s ", sds_len(names) ? ", " : "", item->type_name);
-    names = append_shown(names, item->key);
-    finding->foreign_names =
-        sds_append_format(names, " of database %llu", (unsigned long long)database);
+    names = sds_append_format(names, "%s%s", sds_len(names) ? ", " : "", item->type_name);
+    if (is_key) {
+        names = append_shown(sds_append_cstr(names, " "), item->key);
+        names = sds_append_format(names, " of database %llu", (unsigned long long)database);
+    }
+    finding->foreign_names = names;
 }
 
 /* Takes the items of the snapshot; false when it is bad. *database gets the last one. */
@@ -109,6 +114,16 @@ static sds append_item(sds out, const struct aof_reader *reader) {
     return sds_append_format(out, " at byte %llu", (unsigned long long)reader->offset);
 }
 
+/* Notes a command that no Packlist server runs from a file. */
+static void note_command(struct finding *finding, const struct aof_reader *reader) {
+    const struct aof_parser *command = &reader->parser;
+    if (aof_command_is_known(command->argv[0], command->argc)) return;
+    if (++finding->foreign_commands == 1)
+        finding->foreign_command =
+            sds_append_format(append_shown(sds_new(SLICE("")), command->argv[0]), " at byte %llu",
+                              (unsigned long long)reader->offset);
+}
+
 static void note_place(struct finding *finding, const struct aof_reader *reader, int64_t database) {
     if (aof_reader_rest(reader).len > 0) finding->wrong = append_item(finding->wrong, reader);
     finding->wrong = sds_append_format(finding->wrong, ", database %lld", (long long)database);
@@ -141,7 +156,9 @@ static void read_commands(struct input *input, struct finding *finding) {
     while ((read = aof_reader_next(&reader)) <= AOF_READ_ANNOTATION) {
         finding->commands += read == AOF_READ_COMMAND;
         finding->transactions += read == AOF_READ_EXEC;
-        if (read == AOF_READ_COMMAND) note_select(&reader.parser, &database);
+        if (read != AOF_READ_COMMAND) continue;
+        note_select(&reader.parser, &database);
+        note_command(finding, &reader);
     }
     note_end(finding, &reader, read, database);
     finding->whole = reader.whole;
@@ -183,4 +200,5 @@ void data_file_read(int fd, struct progress *progress, struct finding *finding) 
 void finding_free(struct finding *finding) {
     sds_free(finding->wrong);
     sds_free(finding->foreign_names);
+    sds_free(finding->foreign_command);
 }

@@ -10,16 +10,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* So many keys and functions stand in `foreign_names`. */
+enum { FINDING_NAMES_MAX = 10 };
+
 /* What was found. */
 struct finding {
     bool has_snapshot;
     unsigned version; /* of its format */
     uint64_t databases;
     uint64_t keys;
-    uint64_t expiring; /* of them */
-    uint64_t foreign;  /* what a Packlist server has no type for … */
-    sds foreign_names; /* … in words, the first few */
-    uint64_t commands; /* those of transactions included */
+    uint64_t expiring;  /* of them */
+    uint64_t foreign;   /* keys of types, and functions, that a Packlist server does not have … */
+    uint64_t functions; /* … the latter of them … */
+    sds foreign_names;  /* … in words, the first few */
+    uint64_t foreign_commands; /* that a Packlist server does not run from a file … */
+    sds foreign_command;       /* … the first one, and where it stands */
+    uint64_t commands;         /* those of transactions included */
     uint64_t transactions;
     uint64_t whole;    /* the file is whole up to here */
     bool can_be_cut;   /* there: it holds commands behind that */

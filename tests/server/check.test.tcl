@@ -155,10 +155,35 @@ check_in 2 "what is wrong with a snapshot is told with offset, key and database"
     check_bytes bad.rdb $bytes
 } "1 {*/bad.rdb: bad at byte 54: malformed listpack, in key \"bad\" of type list, database 5}" -match glob
 
-check_in 2 "keys of types that there are not are noted" {
-    set bytes "REDIS0010\xfe\x02\x00\x01a\x01b\x02\x03set\x01\x01m\xff[string repeat \0 8]"
-    check_bytes foreign.rdb $bytes
-} "0 {*with 1 key *: note: *no type for 1 of its keys*: set \"set\" of database 2\n}" -match glob
+# A string and a set; a string and a function.
+set with_set "REDIS0010\xfe\x02\x00\x01a\x01b\x02\x03set\x01\x01m\xff[string repeat \0 8]"
+set with_function "REDIS0010\xf5\x04code\xfe\x02\x00\x01a\x01b\xff[string repeat \0 8]"
+
+check_in 2 "a snapshot with keys of types that there are not is bad: the server does not start with it" {
+    check_bytes foreign.rdb $with_set
+} "1 {*/foreign.rdb: bad: *no type for 1 key, *: set \"set\" of database 2}" -match glob
+
+check_in 2 "a function is not counted as a key" {
+    check_bytes function.rdb $with_function
+} "1 {*/function.rdb: bad: *no type for 0 keys and 1 function, *: function}" -match glob
+
+check_in 2 "for other servers such snapshots are good" {
+    list [check_bytes foreign.rdb $with_set --for-other-servers] \
+        [check_bytes function.rdb $with_function --for-other-servers]
+} "{0 {*: good: *with 1 key *: note: *no type for 1 key*}} {0 {*: good: *with 1 key *: note: *1 function*}}" -match glob
+
+check_in 2 "the server refuses such snapshots" {
+    lmap bytes [list $with_set $with_function] {
+        write_file $folder/refused.rdb $bytes
+        lindex [server_run [list --dir $folder --dbfilename refused.rdb --port [free_port] --save ""]] 0
+    }
+} {1 1}
+
+check_in 2 "an append-only file with commands that there are not is bad: the server does not start with it" {
+    set bytes "[request {SET a 1}][request {HSET h f v}][request {GET a}][request {SET a}]"
+    list [check_bytes foreign.aof $bytes] [check_bytes foreign.aof $bytes --for-other-servers]
+} "{1 {*: bad: *not run 3 commands of it, *; the first is \"HSET\" at byte 27}} {0 {*: good: 4 commands*: note: *}}" \
+    -match glob
 
 check_in 2 "a snapshot is never cut" {
     set bytes [string range [snapshot] 0 100]
@@ -237,7 +262,8 @@ check_in 2 "what is left of it is what redis-check-aof leaves" {
 
 check_in 2 "a wrong bit is found or harmless, and what --fix leaves is good" {
     set wrong [flipped $whole_file]
-    set said_of_each [check_each flipped.aof $wrong --fix --yes]
+    # A wrong letter in the name of a command is none that makes the file less whole.
+    set said_of_each [check_each flipped.aof $wrong --for-other-servers --fix --yes]
     assert {[llength [lsearch -all [bad_ones $said_of_each] 1]] > 500}
     set bit -1
     foreach bytes $wrong said $said_of_each size [sizes_of flipped.aof [llength $wrong]] {
@@ -245,7 +271,7 @@ check_in 2 "a wrong bit is found or harmless, and what --fix leaves is good" {
         assert {[incr bit] >= 8 || $size == [string length $bytes]}
         lappend left_over [string range $bytes 0 $size-1]
     }
-    lsort -unique [lrange [bad_ones [check_each flipped.aof $left_over]] 8 end]
+    lsort -unique [lrange [bad_ones [check_each flipped.aof $left_over --for-other-servers]] 8 end]
 } 0
 
 foreach {what bytes pattern} [list \

@@ -1,0 +1,52 @@
+/* The commands of append-only files against the table of commands. */
+#include "persist/aof_commands.h"
+
+#include "server/server_commands.h"
+#include "table/command.h"
+#include "table/command_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* As durability/aof_load.c decides it. */
+static bool may_stand_in_file(const struct command *command) {
+    if (command->run == migrate_command) return false;
+    return command->flags & COMMAND_WRITE || command->run == select_command;
+}
+
+static void the_commands_are_those_of_the_table_that_a_server_loads(void **state) {
+    (void)state;
+    size_t count, loaded = 0;
+    const struct command *commands = command_all(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct command *command = &commands[i];
+        bool may = may_stand_in_file(command);
+        assert_int_equal(aof_command_arity(slice_of_cstr(command->name)), may ? command->arity : 0);
+        loaded += may;
+    }
+    assert_true(loaded > 50);
+}
+
+static void arities_are_checked_and_names_known_in_any_case(void **state) {
+    (void)state;
+    assert_true(aof_command_is_known(SLICE("GetSet"), 3));
+    assert_false(aof_command_is_known(SLICE("getset"), 2));
+    assert_false(aof_command_is_known(SLICE("getset"), 4));
+    assert_true(aof_command_is_known(SLICE("RPUSH"), 3));
+    assert_true(aof_command_is_known(SLICE("RPUSH"), 300));
+    assert_false(aof_command_is_known(SLICE("RPUSH"), 2));
+    assert_false(aof_command_is_known(SLICE("HSET"), 4));
+    assert_false(aof_command_is_known(SLICE(""), 0));
+    assert_false(aof_command_is_known(SLICE("get"), 2));
+}
+
+int main(void) {
+    command_table_init();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_commands_are_those_of_the_table_that_a_server_loads),
+        cmocka_unit_test(arities_are_checked_and_names_known_in_any_case),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
