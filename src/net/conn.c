@@ -53,12 +53,14 @@ static void input_drop(struct conn *conn) {
 }
 
 /* How large a block is to be that holds `have` bytes of `expected`. A small announcement is
- * believed at once, a large one in proportion to what has come: announcing alone costs little. */
+ * believed at once, a large one in proportion to what has come: announcing alone costs little. It
+ * grows by a quarter at least, as each of many small arguments announces only itself. */
 static size_t block_capacity(size_t have, size_t expected) {
     if (have <= CONN_TAIL_MAX && expected <= CONN_TAIL_MAX) return have;
     if (expected <= have) return have + (have > CONN_READ_SIZE ? have : CONN_READ_SIZE);
     size_t believed = have * 8 > CONN_BELIEVED ? have * 8 : CONN_BELIEVED;
-    return expected < believed ? expected : believed;
+    size_t size = expected < believed ? expected : believed;
+    return size > have + have / 4 ? size : have + have / 4;
 }
 
 /* Replaces the connection's block by one that holds `len` bytes, which may lie in the old one. */

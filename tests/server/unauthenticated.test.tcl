@@ -106,7 +106,7 @@ check_in 2 "what unauthenticated clients keep evicts no key" {
             $c close
         }
         wait_until {[info_field connected_clients] == 2}
-        $admin call SET k1 [string repeat x 4000000]
+        catch {$admin call SET k1 [string repeat x 4000000]} ;# refused when there are no keys left
         assert {[info_field evicted_keys] > $evicted}
     }
 }
