@@ -96,7 +96,7 @@ foreach {typed hint} {
 check_in 2 "redis-cli at a terminal helps, completes and shows the database" {
     with_terminal {
         type_line $terminal "HELP LPUSH" "LPUSH*key element*since:*1.0.0*group:*list"
-        puts -nonewline $terminal "RPOPLP\t"
+        puts -nonewline $terminal "RPOPLP\t " ;# redis-cli 8 hints behind the blank only
         shown_until $terminal "*RPOPLPUSH*source destination*"
         puts -nonewline $terminal "\x15"
         type_line $terminal "SELECT 3" OK "\\\[3\\\]> "
