@@ -49,7 +49,7 @@ class Server:
     def launch(self, *options):
         """Starts the process and waits until it has loaded what lies in its folder."""
         self.begin(*options)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not self.is_ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise SystemExit(f"{self.name} does not start:\n{self.log_text()}")

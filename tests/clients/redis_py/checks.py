@@ -9,7 +9,7 @@ import redis
 
 PORT = int(os.environ["PACKLIST_PORT"])
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-PATIENCE = 60 if "PACKLIST_SLOW" in os.environ else 20
+PATIENCE = 120 if "PACKLIST_SLOW" in os.environ else 60
 
 
 def equal(got, wanted):

@@ -21,7 +21,7 @@
 # All text is bytes: characters beyond \xff must be encoded by the test ([encoding convertto utf-8 …]).
 
 # How long a reply, or whatever else is waited for, may take. Sanitized servers are slow, and so is a busy machine.
-set patience_ms [expr {[info exists env(PACKLIST_SLOW)] ? 60000 : 30000}]
+set patience_ms [expr {[info exists env(PACKLIST_SLOW)] ? 120000 : 60000}]
 
 oo::class create client {
     variable socket wakeup

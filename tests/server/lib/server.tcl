@@ -22,7 +22,7 @@ set repository [file dirname [file dirname [file dirname [file dirname [file nor
 set server_binary [expr {[info exists env(PACKLIST_SERVER)] ? [file normalize $env(PACKLIST_SERVER)]
     : "$repository/build/release/packlist-server"}]
 set server_defaults {bind 127.0.0.1 save {""} enable-debug-command yes}
-set start_timeout_ms 30000
+set start_timeout_ms 60000
 # What a log holds only when something went wrong inside the server.
 set crash_signs {Sanitizer|runtime error:|Assertion |BUG REPORT}
 
@@ -253,7 +253,7 @@ proc with_started {start body} {
 
 proc server_run {arguments {stdin ""}} {
     set failed [catch {
-        exec -ignorestderr -keepnewline -- timeout 20 $::server_binary {*}$arguments << $stdin 2>@1
+        exec -ignorestderr -keepnewline -- timeout 60 $::server_binary {*}$arguments << $stdin 2>@1
     } output options]
     if {!$failed} {
         return [list 0 $output]
