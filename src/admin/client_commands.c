@@ -87,23 +87,6 @@ void client_no_touch_command(struct call *call) {
     set_mark(call, SESSION_NO_TOUCH);
 }
 
-/* Invalidation messages are never sent, so tracking is always off. */
-void client_trackinginfo_command(struct call *call) {
-    struct reply *reply = call->reply;
-    reply_map(reply, 3);
-    reply_bulk_cstr(reply, "flags");
-    reply_set(reply, 1);
-    reply_bulk_cstr(reply, "off");
-    reply_bulk_cstr(reply, "redirect");
-    reply_integer(reply, -1);
-    reply_bulk_cstr(reply, "prefixes");
-    reply_array(reply, 0);
-}
-
-void client_getredir_command(struct call *call) {
-    reply_integer(call->reply, -1);
-}
-
 /* --- What the operator does to others --- */
 
 /* The number behind the last colon of an address; -1 when it ends otherwise. */
@@ -236,6 +219,8 @@ void client_unpause_command(struct call *call) {
 
 void client_help_command(struct call *call) {
     static const char *const lines[] = {
+        "CACHING YES|NO",
+        "    Track the keys of the next command: an error, tracking is never on.",
         "GETNAME",
         "    The name of this connection.",
         "GETREDIR",
@@ -269,6 +254,8 @@ void client_help_command(struct call *call) {
         "    Tell which client library this is.",
         "SETNAME <name>",
         "    Name this connection.",
+        "TRACKING OFF [<option> ...]",
+        "    Stop the tracking of keys, which is never on.",
         "TRACKINGINFO",
         "    How keys are tracked for this connection.",
         "UNBLOCK <client-id> [TIMEOUT|ERROR]",

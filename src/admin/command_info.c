@@ -2,19 +2,18 @@
  * ask about commands.
  *
  * A command is described by ten fields, as since Redis 7: name, arity, flags, first key, last
- * key, step, access categories, tips (none: they are for proxies of clusters), key
- * specifications, subcommands. */
+ * key, step, access categories, tips, key specifications, subcommands. All fields with members are
+ * sets in RESP3. */
 #include "admin/command_info.h"
 
 #include "admin/admin_commands.h"
+#include "admin/command_categories.h"
 #include "base/alloc.h"
 #include "base/glob.h"
 #include "server/call.h"
+#include "table/command_keys.h"
 
-struct named_bit {
-    uint32_t bit;
-    const char *name;
-};
+#include <stdio.h>
 
 /* --- Finding --- */
 
@@ -66,6 +65,21 @@ static const struct named_bit command_flags[] = {
     {0, NULL},
 };
 
+static const struct named_bit command_tips[] = {
+    {TIP_NONDETERMINISTIC, "nondeterministic_output"},
+    {TIP_NONDETERMINISTIC_ORDER, "nondeterministic_output_order"},
+    {TIP_ALL_NODES, "request_policy:all_nodes"},
+    {TIP_ALL_SHARDS, "request_policy:all_shards"},
+    {TIP_MULTI_SHARD, "request_policy:multi_shard"},
+    {TIP_SPECIAL_REQUEST, "request_policy:special"},
+    {TIP_ALL_SUCCEEDED, "response_policy:all_succeeded"},
+    {TIP_SUM, "response_policy:agg_sum"},
+    {TIP_MIN, "response_policy:agg_min"},
+    {TIP_LOGICAL_AND, "response_policy:agg_logical_and"},
+    {TIP_SPECIAL_RESPONSE, "response_policy:special"},
+    {0, NULL},
+};
+
 static const struct named_bit key_flags[] = {
     {KEY_RO, "RO"},
     {KEY_RW, "RW"},
@@ -77,114 +91,38 @@ static const struct named_bit key_flags[] = {
     {KEY_DELETE, "delete"},
     {KEY_NOT_KEY, "not_key"},
     {KEY_INCOMPLETE, "incomplete"},
+    {KEY_VARIABLE, "variable_flags"},
     {0, NULL},
 };
 
-static void reply_named_bits(struct reply *reply, const struct named_bit *names, uint32_t bits) {
+static void reply_set_of_bits(struct reply *reply, const struct named_bit *names, uint32_t bits) {
     size_t count = 0;
     for (const struct named_bit *at = names; at->name; at++) count += (bits & at->bit) != 0;
     reply_set(reply, count);
+}
+
+static void reply_named_bits(struct reply *reply, const struct named_bit *names, uint32_t bits) {
+    reply_set_of_bits(reply, names, bits);
     for (const struct named_bit *at = names; at->name; at++)
         if (bits & at->bit) reply_status(reply, slice_of_cstr(at->name));
 }
 
-/* --- Access categories --- */
-
-enum category {
-    CATEGORY_KEYSPACE = 1 << 0,
-    CATEGORY_READ = 1 << 1,
-    CATEGORY_WRITE = 1 << 2,
-    CATEGORY_LIST = 1 << 3,
-    CATEGORY_STRING = 1 << 4,
-    CATEGORY_PUBSUB = 1 << 5,
-    CATEGORY_ADMIN = 1 << 6,
-    CATEGORY_FAST = 1 << 7,
-    CATEGORY_SLOW = 1 << 8,
-    CATEGORY_BLOCKING = 1 << 9,
-    CATEGORY_DANGEROUS = 1 << 10,
-    CATEGORY_CONNECTION = 1 << 11,
-    CATEGORY_TRANSACTION = 1 << 12,
-    CATEGORY_BITMAP = 1 << 13
-};
-
-static const struct named_bit category_names[] = {
-    {CATEGORY_KEYSPACE, "@keyspace"},
-    {CATEGORY_READ, "@read"},
-    {CATEGORY_WRITE, "@write"},
-    {CATEGORY_LIST, "@list"},
-    {CATEGORY_STRING, "@string"},
-    {CATEGORY_BITMAP, "@bitmap"},
-    {CATEGORY_PUBSUB, "@pubsub"},
-    {CATEGORY_ADMIN, "@admin"},
-    {CATEGORY_FAST, "@fast"},
-    {CATEGORY_SLOW, "@slow"},
-    {CATEGORY_BLOCKING, "@blocking"},
-    {CATEGORY_DANGEROUS, "@dangerous"},
-    {CATEGORY_CONNECTION, "@connection"},
-    {CATEGORY_TRANSACTION, "@transaction"},
-    {0, NULL},
-};
-
-/* Categories by group, of commands that do something themselves. */
-static const struct named_bit group_categories[] = {
-    {CATEGORY_LIST, "list"},
-    {CATEGORY_STRING, "string"},
-    {CATEGORY_BITMAP, "bitmap"},
-    {CATEGORY_KEYSPACE, "generic"},
-    {CATEGORY_CONNECTION, "connection"},
-    {CATEGORY_TRANSACTION, "transactions"},
-    {0, NULL},
-};
-
-/* Commands whose categories are not their group's. */
-static const struct named_bit other_categories[] = {
-    {CATEGORY_LIST | CATEGORY_DANGEROUS, "sort"},
-    {CATEGORY_LIST | CATEGORY_DANGEROUS, "sort_ro"},
-    {CATEGORY_CONNECTION, "wait"},
-    {0, NULL},
-};
-
-/* What neither group nor flags tell; the name of a container stands for its subcommands too. */
-static const struct named_bit more_categories[] = {
-    {CATEGORY_CONNECTION, "command"},
-    {CATEGORY_DANGEROUS, "keys"},
-    {CATEGORY_DANGEROUS, "migrate"},
-    {CATEGORY_DANGEROUS, "restore"},
-    {CATEGORY_DANGEROUS, "info"},
-    {CATEGORY_KEYSPACE, "dbsize"},
-    {CATEGORY_KEYSPACE | CATEGORY_DANGEROUS, "flushall"},
-    {CATEGORY_KEYSPACE | CATEGORY_DANGEROUS, "flushdb"},
-    {CATEGORY_KEYSPACE | CATEGORY_DANGEROUS, "swapdb"},
-    {0, NULL},
-};
-
-static uint32_t bits_named(const struct named_bit *names, struct slice name) {
-    uint32_t bits = 0;
-    for (const struct named_bit *at = names; at->name; at++)
-        if (slice_is(name, at->name)) bits |= at->bit;
-    return bits;
+static void reply_tips(struct reply *reply, uint32_t flags) {
+    reply_set_of_bits(reply, command_tips, flags);
+    for (const struct named_bit *at = command_tips; at->name; at++)
+        if (flags & at->bit) reply_bulk_cstr(reply, at->name);
 }
 
-static uint32_t categories_of(const struct command *command) {
-    uint32_t flags = command->flags;
-    uint32_t categories = flags & COMMAND_FAST ? CATEGORY_FAST : CATEGORY_SLOW;
-    if (!command->run) return categories; /* a mere container */
-    if (flags & COMMAND_READONLY) categories |= CATEGORY_READ;
-    if (flags & COMMAND_WRITE) categories |= CATEGORY_WRITE;
-    if (flags & COMMAND_PUBSUB) categories |= CATEGORY_PUBSUB;
-    if (flags & COMMAND_BLOCKING) categories |= CATEGORY_BLOCKING;
-    if (flags & COMMAND_ADMIN) categories |= CATEGORY_ADMIN | CATEGORY_DANGEROUS;
-    struct slice name = slice_make(command->name, strcspn(command->name, "|"));
-    uint32_t other = bits_named(other_categories, name);
-    categories |= other ? other : bits_named(group_categories, slice_of_cstr(command->group));
-    return categories | bits_named(more_categories, name);
-}
-
-/* The category called `name`, without the @; 0 when there is none. */
-static uint32_t category_of_name(struct slice name) {
-    for (const struct named_bit *at = category_names; at->name; at++)
-        if (slice_is(name, at->name + 1)) return at->bit;
-    return 0;
+/* "@list": a category, as COMMAND INFO shows it. */
+static void reply_categories(struct reply *reply, const struct command *command) {
+    uint32_t categories = command_categories(command);
+    reply_set_of_bits(reply, command_category_names, categories);
+    for (const struct named_bit *at = command_category_names; at->name; at++) {
+        if (!(categories & at->bit)) continue;
+        char shown[COMMAND_CATEGORY_NAME_MAX + 2];
+        int len = snprintf(shown, sizeof(shown), "@%s", at->name);
+        reply_status(reply, slice_make(shown, (size_t)len));
+    }
 }
 
 /* --- Key specifications --- */
@@ -204,10 +142,19 @@ static void reply_field(struct reply *reply, const char *name, int64_t value) {
     reply_integer(reply, value);
 }
 
-static void begin_key_specification(struct reply *reply, uint32_t flags, int index) {
-    reply_map(reply, 3);
+/* The first fields of a specification; two more, of the steps in which the keys are found, follow.
+ * `notes`: NULL for none. */
+static void begin_key_specification(struct reply *reply, uint32_t flags, const char *notes) {
+    reply_map(reply, notes ? 4 : 3);
+    if (notes) {
+        reply_bulk_cstr(reply, "notes");
+        reply_bulk_cstr(reply, notes);
+    }
     reply_bulk_cstr(reply, "flags");
     reply_named_bits(reply, key_flags, flags);
+}
+
+static void reply_search_index(struct reply *reply, int index) {
     begin_step(reply, "begin_search", "index", 1);
     reply_field(reply, "index", index);
 }
@@ -220,26 +167,21 @@ static void reply_find_range(struct reply *reply, int last, int step) {
 }
 
 static void reply_range(struct reply *reply, uint32_t flags, int first, int last, int step) {
-    begin_key_specification(reply, flags, first);
+    begin_key_specification(reply, flags, NULL);
+    reply_search_index(reply, first);
     reply_find_range(reply, last, step);
 }
 
 /* Keys that only the command itself can find. */
 static void reply_unknown_keys(struct reply *reply, uint32_t flags, const char *notes) {
-    reply_map(reply, 4);
-    reply_bulk_cstr(reply, "notes");
-    reply_bulk_cstr(reply, notes);
-    reply_bulk_cstr(reply, "flags");
-    reply_named_bits(reply, key_flags, flags);
+    begin_key_specification(reply, flags, notes);
     begin_step(reply, "begin_search", "unknown", 0);
     begin_step(reply, "find_keys", "unknown", 0);
 }
 
 /* The keys behind a word that is looked for from the last argument but one on, backwards. */
 static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *keyword) {
-    reply_map(reply, 3);
-    reply_bulk_cstr(reply, "flags");
-    reply_named_bits(reply, key_flags, flags);
+    begin_key_specification(reply, flags, NULL);
     begin_step(reply, "begin_search", "keyword", 2);
     reply_bulk_cstr(reply, "keyword");
     reply_bulk_cstr(reply, keyword);
@@ -249,38 +191,44 @@ static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *k
 
 /* SORT and SORT_RO: the first key, those that its elements name, the one to store to. */
 static void reply_sort_keys(struct reply *reply, const struct key_positions *keys) {
-    reply_array(reply, keys->store_flags ? 3 : 2);
+    reply_set(reply, keys->store_flags ? 3 : 2);
     reply_range(reply, keys->flags, keys->first, 0, 1);
     reply_unknown_keys(reply, keys->data_flags, "Keys that BY and GET make of the elements.");
     if (keys->store_flags)
         reply_unknown_keys(reply, keys->store_flags, "The key behind STORE, wherever that stands.");
 }
 
+/* All keys are found and used in the same way: one specification. */
+static void reply_one_specification(struct reply *reply, const struct key_positions *keys) {
+    reply_set(reply, 1);
+    begin_key_specification(reply, keys->flags, keys->notes);
+    reply_search_index(reply, keys->numkeys > 0 ? keys->numkeys : keys->first);
+    if (keys->numkeys == 0) {
+        reply_find_range(reply, keys->last < 0 ? keys->last : keys->last - keys->first, keys->step);
+        return;
+    }
+    begin_step(reply, "find_keys", "keynum", 3);
+    reply_field(reply, "keynumidx", 0);
+    reply_field(reply, "firstkey", 1);
+    reply_field(reply, "keystep", 1);
+}
+
 static void reply_key_specifications(struct reply *reply, const struct key_positions *keys) {
-    if (keys->numkeys > 0) {
-        reply_array(reply, 1);
-        begin_key_specification(reply, keys->flags, keys->numkeys);
-        begin_step(reply, "find_keys", "keynum", 3);
-        reply_field(reply, "keynumidx", 0);
-        reply_field(reply, "firstkey", 1);
-        reply_field(reply, "keystep", 1);
-    } else if (keys->first == 0) {
-        reply_array(reply, 0);
+    if (keys->numkeys == 0 && keys->first == 0) {
+        reply_set(reply, 0);
     } else if (keys->listed_flags) {
-        reply_array(reply, 2);
+        reply_set(reply, 2);
         reply_range(reply, keys->flags, keys->first, 0, 1);
         reply_listed_keys(reply, keys->listed_flags, "KEYS");
     } else if (keys->data_flags) {
         reply_sort_keys(reply, keys);
     } else if (keys->second_flags != 0) { /* keys that are used in different ways: one each */
-        reply_array(reply, 2);
+        reply_set(reply, 2);
         reply_range(reply, keys->flags, keys->first, 0, 1);
         reply_range(reply, keys->second_flags, keys->first + keys->step,
                     keys->last < 0 ? keys->last : 0, 1);
     } else {
-        int last = keys->last < 0 ? keys->last : keys->last - keys->first;
-        reply_array(reply, 1);
-        reply_range(reply, keys->flags, keys->first, last, keys->step);
+        reply_one_specification(reply, keys);
     }
 }
 
@@ -295,18 +243,18 @@ static void reply_fields(struct reply *reply, const struct command *command) {
     reply_integer(reply, command->keys.first);
     reply_integer(reply, command->keys.last);
     reply_integer(reply, command->keys.step);
-    reply_named_bits(reply, category_names, categories_of(command));
-    reply_set(reply, 0);
+    reply_categories(reply, command);
+    reply_tips(reply, command->flags);
     reply_key_specifications(reply, &command->keys);
 }
 
 static void reply_command(struct reply *reply, const struct command *command) {
     size_t count = command_subcommand_count(command);
     reply_fields(reply, command);
-    reply_array(reply, count);
+    reply_set(reply, count);
     for (size_t i = 1; i <= count; i++) {
         reply_fields(reply, command + i);
-        reply_array(reply, 0);
+        reply_set(reply, 0);
     }
 }
 
@@ -349,7 +297,7 @@ static bool passes(const struct command *command, enum filter filter, struct sli
     switch (filter) {
     case FILTER_NONE: return true;
     case FILTER_MODULE: return false; /* there are no modules */
-    case FILTER_CATEGORY: return (categories_of(command) & category_of_name(value)) != 0;
+    case FILTER_CATEGORY: return (command_categories(command) & command_category_find(value)) != 0;
     case FILTER_PATTERN: return glob_match(value, slice_of_cstr(command->name), true);
     }
     return false;
@@ -388,7 +336,8 @@ void command_list_command(struct call *call) {
 /* The command whose call stands in argv[2] and behind; NULL when unknown. */
 static const struct command *find_inner(const struct call *call) {
     const struct command *command = command_find(call->argv[2]);
-    if (!command || !(command->flags & COMMAND_CONTAINER) || call->argc < 4) return command;
+    if (!command) return command_find_script_call(call->argv[2]);
+    if (!(command->flags & COMMAND_CONTAINER) || call->argc < 4) return command;
     const struct command *sub = command_find_subcommand(command, call->argv[3]);
     return sub || command->run ? sub : NULL;
 }
@@ -399,10 +348,9 @@ static void reply_keys(struct call *call, const struct command *command, const s
     for (size_t i = 0; i < count; i++) {
         if (with_flags) reply_array(call->reply, 2);
         reply_bulk(call->reply, call->argv[2 + indexes[i]]);
-        const struct key_positions *keys = &command->keys;
-        uint32_t other = keys->store_flags ? keys->store_flags : keys->second_flags;
-        uint32_t flags = i > 0 && other ? other : keys->flags;
-        if (with_flags) reply_named_bits(call->reply, key_flags, flags);
+        if (!with_flags) continue;
+        uint32_t flags = command_key_flags(command, call->argv + 2, call->argc - 2, i);
+        reply_named_bits(call->reply, key_flags, flags);
     }
 }
 

@@ -5,7 +5,6 @@
  * ("brpoplpush", "expiretime"). */
 #include "table/command.h"
 
-#include "base/number.h"
 #include "table/command_table.h"
 
 #include <assert.h>
@@ -72,74 +71,4 @@ const struct command *command_find_subcommand(const struct command *container, s
          sub++)
         if (slice_is(name, sub->name + prefix + 1)) return sub;
     return NULL;
-}
-
-/* Keys that follow a count: the count must be a positive number that the arguments can hold. */
-static long counted_keys(const struct command *command, const struct slice *argv, size_t argc,
-                         size_t *indexes, size_t max) {
-    size_t at = (size_t)command->keys.numkeys;
-    int64_t announced;
-    if (at >= argc || !number_parse_int64(argv[at], &announced)) return -1;
-    if (announced < 1 || (uint64_t)announced > argc - at - 1) return -1;
-    for (size_t i = 0; i < (size_t)announced && i < max; i++) indexes[i] = at + 1 + i;
-    return (long)announced;
-}
-
-/* The index of the key behind the last STORE that has one; 0 when there is none. The words of other
- * options are passed over. */
-static size_t stored_key(const struct slice *argv, size_t argc) {
-    size_t found = 0;
-    for (size_t i = 2; i < argc; i++) {
-        if (slice_is(argv[i], "limit"))
-            i += 2;
-        else if (slice_is(argv[i], "by") || slice_is(argv[i], "get"))
-            i++;
-        else if (slice_is(argv[i], "store") && i + 1 < argc)
-            found = i + 1;
-    }
-    return found;
-}
-
-/* The index of the first key behind KEYS; 0 when that word is not there. The words of other options
- * are passed over. */
-static size_t list_of_keys(const struct slice *argv, size_t argc) {
-    for (size_t i = 6; i < argc; i++) {
-        if (slice_is(argv[i], "keys"))
-            return i + 1;
-        else if (slice_is(argv[i], "auth"))
-            i++;
-        else if (slice_is(argv[i], "auth2"))
-            i += 2;
-    }
-    return 0;
-}
-
-/* Every step-th argument from `first` to `last`, which may be beyond the last one. */
-static long ranged_keys(long first, long last, long step, size_t argc, size_t *indexes,
-                        size_t max) {
-    long count = 0;
-    for (long i = first; i <= last && (size_t)i < argc; i += step, count++)
-        if ((size_t)count < max) indexes[count] = (size_t)i;
-    return count;
-}
-
-/* Keys behind KEYS; the one that stands where keys else stand must be empty then. */
-static long listed_keys(const struct command *command, const struct slice *argv, size_t argc,
-                        size_t begin, size_t *indexes, size_t max) {
-    if (begin == argc || argv[command->keys.first].len > 0) return -1;
-    return ranged_keys((long)begin, (long)argc - 1, 1, argc, indexes, max);
-}
-
-long command_keys(const struct command *command, const struct slice *argv, size_t argc,
-                  size_t *indexes, size_t max) {
-    const struct key_positions *keys = &command->keys;
-    if (keys->numkeys) return counted_keys(command, argv, argc, indexes, max);
-    if (!keys->first) return 0;
-    long last = keys->last >= 0 ? keys->last : (long)argc + keys->last;
-    size_t begin = keys->listed_flags ? list_of_keys(argv, argc) : 0;
-    if (begin) return listed_keys(command, argv, argc, begin, indexes, max);
-    long count = ranged_keys(keys->first, last, keys->step, argc, indexes, max);
-    size_t stored = keys->store_flags ? stored_key(argv, argc) : 0;
-    if (stored && (size_t)count < max) indexes[count] = stored;
-    return count + (stored > 0);
 }

@@ -28,9 +28,26 @@ enum command_flag {
     COMMAND_MOVABLE_KEYS = 1 << 13, /* key positions depend on arguments: keys.numkeys */
     COMMAND_CONTAINER = 1 << 14,    /* has subcommands */
     COMMAND_SUBCOMMAND = 1 << 15,
-    COMMAND_MAY_REPLICATE = 1 << 16,   /* held back and refused like one that writes; not shown */
-    COMMAND_SKIP_SLOWLOG = 1 << 17,    /* what it runs is noted, not it (EXEC) */
-    COMMAND_NO_ASYNC_LOADING = 1 << 18 /* shown only: replicas may load beside their old data */
+    COMMAND_MAY_REPLICATE = 1 << 16,    /* held back and refused like one that writes; not shown */
+    COMMAND_SKIP_SLOWLOG = 1 << 17,     /* what it runs is noted, not it (EXEC) */
+    COMMAND_NO_ASYNC_LOADING = 1 << 18, /* shown only: replicas may load beside their old data */
+    COMMAND_NO_MANDATORY_KEYS = 1 << 19 /* keys.numkeys may be 0 */
+};
+
+/* Hints for proxies and cluster clients, which COMMAND INFO shows as tips. The server itself does
+ * not use them. They share the word of enum command_flag. */
+enum command_tip {
+    TIP_NONDETERMINISTIC = 1 << 20,       /* the reply may differ from call to call */
+    TIP_NONDETERMINISTIC_ORDER = 1 << 21, /* only the order of its members may */
+    TIP_ALL_NODES = 1 << 22,              /* send it to all nodes of a cluster, … */
+    TIP_ALL_SHARDS = 1 << 23,             /* … to all primaries, … */
+    TIP_MULTI_SHARD = 1 << 24,            /* … split it by keys, … */
+    TIP_SPECIAL_REQUEST = 1 << 25,        /* … or in a way of its own */
+    TIP_ALL_SUCCEEDED = 1 << 26,          /* combine the replies: OK if all are, … */
+    TIP_SUM = 1 << 27,                    /* … their sum, … */
+    TIP_MIN = 1 << 28,                    /* … their minimum, … */
+    TIP_LOGICAL_AND = 1 << 29,            /* … 1 where all are 1, … */
+    TIP_SPECIAL_RESPONSE = 1 << 30        /* … or in a way of its own */
 };
 
 /* What a command does with its keys (COMMAND INFO key specifications). */
@@ -43,8 +60,9 @@ enum key_flag {
     KEY_UPDATE = 1 << 5,
     KEY_INSERT = 1 << 6,
     KEY_DELETE = 1 << 7,
-    KEY_NOT_KEY = 1 << 8,   /* a name that stands where keys stand (a shard channel) */
-    KEY_INCOMPLETE = 1 << 9 /* the specification does not find them in every case */
+    KEY_NOT_KEY = 1 << 8,    /* a name that stands where keys stand (a shard channel) */
+    KEY_INCOMPLETE = 1 << 9, /* the specification does not find them in every case */
+    KEY_VARIABLE = 1 << 10   /* the arguments decide (struct key_positions, actual_flags) */
 };
 
 struct key_positions {
@@ -60,6 +78,9 @@ struct key_positions {
     uint16_t store_flags;  /* with a key that stands behind the word STORE; 0: there is none */
     uint16_t listed_flags; /* with keys that follow the word KEYS, where the first key is empty
                               (MIGRATE); 0: there are none */
+    uint16_t (*actual_flags)(const struct slice *argv, size_t argc); /* with KEY_VARIABLE: enum
+                              key_flag of the key in this call; else NULL */
+    const char *notes; /* what COMMAND INFO says about the keys; NULL: nothing */
 };
 
 struct command {
@@ -104,10 +125,5 @@ const struct command *command_all(size_t *count);
 
 /* The command's place among command_all: what statistics are indexed by. */
 size_t command_index(const struct command *command);
-
-/* Finds the argv indexes of a command's keys: up to `max` go to `indexes`; returns how many keys
- * there are, or -1 when the arguments make no sense (a bad numkeys). */
-long command_keys(const struct command *command, const struct slice *argv, size_t argc,
-                  size_t *indexes, size_t max);
 
 #endif

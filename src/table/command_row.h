@@ -7,6 +7,7 @@
 #ifndef PACKLIST_TABLE_COMMAND_ROW_H
 #define PACKLIST_TABLE_COMMAND_ROW_H
 
+#include "table/command_keys.h"
 #include "table/command_table.h"
 
 /* clang-format off */
@@ -22,9 +23,32 @@ enum {
     P = COMMAND_SUBCOMMAND | COMMAND_LOADING | COMMAND_STALE
 };
 
+/* Tips: how the reply varies, which nodes of a cluster are asked, how their replies are joined. */
+enum {
+    VARIES = TIP_NONDETERMINISTIC,
+    UNORDERED = TIP_NONDETERMINISTIC_ORDER,
+    NODES = TIP_ALL_NODES,
+    NODES_OK = TIP_ALL_NODES | TIP_ALL_SUCCEEDED,
+    NODES_SUM = TIP_ALL_NODES | TIP_SUM,
+    NODES_JOIN = TIP_ALL_NODES | TIP_SPECIAL_RESPONSE,
+    SHARDS = TIP_ALL_SHARDS,
+    SHARDS_OK = TIP_ALL_SHARDS | TIP_ALL_SUCCEEDED,
+    SHARDS_SUM = TIP_ALL_SHARDS | TIP_SUM,
+    SHARDS_MIN = TIP_ALL_SHARDS | TIP_MIN,
+    SHARDS_AND = TIP_ALL_SHARDS | TIP_LOGICAL_AND,
+    SHARDS_JOIN = TIP_ALL_SHARDS | TIP_SPECIAL_RESPONSE,
+    SPLIT = TIP_MULTI_SHARD,
+    SPLIT_OK = TIP_MULTI_SHARD | TIP_ALL_SUCCEEDED,
+    SPLIT_SUM = TIP_MULTI_SHARD | TIP_SUM,
+    BY_CURSOR = TIP_SPECIAL_REQUEST | TIP_SPECIAL_RESPONSE
+};
+
 /* Key positions: none; one key; keys from … to; a count at argv[at] with keys behind it. */
 #define NO_KEYS {0}
 #define ONE_KEY(use) {.first = 1, .last = 1, .step = 1, .flags = use}
+#define NOTED_KEY(use, text) {.first = 1, .last = 1, .step = 1, .flags = use, .notes = text}
+#define VARIABLE_KEY(actual, text) {.first = 1, .last = 1, .step = 1, .notes = text, \
+                                    .flags = EXCHANGE | KEY_VARIABLE, .actual_flags = actual}
 #define KEY_AT(at, use) {.first = at, .last = at, .step = 1, .flags = use}
 #define KEYS(from, to, use) {.first = from, .last = to, .step = 1, .flags = use}
 #define SORT_KEYS(stored) {.first = 1, .last = 1, .step = 1, .flags = READ, .data_flags = READ, \

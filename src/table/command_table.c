@@ -10,9 +10,9 @@
 #include <string.h>
 
 static const struct command_family *const families[] = {
-    &command_family_lists,        &command_family_strings, &command_family_keys,
-    &command_family_transactions, &command_family_pubsub,  &command_family_connection,
-    &command_family_admin,
+    &command_family_lists,        &command_family_strings,    &command_family_keys,
+    &command_family_transactions, &command_family_pubsub,     &command_family_connection,
+    &command_family_admin,        &command_family_standalone,
 };
 
 static struct command table[COMMANDS_MAX];

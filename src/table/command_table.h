@@ -20,6 +20,7 @@ extern const struct command_family command_family_transactions;
 extern const struct command_family command_family_pubsub;
 extern const struct command_family command_family_connection;
 extern const struct command_family command_family_admin;
+extern const struct command_family command_family_standalone;
 
 /* Joins the families to the one table that command_all returns. O(commands). */
 void command_table_join(void);

@@ -6,7 +6,7 @@
 
 static const struct command rows[] = {
 
-{"blmove", blmove_command, 6, W|M|N|B, TWO_KEYS(POP, PUSH), "list", "6.2.0",
+{"blmove", blmove_command, 6, W|M|B, TWO_KEYS(POP, PUSH), "list", "6.2.0",
  "O(1)",
  "Moves an element from one list to another, waiting for one if the source is empty.",
  "source:key destination:key <LEFT | RIGHT>:wherefrom <LEFT | RIGHT>:whereto timeout:double"},
@@ -14,15 +14,15 @@ static const struct command rows[] = {
  "O(keys + elements returned)",
  "Takes elements from the first list that has any, waiting until one has.",
  "timeout:double numkeys:integer key [key ...] <LEFT | RIGHT>:where [COUNT count:integer]"},
-{"blpop", blpop_command, -3, W|N|B, KEYS(1, -2, POP), "list", "2.0.0",
+{"blpop", blpop_command, -3, W|B, KEYS(1, -2, POP), "list", "2.0.0",
  "O(keys)",
  "Takes the head of the first list that has one, waiting until one has.",
  "key [key ...] timeout:double"},
-{"brpop", brpop_command, -3, W|N|B, KEYS(1, -2, POP), "list", "2.0.0",
+{"brpop", brpop_command, -3, W|B, KEYS(1, -2, POP), "list", "2.0.0",
  "O(keys)",
  "Takes the tail of the first list that has one, waiting until one has.",
  "key [key ...] timeout:double"},
-{"brpoplpush", brpoplpush_command, 4, W|M|N|B, TWO_KEYS(POP, PUSH), "list", "2.2.0",
+{"brpoplpush", brpoplpush_command, 4, W|M|B, TWO_KEYS(POP, PUSH), "list", "2.2.0",
  "O(1)",
  "Moves the tail of one list to the head of another, waiting for it if need be.",
  "source:key destination:key timeout:double"},

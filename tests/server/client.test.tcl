@@ -36,15 +36,15 @@ proc open_named {name} {
 
 check_error "CLIENT needs a subcommand" {r CLIENT} "ERR wrong number of arguments for 'client' command"
 check "an unknown subcommand of CLIENT is an error" {
-    foreach subcommand {FOO TRACKING CACHING MAINT_NOTIFICATIONS} {
+    foreach subcommand {FOO TRACKINGX CACHE MAINT_NOTIFICATIONS} {
         assert_equal [error_of {r CLIENT $subcommand on}] \
             "ERR unknown subcommand '$subcommand'. Try CLIENT HELP."
     }
 }
 check "CLIENT HELP names every subcommand" {
     set help [r CLIENT HELP]
-    foreach word {GETNAME GETREDIR ID INFO KILL LIST NO-EVICT NO-TOUCH PAUSE REPLY SETINFO SETNAME TRACKINGINFO
-                  UNBLOCK UNPAUSE HELP} {
+    foreach word {GETNAME GETREDIR ID INFO KILL LIST NO-EVICT NO-TOUCH PAUSE REPLY SETINFO SETNAME
+                  TRACKING CACHING TRACKINGINFO UNBLOCK UNPAUSE HELP} {
         assert {[lsearch -glob $help $word*] > 0}
     }
     lindex $help 0

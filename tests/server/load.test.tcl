@@ -30,12 +30,12 @@ check_in 2 "while data is loaded, what needs it is refused" {
         lsort -unique $refused
     }
 } {{LOADING Redis is loading the dataset in memory}}
-check_in 2 "PING says that the server is alive, INFO that it loads" {
+check_in 2 "PING is refused, as who asks for it wants to be served; INFO says that the server loads" {
     while_loading {} {
         assert_equal [info_field loading] 1
-        r PING
+        error_of {r PING}
     }
-} PONG
+} {LOADING Redis is loading the dataset in memory}
 check_in 2 "meanwhile clients can look around and change the configuration" {
     while_loading {} {
         assert {[string match "*cmd=client|list*" [r CLIENT LIST]]}

@@ -1,0 +1,201 @@
+/* standalone_commands: what clients and tools ask of replication, clusters, modules and scripts,
+ * and what a server answers that runs alone and does not have these. */
+#include "admin/admin_commands.h"
+#include "base/number.h"
+#include "server/call.h"
+#include "table/command.h"
+
+/* --- Replication --- */
+
+void role_command(struct call *call) {
+    reply_array(call->reply, 3);
+    reply_bulk_cstr(call->reply, "master");
+    reply_integer(call->reply, 0); /* the replication offset, as INFO shows it */
+    reply_array(call->reply, 0);
+}
+
+/* Also SLAVEOF. */
+void replicaof_command(struct call *call) {
+    int64_t port;
+    if (slice_is(call->argv[1], "no") && slice_is(call->argv[2], "one"))
+        reply_ok(call->reply);
+    else if (!number_parse_int64(call->argv[2], &port) || port < 0 || port > UINT16_MAX)
+        reply_error(call->reply, "ERR Invalid master port");
+    else
+        reply_error(call->reply, "ERR This server cannot be a replica: it has no replication. "
+                                 "Only NO ONE can be given.");
+}
+
+/* The options of FAILOVER but ABORT, each at most once; answers the error and returns false when
+ * they are wrong. */
+static bool check_failover(struct call *call) {
+    bool has_target = false, has_timeout = false, has_force = false;
+    int64_t number;
+    for (size_t i = 1; i < call->argc; i++) {
+        size_t more = call->argc - i - 1;
+        if (!has_timeout && slice_is(call->argv[i], "timeout") && more >= 1) {
+            if (!call_integer(call, ++i, &number)) return false;
+            if (number <= 0) {
+                reply_error(call->reply, "ERR FAILOVER timeout must be greater than 0");
+                return false;
+            }
+            has_timeout = true;
+        } else if (!has_target && slice_is(call->argv[i], "to") && more >= 2) {
+            i += 2;
+            if (!call_integer(call, i, &number)) return false;
+            has_target = true;
+        } else if (!has_force && slice_is(call->argv[i], "force")) {
+            has_force = true;
+        } else {
+            call_syntax_error(call);
+            return false;
+        }
+    }
+    return true;
+}
+
+void failover_command(struct call *call) {
+    if (call->argc == 2 && slice_is(call->argv[1], "abort"))
+        reply_error(call->reply, "ERR No failover in progress.");
+    else if (check_failover(call))
+        reply_error(call->reply, "ERR FAILOVER requires connected replicas.");
+}
+
+/* --- Clusters --- */
+
+/* READONLY, READWRITE and ASKING. redis-cli and valkey-cli know this text: it tells them that the
+ * server runs alone. */
+void no_cluster_command(struct call *call) {
+    reply_error(call->reply, "ERR This instance has cluster support disabled");
+}
+
+/* A subcommand of CLUSTER: those with the right number of arguments are refused for want of a
+ * cluster, others as any command. Arities as in struct command. */
+struct cluster_subcommand {
+    const char *name;
+    int arity;
+};
+
+static const struct cluster_subcommand *find_cluster_subcommand(struct slice name) {
+    static const struct cluster_subcommand rows[] = {
+        {"addslots", -3},
+        {"addslotsrange", -4},
+        {"bumpepoch", 2},
+        {"count-failure-reports", 3},
+        {"countkeysinslot", 3},
+        {"delslots", -3},
+        {"delslotsrange", -4},
+        {"failover", -2},
+        {"flushslots", 2},
+        {"forget", 3},
+        {"getkeysinslot", 4},
+        {"help", 2},
+        {"info", 2},
+        {"keyslot", 3},
+        {"links", 2},
+        {"meet", -4},
+        {"myid", 2},
+        {"myshardid", 2},
+        {"nodes", 2},
+        {"replicas", 3},
+        {"replicate", 3},
+        {"reset", -2},
+        {"saveconfig", 2},
+        {"set-config-epoch", 3},
+        {"setslot", -4},
+        {"shards", 2},
+        {"slaves", 3},
+        {"slots", 2},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (slice_is(name, rows[i].name)) return &rows[i];
+    return NULL;
+}
+
+void cluster_command(struct call *call) {
+    const struct cluster_subcommand *row = find_cluster_subcommand(call->argv[1]);
+    if (!row)
+        call_unknown_subcommand(call);
+    else if (row->arity >= 0 ? call->argc != (size_t)row->arity : call->argc < (size_t)-row->arity)
+        reply_error_format(call->reply, "ERR wrong number of arguments for 'cluster|%s' command",
+                           row->name);
+    else
+        no_cluster_command(call);
+}
+
+/* --- Modules --- */
+
+void module_list_command(struct call *call) {
+    reply_array(call->reply, 0);
+}
+
+void module_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "LIST",
+        "    The loaded modules: none, this server cannot load any.",
+        NULL,
+    };
+    call_help(call, lines);
+}
+
+/* --- Scripts and functions --- */
+
+void script_exists_command(struct call *call) {
+    reply_array(call->reply, call->argc - 2);
+    for (size_t i = 2; i < call->argc; i++) reply_integer(call->reply, 0);
+}
+
+void script_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "EXISTS <sha1> [<sha1> ...]",
+        "    Whether scripts are cached: none is, this server cannot run any.",
+        NULL,
+    };
+    call_help(call, lines);
+}
+
+void function_list_command(struct call *call) {
+    bool has_pattern = false, has_code = false;
+    for (size_t i = 2; i < call->argc; i++) {
+        if (!has_code && slice_is(call->argv[i], "withcode")) {
+            has_code = true;
+        } else if (!has_pattern && slice_is(call->argv[i], "libraryname")) {
+            if (++i == call->argc) {
+                reply_error(call->reply, "ERR library name argument was not given");
+                return;
+            }
+            has_pattern = true;
+        } else {
+            reply_error_format(call->reply, "ERR Unknown argument %.*s",
+                               slice_precision(call->argv[i]), call->argv[i].ptr);
+            return;
+        }
+    }
+    reply_array(call->reply, 0);
+}
+
+void function_stats_command(struct call *call) {
+    struct reply *reply = call->reply;
+    reply_map(reply, 2);
+    reply_bulk_cstr(reply, "running_script");
+    reply_null(reply);
+    reply_bulk_cstr(reply, "engines");
+    reply_map(reply, 1);
+    reply_bulk_cstr(reply, "LUA");
+    reply_map(reply, 2);
+    reply_bulk_cstr(reply, "libraries_count");
+    reply_integer(reply, 0);
+    reply_bulk_cstr(reply, "functions_count");
+    reply_integer(reply, 0);
+}
+
+void function_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "LIST [LIBRARYNAME <pattern>] [WITHCODE]",
+        "    The libraries of functions: none, this server cannot run any.",
+        "STATS",
+        "    The function that is running, and the languages that functions can be written in.",
+        NULL,
+    };
+    call_help(call, lines);
+}

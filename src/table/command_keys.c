@@ -1,0 +1,131 @@
+/* command_keys: see command_keys.h. */
+#include "table/command_keys.h"
+
+#include "base/number.h"
+
+/* --- Where the keys are --- */
+
+/* Keys that follow a count: the count must be a positive number that the arguments can hold. */
+static long counted_keys(const struct command *command, const struct slice *argv, size_t argc,
+                         size_t *indexes, size_t max) {
+    size_t at = (size_t)command->keys.numkeys;
+    int64_t announced;
+    long none = command->flags & COMMAND_NO_MANDATORY_KEYS ? 0 : -1;
+    if (at >= argc || !number_parse_int64(argv[at], &announced)) return none;
+    if (announced < 1 || (uint64_t)announced > argc - at - 1) return none;
+    for (size_t i = 0; i < (size_t)announced && i < max; i++) indexes[i] = at + 1 + i;
+    return (long)announced;
+}
+
+/* The index of the key behind the last STORE that has one; 0 when there is none. The words of other
+ * options are passed over. */
+static size_t stored_key(const struct slice *argv, size_t argc) {
+    size_t found = 0;
+    for (size_t i = 2; i < argc; i++) {
+        if (slice_is(argv[i], "limit"))
+            i += 2;
+        else if (slice_is(argv[i], "by") || slice_is(argv[i], "get"))
+            i++;
+        else if (slice_is(argv[i], "store") && i + 1 < argc)
+            found = i + 1;
+    }
+    return found;
+}
+
+/* The index of the first key behind KEYS; 0 when that word is not there. The words of other options
+ * are passed over. */
+static size_t list_of_keys(const struct slice *argv, size_t argc) {
+    for (size_t i = 6; i < argc; i++) {
+        if (slice_is(argv[i], "keys"))
+            return i + 1;
+        else if (slice_is(argv[i], "auth"))
+            i++;
+        else if (slice_is(argv[i], "auth2"))
+            i += 2;
+    }
+    return 0;
+}
+
+/* Every step-th argument from `first` to `last`, which may be beyond the last one. */
+static long ranged_keys(long first, long last, long step, size_t argc, size_t *indexes,
+                        size_t max) {
+    long count = 0;
+    for (long i = first; i <= last && (size_t)i < argc; i += step, count++)
+        if ((size_t)count < max) indexes[count] = (size_t)i;
+    return count;
+}
+
+/* Keys behind KEYS; the one that stands where keys else stand must be empty then. */
+static long listed_keys(const struct command *command, const struct slice *argv, size_t argc,
+                        size_t begin, size_t *indexes, size_t max) {
+    if (begin == argc || argv[command->keys.first].len > 0) return -1;
+    return ranged_keys((long)begin, (long)argc - 1, 1, argc, indexes, max);
+}
+
+long command_keys(const struct command *command, const struct slice *argv, size_t argc,
+                  size_t *indexes, size_t max) {
+    const struct key_positions *keys = &command->keys;
+    if (keys->numkeys) return counted_keys(command, argv, argc, indexes, max);
+    if (!keys->first) return 0;
+    long last = keys->last >= 0 ? keys->last : (long)argc + keys->last;
+    size_t begin = keys->listed_flags ? list_of_keys(argv, argc) : 0;
+    if (begin) return listed_keys(command, argv, argc, begin, indexes, max);
+    long count = ranged_keys(keys->first, last, keys->step, argc, indexes, max);
+    size_t stored = keys->store_flags ? stored_key(argv, argc) : 0;
+    if (stored && (size_t)count < max) indexes[count] = stored;
+    return count + (stored > 0);
+}
+
+/* --- What is done with them --- */
+
+uint32_t command_key_flags(const struct command *command, const struct slice *argv, size_t argc,
+                           size_t number) {
+    const struct key_positions *keys = &command->keys;
+    if (keys->actual_flags) return keys->actual_flags(argv, argc);
+    uint32_t other = keys->store_flags ? keys->store_flags : keys->second_flags;
+    return number > 0 && other ? other : keys->flags;
+}
+
+uint16_t command_set_key_flags(const struct slice *argv, size_t argc) {
+    for (size_t i = 3; i < argc; i++)
+        if (slice_is(argv[i], "get")) return KEY_RW | KEY_ACCESS | KEY_UPDATE;
+    return KEY_OW | KEY_UPDATE;
+}
+
+uint16_t command_bitfield_key_flags(const struct slice *argv, size_t argc) {
+    size_t i = 2;
+    while (i < argc) {
+        size_t more = argc - i - 1;
+        if (slice_is(argv[i], "get") && more >= 2)
+            i += 3;
+        else if (slice_is(argv[i], "overflow") && more >= 1)
+            i += 2;
+        else
+            return KEY_RW | KEY_ACCESS | KEY_UPDATE; /* an operation that writes, or an error */
+    }
+    return KEY_RO | KEY_ACCESS;
+}
+
+/* --- Commands of scripts --- */
+
+const struct command *command_find_script_call(struct slice name) {
+    enum { ARITY = -3, NUMKEYS = 2 };
+    enum { CHANGES = KEY_RW | KEY_ACCESS | KEY_UPDATE, READS = KEY_RO | KEY_ACCESS };
+    static const struct command rows[] = {
+#define SCRIPT_CALL(command_name, use)                                                             \
+    {                                                                                              \
+        .name = command_name, .arity = ARITY,                                                      \
+        .flags = COMMAND_MOVABLE_KEYS | COMMAND_NO_MANDATORY_KEYS, .keys = {                       \
+            .numkeys = NUMKEYS,                                                                    \
+            .flags = use                                                                           \
+        }                                                                                          \
+    }
+        SCRIPT_CALL("eval", CHANGES),    SCRIPT_CALL("eval_ro", READS),
+        SCRIPT_CALL("evalsha", CHANGES), SCRIPT_CALL("evalsha_ro", READS),
+        SCRIPT_CALL("fcall", CHANGES),   SCRIPT_CALL("fcall_ro", READS),
+#undef SCRIPT_CALL
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (slice_is(name, rows[i].name)) return &rows[i];
+    return NULL;
+}

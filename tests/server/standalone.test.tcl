@@ -1,0 +1,198 @@
+# What a server that runs alone answers to those that ask for replication, clusters, modules, users, scripts and
+# client-side caching.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+
+server_start
+
+set no_cluster "ERR This instance has cluster support disabled"
+
+# --- Replication
+
+check "ROLE: a primary without replicas" {typed ROLE} {array {{bulk master} {int 0} {array {}}}}
+check "REPLICAOF NO ONE and SLAVEOF NO ONE change nothing" {
+    list [r REPLICAOF NO ONE] [r replicaof no one] [r SLAVEOF NO ONE] [lindex [r ROLE] 0]
+} {OK OK OK master}
+foreach command {REPLICAOF SLAVEOF} {
+    check "$command refuses to replicate" [string map [list COMMAND $command] {
+        foreach port {x -1 65536 99999999999999999999} {
+            assert_equal [error_of {r COMMAND 127.0.0.1 $port}] "ERR Invalid master port"
+        }
+        assert_equal [error_of {r COMMAND NO TWO}] "ERR Invalid master port"
+        error_of {r COMMAND 127.0.0.1 6379}
+    }] "ERR This server cannot be a replica: it has no replication. Only NO ONE can be given."
+}
+foreach {arguments error} {
+    ABORT "ERR No failover in progress."
+    {} "ERR FAILOVER requires connected replicas."
+    {TO h 1} "ERR FAILOVER requires connected replicas."
+    {TO h 1 FORCE TIMEOUT 10} "ERR FAILOVER requires connected replicas."
+    {TO h} "ERR syntax error"
+    {TO h x} "ERR value is not an integer or out of range"
+    {TIMEOUT x} "ERR value is not an integer or out of range"
+    {TIMEOUT 0} "ERR FAILOVER timeout must be greater than 0"
+    {TIMEOUT 10 TIMEOUT 10} "ERR syntax error"
+    {ABORT TIMEOUT 10} "ERR syntax error"
+    {nosuch} "ERR syntax error"
+} {
+    check_error "FAILOVER $arguments" [list r FAILOVER {*}$arguments] $error
+}
+
+# --- Clusters
+
+foreach command {READONLY READWRITE ASKING {CLUSTER INFO} {CLUSTER NODES} {CLUSTER SLOTS} {CLUSTER SHARDS}
+    {CLUSTER HELP} {CLUSTER KEYSLOT k} {cluster countkeysinslot 1} {CLUSTER MEET 127.0.0.1 1 2} {CLUSTER RESET}} {
+    check_error "$command: there is no cluster" [list r {*}$command] $no_cluster
+}
+check_error "CLUSTER knows no other subcommand" {r CLUSTER NOSUCH} "ERR unknown subcommand 'NOSUCH'. Try CLUSTER HELP."
+check_error "CLUSTER checks the arguments of subcommands" {r CLUSTER SLOTS x} \
+    "ERR wrong number of arguments for 'cluster|slots' command"
+check_error "CLUSTER checks the least number, too" {r CLUSTER ADDSLOTS} \
+    "ERR wrong number of arguments for 'cluster|addslots' command"
+
+# --- Modules and scripts
+
+check "MODULE LIST is empty" {typed MODULE LIST} {array {}}
+check_error "modules cannot be loaded" {r MODULE LOAD x} "ERR unknown subcommand 'LOAD'. Try MODULE HELP."
+check "SCRIPT EXISTS finds none" {typed SCRIPT EXISTS a b a} {array {{int 0} {int 0} {int 0}}}
+check "FUNCTION LIST is empty" {
+    list [typed FUNCTION LIST] [typed FUNCTION LIST WITHCODE LIBRARYNAME x*]
+} {{array {}} {array {}}}
+foreach {arguments error} {
+    LIBRARYNAME "ERR library name argument was not given"
+    {WITHCODE WITHCODE} "ERR Unknown argument WITHCODE"
+    {LIBRARYNAME a LIBRARYNAME b} "ERR Unknown argument LIBRARYNAME"
+    nosuch "ERR Unknown argument nosuch"
+} {
+    check_error "FUNCTION LIST $arguments" [list r FUNCTION LIST {*}$arguments] $error
+}
+check "FUNCTION STATS: nothing runs, and there are no libraries" {r FUNCTION STATS} \
+    {running_script (nil) engines {LUA {libraries_count 0 functions_count 0}}}
+check_in 3 "FUNCTION STATS is maps in RESP3" {typed FUNCTION STATS} {map {{bulk running_script} null {bulk engines}\
+ {map {{bulk LUA} {map {{bulk libraries_count} {int 0} {bulk functions_count} {int 0}}}}}}}
+foreach command {EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO} {
+    check_error "$command is not there" [list r $command x 0] \
+        "ERR unknown command '$command', with args beginning with: 'x' '0' "
+    check "COMMAND GETKEYS finds the keys of $command all the same" [string map [list @call $command] {
+        assert_equal [r COMMAND COUNT] [llength [r COMMAND]]
+        assert {[string tolower @call] ni [r COMMAND LIST]}
+        assert_equal [r COMMAND INFO @call] {(nil)}
+        assert_equal [error_of {r COMMAND GETKEYS @call x}] \
+            "ERR Invalid number of arguments specified for command"
+        list [r COMMAND GETKEYS @call x 2 a b c] [r COMMAND GETKEYS @call x 0 c] [r COMMAND GETKEYS @call x y] \
+            [r COMMAND GETKEYS @call x 3 a]
+    }] {{a b} {} {} {}}
+}
+check "COMMAND GETKEYSANDFLAGS of scripts" {
+    list [r COMMAND GETKEYSANDFLAGS EVAL x 1 a] [r COMMAND GETKEYSANDFLAGS fcall_ro x 1 a]
+} {{{a {RW access update}}} {{a {RO access}}}}
+
+# --- The user
+
+# What ACL says of the user, and how it agrees with what AUTH takes.
+check "ACL: the one user, without a password" {
+    assert_equal [list [r ACL WHOAMI] [r ACL USERS] [r AUTH default anything]] {default default OK}
+    assert_equal [r ACL LIST] {{user default on nopass sanitize-payload ~* &* +@all}}
+    list [r ACL GETUSER default] [r ACL GETUSER nosuch] [r ACL GETUSER DEFAULT]
+} {{flags {on nopass sanitize-payload} passwords {} commands +@all keys ~* channels &* selectors {}} (nil) (nil)}
+check_in 3 "ACL GETUSER is a map, its flags are a set in RESP3" {
+    lassign [typed ACL GETUSER default] type members
+    list $type [lindex $members 1 0] [typed ACL GETUSER nosuch]
+} {map set null}
+check "ACL shows the digest of the password that CONFIG SET requirepass sets" {
+    set digest 2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b
+    r PING
+    with_config {requirepass secret} {
+        assert_equal [r ACL LIST] [list "user default on sanitize-payload #$digest ~* &* +@all"]
+        assert_equal [dict get [r ACL GETUSER default] flags] {on sanitize-payload}
+        assert_equal [dict get [r ACL GETUSER default] passwords] $digest
+        set other [client_open 2]
+        assert_equal [lindex [$other typed ACL WHOAMI] 1] "NOAUTH Authentication required."
+        assert_equal [$other call AUTH default secret] OK
+        assert_equal [$other call ACL WHOAMI] default
+    }
+    dict get [r ACL GETUSER default] flags
+} {on nopass sanitize-payload}
+check_in 2 "ACL shows the password that the server was started with" {
+    with_server {requirepass secret} {
+        r AUTH secret
+        llength [dict get [r ACL GETUSER default] passwords]
+    }
+} 1
+check "ACL CAT names the categories" {r ACL CAT} {keyspace read write set sortedset list hash string bitmap hyperloglog\
+ geo stream pubsub admin fast slow blocking dangerous connection transaction scripting}
+check "ACL CAT names the commands of a category, as COMMAND LIST does" {
+    foreach category [r ACL CAT] {
+        assert_equal [lsort [r ACL CAT $category]] [lsort [r COMMAND LIST FILTERBY ACLCAT $category]]
+    }
+    assert {"lpush" in [r ACL CAT LIST] && "get" ni [r ACL CAT list]}
+    assert {"config|set" in [r ACL CAT dangerous]}
+    r ACL CAT geo
+} {}
+check_error "ACL CAT refuses other names" {r ACL CAT nosuch} "ERR Unknown category 'nosuch'"
+check_error "ACL CAT takes one name" {r ACL CAT list x} \
+    "ERR unknown subcommand or wrong number of arguments for 'CAT'. Try ACL HELP."
+foreach subcommand {SETUSER DELUSER SAVE} {
+    check_error "ACL $subcommand is not there" [list r ACL $subcommand alice] \
+        "ERR unknown subcommand '$subcommand'. Try ACL HELP."
+}
+
+# --- Client-side caching
+
+check "CLIENT TRACKING OFF is taken with all its options" {
+    set id [r CLIENT ID]
+    list [r CLIENT TRACKING OFF] [r CLIENT TRACKING off BCAST NOLOOP OPTIN OPTOUT] \
+        [r CLIENT TRACKING OFF PREFIX a PREFIX b REDIRECT $id]
+} {OK OK OK}
+foreach options {{} {BCAST PREFIX a}} {
+    check_error "CLIENT TRACKING ON $options" [list r CLIENT TRACKING ON {*}$options] \
+        "ERR Client-side caching is not supported: this server tracks no keys and sends no invalidation messages"
+}
+foreach {arguments error} {
+    nosuch "ERR syntax error"
+    {ON nosuch} "ERR syntax error"
+    {OFF PREFIX} "ERR syntax error"
+    {OFF REDIRECT} "ERR syntax error"
+    {OFF REDIRECT x} "ERR value is not an integer or out of range"
+    {OFF REDIRECT 0} "ERR The client ID you want redirect to does not exist"
+    {ON REDIRECT 99999999} "ERR The client ID you want redirect to does not exist"
+} {
+    check_error "CLIENT TRACKING $arguments" [list r CLIENT TRACKING {*}$arguments] $error
+}
+foreach mode {YES NO nosuch} {
+    check_error "CLIENT CACHING $mode: tracking is off" [list r CLIENT CACHING $mode] \
+        "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"
+}
+
+# --- All of them
+
+check "they can be queued in MULTI" {
+    set commands {ROLE {REPLICAOF NO ONE} {ACL WHOAMI} {MODULE LIST} {SCRIPT EXISTS a} {FUNCTION LIST}
+        {CLIENT TRACKING OFF} {ACL USERS} READONLY}
+    r MULTI
+    foreach command $commands {
+        assert_equal [r {*}$command] QUEUED
+    }
+    r EXEC
+} {{master 0 {}} OK default {} 0 {} OK default {(error) ERR This instance has cluster support disabled}}
+check_in 2 "they are refused before AUTH" {
+    with_server {requirepass secret} {
+        foreach command {ROLE {REPLICAOF NO ONE} {FAILOVER ABORT} {MODULE LIST} READONLY ASKING {CLUSTER INFO}
+            {ACL WHOAMI} {ACL LIST} {ACL GETUSER default} {CLIENT TRACKING OFF} {CLIENT CACHING YES} {SCRIPT EXISTS a}
+            {FUNCTION LIST}} {
+            assert_equal [list $command [error_of {r {*}$command}]] [list $command "NOAUTH Authentication required."]
+        }
+    }
+}
+foreach {container subcommands} {
+    ACL {CAT GETUSER LIST USERS WHOAMI HELP} FUNCTION {LIST STATS HELP} MODULE {LIST HELP} SCRIPT {EXISTS HELP}
+} {
+    check "$container HELP names every subcommand" [string map [list CONTAINER $container SUBCOMMANDS $subcommands] {
+        set help [r CONTAINER HELP]
+        assert {[string match "CONTAINER <subcommand> *" [lindex $help 0]]}
+        foreach word {SUBCOMMANDS} {
+            assert {[lsearch -glob $help $word*] > 0}
+        }
+    }]
+}
+
+finish
