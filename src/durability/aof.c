@@ -36,6 +36,20 @@ static bool policy_is(enum aof_fsync policy) {
     return server.config.appendfsync == (int64_t)policy;
 }
 
+/* --- What is on the disk --- */
+
+/* The position behind what was written. The buffer holds what was taken and not written. */
+static uint64_t written_position(void) {
+    return server.propagation.taken - aof()->buffer.len;
+}
+
+/* A file apart and one whose fsync failed prove nothing before the base that is being written. */
+static void publish_position(void) {
+    if (aof()->state != AOF_ON || aof()->sync_error || aof()->rewrite.is_apart) return;
+    aof()->synced_position = aof()->file_position;
+    aof()->sync_moved = true;
+}
+
 /* --- Errors --- */
 
 static bool has_failed(void) {
@@ -51,11 +65,14 @@ static void note_errors(void) {
 }
 
 bool aof_forget_sync_error(void) {
-    if (!aof()->sync_error) return true;
-    if (aof()->failed_generation == aof()->generation) return false;
-    log_warning("The AOF file was rewritten after fsync had failed. The server can write again.");
-    aof()->sync_error = 0;
-    note_errors();
+    if (aof()->sync_error) {
+        if (aof()->failed_generation == aof()->generation) return false;
+        log_warning(
+            "The AOF file was rewritten after fsync had failed. The server can write again.");
+        aof()->sync_error = 0;
+        note_errors();
+    }
+    publish_position();
     return true;
 }
 
@@ -70,7 +87,24 @@ struct sync_job {
     int fd;
     int error;
     unsigned generation; /* of the file */
+    uint64_t position;   /* behind what was written when it began */
 };
+
+/* An fdatasync that began when all up to `position` was written has succeeded. */
+static void note_position(uint64_t position) {
+    if (position > aof()->file_position) aof()->file_position = position;
+    publish_position();
+}
+
+bool aof_is_synced(uint64_t position) {
+    return aof()->state == AOF_ON && position <= aof()->synced_position;
+}
+
+bool aof_take_sync_moved(void) {
+    bool moved = aof()->sync_moved;
+    aof()->sync_moved = false;
+    return moved;
+}
 
 static void run_sync(void *arg) {
     struct sync_job *job = arg;
@@ -102,6 +136,7 @@ static void on_synced(void *arg) {
     struct sync_job *job = arg;
     aof()->pending_fsyncs--;
     note_sync(job->error, job->generation);
+    if (!job->error && job->generation == aof()->generation) note_position(job->position);
     mem_free(job);
     aof_rewrite_note_sync();
 }
@@ -112,7 +147,8 @@ static bool sync_in_pool(int64_t now_us) {
     aof()->synced_us = now_us;
     if (fd < 0) return false;
     struct sync_job *job = mem_alloc(sizeof(*job));
-    *job = (struct sync_job){.fd = fd, .generation = aof()->generation};
+    *job = (struct sync_job){
+        .fd = fd, .generation = aof()->generation, .position = written_position()};
     aof()->synced_size = aof()->file_size;
     aof()->pending_fsyncs++;
     net_pool_run(server.net, run_sync, on_synced, job);
@@ -125,6 +161,7 @@ static void sync_now(void) {
     int error = fdatasync(aof()->fd) == 0 ? 0 : errno;
     slow_end(LATENCY_AOF_SYNC, begin);
     note_sync(error, aof()->generation);
+    if (!error) note_position(written_position());
 }
 
 /* Or with it, where the pool cannot: that would be no promise. */
@@ -306,6 +343,8 @@ void aof_attach(int fd, uint64_t size) {
     aof()->file_size = size;
     aof()->synced_size = 0; /* what is there may have been left by a server that was killed */
     aof()->synced_us = clock_monotonic_us();
+    aof()->file_position = written_position();
+    publish_position();
     propagate_start();
 }
 
@@ -396,6 +435,7 @@ static void turn_off(void) {
     aof_settle();
     aof()->rewrite.scheduled = false;
     aof()->state = AOF_OFF;
+    aof()->sync_moved = true; /* who waits for it is told */
     aof_detach();
     data_lock_release_for_aof();
 }

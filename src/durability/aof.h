@@ -61,9 +61,14 @@ struct aof {
     uint64_t total_size;
     uint64_t base_size;   /* of all files after the last rewrite; else of the base */
     uint64_t synced_size; /* of the file: bytes that are on the disk, or on their way there */
-    int64_t synced_us;    /* when the last fdatasync was begun */
-    int64_t postponed_us; /* since when the buffer waits for one; 0: it does not */
-    int64_t tried_us;     /* the last time that writing failed */
+    /* Positions of server/propagate.h. The first holds only together with what came before the
+     * file, the second holds as it is. */
+    uint64_t file_position;   /* up to there the file is on the disk */
+    uint64_t synced_position; /* up to there changes survive a loss of power */
+    bool sync_moved;          /* aof_take_sync_moved */
+    int64_t synced_us;        /* when the last fdatasync was begun */
+    int64_t postponed_us;     /* since when the buffer waits for one; 0: it does not */
+    int64_t tried_us;         /* the last time that writing failed */
     int64_t error_logged_us;
     bool denies;                /* aof_denies_replies */
     int write_error;            /* errno; 0: the last write went well */
@@ -121,6 +126,13 @@ bool aof_holds_replies(void);
 /* With `always`: could something of this turn not be brought to the disk, whoever tried it? No
  * reply may leave before the turn ends, which cuts off whose are held. */
 bool aof_denies_replies(void);
+
+/* Are all changes up to `position` (server/propagate.h) on the disk? False while it is off, or
+ * still begins. O(1). */
+bool aof_is_synced(uint64_t position);
+
+/* Has the answer to that changed since this was asked last, for any position? */
+bool aof_take_sync_moved(void);
 
 /* --- Rewriting: all data is written as a new base, while changes go to a new increment --- */
 

@@ -30,11 +30,14 @@ struct waiter {
     const struct command *command;
     struct args *args;
     bool (*serve)(struct call *call, struct slice key);
-    void (*expire)(struct reply *reply); /* NULL: a null array */
-    struct timer_node timer;             /* in the wheel when there is a deadline */
-    uint64_t ticks;                      /* what the command took before it waited */
-    size_t allocated;                    /* with the arguments and the keys that it waits for */
+    void (*expire)(struct call *call); /* NULL: a null array */
+    struct timer_node timer;           /* in the wheel when there is a deadline */
+    bool awaits_sync;                  /* it is linked into the registry's chain of these */
+    struct waiter *sync_prev;
+    struct waiter *sync_next;
+    size_t allocated; /* with the arguments and the keys that it waits for */
     bool for_work;
+    uint64_t ticks; /* what the command took before it waited */
     size_t wait_count;
     struct wait waits[];
 };
@@ -53,6 +56,8 @@ struct blocking {
     size_t session_count;
     struct blocked_key *ready_first;
     struct blocked_key *ready_last;
+    struct waiter *sync_first; /* those that wait for the append-only file */
+    struct waiter *sync_last;
     struct timer_wheel deadlines;
     struct net_timer *timer;
 };
@@ -103,15 +108,21 @@ static void count_answer(const struct waiter *waiter, const struct reply *reply,
                           waiter->args->argc, waiter->ticks + ticks);
 }
 
+static struct call call_of_waiter(const struct waiter *waiter, struct reply *reply) {
+    const struct args *args = waiter->args;
+    return dispatch_call(waiter->session, reply, waiter->command, args->argv, args->argc);
+}
+
 /* What the request's `expire` writes, or a whole error line. The answer counts for `ticks`. */
 static void answer_unserved(struct waiter *waiter, const char *error, uint64_t ticks) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
     size_t begin = reply->len;
+    struct call call = call_of_waiter(waiter, reply);
     if (error)
         reply_error(reply, error);
     else if (waiter->expire)
-        waiter->expire(reply);
+        waiter->expire(&call);
     else
         reply_null_array(reply);
     count_answer(waiter, reply, begin, ticks);
@@ -161,9 +172,12 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .serve = request->serve,
         .expire = request->expire,
         .for_work = request->for_work,
+        .awaits_sync = request->awaits_sync,
     };
     waiter->allocated = size + waiter->args->allocated;
     link_waits(blocking, waiter, call->database, request, waiter->args->argv + first_key);
+    if (waiter->awaits_sync)
+        CHAIN_APPEND(blocking->sync_first, blocking->sync_last, waiter, sync_prev, sync_next);
     call->session->waiter = waiter;
     call->session->flags |= SESSION_BLOCKED;
     blocking->session_count++;
@@ -186,6 +200,8 @@ void blocking_remove(struct blocking *blocking, struct session *session) {
     struct waiter *waiter = session->waiter;
     if (!waiter) return;
     for (size_t i = 0; i < waiter->wait_count; i++) unlink_wait(blocking, &waiter->waits[i]);
+    if (waiter->awaits_sync)
+        CHAIN_REMOVE(blocking->sync_first, blocking->sync_last, waiter, sync_prev, sync_next);
     timer_wheel_remove(&waiter->timer);
     session->waiter = NULL;
     session->flags &= ~(uint32_t)SESSION_BLOCKED;
@@ -215,6 +231,20 @@ void blocking_finish(struct blocking *blocking, struct session *session, uint64_
 
 bool blocking_is_for_work(const struct session *session) {
     return session->waiter && session->waiter->for_work;
+}
+
+bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *)) {
+    bool woken = false;
+    struct waiter *next;
+    for (struct waiter *waiter = blocking->sync_first; waiter; waiter = next) {
+        next = waiter->sync_next;
+        struct session *session = waiter->session;
+        if (!is_done(session)) continue;
+        answer_unserved(waiter, NULL, 0);
+        end_wait(blocking, session);
+        woken = true;
+    }
+    return woken;
 }
 
 /* --- Serving --- */
@@ -268,8 +298,7 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
     struct reply *reply = session_side_begin(session);
     size_t begin = reply->len;
     uint64_t begin_ticks = clock_ticks();
-    struct call call =
-        dispatch_call(session, reply, waiter->command, waiter->args->argv, waiter->args->argc);
+    struct call call = call_of_waiter(waiter, reply);
     call.keyspace = server.keyspaces[key->key.space];
     call.database = key->key.space;
     uint64_t dirty = server.dirty;

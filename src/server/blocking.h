@@ -62,6 +62,11 @@ bool blocking_is_for_work(const struct session *session);
  * CLIENT UNBLOCK". False when it does not wait, or waits for work. */
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error);
 
+/* WAITAOF: answers, as if their time was up, all sessions that wait for the append-only file and
+ * for which `is_done` returns true. Returns whether there were any. O(sessions that wait for
+ * it). */
+bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *));
+
 /* Sessions that wait; those of them that have a deadline; keys that are waited for. O(1). */
 size_t blocking_session_count(const struct blocking *blocking);
 size_t blocking_deadline_count(const struct blocking *blocking);

@@ -226,7 +226,7 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
     }
     if (error)
         reply_error(call->reply, error);
-    else if (min == 0)
+    else if (min == 0 && max == INT64_MAX)
         reply_error(call->reply, "ERR value is out of range, must be positive");
     else
         reply_error_format(call->reply,
@@ -262,6 +262,23 @@ bool call_list_end(struct call *call, size_t index, enum list_end *end) {
         call_syntax_error(call);
         return false;
     }
+    return true;
+}
+
+bool call_timeout_ms(struct call *call, size_t index, int64_t *deadline_ms) {
+    int64_t ms;
+    const char *error = NULL;
+    if (!number_parse_int64(call->argv[index], &ms))
+        error = "ERR timeout is not an integer or out of range";
+    else if (ms < 0)
+        error = "ERR timeout is negative";
+    else if (ms > INT64_MAX - call->now_ms)
+        error = "ERR timeout is out of range";
+    if (error) {
+        reply_error(call->reply, error);
+        return false;
+    }
+    *deadline_ms = ms ? call->now_ms + ms : 0;
     return true;
 }
 
@@ -351,7 +368,7 @@ void call_block(struct call *call, const struct block_request *request) {
     if (call->may_block)
         blocking_add(server.blocking, call, request);
     else if (request->expire)
-        request->expire(call->reply);
+        request->expire(call);
     else
         reply_null_array(call->reply);
 }

@@ -194,6 +194,11 @@ size_t call_string_max(const struct call *call);
 /* LEFT or RIGHT, else a syntax error. */
 bool call_list_end(struct call *call, size_t index, enum list_end *end);
 
+/* A timeout in whole milliseconds; *deadline_ms gets the wall clock time, 0 for none. Errors: "ERR
+ * timeout is not an integer or out of range", "ERR timeout is negative", "ERR timeout is out of
+ * range". */
+bool call_timeout_ms(struct call *call, size_t index, int64_t *deadline_ms);
+
 /* A timeout in seconds with fractions; *deadline_ms gets the wall clock time, 0 for none. Errors:
  * "ERR timeout is not a float or out of range", "ERR timeout is negative", "ERR timeout is out of
  * range". */
@@ -223,16 +228,18 @@ void call_answer_text(struct call *call, sds text);
  * after, without a reply. When a key becomes ready, `serve` is called with a call whose argv is a
  * copy of the original one, and that key: it either answers (and returns true) or writes nothing
  * and returns false to go on waiting. Waiters of a key are served first come first served. At
- * `deadline_ms` (0 = never) the client gets a null array, or what `expire` writes. Where
- * call->may_block is false it gets that at once. `keys` are arguments of this call; the same key
- * may stand twice; without any the client sleeps until the deadline. */
+ * `deadline_ms` (0 = never) the client gets a null array, or what `expire` writes, which is called
+ * with a call like that. Where call->may_block is false it gets that at once. `keys` are arguments
+ * of this call; the same key may stand twice; without any the client sleeps until the deadline, or,
+ * with `awaits_sync`, until blocking_wake_synced finds it done. */
 struct block_request {
     const struct slice *keys; /* a part of the call's argv */
     size_t key_count;
     int64_t deadline_ms;
     bool (*serve)(struct call *call, struct slice key);
-    void (*expire)(struct reply *reply); /* answers at the deadline; NULL: a null array */
-    bool for_work; /* for work of another thread, not for keys: blocking_finish ends the wait */
+    void (*expire)(struct call *call); /* answers at the deadline; NULL: a null array */
+    bool for_work;    /* for work of another thread, not for keys: blocking_finish ends the wait */
+    bool awaits_sync; /* WAITAOF: waits for the append-only file, not for keys */
 };
 void call_block(struct call *call, const struct block_request *request);
 

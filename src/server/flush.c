@@ -25,6 +25,10 @@ uint64_t flush_number(void) {
     return ++flushes.last_number;
 }
 
+static void answer_ok(struct call *call) {
+    reply_ok(call->reply);
+}
+
 void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
     struct flush *flush = mem_alloc(sizeof(*flush));
     *flush = (struct flush){.number = number,
@@ -33,7 +37,7 @@ void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
                             .begin_ticks = clock_ticks()};
     CHAIN_APPEND(flushes.first, flushes.last, flush, prev, next);
     blocking_add(server.blocking, call,
-                 &(struct block_request){.for_work = true, .expire = reply_ok});
+                 &(struct block_request){.for_work = true, .expire = answer_ok});
 }
 
 static void forget(struct flush *flush) {

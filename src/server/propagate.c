@@ -81,7 +81,9 @@ void propagate_ran(const struct call *call, bool changed, bool ends_unit) {
     if (changed && is_write && !propagation->is_replaced)
         propagate_tell(call->database, call->argv, call->argc);
     propagation->is_replaced = false;
-    if (ends_unit) end_unit(propagation);
+    if (!ends_unit || !propagate_is_inside(propagation)) return;
+    end_unit(propagation);
+    call->session->told_position = propagate_position(propagation);
 }
 
 void propagate_removed(const struct call *call, struct slice key, bool unlink) {
@@ -92,9 +94,14 @@ void propagate_removed(const struct call *call, struct slice key, bool unlink) {
 
 /* --- Who listens --- */
 
+uint64_t propagate_position(const struct propagation *propagation) {
+    return propagation->taken + propagation->stream.len;
+}
+
 void propagate_take(struct reply *taken) {
     struct reply *stream = &server.propagation.stream;
     assert(!propagate_is_inside(&server.propagation));
+    server.propagation.taken += stream->len;
     if (taken->len > 0) {
         reply_raw(taken, slice_make(stream->data, stream->len));
         stream->len = 0;

@@ -29,6 +29,7 @@ struct propagation {
     int database;        /* of the command told last; -1: nothing was told yet */
     size_t unit_begin;   /* where the unit stands in the stream */
     uint64_t unit_count; /* commands in it so far */
+    uint64_t taken;      /* bytes of the stream that were taken since the server started */
     int64_t timestamp_s; /* of the last annotation */
     struct reply stream; /* what was told since it was taken last */
 };
@@ -48,6 +49,9 @@ static inline bool propagate_is_inside(const struct propagation *propagation) {
     return propagation->unit_count > 0;
 }
 
+/* The position behind all that was told: bytes since the server started. O(1). */
+uint64_t propagate_position(const struct propagation *propagation);
+
 /* Takes over what was told, outside of units: appends it to `taken`, by swapping buffers if that is
  * empty. */
 void propagate_take(struct reply *taken);
@@ -59,7 +63,7 @@ void propagate_tell(int database, const struct slice *argv, size_t argc);
 void propagate_annotate(struct reply *stream, int64_t time_s);
 
 /* The command has run. `changed`: it has changed something. `ends_unit`: false for those inside
- * an EXEC. */
+ * an EXEC. Where a unit ends that holds anything, its session notes the position behind it. */
 void propagate_ran(const struct call *call, bool changed, bool ends_unit);
 
 /* A key that the server deletes by itself, outside of any command where call->command is NULL. */

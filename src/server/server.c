@@ -19,6 +19,7 @@
 #include "server/server_run.h"
 #include "server/slow.h"
 #include "server/targets.h"
+#include "server/wait_aof.h"
 #include "types/value.h"
 
 #include <signal.h>
@@ -62,6 +63,7 @@ static bool before_poll(void *arg) {
     session_resume_all();
     if (server.config.maxmemory_clients) more |= evict_clients();
     aof_end_turn();
+    more |= wait_aof_wake();
     return more;
 }
 

@@ -31,6 +31,7 @@ void subscribe_command(struct call *call);
 void sunsubscribe_command(struct call *call);
 void unsubscribe_command(struct call *call);
 void unwatch_command(struct call *call);
+void waitaof_command(struct call *call);
 void watch_command(struct call *call);
 
 #endif

@@ -69,6 +69,7 @@ struct session {
     struct args *postponed;          /* a command that CLIENT PAUSE held back */
     struct transaction *transaction; /* while it watches keys or is in MULTI */
     struct subscriber *subscriber;   /* while it listens to channels */
+    uint64_t told_position;          /* behind its last change: server/propagate.h, WAITAOF */
     int64_t created_ms;              /* server.steady_ms, as the next */
     int64_t active_ms;               /* last time something was read or sent */
     size_t accounted;                /* what server/evict.h noted */

@@ -144,6 +144,10 @@ static const struct command rows[] = {
  "O(1)",
  "Waits until replicas have the writes of this connection.",
  "numreplicas:integer timeout:integer"},
+{"waitaof", waitaof_command, 4, B|SHARDS_MIN, NO_KEYS, "generic", "7.2.0",
+ "O(1)",
+ "Waits until the writes of this connection are on the disk.",
+ "numlocal:integer numreplicas:integer timeout:integer"},
 };
 
 /* clang-format on */

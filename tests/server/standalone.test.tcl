@@ -178,7 +178,7 @@ check_in 2 "they are refused before AUTH" {
     with_server {requirepass secret} {
         foreach command {ROLE {REPLICAOF NO ONE} {FAILOVER ABORT} {MODULE LIST} READONLY ASKING {CLUSTER INFO}
             {ACL WHOAMI} {ACL LIST} {ACL GETUSER default} {CLIENT TRACKING OFF} {CLIENT CACHING YES} {SCRIPT EXISTS a}
-            {FUNCTION LIST}} {
+            {FUNCTION LIST} {WAITAOF 0 0 0}} {
             assert_equal [list $command [error_of {r {*}$command}]] [list $command "NOAUTH Authentication required."]
         }
     }
