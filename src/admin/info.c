@@ -16,6 +16,7 @@
 #include "server/lazyfree.h"
 #include "server/pause.h"
 #include "server/server.h"
+#include "server/supervisor.h"
 #include "server/targets.h"
 #include "table/command.h"
 
@@ -57,36 +58,36 @@ static sds append_server(sds out) {
     char executable[PATH_MAX];
     uname(&host);
     int64_t uptime = (server.steady_ms - server.start_ms) / 1000;
-    out = sds_append_format(out,
-                            "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
-                            "server_name:packlist\r\n"
-                            "packlist_version:" PACKLIST_VERSION "\r\n"
-                            "redis_mode:standalone\r\n"
-                            "os:%s %s %s\r\n"
-                            "arch_bits:%zu\r\n"
-                            "monotonic_clock:POSIX clock_gettime\r\n"
-                            "multiplexing_api:epoll\r\n"
-                            "gcc_version:%d.%d.%d\r\n"
-                            "process_id:%d\r\n"
-                            "process_supervised:no\r\n"
-                            "run_id:%s\r\n"
-                            "tcp_port:%lld\r\n"
-                            "server_time_usec:%lld\r\n"
-                            "uptime_in_seconds:%lld\r\n"
-                            "uptime_in_days:%lld\r\n"
-                            "hz:%lld\r\n"
-                            "configured_hz:%lld\r\n"
-                            "lru_clock:%lld\r\n"
-                            "executable:%s\r\n"
-                            "config_file:%s\r\n"
-                            "io_threads_active:0\r\n",
-                            host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
-                            __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), server.run_id,
-                            (long long)server.config.port, (long long)clock_wall_us(),
-                            (long long)uptime, (long long)(uptime / (24 * 3600)),
-                            (long long)server.config.hz, (long long)server.config.hz,
-                            (long long)(server.now_ms / 1000 & ACCESS_MASK),
-                            executable_path(executable), server.config_source.path);
+    out = sds_append_format(
+        out,
+        "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
+        "server_name:packlist\r\n"
+        "packlist_version:" PACKLIST_VERSION "\r\n"
+        "redis_mode:standalone\r\n"
+        "os:%s %s %s\r\n"
+        "arch_bits:%zu\r\n"
+        "monotonic_clock:POSIX clock_gettime\r\n"
+        "multiplexing_api:epoll\r\n"
+        "gcc_version:%d.%d.%d\r\n"
+        "process_id:%d\r\n"
+        "process_supervised:%s\r\n"
+        "run_id:%s\r\n"
+        "tcp_port:%lld\r\n"
+        "server_time_usec:%lld\r\n"
+        "uptime_in_seconds:%lld\r\n"
+        "uptime_in_days:%lld\r\n"
+        "hz:%lld\r\n"
+        "configured_hz:%lld\r\n"
+        "lru_clock:%lld\r\n"
+        "executable:%s\r\n"
+        "config_file:%s\r\n"
+        "io_threads_active:0\r\n",
+        host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__, __GNUC_MINOR__,
+        __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(), server.run_id,
+        (long long)server.config.port, (long long)clock_wall_us(), (long long)uptime,
+        (long long)(uptime / (24 * 3600)), (long long)server.config.hz, (long long)server.config.hz,
+        (long long)(server.now_ms / 1000 & ACCESS_MASK), executable_path(executable),
+        server.config_source.path);
     return append_listeners(out);
 }
 

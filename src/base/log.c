@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include "base/clock.h"
+#include "base/log_syslog.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@ static struct {
     enum log_level level;
     char path[PATH_MAX]; /* empty: standard output */
     char role;
+    bool has_syslog;
 } logger = {.level = LOG_NOTICE, .role = 'M'};
 
 void log_set_level(enum log_level level) {
@@ -42,6 +44,11 @@ bool log_set_file(const char *path) {
     }
     memmove(logger.path, path, strlen(path) + 1);
     return true;
+}
+
+void log_set_syslog(const char *ident, int facility) {
+    log_syslog_open(ident, facility);
+    logger.has_syslog = true;
 }
 
 /* "PID:M DD Mon YYYY HH:MM:SS.mmm * " at `dst`; returns its length. */
@@ -83,6 +90,7 @@ void log_write(enum log_level level, const char *format, ...) {
     va_end(args);
     size_t text_len = wanted < 0 ? 0 : wanted < LOG_TEXT_MAX ? (size_t)wanted : LOG_TEXT_MAX;
     mask_controls(line + len, text_len);
+    if (logger.has_syslog) log_syslog_write((int)level, line + len);
     len += text_len;
     line[len++] = '\n'; /* over the terminator */
     write_line(line, len);

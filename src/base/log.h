@@ -19,14 +19,18 @@ void log_set_level(enum log_level level);
  * changes nothing, when it cannot be opened for writing. The path is copied. */
 bool log_set_file(const char *path);
 
+/* Every line also goes to the system's logger from now on: as `ident`, which must stay, to the
+ * facility local0 to local7 (0 … 7) or user (LOG_FACILITY_USER of base/log_syslog.h). */
+void log_set_syslog(const char *ident, int facility);
+
 /* Marks the lines of a forked child: they say C in place of M. Called in the child. */
 void log_set_child(void);
 
 /* Writes one line: a printf format without the newline. Longer than LOG_TEXT_MAX bytes is cut;
  * control characters become question marks. Never fails; a line that cannot be written is lost.
- * Allocates nothing, writes each line with one system call, keeps errno. Only the main thread and
- * forked children log: the C library's time zone has a lock, which a fork could find taken by
- * another thread. */
+ * Allocates nothing (but syslog(3) may), writes each line with one system call, keeps errno. Only
+ * the main thread and forked children log: the C library's time zone has a lock, which a fork could
+ * find taken by another thread. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_debug(...)   log_write(LOG_DEBUG, __VA_ARGS__)

@@ -37,6 +37,8 @@ enum sanitize_level { SANITIZE_NO, SANITIZE_YES, SANITIZE_CLIENTS };
 enum aof_fsync { AOF_FSYNC_NO, AOF_FSYNC_EVERYSEC, AOF_FSYNC_ALWAYS };
 
 /* oom-score-adj: are its values added to the score at the start, or are they the score? */
+enum supervision { SUPERVISED_NO, SUPERVISED_UPSTART, SUPERVISED_SYSTEMD, SUPERVISED_AUTO };
+
 enum oom_adjust { OOM_ADJUST_NO, OOM_ADJUST_RELATIVE, OOM_ADJUST_ABSOLUTE };
 enum { OOM_SCORES = 3 };
 
@@ -74,7 +76,11 @@ struct config {
     bool daemonize;
     sds pidfile;
     sds logfile;
-    int64_t loglevel; /* enum log_level */
+    int64_t supervised; /* enum supervision */
+    bool syslog_enabled;
+    sds syslog_ident;
+    int64_t syslog_facility; /* base/log.h */
+    int64_t loglevel;        /* enum log_level */
     bool hide_user_data_from_log;
     int64_t oom_score_adj;                    /* enum oom_adjust */
     int64_t oom_score_adj_values[OOM_SCORES]; /* of the server, a replica, a child */

@@ -3,6 +3,7 @@
  * another value is what is true here, and why it cannot be another. */
 #include "config/config_table.h"
 
+#include "base/log_syslog.h"
 #include "config/default_user.h"
 #include "store/eviction.h"
 
@@ -33,6 +34,16 @@ static const struct config_choice oom_adjustments[] = {
     {"absolute", OOM_ADJUST_ABSOLUTE}, {NULL, 0},
 };
 
+static const struct config_choice supervisors[] = {
+    {"upstart", SUPERVISED_UPSTART}, {"systemd", SUPERVISED_SYSTEMD}, {"auto", SUPERVISED_AUTO},
+    {"no", SUPERVISED_NO}, {NULL, 0},
+};
+
+static const struct config_choice syslog_facilities[] = {
+    {"user", LOG_FACILITY_USER}, {"local0", 0}, {"local1", 1}, {"local2", 2}, {"local3", 3},
+    {"local4", 4}, {"local5", 5}, {"local6", 6}, {"local7", 7}, {NULL, 0},
+};
+
 static const struct config_choice aof_fsyncs[] = {
     {"everysec", AOF_FSYNC_EVERYSEC}, {"always", AOF_FSYNC_ALWAYS}, {"no", AOF_FSYNC_NO}, {NULL, 0},
 };
@@ -53,12 +64,10 @@ static const struct config_choice eviction_policies[] = {
 #define NO_THP "the system decides about huge pages"
 #define NO_CPU_LISTS "threads run on any processor; start the server by taskset to choose them"
 #define SECRET_SEED "each start draws a new seed"
-#define NO_SYSLOG "the log goes to logfile or to the standard output"
 #define ONE_LOG_FORMAT "the log has one format"
 #define NO_CRASH_LOG "nothing is logged about a crash"
 #define NO_LARGE_LOG "there is no log of large requests and replies"
 #define NO_CHECKS "the server does not look for what these warnings are about"
-#define NO_SUPERVISOR "the server does not talk to a supervisor"
 #define NO_MARKS \
     "Sockets cannot be marked, so a firewall would not see the mark. Remove the line to do " \
     "without."
@@ -129,6 +138,14 @@ const struct config_directive config_table[] = {
     {"pidfile", CONFIG_STRING, CONFIG_IMMUTABLE, AT(pidfile), 0, 0, "", EFFECT_NONE, NULL},
     {"loglevel", CONFIG_ENUM, 0, AT(loglevel), 0, 0, "notice", EFFECT_LOG_LEVEL, log_levels},
     {"logfile", CONFIG_STRING, CONFIG_IMMUTABLE, AT(logfile), 0, 0, "", EFFECT_NONE, NULL},
+    {"syslog-enabled", CONFIG_BOOL, CONFIG_IMMUTABLE, AT(syslog_enabled), 0, 0, "no", EFFECT_NONE,
+     NULL},
+    {"syslog-ident", CONFIG_STRING, CONFIG_IMMUTABLE, AT(syslog_ident), 0, 0, "packlist",
+     EFFECT_NONE, NULL},
+    {"syslog-facility", CONFIG_ENUM, CONFIG_IMMUTABLE, AT(syslog_facility), 0, 0, "local0",
+     EFFECT_NONE, syslog_facilities},
+    {"supervised", CONFIG_ENUM, CONFIG_IMMUTABLE, AT(supervised), 0, 0, "no", EFFECT_NONE,
+     supervisors},
     {"hide-user-data-from-log", CONFIG_BOOL, 0, AT(hide_user_data_from_log), 0, 0, "no",
      EFFECT_NONE, NULL},
     {"oom-score-adj", CONFIG_ENUM, 0, AT(oom_score_adj), 0, 0, "no", EFFECT_OOM_SCORE,
@@ -313,9 +330,6 @@ const struct config_directive config_table[] = {
     ONLY("hash-seed", "", 0, SECRET_SEED),
 
     /* Logs. */
-    ONLY("syslog-enabled", "no", CONFIG_MISSED, NO_SYSLOG),
-    ONLY("syslog-facility", "local0", 0, NO_SYSLOG),
-    ONLY("syslog-ident", "redis", 0, NO_SYSLOG),
     ONLY("log-format", "legacy", 0, ONE_LOG_FORMAT),
     ONLY("log-timestamp-format", "legacy", 0, ONE_LOG_FORMAT),
     ONLY("always-show-logo", "no", 0, ONE_LOG_FORMAT),
@@ -328,7 +342,6 @@ const struct config_directive config_table[] = {
     ONLY("commandlog-large-request-max-len", "128", 0, NO_LARGE_LOG),
     ONLY("commandlog-large-reply-max-len", "128", 0, NO_LARGE_LOG),
     ONLY("ignore-warnings", "", 0, NO_CHECKS),
-    ONLY("supervised", "no", 0, NO_SUPERVISOR),
 
     /* Network. */
     ONLY("socket-mark-id", "0", CONFIG_PROTECTS, NO_MARKS),

@@ -158,6 +158,8 @@ bool config_apply_at_start(sds *error) {
                                    server.config.logfile, strerror(errno));
         return false;
     }
+    if (server.config.syslog_enabled)
+        log_set_syslog(server.config.syslog_ident, (int)server.config.syslog_facility);
     sds why = NULL;
     if (!limits_raise_files(&server.config.maxclients, &why)) log_warning("%s", why);
     sds_free(why);

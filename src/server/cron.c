@@ -7,6 +7,7 @@
 #include "server/expire.h"
 #include "server/pause.h"
 #include "server/server.h"
+#include "server/supervisor.h"
 #include "server/targets.h"
 
 enum { SAMPLE_EVERY_MS = 100, DECAY_EVERY_MS = 1000 };
@@ -71,6 +72,7 @@ static void tick(void *arg) {
     close_idle_sessions();
     check_output_limits();
     targets_tick();
+    supervisor_tick();
     if (server.refusing & REFUSING_LOADING) return;
     expire_tick();
     evict_tick();

@@ -11,6 +11,7 @@
 #include "server/process_title.h"
 #include "server/server.h"
 #include "server/server_run.h"
+#include "server/supervisor.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -50,10 +51,14 @@ static void report_out_of_memory(size_t size) {
     log_warning("Out Of Memory allocating %zu bytes!", size);
 }
 
+static bool is_daemon(void) {
+    return server.config.daemonize && !supervisor_is_there();
+}
+
 /* The pid file's path: as configured, or the default of a daemon; NULL when none is wanted. */
 static const char *pid_path(void) {
     if (sds_len(server.config.pidfile) > 0) return server.config.pidfile;
-    return server.config.daemonize ? "/var/run/packlist.pid" : NULL;
+    return is_daemon() ? "/var/run/packlist.pid" : NULL;
 }
 
 static void write_pid_file(void) {
@@ -136,7 +141,8 @@ int main(int argc, char **argv) {
         sds_free(reason);
         return EXIT_FAILURE;
     }
-    if (server.config.daemonize && !daemon_begin()) return fail("cannot fork");
+    supervisor_find();
+    if (is_daemon() && !daemon_begin()) return fail("cannot fork");
     log_start();
     const char *error;
     signals_hold();
@@ -151,6 +157,7 @@ int main(int argc, char **argv) {
     if (loaded == LOAD_DONE || loaded == LOAD_ABSENT) {
         listeners_announce();
         daemon_ready();
+        supervisor_ready();
         if (!server.shutting_down) server_run();
     }
     signals_hold();

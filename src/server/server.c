@@ -18,6 +18,7 @@
 #include "server/listeners.h"
 #include "server/server_run.h"
 #include "server/slow.h"
+#include "server/supervisor.h"
 #include "server/targets.h"
 #include "server/wait_aof.h"
 #include "types/value.h"
@@ -79,11 +80,14 @@ bool server_shutdown(int options) {
     if (server.shutting_down) return true;
     log_warning("User requested shutdown...");
     if (server.refusing & REFUSING_LOADING) options = SHUTDOWN_NOSAVE;
+    supervisor_status("Shutting down: bringing the data to the disk");
     if (!aof_at_end(options) || !save_at_end(options)) {
+        supervisor_status("Ready to accept connections; a shutdown has failed");
         log_warning("Errors trying to shut down the server. Check the logs for more information.");
         return false;
     }
     server.shutting_down = true;
+    supervisor_stopping();
     if (!propagate_is_inside(&server.propagation)) aof_end_turn();
     net_stop(server.net);
     return true;
@@ -146,6 +150,7 @@ bool server_start(const char **error) {
     if (!listeners_open(error)) return false;
     config_apply_memory_thread();
     cron_start();
+    supervisor_watchdog_start();
     server.startup_memory = mem_used();
     return true;
 }

@@ -1,0 +1,177 @@
+#include "server/supervisor.h"
+
+#include "base/log.h"
+#include "base/number.h"
+#include "server/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { STATUS_MAX = 200, STATUS_EVERY_MS = 1000, SEND_TIMEOUT_S = 1 };
+
+static struct {
+    enum supervision kind; /* never SUPERVISED_AUTO */
+    int fd;
+    struct sockaddr_un address;
+    socklen_t address_len;
+    uint64_t watchdog_us; /* 0: it wants to hear nothing */
+    int64_t status_ms;    /* steady clock, when cron last told of the progress */
+    bool has_failed;      /* the log says so */
+} supervisor = {.kind = SUPERVISED_NO, .fd = -1};
+
+/* --- Messages to systemd --- */
+
+static void note_failure(const char *what) {
+    if (!supervisor.has_failed) log_warning("systemd supervision: %s: %s", what, strerror(errno));
+    supervisor.has_failed = true;
+}
+
+/* Does not wait with MSG_DONTWAIT in `flags`, otherwise a second at most. */
+static void send_message(const char *text, size_t len, int flags) {
+    if (supervisor.kind != SUPERVISED_SYSTEMD) return;
+    ssize_t sent;
+    do {
+        sent = sendto(supervisor.fd, text, len, flags | MSG_NOSIGNAL,
+                      (struct sockaddr *)&supervisor.address, supervisor.address_len);
+    } while (sent < 0 && errno == EINTR);
+    if (sent < 0) note_failure("a message to NOTIFY_SOCKET was not sent");
+}
+
+static void send_text(const char *text) {
+    send_message(text, strlen(text), 0);
+}
+
+/* An absolute path, or "@" and a name in the abstract namespace, which has no NUL at its end. */
+static bool parse_address(const char *text) {
+    size_t len = strlen(text);
+    struct sockaddr_un *address = &supervisor.address;
+    if ((text[0] != '/' && text[0] != '@') || text[1] == '\0' || len >= sizeof(address->sun_path)) {
+        errno = EINVAL;
+        return false;
+    }
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    memcpy(address->sun_path, text, len);
+    if (text[0] == '@') address->sun_path[0] = '\0';
+    supervisor.address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+    return true;
+}
+
+static bool open_socket(const char *address) {
+    if (!parse_address(address)) return false;
+    supervisor.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (supervisor.fd < 0) return false;
+    struct timeval patience = {.tv_sec = SEND_TIMEOUT_S};
+    setsockopt(supervisor.fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    return true;
+}
+
+/* --- Finding it --- */
+
+/* The time within which the watchdog wants to hear from this process. */
+static uint64_t watchdog_interval(void) {
+    const char *interval = getenv("WATCHDOG_USEC"), *process = getenv("WATCHDOG_PID");
+    int64_t us, pid;
+    if (!interval || !number_parse_int64(slice_of_cstr(interval), &us) || us <= 0) return 0;
+    if (process && (!number_parse_int64(slice_of_cstr(process), &pid) || pid != getpid())) return 0;
+    return (uint64_t)us;
+}
+
+static void find_systemd(const char *address) {
+    if (!address) {
+        log_warning("systemd supervision requested, but NOTIFY_SOCKET is not set");
+        return;
+    }
+    if (!open_socket(address)) {
+        note_failure("NOTIFY_SOCKET cannot be used");
+        return;
+    }
+    supervisor.kind = SUPERVISED_SYSTEMD;
+    supervisor.watchdog_us = watchdog_interval();
+    log_notice("supervised by systemd: it is told when the server is ready");
+}
+
+static void find_upstart(const char *job) {
+    if (!job) {
+        log_warning("upstart supervision requested, but UPSTART_JOB is not set");
+        return;
+    }
+    supervisor.kind = SUPERVISED_UPSTART;
+    log_notice("supervised by upstart: the server stops itself when it is ready");
+}
+
+void supervisor_find(void) {
+    const char *address = getenv("NOTIFY_SOCKET"), *job = getenv("UPSTART_JOB");
+    enum supervision wanted = (enum supervision)server.config.supervised;
+    if (wanted == SUPERVISED_AUTO)
+        wanted = job ? SUPERVISED_UPSTART : address ? SUPERVISED_SYSTEMD : SUPERVISED_NO;
+    if (wanted == SUPERVISED_SYSTEMD) find_systemd(address);
+    if (wanted == SUPERVISED_UPSTART) find_upstart(job);
+    if (supervisor.kind == SUPERVISED_NO) return;
+    unsetenv("NOTIFY_SOCKET");
+    unsetenv("WATCHDOG_USEC");
+    unsetenv("WATCHDOG_PID");
+    unsetenv("UPSTART_JOB");
+}
+
+bool supervisor_is_there(void) {
+    return supervisor.kind != SUPERVISED_NO;
+}
+
+const char *supervisor_name(void) {
+    return supervisor.kind == SUPERVISED_SYSTEMD   ? "systemd"
+           : supervisor.kind == SUPERVISED_UPSTART ? "upstart"
+                                                   : "no";
+}
+
+/* --- What it is told --- */
+
+static void feed_watchdog(void *arg) {
+    static const char text[] = "WATCHDOG=1";
+    (void)arg;
+    send_message(text, sizeof(text) - 1, MSG_DONTWAIT);
+}
+
+void supervisor_watchdog_start(void) {
+    if (supervisor.watchdog_us == 0) return;
+    uint64_t period_ms = supervisor.watchdog_us / 2000;
+    if (period_ms == 0) period_ms = 1;
+    net_timer_start(net_timer_new(server.net, feed_watchdog, NULL), 0, period_ms);
+}
+
+void supervisor_ready(void) {
+    send_text("READY=1\nSTATUS=Ready to accept connections");
+    if (supervisor.kind == SUPERVISED_UPSTART) raise(SIGSTOP);
+}
+
+void supervisor_status(const char *format, ...) {
+    char text[sizeof("STATUS=") + STATUS_MAX] = "STATUS=";
+    size_t head = strlen(text);
+    va_list args;
+    if (supervisor.kind != SUPERVISED_SYSTEMD) return;
+    va_start(args, format);
+    vsnprintf(text + head, sizeof(text) - head, format, args);
+    va_end(args);
+    for (char *c = text + head; *c; c++)
+        if ((unsigned char)*c < ' ') *c = '?'; /* a line end would begin another assignment */
+    send_message(text, strlen(text), MSG_DONTWAIT);
+}
+
+void supervisor_tick(void) {
+    const struct load *load = &server.durability.load;
+    if (!load->running || supervisor.kind != SUPERVISED_SYSTEMD) return;
+    if (supervisor.status_ms && server.steady_ms - supervisor.status_ms < STATUS_EVERY_MS) return;
+    supervisor.status_ms = server.steady_ms;
+    supervisor_status("Loading %s: %.0f%%", load->name, load_percent());
+}
+
+void supervisor_stopping(void) {
+    send_text("STOPPING=1\nSTATUS=Stopping");
+}
