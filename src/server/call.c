@@ -9,6 +9,7 @@
 #include "server/publish.h"
 #include "server/server.h"
 #include "server/slow.h"
+#include "server/unknown_commands.h"
 #include "types/string.h"
 #include "types/value.h"
 
@@ -334,6 +335,7 @@ static void answer_subcommand(struct call *call, const char *problem) {
 }
 
 void call_unknown_subcommand(struct call *call) {
+    unknown_command_note(call->session, call->argv[0], &call->argv[1]);
     answer_subcommand(call, "unknown subcommand");
 }
 

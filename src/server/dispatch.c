@@ -12,6 +12,7 @@
 #include "server/server_commands.h"
 #include "server/slow.h"
 #include "server/transaction.h"
+#include "server/unknown_commands.h"
 
 #include <stdio.h>
 
@@ -19,7 +20,9 @@ enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
 
 /* --- What cannot run --- */
 
-static void answer_unknown(struct reply *reply, const struct slice *argv, size_t argc) {
+static void refuse_unknown(const struct session *session, struct reply *reply,
+                           const struct slice *argv, size_t argc) {
+    unknown_command_note(session, argv[0], NULL);
     sds text = sds_append_format(
         sds_new(SLICE("ERR unknown command '")), "%.*s",
         (int)(argv[0].len < UNKNOWN_NAME_MAX ? argv[0].len : UNKNOWN_NAME_MAX), argv[0].ptr);
@@ -75,14 +78,17 @@ static const struct command *resolve(struct session *session, struct reply *repl
         if (is_http(argv[0]))
             cut_off_http(session);
         else
-            answer_unknown(reply, argv, argc);
+            refuse_unknown(session, reply, argv, argc);
         return NULL;
     }
     if (command->flags & COMMAND_CONTAINER && argc > 1) {
         const struct command *sub = command_find_subcommand(command, argv[1]);
         if (!sub) {
-            call_unknown_subcommand(
-                &(struct call){.argv = argv, .argc = argc, .reply = reply, .command = command});
+            call_unknown_subcommand(&(struct call){.argv = argv,
+                                                   .argc = argc,
+                                                   .reply = reply,
+                                                   .command = command,
+                                                   .session = session});
             return NULL;
         }
         command = sub;

@@ -65,6 +65,9 @@ check "commands of administrators are not shown" {
     lines_for {CONFIG GET port} {DEBUG SLEEP 0} {CLIENT LIST} {CLIENT KILL ID 0} {CLIENT PAUSE 0} {SHUTDOWN FOO} \
         {CLIENT ID}
 } {{[0 -] "CLIENT" "ID"}}
+check "commands that are unknown or used wrongly are not shown" {
+    lines_for {NOSUCH a} {CONFIG NOSUCH} {GET} {GET a}
+} {{[0 -] "GET" "a"}}
 check "passwords are not shown" {
     lines_for {AUTH secret} {AUTH default secret} {HELLO 3 SETNAME me AUTH default secret} {HELLO 2}
 } {{[0 -] "AUTH" "(redacted)"} {[0 -] "AUTH" "(redacted)" "(redacted)"}\
