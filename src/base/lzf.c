@@ -185,6 +185,20 @@ size_t lzf_pack(struct slice text, uint8_t *out, size_t room) {
     return put_literals(&packer, packer.end) ? (size_t)(packer.out - out) : 0;
 }
 
+/* One run of literals. */
+static uint8_t *write_literals(uint8_t *out, const uint8_t *literals, size_t len) {
+    if (len == 0) return out;
+    *out++ = (uint8_t)(len - 1);
+    memcpy(out, literals, len);
+    return out + len;
+}
+
+size_t lzf_pack_part(struct slice part, uint8_t *out) {
+    size_t packed = lzf_pack(part, out, LZF_PART_SIZE_MAX(part.len));
+    if (packed > 0) return packed;
+    return (size_t)(write_literals(out, (const uint8_t *)part.ptr, part.len) - out); /* too short */
+}
+
 /* --- Unpacking ---
  *
  * Where a command begins depends on how long the one before it is. For copies a branch tells that,
@@ -363,13 +377,6 @@ static struct command read_command(const uint8_t *p) {
     size_t high = (byte & 31) << 8;
     if (len == LONG_COPY) len += *++p;
     return (struct command){.len = len + 2, .distance = (high | p[1]) + 1, .next = p + 2};
-}
-
-static uint8_t *write_literals(uint8_t *out, const uint8_t *literals, size_t len) {
-    if (len == 0) return out;
-    *out++ = (uint8_t)(len - 1);
-    memcpy(out, literals, len);
-    return out + len;
 }
 
 size_t lzf_trim(struct slice stream, size_t front, size_t back, uint8_t *out) {

@@ -27,6 +27,14 @@ enum { LZF_TEXT_MIN = 4 };
  * least. The stream depends on the text alone. O(len). */
 size_t lzf_pack(struct slice text, uint8_t *out, size_t room);
 
+/* Most bytes that lzf_pack_part makes of `len`. */
+#define LZF_PART_SIZE_MAX(len) ((len) + (len) / LZF_LITERALS_MAX + 1)
+
+/* Packs a part of a longer text, of 1 to UINT32_MAX bytes: the streams of all parts, one after the
+ * other, are a stream of the whole text. `out` has room for LZF_PART_SIZE_MAX bytes; returns how
+ * many were written, which depends on the part alone, and may be more than it has. O(len). */
+size_t lzf_pack_part(struct slice part, uint8_t *out);
+
 /* Unpacks an untrusted stream that must become just `len` bytes; false when it does not: then
  * `out`, which has room for `len`, holds anything. O(len). */
 bool lzf_unpack(struct slice stream, uint8_t *out, size_t len);

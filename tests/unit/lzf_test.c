@@ -109,6 +109,34 @@ static void noise_is_given_up(void **state) {
     mem_free(out);
 }
 
+/* Parts of any size, down to one byte, some of them noise; each has no more room than is said. */
+static void streams_of_parts_are_a_stream_of_the_whole(void **state) {
+    struct random *random = *state;
+    uint8_t *text = mem_alloc(SIZE_MAX_TEXT), *back = mem_alloc(SIZE_MAX_TEXT);
+    uint8_t *stream = mem_alloc(3 * SIZE_MAX_TEXT);
+    struct guard room = guard_new(LZF_PART_SIZE_MAX(SIZE_MAX_TEXT));
+    for (int i = 0; i < 2000; i++) {
+        size_t len = make_text(random, text), size = 0;
+        uint32_t part_max = 1 + random_below(random, random_below(random, 2) ? 10 : SIZE_MAX_TEXT);
+        for (size_t at = 0, part; at < len; at += part) {
+            part = 1 + random_below(random, part_max);
+            if (part > len - at) part = len - at;
+            uint8_t *out = room.end - LZF_PART_SIZE_MAX(part);
+            size_t packed = lzf_pack_part(slice_make(text + at, part), out);
+            memcpy(stream + size, out, packed);
+            size += packed;
+        }
+        assert_true(lzf_unpack(slice_make(stream, size), back, len));
+        assert_memory_equal(back, text, len);
+        assert_int_equal(lzf_decompress(stream, (unsigned)size, back, SIZE_MAX_TEXT), len);
+        assert_memory_equal(back, text, len);
+    }
+    mem_free(text);
+    mem_free(back);
+    mem_free(stream);
+    guard_free(&room);
+}
+
 static void bad_streams_are_refused(void **state) {
     struct random *random = *state;
     struct guard stream = guard_new(400), back = guard_new(3000);
@@ -194,6 +222,7 @@ int main(void) {
         cmocka_unit_test_prestate(texts_come_back, &random),
         cmocka_unit_test_prestate(streams_are_as_short_as_those_of_liblzf, &random),
         cmocka_unit_test_prestate(noise_is_given_up, &random),
+        cmocka_unit_test_prestate(streams_of_parts_are_a_stream_of_the_whole, &random),
         cmocka_unit_test_prestate(bad_streams_are_refused, &random),
         cmocka_unit_test_prestate(texts_come_back_in_two_pieces, &random),
         cmocka_unit_test_prestate(streams_lose_literal_ends, &random),
