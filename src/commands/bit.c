@@ -28,7 +28,8 @@ void setbit_command(struct call *call) {
     if (!call_integer_in(call, 3, 0, 1, &bit, error)) return;
     if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     size_t old_len = ref.entry ? string_length(ref.entry) : 0;
-    uint8_t *bytes = string_open_or_error(call, &ref, key, bits_byte(offset) + 1);
+    size_t at = bits_byte(offset);
+    uint8_t *bytes = string_open_or_error(call, &ref, key, at, at + 1);
     if (bytes == NULL) return;
     uint8_t *byte = bytes + bits_byte(offset), mask = bits_mask(offset);
     bool old_bit = *byte & mask;

@@ -78,11 +78,26 @@ static bool parse_operation(struct call *call, size_t *index, struct field_opera
     return call_integer(call, at + 3, &operation->value);
 }
 
+/* The string that the operations work on. */
+struct field_string {
+    struct slice text;
+    struct entry *entry; /* NULL with `bytes` when nothing is written */
+    uint8_t *bytes;
+    bool grown; /* for the operations that write */
+};
+
+static void write_field(const struct field_string *string, const struct field_operation *operation,
+                        int64_t value) {
+    uint64_t end = operation->offset + operation->type.width;
+    string_before_write(string->entry, bits_byte(operation->offset), bits_byte(end + 7));
+    bits_write(string->bytes, operation->offset, operation->type, value);
+}
+
 /* Does one operation on a string that is long enough, and answers it. Returns whether it wrote
  * something that was not there. */
 static bool run_operation(struct reply *reply, const struct field_operation *operation,
-                          struct slice text, uint8_t *bytes, bool grown) {
-    int64_t old = bits_read(text, operation->offset, operation->type), value = old;
+                          const struct field_string *string) {
+    int64_t old = bits_read(string->text, operation->offset, operation->type), value = old;
     bool fits =
         operation->action == FIELD_GET ||
         (operation->action == FIELD_SET
@@ -94,21 +109,20 @@ static bool run_operation(struct reply *reply, const struct field_operation *ope
     }
     reply_integer(reply, operation->action == FIELD_INCRBY ? value : old);
     if (operation->action == FIELD_GET) return false;
-    bits_write(bytes, operation->offset, operation->type, value);
-    return value != old || grown;
+    write_field(string, operation, value);
+    return value != old || string->grown;
 }
 
-/* Does all operations, their number being known; `bytes` is NULL when none writes. Returns how many
- * changed something: all that write, when the string has grown for them. */
-static uint64_t run_operations(struct call *call, size_t count, struct slice text, uint8_t *bytes,
-                               bool grown) {
+/* Does all operations, their number being known. Returns how many changed something: all that
+ * write, when the string has grown for them. */
+static uint64_t run_operations(struct call *call, size_t count, const struct field_string *string) {
     struct field_operation operation = {0};
     uint64_t changes = 0;
     reply_array(call->reply, count);
     for (size_t i = 2; i < call->argc;) {
         parse_operation(call, &i, &operation);
         if (operation.action != FIELD_OVERFLOW)
-            changes += run_operation(call->reply, &operation, text, bytes, grown);
+            changes += run_operation(call->reply, &operation, string);
     }
     return changes;
 }
@@ -117,7 +131,8 @@ static void read_fields(struct call *call, size_t count) {
     char buffer[INT64_TEXT_MAX];
     struct keyref ref;
     if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
-    run_operations(call, count, string_text_or_empty(ref.entry, buffer), NULL, false);
+    struct field_string string = {.text = string_text_or_empty(ref.entry, buffer)};
+    run_operations(call, count, &string);
 }
 
 /* `end`: the string must reach so far, in bits. */
@@ -126,11 +141,11 @@ static void write_fields(struct call *call, size_t count, uint64_t end) {
     struct keyref ref;
     if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     size_t old_len = ref.entry ? string_length(ref.entry) : 0, len = bits_byte(end + 7);
-    uint8_t *bytes = string_open_or_error(call, &ref, key, len);
+    uint8_t *bytes = string_open_or_error(call, &ref, key, len, len);
     if (bytes == NULL) return;
-    bool grown = len > old_len;
-    struct slice text = slice_make(bytes, grown ? len : old_len);
-    uint64_t changes = run_operations(call, count, text, bytes, grown);
+    struct field_string string = {.entry = ref.entry, .bytes = bytes, .grown = len > old_len};
+    string.text = slice_make(bytes, string.grown ? len : old_len);
+    uint64_t changes = run_operations(call, count, &string);
     if (changes) call_touched(call, &ref, key, EVENT_STRING, "setbit", changes);
 }
 

@@ -4,8 +4,9 @@ void string_no_memory_error(struct call *call) {
     reply_error(call->reply, "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 }
 
-uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t len) {
-    uint8_t *bytes = string_open(ref, key, len);
+uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t from,
+                              size_t to) {
+    uint8_t *bytes = string_open(ref, key, from, to);
     if (bytes == NULL) string_no_memory_error(call);
     return bytes;
 }

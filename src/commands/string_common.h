@@ -20,9 +20,10 @@ static inline struct slice string_text_or_empty(const struct entry *entry,
     return entry ? string_text(entry, buffer) : SLICE("");
 }
 
-/* The bytes to write to of the string `ref` under `key`, at least `len` of them, see string_open;
- * answers the error and returns NULL when the memory can't be had. */
-uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t len);
+/* As string_open: the bytes of the string `ref` under `key`, of which [from, to) may be written.
+ * Answers the error and returns NULL when the memory can't be had. */
+uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t from,
+                              size_t to);
 
 void string_no_memory_error(struct call *call);
 

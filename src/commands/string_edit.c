@@ -36,9 +36,10 @@ void setrange_command(struct call *call) {
         return;
     }
     if (!call_check_growth(call, (size_t)offset, text.len)) return;
-    uint8_t *bytes = string_open_or_error(call, &ref, key, (size_t)offset + text.len);
+    size_t from = (size_t)offset;
+    uint8_t *bytes = string_open_or_error(call, &ref, key, from, from + text.len);
     if (bytes == NULL) return;
-    memcpy(bytes + offset, text.ptr, text.len);
+    memcpy(bytes + from, text.ptr, text.len);
     reply_integer(call->reply, (int64_t)string_length(ref.entry));
     call_touched(call, &ref, key, EVENT_STRING, "setrange", 1);
 }

@@ -9,14 +9,16 @@
 
 #include <errno.h>
 
-enum { WALK_PENDING_MAX = 4 * 1024 * 1024 };
+enum { WALK_PENDING_MAX = 4 * 1024 * 1024, DRAIN_MS_MAX = 2 };
 
 static struct slices *slices(void) {
     return slices_state();
 }
 
 size_t slices_pending(void) {
-    return slices()->purpose == CHILD_NONE ? 0 : snapshot_thread_pending();
+    const struct slices *s = slices();
+    if (s->purpose == CHILD_NONE) return 0;
+    return snapshot_thread_pending() + (s->filling ? snapshot_chunk_size(s->filling) : 0);
 }
 
 /* --- The end --- */
@@ -32,7 +34,7 @@ static void forget_writer(void) {
     slices()->writer = (struct rdb_writer){0};
 }
 
-/* Nothing more is copied. Chunks that the thread has not seen are dropped with their lists. */
+/* Nothing more is copied. The chunk that the thread has not got is dropped. */
 static void give_up(void) {
     struct slices *s = slices();
     for (int i = s->next_walk; i < s->walk_count; i++) s->walks[i].walk.visit = visit_in_silence;
@@ -40,7 +42,7 @@ static void give_up(void) {
     if (s->filling) {
         struct snapshot_chunk *chunk = s->filling;
         s->filling = NULL;
-        slices_thaw(chunk);
+        slices_release(chunk);
         snapshot_chunk_free(chunk);
     }
 }
@@ -75,9 +77,9 @@ void slices_stop(enum child_purpose purpose) {
     end_early((struct snapshot_result){.error = ECANCELED}, true);
 }
 
-/* The lists of a chunk are thawed; the thread frees what they have left. */
+/* What the chunk shares with the data is released; the thread frees what only the chunk has. */
 static void take_back(struct snapshot_chunk *chunk) {
-    slices_thaw(chunk);
+    slices_release(chunk);
     snapshot_thread_free_chunk(chunk);
 }
 
@@ -137,7 +139,9 @@ bool slices_step(void) {
     struct slices *s = slices();
     if (!s->walking) return false;
     uint64_t now = clock_ticks();
-    if (slices_pending() >= WALK_PENDING_MAX || slices_are_ahead()) {
+    bool is_far_ahead = slices_pending() >= WALK_PENDING_MAX;
+    if (is_far_ahead) slices_put_filling(); /* when it is written the thread wakes the loop up */
+    if (is_far_ahead || slices_are_ahead()) {
         s->turn_end = now;
         return false;
     }
@@ -162,6 +166,12 @@ static bool end_silent_walks(uint64_t deadline) {
     return !s->walking;
 }
 
+/* The same for what it shares with the data: the thread gives it back after a write to the disk at
+ * most, which is not waited for if it takes long. */
+static bool take_all_back(void) {
+    return slices()->shared == 0 || snapshot_thread_drain(DRAIN_MS_MAX);
+}
+
 static bool may_begin(void) {
     static const struct snapshot_thread_events events = {take_back, job_moved, job_ended};
     if (!snapshot_thread_start(server.net, &events)) {
@@ -169,7 +179,7 @@ static bool may_begin(void) {
         return false;
     }
     uint64_t now = clock_ticks();
-    if (end_silent_walks(now + slice_ticks(now))) return true;
+    if (end_silent_walks(now + slice_ticks(now)) && take_all_back()) return true;
     log_notice("No snapshot in slices, a child writes it: what a stopped one has left is not "
                "cleared away");
     return false;
@@ -210,7 +220,6 @@ static struct snapshot_job *begin_job(const struct slices_order *order) {
 bool slices_begin(const struct slices_order *order) {
     struct slices *s = slices();
     if (!may_begin()) return false;
-    if (s->frozen > 0) snapshot_thread_drain();
     s->figures = (struct slices_figures){0};
     s->purpose = order->purpose;
     s->ended = order->ended;

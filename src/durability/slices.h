@@ -1,5 +1,5 @@
 /* slices: a snapshot without a second process: the loop copies the data out bit by bit, and each
- * key before its first change; a thread packs, checks and writes it (snapshot_thread.h).
+ * key before its first change; a thread compresses, checks and writes it (snapshot_thread.h).
  *
  *      loop     walk: up to 300 us of each turn ──┐
  *               before a key changes or goes ─────┴─ chunks ─ thread: LZF, CRC-64, write … rename
@@ -11,11 +11,13 @@
  * What is written is the data at the moment of slices_begin, key by key; only the order of the
  * keys is chance, and a database may be selected several times.
  *
- * Memory: the walk pauses while WALK_PENDING_MAX bytes of chunks wait for the disk. What must be
- * saved before it changes cannot wait for so long, but it does from FORCED_PENDING_MAX on: then the
- * command waits for the thread. Long lists are not copied but frozen (ds/quicklist_frozen.h): they
- * cost what changes of them. Keys that go meanwhile stay in memory where they are still needed:
- * lists until they are thawed, emptied databases until they were walked over. */
+ * Memory: the walk never waits for the disk, it pauses while WALK_PENDING_MAX bytes of chunks are
+ * not written. A key that is about to change cannot pause: only if more is not written than
+ * FORCED_PENDING_MAX bytes and an eighth of the memory in use, the command waits for the thread.
+ * Nothing large is copied: long lists are frozen (ds/quicklist_frozen.h) and large strings are
+ * captured (ds/shared_text.h), so they cost what changes of them. Keys that are deleted meanwhile
+ * stay in memory where they are still needed: a list or large string until the thread has written
+ * it, an emptied database until it was walked over. */
 #ifndef PACKLIST_DURABILITY_SLICES_H
 #define PACKLIST_DURABILITY_SLICES_H
 
@@ -50,7 +52,7 @@ struct slices_figures {
     uint64_t keys_early; /* of them: before a change */
     uint64_t keys_total; /* when it began */
     size_t memory_peak;
-    size_t left_bytes; /* that lists have left to their frozen selves */
+    size_t left_bytes; /* that only frozen lists and captured strings still needed */
     uint64_t longest_slice_us;
 };
 
@@ -82,8 +84,8 @@ struct slices {
     int64_t begin_us; /* monotonic */
     void (*ended)(const struct slices_end *end);
     struct slices_figures figures; /* of the one that runs, or of the last */
-    size_t frozen;                 /* lists that are */
-    size_t left_bytes;             /* that they have left to their frozen selves */
+    size_t shared;                 /* lists that are frozen, and strings that are captured */
+    size_t left_bytes;             /* that only they need */
     struct entry **entries;        /* gone, with lists that were frozen */
     size_t entry_count;
     size_t entry_capacity;
@@ -111,16 +113,16 @@ void slices_stop(enum child_purpose purpose);
  * disk has them, and nobody should wait for that. */
 bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number);
 
-/* Takes over an entry of no keyspace, if its value is a list that was frozen: another thread must
- * not free it now, and its memory would not be free yet. O(1). */
+/* Takes over an entry of no keyspace, if the snapshot shares its value, a frozen list or a captured
+ * string: another thread must not free it now, and its memory would not be free yet. O(1). */
 bool slices_keep_entry(struct entry *entry);
 
-/* Bytes of chunks that wait for the disk. */
+/* Bytes of chunks that wait for the disk, and of the one that is being filled. */
 size_t slices_pending(void);
 
-/* Bytes that are free as soon as the disk has what the snapshot still needs of them: chunks,
- * what has changed of lists since, and what is gone from the data. Of keyspaces it is an estimate.
- * O(1). */
+/* Bytes that are free as soon as the disk has what the snapshot still needs of them: chunks, what
+ * has changed of lists and large strings since, and what is gone from the data. Of keyspaces it is
+ * an estimate. O(1). */
 size_t slices_leaving_bytes(void);
 
 /* The server ends, before net_free: stops, and waits for the thread. */

@@ -1,5 +1,6 @@
 /* slices_copy: entries are copied out of the data into chunks: by the walks, for as long as a slice
  * lasts, and before they change. */
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "durability/slices_internal.h"
 #include "durability/snapshot.h"
@@ -21,7 +22,6 @@ void slices_put_filling(void) {
     struct snapshot_chunk *chunk = slices()->filling;
     if (!chunk) return;
     slices()->filling = NULL;
-    snapshot_thread_wait_for_room(snapshot_chunk_size(chunk), FORCED_PENDING_MAX);
     snapshot_job_put(slices()->job, chunk);
     size_t pending = snapshot_thread_pending();
     struct slices_figures *figures = &slices()->figures;
@@ -57,11 +57,18 @@ static void take_list(void *arg, struct quicklist *list) {
     (void)arg;
     struct slices *s = slices();
     s->deferred += snapshot_chunk_add_list(chunk_for(sizeof(void *)), list, &s->left_bytes);
-    s->frozen++;
+    s->shared++;
+}
+
+static void take_text(void *arg, struct shared_text *text) {
+    (void)arg;
+    struct slices *s = slices();
+    s->deferred += snapshot_chunk_add_capture(chunk_for(sizeof(void *)), text, &s->left_bytes);
+    s->shared++;
 }
 
 struct rdb_sink slices_sink(void) {
-    static const struct rdb_deferral deferral = {take_string, take_listpack, take_list};
+    static const struct rdb_deferral deferral = {take_string, take_listpack, take_list, take_text};
     return (struct rdb_sink){.write = take_literal, .deferral = &deferral};
 }
 
@@ -99,6 +106,16 @@ static bool is_slice_over(void) {
     return clock_ticks() > slices()->deadline;
 }
 
+/* Before a key is saved because it changes: waits for the thread where it has fallen far behind, or
+ * a slow disk would let memory fill up with copies. */
+static void wait_for_thread(void) {
+    size_t pending = slices_pending();
+    if (pending <= FORCED_PENDING_MAX) return;
+    size_t most = mem_used() / 8;
+    if (most < FORCED_PENDING_MAX) most = FORCED_PENDING_MAX;
+    snapshot_thread_wait_for_room(pending - snapshot_thread_pending(), most);
+}
+
 void slices_visit(struct keyspace_walk *keyspace_walk, const struct entry *entry) {
     struct slices_walk *walk = (struct slices_walk *)keyspace_walk;
     if (slices()->in_slice) {
@@ -107,6 +124,7 @@ void slices_visit(struct keyspace_walk *keyspace_walk, const struct entry *entry
         return;
     }
     uint64_t begin = slow_begin();
+    wait_for_thread();
     save_entry(walk, entry);
     slices()->figures.keys_early++;
     slow_end(LATENCY_EARLY_SAVE, begin);

@@ -34,11 +34,11 @@ void slices_put_filling(void);
 
 /* --- slices_keep.c: what must not be freed yet --- */
 
-/* A chunk has come back: thaws its lists, and frees what waited for that. */
-void slices_thaw(struct snapshot_chunk *chunk);
+/* A chunk has come back: releases its lists and captures, and frees what waited for that. */
+void slices_release(struct snapshot_chunk *chunk);
 
-/* Frees a keyspace, whose bytes are among the kept ones, when no list is frozen any more. No walk
- * is under way in it. */
+/* Frees a keyspace, whose bytes are among the kept ones, when no list is frozen and no string
+ * captured any more. No walk is under way in it. */
 void slices_free_keyspace(struct slices_keyspace kept);
 
 #endif

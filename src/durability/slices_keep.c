@@ -1,15 +1,18 @@
 /* slices_keep: what left the data while the thread may still read it.
  *
- *      an entry with a frozen list      until that is thawed        then lazyfree
- *      a keyspace                       until all lists are         then lazyfree
+ *      an entry with a frozen list      until that is thawed            then lazyfree
+ *      a keyspace                       until all lists and captured    then lazyfree
+ *                                       strings are released
  *
- * The loop itself may free a frozen list, as when a string replaces it: what the thread reads stays
- * with the frozen one. But other threads must not; and eviction must know how much memory will be
- * free without it, or it would go on and on, as deleting such lists frees nothing yet. */
+ * The loop itself may free a frozen list or a captured string, as when another value replaces it:
+ * what the thread reads stays with the frozen list or the capture. But other threads must not; and
+ * eviction must know how much memory will be free without it, or it would go on and on, as deleting
+ * such values frees nothing yet. */
 #include "base/alloc.h"
 #include "durability/slices_internal.h"
 #include "server/lazyfree.h"
 #include "types/list.h"
+#include "types/string.h"
 #include "types/value.h"
 
 static struct slices *slices(void) {
@@ -17,21 +20,28 @@ static struct slices *slices(void) {
 }
 
 static bool is_frozen(const struct entry *entry) {
-    if (slices()->frozen == 0 || entry_type(entry) != VALUE_LIST) return false;
+    if (slices()->shared == 0 || entry_type(entry) != VALUE_LIST) return false;
     const struct quicklist *list = list_quicklist(entry);
     return list && quicklist_is_frozen(list);
 }
 
 size_t slices_leaving_bytes(void) {
     const struct slices *s = slices();
-    size_t filling = s->filling ? snapshot_chunk_size(s->filling) : 0;
-    return slices_pending() + filling + s->kept_bytes + s->left_bytes;
+    return slices_pending() + s->kept_bytes + s->left_bytes;
 }
 
 /* --- Entries --- */
 
+static bool is_captured(const struct entry *entry) {
+    return entry_type(entry) == VALUE_STRING && string_is_captured(entry);
+}
+
 bool slices_keep_entry(struct entry *entry) {
     struct slices *s = slices();
+    if (s->shared > 0 && is_captured(entry)) {
+        value_free(entry); /* its text stays with the capture */
+        return true;
+    }
     if (!is_frozen(entry)) return false;
     if (s->entry_count == s->entry_capacity)
         s->entries = mem_grow(s->entries, &s->entry_capacity, sizeof(*s->entries));
@@ -72,7 +82,7 @@ static void let_go(struct slices_keyspace kept) {
 
 void slices_free_keyspace(struct slices_keyspace kept) {
     struct slices *s = slices();
-    if (s->frozen == 0) {
+    if (s->shared == 0) {
         let_go(kept);
         return;
     }
@@ -99,11 +109,11 @@ static struct slices_walk *walk_needing(struct keyspace *keyspace) {
 bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number) {
     struct slices *s = slices();
     struct slices_walk *walk = walk_needing(keyspace);
-    if (keyspace_count(keyspace) == 0 || (!in_pool && !walk && s->frozen == 0)) {
+    if (keyspace_count(keyspace) == 0 || (!in_pool && !walk && s->shared == 0)) {
         keyspace_clear(keyspace);
         return false;
     }
-    bool waits_for_disk = s->purpose != CHILD_NONE && (walk || s->frozen > 0);
+    bool waits_for_disk = s->purpose != CHILD_NONE && (walk || s->shared > 0);
     struct slices_keyspace kept = {.keyspace = keyspace_new(value_free),
                                    .bytes = estimated_bytes(keyspace),
                                    .number = waits_for_disk ? 0 : number};
@@ -118,13 +128,12 @@ bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number) {
     return kept.number != 0;
 }
 
-/* --- The thaw --- */
+/* --- The release --- */
 
-void slices_thaw(struct snapshot_chunk *chunk) {
+void slices_release(struct snapshot_chunk *chunk) {
     struct slices *s = slices();
-    for (unsigned i = 0; i < chunk->list_count; i++)
-        s->figures.left_bytes += quicklist_thaw(chunk->lists[i]);
-    s->frozen -= chunk->list_count;
+    s->figures.left_bytes += snapshot_chunk_release(chunk);
+    s->shared -= chunk->list_count + chunk->capture_count;
     free_entries();
-    if (s->frozen == 0) free_keyspaces();
+    if (s->shared == 0) free_keyspaces();
 }

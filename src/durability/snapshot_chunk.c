@@ -11,7 +11,7 @@ enum { CHUNK_ROOM = 256 };
 enum { CHUNK_ROOM = 256 * 1024 };
 #endif
 
-enum piece_kind { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_LIST };
+enum piece_kind { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_LIST, PIECE_CAPTURE };
 
 struct piece {
     uint64_t len;
@@ -27,18 +27,28 @@ struct snapshot_chunk *snapshot_chunk_new(size_t size) {
     return chunk;
 }
 
+size_t snapshot_chunk_release(struct snapshot_chunk *chunk) {
+    size_t left = 0;
+    for (unsigned i = 0; i < chunk->list_count; i++) left += quicklist_thaw(chunk->lists[i]);
+    for (unsigned i = 0; i < chunk->capture_count; i++)
+        left += text_capture_release(chunk->captures[i]);
+    return left;
+}
+
 void snapshot_chunk_free(struct snapshot_chunk *chunk) {
     for (unsigned i = 0; i < chunk->list_count; i++) quicklist_frozen_free(chunk->lists[i]);
+    for (unsigned i = 0; i < chunk->capture_count; i++) text_capture_free(chunk->captures[i]);
     mem_free(chunk);
 }
 
 bool snapshot_chunk_has_room(const struct snapshot_chunk *chunk, size_t size) {
     return chunk->capacity - chunk->used >= sizeof(struct piece) + size &&
-           chunk->list_count < SNAPSHOT_CHUNK_LISTS && chunk->lists_size < CHUNK_ROOM;
+           chunk->list_count < SNAPSHOT_CHUNK_SHARED &&
+           chunk->capture_count < SNAPSHOT_CHUNK_SHARED && chunk->shared_size < CHUNK_ROOM;
 }
 
 size_t snapshot_chunk_size(const struct snapshot_chunk *chunk) {
-    return sizeof(*chunk) + chunk->capacity + chunk->lists_size;
+    return sizeof(*chunk) + chunk->capacity + chunk->shared_size;
 }
 
 /* --- Filling --- */
@@ -82,7 +92,17 @@ size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *l
     add(chunk, (struct piece){.len = sizeof(frozen), .kind = PIECE_LIST}, &frozen);
     chunk->lists[chunk->list_count++] = frozen;
     size_t size = quicklist_frozen_allocated(frozen);
-    chunk->lists_size += size;
+    chunk->shared_size += size;
+    return size;
+}
+
+size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, struct shared_text *text,
+                                  size_t *left) {
+    struct text_capture *capture = text_capture_begin(text, left);
+    add(chunk, (struct piece){.len = sizeof(capture), .kind = PIECE_CAPTURE}, &capture);
+    chunk->captures[chunk->capture_count++] = capture;
+    size_t size = text_capture_allocated(capture);
+    chunk->shared_size += size;
     return size;
 }
 
@@ -90,6 +110,7 @@ size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *l
 
 static void write_piece(const struct piece *piece, const uint8_t *at, struct rdb_writer *writer) {
     struct quicklist_frozen *frozen;
+    struct text_capture *capture;
     switch ((enum piece_kind)piece->kind) {
     case PIECE_LITERAL: rdb_write_bytes(writer, at, piece->len); return;
     case PIECE_STRING: rdb_write_string(writer, slice_make(at, piece->len)); return;
@@ -97,6 +118,10 @@ static void write_piece(const struct piece *piece, const uint8_t *at, struct rdb
     case PIECE_LIST:
         memcpy(&frozen, at, sizeof(frozen));
         rdb_write_frozen_list(writer, frozen);
+        return;
+    case PIECE_CAPTURE:
+        memcpy(&capture, at, sizeof(capture));
+        rdb_write_capture(writer, capture);
         return;
     }
 }

@@ -2,6 +2,7 @@
 #include "durability/snapshot_thread.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/sds.h"
 #include "base/thread.h"
 #include "durability/disk_file.h"
@@ -95,13 +96,18 @@ static void fail(struct snapshot_job *job, int error, enum snapshot_step step) {
     __atomic_store_n(&job->error, error ? error : EIO, __ATOMIC_RELEASE);
 }
 
-/* A struct rdb_sink's: what was cancelled fails soon, also in the midst of a large value. */
+/* A struct rdb_sink's. Between portions of work the thread offers the processor, and sees whether
+ * the job was cancelled, also in the midst of a large value. */
+static bool go_on(void *arg) {
+    const struct snapshot_job *job = arg;
+    sched_yield();
+    if (is_cancelled(job)) errno = ECANCELED;
+    return !is_cancelled(job);
+}
+
 static bool write_bytes(void *arg, const void *bytes, size_t len) {
     struct snapshot_job *job = arg;
-    sched_yield();
-    if (!is_cancelled(job)) return disk_file_write(&job->file, bytes, len);
-    errno = ECANCELED;
-    return false;
+    return go_on(job) && disk_file_write(&job->file, bytes, len);
 }
 
 static bool is_alive(const struct snapshot_job *job) {
@@ -113,8 +119,8 @@ static void open_file(struct snapshot_job *job) {
         fail(job, errno, SNAPSHOT_WRITE);
         return;
     }
-    rdb_writer_start(&job->writer, (struct rdb_sink){.write = write_bytes, .arg = job},
-                     job->compress, job->checksum);
+    struct rdb_sink sink = {.write = write_bytes, .go_on = go_on, .arg = job};
+    rdb_writer_start(&job->writer, sink, job->compress, job->checksum);
     job->is_open = true;
 }
 
@@ -168,7 +174,7 @@ static void free_job(struct snapshot_job *job) {
 /* Takes a chunk out of the queue and does what is to be done; returns it if the loop is to have it
  * back. */
 static struct snapshot_chunk *see_to(struct snapshot_chunk *chunk) {
-    if (chunk->is_thawed) {
+    if (chunk->is_released) {
         snapshot_chunk_free(chunk);
         return NULL;
     }
@@ -179,7 +185,7 @@ static struct snapshot_chunk *see_to(struct snapshot_chunk *chunk) {
     size_t size = snapshot_chunk_size(chunk);
     write_chunk(chunk->job, chunk);
     sched_yield();
-    if (chunk->list_count == 0) {
+    if (!snapshot_chunk_is_shared(chunk)) {
         snapshot_chunk_free(chunk);
         chunk = NULL;
     }
@@ -201,7 +207,7 @@ static void *run(void *arg) {
             pthread_cond_wait(&thread.put, &thread.lock);
             continue;
         }
-        bool is_data = !chunk->is_thawed && !chunk->is_last;
+        bool is_data = !chunk->is_released && !chunk->is_last;
         unlock();
         chunk = see_to(chunk);
         lock();
@@ -217,7 +223,7 @@ static void *run(void *arg) {
 /* --- In the loop --- */
 
 static void put(struct snapshot_chunk *chunk) {
-    bool is_data = !chunk->is_thawed && !chunk->is_last;
+    bool is_data = !chunk->is_released && !chunk->is_last;
     lock();
     push(&thread.waiting, chunk);
     thread.unwritten += is_data;
@@ -258,6 +264,15 @@ static void on_wake(void *arg) {
     thread.events.moved();
 }
 
+/* One whose limits of time are the monotonic clock's. */
+static void init_condition(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events *events) {
     if (thread.exists) return true;
     thread.events = *events;
@@ -265,7 +280,7 @@ bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events 
         thread.wake = net_wake_new(net, on_wake, NULL);
         pthread_mutex_init(&thread.lock, NULL);
         pthread_cond_init(&thread.put, NULL);
-        pthread_cond_init(&thread.written, NULL);
+        init_condition(&thread.written);
     }
     int error = thread.wake ? thread_create(&thread.id, run, NULL) : EAGAIN;
     thread.exists = error == 0;
@@ -283,7 +298,7 @@ void snapshot_thread_stop(void) {
     pthread_join(thread.id, NULL);
     thread.exists = false;
     see_to_returned();
-    while ((chunk = pop(&thread.waiting))) snapshot_chunk_free(chunk); /* thawed just now */
+    while ((chunk = pop(&thread.waiting))) snapshot_chunk_free(chunk); /* released just now */
 }
 
 size_t snapshot_thread_pending(void) {
@@ -301,16 +316,21 @@ void snapshot_thread_wait_for_room(size_t size, size_t max) {
     unlock();
 }
 
-void snapshot_thread_drain(void) {
-    if (!thread.exists) return;
+bool snapshot_thread_drain(int most_ms) {
+    if (!thread.exists) return true;
+    int64_t end_us = clock_monotonic_us() + most_ms * 1000;
+    struct timespec end = {.tv_sec = end_us / 1000000, .tv_nsec = end_us % 1000000 * 1000};
     lock();
-    while (thread.unwritten > 0) pthread_cond_wait(&thread.written, &thread.lock);
+    for (int error = 0; thread.unwritten > 0 && error == 0;)
+        error = pthread_cond_timedwait(&thread.written, &thread.lock, &end);
+    bool done = thread.unwritten == 0;
     unlock();
     see_to_returned();
+    return done;
 }
 
 void snapshot_thread_free_chunk(struct snapshot_chunk *chunk) {
-    chunk->is_thawed = true;
+    chunk->is_released = true;
     put(chunk);
 }
 

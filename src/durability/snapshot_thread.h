@@ -1,9 +1,9 @@
-/* snapshot_thread: the thread that brings snapshots to the disk: it packs, checks, writes, waits
- * for the disk, and puts the file in its place.
+/* snapshot_thread: the thread that brings snapshots to the disk: it compresses, checks, writes,
+ * waits for the disk, and puts the file in its place.
  *
- *      loop      fill ─ put, put … finish ─┐                 ┌─ thaw ─┐
- *                                  [ chunk, chunk, … end ]   │     [ chunk … ]
- *      thread                              └─ write ─ lists? ┘        └─ free
+ *      loop      fill ─ put, put … finish ─┐                   ┌─ release ─┐
+ *                                  [ chunk, chunk, … end ]     │        [ chunk … ]
+ *      thread                              └─ write ─ shared? ─┘           └─ free
  *
  * One thread, made with the first snapshot, a bit less urgent than the loop to the system. Chunks
  * are written in the order in which they were put, also those of several jobs: a job that was
@@ -32,7 +32,7 @@ struct snapshot_result {
 };
 
 struct snapshot_thread_events {
-    /* A chunk with lists was written, or dropped: they can be thawed. */
+    /* A chunk with lists or captures was written, or dropped: they can be released. */
     void (*returned)(struct snapshot_chunk *chunk);
     /* Chunks were written since the last time, or a job has failed. */
     void (*moved)(void);
@@ -75,11 +75,11 @@ size_t snapshot_thread_pending(void);
 /* Waits until `size` more bytes would be no more than `max`, or nothing is to be written. */
 void snapshot_thread_wait_for_room(size_t size, size_t max);
 
-/* Waits until all chunks that were put are written or dropped, and tells of those with lists. (Not
- * for the end of a job.) */
-void snapshot_thread_drain(void);
+/* Waits for at most `most_ms` until all chunks that were put are written or dropped, and reports
+ * those with lists or captures. (Does not wait for the end of a job.) False when some are left. */
+bool snapshot_thread_drain(int most_ms);
 
-/* Takes a chunk back whose lists are thawed, and frees it with them. */
+/* Takes back a chunk whose lists and captures are released, and frees it with them. */
 void snapshot_thread_free_chunk(struct snapshot_chunk *chunk);
 
 #endif

@@ -9,6 +9,15 @@
 
 /* --- Writing --- */
 
+/* A text of as many bytes is captured where the sink can do that; a shorter one is copied sooner
+ * than captured and released. */
+#ifdef TINY_LIMITS
+enum { LARGE_TEXT_MIN = 256 };
+#else
+enum { LARGE_TEXT_MIN = 256 * 1024 };
+#endif
+_Static_assert((int)LARGE_TEXT_MIN > (int)STRING_EMBEDDED_MAX, "only hanging texts are captured");
+
 unsigned rdb_value_type(const struct entry *entry) {
     switch (entry_type(entry)) {
     case VALUE_STRING: return RDB_STRING;
@@ -17,9 +26,19 @@ unsigned rdb_value_type(const struct entry *entry) {
     }
 }
 
+/* Is the value captured by the sink, to be written later? */
+static bool defer_string(struct rdb_writer *writer, const struct entry *entry) {
+    if (!writer->sink.deferral || string_length(entry) < LARGE_TEXT_MIN) return false;
+    const struct rdb_deferral *deferral = rdb_writer_defer(writer);
+    /* To be captured changes nothing that is seen of the string. */
+    if (deferral) deferral->text(writer->sink.arg, string_share((struct entry *)entry));
+    return true;
+}
+
 static void write_string_value(struct rdb_writer *writer, const struct entry *entry) {
     int64_t integer;
     char digits[INT64_TEXT_MAX];
+    if (defer_string(writer, entry)) return;
     if (string_integer(entry, &integer))
         rdb_write_integer(writer, integer);
     else

@@ -174,10 +174,77 @@ static void write_packed_lengths(struct rdb_writer *writer, size_t packed, size_
     rdb_write_length(writer, len);
 }
 
+/* --- Large texts are packed part by part, twice: for the length of the stream, which stands in
+ * front of it, and to write it. So packing one takes little memory, whatever its size. --- */
+
+#ifdef TINY_LIMITS
+enum { PART = 100 };
+#else
+enum { PART = 256 * 1024 };
+#endif
+
+/* A text, or a capture of one, and what its parts are read and packed into. */
+struct large_text {
+    struct text_capture *capture; /* NULL: `text` */
+    struct slice text;
+    size_t len;
+    char *part;      /* PART bytes */
+    uint8_t *packed; /* LZF_PART_SIZE_MAX(PART) bytes */
+};
+
+static struct slice read_part(const struct large_text *large, size_t offset) {
+    size_t len = large->len - offset < PART ? large->len - offset : PART;
+    if (!large->capture) return slice_make(large->text.ptr + offset, len);
+    text_capture_read(large->capture, offset, large->part, len);
+    return slice_make(large->part, len);
+}
+
+static bool goes_on(struct rdb_writer *writer) {
+    if (writer->sink.go_on && !writer->sink.go_on(writer->sink.arg))
+        writer->error = errno ? errno : EIO;
+    return writer->error == 0;
+}
+
+/* Length of the stream, or 0 where it gains too little. */
+static size_t packed_size(struct rdb_writer *writer, const struct large_text *large) {
+    size_t size = 0, most = large->len - RDB_LZF_GAIN_MIN;
+    if (!writer->compress) return 0;
+    for (size_t offset = 0; offset < large->len && size <= most && goes_on(writer); offset += PART)
+        size += lzf_pack_part(read_part(large, offset), large->packed);
+    return size <= most && !writer->error ? size : 0;
+}
+
+static void write_large(struct rdb_writer *writer, struct large_text *large) {
+    large->part = (char *)scratch_room(writer, PART + LZF_PART_SIZE_MAX(PART));
+    if (!large->part) writer->error = ENOMEM;
+    large->packed = (uint8_t *)large->part + PART;
+    size_t size = writer->error ? 0 : packed_size(writer, large);
+    if (size)
+        write_packed_lengths(writer, size, large->len);
+    else
+        rdb_write_length(writer, large->len);
+    for (size_t offset = 0; offset < large->len && !writer->error; offset += PART) {
+        struct slice part = read_part(large, offset);
+        if (large->capture) text_capture_pass(large->capture, offset + part.len);
+        if (size) part = slice_make(large->packed, lzf_pack_part(part, large->packed));
+        rdb_write_bytes(writer, part.ptr, part.len);
+    }
+}
+
+void rdb_write_capture(struct rdb_writer *writer, struct text_capture *capture) {
+    struct large_text large = {.capture = capture, .len = text_capture_len(capture)};
+    write_large(writer, &large);
+}
+
 static void write_text(struct rdb_writer *writer, struct slice text) {
     struct slice stream = SLICE("");
     if (text.len >= RDB_LZF_TEXT_MIN && defers_packing(writer)) {
         writer->sink.deferral->string(writer->sink.arg, text);
+        return;
+    }
+    if (text.len > PART && writer->compress) {
+        struct large_text large = {.text = text, .len = text.len};
+        write_large(writer, &large);
         return;
     }
     if (text.len >= RDB_LZF_TEXT_MIN) stream = pack(writer, text, text.len - RDB_LZF_GAIN_MIN);

@@ -6,6 +6,7 @@
 #define PACKLIST_PERSIST_RDB_WRITER_H
 
 #include "base/slice.h"
+#include "ds/shared_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,14 +19,17 @@ struct quicklist;
 struct rdb_deferral {
     void (*string)(void *arg, struct slice text);                 /* rdb_write_string */
     void (*listpack)(void *arg, struct slice body, size_t count); /* rdb_write_listpack */
-    void (*list)(void *arg, struct quicklist *list); /* freezes it: rdb_write_frozen_list */
+    void (*list)(void *arg, struct quicklist *list);   /* freezes it: rdb_write_frozen_list */
+    void (*text)(void *arg, struct shared_text *text); /* captures it: rdb_write_capture */
 };
 
 /* Where the bytes go. `write` takes all `len` (> 0) bytes, or returns false with errno set. It gets
  * pieces of up to `piece` bytes (at least RDB_WRITER_PIECE_MIN; 0: RDB_WRITER_BUFFER), or longer
- * ones where a single string is. */
+ * ones where a single string is. `go_on`, which may be NULL, is called now and then during long
+ * work that writes nothing; false with errno set ends it as a failed write does. */
 struct rdb_sink {
     bool (*write)(void *arg, const void *bytes, size_t len);
+    bool (*go_on)(void *arg);
     void *arg;
     size_t piece;
     const struct rdb_deferral *deferral; /* NULL: all is written here */
@@ -49,7 +53,7 @@ struct rdb_writer {
     bool compress;
     bool checksum;
     struct rdb_sink sink;
-    uint8_t *scratch; /* for packing and for serializing nodes */
+    uint8_t *scratch; /* for packing; no larger than a part of a large text needs */
     size_t scratch_size;
 };
 
@@ -91,6 +95,10 @@ void rdb_write_length(struct rdb_writer *writer, uint64_t length);
 /* A text in its shortest form: as an integer of 8, 16 or 32 bits when it is the canonical decimal
  * of one, packed when `compress` says so and it gains, else as it is. O(len). */
 void rdb_write_string(struct rdb_writer *writer, struct slice text);
+
+/* A captured text of more than RDB_LZF_TEXT_MIN bytes, as rdb_write_string would write it. It is
+ * read once or twice, and passed (text_capture_pass) as it is written. O(len). */
+void rdb_write_capture(struct rdb_writer *writer, struct text_capture *capture);
 
 /* The decimal text of an integer, as rdb_write_string would write it. O(1). */
 void rdb_write_integer(struct rdb_writer *writer, int64_t value);

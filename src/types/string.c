@@ -1,14 +1,11 @@
 /* Strings: the layouts are drawn in string.h.
  *
- * Invariants: an integer has as few bytes as it needs; a hanging text is longer than
+ * Invariants: an integer has as few bytes as it needs; a text outside its entry is longer than
  * STRING_EMBEDDED_MAX, and no other is. Whether a text that reads as an integer has that layout
  * depends on how it came to be. */
 #include "types/string.h"
 
 #include "types/value.h"
-
-/* The encoding nibble of a string's entry. */
-enum string_encoding { STRING_INTEGER, STRING_EMBEDDED, STRING_EMBEDDED_RAW, STRING_HANGING };
 
 /* How a value will be stored. */
 struct plan {
@@ -64,7 +61,38 @@ static struct plan plan_any(struct slice text) {
 /* Labels the entry, which has `size` bytes for its value. */
 static void set_layout(struct entry *entry, enum string_encoding encoding, size_t size) {
     entry_set_type(entry, VALUE_STRING, encoding);
-    entry_set_byte(entry, encoding == STRING_HANGING ? 0 : (uint8_t)size);
+    entry_set_byte(entry, encoding >= STRING_HANGING ? 0 : (uint8_t)size);
+}
+
+/* --- Texts outside the entry --- */
+
+static bool is_hanging(const struct entry *entry) {
+    return entry_encoding(entry) >= STRING_HANGING;
+}
+
+static struct shared_text *shared_text_of(const struct entry *entry) {
+    return entry_pointer(entry);
+}
+
+/* Of a text outside the entry. */
+static sds hanging_text(const struct entry *entry) {
+    return entry_encoding(entry) == STRING_SHARED ? shared_text_of(entry)->text
+                                                  : entry_pointer(entry);
+}
+
+/* Gives an entry that is labelled as hanging its text. */
+static void set_hanging(struct entry *entry, sds text) {
+    set_layout(entry, STRING_HANGING, sizeof(text));
+    entry_set_pointer(entry, text);
+}
+
+/* May the whole text be overwritten where it is? Not while it is captured: then all of it would
+ * have to be copied, and a new buffer costs no more. A capture that has ended leaves no trace. */
+static bool may_overwrite(struct entry *entry) {
+    if (string_is_captured(entry)) return false;
+    if (entry_encoding(entry) == STRING_SHARED)
+        set_hanging(entry, shared_text_take(shared_text_of(entry)));
+    return entry_encoding(entry) == STRING_HANGING;
 }
 
 /* Fills in a value whose entry has `plan->size` bytes for it. */
@@ -93,10 +121,10 @@ static void create(struct keyref *ref, struct slice key, const struct plan *plan
     keyspace_add(ref, new_entry(key, plan));
 }
 
-/* Is the present value a hanging text whose memory is of just the size that `text` needs? Then it
- * is written there. */
+/* Is the present value a text outside the entry, with memory of just the size that `text` needs?
+ * Then it is overwritten. */
 static bool overwrite_hanging(struct entry *entry, struct slice text) {
-    if (entry_type(entry) != VALUE_STRING || entry_encoding(entry) != STRING_HANGING) return false;
+    if (entry_type(entry) != VALUE_STRING || !may_overwrite(entry)) return false;
     sds present = entry_pointer(entry);
     size_t capacity = sds_capacity(present);
     if (text.len > capacity || text.len < capacity - capacity / 8) return false;
@@ -155,12 +183,11 @@ void string_set_raw(struct keyref *ref, struct slice key, sds text) {
     }
     plan = (struct plan){.encoding = STRING_EMBEDDED, .size = sizeof(sds), .text = SLICE("")};
     store(ref, key, &plan); /* makes room for the pointer */
-    set_layout(ref->entry, STRING_HANGING, sizeof(sds));
-    entry_set_pointer(ref->entry, text);
+    set_hanging(ref->entry, text);
 }
 
 uint8_t *string_overwrite(struct keyref *ref, size_t len) {
-    if (entry_encoding(ref->entry) != STRING_HANGING) return NULL;
+    if (!may_overwrite(ref->entry)) return NULL;
     sds text = entry_pointer(ref->entry);
     if (sds_len(text) != len) return NULL;
     drop_expiry(ref);
@@ -169,15 +196,24 @@ uint8_t *string_overwrite(struct keyref *ref, size_t len) {
 
 /* --- Editing in place --- */
 
-/* Makes a text that hangs already longer, up to `len` bytes, the new ones uninitialised. */
+/* Makes room for `more` bytes in the text outside the entry. */
+static bool grow_hanging(struct entry *entry, size_t more) {
+    if (entry_encoding(entry) == STRING_SHARED)
+        return shared_text_try_grow(shared_text_of(entry), more);
+    sds text = sds_try_grow(entry_pointer(entry), more);
+    if (text == NULL) return false;
+    entry_set_pointer(entry, text);
+    return true;
+}
+
+/* Makes a text outside its entry longer, up to `len` bytes, the new ones uninitialised. */
 static char *extend_hanging(struct entry *entry, size_t len) {
-    sds text = entry_pointer(entry);
+    sds text = hanging_text(entry);
     size_t old_len = sds_len(text);
     if (len <= old_len) return text;
     if (len > sds_capacity(text)) {
-        text = sds_try_grow(text, len - old_len);
-        if (text == NULL) return NULL;
-        entry_set_pointer(entry, text);
+        if (!grow_hanging(entry, len - old_len)) return NULL;
+        text = hanging_text(entry);
     }
     sds_set_len(text, len);
     return text;
@@ -209,8 +245,7 @@ static char *extend_embedded(struct keyref *ref, size_t len) {
 }
 
 static char *extend(struct keyref *ref, size_t len) {
-    return entry_encoding(ref->entry) == STRING_HANGING ? extend_hanging(ref->entry, len)
-                                                        : extend_embedded(ref, len);
+    return is_hanging(ref->entry) ? extend_hanging(ref->entry, len) : extend_embedded(ref, len);
 }
 
 bool string_append(struct keyref *ref, struct slice text) {
@@ -237,12 +272,32 @@ static uint8_t *create_zeroed(struct keyref *ref, struct slice key, size_t len) 
     return (uint8_t *)text;
 }
 
-uint8_t *string_open(struct keyref *ref, struct slice key, size_t len) {
-    if (ref->entry == NULL) return create_zeroed(ref, key, len);
+uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t to) {
+    if (ref->entry == NULL) return create_zeroed(ref, key, to);
     size_t old_len = string_length(ref->entry);
-    char *bytes = extend(ref, len > old_len ? len : old_len);
-    if (bytes != NULL && len > old_len) memset(bytes + old_len, 0, len - old_len);
+    char *bytes = extend(ref, to > old_len ? to : old_len);
+    if (bytes == NULL) return NULL;
+    if (to > old_len) memset(bytes + old_len, 0, to - old_len);
+    string_before_write(ref->entry, from, to);
     return (uint8_t *)bytes;
+}
+
+/* --- Captures --- */
+
+struct shared_text *string_share(struct entry *entry) {
+    if (entry_encoding(entry) == STRING_HANGING) {
+        entry_set_pointer(entry, shared_text_new(entry_pointer(entry)));
+        set_layout(entry, STRING_SHARED, sizeof(struct shared_text *));
+    }
+    return shared_text_of(entry);
+}
+
+bool string_is_captured(const struct entry *entry) {
+    return entry_encoding(entry) == STRING_SHARED && shared_text_of(entry)->capture;
+}
+
+void string_before_shared_write(struct entry *entry, size_t from, size_t to) {
+    shared_text_before_write(shared_text_of(entry), from, to);
 }
 
 /* --- Reading --- */
@@ -262,6 +317,7 @@ struct slice string_text(const struct entry *entry, char buffer[INT64_TEXT_MAX])
     switch (entry_encoding(entry)) {
     case STRING_INTEGER: return number_text(buffer, read_integer(entry));
     case STRING_HANGING: return sds_slice(entry_pointer(entry));
+    case STRING_SHARED: return sds_slice(shared_text_of(entry)->text);
     default: return slice_make(entry_value(entry), entry_byte(entry));
     }
 }
@@ -270,6 +326,7 @@ size_t string_length(const struct entry *entry) {
     switch (entry_encoding(entry)) {
     case STRING_INTEGER: return number_int64_length(read_integer(entry));
     case STRING_HANGING: return sds_len(entry_pointer(entry));
+    case STRING_SHARED: return sds_len(shared_text_of(entry)->text);
     default: return entry_byte(entry);
     }
 }
@@ -283,20 +340,26 @@ const char *string_encoding_name(const struct entry *entry) {
 }
 
 size_t string_value_size(const struct entry *entry) {
-    return entry_encoding(entry) == STRING_HANGING ? sizeof(sds) : entry_byte(entry);
+    return is_hanging(entry) ? sizeof(void *) : entry_byte(entry);
 }
 
 size_t string_allocated(const struct entry *entry) {
-    return entry_encoding(entry) == STRING_HANGING ? sds_allocated(entry_pointer(entry)) : 0;
+    switch (entry_encoding(entry)) {
+    case STRING_HANGING: return sds_allocated(entry_pointer(entry));
+    case STRING_SHARED: return shared_text_allocated(shared_text_of(entry));
+    default: return 0;
+    }
 }
 
 void string_free_value(struct entry *entry) {
-    if (entry_encoding(entry) == STRING_HANGING) sds_free(entry_pointer(entry));
+    if (entry_encoding(entry) == STRING_HANGING)
+        sds_free(entry_pointer(entry));
+    else if (entry_encoding(entry) == STRING_SHARED)
+        shared_text_free(shared_text_of(entry));
 }
 
 void string_own_value(struct entry *entry) {
-    if (entry_encoding(entry) == STRING_HANGING)
-        entry_set_pointer(entry, sds_new(sds_slice(entry_pointer(entry))));
+    if (is_hanging(entry)) set_hanging(entry, sds_new(sds_slice(hanging_text(entry))));
 }
 
 bool string_check(const struct entry *entry) {
@@ -306,9 +369,12 @@ bool string_check(const struct entry *entry) {
     case STRING_INTEGER: return byte == integer_size(read_integer(entry));
     case STRING_EMBEDDED:
     case STRING_EMBEDDED_RAW: return byte <= STRING_EMBEDDED_MAX;
+    case STRING_SHARED:
+        if (!shared_text_check(shared_text_of(entry))) return false;
+        __attribute__((fallthrough));
     case STRING_HANGING:
-        return byte == 0 && sds_check(entry_pointer(entry)) &&
-               sds_len(entry_pointer(entry)) > STRING_EMBEDDED_MAX;
+        return byte == 0 && sds_check(hanging_text(entry)) &&
+               sds_len(hanging_text(entry)) > STRING_EMBEDDED_MAX;
     default: return false;
     }
 }

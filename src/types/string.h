@@ -7,6 +7,11 @@
  *                    STRING_EMBEDDED_MAX bytes                         else raw
  *      embedded raw  the same                       its length         raw
  *      hanging       one pointer to an sds          0                  raw
+ *      shared        one pointer to a struct        0                  raw
+ *                    shared_text
+ *
+ * A snapshot makes a large hanging text a shared one, to capture it (ds/shared_text.h); it stays
+ * shared until it is next stored. Where nothing else is said, "hanging" includes such texts.
  *
  * What string_set stores has the layout that its text asks for: integer when number_parse_int64
  * accepts it, hanging when it is long, else embedded. What was edited in place is raw, whatever its
@@ -18,6 +23,7 @@
 #include "base/number.h"
 #include "base/sds.h"
 #include "base/slice.h"
+#include "ds/shared_text.h"
 #include "store/keyspace.h"
 
 /* Texts up to this length live inside their entry; 255 is the most that one byte can tell. */
@@ -32,6 +38,15 @@ enum { STRING_EMBSTR_MAX = 44 };
 
 /* No string grows beyond this: 4 GB. */
 #define STRING_LENGTH_MAX ((size_t)UINT32_MAX)
+
+/* The encoding nibble of a string's entry; for this module alone. */
+enum string_encoding {
+    STRING_INTEGER,
+    STRING_EMBEDDED,
+    STRING_EMBEDDED_RAW,
+    STRING_HANGING,
+    STRING_SHARED
+};
 
 /* --- Storing --- */
 
@@ -55,9 +70,9 @@ void string_set_integer(struct keyref *ref, struct slice key, int64_t value);
 /* As string_set, for a text built elsewhere; takes ownership of it. The value is raw. */
 void string_set_raw(struct keyref *ref, struct slice key, sds text);
 
-/* If the string, which must exist, is a raw one of just `len` bytes that hang off its entry: takes
- * the expiry away and returns the bytes, to be overwritten. Else NULL, with nothing changed. For
- * results that replace one of the same size, large ones above all. O(1). */
+/* If the string, which must exist, is a raw one of just `len` bytes that hang off its entry, and is
+ * not captured: takes the expiry away and returns the bytes, to be overwritten. Else NULL, with
+ * nothing changed. For results that replace one of the same size, large ones above all. O(1). */
 uint8_t *string_overwrite(struct keyref *ref, size_t len);
 
 /* A new entry under `key` with the string `text`, as string_set would store it, for a key that
@@ -73,10 +88,27 @@ struct entry *string_new(struct slice key, struct slice text);
 /* Adds `text`, which must not lie in the value, at the end. Amortised O(text). */
 bool string_append(struct keyref *ref, struct slice text);
 
-/* Makes the string, which need not exist, at least `len` bytes long, new ones being zero, and
- * returns its bytes to be written until the key is touched otherwise. Amortised O(new bytes), and
- * O(old ones) where it was not raw. */
-uint8_t *string_open(struct keyref *ref, struct slice key, size_t len);
+/* Makes the string, which need not exist, at least `to` bytes long, new ones being zero, and
+ * returns all of its bytes, of which those in [from, to) may be written until the key is touched
+ * otherwise. Amortised O(new bytes), O(old ones) where it was not raw, and O(to - from) where a
+ * snapshot still needs these bytes. */
+uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t to);
+
+/* --- Captures: a large text that is read by another thread while it goes on changing --- */
+
+/* The text as one that can be captured. It must be hanging; nothing that is seen of the string
+ * changes, and the entry does not move. O(1). */
+struct shared_text *string_share(struct entry *entry);
+
+/* Does another thread read what the text was at an earlier moment? Then only the loop's thread may
+ * free it. O(1). */
+bool string_is_captured(const struct entry *entry);
+
+/* The bytes [from, to) are about to be written, too: for those that string_open did not name. */
+void string_before_shared_write(struct entry *entry, size_t from, size_t to);
+static inline void string_before_write(struct entry *entry, size_t from, size_t to) {
+    if (entry_encoding(entry) == STRING_SHARED) string_before_shared_write(entry, from, to);
+}
 
 /* --- Reading --- */
 

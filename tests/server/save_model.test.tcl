@@ -26,6 +26,34 @@ proc random_text {} {
     return [string repeat [pick {x ab 12}] [pick {1 5 30 150}]][below 100000]
 }
 
+# Large strings, which a snapshot captures instead of copying them. They are made once, as that takes long.
+set large_count 8
+
+# Compressible, or not.
+proc make_large_text {compressible} {
+    set size [expr {260000 + [below 400000]}]
+    if {$compressible} {
+        return [string range [string repeat "[random_text] [below 1000000] " [expr {1 + $size / 6}]] 0 $size]
+    }
+    set words [lmap _ [lrepeat 2500 x] {below 4294967296}]
+    return [string range [string repeat [binary format I* $words] 70] 0 $size]
+}
+
+proc random_large_command {} {
+    set k large[below $::large_count]
+    set other large[below $::large_count]
+    set text [string repeat [random_text] [pick {1 300}]]
+    return [pick [list \
+        [list SETRANGE $k [below 700000] $text] [list SETRANGE $k [below 700000] $text] [list APPEND $k $text] \
+        [list SETBIT $k [below 5000000] [below 2]] [list SETBIT $k [below 5000000] [below 2]] \
+        [list BITFIELD $k SET u8 [below 5000000] 7 INCRBY i32 [below 5000000] -3 GET u4 [below 5000000]] \
+        [list SET $k [pick $::large_texts]] [list GETSET $k [pick $::large_texts]] [list SET $k $text] \
+        [list GETDEL $k] \
+        [list DEL $k] [list UNLINK $k] [list RENAME $k $other] [list COPY $k $other REPLACE] [list MOVE $k 1] \
+        [list BITOP NOT $k $other] [list BITOP XOR $k $k $other] [list EXPIRE $k 1000] [list PERSIST $k] \
+        [list PEXPIRE $k 1] [list STRLEN $k] [list BITCOUNT $k] [list GETRANGE $k 250000 250010]]]
+}
+
 # A value for key number `i`: strings of all kinds, lists short and long, some of them so long that they are frozen.
 proc value_command {i} {
     set text [random_text]
@@ -41,6 +69,9 @@ proc value_command {i} {
 }
 
 proc random_command {} {
+    if {[below 8] == 0} {
+        return [random_large_command]
+    }
     set k [random_key]
     set other [random_key]
     set text [random_text]
@@ -70,6 +101,9 @@ proc fill {} {
         }
     }
     r SELECT 0
+    for {set i 0} {$i < $::large_count} {incr i} {
+        r SET large$i [pick $::large_texts]
+    }
 }
 
 # Random commands until `done` is true. What is slowed down so that they meet it must not be done before when the
@@ -106,6 +140,9 @@ proc digest_of_living {} {
     }
     return [r DEBUG DIGEST]
 }
+
+expr {srand($seed)}
+set large_texts [lmap compressible {0 1 0 1} {make_large_text $compressible}]
 
 foreach {name directives settings} {
     "as it is"                {} {}
@@ -171,7 +208,8 @@ check_in 2 "a snapshot that FLUSHALL ends, and one that fails, do not show in th
                 file delete -force $file
             } else {
                 r CONFIG SET rdb-key-save-delay 500
-                r UNLINK k5 k12 k19
+                r UNLINK k5 k12 k19 large1 large2
+                r SETRANGE large3 300000 changed
                 r DEBUG RELOAD
                 r CONFIG SET rdb-key-save-delay 0
             }

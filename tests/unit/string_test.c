@@ -163,7 +163,7 @@ static void change_part(struct random *random, struct keyref *ref, struct slice 
         model->len += text.len;
     } else {
         size_t at = random_below(random, MODEL_MAX - (uint32_t)text.len), end = at + text.len;
-        uint8_t *bytes = string_open(ref, key, end);
+        uint8_t *bytes = string_open(ref, key, at, end);
         assert_non_null(bytes);
         memcpy(bytes + at, text.ptr, text.len);
         if (end > model->len) memset(model->text + model->len, 0, end - model->len);
@@ -188,9 +188,38 @@ static void verify_model(const struct keyref *ref, const struct model *model) {
     assert_true(entry_expiry(ref->entry) == model->expiry_ms);
 }
 
+/* What a string was at some moment, as another thread might read it later. */
+struct moment {
+    struct text_capture *capture; /* NULL: none */
+    char text[MODEL_MAX];
+    size_t len;
+    size_t left;
+};
+
+static void begin_moment(struct moment *moment, struct entry *entry, const struct model *model) {
+    if (model->len <= STRING_EMBEDDED_MAX || string_is_captured(entry)) return;
+    moment->capture = text_capture_begin(string_share(entry), &moment->left);
+    memcpy(moment->text, model->text, model->len);
+    moment->len = model->len;
+    assert_true(string_is_captured(entry));
+}
+
+static void end_moment(struct moment *moment) {
+    char text[MODEL_MAX];
+    if (!moment->capture) return;
+    assert_int_equal(text_capture_len(moment->capture), moment->len);
+    text_capture_read(moment->capture, 0, text, moment->len);
+    assert_memory_equal(text, moment->text, moment->len);
+    text_capture_release(moment->capture);
+    text_capture_free(moment->capture);
+    assert_int_equal(moment->left, 0);
+    moment->capture = NULL;
+}
+
 static void changes_in_any_order_agree_with_a_model(void **state) {
     static char buffer[TEXT_SIZE_MAX];
     static struct model model;
+    static struct moment moment;
     struct keyspace *keyspace = *state;
     struct random random = random_of_this_run();
     struct slice key = SLICE("some:key");
@@ -208,12 +237,82 @@ static void changes_in_any_order_agree_with_a_model(void **state) {
         }
         verify_model(&ref, &model);
         assert_ptr_equal(keyspace_find(keyspace, key).entry, ref.entry);
+        if (random_below(&random, 3) == 0) end_moment(&moment);
+        if (!moment.capture) begin_moment(&moment, ref.entry, &model);
+        verify_model(&ref, &model);
         if (i % 64 == 0) assert_true(keyspace_check(keyspace));
         if (random_below(&random, 40) == 0) {
             keyspace_delete(&ref);
             model = (struct model){.expiry_ms = -1};
         }
     }
+    end_moment(&moment);
+}
+
+enum { LARGE = 300000 };
+
+/* A large string, and a capture of it. */
+static struct text_capture *capture_large(struct keyref *ref, size_t *left) {
+    static char text[LARGE];
+    memset(text, 'x', sizeof(text));
+    string_set(ref, SLICE("key"), slice_make(text, sizeof(text)));
+    return text_capture_begin(string_share(ref->entry), left);
+}
+
+static void end_large(struct text_capture *capture) {
+    char first;
+    text_capture_read(capture, 0, &first, 1);
+    assert_int_equal(first, 'x');
+    text_capture_release(capture);
+    text_capture_free(capture);
+}
+
+static void a_captured_string_is_replaced_without_copying_it(void **state) {
+    static char other[LARGE];
+    size_t left = 0;
+    struct keyref ref = keyspace_find(*state, SLICE("key"));
+    struct text_capture *capture = capture_large(&ref, &left);
+    assert_null(string_overwrite(&ref, LARGE));
+    string_set(&ref, SLICE("key"), slice_make(other, LARGE));
+    assert_in_range(left, LARGE, LARGE + LARGE / 4); /* the buffer, and no copies */
+    assert_false(string_is_captured(ref.entry));
+    end_large(capture);
+    assert_non_null(string_overwrite(&ref, LARGE));
+    capture = capture_large(&ref, &left);
+    keyspace_delete(&ref);
+    assert_in_range(left, LARGE, LARGE + LARGE / 4);
+    end_large(capture);
+}
+
+static void a_string_that_was_captured_is_again_as_any_other(void **state) {
+    static char other[LARGE];
+    size_t left = 0;
+    struct keyref ref = keyspace_find(*state, SLICE("key"));
+    struct text_capture *capture = capture_large(&ref, &left);
+    size_t shared = string_allocated(ref.entry);
+    end_large(capture);
+    string_set(&ref, SLICE("key"), slice_make(other, LARGE)); /* where the old one is */
+    assert_in_range(shared - string_allocated(ref.entry), 1, 32);
+    assert_int_equal(left, 0);
+}
+
+static void a_copy_of_a_captured_string_is_its_own(void **state) {
+    size_t left = 0;
+    struct keyref ref = keyspace_find(*state, SLICE("key"));
+    struct text_capture *capture = capture_large(&ref, &left);
+    struct entry *copy = value_copy(ref.entry, SLICE("copy"));
+    assert_false(string_is_captured(copy));
+    assert_true(value_check(copy));
+    assert_int_equal(string_length(copy), LARGE);
+    value_free(copy);
+    ref.entry = NULL;
+    struct keyref again = keyspace_find(*state, SLICE("key"));
+    struct entry *renamed = value_rename(keyspace_take(&again), SLICE("renamed"));
+    assert_true(string_is_captured(renamed));
+    assert_int_equal(left, 0);
+    value_free(renamed);
+    assert_true(left >= LARGE);
+    end_large(capture);
 }
 
 static void appending_moves_a_long_string_seldom(void **state) {
@@ -266,6 +365,9 @@ int main(void) {
         STRING_TEST(integers_take_as_few_bytes_as_they_need),
         STRING_TEST(setting_replaces_a_list_and_takes_the_expiry_away),
         STRING_TEST(changes_in_any_order_agree_with_a_model),
+        STRING_TEST(a_captured_string_is_replaced_without_copying_it),
+        STRING_TEST(a_string_that_was_captured_is_again_as_any_other),
+        STRING_TEST(a_copy_of_a_captured_string_is_its_own),
         STRING_TEST(appending_moves_a_long_string_seldom),
         STRING_TEST(a_value_of_the_same_size_is_overwritten_where_it_is),
         STRING_TEST(a_short_string_under_a_short_key_fits_32_bytes),

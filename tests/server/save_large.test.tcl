@@ -1,0 +1,191 @@
+# Large strings in snapshots: they are not copied but captured; what commands change of them meanwhile takes memory for
+# that alone, and nobody waits for the disk.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/faults.tcl
+
+server_start
+
+set size 10000000
+set some 2000000 ;# far less than a string, and more than what the snapshot takes besides
+
+proc wait_saved {} {
+    wait_until {![info_field rdb_bgsave_in_progress]}
+}
+
+proc make_large {key} {
+    r SETRANGE $key [expr {$::size - 100}] [string repeat "end of $key " 20]
+    r SETRANGE $key 1000 "begin of $key"
+}
+
+# Begins a snapshot that gets no further by itself until finish_snapshot. With `captured` it has reached these keys, as
+# a command is about to change them; their values are yet to be written.
+proc begin_snapshot {{captured {}}} {
+    r CONFIG SET rdb-key-save-delay 100000000
+    r BGSAVE
+    foreach key $captured {
+        r SETRANGE $key 0 ""
+    }
+    assert_equal [info_field slices_last_keys_early] [llength $captured]
+}
+
+proc finish_snapshot {} {
+    assert_equal [info_field rdb_bgsave_in_progress] 1
+    r CONFIG SET rdb-key-save-delay 0
+    wait_saved
+    assert_equal [info_field rdb_last_bgsave_status] ok
+}
+
+# The digest of the data in a file.
+proc digest_of_file {path} {
+    with_server {} {
+        file copy -force $path [$::current_server folder]/dump.rdb
+        r DEBUG RELOAD NOSAVE
+        return [r DEBUG DIGEST]
+    }
+}
+
+# Bytes of memory that a snapshot takes when nothing changes, and when commands change what they name.
+foreach {what commands least most} {
+    "nothing"         {}                                                                     0         $some
+    "SETRANGE"        {{SETRANGE a 5000000 changed}}                                         16384     $some
+    "SETBIT"          {{SETBIT a 77 1} {SETBIT a 40000000 1}}                                32768     $some
+    "BITFIELD"        {{BITFIELD a SET u8 8 1 SET u8 40000000 1 INCRBY i64 70000000 1}}      49152     $some
+    "APPEND"          {{APPEND a more} {APPEND a more}}                                      0         $some
+    "growth"          {{SETRANGE a 12000000 x}}                                              0         $some+6000000
+    "RENAME"          {{RENAME a other}}                                                     0         $some
+    "MOVE"            {{MOVE a 1}}                                                           0         $some
+    "EXPIRE"          {{EXPIRE a 1000} {PERSIST a} {EXPIRE a 1000}}                          0         $some
+    "COPY"            {{COPY a other}}                                                       $size     $size*1.5
+    "SET"             {{SET a x}}                                                            0         $some
+    "DEL"             {{DEL a}}                                                              0         $some
+    "UNLINK"          {{UNLINK a}}                                                           0         $some
+    "GETDEL"          {{GETDEL a}}                                                           0         $some
+    "BITOP"           {{BITOP NOT a a}}                                                      $size     $size*1.5
+    "FLUSHDB"         {{FLUSHDB}}                                                            -$some    $some
+    "FLUSHDB ASYNC"   {{FLUSHDB ASYNC}}                                                      -$some    $some
+    "expiry"          {{PEXPIRE a 1} {PEXPIRE b 1} {WAIT 1 20} {EXISTS a} {EXISTS b}}        0         $some
+} {
+    foreach {way captured} {"before it is reached" {} "before it is written" {a b}} {
+        check_in 2 "the memory for a changed large string: $what, $way" {
+            with_server {lazyfree-lazy-user-del yes} {
+                make_large a
+                make_large b
+                set digest [r DEBUG DIGEST]
+                set before [info_field used_memory]
+                begin_snapshot $captured
+                foreach command $commands {
+                    r {*}$command
+                }
+                set more [expr {[info_field used_memory] - $before}]
+                assert {$more >= [expr [subst $least]] && $more <= [expr [subst $most]]}
+                finish_snapshot
+                assert_equal [digest_of_file [$current_server folder]/dump.rdb] $digest
+                r DEBUG RELOAD
+            }
+        } OK
+    }
+}
+
+check_in 2 "eviction counts what a snapshot still holds of a large string: no more is evicted than must be" {
+    with_server {maxmemory-policy allkeys-lru} {
+        foreach key {a b c d e} {
+            make_large $key
+        }
+        begin_snapshot {a b c d e}
+        r CONFIG SET maxmemory [expr {[info_field used_memory] - 3000000}]
+        foreach _ {1 2 3 4 5} {
+            r SET small x
+        }
+        assert_equal [info_field evicted_keys] 1
+        finish_snapshot
+        info_field evicted_keys
+    }
+} 1
+
+check_in 2 "a string that was captured is as any other, and can be captured again" {
+    with_faulty_server {} {
+        make_large a
+        set text [r GET a]
+        foreach round {1 2 3} {
+            r BGSAVE
+            wait_saved
+            set file [data_file dump.rdb]
+            assert_equal [list [r OBJECT ENCODING a] [r STRLEN a]] [list raw [string length $text]]
+            r SETRANGE a 5000000 "round $round"
+            set text [string replace $text 5000000 5000006 "round $round"]
+            assert {[r GET a] eq $text}
+            r COPY a b REPLACE
+            assert {[r GET b] eq $text}
+            r SET c [r DUMP a]
+            r DEL d
+            r RESTORE d 0 [r GET c]
+            assert {[r GET d] eq $text}
+            r DEL b c d
+        }
+        set digest [r DEBUG DIGEST]
+        r SAVE
+        assert_equal [digest_of_file $file] $digest
+        r CONFIG SET rdb-save-in-slices no
+        r BGSAVE
+        wait_saved
+        assert_equal [digest_of_file $file] $digest
+        r SETRANGE a 0 [string repeat y $size]
+        r DEBUG RELOAD
+        string equal [r GET a] "[string repeat y $size][string range $text $size end]"
+    }
+} 1
+
+check_in 2 "a large string that cannot be written whole stays whole in memory" {
+    with_faulty_server {rdbcompression no} {
+        make_large a
+        make_large b
+        set digest [r DEBUG DIGEST]
+        foreach rule {{write ENOSPC,after=5000000 temp-*} {write EIO,after=12000000 temp-*}} {
+            faults $rule
+            r BGSAVE
+            r SETRANGE a 100 same
+            r SETRANGE a 100 [string repeat \0 4]
+            wait_saved
+            faults
+            assert_equal [info_field rdb_last_bgsave_status] err
+            assert_equal [leftovers] {}
+            assert_equal [r DEBUG DIGEST] $digest
+        }
+        r BGSAVE
+        wait_saved
+        assert_equal [info_field rdb_last_bgsave_status] ok
+        string equal [digest_of_file [data_file dump.rdb]] $digest
+    }
+} 1
+
+check_in 2 "a snapshot that was stopped while its disk hangs does not make the next one wait: a child writes it" {
+    with_faulty_server {rdbcompression no} {
+        make_large a
+        faults {write sleep=5000,nth=1 temp-*}
+        r BGSAVE
+        wait_until {[fault_hits write*] ne {}}
+        faults
+        r FLUSHALL
+        make_large b
+        assert {[elapsed_ms {r BGSAVE}] < 2500}
+        wait_saved
+        assert {[string match "*a child writes it: what a stopped one has left*" [$current_server log]]}
+        r DEBUG RELOAD NOSAVE
+        r KEYS *
+    }
+} b
+
+check_in 2 "the server ends while a large string is being written" {
+    with_faulty_server {save {3600 1000000}} {
+        make_large a
+        faults {open sleep=1500,nth=1 temp-*}
+        r BGSAVE
+        r SETRANGE a 2000000 changed
+        set digest [r DEBUG DIGEST]
+        $current_server restart
+        set default_client ""
+        string equal [r DEBUG DIGEST] $digest
+    }
+} 1
+
+finish
