@@ -108,9 +108,9 @@ bool slices_step(void);
 void slices_stop(enum child_purpose purpose);
 
 /* Deletes every key of the keyspace. They are freed at once, or, if `in_pool` or where a snapshot
- * still needs them, later. True when lazyfree will tell that they are free, by `number` (0: it will
- * not). It does not tell it of keys that the snapshot being written needs: they are free when the
- * disk has them, and nobody should wait for that. */
+ * still needs them, later. True when lazyfree will report, with `number`, that they are free (0: it
+ * will not). It does not report it where the thread may still read keys, also for a snapshot that
+ * was stopped: the disk decides when they are free, and no client should wait for the disk. */
 bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number);
 
 /* Takes over an entry of no keyspace, if the snapshot shares its value, a frozen list or a captured

@@ -113,7 +113,7 @@ bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number) {
         keyspace_clear(keyspace);
         return false;
     }
-    bool waits_for_disk = s->purpose != CHILD_NONE && (walk || s->shared > 0);
+    bool waits_for_disk = walk || s->shared > 0;
     struct slices_keyspace kept = {.keyspace = keyspace_new(value_free),
                                    .bytes = estimated_bytes(keyspace),
                                    .number = waits_for_disk ? 0 : number};
