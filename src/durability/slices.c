@@ -23,6 +23,12 @@ size_t slices_pending(void) {
 
 /* --- The end --- */
 
+/* What the chunk shares with the data is released; the thread frees what only the chunk has, which
+ * may be large. */
+static void take_back(struct snapshot_chunk *chunk) {
+    snapshot_thread_free_chunk(chunk, slices_release(chunk));
+}
+
 /* A walk that nobody is interested in any more. */
 static void visit_in_silence(struct keyspace_walk *walk, const struct entry *entry) {
     (void)walk;
@@ -42,8 +48,7 @@ static void give_up(void) {
     if (s->filling) {
         struct snapshot_chunk *chunk = s->filling;
         s->filling = NULL;
-        slices_release(chunk);
-        snapshot_chunk_free(chunk);
+        take_back(chunk);
     }
 }
 
@@ -75,12 +80,6 @@ static void end_early(struct snapshot_result result, bool was_stopped) {
 void slices_stop(enum child_purpose purpose) {
     if (purpose == CHILD_NONE || slices()->purpose != purpose) return;
     end_early((struct snapshot_result){.error = ECANCELED}, true);
-}
-
-/* What the chunk shares with the data is released; the thread frees what only the chunk has. */
-static void take_back(struct snapshot_chunk *chunk) {
-    slices_release(chunk);
-    snapshot_thread_free_chunk(chunk);
 }
 
 static void job_ended(struct snapshot_job *job, struct snapshot_result result) {

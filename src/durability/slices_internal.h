@@ -34,8 +34,9 @@ void slices_put_filling(void);
 
 /* --- slices_keep.c: what must not be freed yet --- */
 
-/* A chunk has come back: releases its lists and captures, and frees what waited for that. */
-void slices_release(struct snapshot_chunk *chunk);
+/* Releases the lists and captures of a chunk, and frees what waited for that. Returns the bytes of
+ * memory that only they still hold, see snapshot_chunk_release. */
+size_t slices_release(struct snapshot_chunk *chunk);
 
 /* Frees a keyspace, whose bytes are among the kept ones, when no list is frozen and no string
  * captured any more. No walk is under way in it. */

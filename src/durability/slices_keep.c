@@ -27,7 +27,8 @@ static bool is_frozen(const struct entry *entry) {
 
 size_t slices_leaving_bytes(void) {
     const struct slices *s = slices();
-    return slices_pending() + s->kept_bytes + s->left_bytes;
+    size_t filling = s->filling ? snapshot_chunk_size(s->filling) : 0;
+    return snapshot_thread_leaving() + filling + s->kept_bytes + s->left_bytes;
 }
 
 /* --- Entries --- */
@@ -130,10 +131,12 @@ bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number) {
 
 /* --- The release --- */
 
-void slices_release(struct snapshot_chunk *chunk) {
+size_t slices_release(struct snapshot_chunk *chunk) {
     struct slices *s = slices();
-    s->figures.left_bytes += snapshot_chunk_release(chunk);
+    size_t left = snapshot_chunk_release(chunk);
+    s->figures.left_bytes += left;
     s->shared -= chunk->list_count + chunk->capture_count;
     free_entries();
     if (s->shared == 0) free_keyspaces();
+    return left;
 }

@@ -31,7 +31,8 @@ struct snapshot_chunk {
     struct snapshot_chunk *next;
     struct snapshot_job *job; /* what it is a part of */
     bool is_last;
-    bool is_released; /* nothing is left to do but to free it with its lists and captures */
+    bool is_released;     /* nothing is left to do but to free it with its lists and captures */
+    size_t released_size; /* bytes of memory that this frees */
     unsigned list_count;
     unsigned capture_count;
     struct quicklist_frozen *lists[SNAPSHOT_CHUNK_SHARED]; /* owned */

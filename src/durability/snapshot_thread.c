@@ -56,6 +56,7 @@ static struct {
     struct chunk_queue returned; /* for the loop */
     size_t unwritten;            /* chunks of data, the one that is being written included */
     size_t pending;              /* their bytes */
+    size_t freeing;              /* bytes that the released chunks among the waiting ones hold */
     bool ends;
 } thread;
 
@@ -171,11 +172,20 @@ static void free_job(struct snapshot_job *job) {
 
 /* --- The thread --- */
 
+/* Its memory is counted as being freed until it is free. */
+static void free_released(struct snapshot_chunk *chunk) {
+    size_t size = chunk->released_size;
+    snapshot_chunk_free(chunk);
+    lock();
+    thread.freeing -= size;
+    unlock();
+}
+
 /* Takes a chunk out of the queue and does what is to be done; returns it if the loop is to have it
  * back. */
 static struct snapshot_chunk *see_to(struct snapshot_chunk *chunk) {
     if (chunk->is_released) {
-        snapshot_chunk_free(chunk);
+        free_released(chunk);
         return NULL;
     }
     if (chunk->is_last) {
@@ -228,6 +238,7 @@ static void put(struct snapshot_chunk *chunk) {
     push(&thread.waiting, chunk);
     thread.unwritten += is_data;
     thread.pending += is_data ? snapshot_chunk_size(chunk) : 0;
+    thread.freeing += chunk->is_released ? chunk->released_size : 0;
     pthread_cond_signal(&thread.put);
     unlock();
 }
@@ -298,7 +309,7 @@ void snapshot_thread_stop(void) {
     pthread_join(thread.id, NULL);
     thread.exists = false;
     see_to_returned();
-    while ((chunk = pop(&thread.waiting))) snapshot_chunk_free(chunk); /* released just now */
+    while ((chunk = pop(&thread.waiting))) free_released(chunk); /* released just now */
 }
 
 size_t snapshot_thread_pending(void) {
@@ -307,6 +318,14 @@ size_t snapshot_thread_pending(void) {
     size_t pending = thread.pending;
     unlock();
     return pending;
+}
+
+size_t snapshot_thread_leaving(void) {
+    if (!thread.exists) return 0;
+    lock();
+    size_t leaving = thread.pending + thread.freeing;
+    unlock();
+    return leaving;
 }
 
 void snapshot_thread_wait_for_room(size_t size, size_t max) {
@@ -329,7 +348,8 @@ bool snapshot_thread_drain(int most_ms) {
     return done;
 }
 
-void snapshot_thread_free_chunk(struct snapshot_chunk *chunk) {
+void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left) {
+    chunk->released_size = snapshot_chunk_size(chunk) + left;
     chunk->is_released = true;
     put(chunk);
 }

@@ -72,6 +72,9 @@ void snapshot_job_cancel(struct snapshot_job *job);
 /* Bytes of chunks that are still to be written. */
 size_t snapshot_thread_pending(void);
 
+/* Bytes that the thread will free: of these chunks, and of released ones. */
+size_t snapshot_thread_leaving(void);
+
 /* Waits until `size` more bytes would be no more than `max`, or nothing is to be written. */
 void snapshot_thread_wait_for_room(size_t size, size_t max);
 
@@ -79,7 +82,8 @@ void snapshot_thread_wait_for_room(size_t size, size_t max);
  * those with lists or captures. (Does not wait for the end of a job.) False when some are left. */
 bool snapshot_thread_drain(int most_ms);
 
-/* Takes back a chunk whose lists and captures are released, and frees it with them. */
-void snapshot_thread_free_chunk(struct snapshot_chunk *chunk);
+/* Takes a chunk whose lists and captures are released, and frees it with them; `left` is what
+ * snapshot_chunk_release returned. It is behind what the thread has to write. */
+void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left);
 
 #endif

@@ -78,8 +78,9 @@ void evict_reset_exceeded(void) {
 static bool is_exceeded(void) {
     size_t max = (size_t)server.config.maxmemory;
     if (max == 0 || mem_used() <= max) return false;
-    return mem_used() > max + lazyfree_pending_bytes() + slices_leaving_bytes() +
-                            aof_buffer_size() + server.unauthenticated_memory;
+    /* First, as threads free memory before they count it as free: nothing is evicted for it. */
+    size_t leaving = lazyfree_pending_bytes() + slices_leaving_bytes();
+    return mem_used() > max + leaving + aof_buffer_size() + server.unauthenticated_memory;
 }
 
 /* A key whose time has come anyway counts as expired. */

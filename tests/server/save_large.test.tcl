@@ -102,6 +102,31 @@ check_in 2 "eviction counts what a snapshot still holds of a large string: no mo
     }
 } 1
 
+check_in 2 "memory of deleted strings that a disk holds up counts as free until it is free" {
+    with_faulty_server {rdbcompression no maxmemory-policy noeviction} {
+        foreach key {a b c d e} {
+            make_large $key
+        }
+        set before [info_field used_memory]
+        faults {write hold,nth=1 temp-*}
+        r BGSAVE
+        wait_until {[fault_hits write*] ne {}}
+        r DEL a b c d e
+        # Four of them were captured with one chunk, which is released; it is freed after the next one.
+        faults {write hold,after=41000000 temp-*}
+        wait_until {[fault_hits write*after*] ne {}}
+        r CONFIG SET maxmemory [expr {$before - 45000000}]
+        foreach _ {1 2 3 4 5} {
+            assert_equal [r SET small x] OK
+            assert {[info_field used_memory] > $before - 1000000}
+        }
+        faults
+        wait_saved
+        wait_until {[info_field used_memory] < $before - 45000000}
+        r SET small x
+    }
+} OK
+
 check_in 2 "a string that was captured is as any other, and can be captured again" {
     with_faulty_server {} {
         make_large a
