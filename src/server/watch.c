@@ -117,9 +117,8 @@ void watch_clear(struct watches *watches, struct watcher *watcher) {
     watches->left = set;
 }
 
-bool watch_step(struct watches *watches) {
+bool watch_free_left(struct watches *watches) {
     struct watch_set *set = watches->left;
-    if (!set) return false;
     struct watch_set *next = set->next_left;
     if (free_some(watches, set, CLEAR_PER_STEP)) watches->left = next;
     return watches->left;

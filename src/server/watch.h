@@ -53,7 +53,10 @@ void watch_add(struct watches *watches, struct watcher *watcher, int database, s
 void watch_clear(struct watches *watches, struct watcher *watcher);
 
 /* Frees some of what was left; true when there is more. O(1). */
-bool watch_step(struct watches *watches);
+bool watch_free_left(struct watches *watches);
+static inline bool watch_step(struct watches *watches) {
+    return watches->left && watch_free_left(watches);
+}
 
 /* Has the time of a key come since he watched it, though it was not deleted yet? O(his watches). */
 bool watch_has_expired(const struct watcher *watcher, struct keyspace *const *keyspaces,
