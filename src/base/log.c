@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log_syslog.h"
+#include "base/slice.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +13,16 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { RECENT_MAX = 8192 };
+
 /* The process has one log; it must be reachable from anywhere, also when memory has run out. */
 static struct {
     enum log_level level;
     char path[PATH_MAX]; /* empty: standard output */
     char role;
     bool has_syslog;
+    char recent[RECENT_MAX]; /* the last bytes that were written, in a ring */
+    size_t written;          /* bytes in all; the next one goes to this place, modulo RECENT_MAX */
 } logger = {.level = LOG_NOTICE, .role = 'M'};
 
 void log_set_level(enum log_level level) {
@@ -64,12 +69,53 @@ static size_t format_head(char *dst, size_t size, enum log_level level) {
     return (size_t)len;
 }
 
-static void write_line(const char *line, size_t len) {
-    int fd = logger.path[0] == '\0' ? STDOUT_FILENO : open_log(logger.path);
-    if (fd < 0) return;
-    while (write(fd, line, len) < 0 && errno == EINTR) {
+static int open_current(void) {
+    return logger.path[0] == '\0' ? STDOUT_FILENO : open_log(logger.path);
+}
+
+int log_open(void) {
+    int fd = open_current();
+    return fd < 0 ? STDERR_FILENO : fd;
+}
+
+void log_close(int fd) {
+    if (fd != STDOUT_FILENO && fd != STDERR_FILENO) close(fd);
+}
+
+static void write_bytes(int fd, const char *bytes, size_t len) {
+    while (write(fd, bytes, len) < 0 && errno == EINTR) {
     }
-    if (fd != STDOUT_FILENO) close(fd);
+}
+
+/* A line is shorter than the ring. */
+static void remember_line(const char *line, size_t len) {
+    size_t at = logger.written % RECENT_MAX;
+    size_t first = len < RECENT_MAX - at ? len : RECENT_MAX - at;
+    memcpy(logger.recent + at, line, first);
+    memcpy(logger.recent, line + first, len - first);
+    logger.written += len;
+}
+
+/* Behind the first line's end. */
+static struct slice skip_line(struct slice part) {
+    const char *end = memchr(part.ptr, '\n', part.len);
+    size_t skipped = end ? (size_t)(end + 1 - part.ptr) : part.len;
+    return slice_make(part.ptr + skipped, part.len - skipped);
+}
+
+void log_write_recent(int fd) {
+    size_t at = logger.written % RECENT_MAX;
+    struct slice old = slice_make(logger.recent + at, RECENT_MAX - at);
+    struct slice new = slice_make(logger.recent, at);
+    if (logger.written <= RECENT_MAX) {
+        old.len = 0;
+    } else { /* the oldest line has lost its beginning */
+        bool ends_in_new = !memchr(old.ptr, '\n', old.len);
+        old = skip_line(old);
+        if (ends_in_new) new = skip_line(new);
+    }
+    write_bytes(fd, old.ptr, old.len);
+    write_bytes(fd, new.ptr, new.len);
 }
 
 /* What a message quotes of a file or a client neither begins lines nor drives a terminal. */
@@ -93,6 +139,11 @@ void log_write(enum log_level level, const char *format, ...) {
     if (logger.has_syslog) log_syslog_write((int)level, line + len);
     len += text_len;
     line[len++] = '\n'; /* over the terminator */
-    write_line(line, len);
+    remember_line(line, len);
+    int fd = open_current();
+    if (fd >= 0) {
+        write_bytes(fd, line, len);
+        log_close(fd);
+    }
     errno = saved_errno;
 }

@@ -33,6 +33,17 @@ void log_set_child(void);
  * find taken by another thread. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* --- For handlers of signals: both are async-signal-safe --- */
+
+/* A descriptor to which the log's next line would go, or standard error when the file cannot be
+ * opened; log_close closes it unless it is a standard stream. */
+int log_open(void);
+void log_close(int fd);
+
+/* Writes the lines that were logged last to `fd`: those that fit in 8 KB, without the beginning of
+ * a line that does not. */
+void log_write_recent(int fd);
+
 #define log_debug(...)   log_write(LOG_DEBUG, __VA_ARGS__)
 #define log_verbose(...) log_write(LOG_VERBOSE, __VA_ARGS__)
 #define log_notice(...)  log_write(LOG_NOTICE, __VA_ARGS__)

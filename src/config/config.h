@@ -82,6 +82,8 @@ struct config {
     int64_t syslog_facility; /* base/log.h */
     int64_t loglevel;        /* enum log_level */
     bool hide_user_data_from_log;
+    bool crash_log_enabled;
+    bool crash_memcheck_enabled;              /* has no effect: memory is not tested */
     int64_t oom_score_adj;                    /* enum oom_adjust */
     int64_t oom_score_adj_values[OOM_SCORES]; /* of the server, a replica, a child */
     bool set_proc_title;

@@ -65,7 +65,8 @@ static const struct config_choice eviction_policies[] = {
 #define NO_CPU_LISTS "threads run on any processor; start the server by taskset to choose them"
 #define SECRET_SEED "each start draws a new seed"
 #define ONE_LOG_FORMAT "the log has one format"
-#define NO_CRASH_LOG "nothing is logged about a crash"
+#define ABORTS "a failed assertion always ends the process by SIGABRT"
+#define NO_WATCHDOG "no watchdog looks for slow commands"
 #define NO_LARGE_LOG "there is no log of large requests and replies"
 #define NO_CHECKS "the server does not look for what these warnings are about"
 #define NO_MARKS \
@@ -148,6 +149,10 @@ const struct config_directive config_table[] = {
      supervisors},
     {"hide-user-data-from-log", CONFIG_BOOL, 0, AT(hide_user_data_from_log), 0, 0, "no",
      EFFECT_NONE, NULL},
+    {"crash-log-enabled", CONFIG_BOOL, 0, AT(crash_log_enabled), 0, 0, "yes", EFFECT_CRASH_LOG,
+     NULL},
+    {"crash-memcheck-enabled", CONFIG_BOOL, 0, AT(crash_memcheck_enabled), 0, 0, "yes", EFFECT_NONE,
+     NULL},
     {"oom-score-adj", CONFIG_ENUM, 0, AT(oom_score_adj), 0, 0, "no", EFFECT_OOM_SCORE,
      oom_adjustments},
     {"oom-score-adj-values", CONFIG_OOM_SCORES, 0, AT(oom_score_adj_values), 0, 0, "0 200 800",
@@ -333,10 +338,8 @@ const struct config_directive config_table[] = {
     ONLY("log-format", "legacy", 0, ONE_LOG_FORMAT),
     ONLY("log-timestamp-format", "legacy", 0, ONE_LOG_FORMAT),
     ONLY("always-show-logo", "no", 0, ONE_LOG_FORMAT),
-    ONLY("crash-log-enabled", "no", 0, NO_CRASH_LOG),
-    ONLY("crash-memcheck-enabled", "no", 0, NO_CRASH_LOG),
-    ONLY("use-exit-on-panic", "no", CONFIG_HIDDEN, NO_CRASH_LOG),
-    ONLY("watchdog-period", "0", CONFIG_HIDDEN, NO_CRASH_LOG),
+    ONLY("use-exit-on-panic", "no", CONFIG_HIDDEN, ABORTS),
+    ONLY("watchdog-period", "0", CONFIG_HIDDEN, NO_WATCHDOG),
     ONLY("commandlog-request-larger-than", "-1", 0, NO_LARGE_LOG),
     ONLY("commandlog-reply-larger-than", "-1", 0, NO_LARGE_LOG),
     ONLY("commandlog-large-request-max-len", "128", 0, NO_LARGE_LOG),

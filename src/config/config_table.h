@@ -63,6 +63,7 @@ enum config_effect {
     EFFECT_MAXMEMORY_CLIENTS,
     EFFECT_EVICTION,
     EFFECT_SLOW,
+    EFFECT_CRASH_LOG,
     EFFECT_COUNT
 };
 

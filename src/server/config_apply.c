@@ -4,6 +4,7 @@
 #include "config/config_table.h"
 #include "durability/data_lock.h"
 #include "durability/save.h"
+#include "server/crash_report.h"
 #include "server/cron.h"
 #include "server/evict.h"
 #include "server/limits.h"
@@ -142,6 +143,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_MAXMEMORY_CLIENTS: evict_account_clients(); break;
     case EFFECT_EVICTION: evict_configure(); break;
     case EFFECT_SLOW: slow_configure(); break;
+    case EFFECT_CRASH_LOG: crash_report_configure(); break;
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "durability/load.h"
 #include "server/config_apply.h"
+#include "server/crash_report.h"
 #include "server/daemon.h"
 #include "server/listeners.h"
 #include "server/process_title.h"
@@ -13,6 +14,7 @@
 #include "server/server_run.h"
 #include "server/supervisor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,6 +55,16 @@ static void report_out_of_memory(size_t size) {
 
 static bool is_daemon(void) {
     return server.config.daemonize && !supervisor_is_there();
+}
+
+/* What assert() calls in place of the C library's function, which tells standard error alone. Not
+ * in a library, where unit tests would get it too. */
+_Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line,
+                             const char *function) {
+    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+    log_warning("=== ASSERTION FAILED ===");
+    log_warning("==> %s:%u '%s' is not true", file, line, assertion);
+    abort();
 }
 
 /* The pid file's path: as configured, or the default of a daemon; NULL when none is wanted. */
@@ -144,6 +156,7 @@ int main(int argc, char **argv) {
     supervisor_find();
     if (is_daemon() && !daemon_begin()) return fail("cannot fork");
     log_start();
+    crash_report_start();
     const char *error;
     signals_hold();
     if (!server_start(&error)) {

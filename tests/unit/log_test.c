@@ -134,6 +134,37 @@ static void a_path_that_cannot_be_opened_changes_nothing(void **state) {
     assert_non_null(strstr(read_log(), "still here"));
 }
 
+/* What log_write_recent writes; the returned text is overwritten by the next call. */
+static char *recent_lines(void) {
+    static char text[16384];
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    log_write_recent(ends[1]);
+    close(ends[1]);
+    ssize_t len = 0, got;
+    while ((got = read(ends[0], text + len, sizeof(text) - 1 - (size_t)len)) > 0) len += got;
+    close(ends[0]);
+    text[len] = '\0';
+    return text;
+}
+
+static void the_last_lines_are_kept_whole(void **state) {
+    (void)state;
+    char wanted[32];
+    for (int i = 0; i < 3000; i++) {
+        log_notice("%.*s number %d.", i % 97, "---------------------------------------------", i);
+        if (i < 500) continue; /* the ring is full */
+        char *text = recent_lines();
+        assert_in_range(strlen(text), 8192 - 200, 8192);
+        assert_int_equal(strtol(text, NULL, 10), getpid()); /* the oldest line has its head */
+        snprintf(wanted, sizeof(wanted), " number %d.\n", i);
+        assert_string_equal(text + strlen(text) - strlen(wanted), wanted);
+    }
+    log_set_level(LOG_WARNING);
+    log_notice("dropped");
+    assert_null(strstr(recent_lines(), "dropped"));
+}
+
 static void a_child_marks_its_lines(void **state) {
     (void)state;
     int status;
@@ -171,6 +202,7 @@ int main(void) {
         cmocka_unit_test_setup(a_message_is_one_line_whatever_it_quotes, start_empty),
         cmocka_unit_test_setup(a_renamed_file_is_left_behind, start_empty),
         cmocka_unit_test_setup(a_path_that_cannot_be_opened_changes_nothing, start_empty),
+        cmocka_unit_test_setup(the_last_lines_are_kept_whole, start_empty),
         cmocka_unit_test_setup(a_child_marks_its_lines, start_empty),
         cmocka_unit_test_setup(an_empty_path_is_standard_output, start_empty),
     };
