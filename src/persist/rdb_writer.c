@@ -216,9 +216,12 @@ static size_t packed_size(struct rdb_writer *writer, const struct large_text *la
 
 static void write_large(struct rdb_writer *writer, struct large_text *large) {
     large->part = (char *)scratch_room(writer, PART + LZF_PART_SIZE_MAX(PART));
-    if (!large->part) writer->error = ENOMEM;
+    if (!large->part) {
+        writer->error = ENOMEM;
+        return;
+    }
     large->packed = (uint8_t *)large->part + PART;
-    size_t size = writer->error ? 0 : packed_size(writer, large);
+    size_t size = packed_size(writer, large);
     if (size)
         write_packed_lengths(writer, size, large->len);
     else
