@@ -146,6 +146,7 @@ void config_rewrite_command(struct call *call) {
 
 void config_resetstat_command(struct call *call) {
     stats_reset(&server.stats);
+    net_reset_totals(server.net);
     evict_reset_exceeded();
     lazyfree_reset_freed();
     reply_ok(call->reply);

@@ -1,10 +1,11 @@
 /* info: INFO, section by section.
  *
- * Names and order of sections and fields are those of Redis 7.2, as far as there is a true
+ * Names and order of sections and fields are those of Redis 7.2 and 8, as far as there is a true
  * figure for them; a constant 0 stands where there is nothing to count (replication, scripts,
  * forks). */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "admin/admin_commands.h"
+#include "admin/build_id.h"
 #include "admin/info_persistence.h"
 #include "admin/memory_figures.h"
 #include "base/clock.h"
@@ -53,9 +54,12 @@ static const char *executable_path(char buffer[PATH_MAX]) {
     return buffer;
 }
 
+/* The commit is zeroes, as of a Redis that was not built in a git checkout: only the build ID names
+ * the build. */
 static sds append_server(sds out) {
     struct utsname host = {0};
-    char executable[PATH_MAX];
+    char executable[PATH_MAX], build_id[BUILD_ID_SIZE];
+    build_id_read(build_id);
     uname(&host);
     int64_t uptime = (server.steady_ms - server.start_ms) / 1000;
     out = sds_append_format(
@@ -63,6 +67,9 @@ static sds append_server(sds out) {
         "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
         "server_name:packlist\r\n"
         "packlist_version:" PACKLIST_VERSION "\r\n"
+        "redis_git_sha1:00000000\r\n"
+        "redis_git_dirty:0\r\n"
+        "redis_build_id:%s\r\n"
         "redis_mode:standalone\r\n"
         "os:%s %s %s\r\n"
         "arch_bits:%zu\r\n"
@@ -82,8 +89,8 @@ static sds append_server(sds out) {
         "executable:%s\r\n"
         "config_file:%s\r\n"
         "io_threads_active:0\r\n",
-        host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__, __GNUC_MINOR__,
-        __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(), server.run_id,
+        build_id, host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
+        __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(), server.run_id,
         (long long)server.config.port, (long long)clock_wall_us(), (long long)uptime,
         (long long)(uptime / (24 * 3600)), (long long)server.config.hz, (long long)server.config.hz,
         (long long)(server.now_ms / 1000 & ACCESS_MASK), executable_path(executable),
@@ -195,6 +202,7 @@ static sds append_fragmentation(sds out, const struct memory_figures *memory) {
                              "mem_cluster_links:0\r\n"
                              "mem_aof_buffer:%zu\r\n"
                              "mem_allocator:%s\r\n"
+                             "mem_overhead_db_hashtable_rehashing:0\r\n"
                              "active_defrag_running:0\r\n"
                              "lazyfree_pending_objects:%llu\r\n"
                              "lazyfreed_objects:%llu\r\n",
@@ -255,6 +263,7 @@ static sds append_key_stats(sds out) {
     const struct stats *stats = &server.stats;
     return sds_append_format(
         out,
+        "expired_subkeys:0\r\n"
         "expired_keys:%llu\r\n"
         "expired_stale_perc:%.2f\r\n"
         "expired_time_cap_reached_count:%llu\r\n"
@@ -283,44 +292,71 @@ static sds append_pubsub_stats(sds out) {
                              pubsub_topic_count(pubsub, PUBSUB_SHARD));
 }
 
+/* Time that commands took; those inside EXEC count once. */
+static uint64_t command_ticks(void) {
+    size_t commands;
+    command_all(&commands);
+    uint64_t ticks = 0;
+    for (size_t i = 0; i < commands; i++) ticks += server.stats.by_command[i].ticks;
+    return ticks - server.stats.queued_ticks;
+}
+
+static sds append_loop_stats(sds out) {
+    struct net_totals loop = net_totals(server.net);
+    uint64_t iterations_per_s = rate_per_second(&server.stats.iterations_rate);
+    uint64_t active_us_per_s = rate_per_second(&server.stats.active_rate);
+    return sds_append_format(out,
+                             "eventloop_cycles:%llu\r\n"
+                             "eventloop_duration_sum:%llu\r\n"
+                             "eventloop_duration_cmd_sum:%llu\r\n"
+                             "instantaneous_eventloop_cycles_per_sec:%llu\r\n"
+                             "instantaneous_eventloop_duration_usec:%llu\r\n",
+                             (figure)loop.iterations, (figure)clock_ticks_to_us(loop.active_ticks),
+                             (figure)clock_ticks_to_us(command_ticks()), (figure)iterations_per_s,
+                             (figure)(iterations_per_s ? active_us_per_s / iterations_per_s : 0));
+}
+
 static sds append_stats(sds out) {
     const struct stats *stats = &server.stats;
     const struct child *child = &server.durability.child;
     out = append_pubsub_stats(append_key_stats(append_traffic(out)));
-    return sds_append_format(
-        out,
-        "latest_fork_usec:%llu\r\n"
-        "total_forks:%llu\r\n"
-        "migrate_cached_sockets:%zu\r\n"
-        "slave_expires_tracked_keys:0\r\n"
-        "active_defrag_hits:0\r\n"
-        "active_defrag_misses:0\r\n"
-        "active_defrag_key_hits:0\r\n"
-        "active_defrag_key_misses:0\r\n"
-        "total_active_defrag_time:0\r\n"
-        "current_active_defrag_time:0\r\n"
-        "tracking_total_keys:0\r\n"
-        "tracking_total_items:0\r\n"
-        "tracking_total_prefixes:0\r\n"
-        "unexpected_error_replies:0\r\n"
-        "total_error_replies:%llu\r\n"
-        "dump_payload_sanitizations:0\r\n"
-        "total_reads_processed:%llu\r\n"
-        "total_writes_processed:%llu\r\n"
-        "io_threaded_reads_processed:0\r\n"
-        "io_threaded_writes_processed:0\r\n"
-        "client_query_buffer_limit_disconnections:%llu\r\n"
-        "client_output_buffer_limit_disconnections:%llu\r\n"
-        "reply_buffer_shrinks:0\r\n"
-        "reply_buffer_expands:0\r\n"
-        "acl_access_denied_auth:%llu\r\n"
-        "acl_access_denied_cmd:0\r\n"
-        "acl_access_denied_key:0\r\n"
-        "acl_access_denied_channel:0\r\n",
-        (figure)child->last_fork_us, (figure)child->forks, targets_count(), (figure)stats->errors,
-        (figure)stats->reads, (figure)stats->replies_written,
-        (figure)stats->query_buffer_limit_disconnections,
-        (figure)stats->output_buffer_limit_disconnections, (figure)stats->authentications_failed);
+    out = sds_append_format(out,
+                            "latest_fork_usec:%llu\r\n"
+                            "total_forks:%llu\r\n"
+                            "migrate_cached_sockets:%zu\r\n"
+                            "slave_expires_tracked_keys:0\r\n"
+                            "active_defrag_hits:0\r\n"
+                            "active_defrag_misses:0\r\n"
+                            "active_defrag_key_hits:0\r\n"
+                            "active_defrag_key_misses:0\r\n"
+                            "total_active_defrag_time:0\r\n"
+                            "current_active_defrag_time:0\r\n"
+                            "tracking_total_keys:0\r\n"
+                            "tracking_total_items:0\r\n"
+                            "tracking_total_prefixes:0\r\n"
+                            "unexpected_error_replies:0\r\n"
+                            "total_error_replies:%llu\r\n"
+                            "dump_payload_sanitizations:0\r\n"
+                            "total_reads_processed:%llu\r\n"
+                            "total_writes_processed:%llu\r\n"
+                            "io_threaded_reads_processed:0\r\n"
+                            "io_threaded_writes_processed:0\r\n"
+                            "client_query_buffer_limit_disconnections:%llu\r\n"
+                            "client_output_buffer_limit_disconnections:%llu\r\n"
+                            "reply_buffer_shrinks:0\r\n"
+                            "reply_buffer_expands:0\r\n",
+                            (figure)child->last_fork_us, (figure)child->forks, targets_count(),
+                            (figure)stats->errors, (figure)stats->reads,
+                            (figure)stats->replies_written,
+                            (figure)stats->query_buffer_limit_disconnections,
+                            (figure)stats->output_buffer_limit_disconnections);
+    out = append_loop_stats(out);
+    return sds_append_format(out,
+                             "acl_access_denied_auth:%llu\r\n"
+                             "acl_access_denied_cmd:0\r\n"
+                             "acl_access_denied_key:0\r\n"
+                             "acl_access_denied_channel:0\r\n",
+                             (figure)stats->authentications_failed);
 }
 
 /* --- Replication, CPU, Modules, Cluster --- */

@@ -190,6 +190,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
     struct conn *conn = (struct conn *)handle;
     struct net *net = net_of(conn);
     if (net->reader != conn) {
+        net_note_awake(net);
         net->reader = conn;
         net->reader_bytes = 0;
     } else if (net->reader_bytes >= CONN_TURN_MAX) {

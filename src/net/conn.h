@@ -135,7 +135,7 @@ void conn_set_keepalive(struct conn *conn, unsigned seconds);
 /* Bytes of the connection's own allocation, session included. */
 size_t conn_allocated(const struct conn *conn);
 
-/* Bytes read and written over all connections since the start (INFO). */
+/* Bytes read and written over all connections since the start or the last net_reset_totals. */
 struct conn_totals {
     unsigned long long input_bytes;
     unsigned long long output_bytes;

@@ -21,6 +21,7 @@ struct listener {
 
 static void on_connection(uv_stream_t *stream, int status) {
     struct listener *listener = (struct listener *)stream;
+    net_note_awake(stream->loop->data);
     if (status < 0) {
         log_warning("Accepting client connection: %s", uv_strerror(status));
         return;

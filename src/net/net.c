@@ -30,6 +30,7 @@ static void on_idle(uv_idle_t *idle) {
 
 static void on_prepare(uv_prepare_t *prepare) {
     struct net *net = prepare->loop->data;
+    net_note_awake(net);
     net->reader = NULL;
     bool stays_awake = net->before_poll != NULL && net->before_poll(net->before_poll_arg);
     conn_release_all(net);
@@ -38,6 +39,9 @@ static void on_prepare(uv_prepare_t *prepare) {
         uv_idle_start(&net->idle, on_idle);
     else
         uv_idle_stop(&net->idle);
+    net->loop_totals.iterations++;
+    net->loop_totals.active_ticks += clock_ticks() - net->awake_ticks;
+    net->awake_ticks = 0;
 }
 
 struct net *net_new(const char **error) {
@@ -98,6 +102,15 @@ void net_on_before_poll(struct net *net, bool (*upcall)(void *arg), void *arg) {
     net->before_poll_arg = arg;
 }
 
+struct net_totals net_totals(const struct net *net) {
+    return net->loop_totals;
+}
+
+void net_reset_totals(struct net *net) {
+    net->loop_totals = (struct net_totals){0};
+    net->totals = (struct conn_totals){0};
+}
+
 /* --- Signals --- */
 
 static void on_signal(uv_signal_t *handle, int signum) {
@@ -122,6 +135,7 @@ bool net_on_signal(struct net *net, int signum, void (*upcall)(int signum, void 
 
 static void on_timer(uv_timer_t *handle) {
     struct net_timer *timer = (struct net_timer *)handle;
+    net_note_awake(handle->loop->data);
     timer->upcall(timer->arg);
 }
 

@@ -35,6 +35,18 @@ void net_on_before_poll(struct net *net, bool (*upcall)(void *arg), void *arg);
  * False when refused. */
 bool net_on_signal(struct net *net, int signum, void (*upcall)(int signum, void *arg), void *arg);
 
+/* Iterations of the loop since the start or the last net_reset_totals, and the clock_ticks in which
+ * they were active: from the first callback of a socket, a timer or the pool to the end of
+ * before_poll. */
+struct net_totals {
+    uint64_t iterations;
+    uint64_t active_ticks;
+};
+struct net_totals net_totals(const struct net *net);
+
+/* Zeroes these totals and conn_totals. */
+void net_reset_totals(struct net *net);
+
 /* --- Timers --- */
 
 struct net_timer;

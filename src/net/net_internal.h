@@ -2,6 +2,7 @@
 #ifndef PACKLIST_NET_NET_INTERNAL_H
 #define PACKLIST_NET_NET_INTERNAL_H
 
+#include "base/clock.h"
 #include "net/conn.h"
 #include "net/net.h"
 
@@ -46,7 +47,9 @@ struct net {
     void *before_poll_arg;
     char *read_buffer;
     struct conn_totals totals;
-    struct output *held;         /* to be sent before the loop sleeps: linked by next_held */
+    struct net_totals loop_totals;
+    uint64_t awake_ticks; /* clock_ticks at this iteration's first callback; 0 = there was none */
+    struct output *held;  /* to be sent before the loop sleeps: linked by next_held */
     struct conn *unclosed_first; /* CONN_CLOSING, but their sockets are not closed yet */
     struct conn *unclosed_last;
     unsigned closes; /* in this turn */
@@ -59,6 +62,11 @@ struct net {
     const struct conn *reader;
     size_t reader_bytes;
 };
+
+/* A callback begins: the first one of an iteration begins its active time. */
+static inline void net_note_awake(struct net *net) {
+    if (net->awake_ticks == 0) net->awake_ticks = clock_ticks();
+}
 
 /* libuv's handle of a socket that listens or is connected, as any of the types it has there. */
 union net_socket {

@@ -33,6 +33,7 @@ static void after_run(uv_work_t *request, int status) {
     void (*done)(void *) = piece->done;
     void *arg = piece->arg;
     (void)status; /* nobody cancels */
+    net_note_awake(request->loop->data);
     mem_free(piece);
     done(arg);
 }

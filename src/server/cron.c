@@ -1,6 +1,7 @@
 #include "server/cron.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "server/client_limits.h"
 #include "server/evict.h"
@@ -51,6 +52,9 @@ static void sample_rates(void) {
     rate_sample(&stats->commands_rate, stats->commands, server.steady_ms);
     rate_sample(&stats->input_rate, totals.input_bytes, server.steady_ms);
     rate_sample(&stats->output_rate, totals.output_bytes, server.steady_ms);
+    struct net_totals loop = net_totals(server.net);
+    rate_sample(&stats->iterations_rate, loop.iterations, server.steady_ms);
+    rate_sample(&stats->active_rate, clock_ticks_to_us(loop.active_ticks), server.steady_ms);
 }
 
 /* Gives pages that were freed a while ago back to the system, where no thread does. */

@@ -292,7 +292,9 @@ static inline __attribute__((always_inline)) void run(struct session *session,
 
 void dispatch_queued(struct session *session, const struct command *command,
                      const struct slice *argv, size_t argc) {
+    uint64_t begin_ticks = server.ticks;
     run(session, command, argv, argc, false);
+    server.stats.queued_ticks += server.ticks - begin_ticks;
 }
 
 /* Runs an allowed command, or queues it in MULTI. */

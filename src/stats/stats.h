@@ -42,12 +42,15 @@ struct stats {
     uint64_t query_buffer_limit_disconnections;
     uint64_t output_buffer_limit_disconnections;
     uint64_t authentications_failed;
+    uint64_t queued_ticks; /* of commands that EXEC ran: they are counted in EXEC's, too */
     uint64_t replies_written;
     uint64_t reads;
     uint64_t peak_memory;
     struct rate commands_rate;
     struct rate input_rate;
     struct rate output_rate;
+    struct rate iterations_rate; /* of the event loop */
+    struct rate active_rate;     /* its active time in microseconds */
     struct error_stats by_error;
     struct command_stats *by_command; /* indexed by the command's place in the table */
 };

@@ -134,6 +134,60 @@ check "what EXEC runs counts beside EXEC" {
     r EXEC
     lmap command {multi set exec} {regexp -inline {^calls=\d+} [info_field cmdstat_$command]}
 } {calls=1 calls=2 calls=1}
+check "what EXEC runs counts once in the time of all commands" {
+    r CONFIG RESETSTAT
+    r MULTI
+    r DEBUG SLEEP 0.02
+    r DEBUG SLEEP 0.02
+    r EXEC
+    set info [r INFO everything]
+    regexp {cmdstat_exec:calls=1,usec=(\d+)} $info _ exec_us
+    regexp {eventloop_duration_cmd_sum:(\d+)} $info _ all_us
+    assert {$exec_us >= 40000}
+    # The others are CONFIG RESETSTAT and MULTI.
+    set others 0
+    foreach {_ us} [regexp -all -inline {cmdstat_(?:multi|config\|resetstat):calls=1,usec=(\d+)} $info] {
+        incr others $us
+    }
+    expr {abs($all_us - $exec_us - $others) <= 5}
+} 1
+check "INFO counts iterations of the event loop and the time they take" {
+    r CONFIG RESETSTAT
+    for {set i 0} {$i < 50} {incr i} {
+        r PING
+    }
+    r DEBUG SLEEP 0.02
+    set cycles [info_field eventloop_cycles]
+    set active_us [info_field eventloop_duration_sum]
+    assert {$cycles >= 51}
+    assert {$active_us >= 20000 && $active_us >= [info_field eventloop_duration_cmd_sum] - 10000}
+    wait_until {[info_field instantaneous_eventloop_cycles_per_sec] > 0}
+    wait_until {[info_field instantaneous_eventloop_duration_usec] > 0}
+    r CONFIG RESETSTAT
+    expr {[info_field eventloop_cycles] < $cycles}
+} 1
+check "time in which the server sleeps is no time of the event loop" {
+    r CONFIG RESETSTAT
+    set begin [clock milliseconds]
+    after 1000
+    set active_us [info_field eventloop_duration_sum]
+    expr {$active_us < ([clock milliseconds] - $begin) * 900}
+} 1
+check "CONFIG RESETSTAT zeroes the traffic, too" {
+    r ECHO [string repeat x 100000]
+    assert {[info_field total_net_input_bytes] > 100000 && [info_field total_net_output_bytes] > 100000}
+    r CONFIG RESETSTAT
+    expr {[info_field total_net_input_bytes] < 50000 && [info_field total_net_output_bytes] < 50000}
+} 1
+check "INFO names the build by the program's build ID" {
+    set notes [exec readelf -n $server_binary]
+    assert {[regexp {Build ID: ([0-9a-f]{16})} $notes _ id]}
+    assert_equal [info_field redis_build_id] $id
+    list [info_field redis_git_sha1] [info_field redis_git_dirty]
+} {00000000 0}
+check "fields of Redis 8 whose figure is always zero here" {
+    list [info_field mem_overhead_db_hashtable_rehashing] [info_field expired_subkeys] [info_field io_threads_active]
+} {0 0 0}
 check "usec_per_call is usec divided by calls" {
     r CONFIG RESETSTAT
     r DEBUG SLEEP 0.01
