@@ -125,16 +125,25 @@ static size_t encode_string_header(uint8_t *dst, size_t len) {
     return 5;
 }
 
+static void prepare_integer(struct listpack_element *element) {
+    size_t data_size = encode_integer(element->header, element->integer);
+    element->header[data_size] = (uint8_t)data_size;
+    element->header_size = (uint8_t)(data_size + 1);
+    element->size = element->header_size;
+}
+
+void listpack_prepare_integer(struct listpack_element *element, int64_t integer) {
+    *element = (struct listpack_element){.integer = integer, .is_integer = true};
+    prepare_integer(element);
+}
+
 void listpack_prepare(struct listpack_element *element, struct slice text) {
     assert(text.len <= LISTPACK_TEXT_MAX);
     element->text = text;
     element->integer = 0;
     element->is_integer = number_parse_int64(text, &element->integer);
     if (element->is_integer) {
-        size_t data_size = encode_integer(element->header, element->integer);
-        element->header[data_size] = (uint8_t)data_size;
-        element->header_size = (uint8_t)(data_size + 1);
-        element->size = element->header_size;
+        prepare_integer(element);
         return;
     }
     element->header_size = (uint8_t)encode_string_header(element->header, text.len);

@@ -70,6 +70,9 @@ struct listpack_element {
  * begin like a number, which are tried as integers. */
 void listpack_prepare(struct listpack_element *element, struct slice text);
 
+/* The same of an integer, without its text: for listpack_write and `size` alone. O(1). */
+void listpack_prepare_integer(struct listpack_element *element, int64_t integer);
+
 /* Writes `element->size` bytes at `dst`. */
 void listpack_write(uint8_t *dst, const struct listpack_element *element);
 

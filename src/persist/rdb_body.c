@@ -34,15 +34,26 @@ static bool reserve(struct rdb_scratch *scratch, size_t used, size_t more) {
     return true;
 }
 
+static bool append_element(struct rdb_scratch *scratch, size_t *used,
+                           const struct listpack_element *element) {
+    if (!reserve(scratch, *used, element->size)) return false;
+    listpack_write(scratch->bytes + *used, element);
+    *used += element->size;
+    return true;
+}
+
 /* Adds an element with this text to the body of `*used` bytes. */
 static bool append(struct rdb_scratch *scratch, size_t *used, struct slice text) {
     struct listpack_element element;
     if (text.len > LISTPACK_TEXT_MAX) return false;
     listpack_prepare(&element, text);
-    if (!reserve(scratch, *used, element.size)) return false;
-    listpack_write(scratch->bytes + *used, &element);
-    *used += element.size;
-    return true;
+    return append_element(scratch, used, &element);
+}
+
+static bool append_integer(struct rdb_scratch *scratch, size_t *used, int64_t integer) {
+    struct listpack_element element;
+    listpack_prepare_integer(&element, integer);
+    return append_element(scratch, used, &element);
 }
 
 static void see_scratch(const struct rdb_scratch *scratch, size_t used, struct rdb_body *body) {
@@ -56,9 +67,10 @@ static bool encode_anew(struct rdb_scratch *scratch, struct rdb_body *body) {
     size_t used = 0;
     for (const uint8_t *p = body->first; p < body->end;) {
         struct listpack_value value;
-        char digits[INT64_TEXT_MAX];
         p += listpack_get(p, &value);
-        if (!append(scratch, &used, listpack_value_text(&value, digits))) return false;
+        bool done = value.ptr ? append(scratch, &used, slice_make(value.ptr, value.len))
+                              : append_integer(scratch, &used, value.integer);
+        if (!done) return false;
     }
     see_scratch(scratch, used, body);
     return true;
