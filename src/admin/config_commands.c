@@ -134,7 +134,7 @@ void config_rewrite_command(struct call *call) {
     const char *path = server.config_source.path;
     if (sds_len(path) == 0) {
         reply_error(call->reply, "ERR The server is running without a config file");
-    } else if (config_rewrite_file(&server.config, path)) {
+    } else if (config_rewrite_file(&server.config, path, false)) {
         log_notice("CONFIG REWRITE executed with success.");
         reply_ok(call->reply);
     } else {

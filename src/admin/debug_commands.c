@@ -1,8 +1,10 @@
 /* debug_commands: DEBUG: what tests and the curious ask of the inside. Off unless
  * enable-debug-command allows it. */
 #include "admin/admin_commands.h"
+#include "admin/debug_crash.h"
 #include "admin/debug_digest.h"
 #include "admin/debug_list.h"
+#include "admin/debug_memory.h"
 #include "admin/debug_reload.h"
 #include "base/alloc.h"
 #include "base/glob.h"
@@ -15,6 +17,7 @@
 #include "types/string.h"
 #include "types/value.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -269,10 +272,33 @@ static void debug_htstats_key(struct call *call) {
 
 /* --- Switches and the rest --- */
 
-static void debug_set_active_expire(struct call *call) {
+/* What is not a number is 0, as in Redis. */
+static void set_switch(struct call *call, bool *place) {
     int64_t on = 0;
-    server.active_expire = number_parse_int64(call->argv[2], &on) && on != 0;
+    *place = number_parse_int64(call->argv[2], &on) && on != 0;
     reply_ok(call->reply);
+}
+
+static void debug_set_active_expire(struct call *call) {
+    set_switch(call, &server.active_expire);
+}
+
+static void debug_pause_cron(struct call *call) {
+    set_switch(call, &server.pause_cron);
+}
+
+static void debug_skip_checksums(struct call *call) {
+    set_switch(call, &server.skip_checksums);
+}
+
+static void debug_rewrite_config(struct call *call) {
+    const char *path = server.config_source.path;
+    if (sds_len(path) == 0)
+        reply_error(call->reply, "ERR The server is running without a config file");
+    else if (config_rewrite_file(&server.config, path, true))
+        reply_ok(call->reply);
+    else
+        reply_error_format(call->reply, "ERR CONFIG-REWRITE-FORCE-ALL failed: %s", strerror(errno));
 }
 
 static void debug_change_repl_id(struct call *call) {
@@ -312,57 +338,78 @@ static void debug_jmap(struct call *call) {
     reply_ok(call->reply);
 }
 
+static const char *const help_lines[] = {
+    "ASSERT",
+    "    Crash by an assertion that fails.",
+    "CHANGE-REPL-ID",
+    "    Draw a new replication id.",
+    "CONFIG-REWRITE-FORCE-ALL",
+    "    CONFIG REWRITE that writes every directive, also those with default values.",
+    "DIGEST",
+    "    What all databases hold, in 40 hexadecimal digits.",
+    "DIGEST-VALUE [<key> ...]",
+    "    The same for the value of each key.",
+    "ERROR <text>",
+    "    Answer with that error.",
+    "HTSTATS <database> [full]",
+    "    The table of a database's keys: items, buckets, load.",
+    "HTSTATS-KEY <key> [full]",
+    "    The same for a value that is kept in a table.",
+    "JMAP",
+    "    Do nothing.",
+    "LISTPACK <key>",
+    "    The elements of a list in listpack encoding, as they are stored.",
+    "LOADAOF",
+    "    Load the append-only file again, in place of the keys in memory.",
+    "LOG <text>",
+    "    Write a line to the server's log.",
+    "MALLCTL <name> [<value>]",
+    "    Read, or set, a setting of jemalloc that is a number.",
+    "MALLCTL-STR <name> [<value>]",
+    "    The same for one that is a text.",
+    "OBJECT <key>",
+    "    Where and how a value is stored, and its size in an RDB file.",
+    "OOM",
+    "    Crash by a lack of memory.",
+    "PANIC",
+    "    Crash as the server does when it finds an error in itself.",
+    "PAUSE-CRON <0|1>",
+    "    Whether periodic work rests.",
+    "POPULATE <count> [<prefix>] [<size>]",
+    "    Create strings under the keys <prefix>:0 and on, 'key' if there is no prefix;",
+    "    each holds value:<number>, cut or filled up with zeros to <size> bytes.",
+    "PROTOCOL <type>",
+    "    Answer with a value of the type string, integer, double, bignum, null, array,",
+    "    set, map, attrib, push, verbatim, true or false.",
+    "QUICKLIST <key> [full]",
+    "    The nodes of a list in quicklist encoding: elements, bytes, compression; with",
+    "    full every element too.",
+    "QUICKLIST-PACKED-THRESHOLD <size>",
+    "    Store elements of at least that many bytes in a node of their own; 0 leaves it",
+    "    to list-max-listpack-size.",
+    "RELOAD [MERGE] [NOFLUSH] [NOSAVE]",
+    "    Save everything and load it again. NOSAVE takes the file that is there, NOFLUSH keeps",
+    "    the keys in memory, MERGE lets those of the file replace them.",
+    "REPLYBUFFER PEAK-RESET-TIME <never|reset|milliseconds>",
+    "REPLYBUFFER RESIZING <0|1>",
+    "    Accepted; clients have no reply buffers of their own.",
+    "SEGFAULT",
+    "    Crash by SIGSEGV.",
+    "SET-ACTIVE-EXPIRE <0|1>",
+    "    Whether expired keys are removed before anybody asks for them.",
+    "SET-SKIP-CHECKSUM-VALIDATION <0|1>",
+    "    Whether checksums of RDB files and of RESTORE's payloads are ignored.",
+    "SLEEP <seconds>",
+    "    Stop serving for that time.",
+    "STRINGMATCH-LEN <length> <pattern>",
+    "    Match a pattern against a text of that many letters a.",
+    "STRUCTSIZE",
+    "    The sizes of some structures, in bytes.",
+    NULL,
+};
+
 static void debug_help(struct call *call) {
-    static const char *const lines[] = {
-        "CHANGE-REPL-ID",
-        "    Draw a new replication id.",
-        "DIGEST",
-        "    What all databases hold, in 40 hexadecimal digits.",
-        "DIGEST-VALUE [<key> ...]",
-        "    The same for the value of each key.",
-        "ERROR <text>",
-        "    Answer with that error.",
-        "HTSTATS <database> [full]",
-        "    The table of a database's keys: items, buckets, load.",
-        "HTSTATS-KEY <key> [full]",
-        "    The same for a value that is kept in a table.",
-        "JMAP",
-        "    Do nothing.",
-        "LISTPACK <key>",
-        "    The elements of a list in listpack encoding, as they are stored.",
-        "LOADAOF",
-        "    Load the append-only file again, in place of the keys in memory.",
-        "LOG <text>",
-        "    Write a line to the server's log.",
-        "OBJECT <key>",
-        "    Where and how a value is stored, and its size in an RDB file.",
-        "POPULATE <count> [<prefix>] [<size>]",
-        "    Create strings under the keys <prefix>:0 and on, 'key' if there is no prefix;",
-        "    each holds value:<number>, cut or filled up with zeros to <size> bytes.",
-        "PROTOCOL <type>",
-        "    Answer with a value of the type string, integer, double, bignum, null, array,",
-        "    set, map, attrib, push, verbatim, true or false.",
-        "QUICKLIST <key> [full]",
-        "    The nodes of a list in quicklist encoding: elements, bytes, compression; with",
-        "    full every element too.",
-        "QUICKLIST-PACKED-THRESHOLD <size>",
-        "    Store elements of at least that many bytes in a node of their own; 0 leaves it",
-        "    to list-max-listpack-size.",
-        "RELOAD [MERGE] [NOFLUSH] [NOSAVE]",
-        "    Save everything and load it again. NOSAVE takes the file that is there, NOFLUSH keeps",
-        "    the keys in memory, MERGE lets those of the file replace them.",
-        "REPLYBUFFER PEAK-RESET-TIME <never|reset|milliseconds>",
-        "REPLYBUFFER RESIZING <0|1>",
-        "    Accepted; clients have no reply buffers of their own.",
-        "SET-ACTIVE-EXPIRE <0|1>",
-        "    Whether expired keys are removed before anybody asks for them.",
-        "SLEEP <seconds>",
-        "    Stop serving for that time.",
-        "STRINGMATCH-LEN <length> <pattern>",
-        "    Match a pattern against a text of that many letters a.",
-        NULL,
-    };
-    call_help(call, lines);
+    call_help(call, help_lines);
 }
 
 /* --- The command --- */
@@ -373,7 +420,9 @@ static const struct debug_subcommand {
     size_t argc_max;
     void (*run)(struct call *call);
 } subcommands[] = {
+    {"assert", 2, 2, debug_assert},
     {"change-repl-id", 2, 2, debug_change_repl_id},
+    {"config-rewrite-force-all", 2, 2, debug_rewrite_config},
     {"digest", 2, 2, debug_digest},
     {"digest-value", 2, SIZE_MAX, debug_digest_value},
     {"error", 3, 3, debug_error},
@@ -384,16 +433,24 @@ static const struct debug_subcommand {
     {"listpack", 3, 3, debug_listpack},
     {"loadaof", 2, 2, debug_loadaof},
     {"log", 3, 3, debug_log},
+    {"mallctl", 3, 4, debug_mallctl},
+    {"mallctl-str", 3, 4, debug_mallctl_str},
     {"object", 3, 3, debug_object},
+    {"oom", 2, 2, debug_oom},
+    {"panic", 2, 2, debug_panic},
+    {"pause-cron", 3, 3, debug_pause_cron},
     {"populate", 3, 5, debug_populate},
     {"protocol", 3, 3, debug_protocol},
     {"quicklist", 3, 4, debug_quicklist},
     {"quicklist-packed-threshold", 3, 3, debug_packed_threshold},
     {"reload", 2, 5, debug_reload},
     {"replybuffer", 4, 4, debug_replybuffer},
+    {"segfault", 2, 2, debug_segfault},
     {"set-active-expire", 3, 3, debug_set_active_expire},
+    {"set-skip-checksum-validation", 3, 3, debug_skip_checksums},
     {"sleep", 3, 3, debug_sleep},
     {"stringmatch-len", 4, 4, debug_stringmatch_len},
+    {"structsize", 2, 2, debug_structsize},
 };
 
 void debug_command(struct call *call) {

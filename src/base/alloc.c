@@ -18,6 +18,7 @@
  * settled there, because their thread-local memory may be given to new threads. */
 #include "base/alloc.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,11 @@ void mem_purge(void) {
 
 void mem_print_stats(void (*write)(void *arg, const char *text), void *arg) {
     write(arg, "The C library's allocator, which has no report.\n");
+}
+
+int mem_control(const char *name, void *old, size_t *old_size, const void *new, size_t new_size) {
+    (void)name, (void)old, (void)old_size, (void)new, (void)new_size;
+    return ENOTSUP;
 }
 
 #else
@@ -357,6 +363,10 @@ void mem_purge(void) {
 
 void mem_print_stats(void (*write)(void *arg, const char *text), void *arg) {
     malloc_stats_print(write, arg, NULL);
+}
+
+int mem_control(const char *name, void *old, size_t *old_size, const void *new, size_t new_size) {
+    return mallctl(name, old, old_size, (void *)(uintptr_t) new, new_size);
 }
 
 #endif

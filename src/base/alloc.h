@@ -113,4 +113,9 @@ void mem_purge(void);
 /* The allocator's own report, in pieces of text. */
 void mem_print_stats(void (*write)(void *arg, const char *text), void *arg);
 
+/* Reads and sets a setting of jemalloc by its name: mallctl(3). 0 or an errno: ENOENT when there is
+ * no such setting, EINVAL for a wrong size, EPERM for an access that it does not allow; ENOTSUP in
+ * sanitizer builds. A wrong value can damage the process: for DEBUG only. */
+int mem_control(const char *name, void *old, size_t *old_size, const void *new, size_t new_size);
+
 #endif

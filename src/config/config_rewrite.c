@@ -69,7 +69,14 @@ static const struct config_directive *read_line(struct slice line, struct config
     return directive;
 }
 
-static struct survey survey_text(const struct config *config, struct slice text) {
+/* Has the directive a line in a complete file? */
+static bool is_written(const struct config_directive *directive) {
+    const unsigned unwritten = CONFIG_ALIAS | CONFIG_HIDDEN | CONFIG_FILE_ONLY;
+    return directive->kind != CONFIG_FIXED && !(directive->flags & unwritten);
+}
+
+/* `all`: as if every value were different. */
+static struct survey survey_text(const struct config *config, struct slice text, bool all) {
     struct survey survey = {0};
     struct config of_file;
     config_init(&of_file);
@@ -82,7 +89,7 @@ static struct survey survey_text(const struct config *config, struct slice text)
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_directive *directive = &config_table[i];
         if (directive->flags & CONFIG_ALIAS) continue;
-        if (!config_same_value(config, &of_file, directive))
+        if ((all && is_written(directive)) || !config_same_value(config, &of_file, directive))
             config_directive_set_add(&survey.different, directive);
     }
     config_free(&of_file);
@@ -180,8 +187,8 @@ static sds append_missing(sds out, const struct config *config, const struct sur
     return out;
 }
 
-sds config_rewrite_text(const struct config *config, struct slice old) {
-    struct survey survey = survey_text(config, old);
+sds config_rewrite_text(const struct config *config, struct slice old, bool all) {
+    struct survey survey = survey_text(config, old, all);
     struct config_directive_set written = {0};
     sds out = sds_new(SLICE(""));
     while (old.len > 0) {
@@ -224,13 +231,13 @@ static bool replace_file(const char *path, struct slice text) {
     return done;
 }
 
-bool config_rewrite_file(const struct config *config, const char *path) {
+bool config_rewrite_file(const struct config *config, const char *path, bool all) {
     char resolved[PATH_MAX];
     if (realpath(path, resolved)) path = resolved;
     sds old = file_read(path);
     if (!old && errno == ENOENT) old = sds_new(SLICE("")); /* it was removed: written anew */
     if (!old) return false;
-    sds text = config_rewrite_text(config, sds_slice(old));
+    sds text = config_rewrite_text(config, sds_slice(old), all);
     bool done = replace_file(path, sds_slice(text));
     int saved_errno = errno;
     sds_free(text);

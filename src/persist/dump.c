@@ -25,7 +25,7 @@ sds dump_new(const struct entry *entry, bool compress) {
     return payload;
 }
 
-static bool footer_is_good(struct slice payload) {
+static bool footer_is_good(struct slice payload, bool skip_checksum) {
     uint16_t version;
     uint64_t checksum;
     if (payload.len < 1 + RDB_PAYLOAD_FOOTER_SIZE) return false;
@@ -33,7 +33,7 @@ static bool footer_is_good(struct slice payload) {
     memcpy(&version, footer, sizeof(version));
     memcpy(&checksum, footer + sizeof(version), sizeof(checksum));
     if (version > RDB_VERSION_MAX && version != RDB_VERSION_VALKEY) return false;
-    return checksum == crc64(0, payload.ptr, payload.len - sizeof(checksum));
+    return skip_checksum || checksum == crc64(0, payload.ptr, payload.len - sizeof(checksum));
 }
 
 /* The value, which must fill its bytes. */
@@ -50,7 +50,7 @@ static struct entry *read_value(struct rdb_reader *reader, struct slice key,
 struct entry *dump_read(struct slice payload, struct slice key,
                         const struct rdb_load_options *options, enum dump_error *error) {
     *error = DUMP_BAD_FOOTER;
-    if (!footer_is_good(payload)) return NULL;
+    if (!footer_is_good(payload, options->skip_checksum)) return NULL;
     struct rdb_reader reader;
     payload.len -= RDB_PAYLOAD_FOOTER_SIZE;
     rdb_reader_start_memory(&reader, payload, false);

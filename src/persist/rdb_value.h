@@ -22,6 +22,7 @@ void rdb_write_value(struct rdb_writer *writer, const struct entry *entry);
 /* What values are loaded with. */
 struct rdb_load_options {
     struct quicklist_limits list; /* list-max-listpack-size, list-compress-depth … */
+    bool skip_checksum; /* payloads (persist/dump.h) with a wrong checksum are read; tests only */
 };
 
 /* Is there a type for the values of this form (an enum rdb_type, or any byte)? */

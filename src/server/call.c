@@ -247,6 +247,11 @@ bool call_packs_values(const struct call *call) {
     return server.config.rdbcompression;
 }
 
+bool call_skips_checksums(const struct call *call) {
+    (void)call;
+    return server.skip_checksums;
+}
+
 bool call_check_growth(struct call *call, size_t length, size_t more) {
     size_t max = call_string_max(call);
     if (length <= max && more <= max - length) return true;

@@ -184,6 +184,9 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
 /* Are values to be packed where they leave the memory (rdbcompression)? */
 bool call_packs_values(const struct call *call);
 
+/* Are payloads with a wrong checksum accepted (DEBUG SET-SKIP-CHECKSUM-VALIDATION)? */
+bool call_skips_checksums(const struct call *call);
+
 /* May a string of `length` bytes get `more`? Else answers "ERR string exceeds maximum allowed size
  * (proto-max-bulk-len)". For strings that grow by other means than being sent whole. */
 bool call_check_growth(struct call *call, size_t length, size_t more);

@@ -68,6 +68,7 @@ static void decay_memory(void) {
 static void tick(void *arg) {
     (void)arg;
     server_update_clock();
+    if (server.pause_cron) return;
     pause_tick();
     sample_rates();
     size_t used = mem_used();

@@ -81,7 +81,9 @@ struct server {
     int64_t pause_until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
     bool pause_writes_only;
     bool shutting_down;
-    bool active_expire; /* DEBUG SET-ACTIVE-EXPIRE */
+    bool active_expire;  /* DEBUG SET-ACTIVE-EXPIRE */
+    bool pause_cron;     /* DEBUG PAUSE-CRON */
+    bool skip_checksums; /* DEBUG SET-SKIP-CHECKSUM-VALIDATION */
 };
 
 extern struct server server;

@@ -8,7 +8,7 @@ static void check_rewrite(const struct config *config, struct slice text) {
     struct config again;
     struct config_source source = {0};
     sds error = NULL;
-    sds rewritten = config_rewrite_text(config, text);
+    sds rewritten = config_rewrite_text(config, text, text.len & 1);
     config_init(&again);
     if (!config_load_text(&again, &source, "rewritten", sds_slice(rewritten), &error)) abort();
     for (size_t i = 0; i < config_table_count; i++)

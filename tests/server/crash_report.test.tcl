@@ -42,6 +42,22 @@ proc assert_report {log signal_number} {
     }
 }
 
+foreach {subcommand signal said} {
+    SEGFAULT SIGSEGV "" ASSERT SIGABRT "*ASSERTION FAILED*" PANIC SIGABRT "*Guru Meditation*"
+    OOM SIGABRT "*Out Of Memory allocating 9223372036854775807 bytes*"
+} {
+    check_in 2 "DEBUG $subcommand crashes by $signal" {
+        lassign [crash {} [list eval "\$client send DEBUG $subcommand"]] status log
+        assert {[string match $said $log] || $said eq ""}
+        if {$is_sanitized && $signal eq "SIGSEGV"} {
+            assert {[string match *Sanitizer* $log]}
+        } else {
+            assert_equal [lrange $status 0 1] "CHILDKILLED $signal"
+            assert {[string match "*BUG REPORT START*last command: debug\n*BUG REPORT END*" $log]}
+        }
+    }
+}
+
 foreach {signal number sanitizers_own} {SEGV 11 1  ABRT 6 0  BUS 7 1  FPE 8 1  ILL 4 1} {
     check_in 2 "SIG$signal leaves a report, which names the command but no argument, and ends the server" {
         lassign [crash_by_signal $signal] status log

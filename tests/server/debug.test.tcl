@@ -43,6 +43,9 @@ check "DEBUG refuses unknown subcommands and wrong numbers of arguments" {
 check "DEBUG HELP names every subcommand" {
     set help [r DEBUG HELP]
     foreach word {CHANGE-REPL-ID DIGEST DIGEST-VALUE ERROR HTSTATS HTSTATS-KEY JMAP LISTPACK LOG OBJECT POPULATE
+                  ASSERT CONFIG-REWRITE-FORCE-ALL
+                  MALLCTL MALLCTL-STR OOM PANIC PAUSE-CRON SEGFAULT SET-SKIP-CHECKSUM-VALIDATION
+                  STRUCTSIZE
                   PROTOCOL QUICKLIST QUICKLIST-PACKED-THRESHOLD REPLYBUFFER SET-ACTIVE-EXPIRE SLEEP
                   STRINGMATCH-LEN HELP} {
         assert {[lsearch -glob $help $word*] > 0}
@@ -331,5 +334,65 @@ check "DEBUG STRINGMATCH-LEN matches a pattern against a row of letters" {
     assert_equal [error_of {r DEBUG STRINGMATCH-LEN x a*}] "ERR value is not an integer or out of range"
     r DEBUG STRINGMATCH-LEN 10000 [string repeat a* 50]b
 } 0
+
+check_in 2 "DEBUG PAUSE-CRON stops what is done periodically" {
+    r DEBUG PAUSE-CRON 1
+    r SET k v PX 1
+    lassign [r TIME] began
+    wait_until {[lindex [r TIME] 0] > $began + 1}
+    assert_equal [r DBSIZE] 1
+    r DEBUG PAUSE-CRON x ;# not a number: 0
+    wait_until {[r DBSIZE] == 0}
+}
+check_in 2 "DEBUG SET-SKIP-CHECKSUM-VALIDATION lets RESTORE and RELOAD accept wrong checksums" {
+    r SET s hello
+    set payload [r DUMP s]
+    set wrong [string replace $payload end end [expr {[string index $payload end] eq "x" ? "y" : "x"}]]
+    assert_equal [error_of {r RESTORE t 0 $wrong}] "ERR DUMP payload version or checksum are wrong"
+    r DEBUG SET-SKIP-CHECKSUM-VALIDATION 1
+    r RESTORE t 0 $wrong
+    r SAVE
+    set path [$current_server folder]/dump.rdb
+    set bytes [read_file $path]
+    binary scan [string index $bytes end] c last
+    write_file $path [string range $bytes 0 end-1][binary format c [expr {$last ^ 1}]]
+    r DEBUG RELOAD NOSAVE
+    assert_equal [r MGET s t] {hello hello}
+    r DEBUG SET-SKIP-CHECKSUM-VALIDATION 0
+    assert_equal [error_of {r DEBUG RELOAD NOSAVE}] "ERR Error trying to load the RDB dump, check server logs."
+    error_of {r RESTORE u 0 $wrong}
+} "ERR DUMP payload version or checksum are wrong"
+check_in 2 "DEBUG CONFIG-REWRITE-FORCE-ALL writes every directive, and the server starts with that" {
+    with_server {hz 20} {
+        assert_equal [r DEBUG CONFIG-REWRITE-FORCE-ALL] OK
+        set text [read_file [$current_server folder]/packlist.conf]
+        foreach line {{hz 20} {timeout 0} {maxmemory-policy noeviction} {crash-log-enabled yes} {requirepass ""}} {
+            assert_equal [regexp -all -line "^$line\$" $text] 1
+        }
+        set before [r CONFIG GET *]
+        lassign [server_run [list [$current_server folder]/packlist.conf --port 0 --dir /nonexistent]] status output
+        assert {[string match "*Can't chdir to '/nonexistent'*" $output]}
+        r CONFIG REWRITE
+        assert_equal [read_file [$current_server folder]/packlist.conf] $text
+    }
+}
+check_in 2 "DEBUG MALLCTL reads and sets settings of jemalloc" {
+    if {[string match *malloc=libc* [exec $server_binary --version]]} {
+        assert_equal [error_of {r DEBUG MALLCTL arenas.narenas}] "ERR Operation not supported"
+    } else {
+        assert {[r DEBUG MALLCTL arenas.narenas] > 0}
+        assert {[regexp {^\d+\.\d+\.\d+} [r DEBUG MALLCTL-STR version]]}
+        set old [r DEBUG MALLCTL arenas.muzzy_decay_ms]
+        assert_equal [r DEBUG MALLCTL arenas.muzzy_decay_ms 1234] $old
+        assert_equal [r DEBUG MALLCTL arenas.muzzy_decay_ms $old] 1234
+        assert_equal [r DEBUG MALLCTL opt.abort] 0
+        assert_equal [error_of {r DEBUG MALLCTL no.such}] "ERR No such file or directory"
+        assert_equal [error_of {r DEBUG MALLCTL-STR arenas.narenas}] "ERR Invalid argument"
+        assert_equal [error_of {r DEBUG MALLCTL opt.abort x}] "ERR value is not an integer or out of range"
+    }
+}
+check "DEBUG STRUCTSIZE tells sizes" {
+    regexp {^bits:64 entry:6 session:\d+ slice:16$} [r DEBUG STRUCTSIZE]
+} 1
 
 finish

@@ -502,14 +502,14 @@ static void files_include_others(void **state) {
     assert_int_equal(chmod("hz.conf", 0640), 0);
     assert_int_equal(symlink("hz.conf", "link.conf"), 0);
     accept(&fixture->config, "hz", "6", "6");
-    assert_true(config_rewrite_file(&fixture->config, "link.conf"));
+    assert_true(config_rewrite_file(&fixture->config, "link.conf", false));
     sds text = file_read("hz.conf");
     assert_non_null(strstr(text, "# kept\nhz 6\n"));
     sds_free(text);
     struct stat facts;
     assert_int_equal(stat("hz.conf", &facts), 0);
     assert_int_equal(facts.st_mode & 0777, 0640);
-    assert_false(config_rewrite_file(&fixture->config, "/nonexistent/x.conf"));
+    assert_false(config_rewrite_file(&fixture->config, "/nonexistent/x.conf", false));
 
     const char *names[] = {"main.conf", "more-1.conf", "more-2.conf", "hz.conf", "link.conf"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -621,9 +621,9 @@ static void a_failing_effect_is_rolled_back(void **state) {
 /* --- Rewriting --- */
 
 static void assert_rewritten(const struct config *config, const char *old, const char *expected) {
-    sds text = config_rewrite_text(config, slice_of_cstr(old));
+    sds text = config_rewrite_text(config, slice_of_cstr(old), false);
     assert_string_equal(text, expected);
-    sds again = config_rewrite_text(config, sds_slice(text));
+    sds again = config_rewrite_text(config, sds_slice(text), false);
     assert_string_equal(again, expected);
     sds_free(again);
     sds_free(text);
@@ -700,7 +700,7 @@ static void what_is_rewritten_reads_back(void **state) {
     accept(config, "client-query-buffer-limit", "1048577", "1048577");
     accept(config, "loglevel", "warning", "warning");
     accept(config, "enable-debug-command", "local", "local");
-    sds text = config_rewrite_text(config, SLICE(""));
+    sds text = config_rewrite_text(config, SLICE(""), false);
     struct fixture other = {0};
     config_init(&other.config);
     read_text(&other, text);
