@@ -114,11 +114,6 @@ void supervisor_find(void) {
         wanted = job ? SUPERVISED_UPSTART : address ? SUPERVISED_SYSTEMD : SUPERVISED_NO;
     if (wanted == SUPERVISED_SYSTEMD) find_systemd(address);
     if (wanted == SUPERVISED_UPSTART) find_upstart(job);
-    if (supervisor.kind == SUPERVISED_NO) return;
-    unsetenv("NOTIFY_SOCKET");
-    unsetenv("WATCHDOG_USEC");
-    unsetenv("WATCHDOG_PID");
-    unsetenv("UPSTART_JOB");
 }
 
 bool supervisor_is_there(void) {

@@ -12,9 +12,8 @@
 
 #include <stdbool.h>
 
-/* Finds the supervisor that the configuration asks for in the environment, and takes its variables
- * out of it, so that no child process speaks for the server. The log says when there is none. Once,
- * before the server is started, and before another thread reads the environment. */
+/* Finds the supervisor that the configuration asks for in the environment. The log says when there
+ * is none. Once, before the server is started. */
 void supervisor_find(void);
 
 /* Is there one? Then the server stays in the foreground. O(1). */

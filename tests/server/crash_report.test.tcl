@@ -58,7 +58,7 @@ foreach {subcommand signal said} {
     }
 }
 
-foreach {signal number sanitizers_own} {SEGV 11 1  ABRT 6 0  BUS 7 1  FPE 8 1  ILL 4 1} {
+foreach {signal number sanitizers_own} {SEGV 11 1  ABRT 6 0  BUS 7 1  FPE 8 1  ILL 4 0} {
     check_in 2 "SIG$signal leaves a report, which names the command but no argument, and ends the server" {
         lassign [crash_by_signal $signal] status log
         if {$is_sanitized && $sanitizers_own} {
