@@ -45,10 +45,12 @@ static void forget(struct flush *flush) {
     mem_free(flush);
 }
 
-/* A blocked client runs no other command: if it is still connected, it waits for this flush. */
+/* A blocked client runs no other command: if it still waits for work, it waits for this flush. A
+ * client that has ended waits for nothing any more, although it stays in the list until its output
+ * is sent. */
 static void answer(const struct flush *flush) {
     struct session *session = session_list_find(&server.sessions, flush->session_id);
-    if (!session) return;
+    if (!session || !blocking_is_for_work(session)) return;
     server_update_clock();
     blocking_finish(server.blocking, session, clock_ticks() - flush->begin_ticks);
 }

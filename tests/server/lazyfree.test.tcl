@@ -160,6 +160,20 @@ check "a client that is killed, or leaves, while it waits for FLUSHALL is forgot
     }
     r PING
 } PONG
+check "a client that ends while it waits for FLUSHALL, with replies that it has not read, is forgotten" {
+    populate
+    r SETRANGE big 30000000 x
+    set before [info_field connected_clients]
+    set channel [socket 127.0.0.1 [$current_server port]]
+    fconfigure $channel -translation binary -blocking 0 -buffering none
+    puts -nonewline $channel "GET big\r\nFLUSHALL\r\n"
+    chan close $channel write
+    wait_until {[r DBSIZE] == 0}
+    wait_until {[info_field lazyfree_pending_objects] == 0}
+    close $channel
+    wait_until {[info_field connected_clients] == $before}
+    r PING
+} PONG
 check "FLUSHALL in a transaction waits for nothing" {
     populate
     set before [info_field lazyfreed_objects]
