@@ -72,8 +72,7 @@ void quicklist_open_init_element(struct quicklist_open *open,
                                  const struct listpack_element *element, bool plain,
                                  size_t capacity, bool at_end, size_t *allocated) {
     if (plain || capacity < element->size) capacity = element->size;
-    at_end =
-        at_end && !plain; /* what fills its buffer from the first byte on is closed as it stands */
+    if (plain) at_end = false; /* begins at its buffer's first byte, as when it is closed */
     quicklist_open_init(open, capacity, at_end, allocated);
     if (at_end) open->start -= element->size;
     open->node.size = element->size;
