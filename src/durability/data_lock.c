@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/dir_lock.h"
+#include "durability/save.h"
 #include "server/server.h"
 
 #include <errno.h>
@@ -11,9 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of the directory, and of the one that holds the append-only file; -1: not locked. Where both are
- * the same directory these are duplicates, so that the lock lasts as long as either. */
-static int dir_fd = -1, aof_fd = -1;
+/* The locks on the directory, on the one that holds the append-only file, and on the one that the
+ * directive dir has left while a snapshot is still written there; -1: not locked. Two locks on the
+ * same directory are duplicates of one descriptor: the lock lasts until both are closed. */
+static int dir_fd = -1, aof_fd = -1, save_fd = -1;
 
 /* The directory cannot be locked: this was logged. */
 static bool is_unlockable;
@@ -45,11 +47,34 @@ static void note_unlockable(const char *dir) {
                     dir, strerror(errno));
 }
 
+/* Is `dir` the directory in which the locked file lies? */
+static bool is_locked_by(int fd, const char *dir) {
+    struct stat locked, there;
+    sds path = sds_append_format(sds_new(SLICE("")), "%s/" DIR_LOCK_NAME, dir);
+    bool is_same = fd >= 0 && fstat(fd, &locked) == 0 && stat(path, &there) == 0 &&
+                   locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
+    sds_free(path);
+    return is_same;
+}
+
+/* The server's own lock on `dir`, or -1: the system would refuse the server a second one. */
+static int find_own(const char *dir) {
+    const int fds[] = {dir_fd, aof_fd, save_fd};
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+        if (is_locked_by(fds[i], dir)) return fds[i];
+    return -1;
+}
+
+static int duplicate(int fd) {
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
 /* Locks `dir` into *fd, which stays -1 where it cannot be locked. False with *error set when
  * another process has it, or there is no such directory. */
 static bool lock(const char *dir, int *fd, sds *error) {
     pid_t owner;
-    *fd = dir_lock_take(dir, &owner);
+    int own = find_own(dir);
+    *fd = own >= 0 ? duplicate(own) : dir_lock_take(dir, &owner);
     if (*fd >= 0) return true;
     if (errno == EWOULDBLOCK) {
         *error = describe_owner(dir, owner);
@@ -94,33 +119,22 @@ bool data_lock_at_start(sds *error) {
     return true;
 }
 
-/* Is `dir` the directory in which the locked file lies? A second lock of one's own would be
- * refused. */
-static bool is_locked_by(int fd, const char *dir) {
-    struct stat locked, there;
-    sds path = sds_append_format(sds_new(SLICE("")), "%s/" DIR_LOCK_NAME, dir);
-    bool is_same = fd >= 0 && fstat(fd, &locked) == 0 && stat(path, &there) == 0 &&
-                   locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
-    sds_free(path);
-    return is_same;
-}
-
-static int duplicate(int fd) {
-    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
-}
-
 bool data_lock_move(const char *dir, sds *error) {
     int fd;
     if (dir_fd >= 0 && is_locked_by(dir_fd, dir)) return true;
     is_unlockable = false;
     if (dir_fd < 0 && !is_wanted()) return true;
-    if (is_locked_by(aof_fd, dir))
-        fd = duplicate(aof_fd);
-    else if (!lock(dir, &fd, error))
-        return false;
-    unlock(&dir_fd);
+    if (!lock(dir, &fd, error)) return false;
+    if (save_is_running() && save_fd < 0)
+        save_fd = dir_fd;
+    else
+        unlock(&dir_fd);
     dir_fd = fd;
     return true;
+}
+
+void data_lock_note_save_ended(void) {
+    unlock(&save_fd);
 }
 
 void data_lock_hold_for_aof(void) {

@@ -82,6 +82,7 @@ void save_start(void) {
 
 void save_stop(void) {
     mem_free(save()->points);
+    sds_free(save()->begun_dir);
 }
 
 /* --- Writing --- */
@@ -91,14 +92,15 @@ static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
     return name;
 }
 
-static void log_error(int error, enum snapshot_step step, const char *temporary, const char *name) {
+static void log_error(int error, enum snapshot_step step, const char *temporary, const char *name,
+                      const char *dir) {
     if (step == SNAPSHOT_WRITE)
         log_warning("Write error while saving the DB to %s (in server root dir %s): %s", temporary,
-                    server.config.dir, strerror(error));
+                    dir, strerror(error));
     else
         log_warning("Error moving temp DB file %s on the final destination %s (in server root dir "
                     "%s): %s",
-                    temporary, name, server.config.dir, strerror(error));
+                    temporary, name, dir, strerror(error));
 }
 
 /* In the server or in a child. */
@@ -107,11 +109,11 @@ static bool write_snapshot(void) {
     const char *name = server.config.dbfilename;
     temporary_name(temporary, getpid());
     if (!snapshot_write_file(temporary, server.config.rdb_save_incremental_fsync, false)) {
-        log_error(errno, SNAPSHOT_WRITE, temporary, name);
+        log_error(errno, SNAPSHOT_WRITE, temporary, name, server.config.dir);
         return false;
     }
     if (!disk_file_rename(temporary, name)) {
-        log_error(errno, SNAPSHOT_RENAME, temporary, name);
+        log_error(errno, SNAPSHOT_RENAME, temporary, name, server.config.dir);
         unlink(temporary);
         return false;
     }
@@ -142,15 +144,24 @@ static bool run_child(void *arg) {
     return done;
 }
 
+/* The child's working directory stayed the one in which it was begun. */
+static void remove_temporary(pid_t pid) {
+    char name[TEMPORARY_MAX];
+    sds path = sds_append_format(sds_new(SLICE("")), "%s/%s", save()->begun_dir,
+                                 temporary_name(name, pid));
+    unlink(path);
+    sds_free(path);
+}
+
 static void child_ended(const struct child_end *end) {
-    char temporary[TEMPORARY_MAX];
+    data_lock_note_save_ended();
     if (end->ok) {
         log_notice("Background saving terminated with success");
         note_saved(save()->begun_dirty);
     } else if (end->signal) {
         log_warning("Background saving terminated by signal %d", end->signal);
         uint64_t begin = slow_begin();
-        unlink(temporary_name(temporary, end->pid));
+        remove_temporary(end->pid);
         slow_end(LATENCY_RDB_UNLINK, begin);
     } else {
         log_warning("Background saving error");
@@ -164,12 +175,14 @@ static void child_ended(const struct child_end *end) {
 /* --- In slices --- */
 
 static void slices_ended(const struct slices_end *end) {
+    data_lock_note_save_ended();
     if (!end->error) {
         log_notice("DB saved on disk");
         log_notice("Background saving terminated with success");
         note_saved(save()->begun_dirty);
     } else if (!end->was_stopped) {
-        log_error(end->error, end->step, end->temporary, server.config.dbfilename);
+        log_error(end->error, end->step, end->temporary, server.config.dbfilename,
+                  save()->begun_dir);
         log_warning("Background saving error");
         save()->failed = true;
     }
@@ -200,6 +213,8 @@ bool save_begin(void) {
     if (!data_lock_take_or_log()) return false;
     save()->begun_dirty = server.dirty;
     save()->begun_s = now_s();
+    sds_free(save()->begun_dir);
+    save()->begun_dir = sds_new(sds_slice(server.config.dir));
     save()->saves++;
     save()->scheduled = false;
     if (server.config.rdb_save_in_slices && begin_slices()) return true;
@@ -243,10 +258,9 @@ void save_tick(void) {
 void save_cancel(void) {
     slices_stop(CHILD_RDB);
     if (server.durability.child.purpose != CHILD_RDB) return;
-    char temporary[TEMPORARY_MAX];
     pid_t pid = server.durability.child.pid;
     child_kill(CHILD_RDB);
-    unlink(temporary_name(temporary, pid));
+    remove_temporary(pid);
 }
 
 void save_after_flush(void) {

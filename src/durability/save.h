@@ -1,11 +1,14 @@
 /* save: snapshots of all data, in the file dbfilename: SAVE, BGSAVE, save points, and at the end.
  *
  * A snapshot is written to a file of its own, brought to the disk, and renamed; the file before it
- * stays whole until then. In the background the loop copies it out in slices (slices.h), or,
+ * stays whole until then. CONFIG SET dir meanwhile does not change where it goes. In the background
+ * the loop copies it out in slices (slices.h), or,
  * without rdb-save-in-slices, a child writes it (child.h). When that has failed, it is tried again
  * after five seconds, and writes are refused meanwhile (stop-writes-on-bgsave-error). */
 #ifndef PACKLIST_DURABILITY_SAVE_H
 #define PACKLIST_DURABILITY_SAVE_H
+
+#include "base/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +26,7 @@ struct save {
     bool failed;          /* the last one in the background */
     uint64_t saved_dirty; /* server.dirty, of the snapshot that is on disk */
     uint64_t begun_dirty; /* of the one that is being written */
+    sds begun_dir;        /* where that goes; NULL before the first one */
     int64_t saved_s;      /* LASTSAVE: wall clock when it was done; else when the server started */
     int64_t changes_since_s; /* the same by the monotonic clock: save points count from then on */
     int64_t begun_s;         /* when the last one began, by the monotonic clock */

@@ -1,5 +1,6 @@
 # Only one server at a time writes to the files of a directory.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/faults.tcl
 
 server_start
 
@@ -146,6 +147,71 @@ check_in 2 "CONFIG SET dir takes the lock with it" {
         with_server_in $old {save {3600 1}} {r PING}
     }
 } PONG
+# A job that writes to the old directory stops where its file is brought to the disk.
+set jobs {
+    "BGSAVE in slices"       BGSAVE       {}
+    "BGSAVE by a child"      BGSAVE       {rdb-save-in-slices no}
+    "BGREWRITEAOF in slices" BGREWRITEAOF {}
+    "BGREWRITEAOF by a child" BGREWRITEAOF {rdb-save-in-slices no}
+}
+proc with_job_in_old_dir {request directives body} {
+    uplevel 1 [list with_faulty_server [list save {3600 1} enable-protected-configs yes {*}$directives] "
+        set old \[\$current_server data]
+        set new \$old/new
+        file mkdir \$new \$new/er
+        r SET k v
+        faults {sync hold temp-*}
+        r $request
+        wait_until {\[fault_hits sync*] ne {}}
+        $body
+    "]
+}
+proc job_ended {} {
+    return [expr {[info_field rdb_bgsave_in_progress] == 0 && [info_field aof_rewrite_in_progress] == 0}]
+}
+foreach {what request directives} $jobs {
+    check_in 2 "CONFIG SET dir leaves the old directory locked while it is written to: $what" {
+        with_job_in_old_dir $request $directives {
+            foreach dir [list $new $new/er $old $new/er] {
+                r CONFIG SET dir $dir
+                assert_equal [start_beside [list dir $dir save {1 1}]] "packlist-server: [in_use $dir]"
+                assert_equal [start_beside {save {1 1}}] "packlist-server: [in_use]"
+            }
+            # No job ever wrote to this one.
+            with_server_in $new {save {3600 1}} {r PING}
+            faults
+            wait_until {[job_ended]}
+            assert {[glob -nocomplain -directory $new/er *.rdb *aof*] eq {}}
+            if {$request eq "BGSAVE"} {
+                with_server_in $old {save {3600 1}} {r GET k}
+            } else {
+                # The history is yet to be deleted.
+                file exists $old/appendonlydir/appendonly.aof.manifest
+            }
+        }
+    } [expr {$request eq "BGSAVE" ? "v" : 1}]
+}
+foreach {what request directives} [lrange $jobs 0 5] {
+    check_in 2 "a snapshot that is given up after CONFIG SET dir leaves neither file nor lock: $what" {
+        with_job_in_old_dir $request $directives {
+            r CONFIG SET dir $new save ""
+            r FLUSHALL
+            faults
+            wait_until {[job_ended]}
+            assert_nothing_left
+            with_server_in $old {save {3600 1}} {r DBSIZE}
+        }
+    } 0
+}
+check_in 2 "the log names the old directory when a snapshot fails there after CONFIG SET dir" {
+    with_job_in_old_dir BGSAVE {} {
+        r CONFIG SET dir $new
+        file mkdir $old/dump.rdb/full
+        faults
+        wait_until {[job_ended]}
+        string match "*Error moving temp DB file * (in server root dir $old):*" [$current_server log]
+    }
+} 1
 check_in 2 "the directory of the append-only file stays locked until that is off" {
     with_server {appendonly yes enable-protected-configs yes} {
         set old [$current_server data]
