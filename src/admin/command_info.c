@@ -2,8 +2,8 @@
  * ask about commands.
  *
  * A command is described by ten fields, as since Redis 7: name, arity, flags, first key, last
- * key, step, access categories, tips, key specifications, subcommands. All fields with members are
- * sets in RESP3. */
+ * key, step, access categories, tips, key specifications, subcommands. In RESP3 all fields with
+ * members are sets, except that subcommands are an array if there are any: so does Redis. */
 #include "admin/command_info.h"
 
 #include "admin/admin_commands.h"
@@ -251,7 +251,10 @@ static void reply_fields(struct reply *reply, const struct command *command) {
 static void reply_command(struct reply *reply, const struct command *command) {
     size_t count = command_subcommand_count(command);
     reply_fields(reply, command);
-    reply_set(reply, count);
+    if (count > 0)
+        reply_array(reply, count);
+    else
+        reply_set(reply, 0);
     for (size_t i = 1; i <= count; i++) {
         reply_fields(reply, command + i);
         reply_set(reply, 0);

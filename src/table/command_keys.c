@@ -32,10 +32,10 @@ static size_t stored_key(const struct slice *argv, size_t argc) {
     return found;
 }
 
-/* The index of the first key behind KEYS; 0 when that word is not there. The words of other options
- * are passed over. */
+/* The index of the first key behind KEYS; 0 when that word is missing or is the last argument. The
+ * arguments of other options are skipped. */
 static size_t list_of_keys(const struct slice *argv, size_t argc) {
-    for (size_t i = 6; i < argc; i++) {
+    for (size_t i = 6; i + 1 < argc; i++) {
         if (slice_is(argv[i], "keys"))
             return i + 1;
         else if (slice_is(argv[i], "auth"))
@@ -58,7 +58,7 @@ static long ranged_keys(long first, long last, long step, size_t argc, size_t *i
 /* Keys behind KEYS; the one that stands where keys else stand must be empty then. */
 static long listed_keys(const struct command *command, const struct slice *argv, size_t argc,
                         size_t begin, size_t *indexes, size_t max) {
-    if (begin == argc || argv[command->keys.first].len > 0) return -1;
+    if (argv[command->keys.first].len > 0) return -1;
     return ranged_keys((long)begin, (long)argc - 1, 1, argc, indexes, max);
 }
 

@@ -302,13 +302,6 @@ check "MIGRATE refuses bad arguments" {
         assert_equal [error_of {r MIGRATE {*}$arguments}] $error
     }
 }
-check "COMMAND GETKEYS finds the keys of MIGRATE" {
-    assert_equal [error_of {r COMMAND GETKEYS MIGRATE h 1 k 0 1 KEYS a}] \
-        "ERR Invalid arguments specified for command"
-    assert_equal [error_of {r COMMAND GETKEYS MIGRATE h 1 "" 0 1 KEYS}] \
-        "ERR Invalid arguments specified for command"
-    list [r COMMAND GETKEYS MIGRATE h 1 k 0 1 COPY] [r COMMAND GETKEYS MIGRATE h 1 "" 0 1 AUTH2 keys keys KEYS a b]
-} {k {a b}}
 check "MIGRATE's passwords are not shown" {
     r CONFIG SET slowlog-log-slower-than 0
     r SLOWLOG RESET

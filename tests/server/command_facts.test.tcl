@@ -1,0 +1,102 @@
+# COMMAND INFO and COMMAND GETKEYSANDFLAGS say of every command what Redis 8 says: command_facts/ holds its answers.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/command_facts.tcl
+
+server_start
+
+set facts $library/../command_facts
+
+# Where Packlist differs on purpose: a call of `getkeys`, what Packlist answers, and the reason.
+set count_reason "a count of keys must be a number in full, as the command itself has it; Redis reads its beginning"
+set differences [list \
+    {CLUSTER k} "ERR The command has no key arguments" "there is no cluster, and CLUSTER is no container here" \
+    {LMPOP 1.5 a LEFT} "ERR Invalid arguments specified for command" $count_reason \
+    {LMPOP 4294967297 a LEFT} "ERR Invalid arguments specified for command" $count_reason \
+    {EVAL s 1.5 a} "none" $count_reason]
+
+# Throws with every line that differs. Both are dictionaries of lines by name.
+proc assert_same_lines {actual expected} {
+    set problems {}
+    foreach name [lsort -unique [concat [dict keys $actual] [dict keys $expected]]] {
+        set line [expr {[dict exists $actual $name] ? [dict get $actual $name] : "missing"}]
+        set wanted [expr {[dict exists $expected $name] ? [dict get $expected $name] : "not among the facts"}]
+        if {$line ne $wanted} {
+            lappend problems "$name\n    is        $line\n    should be $wanted"
+        }
+    }
+    if {$problems ne ""} {
+        error [join $problems \n]
+    }
+}
+
+# {name line …} of the file `info`.
+proc recorded_info {} {
+    set lines {}
+    foreach line [fact_lines $::facts/info] {
+        dict set lines [lindex $line 0] [lrange $line 1 end]
+    }
+    return $lines
+}
+
+# {call answer …} of the file `getkeys`, with Packlist's answers where they differ on purpose.
+proc recorded_keys {} {
+    set lines [concat {*}[lmap line [fact_lines $::facts/getkeys] {split_call $line}]]
+    foreach {call answer _} $::differences {
+        if {[dict get $lines $call] eq $answer} {
+            error "'$call' is no difference any more"
+        }
+        dict set lines $call $answer
+    }
+    return $lines
+}
+
+# --- INFO
+
+check "COMMAND describes every command as Redis 8 does" {
+    assert_same_lines [info_lines [client_open] $protocol] [recorded_info]
+}
+check "COMMAND INFO describes the commands named, and all without a name, as COMMAND does" {
+    set rows [value_of [typed COMMAND] array]
+    assert_equal [typed COMMAND INFO] [list array $rows]
+    foreach row $rows {
+        foreach each [concat [list $row] [lindex $row 1 9 1]] {
+            set name [value_of [lindex $each 1 0] bulk]
+            assert_equal [typed COMMAND INFO $name] [list array [list $each]]
+        }
+    }
+}
+
+# --- GETKEYSANDFLAGS
+
+check "COMMAND GETKEYSANDFLAGS finds in every call the keys and flags that Redis 8 finds" {
+    set found {}
+    foreach {call _} [recorded_keys] {
+        dict set found $call [keys_line [default_client] $call $protocol]
+    }
+    assert_same_lines $found [recorded_keys]
+}
+check "COMMAND GETKEYS finds the same keys, and makes the same errors" {
+    set client [default_client]
+    foreach {call answer} [recorded_keys] {
+        set expected [expr {[string match ERR* $answer] ? [list error $answer] : [list array [lmap key $answer {
+            expr {$key eq "none" ? [continue] : [list bulk [lindex $key 0]]}
+        }]]}]
+        assert_equal [list $call [$client typed COMMAND GETKEYS {*}$call]] [list $call $expected]
+    }
+}
+check "there is such a call for every command, and one with keys for every command that has any" {
+    set called {}
+    foreach {call answer} [recorded_keys] {
+        lassign [string tolower $call] name sub
+        foreach name [list $name $name|$sub] {
+            dict lappend called $name [expr {![string match ERR* $answer]}]
+        }
+    }
+    foreach {name line} [recorded_info] {
+        set keys [lsearch -all -inline -not [lindex $line 5] *not_key*]
+        assert {[dict exists $called $name]}
+        assert {($keys ne "") == (1 in [dict get $called $name]) || [lindex $line 6] ne ""}
+    }
+}
+
+finish
