@@ -182,7 +182,10 @@ static bool combine(struct call *call, struct keyref *ref, enum bits_operation o
     sds result = bytes ? NULL : sds_try_new_uninit(len);
     if (bytes == NULL && result == NULL) return false;
     bits_combine(operation, bytes ? bytes : (uint8_t *)result, len, sources, call->argc - 3);
-    if (result) string_set_raw(ref, call->argv[2], result);
+    if (!result) return true;
+    uint32_t clock = string_make_way(call, ref);
+    string_set_raw(ref, call->argv[2], result);
+    string_came(ref, clock);
     return true;
 }
 

@@ -4,6 +4,13 @@ void string_no_memory_error(struct call *call) {
     reply_error(call->reply, "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 }
 
+uint32_t string_make_way_for_large(struct call *call, struct keyref *ref) {
+    if (entry_type(ref->entry) == VALUE_STRING && !call_replaces_in_pool(ref->entry)) return 0;
+    uint32_t clock = entry_clock(ref->entry);
+    call_replace(call, ref);
+    return clock;
+}
+
 uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t from,
                               size_t to) {
     uint8_t *bytes = string_open(ref, key, from, to);

@@ -20,6 +20,21 @@ static inline struct slice string_text_or_empty(const struct entry *entry,
     return entry ? string_text(entry, buffer) : SLICE("");
 }
 
+/* Before a new string takes the place of what `ref` names. A value of another type, and a large
+ * text that another thread is to free, go as call_replace does: the key loses its expiry and its
+ * access bits. Returns those bits, for string_came; 0 when nothing went. */
+uint32_t string_make_way_for_large(struct call *call, struct keyref *ref);
+static inline uint32_t string_make_way(struct call *call, struct keyref *ref) {
+    const struct entry *entry = ref->entry;
+    if (!entry || (entry_type(entry) == VALUE_STRING && !string_is_hanging(entry))) return 0;
+    return string_make_way_for_large(call, ref);
+}
+
+/* The new string is there: it keeps the access bits of its key, which is not a new one. */
+static inline void string_came(struct keyref *ref, uint32_t clock) {
+    if (clock) entry_set_clock(ref->entry, clock);
+}
+
 /* As string_open: the bytes of the string `ref` under `key`, of which [from, to) may be written.
  * Answers the error and returns NULL when the memory can't be had. */
 uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t from,

@@ -3,33 +3,34 @@
 #include "commands/commands.h"
 #include "commands/string_common.h"
 
-/* A value of another type may be large: it goes as large values go. Returns the access bits, which
- * the key keeps as it is not a new one; 0 when there was no such value. */
-static uint32_t replace_other_type(struct call *call, struct keyref *ref) {
-    if (!ref->entry || entry_type(ref->entry) == VALUE_STRING) return 0;
-    uint32_t clock = entry_clock(ref->entry);
-    call_replace(call, ref);
-    return clock;
-}
-
 /* Stores the value and tells it, the expiry apart, unless it has one. */
 static void set_plain(struct call *call, struct keyref *ref, struct slice key, struct slice value) {
-    uint32_t clock = replace_other_type(call, ref);
+    uint32_t clock = string_make_way(call, ref);
     string_set(ref, key, value);
-    if (clock) entry_set_clock(ref->entry, clock);
+    string_came(ref, clock);
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
 }
 
 static void set_expiring(struct call *call, struct keyref *ref, struct slice key,
                          struct slice value, int64_t expiry_ms) {
     char buffer[INT64_TEXT_MAX];
-    uint32_t clock = replace_other_type(call, ref);
+    uint32_t clock = string_make_way(call, ref);
     string_set_keep_expiry(ref, key, value);
-    if (clock) entry_set_clock(ref->entry, clock);
+    string_came(ref, clock);
     call_set_expiry(call, ref, expiry_ms);
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
     call_notify(call, EVENT_GENERIC, "expire", key);
     CALL_PROPAGATE(call, SLICE("SET"), key, value, SLICE("PXAT"), number_text(buffer, expiry_ms));
+}
+
+static void set_keeping_expiry(struct call *call, struct keyref *ref, struct slice key,
+                               struct slice value) {
+    int64_t expiry_ms = ref->entry ? entry_expiry(ref->entry) : -1;
+    uint32_t clock = string_make_way(call, ref);
+    string_set_keep_expiry(ref, key, value);
+    string_came(ref, clock);
+    if (entry_expiry(ref->entry) != expiry_ms) call_set_expiry(call, ref, expiry_ms);
+    call_touched(call, ref, key, EVENT_STRING, "set", 1);
 }
 
 /* --- SET key value [NX | XX] [GET] [EX s | PX ms | EXAT time | PXAT time | KEEPTTL] --- */
@@ -103,8 +104,7 @@ static void set_with_options(struct call *call) {
         return;
     }
     if (options.expiry == EXPIRY_KEEP) {
-        string_set_keep_expiry(&ref, key, value);
-        call_touched(call, &ref, key, EVENT_STRING, "set", 1);
+        set_keeping_expiry(call, &ref, key, value);
     } else {
         set_plain(call, &ref, key, value);
     }

@@ -193,6 +193,10 @@ void call_replace(struct call *call, struct keyref *ref) {
     call_discard(call, keyspace_take(ref));
 }
 
+bool call_replaces_in_pool(const struct entry *entry) {
+    return server.config.lazyfree_server_del && lazyfree_is_much(entry);
+}
+
 void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
     (void)call;
     keyspace_set_expiry(ref, expiry_ms, value_size(ref->entry));

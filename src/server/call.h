@@ -129,6 +129,9 @@ void call_discard(struct call *call, struct entry *entry);
  * names nothing and is good for keyspace_add. */
 void call_replace(struct call *call, struct keyref *ref);
 
+/* Would call_replace leave the entry's value to another thread? O(1). */
+bool call_replaces_in_pool(const struct entry *entry);
+
 /* Publishes one more event of a key; changes nothing. Of the call only the database is looked
  * at. */
 void call_notify(struct call *call, enum event_class class, const char *event, struct slice key);

@@ -10,7 +10,7 @@
 #include "net/pool.h"
 #include "types/value.h"
 
-/* Freeing fewer allocations than this takes less time than handing them over. */
+/* Less effort than this takes less time than handing the value over: value_free_effort. */
 #ifdef TINY_LIMITS
 enum { EFFORT_MIN = 4 };
 #else
@@ -136,9 +136,13 @@ static void add(struct item item) {
     if (!lazyfree.in_flight) hand_over();
 }
 
+bool lazyfree_is_much(const struct entry *entry) {
+    return value_free_effort(entry) > EFFORT_MIN;
+}
+
 void lazyfree_entry(struct entry *entry, bool in_pool) {
     if (slices_keep_entry(entry)) return;
-    if (!in_pool || value_free_effort(entry) <= EFFORT_MIN) {
+    if (!in_pool || !lazyfree_is_much(entry)) {
         value_free(entry);
         return;
     }

@@ -29,6 +29,9 @@ void lazyfree_stop(void);
 /* After net_free: frees what was left, for leak checkers. */
 void lazyfree_finish(void);
 
+/* Does freeing the entry with its value take longer than handing it to the pool? O(1). */
+bool lazyfree_is_much(const struct entry *entry);
+
 /* Frees an entry with its value: in the pool if that is wanted and it is much work, else at once;
  * but not before a snapshot is done with it (slices_keep_entry). */
 void lazyfree_entry(struct entry *entry, bool in_pool);

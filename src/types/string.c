@@ -66,10 +66,6 @@ static void set_layout(struct entry *entry, enum string_encoding encoding, size_
 
 /* --- Texts outside the entry --- */
 
-static bool is_hanging(const struct entry *entry) {
-    return entry_encoding(entry) >= STRING_HANGING;
-}
-
 static struct shared_text *shared_text_of(const struct entry *entry) {
     return entry_pointer(entry);
 }
@@ -245,7 +241,8 @@ static char *extend_embedded(struct keyref *ref, size_t len) {
 }
 
 static char *extend(struct keyref *ref, size_t len) {
-    return is_hanging(ref->entry) ? extend_hanging(ref->entry, len) : extend_embedded(ref, len);
+    return string_is_hanging(ref->entry) ? extend_hanging(ref->entry, len)
+                                         : extend_embedded(ref, len);
 }
 
 bool string_append(struct keyref *ref, struct slice text) {
@@ -340,7 +337,7 @@ const char *string_encoding_name(const struct entry *entry) {
 }
 
 size_t string_value_size(const struct entry *entry) {
-    return is_hanging(entry) ? sizeof(void *) : entry_byte(entry);
+    return string_is_hanging(entry) ? sizeof(void *) : entry_byte(entry);
 }
 
 size_t string_allocated(const struct entry *entry) {
@@ -359,7 +356,7 @@ void string_free_value(struct entry *entry) {
 }
 
 void string_own_value(struct entry *entry) {
-    if (is_hanging(entry)) set_hanging(entry, sds_new(sds_slice(hanging_text(entry))));
+    if (string_is_hanging(entry)) set_hanging(entry, sds_new(sds_slice(hanging_text(entry))));
 }
 
 bool string_check(const struct entry *entry) {

@@ -100,6 +100,11 @@ uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t t
  * changes, and the entry does not move. O(1). */
 struct shared_text *string_share(struct entry *entry);
 
+/* Does the text lie outside the entry, where it may be large? O(1). */
+static inline bool string_is_hanging(const struct entry *entry) {
+    return entry_encoding(entry) >= STRING_HANGING;
+}
+
 /* Does another thread read what the text was at an earlier moment? Then only the loop's thread may
  * free it. O(1). */
 bool string_is_captured(const struct entry *entry);

@@ -67,16 +67,22 @@ struct entry *value_rename(struct entry *entry, struct slice key) {
     return renamed;
 }
 
+static size_t hanging_allocated(const struct entry *entry) {
+    return entry_type(entry) == VALUE_LIST ? list_allocated(entry) : string_allocated(entry);
+}
+
+/* Memory of a large allocation goes back to the system, page by page: so many bytes take about as
+ * long as freeing a small allocation. */
+enum { BYTES_FREED_AT_ONCE = 8 * 1024 };
+
 size_t value_free_effort(const struct entry *entry) {
-    if (entry_type(entry) != VALUE_LIST) return 1;
-    const struct quicklist *list = list_quicklist(entry);
-    return list ? quicklist_node_count(list) : 1;
+    const struct quicklist *list = entry_type(entry) == VALUE_LIST ? list_quicklist(entry) : NULL;
+    size_t allocations = list ? quicklist_node_count(list) : 1;
+    return allocations + hanging_allocated(entry) / BYTES_FREED_AT_ONCE;
 }
 
 size_t value_allocated(const struct entry *entry) {
-    size_t size = entry_allocated(entry, value_size(entry));
-    return size +
-           (entry_type(entry) == VALUE_LIST ? list_allocated(entry) : string_allocated(entry));
+    return entry_allocated(entry, value_size(entry)) + hanging_allocated(entry);
 }
 
 bool value_check(const struct entry *entry) {

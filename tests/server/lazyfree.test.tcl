@@ -30,6 +30,14 @@ check "UNLINK frees large values in another thread, small ones at once" {
     r RPUSH one [string repeat x 100000]
     freed_by {assert_equal [r UNLINK large small nosuch string one other] 5}
 } 2
+check "UNLINK frees large texts in another thread, in a list, too" {
+    set large [string repeat x 1000000]
+    r SET l $large
+    r APPEND appended $large
+    r RPUSH list a $large b
+    r SET number [expr {2**62}]
+    freed_by {assert_equal [r UNLINK l appended list number] 4}
+} 3
 check "a key that was unlinked is gone at once and can be made again" {
     make_nodes l 3000
     r UNLINK l
@@ -40,6 +48,10 @@ check "a key that was unlinked is gone at once and can be made again" {
 set ways {
     lazyfree-lazy-user-del    {r DEL l}
     lazyfree-lazy-server-del  {r SET l text}
+    lazyfree-lazy-server-del  {r SETEX l 1000 text}
+    lazyfree-lazy-server-del  {r SET l text KEEPTTL}
+    lazyfree-lazy-server-del  {r MSET l text a 1}
+    lazyfree-lazy-server-del  {r SET a 1; r BITOP NOT l a}
     lazyfree-lazy-server-del  {r RPUSH a 1; r RENAME a l}
     lazyfree-lazy-server-del  {r RPUSH a 1; r COPY a l REPLACE}
     lazyfree-lazy-server-del  {r RPUSH a 1; r SORT a STORE l}
@@ -48,17 +60,37 @@ set ways {
                                catch {r SET x y}
                                r CONFIG SET maxmemory 0 maxmemory-policy noeviction}
 }
+# What makes `l` large.
+set large_values {
+    "a list" {make_nodes l 200}
+    "a text" {r SET l [string repeat x 1000000]}
+}
 foreach {directive body} $ways {
-    foreach {value freed} {yes 1 no 0} {
-        check "$directive $value: [lindex [split $body \n] 0]" \
-                [string map [list %directive $directive %value $value %body $body] {
-            make_nodes l 200
-            with_config {%directive %value} {
-                freed_by {%body}
-            }
-        }] $freed
+    foreach {what make} $large_values {
+        foreach {value freed} {yes 1 no 0} {
+            check "$directive $value: $what, [lindex [split $body \n] 0]" \
+                    [string map [list %directive $directive %value $value %body $body %make $make] {
+                %make
+                with_config {%directive %value} {
+                    freed_by {%body}
+                }
+            }] $freed
+        }
     }
 }
+foreach {what make} $large_values {
+    check "$what: what replaces it keeps the expiry when it is told to" [string map [list %make $make] {
+        %make
+        r PEXPIREAT l 9999999999999
+        with_config {lazyfree-lazy-server-del yes} {
+            list [freed_by {r SET l text KEEPTTL}] [r PEXPIRETIME l] [r GET l] [r SET l text] [r PTTL l]
+        }
+    }] {1 9999999999999 text OK -1}
+}
+check "FLUSHDB frees one large text in another thread" {
+    r SET l [string repeat x 1000000]
+    freed_by {r FLUSHDB}
+} 1
 check "the directives are off by default" {
     set values {}
     foreach {name value} [r CONFIG GET lazyfree-lazy-*] {

@@ -162,7 +162,7 @@ static void a_renamed_value_is_the_same_under_another_key(void **state) {
     with_each_value(*state, check_rename);
 }
 
-static void freeing_is_as_much_work_as_there_are_nodes(void **state) {
+static void freeing_is_as_much_work_as_there_are_nodes_and_memory(void **state) {
     struct keyspace *keyspace = *state;
     static const struct quicklist_limits one_each = {.fill = 1};
     assert_int_equal(value_free_effort(add(keyspace, VALUE_STRING, SLICE("s"), sizeof(text))), 1);
@@ -171,6 +171,17 @@ static void freeing_is_as_much_work_as_there_are_nodes(void **state) {
     struct slice element = SLICE("element");
     for (int i = 1; i < 100; i++) list_push(&ref, LIST_TAIL, &element, 1, &one_each);
     assert_int_equal(value_free_effort(ref.entry), 100);
+
+    enum { LARGE = 1000000 };
+    char *bytes = mem_alloc(LARGE);
+    memset(bytes, 'x', LARGE);
+    struct slice large = slice_make(bytes, LARGE);
+    list_push(&ref, LIST_TAIL, &large, 1, &one_each);
+    assert_in_range(value_free_effort(ref.entry), 200, 300);
+    ref = keyspace_find(keyspace, SLICE("s"));
+    string_set(&ref, SLICE("s"), large);
+    assert_in_range(value_free_effort(ref.entry), 100, 200);
+    mem_free(bytes);
 }
 
 static int set_up(void **state) {
@@ -194,7 +205,7 @@ int main(void) {
         VALUE_TEST(freeing_what_hangs_leaves_an_entry_that_takes_another_value),
         VALUE_TEST(a_copy_is_equal_and_shares_nothing),
         VALUE_TEST(a_renamed_value_is_the_same_under_another_key),
-        VALUE_TEST(freeing_is_as_much_work_as_there_are_nodes),
+        VALUE_TEST(freeing_is_as_much_work_as_there_are_nodes_and_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
