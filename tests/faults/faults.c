@@ -19,7 +19,7 @@
  *     action    an error: ENOSPC EIO EROFS EACCES EMFILE ENOMEM EAGAIN EINTR EINVAL: the call fails
  *               short     the write or read takes half of its bytes, at least one
  *               sleep=MS  it takes so many milliseconds longer
- *               hold      it waits until the rules change
+ *               hold      it waits until the rule is no longer among the rules
  *               crash     the server and the process that calls are killed (SIGKILL) before it
  *     modifier  hold, sleep=MS  behind an error: so, and then it fails
  *               nth=K     only the K-th call that matches, since the rules changed or the server began
@@ -156,21 +156,45 @@ static uint32_t read_rules(char bytes[RULES_BYTES]) {
     return ((uint32_t)facts.st_ino * 31 + (uint32_t)facts.st_mtim.tv_nsec) | 1;
 }
 
+/* Parses the rule at `line`, which it ends with a NUL, and returns where the next one begins. A line
+ * that is no rule gives an empty one. */
+static char *parse_rule(struct rule *rule, char *line) {
+    size_t len = strcspn(line, "\n");
+    char *next = line + len + (line[len] != 0);
+    line[len] = 0;
+    *rule = (struct rule){0};
+    if (sscanf(line, "%63s %63s %63s", rule->call, rule->action, rule->glob) != 3)
+        *rule = (struct rule){0};
+    return next;
+}
+
 static bool find_rule(struct rule *rule, const struct call *call) {
     char bytes[RULES_BYTES];
     uint32_t generation = read_rules(bytes);
     if (!generation) return false;
     unsigned number = 0;
     for (char *line = bytes; *line && number < RULES_MAX; number++) {
-        size_t len = strcspn(line, "\n");
-        char *next = line + len + (line[len] != 0);
-        line[len] = 0;
-        *rule = (struct rule){.number = number, .generation = generation};
-        if (sscanf(line, "%63s %63s %63s", rule->call, rule->action, rule->glob) == 3 &&
-            is_call(rule, call->name) && glob_matches(rule->glob, call->path) &&
+        line = parse_rule(rule, line);
+        rule->number = number;
+        rule->generation = generation;
+        if (is_call(rule, call->name) && glob_matches(rule->glob, call->path) &&
             is_beyond(rule, call) && is_turn(rule))
             return true;
-        line = next;
+    }
+    return false;
+}
+
+/* Is this rule still among the rules? */
+static bool is_in_force(const struct rule *rule) {
+    char bytes[RULES_BYTES];
+    uint32_t generation = read_rules(bytes);
+    if (!generation || generation == rule->generation) return generation;
+    struct rule other;
+    for (char *line = bytes; *line;) {
+        line = parse_rule(&other, line);
+        if (strcmp(other.call, rule->call) == 0 && strcmp(other.action, rule->action) == 0 &&
+            strcmp(other.glob, rule->glob) == 0)
+            return true;
     }
     return false;
 }
@@ -187,12 +211,6 @@ static void note_hit(const struct rule *rule, const struct call *call) {
     syscall(SYS_close, fd);
 }
 
-/* Waits until other rules hold than this one, or none. */
-static void hold(const struct rule *rule) {
-    char bytes[RULES_BYTES];
-    while (read_rules(bytes) == rule->generation) usleep(5000);
-}
-
 /* True when the call is to fail, with errno set. It may take its time, or not come back. */
 static bool is_spoiled(const struct call *call) {
     struct rule rule;
@@ -203,7 +221,7 @@ static bool is_spoiled(const struct call *call) {
         uint64_t ms = number_in(rule.action, "sleep=", 0);
         struct timespec left = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
         while (nanosleep(&left, &left) != 0 && errno == EINTR) continue; /* a child ended, say */
-        if (strstr(rule.action, "hold")) hold(&rule);
+        while (strstr(rule.action, "hold") && is_in_force(&rule)) usleep(5000);
         if (strncmp(rule.action, "crash", 5) == 0) {
             kill(server_pid, SIGKILL);
             kill(getpid(), SIGKILL);

@@ -75,12 +75,12 @@ check_in 2 "commands are counted per second" {
     with_steps {} {
         set c [client_open]
         step_clock $step
-        wait_until {[llength [$c pipeline [lrepeat 500 PING]]] == 500 &&
-                    [info_field instantaneous_ops_per_sec] > 300}
+        set is_busy {[llength [$c pipeline [lrepeat 5000 PING]]] == 5000 &&
+                     [info_field instantaneous_ops_per_sec] > 1000}
+        wait_until $is_busy
         step_clock 0
-        wait_until {[$c call PING] eq "PONG" && [info_field instantaneous_ops_per_sec] < 300}
-        wait_until {[llength [$c pipeline [lrepeat 500 PING]]] == 500 &&
-                    [info_field instantaneous_ops_per_sec] > 300}
+        wait_until {![$c is_silent 50] || [info_field instantaneous_ops_per_sec] < 500}
+        wait_until $is_busy
     }
 }
 check_in 2 "ages, idle times and the uptime do not leap, and no client times out" {

@@ -226,31 +226,31 @@ proc pass_time {ms} {
 }
 
 check_in 2 "a client whose time to wait was longer than the timeout stays when it is answered" {
-    with_config {timeout 2} {
-        set waiting [client_blocked BLPOP nokey 3.3]
+    with_config {timeout 5} {
+        set waiting [client_blocked BLPOP nokey 6.3]
         wait_blocked 0
         pass_time 300
         list [$waiting read] [$waiting call PING]
     }
 } {(nil) PONG}
 check_in 2 "a client that is paused for longer than the timeout stays" {
-    with_config {timeout 2} {
+    with_config {timeout 5} {
         set paused [client_open]
-        [client_open] call CLIENT PAUSE 3300 WRITE
+        [client_open] call CLIENT PAUSE 6300 WRITE
         $paused send SET key value
-        pass_time 3500
+        pass_time 6500
         $paused read
     }
 } OK
 check_in 2 "a client that reads slowly is not idle" {
     set megabyte [string repeat x 1048576]
     r SET big $megabyte
-    with_config {timeout 2} {
+    with_config {timeout 5} {
         set slow [client_open]
         $slow write [string repeat [request {GET big}] 30]
         for {set i 0} {$i < 30} {incr i} {
             assert {[$slow read] eq $megabyte}
-            pass_time 100
+            pass_time 220
         }
         $slow call PING
     }

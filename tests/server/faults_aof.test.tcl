@@ -89,8 +89,8 @@ foreach policy {everysec always} {
         with_faulty_aof [list appendfsync $policy] {
             r SET a 1
             set client [client_open]
-            # The rewrite waits for so long that the state before it can be seen.
-            faults {sync EIO *.incr.aof} {sync sleep=3000 temp-rewriteaof*}
+            # The rewrite waits until the state before it has been seen.
+            faults {sync EIO *.incr.aof} {sync hold temp-rewriteaof*}
             $client send SET b 2
             if {$policy eq "always"} {
                 wait_until {[$client is_closed]}
@@ -155,14 +155,18 @@ check_in 2 "nobody hears of a change where another client's request has met with
 check_in 2 "nobody hears of a change when fsync fails that was begun with everysec, and ends with appendfsync always" {
     with_faulty_aof {appendfsync everysec} {
         set other [client_open]
-        with_faults {{sync EIO,sleep=1500,nth=1 *.incr.aof}} {
+        set loop_waits {open hold temp-*.rdb}
+        with_faults [list {sync EIO,hold,nth=1 *.incr.aof} $loop_waits] {
             r SET a 1
             wait_until {[info_field aof_pending_bio_fsync] == 1}
             r CONFIG SET appendfsync always
-            # Its request is looked at together with what the thread tells.
-            [default_client] send DEBUG SLEEP 2
-            after 100
+            # The loop meets the other client's request and the end of fsync together, after SAVE.
+            [default_client] send SAVE
+            wait_until {[fault_hits open*] ne {}}
             $other send SET b 2
+            faults $loop_waits
+            after 500 ;# the thread needs some microseconds
+            faults
             catch {$other read} answer
         }
         set answer
@@ -205,21 +209,28 @@ check_in 2 "what waits for a slow disk is shown, and no key is evicted for it" {
         }
         wait_written
         assert {[info_field mem_aof_buffer] < 1000}
-        faults {sync sleep=4500 *.incr.aof}
-        after 1100
-        r SET a 2
-        wait_until {[info_field aof_pending_bio_fsync] == 1}
-        r CONFIG SET maxmemory [expr {[info_field used_memory] + 8000000}]
-        # As much again as is held, as growing it may take.
-        for {set i 0} {$i < 20} {incr i} {
-            r SET big [string repeat x 1000000]
+        faults {sync hold *.incr.aof}
+        r SET big [string repeat x 1000000]
+        wait_until {[r SET a 2] eq "OK" && [info_field aof_pending_bio_fsync] == 1}
+        # After two seconds of waiting the server writes though fsync goes on: then it is tried again.
+        while {1} {
+            wait_until {[info_field aof_buffer_length] == 0}
+            set delayed [info_field aof_delayed_fsync]
+            r CONFIG SET maxmemory [expr {[info_field used_memory] + 8000000}]
+            set requests [lrepeat 20 [list SET big [string repeat x 1000000]]]
+            set replies [[default_client] pipeline [list {*}$requests {MEMORY STATS} {INFO everything}]]
+            lassign [lrange $replies end-1 end] stats info
+            if {[info_field aof_delayed_fsync] == $delayed} break
         }
-        set held [info_field mem_aof_buffer]
-        assert {$held >= 20000000 && $held < 50000000}
-        assert_equal [info_field mem_not_counted_for_evict] $held
-        assert_equal [dict get [r MEMORY STATS] aof.buffer] $held
-        assert {[dict get [r MEMORY STATS] overhead.total] > $held}
-        assert {[info_field used_memory] > [info_field maxmemory] + 10000000}
+        foreach name {mem_aof_buffer mem_not_counted_for_evict used_memory maxmemory} {
+            regexp -line "^$name:(\\d+)" $info _ $name
+        }
+        # As much again as is held, as growing it may take.
+        assert {$mem_aof_buffer >= 20000000 && $mem_aof_buffer < 50000000}
+        assert_equal $mem_not_counted_for_evict $mem_aof_buffer
+        assert_equal [dict get $stats aof.buffer] $mem_aof_buffer
+        assert {[dict get $stats overhead.total] > $mem_aof_buffer}
+        assert {$used_memory > $maxmemory + 10000000}
         assert_equal [list [info_field evicted_keys] [r DBSIZE]] {0 102}
         faults
         wait_written
@@ -313,10 +324,11 @@ check_in 2 "a rewrite begins though there is something new to be brought to the 
 
 check_in 2 "a rewrite before which fsync fails goes on, and changes are refused until it is done" {
     with_faulty_aof {appendfsync no} {
-        with_faults {{sync EIO *.1.incr.aof} {sync sleep=3000 temp-rewriteaof*}} {
+        with_faults {{sync EIO *.1.incr.aof} {sync hold temp-rewriteaof*}} {
             assert_equal [change_and_rewrite] $started
             wait_until {[info_field aof_last_write_status] eq "err"}
             assert_equal [error_of {r SET b 2}] [refusal "Input/output error"]
+            faults {sync EIO *.1.incr.aof}
             wait_until {![is_refused]}
         }
         wait_rewritten
@@ -328,7 +340,7 @@ check_in 2 "a rewrite before which fsync fails goes on, and changes are refused 
 
 check_in 2 "while a rewrite waits for the disk nothing else is begun, and data can be removed and loaded" {
     with_faulty_aof {appendfsync no} {
-        with_faults {{sync sleep=3000 *.1.incr.aof}} {
+        with_faults {{sync hold *.1.incr.aof}} {
             change_and_rewrite
             assert_equal [error_of {r BGREWRITEAOF}] "ERR Background append only file rewriting already in progress"
             assert {[string match "ERR Another child process is active (AOF?)*" [error_of {r BGSAVE}]]}
@@ -337,8 +349,8 @@ check_in 2 "while a rewrite waits for the disk nothing else is begun, and data c
             r DEBUG LOADAOF
             assert_equal [r MGET a b] {(nil) 2}
             assert $not_yet
-            wait_rewritten
         }
+        wait_rewritten
         r SET c 3
         server_again crash
         r MGET a b c
@@ -373,7 +385,7 @@ check_in 2 "after fsync has failed nothing follows an increment that may lack it
     with_faulty_aof {} {
         r SET k 1 PX 6000
         r SET a 1
-        faults {sync EIO,nth=1 *.1.incr.aof} {sync sleep=30000 temp-rewriteaof*}
+        faults {sync EIO,nth=1 *.1.incr.aof} {sync hold temp-rewriteaof*}
         r SET b 2
         wait_until {[info_field aof_rewrite_in_progress]}
         assert_equal [info_field aof_last_write_status] err
@@ -395,14 +407,18 @@ check_in 2 "after fsync has failed nothing follows an increment that may lack it
 check_in 2 "an fsync that fails counts though one of an older file fails after it" {
     with_faulty_aof {} {
         set client [client_open]
-        with_faults {{sync EIO,sleep=3000,nth=1 *.1.incr.aof} {sync EIO,nth=1 *.2.incr.aof}
-                     {sync sleep=5000,nth=1 temp-rewriteaof*}} {
+        set rewrite_waits {sync hold,nth=1 temp-rewriteaof*}
+        with_faults [list {sync EIO,hold,nth=1 *.1.incr.aof} {sync EIO,nth=1 *.2.incr.aof} $rewrite_waits] {
             r SET a 1
             wait_until {[info_field aof_pending_bio_fsync] == 1}
             r CONFIG SET appendfsync always
             r BGREWRITEAOF
             $client send SET b 2
             assert {[$client is_closed]}
+            wait_until {[fault_hits "sync hold*"] ne {}}
+            faults $rewrite_waits
+            wait_until {[info_field aof_pending_bio_fsync] == 0}
+            faults
             wait_until {![is_refused]}
         }
         assert_equal [llength [fault_hits "sync EIO*"]] 2
@@ -429,7 +445,7 @@ check_in 2 "rewrites that were put off for a minute are not, when fsync fails an
 
 check_in 2 "a server that could not end rewrites all after an fsync that failed, as it would have" {
     with_faulty_aof {} {
-        with_faults {{sync EIO,nth=1 *.1.incr.aof} {sync sleep=3000 temp-rewriteaof*} {write EIO temp-*.rdb}} {
+        with_faults {{sync EIO,nth=1 *.1.incr.aof} {sync hold temp-rewriteaof*} {write EIO temp-*.rdb}} {
             r SET b 2
             wait_until {[info_field aof_rewrite_in_progress]}
             assert_equal [error_of {r SHUTDOWN SAVE}] "ERR Errors trying to SHUTDOWN. Check logs."

@@ -294,7 +294,7 @@ check_in 2 "while a child waits for the disk the server answers" {
 } ok
 check_in 2 "a child that is ended while it waits for the disk leaves nothing behind" {
     with_data {rdb-save-in-slices no} {
-        with_faults {{sync sleep=3000 temp-*}} {
+        with_faults {{sync hold temp-*}} {
             begin_slow_save
             r FLUSHALL
             wait_saved
@@ -306,14 +306,17 @@ check_in 2 "a child that is ended while it waits for the disk leaves nothing beh
 
 check_in 2 "the child of a server that was killed does not replace what the next one has saved" {
     with_data {} {
-        with_faults {{sync sleep=800 temp-*}} {
+        r CONFIG SET rdb-save-in-slices no
+        with_faults {{sync hold temp-*}} {
             begin_slow_save
+            set child [exec pgrep -P [$current_server pid]]
+            exec kill -STOP $child
         }
         assert_equal [keys_after_crash] 1500
         r SET key value
         r SAVE
-        # It does not live on.
-        after 900
+        catch {exec kill -CONT $child} ;# it may have been killed with its server
+        wait_until {[catch {read_file /proc/$child/stat} stat] || [regexp {\) [ZX] } $stat]}
         assert_equal [leftovers] {}
         keys_after_crash
     }
@@ -323,14 +326,15 @@ check_in 2 "changes of small values that come faster than the disk writes wait f
     set bound [expr {64 << 20}]
     set size 100000
     set count 680
-    # So slow are the walks that nearly all is saved before its change.
-    with_faulty_server {rdb-key-save-delay 100000 rdbcompression no} {
+    # Iteration is so slow that nearly every key is saved because a command changes it. The first write is so slow that
+    # the commands get far ahead of it even on a busy machine.
+    with_faulty_server {rdb-key-save-delay 10000000 rdbcompression no} {
         r DEBUG POPULATE $count k $size
         set changes [list {DEBUG DIGEST} BGSAVE]
         for {set i 0} {$i < $count} {incr i} {
             lappend changes [lindex [list "SETRANGE k:$i 0 changed" "SET k:$i 1" "DEL k:$i"] [expr {$i % 3}]]
         }
-        with_faults {{write sleep=100 temp-*}} {
+        with_faults {{write sleep=5000,nth=1 temp-*} {write sleep=100 temp-*}} {
             set ms [elapsed_ms {set digest [lindex [[default_client] pipeline $changes] 0]}]
             assert_equal [info_field rdb_bgsave_in_progress] 1
         }
@@ -367,7 +371,7 @@ check_in 2 "an abandoned temporary file is removed at the next start, and nothin
 } 1500
 check_in 2 "a temporary file that another server is writing stays" {
     with_data {} {
-        with_faults {{sync sleep=1500 temp-*}} {
+        with_faults {{sync hold temp-*}} {
             begin_slow_save
             set port [free_port]
             set other [open [list | setpriv --pdeathsig KILL -- $server_binary --port $port \
@@ -375,8 +379,8 @@ check_in 2 "a temporary file that another server is writing stays" {
             wait_until {![catch {[client new 127.0.0.1 $port] call PING}]}
             exec kill -KILL [pid $other]
             assert_equal [llength [leftovers]] 1
-            wait_saved
         }
+        wait_saved
         catch {close $other}
         keys_after_crash
     }

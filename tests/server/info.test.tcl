@@ -167,12 +167,12 @@ check "INFO counts iterations of the event loop and the time they take" {
     expr {[info_field eventloop_cycles] < $cycles}
 } 1
 check "time in which the server sleeps is no time of the event loop" {
-    r CONFIG RESETSTAT
-    set begin [clock milliseconds]
-    after 1000
-    set active_us [info_field eventloop_duration_sum]
-    expr {$active_us < ([clock milliseconds] - $begin) * 900}
-} 1
+    # A busy machine holds the server up while it works: in some second it does that for less than half of the time.
+    wait_until {
+        [r CONFIG RESETSTAT] eq "OK" && [set ms [elapsed_ms {after 1000}]] &&
+        [info_field eventloop_duration_sum] < $ms * 500
+    }
+}
 check "CONFIG RESETSTAT zeroes the traffic, too" {
     r ECHO [string repeat x 100000]
     assert {[info_field total_net_input_bytes] > 100000 && [info_field total_net_output_bytes] > 100000}

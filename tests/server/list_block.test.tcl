@@ -187,13 +187,21 @@ foreach timeout {0 0.0 00 -0} {
     } {k a}
 }
 check "timeouts end in their own order" {
-    set slow [client_blocked BLPOP k 30]
-    set late [client_blocked BLPOP k 1.5]
+    set slow [client_blocked BLPOP k 100000]
+    set late [client_open]
     set soon [client_open]
-    $soon send BLMOVE k dst LEFT LEFT 0.05
-    assert_equal [$soon read] (nil)
-    wait_blocked 2
-    assert_equal [$late read] (nil)
+    # The slow log has them in the order in which they ended.
+    r SLOWLOG RESET
+    with_config {slowlog-log-slower-than 0} {
+        # The server reads both requests in one iteration of its loop.
+        at_once {
+            $late send BLPOP k 0.3
+            $soon send BLMOVE k dst LEFT LEFT 0.05
+        }
+        assert_equal [list [$late read] [$soon read]] {(nil) (nil)}
+    }
+    set ended [lmap entry [lreverse [r SLOWLOG GET -1]] {lindex $entry 3 0}]
+    assert {[lsearch $ended BLMOVE] >= 0 && [lsearch $ended BLMOVE] < [lsearch $ended BLPOP]}
     wait_blocked 1
     r RPUSH k a
     $slow read

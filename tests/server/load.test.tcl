@@ -39,7 +39,7 @@ check_in 2 "PING is refused, as who asks for it wants to be served; INFO says th
 check_in 2 "meanwhile clients can look around and change the configuration" {
     while_loading {} {
         assert {[string match "*cmd=client|list*" [r CLIENT LIST]]}
-        assert {abs([r LASTSAVE] - [clock seconds]) < 10}
+        assert {abs([r LASTSAVE] - [clock seconds]) < 200}
         assert_equal [r CONFIG SET hz 20] OK
         assert {[llength [r COMMAND INFO GET]] == 1}
         assert {[r TIME] > 0}
@@ -64,7 +64,7 @@ check_in 2 "INFO shows how far it is" {
         assert {$percent < 100 && [info_field loading_eta_seconds] >= 0}
         assert_equal [info_field loading_total_bytes] [string length $many_keys]
         assert {[info_field loading_loaded_bytes] < [info_field loading_total_bytes]}
-        assert {abs([info_field loading_start_time] - [clock seconds]) < 30}
+        assert {abs([info_field loading_start_time] - [clock seconds]) < 200}
         wait_until {[info_field loading_loaded_perc] > $percent}
         assert {[info_field rdb_last_load_keys_loaded] > 0}
         r CONFIG SET key-load-delay 0

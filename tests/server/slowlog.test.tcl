@@ -34,7 +34,7 @@ check "an entry has number, time, duration, arguments, address and name" {
     logged {r ECHO hello}
     lassign [lindex [r SLOWLOG GET 1] 0] id time duration arguments address name
     assert_equal [llength [lindex [r SLOWLOG GET 1] 0]] 6
-    assert {$id > 0 && abs($time - [clock seconds]) < 10 && $duration >= 0 && $duration < 10000000}
+    assert {$id > 0 && abs($time - [clock seconds]) < 200 && $duration >= 0 && $duration < 10000000}
     assert_equal $arguments {ECHO hello}
     regexp {addr=(\S+) } [r CLIENT INFO] _ mine
     assert_equal $address $mine
@@ -80,14 +80,14 @@ check "SLOWLOG HELP names every subcommand" {
 
 check "only what takes long enough is noted" {
     r SLOWLOG RESET
-    with_config {slowlog-log-slower-than 300000} {
+    with_config {slowlog-log-slower-than 1500000} {
         r PING
-        r DEBUG SLEEP 0.35
+        r DEBUG SLEEP 1.6
     }
     assert_equal [llength [r SLOWLOG GET]] 1
     lassign [lindex [r SLOWLOG GET] 0] id time duration arguments
-    assert_equal $arguments {DEBUG SLEEP 0.35}
-    expr {$duration >= 350000}
+    assert_equal $arguments {DEBUG SLEEP 1.6}
+    expr {$duration >= 1600000}
 } 1
 check "-1 notes nothing" {
     r SLOWLOG RESET
@@ -144,13 +144,13 @@ check "the commands of a transaction are noted, EXEC is not" {
 check "a command that waits is noted when it is answered, without the wait" {
     set entries [logged {
         set c [client_blocked BLPOP k 0]
-        after 500
+        after 2000
         r RPUSH k v
         $c read
     }]
     assert {[lsearch $entries {RPUSH k v}] < [lsearch $entries {BLPOP k 0}]}
     set entry [lsearch -inline -index 3 [r SLOWLOG GET -1] {BLPOP k 0}]
-    expr {[lindex $entry 2] < 400000}
+    expr {[lindex $entry 2] < 1500000}
 } 1
 check "a command whose time is up, or that is unblocked, is noted" {
     set entries [logged {

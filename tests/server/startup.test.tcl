@@ -355,7 +355,7 @@ foreach {moment rule} {starting "temp-1.rdb" ending "*.pid"} {
                 $current_server halt
                 write_file $folder/temp-1.rdb ""
             }
-            faults "unlink sleep=1000 $rule"
+            faults "unlink hold $rule"
             if {$moment eq "starting"} {
                 $current_server spawn
             } else {
@@ -363,6 +363,7 @@ foreach {moment rule} {starting "temp-1.rdb" ending "*.pid"} {
             }
             wait_until {[fault_hits unlink*] ne {}} $start_timeout_ms
             exec kill -TERM [$current_server pid]
+            faults
             assert_equal [$current_server wait_exit] 0
             assert_equal [glob -nocomplain -directory $folder *.pid] {}
             assert {[string match "*Received SIGTERM*bye bye*" [$current_server log]]}

@@ -135,12 +135,15 @@ check "turning the append-only file off ends the wait with an error" {
 check_in 2 "turning it on: nothing is on the disk before the first base is" {
     with_faulty_server {} {
         r SET before 1
-        faults {sync sleep=1000 temp-rewriteaof*}
+        faults {sync hold temp-rewriteaof*}
         r CONFIG SET appendonly yes
         r SET k v
         assert_equal [r WAITAOF 0 0 0] {0 0}
         assert_equal [info_field aof_rewrite_in_progress] 1
-        assert_equal [r WAITAOF 1 0 0] {1 0}
+        [default_client] send WAITAOF 1 0 0
+        wait_blocked 1
+        faults
+        assert_equal [[default_client] read] {1 0}
         assert_equal [info_field aof_rewrite_in_progress] 0
         r WAITAOF 0 0 0
     }

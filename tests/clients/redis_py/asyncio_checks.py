@@ -136,9 +136,10 @@ async def _(protocol):
 @check("asyncio: a lock is held by one until it runs out")
 async def _(protocol):
     async with connect(protocol) as r:
-        first, second = r.lock("lock", timeout=1.5, sleep=0.01), r.lock("lock", timeout=60, sleep=0.01)
+        first, second = r.lock("lock", timeout=3600, sleep=0.01), r.lock("lock", timeout=3600, sleep=0.01)
         assert await first.acquire()
         assert not await second.acquire(blocking=False)
+        await r.pexpire("lock", 50)
         assert await second.acquire(blocking_timeout=PATIENCE)
         equal((await first.owned(), await second.owned(), await second.locked()), (False, True, True))
 

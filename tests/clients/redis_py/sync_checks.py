@@ -322,13 +322,14 @@ def _(protocol):
 @check("a lock is held by one until it runs out")
 def _(protocol):
     with connect(protocol) as r:
-        first, second = r.lock("lock", timeout=1.5, sleep=0.01), r.lock("lock", timeout=60, sleep=0.01)
+        first, second = r.lock("lock", timeout=3600, sleep=0.01), r.lock("lock", timeout=3600, sleep=0.01)
         assert first.acquire()
         assert not second.acquire(blocking=False)
         equal((first.owned(), second.owned(), second.locked()), (True, False, True))
+        r.pexpire("lock", 50)
         assert second.acquire(blocking_timeout=PATIENCE), "the lock did not run out"
         equal((first.owned(), second.owned()), (False, True))
-        assert 0 < r.pttl("lock") <= 60000
+        assert 0 < r.pttl("lock") <= 3600000
 
 
 # --- Pub/sub ---
@@ -409,7 +410,7 @@ def _(protocol):
               (True, {"maxmemory-policy": "allkeys-lru"}))
         equal(r.config_set("maxmemory-policy", "noeviction"), True)
         assert r.memory_usage("l") > 100 and r.memory_stats()["keys.count"] == 1
-        assert abs(r.time()[0] - time.time()) < 5 and r.command_count() > 100
+        assert abs(r.time()[0] - time.time()) < 100 and r.command_count() > 100
         equal(r.command_getkeys("MGET", "a", "b"), ["a", "b"])
         r.config_set("slowlog-log-slower-than", 0)
         r.get("l2")
