@@ -1,9 +1,10 @@
 /* command_docs: COMMAND DOCS, from which redis-cli makes its hints, and COMMAND HELP.
  *
- * A row of the table writes its arguments in the notation that admin/command_syntax.h
- * describes; here the tree that is read from it becomes maps: name, type, display_text (of all
- * but choices and blocks), key_spec_index (of keys), token, flags, arguments (of choices and
- * blocks), in this order and each only where it is. */
+ * A row of the table writes its arguments and changes in the notation that admin/command_syntax.h
+ * describes; here the tree that is read from it becomes maps. Those of arguments have these fields
+ * in this order, each only where there is something to say: name, type, display_text (of all but
+ * choices and blocks), key_spec_index (of keys), token, since, deprecated_since, flags, arguments
+ * (of choices and blocks). */
 #include "admin/admin_commands.h"
 #include "admin/command_info.h"
 #include "admin/command_syntax.h"
@@ -20,11 +21,20 @@ static void reply_lower_case(struct reply *reply, struct slice text) {
     reply_bulk(reply, slice_make(lower, len));
 }
 
-static void reply_argument_name(struct reply *reply, const struct syntax_argument *argument) {
+/* The name of the argument, or how it is displayed. */
+static void reply_argument_name(struct reply *reply, const struct syntax_argument *argument,
+                                struct slice name) {
     if (argument->type == SYNTAX_PURE_TOKEN)
-        reply_lower_case(reply, argument->name);
+        reply_lower_case(reply, name);
     else
-        reply_bulk(reply, argument->name);
+        reply_bulk(reply, name);
+}
+
+/* A field that is left out when its text is empty. */
+static void reply_optional_field(struct reply *reply, const char *name, struct slice text) {
+    if (text.len == 0) return;
+    reply_bulk_cstr(reply, name);
+    reply_bulk(reply, text);
 }
 
 static void reply_argument_flags(struct reply *reply, unsigned flags) {
@@ -36,32 +46,89 @@ static void reply_argument_flags(struct reply *reply, unsigned flags) {
 
 /* The fields of one argument; its members, if any, are announced and must follow. */
 static void reply_argument(struct reply *reply, const struct syntax_argument *argument) {
-    bool group = argument->members > 0;
-    reply_map(reply, (size_t)(3 + (argument->key_spec >= 0) + (argument->token.len > 0) +
-                              (argument->flags != 0)));
+    bool is_group = argument->members > 0;
+    bool has_token = argument->token.len > 0 || argument->type == SYNTAX_PURE_TOKEN;
+    reply_map(reply,
+              (size_t)(3 + (argument->key_spec >= 0) + has_token + (argument->since.len > 0) +
+                       (argument->deprecated_since.len > 0) + (argument->flags != 0)));
     reply_bulk_cstr(reply, "name");
-    reply_argument_name(reply, argument);
+    reply_argument_name(reply, argument, argument->name);
     reply_bulk_cstr(reply, "type");
     reply_bulk_cstr(reply, command_syntax_type_name((enum syntax_type)argument->type));
-    if (!group) {
+    if (!is_group) {
         reply_bulk_cstr(reply, "display_text");
-        reply_argument_name(reply, argument);
+        reply_argument_name(reply, argument, argument->display);
     }
     if (argument->key_spec >= 0) {
         reply_bulk_cstr(reply, "key_spec_index");
         reply_integer(reply, argument->key_spec);
     }
-    if (argument->token.len > 0) {
+    if (has_token) {
         reply_bulk_cstr(reply, "token");
         reply_bulk(reply, argument->token);
     }
+    reply_optional_field(reply, "since", argument->since);
+    reply_optional_field(reply, "deprecated_since", argument->deprecated_since);
     if (argument->flags != 0) {
         reply_bulk_cstr(reply, "flags");
         reply_argument_flags(reply, argument->flags);
     }
-    if (!group) return;
+    if (!is_group) return;
     reply_bulk_cstr(reply, "arguments");
     reply_array(reply, argument->members);
+}
+
+/* --- Changes --- */
+
+/* What the notes of a command say. */
+struct past {
+    struct slice deprecated_since, replaced_by; /* empty: it is not deprecated */
+    size_t changes;
+    bool is_internal;
+};
+
+static struct past read_past(const char *syntax) {
+    struct past past = {0};
+    struct syntax_note note;
+    for (const char *at = syntax; command_syntax_next_note(&at, &note);) {
+        if (note.kind == '@') past.changes++;
+        if (note.kind == '!') past.is_internal = true;
+        if (note.kind != '~') continue;
+        past.deprecated_since = note.version;
+        past.replaced_by = note.text;
+    }
+    return past;
+}
+
+static size_t past_fields(const struct past *past) {
+    bool is_deprecated = past->deprecated_since.len > 0;
+    return (is_deprecated || past->is_internal) + 2 * is_deprecated + (past->changes > 0);
+}
+
+static void reply_history(struct reply *reply, const char *syntax, size_t changes) {
+    struct syntax_note note;
+    reply_bulk_cstr(reply, "history");
+    reply_set(reply, changes);
+    for (const char *at = syntax; command_syntax_next_note(&at, &note);) {
+        if (note.kind != '@') continue;
+        reply_array(reply, 2);
+        reply_bulk(reply, note.version);
+        reply_bulk(reply, note.text);
+    }
+}
+
+/* As many fields as past_fields says. */
+static void reply_past(struct reply *reply, const char *syntax, const struct past *past) {
+    bool is_deprecated = past->deprecated_since.len > 0;
+    if (is_deprecated || past->is_internal) {
+        reply_bulk_cstr(reply, "doc_flags");
+        reply_set(reply, (size_t)is_deprecated + past->is_internal);
+        if (is_deprecated) reply_status(reply, SLICE("deprecated"));
+        if (past->is_internal) reply_status(reply, SLICE("syscmd"));
+    }
+    reply_optional_field(reply, "deprecated_since", past->deprecated_since);
+    reply_optional_field(reply, "replaced_by", past->replaced_by);
+    if (past->changes > 0) reply_history(reply, syntax, past->changes);
 }
 
 /* --- Commands --- */
@@ -78,7 +145,7 @@ static void fit_key_spec(struct syntax_argument *argument, const struct key_posi
     if (argument->type != SYNTAX_KEY || argument->key_spec == 0) return;
     if (keys->data_flags)
         argument->key_spec = 2;
-    else if (keys->second_flags == 0)
+    else if (keys->second_flags == 0 && keys->listed_flags == 0)
         argument->key_spec = 0;
 }
 
@@ -87,12 +154,14 @@ static void reply_docs_of_one(struct reply *reply, const struct command *command
     struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
     size_t total = 0;
     int count = command_syntax_parse(command->syntax, arguments, &total);
+    struct past past = read_past(command->syntax);
     reply_bulk_cstr(reply, command->name);
-    reply_map(reply, (size_t)(4 + (count > 0) + more));
+    reply_map(reply, 4 + past_fields(&past) + (count > 0) + more);
     reply_text_field(reply, "summary", command->summary);
     reply_text_field(reply, "since", command->since);
     reply_text_field(reply, "group", command->group);
     reply_text_field(reply, "complexity", command->complexity);
+    reply_past(reply, command->syntax, &past);
     if (count <= 0) return;
     reply_bulk_cstr(reply, "arguments");
     reply_array(reply, (size_t)count);

@@ -1,10 +1,11 @@
 /* command_syntax: a recursive-descent reader, one function for each rule:
  *
  *      sequence := item { item }
- *      item     := ( '[' sequence ']' | [ TOKEN ] operand | TOKEN ) [ '...' ]
- *      operand  := word [ ':' type ]
- *                | '<' item { '|' item } '>' ':' word
- *                | '(' sequence ')' ':' word
+ *      item     := ( '[' sequence ']' | [ TOKEN ] operand | TOKEN [ ':' word ] versions ) [ '...' ]
+ *      operand  := word [ ':' type ] [ '=' display ] versions
+ *                | '<' item { '|' item } '>' ':' word versions
+ *                | '(' sequence ')' ':' word versions
+ *      versions := [ '@' version ] [ '~' version ]
  *
  * Arguments are appended in preorder as they are met; a choice or block knows its span when it is
  * closed. The sequence inside [ ] must come down to one argument. Invariant: an argument's members
@@ -52,13 +53,31 @@ static bool accept_dots(struct reader *reader) {
     return true;
 }
 
-/* The word at the cursor; empty when there is none. */
+/* The text at the cursor up to the first of the characters `end`, which may be empty. */
+static struct slice read_until(struct reader *reader, const char *end) {
+    struct slice text = slice_make(reader->at, strcspn(reader->at, end));
+    reader->at += text.len;
+    return text;
+}
+
+/* The next word; empty when there is none. */
 static struct slice read_word(struct reader *reader) {
     peek(reader);
-    size_t len = strcspn(reader->at, " []<>()|:");
-    struct slice word = slice_make(reader->at, len);
-    reader->at += len;
-    return word;
+    return read_until(reader, " \n[]<>()|:=@~");
+}
+
+/* What may stand right behind `mark`: a version or the name that is displayed, which may hold a
+ * colon. False when the mark is there and nothing behind it. */
+static bool read_marked(struct reader *reader, char mark, struct slice *text) {
+    if (*reader->at != mark) return true;
+    reader->at++;
+    *text = read_until(reader, " \n[]<>()|=@~");
+    return text->len > 0;
+}
+
+static bool read_versions(struct reader *reader, struct syntax_argument *argument) {
+    return read_marked(reader, '@', &argument->since) &&
+           read_marked(reader, '~', &argument->deprecated_since);
 }
 
 static bool is_value_name(char c) {
@@ -73,16 +92,7 @@ static struct syntax_argument *add_argument(struct reader *reader, enum syntax_t
     return argument;
 }
 
-static bool read_value(struct reader *reader, struct slice token) {
-    struct slice name = read_word(reader);
-    struct syntax_argument *argument = add_argument(reader, SYNTAX_STRING, token);
-    if (!argument) return false;
-    argument->name = name;
-    if (*reader->at != ':') {
-        if (slice_is(name, "key")) argument->type = SYNTAX_KEY;
-        return true;
-    }
-    reader->at++;
+static bool read_type(struct reader *reader, struct syntax_argument *argument) {
     struct slice type = read_word(reader);
     for (int i = SYNTAX_STRING; i <= SYNTAX_UNIX_TIME; i++) {
         if (!slice_equal(type, slice_of_cstr(type_names[i]))) continue;
@@ -90,6 +100,20 @@ static bool read_value(struct reader *reader, struct slice token) {
         return true;
     }
     return false;
+}
+
+static bool read_value(struct reader *reader, struct slice token) {
+    struct slice name = read_word(reader);
+    struct syntax_argument *argument = add_argument(reader, SYNTAX_STRING, token);
+    if (!argument) return false;
+    argument->name = argument->display = name;
+    if (*reader->at == ':') {
+        reader->at++;
+        if (!read_type(reader, argument)) return false;
+    } else if (slice_is(name, "key")) {
+        argument->type = SYNTAX_KEY;
+    }
+    return read_marked(reader, '=', &argument->display) && read_versions(reader, argument);
 }
 
 static bool read_item(struct reader *reader);
@@ -115,7 +139,7 @@ static bool read_group(struct reader *reader, enum syntax_type type, struct slic
     group->members = (uint8_t)members;
     group->span = (uint16_t)(reader->count - start + 1);
     reader->depth--;
-    return group->name.len > 0;
+    return group->name.len > 0 && read_versions(reader, group);
 }
 
 static bool read_operand(struct reader *reader, struct slice token) {
@@ -132,9 +156,17 @@ static bool read_token(struct reader *reader) {
     struct slice token = read_word(reader);
     if (token.len == 0) return false;
     if (starts_operand(peek(reader))) return read_operand(reader, token);
-    struct syntax_argument *argument = add_argument(reader, SYNTAX_PURE_TOKEN, token);
-    if (argument) argument->name = token;
-    return argument != NULL;
+    bool is_empty_word = slice_is(token, "\"\"");
+    struct syntax_argument *argument =
+        add_argument(reader, SYNTAX_PURE_TOKEN, is_empty_word ? SLICE("") : token);
+    if (!argument) return false;
+    argument->name = token;
+    if (*reader->at == ':') {
+        reader->at++;
+        argument->name = read_word(reader);
+    }
+    argument->display = argument->name;
+    return argument->name.len > 0 && read_versions(reader, argument);
 }
 
 static bool read_optional(struct reader *reader) {
@@ -175,7 +207,7 @@ static bool fold_repetition(struct reader *reader, size_t first, size_t second) 
 static int read_sequence(struct reader *reader) {
     int items = 0;
     size_t previous = 0;
-    for (char c = peek(reader); c != '\0' && c != ']' && c != ')'; c = peek(reader)) {
+    for (char c = peek(reader); c != '\0' && c != '\n' && c != ']' && c != ')'; c = peek(reader)) {
         size_t start = reader->count;
         if (!read_item(reader)) return -1;
         if (items > 0 && fold_repetition(reader, previous, start)) continue;
@@ -189,10 +221,25 @@ int command_syntax_parse(const char *text, struct syntax_argument arguments[SYNT
                          size_t *total) {
     struct reader reader = {.at = text, .arguments = arguments};
     int items = read_sequence(&reader);
-    if (items < 0 || peek(&reader) != '\0') return -1;
+    char end = peek(&reader);
+    if (items < 0 || (end != '\0' && end != '\n')) return -1;
     int8_t key_spec = 0;
     for (size_t i = 0; i < reader.count; i++)
         if (arguments[i].type == SYNTAX_KEY) arguments[i].key_spec = key_spec++;
     *total = reader.count;
     return items;
+}
+
+bool command_syntax_next_note(const char **at, struct syntax_note *note) {
+    const char *line = strchr(*at, '\n');
+    if (!line) return false;
+    struct reader reader = {.at = line + 2};
+    *note = (struct syntax_note){.kind = line[1]};
+    *at = line + 1;
+    if (note->kind == '!') return true;
+    if (note->kind != '@' && note->kind != '~') return false;
+    note->version = read_word(&reader);
+    peek(&reader);
+    note->text = read_until(&reader, "\n");
+    return note->version.len > 0 && note->text.len > 0;
 }

@@ -93,7 +93,7 @@ struct command {
     const char *since; /* the Redis version that brought it */
     const char *complexity;
     const char *summary;
-    const char *syntax; /* arguments in the notation of admin/command_syntax.h */
+    const char *syntax; /* arguments and changes in the notation of admin/command_syntax.h */
 };
 
 /* Joins the families of commands and builds the lookup table. Called once at start, before

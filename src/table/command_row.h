@@ -2,8 +2,9 @@
  * only: the names are as short as a column is narrow.
  *
  * Columns of a row: name, function, arity, flags, key positions, group, since; complexity; summary;
- * syntax (the notation is described in admin/command_syntax.h). COMMAND, COMMAND DOCS, the arity
- * check and key extraction all come from there. A container is followed by its subcommands. */
+ * syntax and changes (the notation is described in admin/command_syntax.h). COMMAND, COMMAND DOCS,
+ * the arity check and key extraction all come from there. A container is followed by its
+ * subcommands. */
 #ifndef PACKLIST_TABLE_COMMAND_ROW_H
 #define PACKLIST_TABLE_COMMAND_ROW_H
 

@@ -18,7 +18,9 @@ static const struct command rows[] = {
 {"acl|getuser", acl_getuser_command, 3, P|A|N, NO_KEYS, "server", "6.0.0",
  "O(1)",
  "Describes a user.",
- "username"},
+ "username"
+ "\n@6.2.0 Shows the patterns of channels."
+ "\n@7.0.0 Shows selectors, and each kind of patterns as one text of rules."},
 {"acl|help", acl_help_command, 2, P, NO_KEYS, "server", "6.0.0",
  "O(1)",
  "Explains the subcommands.",
@@ -42,7 +44,8 @@ static const struct command rows[] = {
 {"bgsave", bgsave_command, -1, A|N|I, NO_KEYS, "server", "1.0.0",
  "O(1), beside the pause in which the process is copied",
  "Lets another process save the data of all databases to disk.",
- "[SCHEDULE]"},
+ "[SCHEDULE@3.2.2]"
+ "\n@3.2.2 Takes SCHEDULE."},
 {"command", command_command, -1, C|L|S|UNORDERED, NO_KEYS, "server", "2.8.13",
  "O(N), N being the commands",
  "Describes all commands.",
@@ -70,7 +73,8 @@ static const struct command rows[] = {
 {"command|info", command_info_command, -2, P|UNORDERED, NO_KEYS, "server", "2.8.13",
  "O(N), N being the commands named",
  "Describes commands: arity, flags, keys.",
- "[command-name ...]"},
+ "[command-name ...]"
+ "\n@7.0.0 Without names it describes all commands."},
 {"command|list", command_list_command, -2, P|UNORDERED, NO_KEYS, "server", "7.0.0",
  "O(N), N being the commands",
  "Names the commands.",
@@ -82,7 +86,8 @@ static const struct command rows[] = {
 {"config|get", config_get_command, -3, P|A|N, NO_KEYS, "server", "2.0.0",
  "O(N), N being the directives",
  "Reads directives that match patterns.",
- "parameter ..."},
+ "parameter ..."
+ "\n@7.0.0 Takes several patterns."},
 {"config|help", config_help_command, 2, P, NO_KEYS, "server", "5.0.0",
  "O(1)",
  "Explains the subcommands.",
@@ -98,7 +103,8 @@ static const struct command rows[] = {
 {"config|set", config_set_command, -4, P|A|N|NODES_OK, NO_KEYS, "server", "2.0.0",
  "O(N), N being the directives",
  "Changes directives, all of them or none.",
- "(parameter value):data ..."},
+ "(parameter value):data ..."
+ "\n@7.0.0 Takes several directives."},
 {"dbsize", dbsize_command, 1, R|F|SHARDS_SUM, NO_KEYS, "server", "1.0.0",
  "O(1)",
  "Counts the keys of the database.",
@@ -106,19 +112,25 @@ static const struct command rows[] = {
 {"debug", debug_command, -2, A|N|L|S, NO_KEYS, "server", "1.0.0",
  "Depends on the subcommand",
  "Looks inside values and provokes rare states, for tests.",
- "subcommand [arg ...]"},
+ "subcommand [arg ...]"
+ "\n!"},
 {"flushall", flushall_command, -1, W|SHARDS_OK, NO_KEYS, "server", "1.0.0",
  "O(N), N being the keys",
  "Removes the keys of all databases.",
- "[<ASYNC | SYNC>:flush-type]"},
+ "[<ASYNC@4.0.0 | SYNC@6.2.0>:flush-type]"
+ "\n@4.0.0 Takes ASYNC."
+ "\n@6.2.0 Takes SYNC."},
 {"flushdb", flushdb_command, -1, W|SHARDS_OK, NO_KEYS, "server", "1.0.0",
  "O(N), N being the keys",
  "Removes the keys of the database.",
- "[<ASYNC | SYNC>:flush-type]"},
+ "[<ASYNC@4.0.0 | SYNC@6.2.0>:flush-type]"
+ "\n@4.0.0 Takes ASYNC."
+ "\n@6.2.0 Takes SYNC."},
 {"info", info_command, -1, L|S|VARIES|SHARDS_JOIN, NO_KEYS, "server", "1.0.0",
  "O(1)",
  "Reports figures of the server.",
- "[section ...]"},
+ "[section ...]"
+ "\n@7.0.0 Takes several sections."},
 {"lastsave", lastsave_command, 1, L|S|F|VARIES, NO_KEYS, "server", "1.0.0",
  "O(1)",
  "Tells when the data was last saved to disk.",
@@ -201,7 +213,8 @@ static const struct command rows[] = {
 {"shutdown", shutdown_command, -1, A|N|L|S|Q|Y, NO_KEYS, "server", "1.0.0",
  "O(N) where the data is saved, N being the bytes of all keys, else O(1)",
  "Saves the data to disk and ends the server.",
- "[<NOSAVE | SAVE>:save-selector] [NOW] [FORCE] [ABORT]"},
+ "[<NOSAVE | SAVE>:save-selector] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]"
+ "\n@7.0.0 Takes NOW, FORCE and ABORT."},
 {"slowlog", NULL, -2, C, NO_KEYS, "server", "2.2.12",
  "Depends on the subcommand",
  "Looks at the commands that took long.",
@@ -209,7 +222,8 @@ static const struct command rows[] = {
 {"slowlog|get", slowlog_get_command, -2, P|A|VARIES|NODES, NO_KEYS, "server", "2.2.12",
  "O(N), N being the entries",
  "Reads the newest entries of the slow log.",
- "[count:integer]"},
+ "[count:integer]"
+ "\n@4.0.0 Shows the address and the name of the client."},
 {"slowlog|help", slowlog_help_command, 2, P, NO_KEYS, "server", "6.2.0",
  "O(1)",
  "Explains the subcommands.",

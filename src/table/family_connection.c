@@ -10,7 +10,8 @@ static const struct command rows[] = {
 {"auth", auth_command, -2, L|S|N|F|U|Y, NO_KEYS, "connection", "1.0.0",
  "O(N), N being the length of the password",
  "Proves who the client is.",
- "[username] password"},
+ "[username@6.0.0] password"
+ "\n@6.0.0 Takes a user name."},
 {"client", NULL, -2, C, NO_KEYS, "connection", "2.4.0",
  "Depends on the subcommand",
  "Looks at client connections and governs them.",
@@ -42,13 +43,28 @@ static const struct command rows[] = {
 {"client|kill", client_kill_command, -3, P|N|A, NO_KEYS, "connection", "2.4.0",
  "O(N), N being the connections",
  "Closes connections.",
- "<old-format | ([ID client-id:integer] "
- "[TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB>:client-type] [USER username] [ADDR addr] "
- "[LADDR laddr] [SKIPME <YES | NO>:skipme] [MAXAGE maxage:integer]):new-format ...>:filter"},
+ "<old-format=ip:port~2.8.12 | <[ID client-id:integer@2.8.12] | "
+ "[TYPE <NORMAL | MASTER@3.2.0 | SLAVE | REPLICA@5.0.0 | PUBSUB>:client-type@2.8.12] | "
+ "[USER username] | [ADDR addr=ip:port] | [LADDR laddr=ip:port@6.2.0] | "
+ "[SKIPME <YES | NO>:skipme] | [MAXAGE maxage:integer@7.4.0]>:new-format ...>:filter"
+ "\n@2.8.12 Takes filters."
+ "\n@2.8.12 Takes ID."
+ "\n@3.2.0 TYPE may be MASTER."
+ "\n@5.0.0 TYPE may be REPLICA, of which SLAVE is the old name."
+ "\n@6.2.0 Takes LADDR."
+ "\n@7.4.0 Takes MAXAGE."},
 {"client|list", client_list_command, -2, P|N|A|VARIES, NO_KEYS, "connection", "2.4.0",
  "O(N), N being the connections",
  "Describes the open connections.",
- "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>:client-type] [ID client-id:integer ...]"},
+ "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>:client-type@5.0.0] [ID client-id:integer@6.2.0 ...]"
+ "\n@2.8.12 Shows `id`."
+ "\n@5.0.0 Takes TYPE."
+ "\n@6.0.0 Shows `user`."
+ "\n@6.2.0 Takes ID. Shows `argv-mem`, `tot-mem`, `laddr` and `redir`."
+ "\n@7.0.0 Shows `resp`, `multi-mem`, `rbs` and `rbp`."
+ "\n@7.0.3 Shows `ssub`."
+ "\n@7.2.0 Shows `lib-name` and `lib-ver`."
+ "\n@7.4.0 Shows `watch`."},
 {"client|no-evict", client_no_evict_command, 3, P|N|A, NO_KEYS, "connection", "7.0.0",
  "O(1)",
  "Exempts this connection from being closed for its memory.",
@@ -60,7 +76,8 @@ static const struct command rows[] = {
 {"client|pause", client_pause_command, -3, P|N|A, NO_KEYS, "connection", "3.0.0",
  "O(1)",
  "Holds commands back for a time.",
- "timeout:integer [<WRITE | ALL>:mode]"},
+ "timeout:integer [<WRITE | ALL>:mode@6.2.0]"
+ "\n@6.2.0 Takes a mode."},
 {"client|reply", client_reply_command, 3, P|N, NO_KEYS, "connection", "3.2.0",
  "O(1)",
  "Chooses whether commands of this connection are answered.",
@@ -97,7 +114,8 @@ static const struct command rows[] = {
 {"hello", hello_command, -1, L|S|N|F|U|Y, NO_KEYS, "connection", "6.0.0",
  "O(1)",
  "Opens the conversation: chooses the protocol, authenticates, names the connection.",
- "[(protover:integer [AUTH (username password):auth] [SETNAME clientname]):arguments]"},
+ "[(protover:integer [AUTH (username password):auth] [SETNAME clientname]):arguments]"
+ "\n@6.2.0 Without arguments it only describes the server and the connection."},
 {"ping", ping_command, -1, F|SHARDS_OK, NO_KEYS, "connection", "1.0.0",
  "O(1)",
  "Answers PONG, or with its argument.",
@@ -105,7 +123,8 @@ static const struct command rows[] = {
 {"quit", quit_command, -1, L|S|N|F|U|Y, NO_KEYS, "connection", "1.0.0",
  "O(1)",
  "Closes this connection.",
- ""},
+ ""
+ "\n~7.2.0 closing the connection"},
 {"reset", reset_command, 1, L|S|N|F|U|Y, NO_KEYS, "connection", "6.2.0",
  "O(1)",
  "Brings this connection back to the state of a new one.",

@@ -22,15 +22,18 @@ static const struct command rows[] = {
 {"exists", exists_command, -2, R|F|SPLIT_SUM, KEYS(1, -1, LOOK), "generic", "1.0.0",
  "O(keys)",
  "Counts how many of the named keys exist.",
- "key [key ...]"},
+ "key [key ...]"
+ "\n@3.0.3 Takes several keys."},
 {"expire", expire_command, -3, W|F, ONE_KEY(CHANGE), "generic", "1.0.0",
  "O(1)",
  "Lets a key expire after some seconds.",
- "key seconds:integer [<NX | XX | GT | LT>:condition]"},
+ "key seconds:integer [<NX | XX | GT | LT>:condition@7.0.0]"
+ "\n@7.0.0 Takes NX, XX, GT and LT."},
 {"expireat", expireat_command, -3, W|F, ONE_KEY(CHANGE), "generic", "1.2.0",
  "O(1)",
  "Lets a key expire at a time given in seconds since 1970.",
- "key unix-time-seconds:unix-time [<NX | XX | GT | LT>:condition]"},
+ "key unix-time-seconds:unix-time [<NX | XX | GT | LT>:condition@7.0.0]"
+ "\n@7.0.0 Takes NX, XX, GT and LT."},
 {"expiretime", expiretime_command, 2, R|F, ONE_KEY(READ), "generic", "7.0.0",
  "O(1)",
  "Tells when a key expires, in seconds since 1970.",
@@ -42,8 +45,14 @@ static const struct command rows[] = {
 {"migrate", migrate_command, -6, W|K|VARIES, MIGRATED_KEYS, "generic", "2.6.0",
  "O(N), N being the bytes of the values, and the time until the other server has answered",
  "Moves keys to another server.",
- "host port:integer <key | \"\">:key-selector destination-db:integer timeout:integer [COPY] "
- "[REPLACE] [<AUTH auth | AUTH2 (username password):auth2>:authentication] [KEYS keys:key ...]"},
+ "host port:integer <key | \"\":empty-string>:key-selector destination-db:integer timeout:integer "
+ "[COPY@3.0.0] [REPLACE@3.0.0] "
+ "[<AUTH auth=password@4.0.7 | AUTH2 (username password):auth2@6.0.0>:authentication] "
+ "[KEYS keys:key=key@3.0.6 ...]"
+ "\n@3.0.0 Takes COPY and REPLACE."
+ "\n@3.0.6 Takes KEYS."
+ "\n@4.0.7 Takes AUTH."
+ "\n@6.0.0 Takes AUTH2."},
 {"move", move_command, 3, W|F, ONE_KEY(KEY_RW | KEY_ACCESS | KEY_UPDATE), "generic", "1.0.0",
  "O(1)",
  "Moves a key to another database.",
@@ -79,11 +88,13 @@ static const struct command rows[] = {
 {"pexpire", pexpire_command, -3, W|F, ONE_KEY(CHANGE), "generic", "2.6.0",
  "O(1)",
  "Lets a key expire after some milliseconds.",
- "key milliseconds:integer [<NX | XX | GT | LT>:condition]"},
+ "key milliseconds:integer [<NX | XX | GT | LT>:condition@7.0.0]"
+ "\n@7.0.0 Takes NX, XX, GT and LT."},
 {"pexpireat", pexpireat_command, -3, W|F, ONE_KEY(CHANGE), "generic", "2.6.0",
  "O(1)",
  "Lets a key expire at a time given in milliseconds since 1970.",
- "key unix-time-milliseconds:unix-time [<NX | XX | GT | LT>:condition]"},
+ "key unix-time-milliseconds:unix-time [<NX | XX | GT | LT>:condition@7.0.0]"
+ "\n@7.0.0 Takes NX, XX, GT and LT."},
 {"pexpiretime", pexpiretime_command, 2, R|F, ONE_KEY(READ), "generic", "7.0.0",
  "O(1)",
  "Tells when a key expires, in milliseconds since 1970.",
@@ -91,7 +102,8 @@ static const struct command rows[] = {
 {"pttl", pttl_command, 2, R|F|VARIES, ONE_KEY(READ), "generic", "2.6.0",
  "O(1)",
  "Tells in how many milliseconds a key expires.",
- "key"},
+ "key"
+ "\n@2.8.0 Replies -2 if the key does not exist."},
 {"randomkey", randomkey_command, 1, R|VARIES|SHARDS_JOIN, NO_KEYS, "generic", "1.0.0",
  "O(1)",
  "Names a key chosen at random.",
@@ -103,27 +115,33 @@ static const struct command rows[] = {
 {"renamenx", renamenx_command, 3, W|F, TWO_KEYS(POP, KEY_OW | KEY_INSERT), "generic", "1.0.0",
  "O(1)",
  "Gives a key another name that is not in use.",
- "key newkey:key"},
+ "key newkey:key"
+ "\n@3.2.0 Both names may be the same."},
 {"restore", restore_command, -4, W|M, ONE_KEY(WRITE), "generic", "2.6.0",
  "O(N), N being the bytes of the value",
  "Makes a key of a payload of DUMP.",
- "key ttl:integer serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds:integer] "
- "[FREQ frequency:integer]"},
+ "key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME seconds:integer@5.0.0] "
+ "[FREQ frequency:integer@5.0.0]"
+ "\n@3.0.0 Takes REPLACE."
+ "\n@5.0.0 Takes ABSTTL."
+ "\n@5.0.0 Takes IDLETIME and FREQ."},
 {"scan", scan_command, -2, R|VARIES|BY_CURSOR, NO_KEYS, "generic", "2.8.0",
  "O(1) for every call, O(N) for a complete iteration",
  "Walks over all keys in small steps.",
- "cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [TYPE type]"},
+ "cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [TYPE type@6.0.0]"
+ "\n@6.0.0 Takes TYPE."},
 {"sort", sort_command, -2, W|M|K, SORT_KEYS(WRITE), "generic", "1.0.0",
  "O(N * log(M)), N being the elements to sort and M those returned; O(M) without sorting",
  "Sorts a list by its elements or by other keys, and returns or stores the result.",
- "key [BY by-pattern:pattern] [LIMIT (offset:integer count:integer):limit] "
- "[GET get-pattern:pattern [GET get-pattern:pattern ...]] [<ASC | DESC>:order] [ALPHA] "
- "[STORE destination:key]"},
+ "key [BY by-pattern:pattern=pattern] [LIMIT (offset:integer count:integer):limit] "
+ "[GET get-pattern:pattern=pattern [GET get-pattern:pattern ...]] [<ASC | DESC>:order] "
+ "[ALPHA:sorting] [STORE destination:key]"},
 {"sort_ro", sort_ro_command, -2, R|K, SORT_KEYS(0), "generic", "7.0.0",
  "O(N * log(M)), N being the elements to sort and M those returned; O(M) without sorting",
  "Sorts a list by its elements or by other keys, and returns the result.",
- "key [BY by-pattern:pattern] [LIMIT (offset:integer count:integer):limit] "
- "[GET get-pattern:pattern [GET get-pattern:pattern ...]] [<ASC | DESC>:order] [ALPHA]"},
+ "key [BY by-pattern:pattern=pattern] [LIMIT (offset:integer count:integer):limit] "
+ "[GET get-pattern:pattern=pattern [GET get-pattern:pattern ...]] [<ASC | DESC>:order] "
+ "[ALPHA:sorting]"},
 {"touch", touch_command, -2, R|F|SPLIT_SUM, KEYS(1, -1, LOOK), "generic", "3.2.1",
  "O(keys)",
  "Marks keys as used and counts those that exist.",
@@ -131,7 +149,8 @@ static const struct command rows[] = {
 {"ttl", ttl_command, 2, R|F|VARIES, ONE_KEY(READ), "generic", "1.0.0",
  "O(1)",
  "Tells in how many seconds a key expires.",
- "key"},
+ "key"
+ "\n@2.8.0 Replies -2 if the key does not exist."},
 {"type", type_command, 2, R|F, ONE_KEY(LOOK), "generic", "1.0.0",
  "O(1)",
  "Names the type of a value.",

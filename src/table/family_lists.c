@@ -17,15 +17,19 @@ static const struct command rows[] = {
 {"blpop", blpop_command, -3, W|B, KEYS(1, -2, POP), "list", "2.0.0",
  "O(keys)",
  "Takes the head of the first list that has one, waiting until one has.",
- "key [key ...] timeout:double"},
+ "key [key ...] timeout:double"
+ "\n@6.0.0 The timeout may have a fraction."},
 {"brpop", brpop_command, -3, W|B, KEYS(1, -2, POP), "list", "2.0.0",
  "O(keys)",
  "Takes the tail of the first list that has one, waiting until one has.",
- "key [key ...] timeout:double"},
+ "key [key ...] timeout:double"
+ "\n@6.0.0 The timeout may have a fraction."},
 {"brpoplpush", brpoplpush_command, 4, W|M|B, TWO_KEYS(POP, PUSH), "list", "2.2.0",
  "O(1)",
  "Moves the tail of one list to the head of another, waiting for it if need be.",
- "source:key destination:key timeout:double"},
+ "source:key destination:key timeout:double"
+ "\n~6.2.0 `BLMOVE` with `RIGHT` and `LEFT`"
+ "\n@6.0.0 The timeout may have a fraction."},
 {"lindex", lindex_command, 3, R, ONE_KEY(READ), "list", "1.0.0",
  "O(log N), N being the length of the list; O(1) at either end",
  "Reads the element at a position.",
@@ -49,7 +53,8 @@ static const struct command rows[] = {
 {"lpop", lpop_command, -2, W|F, ONE_KEY(POP), "list", "1.0.0",
  "O(elements returned)",
  "Takes one or more elements from the head of a list.",
- "key [count:integer]"},
+ "key [count:integer@6.2.0]"
+ "\n@6.2.0 Takes a count."},
 {"lpos", lpos_command, -3, R, ONE_KEY(READ), "list", "6.0.6",
  "O(N), N being the length of the list",
  "Finds the positions of elements that equal a value.",
@@ -57,11 +62,13 @@ static const struct command rows[] = {
 {"lpush", lpush_command, -3, W|M|F, ONE_KEY(PUSH), "list", "1.0.0",
  "O(1) for each element added",
  "Adds elements at the head of a list, making the list if there is none.",
- "key element [element ...]"},
+ "key element [element ...]"
+ "\n@2.4.0 Takes several elements."},
 {"lpushx", lpushx_command, -3, W|M|F, ONE_KEY(PUSH), "list", "2.2.0",
  "O(1) for each element added",
  "Adds elements at the head of a list that exists.",
- "key element [element ...]"},
+ "key element [element ...]"
+ "\n@4.0.0 Takes several elements."},
 {"lrange", lrange_command, 4, R, ONE_KEY(READ), "list", "1.0.0",
  "O(log N + M), N being the length of the list and M the elements returned",
  "Reads the elements between two positions.",
@@ -81,19 +88,23 @@ static const struct command rows[] = {
 {"rpop", rpop_command, -2, W|F, ONE_KEY(POP), "list", "1.0.0",
  "O(elements returned)",
  "Takes one or more elements from the tail of a list.",
- "key [count:integer]"},
+ "key [count:integer@6.2.0]"
+ "\n@6.2.0 Takes a count."},
 {"rpoplpush", rpoplpush_command, 3, W|M, TWO_KEYS(POP, PUSH), "list", "1.2.0",
  "O(1)",
  "Moves the tail of one list to the head of another and returns it.",
- "source:key destination:key"},
+ "source:key destination:key"
+ "\n~6.2.0 `LMOVE` with `RIGHT` and `LEFT`"},
 {"rpush", rpush_command, -3, W|M|F, ONE_KEY(PUSH), "list", "1.0.0",
  "O(1) for each element added",
  "Adds elements at the tail of a list, making the list if there is none.",
- "key element [element ...]"},
+ "key element [element ...]"
+ "\n@2.4.0 Takes several elements."},
 {"rpushx", rpushx_command, -3, W|M|F, ONE_KEY(PUSH), "list", "2.2.0",
  "O(1) for each element added",
  "Adds elements at the tail of a list that exists.",
- "key element [element ...]"},
+ "key element [element ...]"
+ "\n@4.0.0 Takes several elements."},
 };
 
 /* clang-format on */

@@ -84,7 +84,8 @@ static const struct command rows[] = {
 {"slaveof", replicaof_command, 3, A|N|S|I, NO_KEYS, "server", "1.0.0",
  "O(1)",
  "Ends replication with NO ONE; the old name of REPLICAOF.",
- "<(host port:integer):host-port | (NO ONE):no-one>:args"},
+ "<(host port:integer):host-port | (NO ONE):no-one>:args"
+ "\n~5.0.0 `REPLICAOF`"},
 };
 
 /* clang-format on */

@@ -40,7 +40,8 @@ static const struct command rows[] = {
 {"getset", getset_command, 3, W|M|F, ONE_KEY(EXCHANGE), "string", "1.0.0",
  "O(1)",
  "Stores a string and returns the one that was there before.",
- "key value"},
+ "key value"
+ "\n~6.2.0 `SET` with `GET`"},
 {"incr", incr_command, 2, W|M|F, ONE_KEY(EXCHANGE), "string", "1.0.0",
  "O(1)",
  "Adds one to a number.",
@@ -72,23 +73,30 @@ static const struct command rows[] = {
 {"psetex", psetex_command, 4, W|M, ONE_KEY(WRITE), "string", "2.6.0",
  "O(1)",
  "Stores a string that expires after a number of milliseconds.",
- "key milliseconds:integer value"},
+ "key milliseconds:integer value"
+ "\n~2.6.12 `SET` with `PX`"},
 {"set", set_command, -3, W|M,
  VARIABLE_KEY(command_set_key_flags, "Reads the old value only with the option GET."),
  "string", "1.0.0",
  "O(1)",
  "Stores a string, whatever the key held before.",
- "key value [<NX | XX>:condition] [GET] [<EX seconds:integer | PX milliseconds:integer | "
- "EXAT unix-time-seconds:unix-time | PXAT unix-time-milliseconds:unix-time | "
- "KEEPTTL>:expiration]"},
+ "key value [<NX | XX>:condition@2.6.12] [GET@6.2.0] [<EX seconds:integer@2.6.12 | "
+ "PX milliseconds:integer@2.6.12 | EXAT unix-time-seconds:unix-time@6.2.0 | "
+ "PXAT unix-time-milliseconds:unix-time@6.2.0 | KEEPTTL@6.0.0>:expiration]"
+ "\n@2.6.12 Takes EX, PX, NX and XX."
+ "\n@6.0.0 Takes KEEPTTL."
+ "\n@6.2.0 Takes GET, EXAT and PXAT."
+ "\n@7.0.0 NX and GET may stand together."},
 {"setex", setex_command, 4, W|M, ONE_KEY(WRITE), "string", "2.0.0",
  "O(1)",
  "Stores a string that expires after a number of seconds.",
- "key seconds:integer value"},
+ "key seconds:integer value"
+ "\n~2.6.12 `SET` with `EX`"},
 {"setnx", setnx_command, 3, W|M|F, ONE_KEY(MAKE), "string", "1.0.0",
  "O(1)",
  "Stores a string if the key does not exist.",
- "key value"},
+ "key value"
+ "\n~2.6.12 `SET` with `NX`"},
 {"setrange", setrange_command, 4, W|M, ONE_KEY(CHANGE), "string", "2.2.0",
  "O(M), M being the length of the value and of the gap before it",
  "Overwrites a part of a string, making it longer where need be.",
@@ -100,13 +108,15 @@ static const struct command rows[] = {
 {"substr", substr_command, 4, R, ONE_KEY(READ), "string", "1.0.0",
  "O(M), M being the length of the part",
  "Reads the part of a string between two positions; the old name of GETRANGE.",
- "key start:integer end:integer"},
+ "key start:integer end:integer"
+ "\n~2.0.0 `GETRANGE`"},
 
 /* --- bitmap --- */
 {"bitcount", bitcount_command, -2, R, ONE_KEY(READ), "bitmap", "2.6.0",
  "O(N), N being the bytes looked at",
  "Counts the bits that are set, in a string or a part of it.",
- "key [(start:integer end:integer [<BYTE | BIT>:unit]):range]"},
+ "key [(start:integer end:integer [<BYTE | BIT>:unit@7.0.0]):range]"
+ "\n@7.0.0 Takes BYTE and BIT."},
 {"bitfield", bitfield_command, -2, W|M,
  VARIABLE_KEY(command_bitfield_key_flags, "Writes only with the operations SET and INCRBY."),
  "bitmap", "3.2.0",
@@ -127,7 +137,8 @@ static const struct command rows[] = {
 {"bitpos", bitpos_command, -3, R, ONE_KEY(READ), "bitmap", "2.8.7",
  "O(N), N being the bytes looked at",
  "Finds the first bit that is set, or clear, in a string or a part of it.",
- "key bit:integer [(start:integer [(end:integer [<BYTE | BIT>:unit]):end-unit-block]):range]"},
+ "key bit:integer [(start:integer [(end:integer [<BYTE | BIT>:unit@7.0.0]):end-unit-block]):range]"
+ "\n@7.0.0 Takes BYTE and BIT."},
 {"getbit", getbit_command, 3, R|F, ONE_KEY(READ), "bitmap", "2.2.0",
  "O(1)",
  "Reads one bit.",

@@ -1,4 +1,4 @@
-# COMMAND: what the server says of its commands. What INFO and GETKEYSANDFLAGS say of each one is in
+# COMMAND: what the server says of its commands. What INFO, GETKEYSANDFLAGS and DOCS say of each one is in
 # command_facts.test.tcl.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
@@ -64,97 +64,9 @@ check "COMMAND HELP names every subcommand" {
 
 # --- DOCS
 
-set argument_types {string integer double key pattern unix-time pure-token oneof block}
-
-# Checks the documentation of an argument and of those inside it, as redis-cli reads it.
-proc check_argument {command argument} {
-    foreach field {name type} {
-        if {![dict exists $argument $field]} {
-            error "$command: an argument without $field: $argument"
-        }
-    }
-    set type [dict get $argument type]
-    assert {$type in $::argument_types}
-    foreach field [dict keys $argument] {
-        assert {$field in {name type display_text token flags arguments key_spec_index summary since
-            deprecated_since}}
-    }
-    if {[dict exists $argument flags]} {
-        foreach flag [dict get $argument flags] {
-            assert {$flag in {optional multiple multiple_token}}
-        }
-    }
-    assert {[dict exists $argument arguments] == ($type in {oneof block})}
-    if {$type eq "pure-token"} {
-        assert {[dict exists $argument token]}
-    }
-    if {[dict exists $argument arguments]} {
-        foreach inner [dict get $argument arguments] {
-            check_argument $command $inner
-        }
-    }
-}
-
-proc check_docs {command docs} {
-    foreach field {summary since group complexity} {
-        if {![dict exists $docs $field] || [dict get $docs $field] eq ""} {
-            error "$command has no $field"
-        }
-    }
-    assert {[regexp {^\d+\.\d+\.\d+$} [dict get $docs since]]}
-    assert {[dict get $docs group] in {bitmap cluster connection generic list pubsub scripting server
-                                      string transactions}}
-    if {[dict exists $docs arguments]} {
-        foreach argument [dict get $docs arguments] {
-            check_argument $command $argument
-        }
-    }
-    if {[dict exists $docs subcommands]} {
-        foreach {name inner} [dict get $docs subcommands] {
-            assert {[string match "$command|*" $name]}
-            check_docs $name $inner
-        }
-    }
-}
-
-check "COMMAND DOCS documents every command and subcommand" {
-    foreach {name docs} [r COMMAND DOCS] {
-        check_docs $name $docs
-    }
-}
-check "COMMAND DOCS documents the arguments of every command that takes any" {
-    set docs [r COMMAND DOCS]
-    foreach row [r COMMAND] {
-        set info [named_row $row]
-        set name [dict get $info name]
-        set described [expr {[dict exists $docs $name arguments] && [dict get $docs $name arguments] ne ""}]
-        if {abs([dict get $info arity]) > 1 && !$described && [dict get $info subcommands] eq ""} {
-            error "$name takes arguments that are not documented"
-        }
-    }
-}
-check "COMMAND DOCS describes arguments as redis-cli shows them in its hints" {
-    set docs [dict get [r COMMAND DOCS LPUSH] lpush]
-    assert_equal [dict get $docs group] list
-    assert_equal [dict get $docs since] 1.0.0
-    lassign [dict get $docs arguments] key element
-    assert_equal [list [dict get $key name] [dict get $key type] [dict get $key key_spec_index]] {key key 0}
-    assert_equal [list [dict get $element name] [dict get $element type] [dict get $element flags]] \
-        {element string multiple}
-    set arguments [dict get [r COMMAND DOCS lmove] lmove arguments]
-    assert_equal [lmap argument $arguments {dict get $argument type}] {key key oneof oneof}
-    set choices [dict get [lindex $arguments 2] arguments]
-    assert_equal [lmap choice $choices {dict get $choice token}] {LEFT RIGHT}
-    set arguments [dict get [r COMMAND DOCS lpos] lpos arguments]
-    lmap argument [lrange $arguments 2 end] {list [dict get $argument token] [dict get $argument flags]}
-} {{RANK optional} {COUNT optional} {MAXLEN optional}}
 check "COMMAND DOCS of several commands shows those that exist" {
     dict keys [r COMMAND DOCS lpush nosuch GET]
 } {lpush get}
-check_in 3 "COMMAND DOCS answers maps in RESP3" {
-    lassign [typed COMMAND DOCS lpush] type members
-    list $type [lindex $members 1 0]
-} {map map}
 
 # --- The table holds for what the commands do
 

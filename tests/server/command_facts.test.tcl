@@ -1,4 +1,5 @@
-# COMMAND INFO and COMMAND GETKEYSANDFLAGS say of every command what Redis 8 says: command_facts/ holds its answers.
+# COMMAND INFO, GETKEYSANDFLAGS and DOCS say of every command what Redis 8 says: command_facts/ holds its answers. Prose
+# is not compared.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/command_facts.tcl
 
@@ -6,13 +7,19 @@ server_start
 
 set facts $library/../command_facts
 
-# Where Packlist differs on purpose: a call of `getkeys`, what Packlist answers, and the reason.
+# Where Packlist differs on purpose: {what is asked, Packlist's answer, the reason …}.
 set count_reason "a count of keys must be a number in full, as the command itself has it; Redis reads its beginning"
-set differences [list \
+set keys_differences [list \
     {CLUSTER k} "ERR The command has no key arguments" "there is no cluster, and CLUSTER is no container here" \
     {LMPOP 1.5 a LEFT} "ERR Invalid arguments specified for command" $count_reason \
     {LMPOP 4294967297 a LEFT} "ERR Invalid arguments specified for command" $count_reason \
     {EVAL s 1.5 a} "none" $count_reason]
+set any_subcommand "\n    subcommand string\n    arg string flags {optional multiple}"
+set docs_differences [list \
+    cluster "cluster 3.0.0$any_subcommand" "there is no cluster, and CLUSTER is no container here" \
+    debug "server 1.0.0 doc_flags syscmd$any_subcommand" "redis-cli shows a hint" \
+    client|list [string map {" 8.0.0" ""} [dict get [facts_by_name $facts/docs] client|list]] \
+        "what came with 8.0.0 is a field about I/O threads, which are not there"]
 
 # Throws with every line that differs. Both are dictionaries of lines by name.
 proc assert_same_lines {actual expected} {
@@ -29,25 +36,25 @@ proc assert_same_lines {actual expected} {
     }
 }
 
-# {name line …} of the file `info`.
-proc recorded_info {} {
-    set lines {}
-    foreach line [fact_lines $::facts/info] {
-        dict set lines [lindex $line 0] [lrange $line 1 end]
+# Facts by what was asked, with Packlist's answers where they differ on purpose.
+proc with_differences {facts differences} {
+    foreach {asked answer _} $differences {
+        if {[dict get $facts $asked] eq $answer} {
+            error "'$asked' is no difference any more"
+        }
+        dict set facts $asked $answer
     }
-    return $lines
+    return $facts
 }
 
-# {call answer …} of the file `getkeys`, with Packlist's answers where they differ on purpose.
+proc recorded_info {} {
+    return [facts_by_name $::facts/info]
+}
+
+# {call answer …}
 proc recorded_keys {} {
-    set lines [concat {*}[lmap line [fact_lines $::facts/getkeys] {split_call $line}]]
-    foreach {call answer _} $::differences {
-        if {[dict get $lines $call] eq $answer} {
-            error "'$call' is no difference any more"
-        }
-        dict set lines $call $answer
-    }
-    return $lines
+    return [with_differences [concat {*}[lmap line [fact_lines $::facts/getkeys] {split_call $line}]] \
+        $::keys_differences]
 }
 
 # --- INFO
@@ -97,6 +104,13 @@ check "there is such a call for every command, and one with keys for every comma
         assert {[dict exists $called $name]}
         assert {($keys ne "") == (1 in [dict get $called $name]) || [lindex $line 6] ne ""}
     }
+}
+
+# --- DOCS
+
+check "COMMAND DOCS documents every command, its past and its arguments as Redis 8 does" {
+    assert_same_lines [docs_lines [client_open] $protocol] \
+        [with_differences [facts_by_name $facts/docs] $docs_differences]
 }
 
 finish

@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
-/* The tree as text, so that a test reads as one line: name:type, =TOKEN, ? optional, * multiple,
- * + token each time, @ key specification, members in { }. */
+/* The tree as text, so that a test reads as one line: name:type, =TOKEN, (display) if it is not the
+ * name, >since, <deprecated since, ? optional, * multiple, + token each time, @ key specification,
+ * members in { }. */
 static sds print_arguments(sds out, const struct syntax_argument *arguments, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct syntax_argument *argument = arguments;
@@ -19,6 +20,12 @@ static sds print_arguments(sds out, const struct syntax_argument *arguments, siz
         const char *type = command_syntax_type_name((enum syntax_type)argument->type);
         out = sds_append_format(out, ":%s", type);
         if (argument->token.len > 0) out = sds_append(sds_append_cstr(out, "="), argument->token);
+        if (argument->members == 0 && !slice_equal(argument->display, argument->name))
+            out =
+                sds_append_format(out, "(%.*s)", (int)argument->display.len, argument->display.ptr);
+        if (argument->since.len > 0) out = sds_append(sds_append_cstr(out, ">"), argument->since);
+        if (argument->deprecated_since.len > 0)
+            out = sds_append(sds_append_cstr(out, "<"), argument->deprecated_since);
         if (argument->flags & SYNTAX_OPTIONAL) out = sds_append_cstr(out, "?");
         if (argument->flags & SYNTAX_MULTIPLE) out = sds_append_cstr(out, "*");
         if (argument->flags & SYNTAX_MULTIPLE_TOKEN) out = sds_append_cstr(out, "+");
@@ -87,13 +94,58 @@ static void repetition_is_one_argument(void **state) {
     check("key [other ...]", "key:key@0 other:string?*");
 }
 
+static void names_may_be_others(void **state) {
+    (void)state;
+    check("[ALPHA:sorting] addr=ip:port", "sorting:pure-token=ALPHA? addr:string(ip:port)");
+    check("BY by-pattern:pattern=pattern", "by-pattern:pattern=BY(pattern)");
+    check("<key | \"\":empty-string>:selector",
+          "selector:oneof{key:key@0 empty-string:pure-token}");
+}
+
+static void arguments_have_versions(void **state) {
+    (void)state;
+    check("[count:integer@6.2.0] x~2.8.12", "count:integer>6.2.0? x:string<2.8.12");
+    check("[<NX@2.6.12 | XX>:condition@7.0.0 ...]",
+          "condition:oneof>7.0.0?*{NX:pure-token=NX>2.6.12 XX:pure-token=XX}");
+    check("AUTH2 (a b):c@6.0.0~7.0.0", "c:block=AUTH2>6.0.0<7.0.0{a:string b:string}");
+    check("old=ip:port@1.0.0 new", "old:string(ip:port)>1.0.0 new:string");
+}
+
+static void notes_follow_the_arguments(void **state) {
+    (void)state;
+    const char *at = "key [b]\n@6.0.0 Takes b.\n~6.2.0 `C` with `D`\n!";
+    struct syntax_note note;
+    check(at, "key:key@0 b:string?");
+    assert_true(command_syntax_next_note(&at, &note));
+    assert_true(note.kind == '@' && slice_is(note.version, "6.0.0"));
+    assert_true(slice_equal(note.text, SLICE("Takes b.")));
+    assert_true(command_syntax_next_note(&at, &note));
+    assert_true(note.kind == '~' && slice_is(note.version, "6.2.0"));
+    assert_true(slice_equal(note.text, SLICE("`C` with `D`")));
+    assert_true(command_syntax_next_note(&at, &note));
+    assert_true(note.kind == '!' && note.version.len == 0 && note.text.len == 0);
+    assert_false(command_syntax_next_note(&at, &note));
+    static const char *const bad[] = {"", "key", "key\n", "\n@", "\n@6.0.0", "\n~6.0.0 ", "\nkey"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        at = bad[i];
+        assert_false(command_syntax_next_note(&at, &note));
+    }
+}
+
+/* How many lines stand behind the arguments. */
+static size_t count_lines(const char *text) {
+    size_t count = 0;
+    for (; *text; text++) count += *text == '\n';
+    return count;
+}
+
 static void malformed_is_refused(void **state) {
     (void)state;
     static const char *const texts[] = {
         "[",     "[key",  "key]",  "<A|B>",    "<A|B>:",      "<A|B:x",
         "<>:x",  "(a b",  "(a b)", "():x",     "a:nonsense",  "[a b]",
         "...",   "a | b", "key:",  ":integer", "<A (b c)>:x", "[[[[[[[[[a]]]]]]]]]",
-        "[...]",
+        "[...]", "a@",    "a~ b",  "a=",       "<A | B>:c@",  "A:",
     };
     struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
     size_t total;
@@ -126,6 +178,10 @@ static void every_command_is_written_in_the_notation(void **state) {
         int keys = 0;
         if (command_syntax_parse(all[i].syntax, arguments, &total) < 0)
             fail_msg("%s: %s", all[i].name, all[i].syntax);
+        struct syntax_note note;
+        size_t notes = 0;
+        for (const char *at = all[i].syntax; command_syntax_next_note(&at, &note);) notes++;
+        if (notes != count_lines(all[i].syntax)) fail_msg("%s: notes", all[i].name);
         for (size_t j = 0; j < total; j++) keys += arguments[j].key_spec >= 0;
         const struct key_positions *positions = &all[i].keys;
         if (positions->flags & KEY_NOT_KEY) continue; /* channels stand where keys would */
@@ -145,6 +201,9 @@ int main(void) {
         cmocka_unit_test(tokens_stand_alone_or_introduce),
         cmocka_unit_test(groups_nest),
         cmocka_unit_test(repetition_is_one_argument),
+        cmocka_unit_test(names_may_be_others),
+        cmocka_unit_test(arguments_have_versions),
+        cmocka_unit_test(notes_follow_the_arguments),
         cmocka_unit_test(malformed_is_refused),
         cmocka_unit_test(too_many_arguments_are_refused),
         cmocka_unit_test(every_command_is_written_in_the_notation),

@@ -110,6 +110,107 @@ proc keys_line {connection arguments protocol} {
     return [expr {$keys eq "" ? "none" : $keys}]
 }
 
+# --- COMMAND DOCS
+
+# Throws when there are other fields, or in another order.
+proc assert_fields {fields possible what} {
+    if {[dict keys $fields] ne [lmap name $possible {expr {[dict exists $fields $name] ? $name : [continue]}}]} {
+        error "$what with fields [dict keys $fields]"
+    }
+}
+
+# An argument as a line, and a line for each one inside it, indented by four more:
+# name type {field value …}; display_text only where it is not the name.
+proc argument_lines {typed indent protocol} {
+    set fields [fields_of $typed $protocol]
+    assert_fields $fields {name type display_text key_spec_index token since deprecated_since flags arguments} \
+        "an argument"
+    set name [value_of [dict get $fields name] bulk]
+    set type [value_of [dict get $fields type] bulk]
+    if {[dict exists $fields display_text] == [dict exists $fields arguments]} {
+        error "either display_text or arguments must be there: $fields"
+    }
+    set line [list $name $type]
+    foreach {field value} [lrange $fields 4 end] {
+        switch $field {
+            key_spec_index { lappend line $field [value_of $value int] }
+            flags { lappend line $field [words_of $value simple $protocol] }
+            display_text - token - since - deprecated_since {
+                set text [value_of $value bulk]
+                if {$field ne "display_text" || $text ne $name} {
+                    lappend line $field $text
+                }
+            }
+        }
+    }
+    set lines [list "$indent$line"]
+    if {[dict exists $fields arguments]} {
+        foreach inner [value_of [dict get $fields arguments] array] {
+            lappend lines {*}[argument_lines $inner "$indent    " $protocol]
+        }
+    }
+    return $lines
+}
+
+# {field value …} of what a command's documentation says of its past: versions only, but of what replaces it the
+# words in capitals. The rest is prose.
+proc past_line {fields protocol} {
+    set line {}
+    foreach {field value} $fields {
+        switch $field {
+            doc_flags { lappend line $field [words_of $value simple $protocol] }
+            deprecated_since { lappend line $field [value_of $value bulk] }
+            replaced_by { lappend line $field [regexp -all -inline {[A-Z]{2,}} [value_of $value bulk]] }
+            history {
+                lappend line $field [lmap change [members $value set $protocol] {
+                    lassign [value_of $change array] version text
+                    assert_text $text
+                    value_of $version bulk
+                }]
+            }
+        }
+    }
+    return $line
+}
+
+proc assert_text {typed} {
+    if {[value_of $typed bulk] eq ""} {
+        error "an empty text"
+    }
+}
+
+# Adds the lines of a command and of its subcommands to a dictionary by name: group since {field value …}, then its
+# arguments.
+proc add_docs_lines {lines_name name typed protocol} {
+    upvar 1 $lines_name lines
+    set fields [fields_of $typed $protocol]
+    assert_fields $fields {summary since group complexity doc_flags deprecated_since replaced_by history arguments
+        subcommands} $name
+    assert_text [dict get $fields summary]
+    set own [list [concat [value_of [dict get $fields group] bulk] [value_of [dict get $fields since] bulk] \
+        [past_line $fields $protocol]]]
+    if {[dict exists $fields arguments]} {
+        foreach argument [value_of [dict get $fields arguments] array] {
+            lappend own {*}[argument_lines $argument "    " $protocol]
+        }
+    }
+    dict set lines $name [join $own \n]
+    if {[dict exists $fields subcommands]} {
+        foreach {name inner} [members [dict get $fields subcommands] map $protocol] {
+            add_docs_lines lines [value_of $name bulk] $inner $protocol
+        }
+    }
+}
+
+# What COMMAND DOCS says of the commands named, or of all: {name lines …}, subcommands included.
+proc docs_lines {connection protocol {names {}}} {
+    set lines {}
+    foreach {name docs} [members [$connection typed COMMAND DOCS {*}$names] map $protocol] {
+        add_docs_lines lines [value_of $name bulk] $docs $protocol
+    }
+    return $lines
+}
+
 # --- Files of facts
 
 # The lines of a file that are no comment.
@@ -120,6 +221,20 @@ proc fact_lines {path} {
     } finally {
         close $channel
     }
+}
+
+# {name lines …} of a file whose lines begin with a command's name; indented ones go on with what is above.
+proc facts_by_name {path} {
+    set lines {}
+    foreach line [fact_lines $path] {
+        if {[string index $line 0] eq " "} {
+            dict append lines $name \n$line
+        } else {
+            regexp {^(\S+) ?(.*)} $line _ name rest
+            dict set lines $name $rest
+        }
+    }
+    return $lines
 }
 
 # The call before the arrow in a line of `getkeys`, and what stands behind it, which may be nothing yet.
