@@ -46,6 +46,9 @@ bool number_parse_memory(struct slice text, uint64_t *bytes);
 static inline size_t number_uint64_length(uint64_t value);
 static inline size_t number_int64_length(int64_t value);
 
+/* Are the texts of both as long? Cheapest where they differ by little. */
+static inline bool number_int64_same_length(int64_t a, int64_t b);
+
 /* Writes the decimal text (no terminator) at `dst`, which has room for INT64_TEXT_MAX bytes, two
  * digits a step; returns its length. */
 static inline size_t number_format_int64(char *dst, int64_t value);
@@ -98,6 +101,13 @@ static inline uint64_t number_magnitude(int64_t value) {
 
 static inline size_t number_int64_length(int64_t value) {
     return number_uint64_length(number_magnitude(value)) + (value < 0);
+}
+
+static inline bool number_int64_same_length(int64_t a, int64_t b) {
+    /* The powers of ten from 1000 on are multiples of 8, and 104 is the first one above 100: all
+     * numbers between two multiples of 8 have as many digits. */
+    if (a >= 104 && (uint64_t)(a ^ b) < 8) return true;
+    return number_int64_length(a) == number_int64_length(b);
 }
 
 static inline size_t number_format_uint64(char *dst, uint64_t value) {

@@ -115,7 +115,7 @@ bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number) {
         return false;
     }
     bool waits_for_disk = walk || s->shared > 0;
-    struct slices_keyspace kept = {.keyspace = keyspace_new(value_free),
+    struct slices_keyspace kept = {.keyspace = keyspace_new(value_free, value_length),
                                    .bytes = estimated_bytes(keyspace),
                                    .number = waits_for_disk ? 0 : number};
     keyspace_swap(keyspace, kept.keyspace);

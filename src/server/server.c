@@ -96,7 +96,7 @@ bool server_shutdown(int options) {
 static void make_keyspaces(void) {
     size_t count = (size_t)server.config.databases;
     server.keyspaces = mem_alloc(count * sizeof(*server.keyspaces));
-    for (size_t i = 0; i < count; i++) server.keyspaces[i] = keyspace_new(value_free);
+    for (size_t i = 0; i < count; i++) server.keyspaces[i] = keyspace_new(value_free, value_length);
 }
 
 static bool lock_data(const char **error) {

@@ -23,6 +23,8 @@
 
 enum value_type { VALUE_STRING, VALUE_LIST, VALUE_SET, VALUE_ZSET, VALUE_HASH };
 
+enum { VALUE_TYPES = VALUE_HASH + 1 };
+
 /* The fields are for this module alone. */
 struct entry {
     uint8_t type_encoding;

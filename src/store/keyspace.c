@@ -3,7 +3,7 @@
  * to exactly those entries of the table that have an expiry. Adding and deleting may move slots,
  * so both renew the memo; an entry that moves is written to its slot by keyref_moved(), where
  * the memo reads it. All entries have the keyspace's epoch, but for those that a walk has still to
- * see. */
+ * see. `sizes` counts the value of each entry once, under its present type and length. */
 #include "store/keyspace.h"
 
 #include "base/alloc.h"
@@ -16,6 +16,8 @@ struct keyspace {
     hashtable_slot *memo_slot;  /* of the key that was looked up last and found */
     uint64_t memo_hash;
     void (*free_entry)(struct entry *entry);
+    uint64_t (*length)(const struct entry *entry);
+    struct size_histogram sizes;
     struct keyspace_walk *walk; /* that has not seen all entries yet, or NULL nearly always */
     uint8_t epoch;              /* of entries that it has seen, and of all when there is none */
 };
@@ -26,11 +28,13 @@ static struct slice item_key(const void *item) {
 
 static const struct hashtable_type entry_table = {item_key};
 
-struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry)) {
+struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
+                              uint64_t (*length)(const struct entry *entry)) {
     struct keyspace *keyspace = mem_alloc(sizeof(*keyspace));
     *keyspace = (struct keyspace){.table = hashtable_new(&entry_table),
                                   .expiring = hashtable_new(&entry_table),
-                                  .free_entry = free_entry};
+                                  .free_entry = free_entry,
+                                  .length = length};
     return keyspace;
 }
 
@@ -55,6 +59,7 @@ bool keyspace_end_step(struct keyspace_ending *ending, size_t keys) {
         }
         hashtable_free(keyspace->table);
         hashtable_free(keyspace->expiring);
+        size_histogram_free(&keyspace->sizes);
         mem_free(keyspace);
         return false;
     }
@@ -76,7 +81,7 @@ void keyspace_swap(struct keyspace *a, struct keyspace *b) {
 }
 
 void keyspace_clear(struct keyspace *keyspace) {
-    struct keyspace *old = keyspace_new(keyspace->free_entry);
+    struct keyspace *old = keyspace_new(keyspace->free_entry, keyspace->length);
     keyspace_swap(keyspace, old);
     keyspace_free(old);
 }
@@ -86,7 +91,7 @@ size_t keyspace_count(const struct keyspace *keyspace) {
 }
 
 size_t keyspace_table_allocated(const struct keyspace *keyspace) {
-    return hashtable_allocated(keyspace->table);
+    return hashtable_allocated(keyspace->table) + size_histogram_allocated(&keyspace->sizes);
 }
 
 size_t keyspace_expiring_allocated(const struct keyspace *keyspace) {
@@ -152,6 +157,21 @@ struct keyref keyspace_find_entry(struct keyspace *keyspace, const struct entry 
     return ref;
 }
 
+/* --- Sizes --- */
+
+const struct size_histogram *keyspace_sizes(const struct keyspace *keyspace) {
+    return &keyspace->sizes;
+}
+
+static void count_size(struct keyspace *keyspace, const struct entry *entry) {
+    size_histogram_add(&keyspace->sizes, entry_type(entry), keyspace->length(entry));
+}
+
+void keyspace_recount(const struct keyref *ref, enum value_type old_type, uint64_t old_length) {
+    size_histogram_remove(&ref->keyspace->sizes, old_type, old_length);
+    count_size(ref->keyspace, ref->entry);
+}
+
 /* --- Changing --- */
 
 /* The entry's slot among those that expire; it must be there. */
@@ -202,16 +222,19 @@ void keyspace_add(struct keyref *ref, struct entry *entry) {
     ref->slot = hashtable_insert(keyspace->table, entry, ref->hash);
     keyspace->memo_slot = ref->slot;
     keyspace->memo_hash = ref->hash;
+    count_size(keyspace, entry);
     if (entry_expiry(entry) >= 0) hashtable_insert(keyspace->expiring, entry, ref->hash);
 }
 
 struct entry *keyspace_take(struct keyref *ref) {
+    struct keyspace *keyspace = ref->keyspace;
     struct entry *entry = ref->entry;
     keyspace_before_change(ref);
-    ref->keyspace->memo_slot = NULL;
+    keyspace->memo_slot = NULL;
+    size_histogram_remove(&keyspace->sizes, entry_type(entry), keyspace->length(entry));
     if (entry_expiry(entry) >= 0)
-        hashtable_delete(ref->keyspace->expiring, expiring_slot(ref, entry), ref->hash);
-    hashtable_delete(ref->keyspace->table, ref->slot, ref->hash);
+        hashtable_delete(keyspace->expiring, expiring_slot(ref, entry), ref->hash);
+    hashtable_delete(keyspace->table, ref->slot, ref->hash);
     ref->slot = NULL;
     ref->entry = NULL;
     return entry;
@@ -310,9 +333,21 @@ static bool check_memo(const struct keyspace *keyspace) {
            hashtable_find(keyspace->table, key, hash) == keyspace->memo_slot;
 }
 
+static bool check_sizes(const struct keyspace *keyspace) {
+    struct size_histogram expected = {0};
+    struct keyspace_iter iter;
+    keyspace_iter_start(&iter, keyspace);
+    const struct entry *entry;
+    while ((entry = keyspace_iter_next(&iter)) != NULL)
+        size_histogram_add(&expected, entry_type(entry), keyspace->length(entry));
+    bool equal = size_histogram_equal(&keyspace->sizes, &expected);
+    size_histogram_free(&expected);
+    return equal;
+}
+
 bool keyspace_check(const struct keyspace *keyspace) {
     if (!hashtable_check(keyspace->table) || !hashtable_check(keyspace->expiring)) return false;
-    if (!check_memo(keyspace)) return false;
+    if (!check_memo(keyspace) || !check_sizes(keyspace)) return false;
     if (keyspace->walk && (keyspace->walk->over || keyspace->walk->keyspace != keyspace))
         return false;
     struct keyspace_iter iter;

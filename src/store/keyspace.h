@@ -1,5 +1,5 @@
 /* keyspace: the keys of one database: a hashtable of entries, with a memo of the key last looked
- * up.
+ * up, and a histogram of the sizes of their values.
  *
  * The keyspace owns its entries. A struct keyref names one entry together with its place in the
  * table, so that a type can resize or re-encode it without a second lookup. A keyref stays valid
@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "ds/hashtable.h"
 #include "store/entry.h"
+#include "store/size_histogram.h"
 
 struct keyspace;
 
@@ -20,13 +21,15 @@ struct keyref {
     uint64_t hash;
 };
 
-/* `free_entry` frees an entry with its value (types/value.h knows how). */
-struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry));
+/* `free_entry` frees an entry with its value, `length` returns the size of its value, as
+ * store/size_histogram.h counts it: value_free and value_length of types/value.h. */
+struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
+                              uint64_t (*length)(const struct entry *entry));
 void keyspace_free(struct keyspace *keyspace);
 
 size_t keyspace_count(const struct keyspace *keyspace);
 
-/* Bytes of the table; entries not included. O(1). */
+/* Bytes of the table and the histogram; entries not included. O(1). */
 size_t keyspace_table_allocated(const struct keyspace *keyspace);
 
 /* The same of the table of those that expire. O(1). */
@@ -61,6 +64,24 @@ struct entry *keyspace_take(struct keyref *ref);
 /* The entry was moved by its type (entry_resize): updates the table, and the table of keys that
  * expire when it is one of them. A walk that has still to see it will. */
 void keyref_moved(struct keyref *ref, struct entry *entry);
+
+/* --- Sizes of values: keyspace_add and keyspace_take count an entry by themselves; when the size
+ * of its value changes in place, types/ reports that --- */
+
+/* How many values there are of each size. Valid as long as the keyspace is. */
+const struct size_histogram *keyspace_sizes(const struct keyspace *keyspace);
+
+/* The value of the entry that `ref` names has changed: it was of type `old_type` and `old_length`
+ * long. Counts it as what it is now. O(1). */
+void keyspace_recount(const struct keyref *ref, enum value_type old_type, uint64_t old_length);
+
+/* The same for a value whose type has not changed, and which is now `length` long. Costs a few
+ * instructions when both lengths fall into the same bucket. */
+static inline void keyspace_resized(const struct keyref *ref, uint64_t old_length,
+                                    uint64_t length) {
+    if (!size_bucket_same(old_length, length))
+        keyspace_recount(ref, entry_type(ref->entry), old_length);
+}
 
 /* --- Expiry: keys with an expiry stand in a second table, so that they are found without
  * looking at the others --- */
@@ -152,7 +173,7 @@ bool keyspace_end_step(struct keyspace_ending *ending, size_t keys);
 const struct hashtable *keyspace_table(const struct keyspace *keyspace);
 const struct hashtable *keyspace_expiring_table(const struct keyspace *keyspace);
 
-/* The executable invariant: table, entries, count. */
+/* The executable invariant: table, entries, count, histogram. O(n). */
 bool keyspace_check(const struct keyspace *keyspace);
 
 #endif

@@ -11,7 +11,8 @@
  * Invariants: the label LISTPACK stands only on a list of one raw node that is not plain; its
  * quicklist has the widest limits there are, so that the node is split only where even those are
  * passed, which ends the label. A QUICKLIST has the limits of the configuration at the time it
- * became one. */
+ * became one. Each function that changes the length of a list reports it to the
+ * keyspace. */
 #include "types/list.h"
 
 #include "base/alloc.h"
@@ -148,18 +149,21 @@ static void batch_write(const struct batch *batch, uint8_t *dst, enum list_end e
     }
 }
 
-static void push_hanging(struct quicklist *list, enum list_end end, const struct slice *elements,
-                         size_t count) {
+/* Returns the new length. */
+static uint64_t push_hanging(struct quicklist *list, enum list_end end,
+                             const struct slice *elements, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct listpack_element element;
         listpack_prepare(&element, elements[i]);
         quicklist_push(list, end, &element);
     }
+    return quicklist_count(list);
 }
 
-/* Pushes to a list that stays a listpack, in batches as long as it stays embedded. */
-static void push_listpack(struct keyref *ref, enum list_end end, const struct slice *elements,
-                          size_t count, const struct quicklist_limits *limits) {
+/* Pushes to a list that stays a listpack, in batches as long as it stays embedded. Returns the new
+ * length. */
+static uint64_t push_listpack(struct keyref *ref, enum list_end end, const struct slice *elements,
+                              size_t count, const struct quicklist_limits *limits) {
     while (count && list_is_embedded(ref->entry)) {
         struct batch batch;
         batch_prepare(&batch, elements, count);
@@ -174,9 +178,10 @@ static void push_listpack(struct keyref *ref, enum list_end end, const struct sl
         elements += batch.count;
         count -= batch.count;
     }
-    if (count == 0) return;
-    push_hanging(hanging(ref->entry), end, elements, count);
+    if (count == 0) return list_length(ref->entry);
+    uint64_t length = push_hanging(hanging(ref->entry), end, elements, count);
     settle_listpack(ref, limits);
+    return length;
 }
 
 static struct entry *hanging_new(struct slice key, struct quicklist *list,
@@ -196,8 +201,9 @@ void list_create(struct keyref *ref, struct slice key, enum list_end end,
         struct entry *entry = list_embedded_new(key, batch.size, batch.count);
         batch_write(&batch, list_embedded_first(entry), end);
         keyspace_add(ref, entry);
-        if (batch.count < count)
-            push_listpack(ref, end, elements + batch.count, count - batch.count, limits);
+        if (batch.count == count) return;
+        push_listpack(ref, end, elements + batch.count, count - batch.count, limits);
+        keyspace_resized(ref, batch.count, count);
         return;
     }
     struct quicklist *list = quicklist_new(large ? *limits : one_node_limits);
@@ -233,21 +239,26 @@ struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
     return hanging_new(key, list, LIST_LISTPACK);
 }
 
-void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
-               const struct quicklist_limits *limits) {
+/* Returns the new length. */
+static uint64_t push(struct keyref *ref, enum list_end end, const struct slice *elements,
+                     size_t count, const struct quicklist_limits *limits) {
     if (entry_encoding(ref->entry) != LIST_QUICKLIST) {
         if (!outgrows(serialized_size(ref->entry), list_length(ref->entry), elements, count,
-                      limits)) {
-            push_listpack(ref, end, elements, count, limits);
-            return;
-        }
+                      limits))
+            return push_listpack(ref, end, elements, count, limits);
         become_quicklist(ref, limits);
     }
-    push_hanging(hanging(ref->entry), end, elements, count);
+    return push_hanging(hanging(ref->entry), end, elements, count);
 }
 
-void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice text,
-                 const struct quicklist_limits *limits) {
+void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
+               const struct quicklist_limits *limits) {
+    uint64_t length = push(ref, end, elements, count, limits);
+    keyspace_resized(ref, length - count, length);
+}
+
+static void insert(struct keyref *ref, uint64_t index, bool after, struct slice text,
+                   const struct quicklist_limits *limits) {
     if (entry_encoding(ref->entry) != LIST_QUICKLIST &&
         outgrows(serialized_size(ref->entry), list_length(ref->entry), &text, 1, limits))
         become_quicklist(ref, limits);
@@ -268,6 +279,13 @@ void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice te
         quicklist_insert_before(hanging(ref->entry), index, &element);
     }
     if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
+}
+
+void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice text,
+                 const struct quicklist_limits *limits) {
+    uint64_t old_length = list_length(ref->entry);
+    insert(ref, index, after, text, limits);
+    keyspace_resized(ref, old_length, old_length + 1);
 }
 
 /* --- Replacing and moving --- */
@@ -354,40 +372,55 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
 
 void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
                const struct quicklist_limits *limits) {
+    uint64_t old_length = list_length(ref->entry), length = old_length - count;
     if (list_is_embedded(ref->entry)) {
-        size_t length = list_embedded_count(ref->entry);
-        list_embedded_delete(ref, end == LIST_HEAD ? 0 : length - (size_t)count, (size_t)count);
-        return;
+        list_embedded_delete(ref, end == LIST_HEAD ? 0 : (size_t)length, (size_t)count);
+    } else {
+        quicklist_drop(hanging(ref->entry), end, count);
+        shrink(ref, limits);
     }
-    quicklist_drop(hanging(ref->entry), end, count);
-    shrink(ref, limits);
+    keyspace_resized(ref, old_length, length);
 }
 
 void list_trim(struct keyref *ref, uint64_t from, uint64_t count,
                const struct quicklist_limits *limits) {
-    uint64_t behind = list_length(ref->entry) - from - count;
+    uint64_t old_length = list_length(ref->entry), behind = old_length - from - count;
     if (list_is_embedded(ref->entry)) {
         list_embedded_delete(ref, (size_t)(from + count), (size_t)behind);
         list_embedded_delete(ref, 0, (size_t)from);
-        return;
+    } else {
+        struct quicklist *list = hanging(ref->entry);
+        quicklist_drop(list, LIST_TAIL, behind);
+        quicklist_drop(list, LIST_HEAD, from);
+        shrink(ref, limits);
     }
-    struct quicklist *list = hanging(ref->entry);
-    quicklist_drop(list, LIST_TAIL, behind);
-    quicklist_drop(list, LIST_HEAD, from);
-    shrink(ref, limits);
+    keyspace_resized(ref, old_length, count);
+}
+
+static uint64_t remove_from_embedded(struct keyref *ref, const struct listpack_element *needle,
+                                     uint64_t max, enum list_direction direction) {
+    uint64_t length = list_embedded_count(ref->entry);
+    return list_embedded_remove(ref, needle, (size_t)(max < length ? max : length),
+                                direction == LIST_BACKWARD);
+}
+
+static uint64_t remove_from_hanging(struct keyref *ref, const struct listpack_element *needle,
+                                    uint64_t max, enum list_direction direction,
+                                    const struct quicklist_limits *limits) {
+    uint64_t removed = quicklist_remove_matching(hanging(ref->entry), needle, max, direction);
+    if (removed) shrink(ref, limits);
+    return removed;
 }
 
 uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
                      enum list_direction direction, const struct quicklist_limits *limits) {
     struct listpack_element needle;
     listpack_prepare(&needle, text);
-    if (list_is_embedded(ref->entry)) {
-        uint64_t length = list_embedded_count(ref->entry);
-        return list_embedded_remove(ref, &needle, (size_t)(max < length ? max : length),
-                                    direction == LIST_BACKWARD);
-    }
-    uint64_t removed = quicklist_remove_matching(hanging(ref->entry), &needle, max, direction);
-    if (removed) shrink(ref, limits);
+    uint64_t old_length = list_length(ref->entry);
+    uint64_t removed = list_is_embedded(ref->entry)
+                           ? remove_from_embedded(ref, &needle, max, direction)
+                           : remove_from_hanging(ref, &needle, max, direction, limits);
+    keyspace_resized(ref, old_length, old_length - removed);
     return removed;
 }
 

@@ -2,7 +2,8 @@
  *
  * Invariants: an integer has as few bytes as it needs; a text outside its entry is longer than
  * STRING_EMBEDDED_MAX, and no other is. Whether a text that reads as an integer has that layout
- * depends on how it came to be. */
+ * depends on how it came to be. Each function that changes the length of a text reports it to the
+ * keyspace. */
 #include "types/string.h"
 
 #include "types/value.h"
@@ -10,9 +11,11 @@
 /* How a value will be stored. */
 struct plan {
     enum string_encoding encoding;
-    size_t size; /* of the value inside the entry */
+    size_t size;   /* of the value inside the entry */
+    size_t length; /* of the text */
     struct slice text;
     int64_t integer;
+    sds hanging; /* a text that the entry takes over; else NULL, and `text` is copied */
 };
 
 /* --- Integers: of the eight bytes that end with the value, which always lie in the entry behind
@@ -42,20 +45,24 @@ static void write_integer(struct entry *entry, size_t size, int64_t value) {
 
 /* --- Storing --- */
 
-static struct plan plan_integer(int64_t value) {
-    return (struct plan){.encoding = STRING_INTEGER, .size = integer_size(value), .integer = value};
+static struct plan plan_integer(int64_t value, size_t length) {
+    return (struct plan){.encoding = STRING_INTEGER,
+                         .size = integer_size(value),
+                         .length = length,
+                         .integer = value};
 }
 
 static struct plan plan_text(struct slice text) {
     bool embedded = text.len <= STRING_EMBEDDED_MAX;
     return (struct plan){.encoding = embedded ? STRING_EMBEDDED : STRING_HANGING,
                          .size = embedded ? text.len : sizeof(sds),
+                         .length = text.len,
                          .text = text};
 }
 
 static struct plan plan_any(struct slice text) {
     int64_t integer;
-    return number_parse_int64(text, &integer) ? plan_integer(integer) : plan_text(text);
+    return number_parse_int64(text, &integer) ? plan_integer(integer, text.len) : plan_text(text);
 }
 
 /* Labels the entry, which has `size` bytes for its value. */
@@ -97,7 +104,7 @@ static void write_value(struct entry *entry, const struct plan *plan) {
     if (plan->encoding == STRING_INTEGER)
         write_integer(entry, plan->size, plan->integer);
     else if (plan->encoding == STRING_HANGING)
-        entry_set_pointer(entry, sds_new(plan->text));
+        entry_set_pointer(entry, plan->hanging ? plan->hanging : sds_new(plan->text));
     else
         slice_copy((char *)entry_value(entry), plan->text);
 }
@@ -119,8 +126,9 @@ static void create(struct keyref *ref, struct slice key, const struct plan *plan
 
 /* Is the present value a text outside the entry, with memory of just the size that `text` needs?
  * Then it is overwritten. */
-static bool overwrite_hanging(struct entry *entry, struct slice text) {
-    if (entry_type(entry) != VALUE_STRING || !may_overwrite(entry)) return false;
+static bool overwrite_hanging(struct entry *entry, const struct plan *plan) {
+    struct slice text = plan->text;
+    if (plan->encoding != STRING_HANGING || plan->hanging || !may_overwrite(entry)) return false;
     sds present = entry_pointer(entry);
     size_t capacity = sds_capacity(present);
     if (text.len > capacity || text.len < capacity - capacity / 8) return false;
@@ -129,18 +137,38 @@ static bool overwrite_hanging(struct entry *entry, struct slice text) {
     return true;
 }
 
-static void store(struct keyref *ref, struct slice key, const struct plan *plan) {
+/* Makes a value of another type an empty string. */
+static void become_string(struct keyref *ref) {
+    enum value_type old_type = entry_type(ref->entry);
+    uint64_t old_length = value_length(ref->entry);
+    size_t old_size = value_size(ref->entry);
+    value_free_hanging(ref->entry);
+    struct entry *entry = entry_resize(ref->entry, old_size, 0);
+    set_layout(entry, STRING_EMBEDDED, 0);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyspace_recount(ref, old_type, old_length);
+}
+
+/* Stores the value over the present string. */
+static void replace(struct keyref *ref, const struct plan *plan) {
     struct entry *entry = ref->entry;
-    if (entry == NULL) {
-        create(ref, key, plan);
-        return;
-    }
-    if (plan->encoding == STRING_HANGING && overwrite_hanging(entry, plan->text)) return;
-    size_t old_size = value_size(entry);
-    value_free_hanging(entry);
+    if (overwrite_hanging(entry, plan)) return;
+    size_t old_size = string_value_size(entry);
+    string_free_value(entry);
     if (plan->size != old_size) entry = entry_resize(entry, old_size, plan->size);
     write_value(entry, plan);
     if (entry != ref->entry) keyref_moved(ref, entry);
+}
+
+static void store(struct keyref *ref, struct slice key, const struct plan *plan) {
+    if (ref->entry == NULL) {
+        create(ref, key, plan);
+        return;
+    }
+    if (entry_type(ref->entry) != VALUE_STRING) become_string(ref);
+    size_t old_length = string_length(ref->entry);
+    replace(ref, plan);
+    keyspace_resized(ref, old_length, plan->length);
 }
 
 static void drop_expiry(struct keyref *ref) {
@@ -163,23 +191,32 @@ void string_set_text(struct keyref *ref, struct slice key, struct slice text) {
     store(ref, key, &plan);
 }
 
+/* Is the present value an integer of as many bytes and digits? Then it is overwritten. */
+static bool overwrite_integer(struct entry *entry, int64_t value) {
+    int64_t present;
+    if (entry_type(entry) != VALUE_STRING || !string_integer(entry, &present)) return false;
+    size_t size = entry_byte(entry);
+    if (size != integer_size(value) || !number_int64_same_length(present, value)) return false;
+    write_integer(entry, size, value);
+    return true;
+}
+
 void string_set_integer(struct keyref *ref, struct slice key, int64_t value) {
-    struct plan plan = plan_integer(value);
+    if (ref->entry && overwrite_integer(ref->entry, value)) return;
+    struct plan plan = plan_integer(value, number_int64_length(value));
     store(ref, key, &plan);
 }
 
 void string_set_raw(struct keyref *ref, struct slice key, sds text) {
     struct plan plan = plan_text(sds_slice(text));
+    bool hangs = plan.encoding == STRING_HANGING;
     drop_expiry(ref);
-    if (plan.encoding == STRING_EMBEDDED) {
+    if (hangs)
+        plan.hanging = text;
+    else
         plan.encoding = STRING_EMBEDDED_RAW;
-        store(ref, key, &plan);
-        sds_free(text);
-        return;
-    }
-    plan = (struct plan){.encoding = STRING_EMBEDDED, .size = sizeof(sds), .text = SLICE("")};
-    store(ref, key, &plan); /* makes room for the pointer */
-    set_hanging(ref->entry, text);
+    store(ref, key, &plan);
+    if (!hangs) sds_free(text);
 }
 
 uint8_t *string_overwrite(struct keyref *ref, size_t len) {
@@ -250,6 +287,7 @@ bool string_append(struct keyref *ref, struct slice text) {
     char *bytes = extend(ref, old_len + text.len);
     if (bytes == NULL) return false;
     slice_copy(bytes + old_len, text);
+    keyspace_resized(ref, old_len, old_len + text.len);
     return true;
 }
 
@@ -271,10 +309,11 @@ static uint8_t *create_zeroed(struct keyref *ref, struct slice key, size_t len) 
 
 uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t to) {
     if (ref->entry == NULL) return create_zeroed(ref, key, to);
-    size_t old_len = string_length(ref->entry);
-    char *bytes = extend(ref, to > old_len ? to : old_len);
+    size_t old_len = string_length(ref->entry), len = to > old_len ? to : old_len;
+    char *bytes = extend(ref, len);
     if (bytes == NULL) return NULL;
-    if (to > old_len) memset(bytes + old_len, 0, to - old_len);
+    memset(bytes + old_len, 0, len - old_len);
+    keyspace_resized(ref, old_len, len);
     string_before_write(ref->entry, from, to);
     return (uint8_t *)bytes;
 }

@@ -28,6 +28,14 @@ bool value_is_empty(const struct entry *entry) {
     return entry_type(entry) == VALUE_LIST && list_length(entry) == 0;
 }
 
+uint64_t value_length(const struct entry *entry) {
+    switch (entry_type(entry)) {
+    case VALUE_STRING: return string_length(entry);
+    case VALUE_LIST: return list_length(entry);
+    default: abort();
+    }
+}
+
 size_t value_size(const struct entry *entry) {
     switch (entry_type(entry)) {
     case VALUE_STRING: return string_value_size(entry);

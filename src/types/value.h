@@ -14,6 +14,10 @@ const char *value_encoding_name(const struct entry *entry);
  * O(1). */
 bool value_is_empty(const struct entry *entry);
 
+/* The value's size as store/size_histogram.h counts it: the length of a string in bytes, the number
+ * of items of a collection. O(1). */
+uint64_t value_length(const struct entry *entry);
+
 /* Bytes of the value inside the entry: what entry_resize and entry_free ask for. O(1). */
 size_t value_size(const struct entry *entry);
 

@@ -105,7 +105,7 @@ static void a_dataset_has_one_digest_in_every_order_of_keys(void **state) {
 
 static int setup(void **state) {
     hash_init_seed(1);
-    *state = keyspace_new(value_free);
+    *state = keyspace_new(value_free, value_length);
     return 0;
 }
 

@@ -77,6 +77,11 @@ static void free_entry(struct entry *entry) {
     entry_free(entry, VALUE_SIZE);
 }
 
+static uint64_t value_length(const struct entry *entry) {
+    (void)entry;
+    return VALUE_SIZE;
+}
+
 static uint32_t number_of(const struct entry *entry) {
     uint32_t number;
     memcpy(&number, entry_value(entry), sizeof(number));
@@ -119,7 +124,7 @@ static void check_order(const struct eviction_rules *rules, const uint32_t *cloc
                         const int64_t *expiries, const int64_t *order, size_t count) {
     struct random random = start();
     struct eviction_pool pool = {0};
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     int database;
     for (uint32_t i = 0; i < 3; i++) {
         struct keyref ref = add(keyspace, i, clocks[i]);
@@ -164,7 +169,7 @@ static void random_policies_take_any_key_that_may_go(void **state) {
         struct eviction_rules rules = {.policy = policies[p], .samples = 5};
         struct eviction_pool pool = {0};
         struct keyspace *keyspaces[3];
-        for (int i = 0; i < 3; i++) keyspaces[i] = keyspace_new(free_entry);
+        for (int i = 0; i < 3; i++) keyspaces[i] = keyspace_new(free_entry, value_length);
         for (uint32_t i = 0; i < KEYS; i++) {
             struct keyref ref = add(keyspaces[i % 2 * 2], i, 1); /* databases 0 and 2 */
             if (i % 4 < 2) keyspace_set_expiry(&ref, 99, VALUE_SIZE);
@@ -193,7 +198,7 @@ static void what_the_pool_remembers_may_be_gone(void **state) {
     struct random random = start();
     struct eviction_pool pool = {0};
     struct eviction_rules rules = {.policy = EVICTION_VOLATILE_LRU, .samples = 5};
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     int database;
     for (uint32_t step = 0; step < STEPS; step++) {
         rules.lru_clock = step;
@@ -230,7 +235,7 @@ static void the_keys_bound_the_work_of_a_choice(void **state) {
     struct random random = start();
     struct eviction_pool pool = {0};
     struct eviction_rules rules = {.policy = EVICTION_ALLKEYS_LRU, .samples = 1000000};
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     for (uint32_t i = 0; i < KEYS; i++) add(keyspace, i, i);
     struct random replayed = random;
     struct keyref ref;
@@ -303,7 +308,7 @@ static int exact_hits(const uint32_t *requests) {
 static int sampled_hits(const uint32_t *requests, size_t samples, struct random *random) {
     struct eviction_rules rules = {.policy = EVICTION_ALLKEYS_LRU, .samples = samples};
     struct eviction_pool pool = {0};
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     int hits = 0, database;
     for (uint32_t i = 0; i < REQUESTS; i++) {
         rules.lru_clock = i;

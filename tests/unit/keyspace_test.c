@@ -36,6 +36,11 @@ static void free_entry(struct entry *entry) {
     entry_free(entry, value_size(entry));
 }
 
+/* The sizes that the histogram counts are apart from those of the memory. */
+static uint64_t value_length(const struct entry *entry) {
+    return entry_value(entry)[4];
+}
+
 static void set_value(struct entry *entry, uint32_t number, uint8_t more) {
     memcpy(entry_value(entry), &number, sizeof(number));
     entry_value(entry)[4] = more;
@@ -80,11 +85,19 @@ static struct keyref find(struct keyspace *keyspace, size_t i) {
     return ref;
 }
 
-/* Another value under the same key, which may move the entry. */
+/* Another value under the same key, at times of another type, which may move the entry. */
 static void change(struct keyref *ref, uint32_t number, uint8_t more) {
+    enum value_type old_type = entry_type(ref->entry);
+    uint64_t old_length = value_length(ref->entry);
     struct entry *entry = entry_resize(ref->entry, value_size(ref->entry), 5 + (size_t)more);
     keyref_moved(ref, entry);
     set_value(entry, number, more);
+    if (number % 4 > 0) {
+        keyspace_resized(ref, old_length, more);
+        return;
+    }
+    entry_set_type(entry, old_type == VALUE_STRING ? VALUE_LIST : VALUE_STRING, 0);
+    keyspace_recount(ref, old_type, old_length);
 }
 
 static void random_steps_agree_with_the_model(void **state) {
@@ -92,7 +105,7 @@ static void random_steps_agree_with_the_model(void **state) {
     struct random random = start();
     size_t used = mem_used(), count = 0, gone = 0;
     uint32_t *model = mem_alloc_zeroed(MODEL_KEYS * sizeof(*model)); /* 0: not there */
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     freed = 0;
     size_t i = 0;
     for (uint32_t step = 1; step < MODEL_KEYS * 20; step++) {
@@ -124,7 +137,7 @@ static void random_steps_agree_with_the_model(void **state) {
 static void the_key_found_last_is_found_again_after_anything(void **state) {
     (void)state;
     start();
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     add(keyspace, 0, 1000);
     for (size_t i = 1; i < 300;
          i++) { /* each step moves slots, while key 0 is the last one found */
@@ -153,7 +166,8 @@ static void the_key_found_last_is_found_again_after_anything(void **state) {
 static void a_taken_entry_belongs_to_the_caller(void **state) {
     (void)state;
     start();
-    struct keyspace *from = keyspace_new(free_entry), *to = keyspace_new(free_entry);
+    struct keyspace *from = keyspace_new(free_entry, value_length),
+                    *to = keyspace_new(free_entry, value_length);
     freed = 0;
     add(from, 7, 77);
     struct keyref source = find(from, 7), destination = find(to, 7);
@@ -173,7 +187,7 @@ static void a_taken_entry_belongs_to_the_caller(void **state) {
 static void clearing_frees_every_entry_and_the_table(void **state) {
     (void)state;
     start();
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     size_t empty = keyspace_table_allocated(keyspace), used = mem_used();
     for (size_t i = 0; i < 500; i++) add(keyspace, i, 1);
     freed = 0;
@@ -188,10 +202,64 @@ static void clearing_frees_every_entry_and_the_table(void **state) {
     keyspace_free(keyspace);
 }
 
+/* How many values of the type there are in all buckets. */
+static uint64_t values_of(const struct keyspace *keyspace, enum value_type type) {
+    uint64_t sum = 0;
+    for (unsigned bucket = 0; bucket < SIZE_BUCKETS; bucket++)
+        sum += size_histogram_count(keyspace_sizes(keyspace), type, bucket);
+    return sum;
+}
+
+static uint64_t strings_in(const struct keyspace *keyspace, unsigned bucket) {
+    return size_histogram_count(keyspace_sizes(keyspace), VALUE_STRING, bucket);
+}
+
+static void sizes_are_counted_until_the_entry_is_gone(void **state) {
+    (void)state;
+    start();
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    assert_int_equal(values_of(keyspace, VALUE_STRING), 0);
+    add(keyspace, 1, 1);
+    add(keyspace, 2, 1);
+    assert_int_equal(strings_in(keyspace, 0), 2);
+    struct keyref ref = find(keyspace, 1);
+    change(&ref, 1, 31);
+    assert_int_equal(strings_in(keyspace, 0), 1);
+    assert_int_equal(strings_in(keyspace, 5), 1);
+    change(&ref, 1, 32);
+    assert_int_equal(strings_in(keyspace, 5), 0);
+    assert_int_equal(strings_in(keyspace, 6), 1);
+    change(&ref, 4, 32); /* becomes a list */
+    assert_int_equal(values_of(keyspace, VALUE_STRING), 1);
+    assert_int_equal(size_histogram_count(keyspace_sizes(keyspace), VALUE_LIST, 6), 1);
+    keyspace_delete(&ref);
+    assert_int_equal(values_of(keyspace, VALUE_LIST), 0);
+    assert_int_equal(values_of(keyspace, VALUE_STRING), 1);
+    assert_true(keyspace_check(keyspace));
+    keyspace_clear(keyspace);
+    assert_int_equal(values_of(keyspace, VALUE_STRING), 0);
+    keyspace_free(keyspace);
+}
+
+static void a_size_that_is_not_reported_fails_the_check(void **state) {
+    (void)state;
+    start();
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    add(keyspace, 1, 1);
+    struct keyref ref = find(keyspace, 1);
+    struct entry *entry = entry_resize(ref.entry, 5, 5 + 40);
+    keyref_moved(&ref, entry);
+    set_value(entry, 1, 40);
+    assert_false(keyspace_check(keyspace));
+    keyspace_resized(&ref, 0, 40);
+    assert_true(keyspace_check(keyspace));
+    keyspace_free(keyspace);
+}
+
 static void prefetched_keys_are_found_by_their_hash(void **state) {
     (void)state;
     start();
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     for (size_t i = 0; i < 200; i++) {
         char text[40];
         struct slice key = key_of(text, i);
@@ -216,7 +284,7 @@ static void scan_iterator_and_random_reach_every_entry(void **state) {
     (void)state;
     enum { KEYS = 300 };
     struct random random = start();
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     for (uint32_t i = 0; i < KEYS; i++) add(keyspace, i, i);
     unsigned scanned[KEYS] = {0}, walked[KEYS] = {0}, drawn[KEYS] = {0};
     uint64_t cursor = 0;
@@ -290,7 +358,7 @@ static void keys_that_expire_are_known_through_every_change(void **state) {
     size_t used = mem_used(), expiring = 0;
     int64_t *model = mem_alloc(KEYS * sizeof(*model)); /* the expiry; -1: none, or no such key */
     for (size_t i = 0; i < KEYS; i++) model[i] = -1;
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     for (size_t step = 1; step < KEYS * 40; step++) {
         size_t i = random_below(&random, KEYS);
         struct keyref ref = find(keyspace, i);
@@ -324,7 +392,8 @@ static void keys_that_expire_are_known_through_every_change(void **state) {
 static void an_entry_takes_its_expiry_to_another_keyspace(void **state) {
     (void)state;
     struct random random = start();
-    struct keyspace *from = keyspace_new(free_entry), *to = keyspace_new(free_entry);
+    struct keyspace *from = keyspace_new(free_entry, value_length),
+                    *to = keyspace_new(free_entry, value_length);
     add(from, 1, 11);
     struct keyref source = find(from, 1), destination = find(to, 1);
     keyspace_set_expiry(&source, 5000, value_size(source.entry));
@@ -345,7 +414,8 @@ static void an_entry_takes_its_expiry_to_another_keyspace(void **state) {
 static void swapped_keyspaces_have_the_keys_of_the_other(void **state) {
     (void)state;
     start();
-    struct keyspace *a = keyspace_new(free_entry), *b = keyspace_new(free_entry);
+    struct keyspace *a = keyspace_new(free_entry, value_length),
+                    *b = keyspace_new(free_entry, value_length);
     for (size_t i = 0; i < 300; i++) add(a, i, (uint32_t)i);
     for (size_t i = 290; i < 400; i++) add(b, i, (uint32_t)i + 1000);
     struct keyref ref = find(a, 3);
@@ -354,6 +424,8 @@ static void swapped_keyspaces_have_the_keys_of_the_other(void **state) {
     assert_true(keyspace_check(a) && keyspace_check(b));
     assert_int_equal(keyspace_count(a), 110);
     assert_int_equal(keyspace_count(b), 300);
+    assert_int_equal(values_of(a, VALUE_STRING), 110);
+    assert_int_equal(values_of(b, VALUE_STRING), 300);
     assert_int_equal(keyspace_expiring_count(a), 0);
     assert_int_equal(keyspace_expiring_count(b), 1);
     assert_null(find(a, 3).entry);
@@ -370,7 +442,7 @@ static void a_keyspace_is_freed_in_steps_of_any_size(void **state) {
     start();
     size_t used = mem_used();
     for (size_t step = 1; step < 600; step = step * 3 + 1) {
-        struct keyspace *keyspace = keyspace_new(free_entry);
+        struct keyspace *keyspace = keyspace_new(free_entry, value_length);
         for (size_t i = 0; i < 500; i++) add(keyspace, i, (uint32_t)i);
         struct keyspace_ending ending;
         keyspace_end_start(&ending, keyspace);
@@ -389,6 +461,8 @@ int main(void) {
         cmocka_unit_test(the_key_found_last_is_found_again_after_anything),
         cmocka_unit_test(a_taken_entry_belongs_to_the_caller),
         cmocka_unit_test(clearing_frees_every_entry_and_the_table),
+        cmocka_unit_test(sizes_are_counted_until_the_entry_is_gone),
+        cmocka_unit_test(a_size_that_is_not_reported_fails_the_check),
         cmocka_unit_test(prefetched_keys_are_found_by_their_hash),
         cmocka_unit_test(scan_iterator_and_random_reach_every_entry),
         cmocka_unit_test(keys_that_expire_are_known_through_every_change),

@@ -63,6 +63,10 @@ static void free_entry(struct entry *entry) {
     entry_free(entry, value_size(entry));
 }
 
+static uint64_t value_length(const struct entry *entry) {
+    return entry_value(entry)[4];
+}
+
 static void write_value(struct entry *entry, const struct value *value) {
     memcpy(entry_value(entry), &value->number, sizeof(value->number));
     entry_value(entry)[4] = value->more;
@@ -190,9 +194,11 @@ static void change(struct world *world, struct database *database, size_t i, str
     value.expiry = database->now[i].expiry;
     keyspace_before_change(ref);
     assert_true(keyref_was_seen(ref));
+    uint64_t old_length = value_length(ref->entry);
     struct entry *entry = entry_resize(ref->entry, value_size(ref->entry), 5 + (size_t)value.more);
     keyref_moved(ref, entry);
     write_value(entry, &value);
+    keyspace_resized(ref, old_length, value.more);
     database->now[i] = value;
 }
 
@@ -277,7 +283,7 @@ static void clear(struct world *world) {
     } else { /* what goes to a thread is seen before */
         struct keyspace *old = database->keyspace;
         struct keyspace_ending ending;
-        database->keyspace = keyspace_new(free_entry);
+        database->keyspace = keyspace_new(free_entry, value_length);
         keyspace_end_start(&ending, old);
         if (walk) assert_true(walk->over);
         while (keyspace_end_step(&ending, 10)) {
@@ -297,7 +303,7 @@ static void clear(struct world *world) {
 static void put_aside(struct world *world) {
     struct database *database = &world->databases[random_below(world->random, DATABASES)];
     struct keyspace_walk *walk = keyspace_walk_of(database->keyspace);
-    struct keyspace *old = keyspace_new(free_entry);
+    struct keyspace *old = keyspace_new(free_entry, value_length);
     keyspace_swap(database->keyspace, old);
     forget(database);
     if (walk) assert_ptr_equal(walk->keyspace, old);
@@ -310,7 +316,7 @@ static void put_aside(struct world *world) {
 static void world_begins(struct world *world, struct random *random, size_t pauses) {
     *world = (struct world){.random = random, .pauses = pauses};
     for (int i = 0; i < DATABASES; i++) {
-        world->databases[i].keyspace = keyspace_new(free_entry);
+        world->databases[i].keyspace = keyspace_new(free_entry, value_length);
         world->databases[i].now = mem_alloc_zeroed(KEYS * sizeof(struct value));
         world->walkers[i].world = world;
         world->walkers[i].then = mem_alloc_zeroed(KEYS * sizeof(struct value));

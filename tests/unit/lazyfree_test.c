@@ -57,7 +57,7 @@ static void run_until_free(void) {
 /* A list of `nodes` nodes that no keyspace has. */
 static struct entry *make_list(size_t nodes) {
     static const struct quicklist_limits one_each = {.fill = 1};
-    struct keyspace *keyspace = keyspace_new(value_free);
+    struct keyspace *keyspace = keyspace_new(value_free, value_length);
     struct keyref ref = keyspace_find(keyspace, SLICE("list"));
     struct slice element = SLICE("some element");
     list_create(&ref, SLICE("list"), LIST_TAIL, &element, 1, &one_each);
@@ -68,7 +68,7 @@ static struct entry *make_list(size_t nodes) {
 }
 
 static struct keyspace *make_keyspace(size_t keys) {
-    struct keyspace *keyspace = keyspace_new(value_free);
+    struct keyspace *keyspace = keyspace_new(value_free, value_length);
     for (size_t i = 0; i < keys; i++) {
         char text[24];
         struct slice key = slice_make(text, number_format_uint64(text, i));

@@ -342,7 +342,7 @@ static void do_delete_key(struct fixture *f) {
 static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof(*f));
     f->random = random_of_this_run();
-    f->keyspace = keyspace_new(value_free);
+    f->keyspace = keyspace_new(value_free, value_length);
     f->limits = (struct quicklist_limits){.fill = -2};
     *state = f;
     return 0;

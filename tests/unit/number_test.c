@@ -50,6 +50,32 @@ static void integers_survive_text_and_back(void **state) {
     }
 }
 
+static void assert_same_length_as_neighbours(int64_t value) {
+    for (int delta = -9; delta <= 9; delta++) {
+        int64_t other = (int64_t)((uint64_t)value + (uint64_t)delta);
+        assert_int_equal(number_int64_same_length(value, other),
+                         number_int64_length(value) == number_int64_length(other));
+    }
+}
+
+static void integers_as_long_as_each_other_are_known(void **state) {
+    (void)state;
+    struct random random = random_of_this_run();
+    for (int64_t value = -1100; value < 1100; value++) assert_same_length_as_neighbours(value);
+    for (uint64_t power = 1, i = 0; i < 20; i++, power *= 10) {
+        for (int delta = -20; delta <= 20; delta++) {
+            assert_same_length_as_neighbours((int64_t)(power + (uint64_t)delta));
+            assert_same_length_as_neighbours((int64_t)(0 - power + (uint64_t)delta));
+        }
+    }
+    for (int i = 0; i < 10000; i++) {
+        int64_t a = (int64_t)random_next(&random) >> random_below(&random, 64);
+        int64_t b = (int64_t)random_next(&random) >> random_below(&random, 64);
+        assert_int_equal(number_int64_same_length(a, b),
+                         number_int64_length(a) == number_int64_length(b));
+    }
+}
+
 static void only_canonical_integers_are_accepted(void **state) {
     (void)state;
     static const char *refused[] = {"",
@@ -281,6 +307,7 @@ static void doubles_read_back_the_same(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_survive_text_and_back),
+        cmocka_unit_test(integers_as_long_as_each_other_are_known),
         cmocka_unit_test(only_canonical_integers_are_accepted),
         cmocka_unit_test(random_texts_are_accepted_only_if_they_format_back),
         cmocka_unit_test(floating_point_texts_follow_strtod_but_for_blanks_and_nan),

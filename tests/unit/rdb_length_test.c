@@ -75,7 +75,7 @@ struct list_case {
 };
 
 static struct list_case list_new(void) {
-    struct list_case list = {.keyspace = keyspace_new(value_free)};
+    struct list_case list = {.keyspace = keyspace_new(value_free, value_length)};
     list.ref = keyspace_find(list.keyspace, SLICE("key"));
     return list;
 }
@@ -146,7 +146,7 @@ static void a_string_value_is_as_long_as_its_text(void **state) {
                                         ("a text that is longer than what is embedded in a key's "
                                          "entry, and that does not shrink: 0123456789")};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct keyspace *keyspace = keyspace_new(value_free);
+        struct keyspace *keyspace = keyspace_new(value_free, value_length);
         struct keyref ref = keyspace_find(keyspace, SLICE("key"));
         string_set(&ref, SLICE("key"), slice_of_cstr(texts[i]));
         assert_int_equal(rdb_length_value(ref.entry), length_of(texts[i]));

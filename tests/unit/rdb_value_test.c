@@ -377,7 +377,7 @@ static void lists_come_back(void **state) {
     struct random *random = *state;
     for (int i = 0; i < 400; i++) {
         struct quicklist_limits limits = random_limits(random);
-        struct keyspace *keyspace = keyspace_new(value_free);
+        struct keyspace *keyspace = keyspace_new(value_free, value_length);
         struct keyref ref = keyspace_find(keyspace, SLICE("key"));
         size_t count = 1 + random_below(random, random_below(random, 2) ? 10 : 1000);
         bool same_nodes = true;
@@ -432,7 +432,7 @@ static struct packed packed_nodes_of(const struct entry *entry) {
 static void compressed_nodes_stay_as_they_are(void **state) {
     struct random *random = *state;
     const struct quicklist_limits limits = {.fill = -1, .compress_depth = 2};
-    struct keyspace *keyspace = keyspace_new(value_free);
+    struct keyspace *keyspace = keyspace_new(value_free, value_length);
     struct keyref ref = keyspace_find(keyspace, SLICE("key"));
     char text[64];
     for (int i = 0; i < 10000; i++) {
@@ -502,7 +502,7 @@ static void elements_of_disputed_back_lengths_are_written_as_plain_nodes(void **
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct quicklist_limits limits = {.fill = cases[i].fill,
                                                 .compress_depth = cases[i].compress_depth};
-        struct keyspace *keyspace = keyspace_new(value_free);
+        struct keyspace *keyspace = keyspace_new(value_free, value_length);
         struct keyref ref = keyspace_find(keyspace, SLICE("key"));
         for (const char *c = cases[i].elements; *c; c++) {
             size_t sizes[] = {DISPUTED_TEXT, DISPUTED_TEXT - 1, DISPUTED_TEXT + 1};

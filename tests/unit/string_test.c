@@ -347,7 +347,7 @@ static void a_value_of_the_same_size_is_overwritten_where_it_is(void **state) {
 }
 
 static int set_up(void **state) {
-    *state = keyspace_new(value_free);
+    *state = keyspace_new(value_free, value_length);
     return 0;
 }
 

@@ -49,10 +49,34 @@ static void a_list_is_empty_without_elements_and_a_string_never(void **state) {
     }
 }
 
+static void the_length_is_that_of_the_text_or_the_number_of_elements(void **state) {
+    static const int64_t integers[] = {0, -1, 9, 10, 12345678, INT64_MIN};
+    struct keyspace *keyspace = *state;
+    char buffer[INT64_TEXT_MAX];
+    for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++) {
+        struct slice number = number_text(buffer, integers[i]);
+        struct keyref ref = keyspace_find(keyspace, SLICE("n"));
+        string_set(&ref, SLICE("n"), number);
+        assert_int_equal(value_length(ref.entry), number.len);
+    }
+    for (size_t len = 0; len <= sizeof(text); len += 100)
+        assert_int_equal(value_length(add(keyspace, VALUE_STRING, SLICE("s"), len)), len);
+    struct quicklist_limits limits = {.fill = -2};
+    struct slice element = slice_make(text, 100);
+    add(keyspace, VALUE_LIST, SLICE("l"), 100);
+    struct keyref ref = keyspace_find(keyspace, SLICE("l"));
+    for (uint64_t count = 1; count < 300; count++) {
+        assert_int_equal(value_length(ref.entry), count);
+        list_push(&ref, LIST_HEAD, &element, 1, &limits);
+    }
+}
+
 /* With every length, of both types: what is said to be allocated is what the allocator gave. */
 static void the_bytes_allocated_are_those_the_allocator_counts(void **state) {
     struct keyspace *keyspace = *state;
-    add(keyspace, VALUE_STRING, SLICE("other"), 1); /* the table owns memory from now on */
+    /* The table and the histogram own memory from now on. */
+    add(keyspace, VALUE_STRING, SLICE("other"), 1);
+    add(keyspace, VALUE_LIST, SLICE("another"), 1);
     for (int type = VALUE_STRING; type <= VALUE_LIST; type++) {
         for (size_t len = 1; len <= sizeof(text); len++) {
             size_t before = mem_used();
@@ -185,7 +209,7 @@ static void freeing_is_as_much_work_as_there_are_nodes_and_memory(void **state) 
 }
 
 static int set_up(void **state) {
-    *state = keyspace_new(value_free);
+    *state = keyspace_new(value_free, value_length);
     return 0;
 }
 
@@ -201,6 +225,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_has_its_name),
         VALUE_TEST(a_list_is_empty_without_elements_and_a_string_never),
+        VALUE_TEST(the_length_is_that_of_the_text_or_the_number_of_elements),
         VALUE_TEST(the_bytes_allocated_are_those_the_allocator_counts),
         VALUE_TEST(freeing_what_hangs_leaves_an_entry_that_takes_another_value),
         VALUE_TEST(a_copy_is_equal_and_shares_nothing),

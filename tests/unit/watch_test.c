@@ -41,11 +41,17 @@ static void free_entry(struct entry *entry) {
     entry_free(entry, VALUE_SIZE);
 }
 
+static uint64_t value_length(const struct entry *entry) {
+    (void)entry;
+    return VALUE_SIZE;
+}
+
 static void model_start(struct model *model) {
     memset(model, 0, sizeof(*model));
     model->random = random_of_this_run();
     watches_init(&model->watches, DATABASES);
-    for (int i = 0; i < DATABASES; i++) model->keyspaces[i] = keyspace_new(free_entry);
+    for (int i = 0; i < DATABASES; i++)
+        model->keyspaces[i] = keyspace_new(free_entry, value_length);
 }
 
 static void model_end(struct model *model) {
@@ -230,7 +236,7 @@ static void a_write_where_nobody_watches_is_nothing(void **state) {
     (void)state;
     struct watches watches;
     struct watcher watcher = {0};
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     watches_init(&watches, 2);
     watch_touch(&watches, 0, keyspace, SLICE("k"));
     watch_touch_database(&watches, 0, keyspace, NULL, NOW_MS);
@@ -250,7 +256,7 @@ static void names_may_be_empty_and_of_any_bytes(void **state) {
     (void)state;
     struct watches watches;
     struct watcher watcher = {0};
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     watches_init(&watches, 1);
     watch_add(&watches, &watcher, 0, SLICE(""), false);
     watch_add(&watches, &watcher, 0, SLICE("\0"), false);
@@ -295,7 +301,7 @@ static void many_watches_are_freed_in_steps_and_touch_nobody_meanwhile(void **st
     (void)state;
     struct watches watches;
     struct watcher many = {0}, other = {0};
-    struct keyspace *keyspace = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     watches_init(&watches, 1);
     int64_t us = watch_many(&watches, &many);
     watch_add(&watches, &other, 0, SLICE("5"), false);
@@ -324,7 +330,8 @@ static void a_database_that_is_replaced_costs_what_is_touched(void **state) {
     (void)state;
     struct watches watches;
     struct watcher watcher = {0};
-    struct keyspace *keyspace = keyspace_new(free_entry), *other = keyspace_new(free_entry);
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length),
+                    *other = keyspace_new(free_entry, value_length);
     watches_init(&watches, 1);
     int64_t us = watch_many(&watches, &watcher), begin = cpu_us();
     add_key(other, SLICE("not watched"));
