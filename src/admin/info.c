@@ -7,6 +7,7 @@
 #include "admin/admin_commands.h"
 #include "admin/build_id.h"
 #include "admin/info_persistence.h"
+#include "admin/keysizes.h"
 #include "admin/memory_figures.h"
 #include "base/clock.h"
 #include "base/number.h"
@@ -470,6 +471,14 @@ static sds append_keyspace(sds out) {
     return out;
 }
 
+static sds append_keysizes(sds out) {
+    for (int64_t i = 0; i < server.config.databases; i++) {
+        const struct keyspace *keyspace = server.keyspaces[i];
+        if (keyspace_count(keyspace)) out = keysizes_append(out, i, keyspace_sizes(keyspace));
+    }
+    return out;
+}
+
 /* --- The command --- */
 
 static const struct section {
@@ -490,6 +499,7 @@ static const struct section {
     {"Latencystats", false, append_latency_stats},
     {"Cluster", true, append_cluster},
     {"Keyspace", true, append_keyspace},
+    {"Keysizes", true, append_keysizes},
 };
 
 static bool asks_for(struct slice name, const struct section *section) {

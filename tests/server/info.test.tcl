@@ -8,12 +8,13 @@ proc titles {args} {
     return [lmap {_ title} [regexp -all -inline -line {^# (\w+)\r$} [r INFO {*}$args]] {set title}]
 }
 
-set default_titles {Server Clients Memory Persistence Stats Replication CPU Modules Errorstats Cluster Keyspace}
+set default_titles {Server Clients Memory Persistence Stats Replication CPU Modules Errorstats Cluster Keyspace
+    Keysizes}
 set all_titles {Server Clients Memory Persistence Stats Replication CPU Modules Commandstats Errorstats
-    Latencystats Cluster Keyspace}
+    Latencystats Cluster Keyspace Keysizes}
 
-check "INFO has the default sections" {assert_equal [titles] $default_titles}
-check "INFO default is the same" {assert_equal [titles default] $default_titles}
+check "INFO has the default sections" {assert_equal [titles] [list {*}$default_titles]}
+check "INFO default is the same" {assert_equal [titles default] [list {*}$default_titles]}
 check "INFO all and everything have all sections" {
     assert_equal [titles all] [list {*}$all_titles]
     assert_equal [titles Everything] [list {*}$all_titles]
