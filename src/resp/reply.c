@@ -47,7 +47,15 @@ void reply_free(struct reply *reply) {
     reply->len = reply->capacity = 0;
 }
 
+void reply_replace_buffer(struct reply *reply, size_t capacity) {
+    reply->data = NULL;
+    reply->len = reply->capacity = 0;
+    reply_grow(reply, capacity);
+}
+
 void reply_grow(struct reply *reply, size_t more) {
+    if (reply->before_growth) reply->before_growth(reply);
+    if (reply->capacity - reply->len >= more) return;
     size_t needed = reply->len + more;
     size_t doubled = 2 * reply->capacity;
     reply->capacity = mem_good_size(needed > doubled ? needed : doubled);
@@ -216,6 +224,7 @@ static void insert_header(struct reply *reply, size_t mark, char type, uint64_t 
     char header[LINE_MAX_SIZE];
     size_t size = (size_t)(reply_write_header(header, type, number) - header);
     reply_reserve(reply, size);
+    if (mark > reply->len) return; /* before_growth has dropped the bytes */
     char *at = reply->data + mark;
     memmove(at + size, at, reply->len - mark);
     memcpy(at, header, size);

@@ -17,6 +17,10 @@ struct reply {
     size_t len;
     size_t capacity;
     int protocol; /* 2 or 3 */
+
+    /* Called before the buffer grows. When nobody will read the bytes it may make `len` smaller, so
+     * that later ones take their place. May be NULL. */
+    void (*before_growth)(struct reply *reply);
 };
 
 /* An empty RESP2 reply with room for `capacity` bytes; 0 allocates nothing until the first write.
@@ -24,7 +28,12 @@ struct reply {
 void reply_init(struct reply *reply, size_t capacity);
 void reply_free(struct reply *reply);
 
-/* The slow half of reply_reserve: a larger buffer, at least doubled. */
+/* An empty buffer of the first size in place of the one that the reply has, which is not freed.
+ * Protocol and before_growth stay. */
+void reply_replace_buffer(struct reply *reply, size_t capacity);
+
+/* The slow half of reply_reserve: a larger buffer, at least doubled, unless before_growth makes
+ * room. */
 void reply_grow(struct reply *reply, size_t more);
 
 /* Room for `more` bytes behind data + len (which may be written directly, then len += n). Amortised

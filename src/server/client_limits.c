@@ -33,7 +33,7 @@ static uint64_t hard_limit(const struct session *session) {
     return limit;
 }
 
-static bool reaches_hard_limit(const struct session *session, size_t bytes) {
+bool client_limits_reaches_hard(const struct session *session, size_t bytes) {
     uint64_t limit = hard_limit(session);
     return limit != 0 && bytes >= UNCOUNTED_OUTPUT && bytes - UNCOUNTED_OUTPUT >= limit;
 }
@@ -52,7 +52,7 @@ static void close_for_output(struct session *session, size_t bytes) {
 }
 
 bool client_limits_admit_output(struct session *session, size_t bytes) {
-    if (!reaches_hard_limit(session, bytes)) return true;
+    if (!client_limits_reaches_hard(session, bytes)) return true;
     close_for_output(session, bytes);
     return false;
 }
@@ -83,7 +83,8 @@ void client_limits_check_output(struct session *session) {
         session->soft_limit_ms = 0;
         return;
     }
-    bool is_over = reaches_hard_limit(session, pending) || is_unread(session, conn, pending);
+    bool is_over =
+        client_limits_reaches_hard(session, pending) || is_unread(session, conn, pending);
     if (exceeds_soft_limit(session, pending) || is_over) close_for_output(session, pending);
 }
 

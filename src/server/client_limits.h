@@ -18,6 +18,9 @@ struct session;
  * returns false. O(1). */
 bool client_limits_admit_output(struct session *session, size_t bytes);
 
+/* Would that close it? O(1). */
+bool client_limits_reaches_hard(const struct session *session, size_t bytes);
+
 /* Checks the queued output against all limits: to be called after output was queued, and now and
  * then, as a soft limit is reached by time alone. May close the session. O(1). */
 void client_limits_check_output(struct session *session);

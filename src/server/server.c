@@ -120,6 +120,7 @@ bool server_start(const char **error) {
     server.stats.by_command = mem_alloc_zeroed(commands * sizeof(*server.stats.by_command));
     resp_parser_init(&server.parser);
     reply_init(&server.reply, REPLY_CAPACITY);
+    server.reply.before_growth = session_drop_over_limit;
     reply_init(&server.pushes, 0);
     reply_init(&server.side_reply, SIDE_REPLY_CAPACITY);
     reply_init(&server.side_pushes, 0);

@@ -47,6 +47,7 @@ struct server {
     struct resp_parser parser; /* shared by all sessions that are not inside a request */
     struct reply reply;        /* replies of the read being served */
     size_t counted_output;     /* what the output limits count of the client being served */
+    size_t dropped_output;     /* bytes of its reply over its hard limit that were not kept */
     struct reply pushes;       /* messages to who is being served, behind its reply */
     struct session *side;      /* somebody else who is being answered, or NULL */
     struct reply side_reply;   /* that answer */

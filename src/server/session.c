@@ -43,10 +43,8 @@ enum {
 static void reply_reset(struct reply *reply) {
     reply->len = 0;
     if (reply->capacity > REPLY_KEEP_MAX) {
-        int protocol = reply->protocol;
         reply_free(reply);
-        reply_init(reply, REPLY_FIRST_CAPACITY);
-        reply->protocol = protocol;
+        reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
     }
 }
 
@@ -76,13 +74,28 @@ static bool has_hard_limit(const struct session *session) {
            server.config.output_limits[CLIENT_CLASS_NORMAL].hard_bytes != 0;
 }
 
+/* Counted earlier together with the replies of the session being served. */
+static size_t earlier_output(struct session *session) {
+    if (server.counted_output != 0) return server.counted_output;
+    return conn_pending_output(conn_of_session(session));
+}
+
 /* Counts a reply of the session being served together with the earlier ones. False when the session
  * is closed for it. */
 static bool admit_reply(struct session *session, size_t len) {
-    if (server.counted_output == 0)
-        server.counted_output = conn_pending_output(conn_of_session(session));
-    server.counted_output += len;
+    server.counted_output = earlier_output(session) + len;
     return client_limits_admit_output(session, server.counted_output);
+}
+
+/* The client is closed at the next flush, which comes because FLUSH_AT bytes stay. */
+void session_drop_over_limit(struct reply *reply) {
+    struct session *session = server.current;
+    if (!session || session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)) return;
+    if (reply->len <= FLUSH_AT) return;
+    size_t counted = earlier_output(session) + server.dropped_output + reply->len;
+    if (!client_limits_reaches_hard(session, counted)) return;
+    server.dropped_output += reply->len - FLUSH_AT;
+    reply->len = FLUSH_AT;
 }
 
 /* While the append-only file lacks what was done in this turn nobody is told of it: output is held
@@ -101,7 +114,12 @@ static bool must_hold(struct session *session, size_t len) {
 static void flush(struct session *session, struct reply *reply) {
     if (reply->len == 0 || session->flags & SESSION_DROPPED) return;
     struct conn *conn = conn_of_session(session);
-    if (has_hard_limit(session) && !admit_reply(session, reply->len)) return;
+    if (has_hard_limit(session) && !admit_reply(session, reply->len + server.dropped_output))
+        return;
+    if (server.dropped_output > 0) { /* the limit was raised since then */
+        session_close(session);
+        return;
+    }
     if (must_hold(session, reply->len)) {
         hold(session, slice_make(reply->data, reply->len));
         reply_reset(reply);
@@ -112,12 +130,10 @@ static void flush(struct session *session, struct reply *reply) {
     size_t sent = conn_try_write(conn, reply->data, reply->len);
     if (sent > 0) session->active_ms = server.steady_ms;
     if (sent < reply->len && reply->len - sent >= HAND_OVER_AT) {
-        int protocol = reply->protocol;
         if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
             reply->data = mem_realloc(reply->data, reply->len);
         conn_queue_owned(conn, reply->data, sent, reply->len);
-        reply_init(reply, REPLY_FIRST_CAPACITY);
-        reply->protocol = protocol;
+        reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
     } else if (sent < reply->len) {
         conn_queue(conn, reply->data + sent, reply->len - sent);
     }
@@ -276,6 +292,7 @@ static void serve_begin(struct session *session) {
     dispatch_begin();
     server.current = session;
     server.counted_output = 0;
+    server.dropped_output = 0;
     server.reply.protocol = session->protocol;
 }
 

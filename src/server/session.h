@@ -133,4 +133,8 @@ bool session_has_access(const struct session *session, int64_t access);
  * or blocked. O(1). */
 size_t session_allocated(const struct session *session);
 
+/* For the reply buffer, before it grows: drops the reply of the session being served where that is
+ * over its hard output limit, as it is never sent. O(1). */
+void session_drop_over_limit(struct reply *reply);
+
 #endif

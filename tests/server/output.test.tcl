@@ -163,6 +163,66 @@ check_in 2 "what a client is told without having asked is below the hard limit, 
         $monitor is_closed
     }
 } 1
+# A list whose LRANGE is answered with 100 MB, in far less memory.
+proc make_list_of_100_mb {} {
+    with_config {list-compress-depth 1} {
+        for {set i 0} {$i < 20} {incr i} {
+            r RPUSH list {*}[lrepeat 5000 [string repeat x 1000]]
+        }
+    }
+}
+
+# The most memory that the server has had so far, in KB.
+proc memory_peak {} {
+    regexp {VmHWM:\s+(\d+)} [read_file /proc/[$::current_server pid]/status] _ kilobytes
+    return $kilobytes
+}
+
+check "a reply over the hard limit is not kept while it is made" {
+    with_server {} {
+        make_list_of_100_mb
+        set before [memory_peak]
+        set closed [info_field client_output_buffer_limit_disconnections]
+        r CONFIG SET client-output-buffer-limit "normal 1mb 0 0"
+        foreach requests {
+            {{LRANGE list 0 -1}}
+            {MULTI {LRANGE list 0 -1} PING {LRANGE list 0 -1} EXEC}
+            {{LPOP list 90000} PING}
+        } {
+            set c [client_open]
+            foreach request $requests {
+                $c send {*}$request
+            }
+            catch {while {1} {$c read}} error
+            incr closed
+            assert_equal [info_field client_output_buffer_limit_disconnections] $closed
+        }
+        assert {[memory_peak] - $before < 20000}
+        r LLEN list
+    }
+} 10000
+check "a reply arrives whole up to the hard limit, and not beyond" {
+    make_list_of_100_mb
+    # Redis does not count its buffer of 16 KB.
+    set size [expr {[string length "*9000\r\n"] + 9000 * [string length "\$1000\r\n[string repeat x 1000]\r\n"]}]
+    with_config [list client-output-buffer-limit "normal [expr {$size - 16384 + 1}] 0 0"] {
+        assert_equal [llength [r LRANGE list 0 8999]] 9000
+    }
+    with_config [list client-output-buffer-limit "normal [expr {$size - 16384}] 0 0"] {
+        set c [client_open]
+        $c send LRANGE list 0 8999
+        $c is_closed
+    }
+} 1
+check "a reply that CLIENT REPLY OFF takes back is under no limit" {
+    make_list_of_100_mb
+    with_config {client-output-buffer-limit "normal 1mb 0 0"} {
+        set c [client_open]
+        $c send CLIENT REPLY OFF
+        $c send LRANGE list 0 -1
+        $c call CLIENT REPLY ON
+    }
+} OK
 check_in 2 "the soft limit closes a slow reader that stays over it for its time" {
     r SET big $megabyte
     set before [info_field client_output_buffer_limit_disconnections]

@@ -385,6 +385,38 @@ static void a_run_is_appended_to_what_stands_there(void **state) {
     body_free(&body);
 }
 
+static void forget_all(struct reply *reply) {
+    reply->len = 0;
+}
+
+static void bytes_that_nobody_will_read_need_no_larger_buffer(void **state) {
+    (void)state;
+    enum { CAPACITY = 2048, HALF = 1100 };
+    struct reply reply;
+    char text[HALF] = "";
+    reply_init(&reply, CAPACITY);
+    reply.before_growth = forget_all;
+    size_t capacity = reply.capacity;
+    assert_true(capacity < 2 * HALF);
+    char *large = mem_alloc_zeroed(2 * capacity);
+    reply_raw(&reply, slice_make(text, HALF));
+    size_t mark = reply_begin(&reply);
+    reply_raw(&reply, slice_make(text, HALF - 1));
+    assert_int_equal(reply.len, HALF - 1);
+    reply_array_end(&reply, mark, 1); /* its mark is beyond the end */
+    assert_int_equal(reply.len, HALF - 1);
+    assert_int_equal(reply.capacity, capacity);
+    reply_raw(&reply, slice_make(large, capacity - reply.len));
+    mark = reply.len - 1;
+    reply_array_end(&reply, mark, 1); /* its header needs a larger buffer */
+    assert_int_equal(reply.len, 0);
+    reply_raw(&reply, slice_make(text, HALF));
+    reply_raw(&reply, slice_make(large, 2 * capacity));
+    assert_int_equal(reply.len, 2 * capacity);
+    mem_free(large);
+    reply_free(&reply);
+}
+
 int main(void) {
     struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
@@ -402,6 +434,7 @@ int main(void) {
         cmocka_unit_test(the_longest_growth_of_all_elements_fits_what_was_reserved),
         RANDOM_TEST(any_mixture_is_written),
         cmocka_unit_test(a_run_is_appended_to_what_stands_there),
+        cmocka_unit_test(bytes_that_nobody_will_read_need_no_larger_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
