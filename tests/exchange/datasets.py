@@ -5,6 +5,8 @@ FILLS = [-5, -4, -3, -2, -1, 1, 2, 3, 5, 16, 128, 1000]
 DEPTHS = [0, 0, 1, 2, 3, 10]
 TEXT_SIZES = [0, 1, 2, 19, 20, 21, 22, 31, 32, 43, 44, 45, 63, 64, 65, 127, 128, 253, 254, 255, 256, 1000]
 LONG_SIZES = [4000, 4095, 4096, 8191, 8192, 8193, 16383, 16384, 20000, 65535, 65536, 100000]
+# Of strings that a snapshot captures instead of copying (from 256 KB on), and of some that are a little too short.
+LARGE_SIZES = [256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 300_000, 1 << 20, 2_500_000]
 WORDS = [b"list", b"node", b"packed", b"\r\n", b"key", b"0", b"-1", b"element", b"quick", b" "]
 POLICIES = [b"noeviction", b"noeviction", b"allkeys-lru", b"allkeys-lfu", b"volatile-ttl"]
 FAR_MS = 33177117420000
@@ -38,6 +40,9 @@ class Dataset:
 
     def databases(self):
         return sorted({key.database for key in self.keys})
+
+    def large_strings(self):
+        return [key for key in self.keys if key.commands[0][0] == b"SET" and len(key.commands[0][2]) >= LARGE_SIZES[0]]
 
     def usage(self):
         """The option of RESTORE that says how a key was used, where the policy keeps that."""
@@ -180,8 +185,15 @@ class Maker:
         keys = [self.key(number, databases, False) for number in range(count)]
         if self.random.random() < 0.05:
             keys += [self.key(number, databases, True) for number in range(count, 3000)]
+        elif self.random.random() < 0.2:
+            keys += [self.large_string(3000 + number, databases) for number in range(self.random.randint(1, 3))]
         return Dataset(tuple(keys), self.random.choice(POLICIES), self.random.random() < 0.8,
                        self.random.choice(FILLS), self.random.choice(DEPTHS))
+
+    def large_string(self, number, databases):
+        name = self.name(number)
+        text = self.text(self.random.choice(LARGE_SIZES))
+        return Key(self.random.choice(databases), name, -2, 0, ([b"SET", name, text],), self.expiry())
 
     def later_edits(self, key):
         """What happens to a key after it has moved."""
