@@ -51,6 +51,32 @@ check "COMMAND LIST refuses other filters" {
         assert_equal [error_of {r COMMAND LIST {*}$arguments}] "ERR syntax error"
     }
 }
+check "a name with other bytes behind it is another name" {
+    foreach {arguments expected} {
+        {COMMAND INFO "get\x00" "config|get\x00" "config\x00|get" "" | config| |get get|x config|get|x} 9
+        {COMMAND DOCS "get\x00" "" | config| |get get|x config|nosuch} 0
+        {COMMAND LIST FILTERBY PATTERN "get\x00"} 0
+        {COMMAND LIST FILTERBY PATTERN ""} 0
+        {COMMAND LIST FILTERBY ACLCAT "blocking\x00"} 0
+        {COMMAND LIST FILTERBY ACLCAT @blocking} 0
+        {COMMAND LIST FILTERBY ACLCAT ""} 0
+    } {
+        set reply [r {*}$arguments]
+        assert_equal [list $arguments [llength $reply] [lsearch -all -not $reply (nil)]] [list $arguments $expected {}]
+    }
+    foreach {arguments expected} {
+        {COMMAND LIST "FILTERBY\x00" PATTERN get} "ERR syntax error"
+        {COMMAND LIST FILTERBY "PATTERN\x00" get} "ERR syntax error"
+        {COMMAND LIST FILTERBY PATTERN get FILTERBY PATTERN x} "ERR syntax error"
+        {COMMAND GETKEYS "get\x00" k} "ERR Invalid command specified"
+        {COMMAND GETKEYS OBJECT "encoding\x00" k} "ERR Invalid command specified"
+        {COMMAND "count\x00"} "ERR unknown subcommand 'count'. Try COMMAND HELP."
+        {COMMAND GETKEYS} "ERR wrong number of arguments for 'command|getkeys' command"
+        {COMMAND HELP x} "ERR wrong number of arguments for 'command|help' command"
+    } {
+        assert_equal [list $arguments [error_of {r {*}$arguments}]] [list $arguments $expected]
+    }
+}
 check_error "COMMAND COUNT takes no argument" {r COMMAND COUNT x} \
     "ERR wrong number of arguments for 'command|count' command"
 check_error "COMMAND knows no other subcommand" {r COMMAND NOSUCH} \

@@ -529,32 +529,63 @@ check_in 2 "CONFIG REWRITE appends what has no line, once" {
         assert_equal [regexp -all {client-output-buffer-limit} $text] 1
     }
 }
-check_in 2 "a server that starts with a rewritten file has the values of before" {
-    with_server {} {
-        r CONFIG SET maxclients 123 requirepass "a \"b\" 'c'" list-max-listpack-size 64 list-compress-depth 3 \
-            client-output-buffer-limit "normal 1mb 512kb 7 pubsub 0 0 0" loglevel verbose timeout 77 hz 33 \
-            protected-mode no
-        set names {maxclients requirepass list-max-listpack-size list-compress-depth client-output-buffer-limit
-            loglevel timeout hz protected-mode port bind databases}
-        set before [lmap name $names {config_get $name}]
-        r CONFIG REWRITE
-        set path [$current_server folder]/packlist.conf
-        set port [free_port]
-        # Another server beside it, from a copy of the file.
-        write_file $path.copy [read_file $path]
-        set other [open [list | setpriv --pdeathsig KILL -- $server_binary $path.copy --port $port \
-            --logfile $path.log] w]
-        try {
-            wait_until {![catch {set c [client new 127.0.0.1 $port]}]} $start_timeout_ms
-            $c call AUTH "a \"b\" 'c'"
-            set after [lmap name $names {lindex [$c call CONFIG GET $name] 1}]
-            $c send SHUTDOWN NOSAVE
-            $c is_closed
-        } finally {
-            catch {close $other}
+# CONFIG GET * of another server, with a port and a folder of its own, that starts from a copy of the current one's
+# file.
+proc config_of_another {password} {
+    set path [$::current_server folder]/packlist.conf
+    set port [free_port]
+    write_file $path.copy [read_file $path]
+    file mkdir $path.folder
+    set other [open [list | setpriv --pdeathsig KILL -- $::server_binary $path.copy --port $port \
+        --dir $path.folder --logfile $path.log] w]
+    try {
+        wait_until {![catch {set c [client new 127.0.0.1 $port]}]} $::start_timeout_ms
+        $c call AUTH $password
+        set values [$c call CONFIG GET *]
+        $c send SHUTDOWN NOSAVE
+        $c is_closed
+    } finally {
+        catch {close $other}
+    }
+    return $values
+}
+
+# Starts with the first, rewrites with `command` and compares all directives of both.
+foreach command {{CONFIG REWRITE} {DEBUG CONFIG-REWRITE-FORCE-ALL}} {
+    check_in 2 "a server that starts with what $command wrote has the values of before" [string map [list @ $command] {
+        with_server {} {
+            r CONFIG SET maxclients 123 requirepass "a \"b\" 'c'" list-max-listpack-size 64 list-compress-depth 3 \
+                client-output-buffer-limit "normal 1mb 512kb 7 pubsub 0 0 0" loglevel verbose timeout 77 hz 33 \
+                protected-mode no maxmemory 1gb maxmemory-policy allkeys-lfu notify-keyspace-events KEA \
+                appendfsync always save "900 1 60 10000" proc-title-template "{title} \"{listen-addr}\" x" \
+                oom-score-adj relative oom-score-adj-values "1 2 3" shutdown-on-sigterm "nosave now" \
+                latency-monitor-threshold 5 slowlog-log-slower-than -1 lfu-decay-time 0
+            set before [r CONFIG GET *]
+            assert_equal [typed @] {simple OK}
+            set after [config_of_another "a \"b\" 'c'"]
+            # Those that the other server was told.
+            foreach name {port dir logfile} {
+                dict set after $name [dict get $before $name]
+            }
+            assert_equal [dict keys $after] [dict keys $before]
+            foreach {name value} $before {
+                assert_equal "$name [dict get $after $name]" "$name $value"
+            }
         }
-        lset before 9 $port
-        assert_equal $after $before
+    }]
+}
+check_in 2 "DEBUG CONFIG-REWRITE-FORCE-ALL also writes defaults, each once" {
+    with_server {} {
+        set path [$current_server folder]/packlist.conf
+        r CONFIG REWRITE
+        assert {![regexp -line {^(hz|timeout|lfu-decay-time) } [read_file $path]]}
+        assert_equal [typed DEBUG CONFIG-REWRITE-FORCE-ALL] {simple OK}
+        set text [read_file $path]
+        foreach name {hz timeout lfu-decay-time maxmemory appendfsync notify-keyspace-events dir port bind} {
+            assert_equal "$name [regexp -all -line "^$name " $text]" "$name 1"
+        }
+        r DEBUG CONFIG-REWRITE-FORCE-ALL
+        assert_equal [read_file $path] $text
     }
 }
 check_in 2 "CONFIG REWRITE of a value back to its default keeps the line that says so" {
