@@ -11,6 +11,24 @@ uint32_t string_make_way_for_large(struct call *call, struct keyref *ref) {
     return clock;
 }
 
+/* A short text must be looked at: it may be an integer, or live inside the entry. */
+static sds take_text(struct call *call, size_t index) {
+    return call->argv[index].len < CALL_LARGE_ARGUMENT ? NULL : call_take_argument(call, index);
+}
+
+void string_set_argument(struct call *call, struct keyref *ref, struct slice key, size_t index,
+                         bool keeps_expiry) {
+    sds text = take_text(call, index);
+    if (text && keeps_expiry)
+        string_set_raw_keep_expiry(ref, key, text);
+    else if (text)
+        string_set_raw(ref, key, text);
+    else if (keeps_expiry)
+        string_set_keep_expiry(ref, key, call->argv[index]);
+    else
+        string_set(ref, key, call->argv[index]);
+}
+
 uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t from,
                               size_t to) {
     uint8_t *bytes = string_open(ref, key, from, to);

@@ -35,6 +35,11 @@ static inline void string_came(struct keyref *ref, uint32_t clock) {
     if (clock) entry_set_clock(ref->entry, clock);
 }
 
+/* As string_set, or string_set_keep_expiry, with the text argv[index], which is taken over if that
+ * is possible (call_take_argument): the value must stay as it is until the command ends. */
+void string_set_argument(struct call *call, struct keyref *ref, struct slice key, size_t index,
+                         bool keeps_expiry);
+
 /* As string_open: the bytes of the string `ref` under `key`, of which [from, to) may be written.
  * Answers the error and returns NULL when the memory can't be had. */
 uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t from,

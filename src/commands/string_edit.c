@@ -9,7 +9,7 @@ void append_command(struct call *call) {
     struct keyref ref;
     if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     if (ref.entry == NULL) {
-        string_set(&ref, key, text);
+        string_set_argument(call, &ref, key, 2, false);
     } else {
         if (!call_check_growth(call, string_length(ref.entry), text.len)) return;
         if (!string_append(&ref, text)) {

@@ -3,31 +3,32 @@
 #include "commands/commands.h"
 #include "commands/string_common.h"
 
-/* Stores the value and tells it, the expiry apart, unless it has one. */
-static void set_plain(struct call *call, struct keyref *ref, struct slice key, struct slice value) {
+/* Stores the value argv[index] and tells it, the expiry apart, unless it has one. */
+static void set_plain(struct call *call, struct keyref *ref, struct slice key, size_t index) {
     uint32_t clock = string_make_way(call, ref);
-    string_set(ref, key, value);
+    string_set_argument(call, ref, key, index, false);
     string_came(ref, clock);
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
 }
 
-static void set_expiring(struct call *call, struct keyref *ref, struct slice key,
-                         struct slice value, int64_t expiry_ms) {
+static void set_expiring(struct call *call, struct keyref *ref, struct slice key, size_t index,
+                         int64_t expiry_ms) {
     char buffer[INT64_TEXT_MAX];
     uint32_t clock = string_make_way(call, ref);
-    string_set_keep_expiry(ref, key, value);
+    string_set_argument(call, ref, key, index, true);
     string_came(ref, clock);
     call_set_expiry(call, ref, expiry_ms);
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
     call_notify(call, EVENT_GENERIC, "expire", key);
-    CALL_PROPAGATE(call, SLICE("SET"), key, value, SLICE("PXAT"), number_text(buffer, expiry_ms));
+    CALL_PROPAGATE(call, SLICE("SET"), key, call->argv[index], SLICE("PXAT"),
+                   number_text(buffer, expiry_ms));
 }
 
 static void set_keeping_expiry(struct call *call, struct keyref *ref, struct slice key,
-                               struct slice value) {
+                               size_t index) {
     int64_t expiry_ms = ref->entry ? entry_expiry(ref->entry) : -1;
     uint32_t clock = string_make_way(call, ref);
-    string_set_keep_expiry(ref, key, value);
+    string_set_argument(call, ref, key, index, true);
     string_came(ref, clock);
     if (entry_expiry(ref->entry) != expiry_ms) call_set_expiry(call, ref, expiry_ms);
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
@@ -87,7 +88,7 @@ static void set_with_options(struct call *call) {
     if (options.expiry >= EXPIRY_EX &&
         !string_parse_expiry(call, options.expiry, options.expiry_index, &expiry_ms))
         return;
-    struct slice key = call->argv[1], value = call->argv[2];
+    struct slice key = call->argv[1];
     struct keyref ref = options.get ? call_find_read(call, key) : call_find_write(call, key);
     if (options.get) {
         if (ref.entry && !call_check_type(call, ref.entry, VALUE_STRING)) return;
@@ -100,13 +101,13 @@ static void set_with_options(struct call *call) {
     }
     if (!options.get) reply_ok(call->reply);
     if (options.expiry >= EXPIRY_EX) {
-        set_expiring(call, &ref, key, value, expiry_ms);
+        set_expiring(call, &ref, key, 2, expiry_ms);
         return;
     }
     if (options.expiry == EXPIRY_KEEP) {
-        set_keeping_expiry(call, &ref, key, value);
+        set_keeping_expiry(call, &ref, key, 2);
     } else {
-        set_plain(call, &ref, key, value);
+        set_plain(call, &ref, key, 2);
     }
     if (options.get && call->propagates) propagate_without_get(call);
 }
@@ -118,7 +119,7 @@ void set_command(struct call *call) {
     }
     struct slice key = call->argv[1];
     struct keyref ref = call_find_write(call, key);
-    set_plain(call, &ref, key, call->argv[2]);
+    set_plain(call, &ref, key, 2);
     reply_ok(call->reply);
 }
 
@@ -126,7 +127,7 @@ void setnx_command(struct call *call) {
     struct slice key = call->argv[1];
     struct keyref ref = call_find_write(call, key);
     reply_integer(call->reply, ref.entry == NULL);
-    if (ref.entry == NULL) set_plain(call, &ref, key, call->argv[2]);
+    if (ref.entry == NULL) set_plain(call, &ref, key, 2);
 }
 
 /* SETEX and PSETEX key time value. */
@@ -135,7 +136,7 @@ static void set_for_a_time(struct call *call, enum expiry_option option) {
     int64_t expiry_ms;
     if (!string_parse_expiry(call, option, 2, &expiry_ms)) return;
     struct keyref ref = call_find_write(call, key);
-    set_expiring(call, &ref, key, call->argv[3], expiry_ms);
+    set_expiring(call, &ref, key, 3, expiry_ms);
     reply_ok(call->reply);
 }
 
@@ -153,17 +154,28 @@ void getset_command(struct call *call) {
     if (!call_find_typed_read(call, key, VALUE_STRING, &ref)) return;
     string_reply(call->reply, ref.entry);
     if (ref.entry) keyspace_before_change(&ref);
-    set_plain(call, &ref, key, call->argv[2]);
+    set_plain(call, &ref, key, 2);
     CALL_PROPAGATE(call, SLICE("SET"), key, call->argv[2]);
 }
 
 /* --- MSET and MSETNX key value … --- */
 
+static void set_copy(struct call *call, struct keyref *ref, struct slice key, struct slice value) {
+    uint32_t clock = string_make_way(call, ref);
+    string_set(ref, key, value);
+    string_came(ref, clock);
+    call_touched(call, ref, key, EVENT_STRING, "set", 1);
+}
+
+/* Only the last value is taken over: a later one for the same key would free another. */
 static void set_many(struct call *call) {
     for (size_t i = 1; i < call->argc; i += 2) {
         struct slice key = call->argv[i];
         struct keyref ref = call_find_write(call, key);
-        set_plain(call, &ref, key, call->argv[i + 1]);
+        if (i + 2 == call->argc)
+            set_plain(call, &ref, key, i + 1);
+        else
+            set_copy(call, &ref, key, call->argv[i + 1]);
     }
 }
 

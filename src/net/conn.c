@@ -21,14 +21,6 @@
 #include <assert.h>
 #include <string.h>
 
-struct input {
-    size_t start;
-    size_t end;
-    size_t capacity;
-    size_t expected; /* bytes from `start` on that were announced; 0 = nothing was */
-    char bytes[];
-};
-
 void *conn_session(struct conn *conn) {
     return conn->session;
 }
@@ -48,6 +40,7 @@ static bool is_tail(const struct input *input) {
 }
 
 static void input_drop(struct conn *conn) {
+    if (conn->input != NULL) sds_free(conn->input->collected.text);
     mem_free(conn->input);
     conn->input = NULL;
 }
@@ -69,6 +62,7 @@ static void input_replace(struct conn *conn, const char *bytes, size_t len, size
     struct input *input = mem_alloc(size);
     *input =
         (struct input){.end = len, .capacity = size - sizeof(struct input), .expected = expected};
+    if (conn->input != NULL) input->collected = conn->input->collected;
     memcpy(input->bytes, bytes, len);
     mem_free(conn->input);
     conn->input = input;
@@ -119,7 +113,11 @@ static size_t present(struct conn *conn, char *bytes, size_t len, size_t *expect
     *expected = net->expected;
     net->presenting = outer;
     net->expected = outer_expected;
-    if (conn_is_closing(conn)) return len;
+    if (conn_is_closing(conn)) {
+        sds_free(net->collecting.text);
+        net->collecting.text = NULL;
+        return len;
+    }
     assert(consumed <= len);
     return consumed;
 }
@@ -128,12 +126,28 @@ static void input_kept(struct conn *conn) {
     if (conn->events->input_kept != NULL && !conn_is_closing(conn)) conn->events->input_kept(conn);
 }
 
+/* Of the unconsumed bytes at `bytes`, how many are kept: not those that conn_collect has taken. */
+static size_t kept(struct conn *conn, const char *bytes, size_t len) {
+    struct net *net = net_of(conn);
+    return net->collecting.text == NULL ? len : (size_t)(net->collecting_from - bytes);
+}
+
+/* What conn_collect has begun is the connection's, which keeps the bytes before the argument. */
+static void attach_collected(struct conn *conn) {
+    struct net *net = net_of(conn);
+    if (net->collecting.text == NULL) return;
+    conn->input->collected = net->collecting;
+    net->collecting = (struct collected){.text = NULL};
+}
+
 static void present_block(struct conn *conn) {
     struct input *input = conn->input;
     size_t expected;
     input->start +=
         present(conn, input->bytes + input->start, input->end - input->start, &expected);
     input->expected = expected;
+    input->end = input->start + kept(conn, input->bytes + input->start, pending(input));
+    attach_collected(conn);
     if (input->start == input->end) {
         input_drop(conn);
     } else if (is_tail(input) && input->capacity > CONN_TAIL_MAX * 2) {
@@ -149,7 +163,8 @@ static void present_shared(struct conn *conn, char *bytes, size_t len) {
     if (consumed == len)
         input_drop(conn);
     else
-        input_keep(conn, bytes + consumed, len - consumed, expected);
+        input_keep(conn, bytes + consumed, kept(conn, bytes + consumed, len - consumed), expected);
+    attach_collected(conn);
     input_kept(conn);
 }
 
@@ -161,15 +176,19 @@ void conn_expect(struct conn *conn, size_t total) {
 
 void conn_replay(struct conn *conn) {
     assert(net_of(conn)->presenting != conn);
-    if (conn->input != NULL && !conn_is_closing(conn)) present_block(conn);
+    if (conn->input == NULL || conn->input->collected.missing > 0 || conn_is_closing(conn)) return;
+    present_block(conn);
 }
 
 size_t conn_pending_input(const struct conn *conn) {
-    return pending(conn->input);
+    return pending(conn->input) + conn_collected_input(conn);
 }
 
 size_t conn_input_allocated(const struct conn *conn) {
-    return conn->input == NULL ? 0 : sizeof(struct input) + conn->input->capacity;
+    const struct input *input = conn->input;
+    if (input == NULL) return 0;
+    size_t collected = input->collected.text == NULL ? 0 : sds_allocated(input->collected.text);
+    return sizeof(struct input) + input->capacity + collected;
 }
 
 /* --- Reading --- */
@@ -197,6 +216,11 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
         *buffer = uv_buf_init(NULL, 0);
         return;
     }
+    if (conn->input != NULL && conn->input->collected.missing > 0) {
+        *buffer = conn_collect_room(conn, CONN_TURN_MAX - net->reader_bytes);
+        if (buffer->base == NULL) end(conn, UV_ENOMEM);
+        return;
+    }
     if (conn->input != NULL && !is_tail(conn->input)) {
         input_reserve(conn);
         buffer->base = conn->input->bytes + conn->input->end;
@@ -219,7 +243,9 @@ static void on_read(uv_stream_t *stream, ssize_t read, const uv_buf_t *buffer) {
     net->totals.input_bytes += (size_t)read;
     net->reader_bytes += (size_t)read;
     struct input *input = conn->input;
-    if (input != NULL && buffer->base == input->bytes + input->end) {
+    if (input != NULL && input->collected.missing > 0) {
+        conn_collect_read(conn, (size_t)read);
+    } else if (input != NULL && buffer->base == input->bytes + input->end) {
         input->end += (size_t)read;
         present_block(conn);
     } else {

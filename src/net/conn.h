@@ -13,6 +13,8 @@
 #ifndef PACKLIST_NET_CONN_H
 #define PACKLIST_NET_CONN_H
 
+#include "base/sds.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +37,10 @@ struct conn_events {
     /* conn_input_allocated may have changed: the connection keeps unconsumed bytes, or no longer
      * does. Follows `data`. May be NULL. */
     void (*input_kept)(struct conn *conn);
+
+    /* More bytes of the argument that conn_collect speaks of have come. May call conn_close. Not
+     * NULL where conn_collect is used. */
+    void (*collecting)(struct conn *conn);
 
     /* The other side closed, or an error occurred (`reason` is a static text); once. The owner must
      * call conn_close, or conn_close_after_write: a client that has only shut down its sending
@@ -69,11 +75,26 @@ bool conn_is_closing(const struct conn *conn); /* true after either */
  * comes in. Only from `data` of the same connection; holds until the next one. */
 void conn_expect(struct conn *conn, size_t total);
 
+/* The presented bytes end inside an argument of `len` bytes: its first `have` < len bytes begin at
+ * `argument`. They are copied into a string of their own, and what comes next is read straight into
+ * it: a large argument is neither moved nor copied when it is complete, but for a small part. The
+ * bytes presented from then on lack it: nothing is presented, but `collecting` called, until it is
+ * there. False, and nothing is changed, when the memory can't be had, or one was collected already
+ * and not taken. Only from `data` of the same connection, which consumes none of the bytes from the
+ * beginning of that request on. */
+bool conn_collect(struct conn *conn, const char *argument, size_t have, size_t len);
+
+/* How much of it has come; 0 when none is collected. O(1). */
+size_t conn_collected_input(const struct conn *conn);
+
+/* The collected argument, which is complete; the caller's. NULL when there is none. */
+sds conn_take_collected(struct conn *conn);
+
 /* Presents the unconsumed bytes again (after the session was blocked and did not consume). Does
  * nothing when there are none. Not from inside `data` of the same connection. */
 void conn_replay(struct conn *conn);
 
-/* Unconsumed bytes kept, and the memory they take. O(1). */
+/* Unconsumed bytes kept, with those of a collected argument, and the memory they take. O(1). */
 size_t conn_pending_input(const struct conn *conn);
 size_t conn_input_allocated(const struct conn *conn);
 

@@ -37,6 +37,22 @@ enum {
 enum { CONN_CLOSES_MAX = 32 }; /* sockets closed in one turn: about 10 us each */
 #endif
 
+/* An argument that is read into a string of its own. */
+struct collected {
+    sds text;       /* what has come of it; NULL: there is none */
+    size_t missing; /* bytes that are still to come */
+};
+
+/* Unconsumed bytes: see conn.c. */
+struct input {
+    size_t start;
+    size_t end;
+    size_t capacity;
+    size_t expected; /* bytes from `start` on that were announced; 0 = nothing was */
+    struct collected collected;
+    char bytes[];
+};
+
 /* Handles are the first member of what they belong to, so that a handle can be freed as such. The
  * `data` of a stream's handle is NULL exactly for connections. */
 struct net {
@@ -57,6 +73,10 @@ struct net {
     /* Whose bytes are being presented (the innermost), and what conn_expect said about them. */
     struct conn *presenting;
     size_t expected;
+
+    /* What conn_collect has begun for the connection that is being presented, or no text. */
+    struct collected collecting;
+    const char *collecting_from; /* among the presented bytes */
 
     /* Who was read from last in this turn, and how many bytes. */
     const struct conn *reader;
@@ -105,6 +125,13 @@ void net_free_handle(uv_handle_t *handle);
 
 /* Takes the connection that waits at `stream`, and calls `opened`. */
 void conn_accept(uv_stream_t *stream, const struct conn_events *events, void *owner);
+
+/* The connection collects an argument that is not complete: where its next bytes go, at most
+ * `most`. base is NULL when the memory can't be had. */
+uv_buf_t conn_collect_room(struct conn *conn, size_t most);
+
+/* So many bytes were read there. */
+void conn_collect_read(struct conn *conn, size_t len);
 
 /* Frees the queued bytes; no write may be outstanding. */
 void conn_output_drop(struct conn *conn);

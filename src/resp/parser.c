@@ -75,6 +75,11 @@ size_t resp_parser_needs(const struct resp_parser *parser) {
     return hidden ? parser->position + LINE_LIMIT : parser->scanned + 1;
 }
 
+size_t resp_parser_take_out(struct resp_parser *parser) {
+    parser->bulk_length = 0;
+    return parser->argc;
+}
+
 /* Grows by what has come, never by what was announced: a header costs its sender nothing. */
 static void argv_grow(struct resp_parser *parser) {
     size_t capacity = parser->capacity == 0 ? FIRST_CAPACITY : (size_t)parser->capacity * 2;

@@ -86,6 +86,12 @@ enum resp_status resp_parse(struct resp_parser *parser, char *bytes, size_t len,
  * calling again can make progress (a whole argument when its length is known). O(1). */
 size_t resp_parser_needs(const struct resp_parser *parser);
 
+/* After RESP_MORE inside an argument whose header was read (bulk_length >= 0): the caller collects
+ * its bytes elsewhere. From now on the request is given without them, but with the two bytes behind
+ * them. Returns the argument's index: when the request is complete the slice there is empty, and to
+ * be set by the caller. O(1). */
+size_t resp_parser_take_out(struct resp_parser *parser);
+
 /* True when the parser stands inside a request. */
 static inline bool resp_parser_is_partial(const struct resp_parser *parser) {
     return parser->scanned != 0;

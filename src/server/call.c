@@ -193,6 +193,13 @@ void call_replace(struct call *call, struct keyref *ref) {
     call_discard(call, keyspace_take(ref));
 }
 
+sds call_take_argument(struct call *call, size_t index) {
+    sds argument = server.argument;
+    if (argument == NULL || call->argv[index].ptr != argument) return NULL;
+    server.argument = NULL;
+    return argument;
+}
+
 bool call_replaces_in_pool(const struct entry *entry) {
     return server.config.lazyfree_server_del && lazyfree_is_much(entry);
 }

@@ -129,6 +129,13 @@ void call_discard(struct call *call, struct entry *entry);
  * names nothing and is good for keyspace_add. */
 void call_replace(struct call *call, struct keyref *ref);
 
+/* Takes over the argument argv[index] where that needs no copy: the bytes become the caller's, who
+ * must keep them as they are until the command ends, as argv still names them. NULL, with nothing
+ * changed, for most arguments: only one that was CALL_LARGE_ARGUMENT bytes long when the client
+ * sent it can be taken. O(1). */
+enum { CALL_LARGE_ARGUMENT = 64 * 1024 };
+sds call_take_argument(struct call *call, size_t index);
+
 /* Would call_replace leave the entry's value to another thread? O(1). */
 bool call_replaces_in_pool(const struct entry *entry);
 

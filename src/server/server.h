@@ -45,6 +45,7 @@ struct server {
     struct session_list sessions;
     struct session *current;   /* who is being served, or NULL */
     struct resp_parser parser; /* shared by all sessions that are not inside a request */
+    sds argument;              /* of the request being served, to be taken over; or NULL */
     struct reply reply;        /* replies of the read being served */
     size_t counted_output;     /* what the output limits count of the client being served */
     size_t dropped_output;     /* bytes of its reply over its hard limit that were not kept */

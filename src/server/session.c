@@ -33,6 +33,8 @@ enum {
     REPARSE_ARGUMENTS = 16,
     /* Announced requests of this size are read straight into a buffer of their own. */
     EXPECT_AT = 32 * 1024,
+    /* An argument of this size is read straight into a string of its own. */
+    COLLECT_AT = 64 * 1024,
     /* Replies to so many bytes of requests are counted together by the hard output limit, as Redis
        reads so much at once and sends nothing until it has answered all of it. */
     COUNTED_TOGETHER = 16 * 1024
@@ -208,6 +210,28 @@ static void drop_own_parser(struct session *session) {
     session->parser = NULL;
 }
 
+/* The parser stays with the session. */
+static void own_parser(struct session *session) {
+    session->parser = mem_alloc(sizeof(*session->parser));
+    *session->parser = server.parser;
+    resp_parser_init(&server.parser);
+}
+
+/* The bytes at `bytes`, the beginning of a request, end inside an argument: lets it be collected if
+ * it is large, and not the command's name. One for each request. */
+static bool collect_large(struct session *session, struct resp_parser *parser, const char *bytes,
+                          size_t len) {
+    size_t have = len - parser->position;
+    if (parser->bulk_length < COLLECT_AT || have >= (size_t)parser->bulk_length) return false;
+    if (session->collected || parser->argc == 0) return false;
+    if (!conn_collect(conn_of_session(session), bytes + parser->position, have,
+                      (size_t)parser->bulk_length))
+        return false;
+    session->collected = (uint32_t)resp_parser_take_out(parser);
+    if (parser == &server.parser) own_parser(session);
+    return true;
+}
+
 /* The bytes end inside a request. A parser that has seen many arguments stays with the session;
  * else the request is short or its arguments are few, and parsing them again is cheaper than
  * keeping the state. */
@@ -215,13 +239,27 @@ static void keep_partial(struct session *session, struct resp_parser *parser) {
     size_t needs = resp_parser_needs(parser);
     if (needs >= EXPECT_AT) conn_expect(conn_of_session(session), needs);
     if (parser != &server.parser) return;
-    if (parser->argc >= REPARSE_ARGUMENTS) {
-        session->parser = mem_alloc(sizeof(*session->parser));
-        *session->parser = server.parser;
-        resp_parser_init(&server.parser);
-    } else {
+    if (parser->argc >= REPARSE_ARGUMENTS)
+        own_parser(session);
+    else
         resp_parser_reset(&server.parser);
-    }
+}
+
+/* The request is complete, with the argument that was collected for it: commands may take that
+ * over. False when the session may not run it. */
+static bool put_collected(struct session *session, struct resp_parser *parser) {
+    if (session->collected == 0) return true;
+    server.argument = conn_take_collected(conn_of_session(session));
+    parser->argv[session->collected] = sds_slice(server.argument);
+    session->collected = 0;
+    return client_limits_admit_request(session, parser->argv, parser->argc);
+}
+
+/* A request of the session's own parser has run. */
+static void end_own(struct session *session) {
+    sds_free(server.argument);
+    server.argument = NULL;
+    drop_own_parser(session);
 }
 
 static void protocol_error(struct session *session, const char *text) {
@@ -246,7 +284,8 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
         enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
         if (status == RESP_MORE) {
             *parsed = parser->position;
-            keep_partial(session, parser);
+            if (!collect_large(session, parser, bytes + done, len - done))
+                keep_partial(session, parser);
             break;
         }
         if (status == RESP_ERROR) {
@@ -255,6 +294,10 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
             break;
         }
         done += parser->consumed;
+        if (__builtin_expect(parser != &server.parser, 0) && !put_collected(session, parser)) {
+            end_own(session);
+            break;
+        }
         if (parser->consumed > CLIENT_LIMITS_SMALL_REQUEST &&
             !client_limits_admit_request(session, parser->argv, parser->argc))
             break;
@@ -265,7 +308,7 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
                                          bytes + done, len - done);
         if (parser->argc > 0 && !dispatch(session, parser->argv, parser->argc))
             session->postponed = args_copy(parser->argv, parser->argc);
-        if (parser == session->parser) drop_own_parser(session);
+        if (__builtin_expect(parser != &server.parser, 0)) end_own(session);
         if (server.reply.len < FLUSH_AT && done < stretch_end) continue;
         flush(session, &server.reply);
         if (done < stretch_end) continue;
@@ -322,6 +365,16 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
         client_limits_check_input(session, len - done, len - done - parsed);
     serve_end(session);
     return done;
+}
+
+/* More of a large argument has come: it counts as input that was not parsed yet. */
+static void session_collecting(struct conn *conn) {
+    struct session *session = conn_session(conn);
+    serve_begin(session);
+    session->active_ms = server.steady_ms;
+    server.stats.reads++;
+    client_limits_check_input(session, conn_pending_input(conn), conn_collected_input(conn));
+    serve_end(session);
 }
 
 /* The connection keeps another amount of input than before. */
@@ -494,6 +547,7 @@ const struct conn_events session_events = {
     .opened = session_opened,
     .data = session_data,
     .input_kept = session_input_kept,
+    .collecting = session_collecting,
     .ended = session_ended,
     .drained = session_drained,
 };

@@ -62,8 +62,10 @@ struct session {
     uint8_t protocol;
     uint16_t peer_port; /* 0 for a unix socket */
     int32_t database;
+    uint32_t collected; /* index of the argument that its connection collects; 0 = none */
     uint64_t id;
-    struct resp_parser *parser; /* while inside a request of many arguments; else NULL */
+    struct resp_parser *parser; /* while inside a request of many arguments, or with one that is
+                                   collected; else NULL */
     const struct command *last_command;
     struct waiter *waiter;           /* while blocked */
     struct args *postponed;          /* a command that CLIENT PAUSE held back */

@@ -208,9 +208,13 @@ void string_set_integer(struct keyref *ref, struct slice key, int64_t value) {
 }
 
 void string_set_raw(struct keyref *ref, struct slice key, sds text) {
+    drop_expiry(ref);
+    string_set_raw_keep_expiry(ref, key, text);
+}
+
+void string_set_raw_keep_expiry(struct keyref *ref, struct slice key, sds text) {
     struct plan plan = plan_text(sds_slice(text));
     bool hangs = plan.encoding == STRING_HANGING;
-    drop_expiry(ref);
     if (hangs)
         plan.hanging = text;
     else

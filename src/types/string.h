@@ -67,8 +67,10 @@ void string_set_text(struct keyref *ref, struct slice key, struct slice text);
 /* The same, keeping the expiry, for an integer: nothing is formatted. */
 void string_set_integer(struct keyref *ref, struct slice key, int64_t value);
 
-/* As string_set, for a text built elsewhere; takes ownership of it. The value is raw. */
+/* As string_set and string_set_keep_expiry, for a text built elsewhere; they take ownership of it.
+ * The value is raw. O(old value). */
 void string_set_raw(struct keyref *ref, struct slice key, sds text);
+void string_set_raw_keep_expiry(struct keyref *ref, struct slice key, sds text);
 
 /* If the string, which must exist, is a raw one of just `len` bytes that hang off its entry, and is
  * not captured: takes the expiry away and returns the bytes, to be overwritten. Else NULL, with

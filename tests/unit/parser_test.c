@@ -653,6 +653,31 @@ static void a_request_of_many_arguments_survives_any_number_of_moves(void **stat
     assert_int_equal(got.rest, 0);
 }
 
+static void an_argument_can_be_collected_elsewhere(void **state) {
+    (void)state;
+    static const char begun[] = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$9\r\nabc";
+    static const char whole[] = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$9\r\n\r\n*1";
+    struct resp_parser parser;
+    resp_parser_init(&parser);
+    char *at = stage_put(begun, sizeof(begun) - 1);
+    assert_int_equal(resp_parse(&parser, at, sizeof(begun) - 1, &OPEN_LIMITS), RESP_MORE);
+    assert_int_equal(parser.bulk_length, 9);
+    size_t position = parser.position;
+    assert_int_equal(position, sizeof(begun) - 1 - 3);
+    assert_int_equal(resp_parser_take_out(&parser), 2);
+    for (size_t len = position; len < position + 2; len++) {
+        at = stage_put(whole, len);
+        assert_int_equal(resp_parse(&parser, at, len, &OPEN_LIMITS), RESP_MORE);
+    }
+    at = stage_put(whole, sizeof(whole) - 1);
+    assert_int_equal(resp_parse(&parser, at, sizeof(whole) - 1, &OPEN_LIMITS), RESP_REQUEST);
+    assert_int_equal(parser.consumed, position + 2);
+    assert_int_equal(parser.argc, 3);
+    assert_true(slice_equal(parser.argv[1], SLICE("k")));
+    assert_int_equal(parser.argv[2].len, 0);
+    resp_parser_free(&parser);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_message_parses_as_the_reference_says_by_every_prefix),
@@ -660,6 +685,7 @@ int main(void) {
         cmocka_unit_test(errors_have_the_texts_of_redis),
         cmocka_unit_test(lines_may_be_as_long_as_the_limit_and_no_longer),
         cmocka_unit_test(a_big_argument_is_asked_for_as_a_whole),
+        cmocka_unit_test(an_argument_can_be_collected_elsewhere),
         cmocka_unit_test(a_reset_begins_the_request_again_and_keeps_the_array),
         cmocka_unit_test(a_line_is_split_without_a_look_behind_its_end),
         cmocka_unit_test(random_pipelines_parse_as_the_reference_says),
