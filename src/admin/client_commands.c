@@ -10,19 +10,19 @@
 /* --- Who I am --- */
 
 void client_id_command(struct call *call) {
-    reply_integer(call->reply, (int64_t)call->session->id);
+    reply_integer(call->reply, (int64_t)call_session(call)->id);
 }
 
 void client_getname_command(struct call *call) {
-    if (call->session->name)
-        reply_bulk(call->reply, sds_slice(call->session->name));
+    if (call_session(call)->name)
+        reply_bulk(call->reply, sds_slice(call_session(call)->name));
     else
         reply_null(call->reply);
 }
 
 void client_setname_command(struct call *call) {
     if (!session_check_name(call, call->argv[2], "Client names")) return;
-    session_set_name(call->session, call->argv[2]);
+    session_set_name(call_session(call), call->argv[2]);
     reply_ok(call->reply);
 }
 
@@ -34,7 +34,7 @@ static sds *library_text(struct session *session, struct slice name) {
 
 void client_setinfo_command(struct call *call) {
     struct slice name = call->argv[2], value = call->argv[3];
-    sds *text = library_text(call->session, name);
+    sds *text = library_text(call_session(call), name);
     if (!text) {
         reply_error_format(call->reply, "ERR Unrecognized option '%.*s'", slice_precision(name),
                            name.ptr);
@@ -53,7 +53,7 @@ void client_setinfo_command(struct call *call) {
 
 void client_reply_command(struct call *call) {
     const uint32_t off = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT;
-    struct session *session = call->session;
+    struct session *session = call_session(call);
     if (slice_is(call->argv[2], "on")) {
         session->flags &= ~off;
         reply_ok(call->reply);
@@ -66,25 +66,28 @@ void client_reply_command(struct call *call) {
     }
 }
 
-/* ON or OFF for one mark of the session. */
-static void set_mark(struct call *call, enum session_mark mark) {
-    if (slice_is(call->argv[2], "on")) {
-        call->session->marks |= (uint8_t)mark;
-    } else if (slice_is(call->argv[2], "off")) {
-        call->session->marks &= (uint8_t)~mark;
-    } else {
-        call_syntax_error(call);
-        return;
-    }
-    reply_ok(call->reply);
+/* ON or OFF; false when it is neither, which is answered. */
+static bool parse_switch(struct call *call, bool *on) {
+    *on = slice_is(call->argv[2], "on");
+    if (*on || slice_is(call->argv[2], "off")) return true;
+    call_syntax_error(call);
+    return false;
 }
 
 void client_no_evict_command(struct call *call) {
-    set_mark(call, SESSION_NO_EVICT);
+    struct session *session = call_session(call);
+    bool on;
+    if (!parse_switch(call, &on)) return;
+    session->marks &= (uint8_t)~SESSION_NO_EVICT;
+    if (on) session->marks |= SESSION_NO_EVICT;
+    reply_ok(call->reply);
 }
 
 void client_no_touch_command(struct call *call) {
-    set_mark(call, SESSION_NO_TOUCH);
+    bool on;
+    if (!parse_switch(call, &on)) return;
+    call->requester->leaves_no_marks = on;
+    reply_ok(call->reply);
 }
 
 /* --- What the operator does to others --- */
@@ -147,7 +150,7 @@ static int64_t kill_matching(const struct client_filter *filter, struct session 
 void client_kill_command(struct call *call) {
     if (call->argc == 3) { /* the old form: an address, which may be one's own */
         struct client_filter filter = {.address = call->argv[2]};
-        if (kill_matching(&filter, call->session))
+        if (kill_matching(&filter, call_session(call)))
             reply_ok(call->reply);
         else
             reply_error(call->reply, "ERR No such client");
@@ -160,7 +163,7 @@ void client_kill_command(struct call *call) {
         sds_free(error);
         return;
     }
-    reply_integer(call->reply, kill_matching(&filter, call->session));
+    reply_integer(call->reply, kill_matching(&filter, call_session(call)));
 }
 
 void client_unblock_command(struct call *call) {

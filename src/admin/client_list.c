@@ -25,7 +25,7 @@ static void write_flags(const struct session *session, char out[16]) {
         *at++ = 'c';
     if (session->marks & SESSION_UNIX) *at++ = 'U';
     if (session->marks & SESSION_NO_EVICT) *at++ = 'e';
-    if (session->marks & SESSION_NO_TOUCH) *at++ = 'T';
+    if (session->requester.leaves_no_marks) *at++ = 'T';
     if (at == out) *at++ = 'N';
     *at = 0;
 }
@@ -43,7 +43,8 @@ static sds append_identity(sds out, struct session *session) {
         (unsigned long long)session->id, conn_peer_name(conn, peer), conn_local_name(conn, local),
         conn_fd(conn), text_or_empty(session->name),
         (long long)((server.steady_ms - session->created_ms) / 1000),
-        (long long)((server.steady_ms - session->active_ms) / 1000), flags, session->database);
+        (long long)((server.steady_ms - session->active_ms) / 1000), flags,
+        session->requester.database);
 }
 
 /* Buffers: a client has input only while a request is incomplete, no reply buffer of its own (rbs,
@@ -71,16 +72,16 @@ static sds append_memory(sds out, struct session *session) {
 static sds append_line(sds out, struct session *session) {
     out = append_identity(out, session);
     out = append_memory(out, session);
-    return sds_append_format(out, " cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
-                             session->last_command ? session->last_command->name : "NULL",
-                             session->protocol, text_or_empty(session->lib_name),
-                             text_or_empty(session->lib_version));
+    return sds_append_format(
+        out, " cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
+        session->requester.last_command ? session->requester.last_command->name : "NULL",
+        session->protocol, text_or_empty(session->lib_name), text_or_empty(session->lib_version));
 }
 
 /* --- CLIENT INFO, CLIENT LIST --- */
 
 void client_info_command(struct call *call) {
-    call_answer_text(call, append_line(sds_new(SLICE("")), call->session));
+    call_answer_text(call, append_line(sds_new(SLICE("")), call_session(call)));
 }
 
 static void list_all(struct call *call, enum client_type type) {

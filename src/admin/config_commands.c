@@ -95,7 +95,7 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
         if (!config_is_mutable(directive))
             why = "can't set immutable config";
         else if (config_is_protected(directive) &&
-                 !session_has_access(call->session, server.config.enable_protected_configs))
+                 !session_has_access(call_session(call), server.config.enable_protected_configs))
             why = "can't set protected config";
         else if (!config_directive_set_add(&seen, directive))
             why = "duplicate parameter";

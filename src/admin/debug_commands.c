@@ -126,7 +126,7 @@ static void debug_sleep(struct call *call) {
     struct timespec duration = {.tv_sec = (time_t)seconds};
     duration.tv_nsec = (long)((seconds - (double)duration.tv_sec) * 1e9);
     nanosleep(&duration, NULL);
-    if (call->may_block) server_update_clock(); /* in EXEC time stands still */
+    if (call_may_block(call)) server_update_clock(); /* in EXEC time stands still */
     reply_ok(call->reply);
 }
 
@@ -454,7 +454,7 @@ static const struct debug_subcommand {
 };
 
 void debug_command(struct call *call) {
-    if (!session_has_access(call->session, server.config.enable_debug_command)) {
+    if (!session_has_access(call_session(call), server.config.enable_debug_command)) {
         reply_error(call->reply,
                     "ERR DEBUG command not allowed. If the enable-debug-command option is set to "
                     "\"local\", you can run it from a local connection, otherwise you need to set "

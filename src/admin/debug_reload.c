@@ -45,7 +45,7 @@ static void signal_databases(void) {
  * the append-only file, and what follows under its name be added to it. */
 static enum load_status reload(int options) {
     unsigned flags =
-        (options & RELOAD_MERGE ? LOAD_REPLACE : 0) | (server.propagation.is_on ? LOAD_EXPIRED : 0);
+        (options & RELOAD_MERGE ? LOAD_REPLACE : 0) | (server.command_log.is_on ? LOAD_EXPIRED : 0);
     if (!(options & RELOAD_NOFLUSH)) clear_databases();
     enum load_status status = load_rdb_file(server.config.dbfilename, flags);
     signal_databases();

@@ -22,13 +22,13 @@ static bool flush(const struct call *call, int database, bool async, uint64_t nu
     struct keyspace *keyspace = server.keyspaces[database];
     watch_touch_database(&server.watches, database, keyspace, NULL, server.now_ms);
     server.dirty += keyspace_count(keyspace);
-    bool in_pool = async || (!call->is_loading && !lazyfree_is_little(keyspace));
+    bool in_pool = async || (!call_is_loading(call) && !lazyfree_is_little(keyspace));
     return slices_flush(keyspace, in_pool, number);
 }
 
 /* With SYNC the client alone waits until the memory is free. In a transaction nobody can. */
 static uint64_t number_for(const struct call *call, bool async) {
-    return async || !call->may_block ? 0 : flush_number();
+    return async || !call_may_block(call) ? 0 : flush_number();
 }
 
 static void reply_when_free(struct call *call, uint64_t number, size_t keyspaces) {
@@ -76,7 +76,7 @@ void swapdb_command(struct call *call) {
     if (!call_integer_in(call, 2, INT32_MIN, INT32_MAX, &b, "ERR invalid second DB index")) return;
     int64_t count = server.config.databases;
     if (a < 0 || a >= count || b < 0 || b >= count) {
-        reply_error(call->reply, "ERR DB index is out of range");
+        call_bad_database(call);
         return;
     }
     if (a != b) swap((int)a, (int)b);

@@ -3,10 +3,10 @@
 #include "server/server.h"
 
 void monitor_command(struct call *call) {
-    if (!call->may_block) {
+    if (!call_may_block(call)) {
         reply_error(call->reply, "ERR MONITOR isn't allowed for DENY BLOCKING client");
-    } else if (!(call->session->flags & SESSION_MONITOR)) { /* a second one is not answered */
-        monitor_join(call->session);
+    } else if (!(call_session(call)->flags & SESSION_MONITOR)) { /* a second one is not answered */
+        monitor_join(call_session(call));
         reply_ok(call->reply);
     }
 }

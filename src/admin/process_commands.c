@@ -36,7 +36,7 @@ void shutdown_command(struct call *call) {
     } else if (options & SHUTDOWN_ABORT) {
         reply_error(call->reply, "ERR No shutdown in progress.");
     } else if (server_shutdown(options)) {
-        session_close_after_reply(call->session); /* answers with the connection's end */
+        session_close_after_reply(call_session(call)); /* answers with the connection's end */
     } else {
         reply_error(call->reply, "ERR Errors trying to SHUTDOWN. Check logs.");
     }

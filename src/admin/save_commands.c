@@ -25,7 +25,7 @@ void bgsave_command(struct call *call) {
         call_syntax_error(call);
     } else if (is_saving(call)) {
         return;
-    } else if (!call->may_block || (background_is_busy() && scheduled)) {
+    } else if (!call_may_block(call) || (background_is_busy() && scheduled)) {
         save_schedule();
         reply_status(call->reply, SLICE("Background saving scheduled"));
     } else if (background_is_busy()) {
@@ -46,7 +46,7 @@ void lastsave_command(struct call *call) {
 void bgrewriteaof_command(struct call *call) {
     if (aof_rewrite_is_running()) {
         reply_error(call->reply, "ERR Background append only file rewriting already in progress");
-    } else if (!call->may_block || background_is_busy()) {
+    } else if (!call_may_block(call) || background_is_busy()) {
         aof_rewrite_schedule();
         reply_status(call->reply, SLICE("Background append only file rewriting scheduled"));
     } else if (aof_rewrite_begin()) {

@@ -86,9 +86,9 @@ static struct entry *read_payload(struct call *call, const struct restore *resto
     enum dump_error error = DUMP_OK;
     struct entry *entry = dump_read(restore->payload, restore->key, &options, &error);
     if (error == DUMP_BAD_FOOTER)
-        reply_error(call->reply, "ERR DUMP payload version or checksum are wrong");
+        call_fail(call, CALL_ERROR_PAYLOAD, "ERR DUMP payload version or checksum are wrong");
     else if (!entry)
-        reply_error(call->reply, "ERR Bad data format");
+        call_fail(call, CALL_ERROR_PAYLOAD, "ERR Bad data format");
     return entry;
 }
 

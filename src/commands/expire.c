@@ -22,6 +22,7 @@ static bool parse_conditions(struct call *call, unsigned *conditions) {
         if (option == 4) {
             reply_error_format(call->reply, "ERR Unsupported option %.*s", (int)call->argv[i].len,
                                call->argv[i].ptr);
+            call->requester->error = CALL_ERROR_OPTION;
             return false;
         }
         *conditions |= 1u << option;

@@ -52,7 +52,7 @@ static bool parse_database(struct call *call, size_t index, int *database) {
     int64_t number;
     if (!call_integer_in(call, index, INT32_MIN, INT32_MAX, &number, NULL)) return false;
     if (number < 0 || number >= call_database_count(call)) {
-        reply_error(call->reply, "ERR DB index is out of range");
+        call_bad_database(call);
         return false;
     }
     *database = (int)number;

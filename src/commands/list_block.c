@@ -123,7 +123,7 @@ static void blocking_move(struct call *call, enum list_end from, enum list_end t
     if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &source)) return;
     if (source.entry) {
         move(call, &source, from, to);
-    } else if (!call->may_block) {
+    } else if (!call_may_block(call)) {
         reply_null(call->reply); /* as LMOVE; but a timeout is a null array, as of all that wait */
     } else {
         call_block(call, &(struct block_request){

@@ -1,7 +1,8 @@
 #include "commands/string_common.h"
 
 void string_no_memory_error(struct call *call) {
-    reply_error(call->reply, "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+    call_fail(call, CALL_ERROR_STRING_SIZE,
+              "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 }
 
 uint32_t string_make_way_for_large(struct call *call, struct keyref *ref) {

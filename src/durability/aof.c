@@ -1,6 +1,6 @@
 /* aof: see the head of aof.h.
  *
- *      server.propagation.stream → buffer → write → file → fdatasync (loop or pool)
+ *      command log → buffer → write → file → fdatasync (loop or pool)
  *
  * Invariants: the file holds whole units up to file_size; what the buffer holds follows; a job of
  * the pool has a descriptor of its own, so that the file can be closed meanwhile. */
@@ -8,13 +8,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "durability/aof_commands.h"
 #include "durability/aof_files.h"
 #include "durability/aof_internal.h"
 #include "durability/background.h"
 #include "durability/data_lock.h"
 #include "durability/disk_file.h"
 #include "net/pool.h"
-#include "server/blocking.h"
 #include "server/slow.h"
 
 #include <errno.h>
@@ -38,9 +38,10 @@ static bool policy_is(enum aof_fsync policy) {
 
 /* --- What is on the disk --- */
 
-/* The position behind what was written. The buffer holds what was taken and not written. */
+/* The offset in the command log behind what was written. The buffer holds what was read from the
+ * log and not written. */
 static uint64_t written_position(void) {
-    return server.propagation.taken - aof()->buffer.len;
+    return aof()->reader.offset - aof()->buffer.len;
 }
 
 /* A file apart and one whose fsync failed prove nothing before the base that is being written. */
@@ -56,12 +57,21 @@ static bool has_failed(void) {
     return server.refusing & REFUSING_UNWRITTEN;
 }
 
+/* Replies to changes that the file has read may leave: what is not written yet waits for a busy
+ * disk. While changes cannot be written at all, commands that write are refused, and nothing is
+ * held. */
+static void update_gate(void) {
+    bool is_closed = aof()->is_open && !has_failed();
+    server.reply_gate.released = is_closed ? aof()->reader.offset : REPLY_GATE_OPEN;
+}
+
 /* One of the errors has come or gone. */
 static void note_errors(void) {
     bool had_failed = has_failed();
     server.refusing &= ~(uint32_t)REFUSING_UNWRITTEN;
     if (aof()->write_error || aof()->sync_error) server.refusing |= REFUSING_UNWRITTEN;
-    if (has_failed() && !had_failed && policy_is(AOF_FSYNC_ALWAYS)) aof()->denies = true;
+    if (has_failed() && !had_failed && policy_is(AOF_FSYNC_ALWAYS)) server.reply_gate.denies = true;
+    update_gate();
 }
 
 bool aof_forget_sync_error(void) {
@@ -252,20 +262,20 @@ static bool is_postponed(int64_t now_us) {
     return false;
 }
 
-/* Closes the clients whose replies would say that all is well: those that are held, and those that
- * follow later, of commands that have changed the data and wait for another thread. */
-static void cut_off_held(void) {
-    struct session *next;
-    size_t count = 0;
-    aof()->denies = false;
-    for (struct session *session = server.sessions.first; session; session = next) {
-        next = session->next;
-        if (!conn_is_holding(conn_of_session(session)) && !blocking_is_for_work(session)) continue;
-        session_close(session);
-        count++;
-    }
-    if (count > 0)
-        log_warning("Closed %zu clients whose changes could not be brought to the disk.", count);
+/* aof-timestamp-enabled: the first changes of a second are preceded by the time. It never goes
+ * back, even if the clock does: who cuts a file at a time looks for the first that is later. */
+static void annotate(void) {
+    int64_t now_s = server.now_ms / 1000;
+    if (!server.config.aof_timestamps || now_s <= aof()->timestamp_s) return;
+    aof_commands_annotate(&aof()->buffer, now_s);
+    aof()->timestamp_s = now_s;
+}
+
+static void read_log(void) {
+    if (aof()->reader.offset == command_log_end(&server.command_log)) return;
+    annotate();
+    command_log_read(&server.command_log, &aof()->reader, &aof()->buffer);
+    update_gate();
 }
 
 static void flush(int64_t now_us) {
@@ -276,22 +286,9 @@ static void flush(int64_t now_us) {
 
 void aof_flush(void) {
     if (!aof()->is_open) return;
-    if (server.propagation.stream.len > 0) propagate_take(&aof()->buffer);
+    read_log();
     if (aof()->buffer.len > 0 || aof()->synced_size != aof()->file_size)
         flush(clock_monotonic_us());
-}
-
-void aof_end_turn(void) {
-    aof_flush();
-    if (aof()->denies) cut_off_held();
-}
-
-bool aof_holds_replies(void) {
-    return (server.propagation.stream.len > 0 && !has_failed()) || aof()->denies;
-}
-
-bool aof_denies_replies(void) {
-    return aof()->denies;
 }
 
 /* One that is small is kept for the next turn when it is empty. */
@@ -301,7 +298,7 @@ static size_t size_of_buffer(const struct reply *buffer) {
 
 size_t aof_buffer_size(void) {
     if (aof()->state == AOF_OFF) return 0;
-    return size_of_buffer(&aof()->buffer) + size_of_buffer(&server.propagation.stream);
+    return size_of_buffer(&aof()->buffer) + size_of_buffer(&server.command_log.bytes);
 }
 
 void aof_tick(void) {
@@ -312,7 +309,7 @@ void aof_tick(void) {
 
 bool aof_drain(void) {
     if (!aof()->is_open) return true;
-    if (server.propagation.stream.len > 0) propagate_take(&aof()->buffer);
+    read_log();
     if (aof()->buffer.len > 0) write_buffer(clock_monotonic_us());
     return aof()->buffer.len == 0;
 }
@@ -336,7 +333,12 @@ bool aof_settle_begin(void) {
 }
 
 void aof_attach(int fd, uint64_t size) {
-    if (aof()->is_open) close(aof()->fd);
+    if (aof()->is_open) {
+        close(aof()->fd);
+        command_log_repeat_database(&server.command_log);
+    } else {
+        command_log_add_reader(&server.command_log, &aof()->reader);
+    }
     aof()->is_open = true;
     aof()->generation++;
     aof()->fd = fd;
@@ -345,12 +347,13 @@ void aof_attach(int fd, uint64_t size) {
     aof()->synced_us = clock_monotonic_us();
     aof()->file_position = written_position();
     publish_position();
-    propagate_start();
+    update_gate();
 }
 
 void aof_detach(void) {
     if (!aof()->is_open) return;
     close(aof()->fd);
+    command_log_remove_reader(&server.command_log, &aof()->reader);
     aof()->is_open = aof()->rewrite.is_apart = false;
     reply_free(&aof()->buffer);
     aof()->write_error = aof()->sync_error = 0;
@@ -373,6 +376,7 @@ static int open_increment(uint64_t *size) {
 }
 
 void aof_init(void) {
+    server.reply_gate.flush = aof_flush;
     aof()->rewrite.last_seconds = -1;
     aof_files_set_dir();
     disk_file_remove_leftovers("temp-rewriteaof-bg-", ".aof");
@@ -419,7 +423,7 @@ bool aof_prepare_reload(void) {
     if (aof()->state == AOF_OFF && !aof_rewrite_is_running())
         return aof_files_open() && aof_files_adopt_old() && has_files();
     if (aof()->state == AOF_ON && !aof()->rewrite.is_apart &&
-        !propagate_is_inside(&server.propagation) && bring_up_to_date())
+        !command_log_is_inside_unit(&server.command_log) && bring_up_to_date())
         return true;
     log_warning("The append-only file is not complete at the moment");
     return false;
@@ -430,7 +434,7 @@ enum load_status aof_reload(void) {
 }
 
 static void turn_off(void) {
-    propagate_stop();
+    command_log_end_unit(&server.command_log);
     aof_rewrite_cancel();
     aof_settle();
     aof()->rewrite.scheduled = false;

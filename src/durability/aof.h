@@ -1,8 +1,8 @@
-/* aof: the append-only file: every change goes there as a command (server/propagate.h), and what is
+/* aof: the append-only file: every change goes there as a command (log/command_log.h), and what is
  * there is run again when the server starts.
  *
  * Once in each turn of the loop, before it sleeps, the commands of the turn are written with one
- * system call. Replies wait for that (aof_holds_replies): what a client was told is with the system
+ * system call. Replies wait for that (log/reply_gate.h): what a client was told is with the system
  * even if the process is killed, unless the disk was busy (everysec). When it reaches the disk is
  * said by appendfsync:
  *
@@ -20,6 +20,7 @@
 
 #include "base/sds.h"
 #include "durability/load.h"
+#include "log/command_log.h"
 #include "persist/aof_manifest.h"
 #include "resp/reply.h"
 
@@ -56,12 +57,14 @@ struct aof {
     struct aof_manifest manifest; /* in force: likewise */
     bool is_open;
     int fd; /* what is written to: the last increment, or one apart (rewrite.is_apart) */
-    struct reply buffer;
-    uint64_t file_size; /* bytes of the file; of all files of the manifest */
+    struct command_log_reader reader; /* while it is open */
+    struct reply buffer;              /* what was read from the command log and not written */
+    int64_t timestamp_s;              /* of the last annotation */
+    uint64_t file_size;               /* bytes of the file; of all files of the manifest */
     uint64_t total_size;
     uint64_t base_size;   /* of all files after the last rewrite; else of the base */
     uint64_t synced_size; /* of the file: bytes that are on the disk, or on their way there */
-    /* Positions of server/propagate.h. The first holds only together with what came before the
+    /* Offsets of the command log. The first holds only together with what came before the
      * file, the second holds as it is. */
     uint64_t file_position;   /* up to there the file is on the disk */
     uint64_t synced_position; /* up to there changes survive a loss of power */
@@ -70,7 +73,6 @@ struct aof {
     int64_t postponed_us;     /* since when the buffer waits for one; 0: it does not */
     int64_t tried_us;         /* the last time that writing failed */
     int64_t error_logged_us;
-    bool denies;                /* aof_denies_replies */
     int write_error;            /* errno; 0: the last write went well */
     int sync_error;             /* … of an fdatasync; stays until all is rewritten */
     unsigned generation;        /* counts the files that were written to */
@@ -110,25 +112,15 @@ void aof_free(void);
 
 /* --- Each turn --- */
 
-/* Writes what was told. Not inside a unit (server/propagate.h). While it is off: one test. */
+/* Writes what the command log holds, and opens the reply gate for it, or makes it deny. Not inside
+ * a unit of the log. While the file is off: one test. */
 void aof_flush(void);
-
-/* Does so when the turn ends, and cuts off who must not be told what is held for them. */
-void aof_end_turn(void);
 
 /* Begins what is due; cron. */
 void aof_tick(void);
 
-/* Has something been told that no client may hear of yet? Then replies are held until the turn
- * ends; where one can't be, aof_flush makes it false, or they are denied. */
-bool aof_holds_replies(void);
-
-/* With `always`: could something of this turn not be brought to the disk, whoever tried it? No
- * reply may leave before the turn ends, which cuts off whose are held. */
-bool aof_denies_replies(void);
-
-/* Are all changes up to `position` (server/propagate.h) on the disk? False while it is off, or
- * still begins. O(1). */
+/* Are all changes up to the offset `position` of the command log on the disk? False while it is
+ * off, or still begins. O(1). */
 bool aof_is_synced(uint64_t position);
 
 /* Has the answer to that changed since this was asked last, for any position? */

@@ -4,12 +4,12 @@
 #include "durability/child.h"
 #include "durability/disk_file.h"
 #include "durability/key_delay.h"
-#include "resp/reply.h"
 #include "server/server.h"
 #include "types/list.h"
 #include "types/string.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum {
@@ -86,11 +86,17 @@ static void write_database(struct output *output, int number) {
     }
 }
 
+void aof_commands_annotate(struct reply *bytes, int64_t time_s) {
+    char line[32];
+    int len = snprintf(line, sizeof(line), "#TS:%lld\r\n", (long long)time_s);
+    reply_raw(bytes, slice_make(line, (size_t)len));
+}
+
 bool aof_commands_write_file(const char *path, bool incremental) {
     struct output output = {.ok = true};
     if (!disk_file_create(&output.file, path, incremental)) return false;
     reply_init(&output.bytes, WRITE_AT);
-    if (server.config.aof_timestamps) propagate_annotate(&output.bytes, server.now_ms / 1000);
+    if (server.config.aof_timestamps) aof_commands_annotate(&output.bytes, server.now_ms / 1000);
     for (int i = 0; i < server.config.databases; i++) write_database(&output, i);
     end_command(&output, 0);
     reply_free(&output.bytes);

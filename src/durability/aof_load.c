@@ -1,6 +1,6 @@
 /* aof_load: the commands of the append-only file are run again.
  *
- * Nothing expires meanwhile (call->is_loading): that keys ended is told by the file. Commands
+ * Nothing expires meanwhile (call_is_loading): that keys ended is told by the file. Commands
  * between MULTI and EXEC are run when EXEC has come, so that a file which ends before it leaves no
  * trace of them. A damaged file must not do anything but change data: other commands are not
  * run. */
@@ -13,8 +13,7 @@
 #include "persist/aof_reader.h"
 #include "persist/rdb_file.h"
 #include "server/args.h"
-#include "server/dispatch.h"
-#include "server/server_commands.h"
+#include "server/execute.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,9 +26,8 @@ struct loader {
     uint64_t total;   /* of all files */
     int fd;
     struct aof_reader reader;
-    struct session session; /* of no connection */
+    struct requester requester;
     struct reply reply;
-    const struct command *last_command;
     struct args **queue; /* commands since MULTI */
     size_t queue_count;
     size_t queue_capacity;
@@ -44,78 +42,54 @@ static void note_bad_format(const struct loader *loader) {
 
 /* --- Running commands --- */
 
-/* Those that write, and SELECT; but a file reaches no other server. */
-static bool may_stand_in_file(const struct command *command) {
-    if (command->run == migrate_command) return false;
-    return command->flags & COMMAND_WRITE || command->run == select_command;
-}
-
 /* A text of the file that may hold what users have written, as the log may show it. */
 static struct slice log_safe(struct slice text) {
     return server.config.hide_user_data_from_log ? SLICE(RDB_HIDDEN_KEY) : text;
 }
 
-/* Finds the command; NULL, with a line in the log, if it is none that may stand in the file. */
-static const struct command *find_command(struct loader *loader, const struct slice *argv,
-                                          size_t argc) {
-    const struct command *command = command_find_cached(loader->last_command, argv[0]);
-    const char *why = NULL;
-    if (command == NULL)
-        why = "Unknown command";
-    else if (!may_stand_in_file(command))
-        why = "Command that has no place there,";
-    else if (!command_accepts(command, argc))
-        why = "Wrong number of arguments for";
-    if (why) {
-        struct slice name = log_safe(argv[0]);
-        log_warning("%s '%.*s' reading the append only file %s at offset %llu", why,
-                    slice_precision(name), name.ptr, loader->name,
-                    (unsigned long long)loader->reader.offset);
-        return NULL;
-    }
-    return loader->last_command = command;
+/* Why a command of the file was not run. */
+static void log_refusal(const struct loader *loader, struct slice command) {
+    enum call_error error = loader->requester.error;
+    const char *why = error == CALL_ERROR_UNKNOWN ? "Unknown command"
+                      : error == CALL_ERROR_ARITY ? "Wrong number of arguments for"
+                                                  : "Command that has no place there,";
+    struct slice name = log_safe(command);
+    log_warning("%s '%.*s' reading the append only file %s at offset %llu", why,
+                slice_precision(name), name.ptr, loader->name,
+                (unsigned long long)loader->reader.offset);
 }
 
-/* Does the error begin as that of a command which cannot be run here, whatever the data are: with
- * an option, a database, a type or a length that there is none of? What follows would build on what
- * it has not done, or, behind SELECT, go to another database. */
-static bool is_foreign(struct slice error) {
-    static const char *const errors[] = {"ERR syntax error",
-                                         "ERR Unsupported option",
-                                         "ERR DB index is out of range",
-                                         "ERR Bad data format",
-                                         "ERR DUMP payload version or checksum are wrong",
-                                         "ERR string exceeds maximum allowed size"};
-    for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
-        if (slice_begins(error, slice_of_cstr(errors[i]))) return true;
-    return false;
+/* Does the error mean that the command cannot be run here, whatever the data are: with an option, a
+ * database, a type or a length that there is none of? What follows would build on what it has not
+ * done, or, behind SELECT, go to another database. */
+static bool is_foreign(enum call_error error) {
+    return error == CALL_ERROR_SYNTAX || error == CALL_ERROR_OPTION ||
+           error == CALL_ERROR_DATABASE || error == CALL_ERROR_PAYLOAD ||
+           error == CALL_ERROR_STRING_SIZE;
 }
 
 /* A command that did not fail when it was written to the file does so now. Where that may be the
  * data's fault it is noted; false when the file asks for more than there is here. */
-static bool accept_answer(struct loader *loader, const struct command *command) {
+static bool accept_answer(struct loader *loader) {
     enum { SHOWN_MAX = 10 };
-    const struct reply *reply = &loader->reply;
-    if (reply->len == 0 || reply->data[0] != '-') return true;
-    struct slice error = slice_make(reply->data + 1, reply->len - 3);
-    bool foreign = is_foreign(error);
-    error = log_safe(error);
+    const struct requester *who = &loader->requester;
+    if (!who->error) return true;
+    bool foreign = is_foreign(who->error);
+    struct slice error = log_safe(slice_make(loader->reply.data + 1, loader->reply.len - 3));
     if (foreign || ++loader->errors <= SHOWN_MAX)
-        log_warning("'%s' of the append only file %s at offset %llu %s: %.*s", command->name,
-                    loader->name, (unsigned long long)loader->reader.offset,
-                    foreign ? "cannot be run here" : "answers an error", slice_precision(error),
-                    error.ptr);
+        log_warning(
+            "'%s' of the append only file %s at offset %llu %s: %.*s", who->last_command->name,
+            loader->name, (unsigned long long)loader->reader.offset,
+            foreign ? "cannot be run here" : "answers an error", slice_precision(error), error.ptr);
     return !foreign;
 }
 
 static bool run(struct loader *loader, const struct slice *argv, size_t argc) {
-    const struct command *command = find_command(loader, argv, argc);
-    if (command == NULL) return false;
-    struct call call = dispatch_call(&loader->session, &loader->reply, command, argv, argc);
-    call.may_block = false;
-    call.is_loading = true;
-    command->run(&call);
-    bool done = accept_answer(loader, command);
+    if (execute_from_file(&loader->requester, &loader->reply, argv, argc) == EXECUTION_REFUSED) {
+        log_refusal(loader, argv[0]);
+        return false;
+    }
+    bool done = accept_answer(loader);
     loader->reply.len = 0;
     return done && load_note_key(loader->before + loader->reader.offset);
 }
@@ -290,12 +264,11 @@ static uint64_t bytes_to_load(void) {
 /* What is loaded is no change, and not to be told again. */
 enum load_status aof_load(unsigned flags) {
     uint64_t dirty = server.dirty;
-    bool was_told = server.propagation.is_on;
     uint64_t total = bytes_to_load();
     load_begin(server.config.appendfilename, total, flags & LOAD_SERVE);
-    server.propagation.is_on = false;
+    command_log_suspend(&server.command_log);
     bool done = load_files(flags, total);
-    server.propagation.is_on = was_told;
+    command_log_resume(&server.command_log);
     server.dirty = dirty;
     load_end();
     if (done) return LOAD_DONE;

@@ -11,7 +11,7 @@
 #include "ds/timer_wheel.h"
 #include "net/net.h"
 #include "server/args.h"
-#include "server/dispatch.h"
+#include "server/execute.h"
 #include "server/keytable.h"
 #include "server/server.h"
 
@@ -30,9 +30,9 @@ struct waiter {
     const struct command *command;
     struct args *args;
     bool (*serve)(struct call *call, struct slice key);
-    void (*expire)(struct call *call); /* NULL: a null array */
-    struct timer_node timer;           /* in the wheel when there is a deadline */
-    bool awaits_sync;                  /* it is linked into the registry's chain of these */
+    void (*expire)(struct call *call);
+    struct timer_node timer; /* in the wheel when there is a deadline */
+    bool awaits_sync;        /* it is linked into the registry's chain of these */
     struct waiter *sync_prev;
     struct waiter *sync_next;
     size_t allocated; /* with the arguments and the keys that it waits for */
@@ -101,31 +101,33 @@ static void arm_timer(struct blocking *blocking) {
 
 static void end_wait(struct blocking *blocking, struct session *session);
 
-/* The waiter's answer stands in `reply` from `begin` on; it took `ticks` to write it. */
-static void count_answer(const struct waiter *waiter, const struct reply *reply, size_t begin,
-                         uint64_t ticks) {
-    dispatch_count_served(waiter->session, reply, begin, waiter->command, waiter->args->argv,
-                          waiter->args->argc, waiter->ticks + ticks);
+/* The waiter's command goes on, having taken `ticks` since it began to wait. */
+static struct resumption resume(const struct waiter *waiter, struct reply *reply, uint64_t ticks) {
+    return (struct resumption){
+        .session = waiter->session,
+        .command = waiter->command,
+        .argv = waiter->args->argv,
+        .argc = waiter->args->argc,
+        .reply = reply,
+        .ticks = waiter->ticks + ticks,
+    };
 }
 
-static struct call call_of_waiter(const struct waiter *waiter, struct reply *reply) {
-    const struct args *args = waiter->args;
-    return dispatch_call(waiter->session, reply, waiter->command, args->argv, args->argc);
+static void answer_null_array(struct call *call) {
+    reply_null_array(call->reply);
 }
 
-/* What the request's `expire` writes, or a whole error line. The answer counts for `ticks`. */
-static void answer_unserved(struct waiter *waiter, const char *error, uint64_t ticks) {
+static void answer_unblocked(struct call *call) {
+    reply_error(call->reply, "UNBLOCKED client unblocked via CLIENT UNBLOCK");
+}
+
+/* The wait has ended without a key: `answer` writes the reply. */
+static void answer_unserved(struct waiter *waiter, void (*answer)(struct call *call),
+                            uint64_t ticks) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
-    size_t begin = reply->len;
-    struct call call = call_of_waiter(waiter, reply);
-    if (error)
-        reply_error(reply, error);
-    else if (waiter->expire)
-        waiter->expire(&call);
-    else
-        reply_null_array(reply);
-    count_answer(waiter, reply, begin, ticks);
+    struct resumption resumption = resume(waiter, reply, ticks);
+    execute_finish(&resumption, answer);
     session_side_end(session);
 }
 
@@ -133,7 +135,7 @@ static void on_deadline(struct timer_node *node, void *arg) {
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)node - offsetof(struct waiter, timer));
     struct session *session = waiter->session;
-    answer_unserved(waiter, NULL, 0);
+    answer_unserved(waiter, waiter->expire, 0);
     end_wait(arg, session);
 }
 
@@ -166,11 +168,11 @@ void blocking_add(struct blocking *blocking, struct call *call,
     size_t first_key = request->key_count > 0 ? (size_t)(request->keys - call->argv) : 0;
     struct waiter *waiter = mem_alloc(size);
     *waiter = (struct waiter){
-        .session = call->session,
+        .session = call_session(call),
         .command = call->command,
         .args = args_copy_others(call->argv, call->argc, first_key, request->key_count),
         .serve = request->serve,
-        .expire = request->expire,
+        .expire = request->expire ? request->expire : answer_null_array,
         .for_work = request->for_work,
         .awaits_sync = request->awaits_sync,
     };
@@ -178,8 +180,8 @@ void blocking_add(struct blocking *blocking, struct call *call,
     link_waits(blocking, waiter, call->database, request, waiter->args->argv + first_key);
     if (waiter->awaits_sync)
         CHAIN_APPEND(blocking->sync_first, blocking->sync_last, waiter, sync_prev, sync_next);
-    call->session->waiter = waiter;
-    call->session->flags |= SESSION_BLOCKED;
+    call_session(call)->waiter = waiter;
+    call_session(call)->flags |= SESSION_BLOCKED;
     blocking->session_count++;
     if (request->deadline_ms == 0) return;
     int64_t wait_ms = request->deadline_ms - call->now_ms;
@@ -218,14 +220,14 @@ static void end_wait(struct blocking *blocking, struct session *session) {
 
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error) {
     if (!session->waiter || session->waiter->for_work) return false;
-    answer_unserved(session->waiter,
-                    with_error ? "UNBLOCKED client unblocked via CLIENT UNBLOCK" : NULL, 0);
+    struct waiter *waiter = session->waiter;
+    answer_unserved(waiter, with_error ? answer_unblocked : waiter->expire, 0);
     end_wait(blocking, session);
     return true;
 }
 
 void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks) {
-    answer_unserved(session->waiter, NULL, ticks);
+    answer_unserved(session->waiter, session->waiter->expire, ticks);
     end_wait(blocking, session);
 }
 
@@ -240,7 +242,7 @@ bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struc
         next = waiter->sync_next;
         struct session *session = waiter->session;
         if (!is_done(session)) continue;
-        answer_unserved(waiter, NULL, 0);
+        answer_unserved(waiter, waiter->expire, 0);
         end_wait(blocking, session);
         woken = true;
     }
@@ -251,7 +253,7 @@ bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struc
 
 /* Does the key exist as something that a list command can be served from? */
 static bool key_can_serve(struct blocked_key *key) {
-    struct call call = server_call(key->key.space);
+    struct call call = execute_server_call(key->key.space);
     struct keyref ref = call_find_quiet(&call, key->key.name);
     return ref.entry && entry_type(ref.entry) == VALUE_LIST;
 }
@@ -296,18 +298,8 @@ bool blocking_has_ready(const struct blocking *blocking) {
 static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
     struct session *session = waiter->session;
     struct reply *reply = session_side_begin(session);
-    size_t begin = reply->len;
-    uint64_t begin_ticks = clock_ticks();
-    struct call call = call_of_waiter(waiter, reply);
-    call.keyspace = server.keyspaces[key->key.space];
-    call.database = key->key.space;
-    uint64_t dirty = server.dirty;
-    bool is_served = waiter->serve(&call, key->key.name);
-    if (call.propagates) propagate_ran(&call, server.dirty != dirty, true);
-    if (is_served) {
-        server.ticks = clock_ticks(); /* not the next command's time */
-        count_answer(waiter, reply, begin, server.ticks - begin_ticks);
-    }
+    struct resumption resumption = resume(waiter, reply, 0);
+    bool is_served = execute_serve(&resumption, waiter->serve, key->key.space, key->key.name);
     session_side_end(session);
     if (is_served && session->waiter) end_wait(blocking, session);
 }
@@ -315,7 +307,7 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
 /* May the waiters of the key be served now? The clock is read again first: a transaction that
  * pushed to the key may have lasted longer than the key was to live. */
 static bool can_serve_now(struct blocked_key *key) {
-    dispatch_renew_clock();
+    execute_renew_clock();
     return key_can_serve(key);
 }
 

@@ -2,7 +2,6 @@
 #include "server/call.h"
 
 #include "base/number.h"
-#include "commands/commands.h"
 #include "server/blocking.h"
 #include "server/evict.h"
 #include "server/lazyfree.h"
@@ -26,9 +25,13 @@ static __attribute__((noinline)) void count_use(struct entry *entry) {
                     access_lfu_use(entry_clock(entry), rules->lfu_minute, &rules->lfu, random));
 }
 
-/* TOUCH marks keys even for those who do not want to leave marks. */
+/* CLIENT NO-TOUCH; but TOUCH marks keys even for clients that do not want to leave marks. */
+static bool leaves_no_marks(const struct call *call) {
+    return call->requester->leaves_no_marks && !(call->command->flags & COMMAND_TOUCHES);
+}
+
 static void mark_used(const struct call *call, struct entry *entry) {
-    if (call->session->marks & SESSION_NO_TOUCH && call->command->run != touch_command) return;
+    if (leaves_no_marks(call)) return;
     if (eviction_is_lfu(server.eviction.policy))
         count_use(entry);
     else
@@ -159,6 +162,13 @@ static struct entry *take(struct call *call, struct keyref *ref, struct slice ke
     return entry;
 }
 
+/* A key that the server deletes by itself: outside of any command this is a unit of its own. */
+static void propagate_removed(const struct call *call, struct slice key, bool unlink) {
+    const struct slice argv[] = {unlink ? SLICE("UNLINK") : SLICE("DEL"), key};
+    command_log_append(&server.command_log, call->database, argv, 2);
+    if (call->origin == ORIGIN_SERVER) command_log_end_unit(&server.command_log);
+}
+
 void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                  const char *event) {
     const struct config *config = &server.config;
@@ -209,11 +219,11 @@ void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
     keyspace_set_expiry(ref, expiry_ms, value_size(ref->entry));
 }
 
-/* --- What others are told --- */
+/* --- The command log --- */
 
 void call_propagate_as(struct call *call, const struct slice *argv, size_t argc) {
-    propagate_tell(call->database, argv, argc);
-    server.propagation.is_replaced = true;
+    command_log_append(&server.command_log, call->database, argv, argc);
+    call->has_propagated = true;
 }
 
 /* --- Arguments --- */
@@ -266,7 +276,8 @@ bool call_skips_checksums(const struct call *call) {
 bool call_check_growth(struct call *call, size_t length, size_t more) {
     size_t max = call_string_max(call);
     if (length <= max && more <= max - length) return true;
-    reply_error(call->reply, "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+    call_fail(call, CALL_ERROR_STRING_SIZE,
+              "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
     return false;
 }
 
@@ -320,8 +331,17 @@ bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
 
 /* --- Errors and texts for people --- */
 
+void call_fail(struct call *call, enum call_error error, const char *text) {
+    if (call->requester) call->requester->error = error;
+    reply_error(call->reply, text);
+}
+
 void call_syntax_error(struct call *call) {
-    reply_error(call->reply, "ERR syntax error");
+    call_fail(call, CALL_ERROR_SYNTAX, "ERR syntax error");
+}
+
+void call_bad_database(struct call *call) {
+    call_fail(call, CALL_ERROR_DATABASE, "ERR DB index is out of range");
 }
 
 void call_wrong_arity(struct call *call) {
@@ -351,7 +371,7 @@ static void answer_subcommand(struct call *call, const char *problem) {
 }
 
 void call_unknown_subcommand(struct call *call) {
-    unknown_command_note(call->session, call->argv[0], &call->argv[1]);
+    unknown_command_note(call_session(call), call->argv[0], &call->argv[1]);
     answer_subcommand(call, "unknown subcommand");
 }
 
@@ -383,7 +403,7 @@ void call_answer_text(struct call *call, sds text) {
 /* --- Blocking --- */
 
 void call_block(struct call *call, const struct block_request *request) {
-    if (call->may_block)
+    if (call_may_block(call))
         blocking_add(server.blocking, call, request);
     else if (request->expire)
         request->expire(call);

@@ -13,6 +13,7 @@
 #include "base/slice.h"
 #include "ds/quicklist.h"
 #include "resp/reply.h"
+#include "server/requester.h"
 #include "store/event.h"
 #include "store/keyspace.h"
 
@@ -22,6 +23,15 @@
 struct command;
 struct session;
 
+/* Who asks for the command. */
+enum call_origin {
+    ORIGIN_CLIENT,
+    ORIGIN_TRANSACTION, /* EXEC runs what a client has queued */
+    ORIGIN_BLOCKED,     /* a client that waited: the command goes on */
+    ORIGIN_FILE,        /* the append-only file is being loaded */
+    ORIGIN_SERVER       /* the server itself: keys expire or are evicted */
+};
+
 struct call {
     const struct slice *argv; /* argv[0] is the command's name as sent */
     size_t argc;
@@ -30,12 +40,27 @@ struct call {
     int database;              /* its number */
     const struct command *command;
     const struct quicklist_limits *list_limits;
-    int64_t now_ms;          /* wall clock; stands still in EXEC and scripts */
-    bool may_block;          /* false in MULTI, scripts: blocking commands then answer at once */
-    bool propagates;         /* somebody is told of changes: call_propagate_as */
-    bool is_loading;         /* data is loaded: no time has come */
-    struct session *session; /* for server/ and admin/ only */
+    int64_t now_ms;              /* wall clock; stands still in EXEC and scripts */
+    struct requester *requester; /* NULL: the server itself */
+    uint8_t origin;              /* enum call_origin */
+    bool propagates;             /* changes go to the command log: call_propagate_as */
+    bool has_propagated;         /* call_propagate_as was called */
 };
+
+/* The client that asks, for server/ and admin/ only; NULL where none does. */
+static inline struct session *call_session(const struct call *call) {
+    return call->requester ? call->requester->session : NULL;
+}
+
+/* Blocking commands answer at once where they must not wait. */
+static inline bool call_may_block(const struct call *call) {
+    return call->origin == ORIGIN_CLIENT;
+}
+
+/* While data is being loaded no key expires. */
+static inline bool call_is_loading(const struct call *call) {
+    return call->origin == ORIGIN_FILE;
+}
 
 /* --- Keys: one whose time has come is not found, and whoever looks for it deletes it. So looking
  * for another key of the same database may end a keyref; the entries themselves stay. During a
@@ -143,21 +168,21 @@ bool call_replaces_in_pool(const struct entry *entry);
  * at. */
 void call_notify(struct call *call, enum event_class class, const char *event, struct slice key);
 
-/* --- What others are told (server/propagate.h) --- */
+/* --- What goes to the command log (log/command_log.h) --- */
 
-/* A command that writes, and has changed something, is told as it came. Where that would not have
- * the same effect at another time (relative expiries, waiting for a key, fractions), or does more
- * than was done, the command says what to tell instead; more than once: all of that, in this
- * order. The arguments are copied. */
+/* A command that writes, and has changed something, is propagated as it came. Where that would not
+ * have the same effect at another time (relative expiries, waiting for a key, fractions), or would
+ * do more than was done, the command says what to propagate instead; more than once: all of that,
+ * in this order. The arguments are copied. */
 void call_propagate_as(struct call *call, const struct slice *argv, size_t argc);
 
-/* The same with the arguments one by one; they are looked at only when somebody listens:
+/* The same with the arguments one by one; they are evaluated only when the log has readers:
  *      CALL_PROPAGATE(call, SLICE("DEL"), key);                                             */
 #define CALL_PROPAGATE(call, ...)                                                                  \
     do {                                                                                           \
         if (!(call)->propagates) break;                                                            \
-        const struct slice told[] = {__VA_ARGS__};                                                 \
-        call_propagate_as(call, told, sizeof(told) / sizeof(told[0]));                             \
+        const struct slice words[] = {__VA_ARGS__};                                                \
+        call_propagate_as(call, words, sizeof(words) / sizeof(words[0]));                          \
     } while (0)
 
 /* --- Expiry --- */
@@ -170,13 +195,13 @@ void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms);
  * find keys ask by themselves. */
 static inline bool call_is_expired(const struct call *call, const struct entry *entry) {
     int64_t expiry_ms = entry_expiry(entry);
-    return expiry_ms >= 0 && call->now_ms > expiry_ms && !call->is_loading;
+    return expiry_ms >= 0 && call->now_ms > expiry_ms && !call_is_loading(call);
 }
 
 /* Is the expiry `expiry_ms`, which a command was given, so early that the key must be deleted at
  * once instead of getting it? */
 static inline bool call_is_past(const struct call *call, int64_t expiry_ms) {
-    return expiry_ms <= call->now_ms && !call->is_loading;
+    return expiry_ms <= call->now_ms && !call_is_loading(call);
 }
 
 /* --- Arguments --- */
@@ -219,6 +244,12 @@ bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms);
 
 /* --- Errors and texts for people --- */
 
+/* Answers a whole error line ("ERR syntax error") and notes of which kind it is. */
+void call_fail(struct call *call, enum call_error error, const char *text);
+
+/* "ERR DB index is out of range" */
+void call_bad_database(struct call *call);
+
 void call_syntax_error(struct call *call); /* ERR syntax error */
 void call_wrong_arity(struct call *call);  /* ERR wrong number of arguments for '…' command */
 void call_bad_expiry(struct call *call);   /* ERR invalid expire time in '…' command */
@@ -242,7 +273,7 @@ void call_answer_text(struct call *call, sds text);
  * copy of the original one, and that key: it either answers (and returns true) or writes nothing
  * and returns false to go on waiting. Waiters of a key are served first come first served. At
  * `deadline_ms` (0 = never) the client gets a null array, or what `expire` writes, which is called
- * with a call like that. Where call->may_block is false it gets that at once. `keys` are arguments
+ * with a call like that. Where call_may_block is false it gets that at once. `keys` are arguments
  * of this call; the same key may stand twice; without any the client sleeps until the deadline, or,
  * with `awaits_sync`, until blocking_wake_synced finds it done. */
 struct block_request {

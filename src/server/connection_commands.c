@@ -1,7 +1,6 @@
 /* connection_commands: what a client says about itself and its connection. */
 #include "base/number.h"
 #include "base/version.h"
-#include "server/dispatch.h"
 #include "server/publish.h"
 #include "server/server.h"
 #include "server/server_commands.h"
@@ -17,7 +16,7 @@ static void ping_listener(struct call *call) {
 void ping_command(struct call *call) {
     if (call->argc > 2)
         call_wrong_arity(call);
-    else if (call->session->flags & SESSION_SUBSCRIBED && call->session->protocol == 2)
+    else if (call_session(call)->flags & SESSION_SUBSCRIBED && call_session(call)->protocol == 2)
         ping_listener(call);
     else if (call->argc == 2)
         reply_bulk(call->reply, call->argv[1]);
@@ -33,20 +32,20 @@ void select_command(struct call *call) {
     int64_t database;
     if (!call_integer_in(call, 1, INT32_MIN, INT32_MAX, &database, NULL)) return;
     if (database < 0 || database >= server.config.databases) {
-        reply_error(call->reply, "ERR DB index is out of range");
+        call_bad_database(call);
         return;
     }
-    call->session->database = (int32_t)database;
+    call->requester->database = (int32_t)database;
     reply_ok(call->reply);
 }
 
 void quit_command(struct call *call) {
     reply_ok(call->reply);
-    session_close_after_reply(call->session);
+    session_close_after_reply(call_session(call));
 }
 
 void reset_command(struct call *call) {
-    struct session *session = call->session;
+    struct session *session = call_session(call);
     const uint32_t replies =
         SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT | SESSION_NEEDS_AUTH;
     transaction_end(session);
@@ -54,8 +53,9 @@ void reset_command(struct call *call) {
     publish_leave(session);
     session->flags &= ~replies;
     if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
-    session->marks &= (uint8_t) ~(SESSION_NO_EVICT | SESSION_NO_TOUCH);
-    session->database = 0;
+    session->marks &= (uint8_t)~SESSION_NO_EVICT;
+    session->requester.leaves_no_marks = false;
+    session->requester.database = 0;
     session->protocol = 2;
     call->reply->protocol = 2;
     session_set_name(session, SLICE(""));
@@ -81,7 +81,7 @@ static bool authenticate(struct call *call, struct slice user, struct slice pass
         reply_error(call->reply, "WRONGPASS invalid username-password pair or user is disabled.");
         return false;
     }
-    call->session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+    call_session(call)->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
     return true;
 }
 
@@ -111,7 +111,7 @@ static void answer_hello(struct call *call) {
     reply_bulk_cstr(reply, "proto");
     reply_integer(reply, reply->protocol);
     reply_bulk_cstr(reply, "id");
-    reply_integer(reply, (int64_t)call->session->id);
+    reply_integer(reply, (int64_t)call_session(call)->id);
     reply_bulk_cstr(reply, "mode");
     reply_bulk_cstr(reply, "standalone");
     reply_bulk_cstr(reply, "role");
@@ -156,7 +156,7 @@ static bool parse_hello(struct call *call, struct hello *hello) {
 }
 
 void hello_command(struct call *call) {
-    int64_t protocol = call->session->protocol;
+    int64_t protocol = call_session(call)->protocol;
     if (call->argc > 1 &&
         !call_integer_in(call, 1, INT64_MIN, INT64_MAX, &protocol,
                          "ERR Protocol version is not an integer or out of range"))
@@ -168,15 +168,15 @@ void hello_command(struct call *call) {
     struct hello hello = {0};
     if (!parse_hello(call, &hello)) return;
     if (hello.has_auth && !authenticate(call, hello.user, hello.password)) return;
-    if (call->session->flags & SESSION_NEEDS_AUTH) {
+    if (call_session(call)->flags & SESSION_NEEDS_AUTH) {
         reply_error(call->reply,
                     "NOAUTH HELLO must be called with the client already authenticated, otherwise "
                     "the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the "
                     "client and select the RESP protocol version at the same time");
         return;
     }
-    if (hello.has_name) session_set_name(call->session, hello.name);
-    call->session->protocol = (uint8_t)protocol;
+    if (hello.has_name) session_set_name(call_session(call), hello.name);
+    call_session(call)->protocol = (uint8_t)protocol;
     call->reply->protocol = (int)protocol;
     answer_hello(call);
 }

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/version.h"
 #include "server/call.h"
+#include "server/execute.h"
 #include "server/server.h"
 #include "server/symbols.h"
 #include "table/command.h"
@@ -208,13 +209,13 @@ static void write_client(int fd) {
     char peer[CONN_NAME_MAX];
     struct line line = {.len = 0};
     add(&line, "last command: ");
-    add(&line, session->last_command ? session->last_command->name : "none");
+    add(&line, session->requester.last_command ? session->requester.last_command->name : "none");
     end_line(fd, &line);
     line.len = 0;
     add(&line, "id=");
     add_number(&line, (int64_t)session->id);
     add(&line, " db=");
-    add_number(&line, session->database);
+    add_number(&line, session->requester.database);
     add(&line, " resp=");
     add_number(&line, session->protocol);
     add(&line, " flags=0x");
@@ -232,7 +233,7 @@ static void write_info(int fd) {
     const struct slice argv[] = {SLICE("info"), SLICE("everything")};
     struct reply reply;
     reply_init(&reply, 0);
-    struct call call = server_call(0);
+    struct call call = execute_server_call(0);
     call.argv = argv;
     call.argc = sizeof(argv) / sizeof(argv[0]);
     call.command = info;

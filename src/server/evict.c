@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "durability/slices.h"
 #include "server/call.h"
+#include "server/execute.h"
 #include "server/lazyfree.h"
 #include "server/server.h"
 #include "server/slow.h"
@@ -104,7 +105,7 @@ static enum evict_result evict_keys(void) {
         if (!eviction_choose(&evict.pool, server.keyspaces, (int)server.config.databases,
                              &server.eviction, &server.random, &database, &ref))
             return EVICT_IMPOSSIBLE;
-        struct call call = server_call(database);
+        struct call call = execute_server_call(database);
         evict_key(&call, &ref);
         if (evicted % EVICTIONS_BETWEEN_LOOKS) continue;
         if (clock_ticks_to_us(clock_ticks() - start) > limit_us) return EVICT_INTERRUPTED;

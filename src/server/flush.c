@@ -32,7 +32,7 @@ static void answer_ok(struct call *call) {
 void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
     struct flush *flush = mem_alloc(sizeof(*flush));
     *flush = (struct flush){.number = number,
-                            .session_id = call->session->id,
+                            .session_id = call_session(call)->id,
                             .keyspaces = keyspaces,
                             .begin_ticks = clock_ticks()};
     CHAIN_APPEND(flushes.first, flushes.last, flush, prev, next);

@@ -310,7 +310,7 @@ void migrate_command(struct call *call) {
         if (call->propagates && migration.moved > 0) propagate_moved(&migration);
         reply_free(&migration.out);
         sds_free(migration.error);
-        if (call->may_block) server_update_clock(); /* in EXEC time stands still */
+        if (call_may_block(call)) server_update_clock(); /* in EXEC time stands still */
     }
     mem_free(migration.found);
 }

@@ -27,7 +27,7 @@ static void build_line(const struct session *session, const struct command *comm
     sds line = server.monitors.line ? server.monitors.line : sds_new(SLICE(""));
     sds_set_len(line, 0);
     line = sds_append_format(line, "+%lld.%06lld [%d ", now_us / 1000000, now_us % 1000000,
-                             (int)session->database);
+                             (int)session->requester.database);
     line = sds_append(line, sds_slice(origin_of(session)));
     line = sds_append(line, SLICE("]"));
     for (size_t i = 0; i < argc; i++) {

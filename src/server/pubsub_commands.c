@@ -9,7 +9,7 @@
 /* Where to write what tells a client of its subscriptions: these are messages, not replies, and
  * come even if the client does not want replies. */
 static struct reply *confirmations(struct call *call) {
-    struct session *session = call->session;
+    struct session *session = call_session(call);
     if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP))) return call->reply;
     server.pushes.protocol = session->protocol;
     return &server.pushes;
@@ -29,12 +29,12 @@ static void begin_confirmation(struct call *call, const char *event) {
 }
 
 static void end_confirmation(struct call *call, enum pubsub_kind kind) {
-    reply_integer(confirmations(call), told_count(call->session, kind));
+    reply_integer(confirmations(call), told_count(call_session(call), kind));
 }
 
 static void subscribe(struct call *call, enum pubsub_kind kind, const char *event) {
     for (size_t i = 1; i < call->argc; i++) {
-        publish_subscribe(call->session, kind, call->argv[i]);
+        publish_subscribe(call_session(call), kind, call->argv[i]);
         begin_confirmation(call, event);
         reply_bulk(confirmations(call), call->argv[i]);
         end_confirmation(call, kind);
@@ -43,7 +43,7 @@ static void subscribe(struct call *call, enum pubsub_kind kind, const char *even
 
 /* One after the other, oldest first; who has none is told so once, with no name. */
 static void unsubscribe_all(struct call *call, enum pubsub_kind kind, const char *event) {
-    struct session *session = call->session;
+    struct session *session = call_session(call);
     size_t count = publish_count(session, kind);
     if (count == 0) {
         begin_confirmation(call, event);
@@ -62,7 +62,7 @@ static void unsubscribe_all(struct call *call, enum pubsub_kind kind, const char
 static void unsubscribe(struct call *call, enum pubsub_kind kind, const char *event) {
     if (call->argc == 1) unsubscribe_all(call, kind, event);
     for (size_t i = 1; i < call->argc; i++) {
-        publish_unsubscribe(call->session, kind, call->argv[i]);
+        publish_unsubscribe(call_session(call), kind, call->argv[i]);
         begin_confirmation(call, event);
         reply_bulk(confirmations(call), call->argv[i]);
         end_confirmation(call, kind);
@@ -79,7 +79,7 @@ void psubscribe_command(struct call *call) {
 
 /* Unlike the other two, not within a transaction. */
 void ssubscribe_command(struct call *call) {
-    if (call->may_block)
+    if (call_may_block(call))
         subscribe(call, PUBSUB_SHARD, "ssubscribe");
     else
         reply_error(call->reply, "ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");

@@ -43,14 +43,11 @@ int64_t server_bulk_max(void) {
     return configured < (int64_t)LISTPACK_TEXT_MAX ? configured : (int64_t)LISTPACK_TEXT_MAX;
 }
 
-struct call server_call(int database) {
-    return (struct call){
-        .keyspace = server.keyspaces[database],
-        .database = database,
-        .list_limits = &server.list_limits,
-        .now_ms = server.now_ms,
-        .propagates = server.propagation.is_on,
-    };
+/* The changes of this iteration are written; then the replies to them may leave, or their clients
+ * are disconnected. */
+static void release_replies(void) {
+    aof_flush();
+    if (server.reply_gate.denies) session_cut_off_denied();
 }
 
 /* Background work that a tick has begun goes on, a stretch each turn; sessions are resumed until
@@ -63,7 +60,7 @@ static bool before_poll(void *arg) {
     more |= watch_step(&server.watches);
     session_resume_all();
     if (server.config.maxmemory_clients) more |= evict_clients();
-    aof_end_turn();
+    release_replies();
     more |= wait_aof_wake();
     return more;
 }
@@ -88,7 +85,7 @@ bool server_shutdown(int options) {
     }
     server.shutting_down = true;
     supervisor_stopping();
-    if (!propagate_is_inside(&server.propagation)) aof_end_turn();
+    if (!command_log_is_inside_unit(&server.command_log)) release_replies();
     net_stop(server.net);
     return true;
 }
@@ -124,7 +121,9 @@ bool server_start(const char **error) {
     reply_init(&server.pushes, 0);
     reply_init(&server.side_reply, SIDE_REPLY_CAPACITY);
     reply_init(&server.side_pushes, 0);
-    reply_init(&server.propagation.stream, 0);
+    command_log_init(&server.command_log);
+    server.reply_gate =
+        (struct reply_gate){.log = &server.command_log, .released = REPLY_GATE_OPEN};
     server.net = net_new(error);
     if (!server.net) return false;
     make_keyspaces();
@@ -191,7 +190,7 @@ void server_free(void) {
     reply_free(&server.pushes);
     reply_free(&server.side_reply);
     reply_free(&server.side_pushes);
-    reply_free(&server.propagation.stream);
+    command_log_free(&server.command_log);
     sds_free(server.config_source.path);
     config_free(&server.config);
 }

@@ -6,12 +6,13 @@
 #include "config/config.h"
 #include "ds/quicklist.h"
 #include "durability/durability.h"
+#include "log/command_log.h"
+#include "log/reply_gate.h"
 #include "net/listener.h"
 #include "net/net.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
 #include "server/monitor.h"
-#include "server/propagate.h"
 #include "server/pubsub.h"
 #include "server/session.h"
 #include "server/session_list.h"
@@ -57,7 +58,8 @@ struct server {
     struct watches watches;
     struct monitors monitors;
     struct pubsub pubsub;
-    struct propagation propagation;
+    struct command_log command_log;
+    struct reply_gate reply_gate;
     struct stats stats;
     struct slowlog slowlog;
     struct latency_monitor latency;
@@ -97,10 +99,6 @@ void server_update_clock(void);
 /* Largest argument that is taken: proto-max-bulk-len, but never more than an element of a list can
  * hold. */
 int64_t server_bulk_max(void);
-
-/* A call that no client has made: for what the server does to keys by itself. It has no session, no
- * reply and no arguments. */
-struct call server_call(int database);
 
 /* Ends the process in order after the current turn of the loop: data saved as the options (enum
  * shutdown_option) or else the save points ask for, listeners closed, pid file and socket removed.

@@ -3,12 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "durability/aof.h"
 #include "server/args.h"
 #include "server/blocking.h"
 #include "server/client_limits.h"
 #include "server/dispatch.h"
 #include "server/evict.h"
+#include "server/execute.h"
 #include "server/monitor.h"
 #include "server/pause.h"
 #include "server/prefetch.h"
@@ -100,15 +100,16 @@ void session_drop_over_limit(struct reply *reply) {
     reply->len = FLUSH_AT;
 }
 
-/* While the append-only file lacks what was done in this turn nobody is told of it: output is held
- * until the turn ends. Where the connection can't do that, the file is written now; but not in the
- * middle of a transaction, of which only listeners can be told, not who waits for an answer. When
- * that fails the session may be closed. */
+/* While the reply gate holds replies back, output is held until the iteration of the loop ends.
+ * Where the connection can't do that, the changes are made safe now; but not in the middle of a
+ * transaction: what leaves then are messages of channels, not its reply. When that fails the
+ * session may be closed. */
 static bool must_hold(struct session *session, size_t len) {
-    if (!aof_holds_replies()) return false;
+    struct reply_gate *gate = &server.reply_gate;
+    if (!reply_gate_holds(gate)) return false;
     if (conn_can_hold(conn_of_session(session), len)) return true;
-    if (!propagate_is_inside(&server.propagation)) aof_flush();
-    if (aof_denies_replies()) session_close(session);
+    if (!command_log_is_inside_unit(gate->log)) gate->flush();
+    if (gate->denies) session_close(session);
     return false;
 }
 
@@ -304,8 +305,8 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
         if (looked_ahead > 0)
             looked_ahead--;
         else if (done < len && parser->argc > 1)
-            looked_ahead = prefetch_keys(server.keyspaces[session->database], parser->argv[1],
-                                         bytes + done, len - done);
+            looked_ahead = prefetch_keys(server.keyspaces[session->requester.database],
+                                         parser->argv[1], bytes + done, len - done);
         if (parser->argc > 0 && !dispatch(session, parser->argv, parser->argc))
             session->postponed = args_copy(parser->argv, parser->argc);
         if (__builtin_expect(parser != &server.parser, 0)) end_own(session);
@@ -332,7 +333,7 @@ static void run_postponed(struct session *session) {
 
 static void serve_begin(struct session *session) {
     server_update_clock();
-    dispatch_begin();
+    execute_begin_batch();
     server.current = session;
     server.counted_output = 0;
     server.dropped_output = 0;
@@ -438,6 +439,7 @@ static void session_opened(struct conn *conn, void *owner) {
     struct session *session = conn_session(conn);
     session->id = ++server.next_session_id;
     session->protocol = 2;
+    session->requester.session = session;
     session->created_ms = session->active_ms = server.steady_ms;
     if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
     if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
@@ -508,6 +510,20 @@ void session_close_after_reply(struct session *session) {
     }
     retire(session);
     conn_close_after_write(conn); /* session_drained follows */
+}
+
+void session_cut_off_denied(void) {
+    struct session *next;
+    size_t count = 0;
+    server.reply_gate.denies = false;
+    for (struct session *session = server.sessions.first; session; session = next) {
+        next = session->next;
+        if (!conn_is_holding(conn_of_session(session)) && !blocking_is_for_work(session)) continue;
+        session_close(session);
+        count++;
+    }
+    if (count > 0)
+        log_warning("Closed %zu clients whose changes could not be brought to the disk.", count);
 }
 
 void session_set_name(struct session *session, struct slice name) {

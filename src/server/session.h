@@ -10,6 +10,7 @@
 #include "net/conn.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
+#include "server/requester.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,11 +40,10 @@ enum session_flag {
 /* Facts that dispatch need not look at. */
 enum session_mark {
     SESSION_NO_EVICT = 1 << 0,
-    SESSION_NO_TOUCH = 1 << 1,
-    SESSION_UNIX = 1 << 2,
-    SESSION_LOCAL = 1 << 3,
-    SESSION_LIMITED = 1 << 4,   /* `accounted` is a part of server.clients_memory */
-    SESSION_DISCOUNTED = 1 << 5 /* … and of server.unauthenticated_memory */
+    SESSION_UNIX = 1 << 1,
+    SESSION_LOCAL = 1 << 2,
+    SESSION_LIMITED = 1 << 3,   /* `accounted` is a part of server.clients_memory */
+    SESSION_DISCOUNTED = 1 << 4 /* … and of server.unauthenticated_memory */
 };
 
 /* There are normal clients and those that listen to channels; the other types are known by name and
@@ -61,17 +61,16 @@ struct session {
     uint8_t marks;  /* enum session_mark */
     uint8_t protocol;
     uint16_t peer_port; /* 0 for a unix socket */
-    int32_t database;
+    struct requester requester;
     uint32_t collected; /* index of the argument that its connection collects; 0 = none */
     uint64_t id;
     struct resp_parser *parser; /* while inside a request of many arguments, or with one that is
-                                   collected; else NULL */
-    const struct command *last_command;
-    struct waiter *waiter;           /* while blocked */
-    struct args *postponed;          /* a command that CLIENT PAUSE held back */
+                                        collected; else NULL */
+    struct waiter *waiter;      /* while blocked */
+    struct args *postponed;     /* a command that CLIENT PAUSE held back */
     struct transaction *transaction; /* while it watches keys or is in MULTI */
     struct subscriber *subscriber;   /* while it listens to channels */
-    uint64_t told_position;          /* behind its last change: server/propagate.h, WAITAOF */
+    uint64_t log_offset;             /* of the command log, behind its last change: WAITAOF */
     int64_t created_ms;              /* server.steady_ms, as the next */
     int64_t active_ms;               /* last time something was read or sent */
     size_t accounted;                /* what server/evict.h noted */
@@ -94,6 +93,10 @@ extern const struct conn_events session_events;
  * struct stays readable until the turn of the loop in which the connection closes ends. */
 void session_close(struct session *session);
 void session_close_after_reply(struct session *session);
+
+/* The reply gate denies: closes the clients whose replies it holds back, and those whose command
+ * has changed the data and will be answered when another thread is done. O(clients). */
+void session_cut_off_denied(void);
 
 /* Sends a session bytes that are not the reply to its own command (`bytes` are RESP of its
  * protocol). All that it is told in one turn of the loop leaves with one system call when the turn

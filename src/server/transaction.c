@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "server/args.h"
-#include "server/dispatch.h"
+#include "server/execute.h"
 #include "server/server.h"
 #include "server/server_commands.h"
 
@@ -20,7 +20,7 @@ struct transaction {
     size_t capacity;
     size_t counted_bytes; /* by client-query-buffer-limit */
     size_t args_allocated;
-    uint32_t command_flags; /* of all queued commands together */
+    uint64_t command_flags; /* of all queued commands together */
     bool is_aborted;        /* a command could not be queued */
 };
 
@@ -56,12 +56,6 @@ void transaction_refuse(struct session *session, struct reply *reply, const char
 
 /* --- The queue --- */
 
-bool transaction_queues(const struct command *command) {
-    void (*run)(struct call *) = command->run;
-    return run != exec_command && run != discard_command && run != multi_command &&
-           run != watch_command && run != quit_command && run != reset_command;
-}
-
 static void append(struct transaction *transaction, const struct command *command,
                    const struct slice *argv, size_t argc) {
     if (transaction->count == transaction->capacity)
@@ -87,7 +81,7 @@ void transaction_queue(struct session *session, struct reply *reply, const struc
 
 /* --- Figures --- */
 
-uint32_t transaction_flags(const struct session *session) {
+uint64_t transaction_flags(const struct session *session) {
     return session->transaction ? session->transaction->command_flags : 0;
 }
 
@@ -123,21 +117,21 @@ size_t transaction_allocated(const struct session *session) {
 /* --- MULTI, DISCARD --- */
 
 void multi_command(struct call *call) {
-    if (call->session->flags & SESSION_MULTI) {
+    if (call_session(call)->flags & SESSION_MULTI) {
         reply_error(call->reply, "ERR MULTI calls can not be nested");
         return;
     }
-    begin(call->session);
-    call->session->flags |= SESSION_MULTI;
+    begin(call_session(call));
+    call_session(call)->flags |= SESSION_MULTI;
     reply_ok(call->reply);
 }
 
 void discard_command(struct call *call) {
-    if (!(call->session->flags & SESSION_MULTI)) {
+    if (!(call_session(call)->flags & SESSION_MULTI)) {
         reply_error(call->reply, "ERR DISCARD without MULTI");
         return;
     }
-    transaction_end(call->session);
+    transaction_end(call_session(call));
     reply_ok(call->reply);
 }
 
@@ -147,21 +141,21 @@ void discard_command(struct call *call) {
  * taken back by the state that its command leaves. Who kills itself hears nothing more. */
 static void run_queue(struct call *call, const struct transaction *transaction) {
     uint32_t unwanted = SESSION_REPLY_OFF | SESSION_REPLY_SKIP;
-    struct session *session = call->session;
+    struct session *session = call_session(call);
     size_t begin = call->reply->len;
     reply_array(call->reply, transaction->count);
     if (session->flags & unwanted) call->reply->len = begin;
     for (size_t i = 0; i < transaction->count; i++) {
         const struct queued *queued = &transaction->queue[i];
         begin = call->reply->len;
-        dispatch_queued(session, queued->command, queued->args->argv, queued->args->argc);
+        execute_queued(session, queued->command, queued->args->argv, queued->args->argc);
         if (session->flags & unwanted) call->reply->len = begin;
         unwanted |= session->flags & SESSION_CLOSING;
     }
 }
 
 void exec_command(struct call *call) {
-    struct session *session = call->session;
+    struct session *session = call_session(call);
     struct transaction *transaction = session->transaction;
     if (!(session->flags & SESSION_MULTI)) {
         reply_error(call->reply, "ERR EXEC without MULTI");
@@ -182,11 +176,11 @@ void exec_command(struct call *call) {
 /* --- WATCH, UNWATCH --- */
 
 void watch_command(struct call *call) {
-    if (call->session->flags & SESSION_MULTI) {
+    if (call_session(call)->flags & SESSION_MULTI) {
         reply_error(call->reply, "ERR WATCH inside MULTI is not allowed");
         return;
     }
-    struct transaction *transaction = begin(call->session);
+    struct transaction *transaction = begin(call_session(call));
     for (size_t i = 1; i < call->argc; i++) {
         struct keyref ref = keyspace_find(call->keyspace, call->argv[i]);
         int64_t expiry_ms = ref.entry ? entry_expiry(ref.entry) : -1;
@@ -198,7 +192,7 @@ void watch_command(struct call *call) {
 }
 
 void unwatch_command(struct call *call) {
-    struct session *session = call->session;
+    struct session *session = call_session(call);
     if (session->flags & SESSION_MULTI)
         watch_clear(&server.watches, &session->transaction->watcher);
     else

@@ -9,7 +9,7 @@
 #include "server/server_commands.h"
 
 static bool is_synced(const struct session *session) {
-    return aof_is_synced(session->told_position);
+    return aof_is_synced(session->log_offset);
 }
 
 static void answer(struct call *call) {
@@ -20,7 +20,7 @@ static void answer(struct call *call) {
         return;
     }
     reply_array(call->reply, 2);
-    reply_integer(call->reply, is_synced(call->session));
+    reply_integer(call->reply, is_synced(call_session(call)));
     reply_integer(call->reply, 0);
 }
 
@@ -37,7 +37,7 @@ void waitaof_command(struct call *call) {
         return;
     if (!call_timeout_ms(call, 3, &deadline_ms)) return;
     bool is_impossible = local && !server.config.appendonly;
-    if (is_impossible || (replicas == 0 && (!local || is_done(call->session)))) {
+    if (is_impossible || (replicas == 0 && (!local || is_done(call_session(call))))) {
         answer(call);
         return;
     }

@@ -28,10 +28,18 @@ enum command_flag {
     COMMAND_MOVABLE_KEYS = 1 << 13, /* key positions depend on arguments: keys.numkeys */
     COMMAND_CONTAINER = 1 << 14,    /* has subcommands */
     COMMAND_SUBCOMMAND = 1 << 15,
-    COMMAND_MAY_REPLICATE = 1 << 16,    /* held back and refused like one that writes; not shown */
-    COMMAND_SKIP_SLOWLOG = 1 << 17,     /* what it runs is noted, not it (EXEC) */
-    COMMAND_NO_ASYNC_LOADING = 1 << 18, /* shown only: replicas may load beside their old data */
-    COMMAND_NO_MANDATORY_KEYS = 1 << 19 /* keys.numkeys may be 0 */
+    COMMAND_MAY_REPLICATE = 1 << 16,     /* held back and refused like one that writes; not shown */
+    COMMAND_SKIP_SLOWLOG = 1 << 17,      /* what it runs is noted, not it (EXEC) */
+    COMMAND_NO_ASYNC_LOADING = 1 << 18,  /* shown only: replicas may load beside their old data */
+    COMMAND_NO_MANDATORY_KEYS = 1 << 19, /* keys.numkeys may be 0 */
+    /* 20 … 30: enum command_tip. What follows is shown nowhere. */
+    COMMAND_RUNS_QUEUE = INT64_C(1) << 32,      /* EXEC: it counts as the commands that it runs */
+    COMMAND_NOT_QUEUED = INT64_C(1) << 33,      /* MULTI does not queue it */
+    COMMAND_FOR_SUBSCRIBERS = INT64_C(1) << 34, /* allowed while listening to channels in RESP2 */
+    COMMAND_TELLS_HEALTH = INT64_C(1) << 35,    /* refused while writing is: watchers ask with it */
+    COMMAND_TOUCHES = INT64_C(1) << 36,         /* marks keys as used despite CLIENT NO-TOUCH */
+    COMMAND_FOR_FILES = INT64_C(1) << 37,  /* may stand in an append-only file, and writes not */
+    COMMAND_REACHES_OUT = INT64_C(1) << 38 /* to other servers: may not stand there, and writes */
 };
 
 /* Hints for proxies and cluster clients, which COMMAND INFO shows as tips. The server itself does
@@ -86,8 +94,8 @@ struct key_positions {
 struct command {
     const char *name; /* lower case; subcommands: "config|get" */
     void (*run)(struct call *call);
-    int arity; /* argc must be this, or at least its negation; command name(s) included */
-    uint32_t flags;
+    int arity;      /* argc must be this, or at least its negation; command name(s) included */
+    uint64_t flags; /* enum command_flag and enum command_tip */
     struct key_positions keys;
     const char *group; /* "list", "string", "bitmap", "generic", "transactions", "connection", … */
     const char *since; /* the Redis version that brought it */

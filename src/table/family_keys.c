@@ -42,7 +42,7 @@ static const struct command rows[] = {
  "O(N), N being the keys of the database",
  "Lists the keys whose names match a pattern.",
  "pattern:pattern"},
-{"migrate", migrate_command, -6, W|K|VARIES, MIGRATED_KEYS, "generic", "2.6.0",
+{"migrate", migrate_command, -6, W|K|VARIES|COMMAND_REACHES_OUT, MIGRATED_KEYS, "generic", "2.6.0",
  "O(N), N being the bytes of the values, and the time until the other server has answered",
  "Moves keys to another server.",
  "host port:integer <key | \"\":empty-string>:key-selector destination-db:integer timeout:integer "
@@ -142,7 +142,7 @@ static const struct command rows[] = {
  "key [BY by-pattern:pattern=pattern] [LIMIT (offset:integer count:integer):limit] "
  "[GET get-pattern:pattern=pattern [GET get-pattern:pattern ...]] [<ASC | DESC>:order] "
  "[ALPHA:sorting]"},
-{"touch", touch_command, -2, R|F|SPLIT_SUM, KEYS(1, -1, LOOK), "generic", "3.2.1",
+{"touch", touch_command, -2, R|F|SPLIT_SUM|COMMAND_TOUCHES, KEYS(1, -1, LOOK), "generic", "3.2.1",
  "O(keys)",
  "Marks keys as used and counts those that exist.",
  "key [key ...]"},

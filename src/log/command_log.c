@@ -1,0 +1,131 @@
+#include "log/command_log.h"
+
+#include "base/chain.h"
+#include "base/number.h"
+
+#include <assert.h>
+
+/* An empty buffer that is larger than this is freed. */
+enum { KEEP_MAX = 1024 * 1024 };
+
+static const struct slice multi[] = {{"MULTI", 5}}, exec[] = {{"EXEC", 4}};
+
+/* --- Readers --- */
+
+static void update_is_on(struct command_log *log) {
+    log->is_on = log->first_reader && !log->is_suspended;
+}
+
+void command_log_init(struct command_log *log) {
+    *log = (struct command_log){.database = -1};
+    reply_init(&log->bytes, 0);
+}
+
+void command_log_free(struct command_log *log) {
+    reply_free(&log->bytes);
+}
+
+static bool has_reader(const struct command_log *log, const struct command_log_reader *reader) {
+    const struct command_log_reader *known = log->first_reader;
+    while (known && known != reader) known = known->next;
+    return known;
+}
+
+void command_log_add_reader(struct command_log *log, struct command_log_reader *reader) {
+    assert(!command_log_is_inside_unit(log) && !has_reader(log, reader));
+    reader->offset = command_log_end(log);
+    CHAIN_APPEND(log->first_reader, log->last_reader, reader, prev, next);
+    command_log_repeat_database(log);
+    update_is_on(log);
+}
+
+/* Drops the bytes when there is nobody who has yet to read some of them. Readers read all that
+ * there is, so that there is no point in looking for a part that all of them have read. */
+static void drop_read(struct command_log *log) {
+    for (const struct command_log_reader *reader = log->first_reader; reader; reader = reader->next)
+        if (reader->offset < command_log_end(log)) return;
+    log->begin = command_log_end(log);
+    log->bytes.len = 0;
+    if (log->bytes.capacity > KEEP_MAX) reply_free(&log->bytes);
+}
+
+void command_log_remove_reader(struct command_log *log, struct command_log_reader *reader) {
+    if (!has_reader(log, reader)) return;
+    command_log_end_unit(log);
+    CHAIN_REMOVE(log->first_reader, log->last_reader, reader, prev, next);
+    drop_read(log);
+    update_is_on(log);
+}
+
+void command_log_suspend(struct command_log *log) {
+    log->is_suspended = true;
+    update_is_on(log);
+}
+
+void command_log_resume(struct command_log *log) {
+    log->is_suspended = false;
+    update_is_on(log);
+}
+
+void command_log_repeat_database(struct command_log *log) {
+    log->database = -1;
+}
+
+void command_log_read(struct command_log *log, struct command_log_reader *reader,
+                      struct reply *into) {
+    assert(!command_log_is_inside_unit(log));
+    size_t read = (size_t)(reader->offset - log->begin);
+    reader->offset = command_log_end(log);
+    if (into->len == 0 && read == 0 && !log->first_reader->next) {
+        struct reply emptied = *into;
+        log->begin += log->bytes.len;
+        *into = log->bytes;
+        log->bytes = emptied;
+        return;
+    }
+    reply_raw(into, slice_make(log->bytes.data + read, log->bytes.len - read));
+    drop_read(log);
+}
+
+/* --- Commands --- */
+
+static void write_command(struct reply *bytes, const struct slice *argv, size_t argc) {
+    reply_array(bytes, argc);
+    for (size_t i = 0; i < argc; i++) reply_bulk(bytes, argv[i]);
+}
+
+static void write_select(struct reply *bytes, int database) {
+    char buffer[INT64_TEXT_MAX];
+    write_command(bytes, (const struct slice[]){SLICE("SELECT"), number_text(buffer, database)}, 2);
+}
+
+/* Inserts MULTI in front of the unit. */
+static void enclose_unit(struct command_log *log) {
+    struct reply *bytes = &log->bytes;
+    size_t len = bytes->len;
+    write_command(bytes, multi, 1);
+    size_t more = bytes->len - len;
+    char *unit = bytes->data + log->unit_begin;
+    memmove(unit + more, unit, len - log->unit_begin);
+    bytes->len = log->unit_begin;
+    write_command(bytes, multi, 1);
+    bytes->len = len + more;
+}
+
+void command_log_append(struct command_log *log, int database, const struct slice *argv,
+                        size_t argc) {
+    if (!log->is_on) return;
+    if (log->unit_count == 0)
+        log->unit_begin = log->bytes.len;
+    else if (log->unit_count == 1)
+        enclose_unit(log);
+    log->unit_count++;
+    if (database != log->database) write_select(&log->bytes, database);
+    log->database = database;
+    write_command(&log->bytes, argv, argc);
+}
+
+void command_log_end_unit(struct command_log *log) {
+    if (log->unit_count > 1) write_command(&log->bytes, exec, 1);
+    log->unit_count = 0;
+}

@@ -1,0 +1,197 @@
+/* The command log as its readers see it, and the gate on its offsets. */
+#include "log/command_log.h"
+#include "log/reply_gate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void append(struct command_log *log, int database, const char *word) {
+    const struct slice argv[] = {slice_of_cstr(word)};
+    command_log_append(log, database, argv, 1);
+}
+
+/* What the reader gets now. */
+static struct slice read_all(struct command_log *log, struct command_log_reader *reader,
+                             struct reply *into) {
+    into->len = 0;
+    command_log_read(log, reader, into);
+    return slice_make(into->data, into->len);
+}
+
+#define ASSERT_TEXT(actual, expected)                                                              \
+    do {                                                                                           \
+        struct slice text = actual;                                                                \
+        assert_int_equal(text.len, sizeof(expected) - 1);                                          \
+        assert_memory_equal(text.ptr, expected, text.len);                                         \
+    } while (0)
+
+#define SELECT_0 "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n"
+#define SELECT_7 "*2\r\n$6\r\nSELECT\r\n$1\r\n7\r\n"
+#define MULTI    "*1\r\n$5\r\nMULTI\r\n"
+#define EXEC     "*1\r\n$4\r\nEXEC\r\n"
+#define A        "*1\r\n$1\r\na\r\n"
+#define B        "*1\r\n$1\r\nb\r\n"
+#define C        "*1\r\n$1\r\nc\r\n"
+
+struct fixture {
+    struct command_log log;
+    struct command_log_reader first;
+    struct command_log_reader second;
+    struct reply into;
+};
+
+static struct fixture *fixture_new(void) {
+    static struct fixture fixture;
+    command_log_init(&fixture.log);
+    reply_init(&fixture.into, 0);
+    return &fixture;
+}
+
+static void fixture_free(struct fixture *fixture) {
+    command_log_free(&fixture->log);
+    reply_free(&fixture->into);
+}
+
+static void nothing_is_kept_without_readers(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    append(&fixture->log, 0, "a");
+    command_log_end_unit(&fixture->log);
+    assert_false(fixture->log.is_on);
+    assert_int_equal(command_log_end(&fixture->log), 0);
+    fixture_free(fixture);
+}
+
+static void units_are_enclosed_and_databases_selected(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    append(log, 0, "a");
+    assert_true(command_log_is_inside_unit(log));
+    command_log_end_unit(log);
+    append(log, 0, "b");
+    append(log, 7, "c");
+    command_log_end_unit(log);
+    assert_false(command_log_is_inside_unit(log));
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), SELECT_0 A MULTI B SELECT_7 C EXEC);
+    append(log, 7, "a");
+    command_log_end_unit(log);
+    command_log_repeat_database(log);
+    append(log, 7, "b");
+    command_log_end_unit(log);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), A SELECT_7 B);
+    fixture_free(fixture);
+}
+
+static void readers_read_at_their_own_pace(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    append(log, 0, "a");
+    command_log_end_unit(log);
+    uint64_t behind_a = command_log_end(log);
+    command_log_add_reader(log, &fixture->second); /* gets what comes from here on */
+    append(log, 0, "b");
+    command_log_end_unit(log);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), SELECT_0 A SELECT_0 B);
+    assert_int_equal(fixture->second.offset, behind_a);
+    append(log, 0, "c");
+    command_log_end_unit(log);
+    ASSERT_TEXT(read_all(log, &fixture->second, &fixture->into), SELECT_0 B C);
+    assert_int_equal(fixture->second.offset, command_log_end(log));
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), C);
+    assert_int_equal(log->bytes.len, 0); /* all have read all of it */
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), "");
+    fixture_free(fixture);
+}
+
+static void what_is_read_goes_behind_what_is_there(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    append(log, 0, "a");
+    command_log_end_unit(log);
+    reply_raw(&fixture->into, SLICE("#"));
+    command_log_read(log, &fixture->first, &fixture->into);
+    ASSERT_TEXT(slice_make(fixture->into.data, fixture->into.len), "#" SELECT_0 A);
+    fixture_free(fixture);
+}
+
+static void offsets_go_on_when_readers_leave(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    append(log, 0, "a");
+    append(log, 0, "b");
+    command_log_remove_reader(log, &fixture->first); /* inside a unit: that ends */
+    assert_false(log->is_on);
+    assert_false(command_log_is_inside_unit(log));
+    uint64_t end = command_log_end(log);
+    assert_true(end > 0);
+    command_log_remove_reader(log, &fixture->first); /* is no reader any more */
+    append(log, 0, "c");
+    assert_int_equal(command_log_end(log), end);
+    command_log_add_reader(log, &fixture->second);
+    append(log, 0, "c");
+    command_log_end_unit(log);
+    assert_int_equal(fixture->second.offset, end);
+    ASSERT_TEXT(read_all(log, &fixture->second, &fixture->into), SELECT_0 C);
+    fixture_free(fixture);
+}
+
+static void a_suspended_log_takes_nothing(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    command_log_suspend(log);
+    append(log, 0, "a");
+    assert_int_equal(command_log_end(log), 0);
+    command_log_resume(log);
+    assert_true(log->is_on);
+    append(log, 0, "b");
+    command_log_end_unit(log);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), SELECT_0 B);
+    fixture_free(fixture);
+}
+
+static void the_gate_holds_what_is_not_released(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    struct reply_gate gate = {.log = log, .released = 0};
+    command_log_add_reader(log, &fixture->first);
+    assert_false(reply_gate_holds(&gate));
+    append(log, 0, "a");
+    command_log_end_unit(log);
+    assert_true(reply_gate_holds(&gate));
+    gate.released = command_log_end(log);
+    assert_false(reply_gate_holds(&gate));
+    gate.denies = true;
+    assert_true(reply_gate_holds(&gate));
+    gate = (struct reply_gate){.log = log, .released = REPLY_GATE_OPEN};
+    append(log, 0, "b");
+    assert_false(reply_gate_holds(&gate));
+    fixture_free(fixture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_kept_without_readers),
+        cmocka_unit_test(units_are_enclosed_and_databases_selected),
+        cmocka_unit_test(readers_read_at_their_own_pace),
+        cmocka_unit_test(what_is_read_goes_behind_what_is_there),
+        cmocka_unit_test(offsets_go_on_when_readers_leave),
+        cmocka_unit_test(a_suspended_log_takes_nothing),
+        cmocka_unit_test(the_gate_holds_what_is_not_released),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
