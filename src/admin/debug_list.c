@@ -157,6 +157,6 @@ void debug_packed_threshold(struct call *call) {
                     "ERR argument must be a memory value bigger than 1 and smaller than 4gb");
         return;
     }
-    server.list_limits.plain_threshold = bytes;
+    server.value_limits.list.plain_threshold = bytes;
     reply_ok(call->reply);
 }

@@ -77,7 +77,7 @@ static bool take_items(struct rdb_file *file, struct finding *finding, uint64_t 
 /* False when it is bad. */
 static bool read_snapshot(struct input *input, struct finding *finding) {
     struct rdb_file_options options = {
-        .values = {.list = {.fill = -2}}, .checksum = true, .skip_unknown = true};
+        .values = {.limits = value_limits_default}, .checksum = true, .skip_unknown = true};
     struct rdb_file file;
     uint64_t database = 0;
     finding->has_snapshot = true;

@@ -81,7 +81,7 @@ static bool parse_ttl(struct call *call, struct restore *restore) {
 
 /* The new entry; NULL when the payload is bad, with the error answered. */
 static struct entry *read_payload(struct call *call, const struct restore *restore) {
-    const struct rdb_load_options options = {.list = *call->list_limits,
+    const struct rdb_load_options options = {.limits = *call->limits,
                                              .skip_checksum = call_skips_checksums(call)};
     enum dump_error error = DUMP_OK;
     struct entry *entry = dump_read(restore->payload, restore->key, &options, &error);

@@ -17,7 +17,7 @@ void lset_command(struct call *call) {
         reply_error(call->reply, "ERR index out of range");
         return;
     }
-    list_set(&ref, position, call->argv[3], call->list_limits);
+    list_set(&ref, position, call->argv[3], &call->limits->list);
     reply_ok(call->reply);
     call_touched(call, &ref, key, EVENT_LIST, "lset", 1);
 }
@@ -48,7 +48,7 @@ void linsert_command(struct call *call) {
     } else if (!find_first(ref.entry, pivot, &index)) {
         reply_integer(call->reply, -1);
     } else {
-        list_insert(&ref, index, after, call->argv[4], call->list_limits);
+        list_insert(&ref, index, after, call->argv[4], &call->limits->list);
         reply_integer(call->reply, (int64_t)list_length(ref.entry));
         call_touched(call, &ref, key, EVENT_LIST, "linsert", 1);
     }
@@ -65,7 +65,7 @@ void lrem_command(struct call *call) {
     if (ref.entry) {
         uint64_t max = count == 0 ? UINT64_MAX : (uint64_t)(count < 0 ? -count : count);
         removed = list_remove(&ref, call->argv[3], max, count < 0 ? LIST_BACKWARD : LIST_FORWARD,
-                              call->list_limits);
+                              &call->limits->list);
     }
     reply_integer(call->reply, (int64_t)removed);
     if (removed) call_touched(call, &ref, key, EVENT_LIST, "lrem", removed);
@@ -81,7 +81,7 @@ void ltrim_command(struct call *call) {
     if (ref.entry) {
         uint64_t length = list_length(ref.entry);
         list_clamp_range(start, stop, length, &from, &count);
-        list_trim(&ref, from, count, call->list_limits);
+        list_trim(&ref, from, count, &call->limits->list);
         call_touched(call, &ref, key, EVENT_LIST, "ltrim", length - count);
     }
     reply_ok(call->reply);

@@ -7,7 +7,7 @@
 static void rotate(struct call *call, struct keyref *ref, enum list_end from, enum list_end to) {
     struct slice key = call->argv[1];
     reply_listpack_element(call->reply, list_peek(ref->entry, from));
-    if (from != to) list_rotate(ref, from, call->list_limits);
+    if (from != to) list_rotate(ref, from, &call->limits->list);
     call_touched(call, ref, key, EVENT_LIST, list_push_event(to), 0);
     call_touched(call, ref, key, EVENT_LIST, list_pop_event(from), 1);
 }
@@ -22,9 +22,9 @@ static void push_to_other(struct call *call, struct keyref *source, struct keyre
     listpack_get(list_peek(source->entry, from), &value);
     struct slice text = listpack_value_text(&value, buffer);
     if (destination->entry) {
-        list_push(destination, to, &text, 1, call->list_limits);
+        list_push(destination, to, &text, 1, &call->limits->list);
     } else {
-        list_create(destination, key, to, &text, 1, call->list_limits);
+        list_create(destination, key, to, &text, 1, &call->limits->list);
         *source = call_find_write(call, source_key);
     }
     reply_bulk(call->reply, text);
@@ -40,7 +40,7 @@ bool list_move(struct call *call, struct keyref *source, enum list_end from, enu
     struct keyref destination;
     if (!call_find_typed_write(call, call->argv[2], VALUE_LIST, &destination)) return false;
     push_to_other(call, source, &destination, from, to);
-    list_drop(source, from, 1, call->list_limits);
+    list_drop(source, from, 1, &call->limits->list);
     call_touched(call, source, key, EVENT_LIST, list_pop_event(from), 1);
     return true;
 }

@@ -5,7 +5,7 @@
 
 void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end) {
     reply_listpack_element(call->reply, list_peek(ref->entry, end));
-    list_drop(ref, end, 1, call->list_limits);
+    list_drop(ref, end, 1, &call->limits->list);
     call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), 1);
 }
 
@@ -20,7 +20,7 @@ static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key
         list_reply_elements(call->reply, ref->entry, 0, count, LIST_FORWARD);
     else
         list_reply_elements(call->reply, ref->entry, length - 1, count, LIST_BACKWARD);
-    list_drop(ref, end, count, call->list_limits);
+    list_drop(ref, end, count, &call->limits->list);
     call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), count);
     return count;
 }

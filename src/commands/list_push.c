@@ -9,12 +9,12 @@ static void push(struct call *call, enum list_end end, bool only_existing) {
     struct keyref ref;
     if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return;
     if (ref.entry) {
-        list_push(&ref, end, elements, count, call->list_limits);
+        list_push(&ref, end, elements, count, &call->limits->list);
     } else if (only_existing) {
         reply_integer(call->reply, 0);
         return;
     } else {
-        list_create(&ref, key, end, elements, count, call->list_limits);
+        list_create(&ref, key, end, elements, count, &call->limits->list);
     }
     reply_integer(call->reply, (int64_t)list_length(ref.entry));
     call_touched(call, &ref, key, EVENT_LIST, list_push_event(end), count);

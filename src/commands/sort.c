@@ -262,7 +262,7 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
     } else {
         /* What stood there may be among the texts: it is made away with last. */
         struct entry *old = ref.entry ? keyspace_take(&ref) : NULL;
-        list_create(&ref, key, LIST_TAIL, texts, count, call->list_limits);
+        list_create(&ref, key, LIST_TAIL, texts, count, &call->limits->list);
         if (old) entry_set_clock(ref.entry, entry_clock(old)); /* the key is not a new one */
         if (old) call_discard(call, old);
         call_touched(call, &ref, key, EVENT_LIST, "sortstore", count);

@@ -252,7 +252,7 @@ static void note_failure(const struct rdb_file *file, const char *name, enum loa
 
 enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint64_t *end) {
     struct rdb_file_options options = {
-        .values = {.list = server.list_limits},
+        .values = {.limits = server.value_limits},
         .checksum = server.config.rdbchecksum && !server.skip_checksums,
         .skip_unknown = server.config.rdb_skip_unknown_types,
         .hide_keys = server.config.hide_user_data_from_log,

@@ -313,7 +313,7 @@ static struct entry *read_elements(struct list_load *load, uint64_t count) {
 
 struct entry *rdb_read_list(struct rdb_reader *reader, unsigned type, struct slice key,
                             const struct rdb_load_options *options) {
-    struct list_load load = {.reader = reader, .limits = &options->list, .key = key};
+    struct list_load load = {.reader = reader, .limits = &options->limits.list, .key = key};
     struct entry *entry = NULL;
     uint64_t length = 1;
     if (type != RDB_LIST_ZIPLIST && !rdb_read_length(reader, &length)) return NULL;

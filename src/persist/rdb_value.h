@@ -8,10 +8,10 @@
 #ifndef PACKLIST_PERSIST_RDB_VALUE_H
 #define PACKLIST_PERSIST_RDB_VALUE_H
 
-#include "ds/quicklist.h"
 #include "persist/rdb_reader.h"
 #include "persist/rdb_writer.h"
 #include "store/entry.h"
+#include "types/value_limits.h"
 
 /* The type byte that rdb_write_value's form has. */
 unsigned rdb_value_type(const struct entry *entry);
@@ -21,7 +21,7 @@ void rdb_write_value(struct rdb_writer *writer, const struct entry *entry);
 
 /* What values are loaded with. */
 struct rdb_load_options {
-    struct quicklist_limits list; /* list-max-listpack-size, list-compress-depth … */
+    struct value_limits limits;
     bool skip_checksum; /* payloads (persist/dump.h) with a wrong checksum are read; tests only */
 };
 

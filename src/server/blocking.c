@@ -14,6 +14,7 @@
 #include "server/execute.h"
 #include "server/keytable.h"
 #include "server/server.h"
+#include "types/value.h"
 
 struct blocked_key;
 
@@ -251,19 +252,20 @@ bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struc
 
 /* --- Serving --- */
 
-/* Does the key exist as something that a list command can be served from? */
+/* Does the key exist as something that a blocked command may take from? Whether it is of the type
+ * that a waiter wants is looked at by the waiter's own `serve`. */
 static bool key_can_serve(struct blocked_key *key) {
     struct call call = execute_server_call(key->key.space);
     struct keyref ref = call_find_quiet(&call, key->key.name);
-    return ref.entry && entry_type(ref.entry) == VALUE_LIST;
+    return ref.entry && value_wakes_clients(ref.entry);
 }
 
-/* The same but for its expiry: deleting a key may end clients that wait, and with them other
- * blocked keys. */
-static bool has_list(const struct blocked_key *key) {
+/* The same, except that an expired key is not deleted: that may end clients that wait, and with
+ * them other blocked keys. */
+static bool holds_value(const struct blocked_key *key) {
     struct keyspace *keyspace = server.keyspaces[key->key.space];
     const struct entry *entry = keyspace_find(keyspace, key->key.name).entry;
-    return entry && entry_type(entry) == VALUE_LIST;
+    return entry && value_wakes_clients(entry);
 }
 
 static void signal_key(struct blocking *blocking, struct blocked_key *key) {
@@ -287,7 +289,7 @@ void blocking_signal_database(struct blocking *blocking, int database) {
     struct hashtable_iter iter;
     hashtable_iter_start(&iter, blocking->keys.spaces[database]);
     for (struct blocked_key *key; (key = hashtable_iter_next(&iter));)
-        if (has_list(key)) signal_key(blocking, key);
+        if (holds_value(key)) signal_key(blocking, key);
 }
 
 bool blocking_has_ready(const struct blocking *blocking) {

@@ -150,7 +150,7 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
         return;
     }
     watch_touch(&server.watches, call->database, call->keyspace, key);
-    if (entry_type(ref->entry) == VALUE_LIST) blocking_signal(server.blocking, call->database, key);
+    if (value_wakes_clients(ref->entry)) blocking_signal(server.blocking, call->database, key);
 }
 
 /* Takes the entry out and tells everybody. */

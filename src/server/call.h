@@ -11,11 +11,11 @@
 
 #include "base/sds.h"
 #include "base/slice.h"
-#include "ds/quicklist.h"
 #include "resp/reply.h"
 #include "server/requester.h"
 #include "store/event.h"
 #include "store/keyspace.h"
+#include "types/value_limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ struct call {
     struct keyspace *keyspace; /* the selected database */
     int database;              /* its number */
     const struct command *command;
-    const struct quicklist_limits *list_limits;
+    const struct value_limits *limits;
     int64_t now_ms;              /* wall clock; stands still in EXEC and scripts */
     struct requester *requester; /* NULL: the server itself */
     uint8_t origin;              /* enum call_origin */

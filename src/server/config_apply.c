@@ -27,8 +27,10 @@ static int64_t clamp(int64_t value, int64_t min, int64_t max) {
 
 static void apply_list_limits(void) {
     const struct config *config = &server.config;
-    server.list_limits.fill = (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
-    server.list_limits.compress_depth = (uint16_t)clamp(config->list_compress_depth, 0, DEPTH_MAX);
+    server.value_limits.list.fill =
+        (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
+    server.value_limits.list.compress_depth =
+        (uint16_t)clamp(config->list_compress_depth, 0, DEPTH_MAX);
 }
 
 static bool apply_maxclients(sds *error) {

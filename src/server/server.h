@@ -4,7 +4,6 @@
 #define PACKLIST_SERVER_SERVER_H
 
 #include "config/config.h"
-#include "ds/quicklist.h"
 #include "durability/durability.h"
 #include "log/command_log.h"
 #include "log/reply_gate.h"
@@ -23,6 +22,7 @@
 #include "store/eviction.h"
 #include "store/keyspace.h"
 #include "table/command.h"
+#include "types/value_limits.h"
 
 /* The version of Redis whose commands and replies clients may count on. */
 #define PACKLIST_REDIS_VERSION "7.2.4"
@@ -41,8 +41,8 @@ struct server {
     struct config config;
     struct config_source config_source;
     struct net *net;
-    struct keyspace **keyspaces; /* config.databases of them */
-    struct quicklist_limits list_limits;
+    struct keyspace **keyspaces;      /* config.databases of them */
+    struct value_limits value_limits; /* as the directives say */
     struct session_list sessions;
     struct session *current;   /* who is being served, or NULL */
     struct resp_parser parser; /* shared by all sessions that are not inside a request */

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "types/list_embedded.h"
+#include "types/type_operations.h"
 
 /* What a hanging list shown as listpack works with: its one node is as large as a node can be. */
 static const struct quicklist_limits one_node_limits = {.fill = QUICKLIST_FILL_WHOLE};
@@ -451,11 +452,19 @@ size_t list_allocated(const struct entry *entry) {
     return list_is_embedded(entry) ? 0 : quicklist_allocated(hanging(entry));
 }
 
-void list_free_value(struct entry *entry) {
+static uint64_t list_value_length(const struct entry *entry) {
+    return list_length(entry);
+}
+
+static size_t list_allocations(const struct entry *entry) {
+    return list_is_embedded(entry) ? 1 : quicklist_node_count(hanging(entry));
+}
+
+static void list_free_value(struct entry *entry) {
     if (!list_is_embedded(entry)) quicklist_free(hanging(entry));
 }
 
-void list_own_value(struct entry *entry) {
+static void list_own_value(struct entry *entry) {
     if (!list_is_embedded(entry)) entry_set_pointer(entry, quicklist_copy(hanging(entry)));
 }
 
@@ -480,3 +489,6 @@ bool list_check(const struct entry *entry) {
         return false;
     return entry_encoding(entry) <= LIST_QUICKLIST && quicklist_check(list);
 }
+
+const struct type_operations list_operations =
+    TYPE_OPERATIONS(list, TYPE_IS_COLLECTION | TYPE_WAKES_CLIENTS);

@@ -121,13 +121,6 @@ const char *list_encoding_name(const struct entry *entry);
 size_t list_value_size(const struct entry *entry);
 size_t list_allocated(const struct entry *entry);
 
-/* Frees what hangs off the entry (not the entry). O(nodes). */
-void list_free_value(struct entry *entry);
-
-/* The entry is a copy of another list's, byte for byte: gives it a copy of what hangs off both.
- * O(bytes). */
-void list_own_value(struct entry *entry);
-
 /* The quicklist of a hanging list, or NULL when embedded: for DEBUG and saving. */
 const struct quicklist *list_quicklist(const struct entry *entry);
 

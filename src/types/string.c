@@ -6,6 +6,7 @@
  * keyspace. */
 #include "types/string.h"
 
+#include "types/type_operations.h"
 #include "types/value.h"
 
 /* How a value will be stored. */
@@ -147,6 +148,13 @@ static void become_string(struct keyref *ref) {
     set_layout(entry, STRING_EMBEDDED, 0);
     if (entry != ref->entry) keyref_moved(ref, entry);
     keyspace_recount(ref, old_type, old_length);
+}
+
+static void string_free_value(struct entry *entry) {
+    if (entry_encoding(entry) == STRING_HANGING)
+        sds_free(entry_pointer(entry));
+    else if (entry_encoding(entry) == STRING_SHARED)
+        shared_text_free(shared_text_of(entry));
 }
 
 /* Stores the value over the present string. */
@@ -379,6 +387,10 @@ const char *string_encoding_name(const struct entry *entry) {
     }
 }
 
+static uint64_t string_value_length(const struct entry *entry) {
+    return string_length(entry);
+}
+
 size_t string_value_size(const struct entry *entry) {
     return string_is_hanging(entry) ? sizeof(void *) : entry_byte(entry);
 }
@@ -391,14 +403,12 @@ size_t string_allocated(const struct entry *entry) {
     }
 }
 
-void string_free_value(struct entry *entry) {
-    if (entry_encoding(entry) == STRING_HANGING)
-        sds_free(entry_pointer(entry));
-    else if (entry_encoding(entry) == STRING_SHARED)
-        shared_text_free(shared_text_of(entry));
+static size_t string_allocations(const struct entry *entry) {
+    (void)entry;
+    return 1;
 }
 
-void string_own_value(struct entry *entry) {
+static void string_own_value(struct entry *entry) {
     if (string_is_hanging(entry)) set_hanging(entry, sds_new(sds_slice(hanging_text(entry))));
 }
 
@@ -418,3 +428,5 @@ bool string_check(const struct entry *entry) {
     default: return false;
     }
 }
+
+const struct type_operations string_operations = TYPE_OPERATIONS(string, 0);

@@ -138,13 +138,6 @@ const char *string_encoding_name(const struct entry *entry);
 size_t string_value_size(const struct entry *entry);
 size_t string_allocated(const struct entry *entry);
 
-/* Frees what hangs off the entry (not the entry). */
-void string_free_value(struct entry *entry);
-
-/* The entry is a copy of another string's, byte for byte: gives it a copy of what hangs off both.
- * O(text). */
-void string_own_value(struct entry *entry);
-
 /* The executable invariant. O(1). */
 bool string_check(const struct entry *entry);
 

@@ -1,71 +1,75 @@
 #include "types/value.h"
 
-#include "types/list.h"
-#include "types/string.h"
+#include "types/type_operations.h"
 
 #include <stdlib.h>
 
-const char *value_type_name(enum value_type type) {
-    static const char *const names[] = {[VALUE_STRING] = "string",
-                                        [VALUE_LIST] = "list",
-                                        [VALUE_SET] = "set",
-                                        [VALUE_ZSET] = "zset",
-                                        [VALUE_HASH] = "hash"};
-    return names[type];
+/* Every type that the protocol has a name for. Those without operations have no values yet. */
+static const struct {
+    const char *name;
+    const struct type_operations *operations;
+} types[] = {
+    [VALUE_STRING] = {"string", &string_operations},
+    [VALUE_LIST] = {"list", &list_operations},
+    [VALUE_SET] = {"set", NULL},
+    [VALUE_ZSET] = {"zset", NULL},
+    [VALUE_HASH] = {"hash", NULL},
+};
+_Static_assert(sizeof(types) / sizeof(types[0]) == VALUE_TYPES, "every type has a row");
+
+bool value_type_exists(enum value_type type) {
+    return (unsigned)type < VALUE_TYPES && types[type].operations;
 }
 
-/* Entries of other types are not made: one that is found is a bug of ours. */
+const char *value_type_name(enum value_type type) {
+    return types[type].name;
+}
+
+/* There are no entries of types without operations: one that is found is a bug of ours. */
+static const struct type_operations *operations_of(const struct entry *entry) {
+    enum value_type type = entry_type(entry);
+    if (__builtin_expect(!value_type_exists(type), 0)) abort();
+    return types[type].operations;
+}
 
 const char *value_encoding_name(const struct entry *entry) {
-    switch (entry_type(entry)) {
-    case VALUE_STRING: return string_encoding_name(entry);
-    case VALUE_LIST: return list_encoding_name(entry);
-    default: abort();
-    }
+    return operations_of(entry)->encoding_name(entry);
 }
 
 bool value_is_empty(const struct entry *entry) {
-    return entry_type(entry) == VALUE_LIST && list_length(entry) == 0;
+    const struct type_operations *operations = operations_of(entry);
+    return (operations->flags & TYPE_IS_COLLECTION) && operations->length(entry) == 0;
+}
+
+bool value_wakes_clients(const struct entry *entry) {
+    return operations_of(entry)->flags & TYPE_WAKES_CLIENTS;
 }
 
 uint64_t value_length(const struct entry *entry) {
-    switch (entry_type(entry)) {
-    case VALUE_STRING: return string_length(entry);
-    case VALUE_LIST: return list_length(entry);
-    default: abort();
-    }
+    return operations_of(entry)->length(entry);
 }
 
 size_t value_size(const struct entry *entry) {
-    switch (entry_type(entry)) {
-    case VALUE_STRING: return string_value_size(entry);
-    case VALUE_LIST: return list_value_size(entry);
-    default: abort();
-    }
+    return operations_of(entry)->value_size(entry);
 }
 
 void value_free_hanging(struct entry *entry) {
-    switch (entry_type(entry)) {
-    case VALUE_STRING: string_free_value(entry); return;
-    case VALUE_LIST: list_free_value(entry); return;
-    default: abort();
-    }
+    operations_of(entry)->free_value(entry);
 }
 
 void value_free(struct entry *entry) {
-    size_t size = value_size(entry);
-    value_free_hanging(entry);
+    const struct type_operations *operations = operations_of(entry);
+    size_t size = operations->value_size(entry);
+    operations->free_value(entry);
     entry_free(entry, size);
 }
 
 struct entry *value_copy(const struct entry *entry, struct slice key) {
-    struct entry *copy = entry_copy(entry, key, value_size(entry));
+    const struct type_operations *operations = operations_of(entry);
+    struct entry *copy = entry_copy(entry, key, operations->value_size(entry));
     entry_set_clock(copy, 0);
-    switch (entry_type(entry)) {
-    case VALUE_STRING: string_own_value(copy); return copy;
-    case VALUE_LIST: list_own_value(copy); return copy;
-    default: abort();
-    }
+    operations->own_value(copy);
+    return copy;
 }
 
 struct entry *value_rename(struct entry *entry, struct slice key) {
@@ -75,28 +79,20 @@ struct entry *value_rename(struct entry *entry, struct slice key) {
     return renamed;
 }
 
-static size_t hanging_allocated(const struct entry *entry) {
-    return entry_type(entry) == VALUE_LIST ? list_allocated(entry) : string_allocated(entry);
-}
-
 /* Memory of a large allocation goes back to the system, page by page: so many bytes take about as
  * long as freeing a small allocation. */
 enum { BYTES_FREED_AT_ONCE = 8 * 1024 };
 
 size_t value_free_effort(const struct entry *entry) {
-    const struct quicklist *list = entry_type(entry) == VALUE_LIST ? list_quicklist(entry) : NULL;
-    size_t allocations = list ? quicklist_node_count(list) : 1;
-    return allocations + hanging_allocated(entry) / BYTES_FREED_AT_ONCE;
+    const struct type_operations *operations = operations_of(entry);
+    return operations->allocations(entry) + operations->allocated(entry) / BYTES_FREED_AT_ONCE;
 }
 
 size_t value_allocated(const struct entry *entry) {
-    return entry_allocated(entry, value_size(entry)) + hanging_allocated(entry);
+    const struct type_operations *operations = operations_of(entry);
+    return entry_allocated(entry, operations->value_size(entry)) + operations->allocated(entry);
 }
 
 bool value_check(const struct entry *entry) {
-    switch (entry_type(entry)) {
-    case VALUE_STRING: return string_check(entry);
-    case VALUE_LIST: return list_check(entry);
-    default: return false;
-    }
+    return value_type_exists(entry_type(entry)) && operations_of(entry)->check(entry);
 }

@@ -1,10 +1,15 @@
-/* value: what is common to the values of all types. */
+/* value: what is common to the values of all types. Each function finds the type's own one in the
+ * type's row (types/type_operations.h); an entry of a type without values ends the process. */
 #ifndef PACKLIST_TYPES_VALUE_H
 #define PACKLIST_TYPES_VALUE_H
 
 #include "store/entry.h"
 
-/* "string", "list", …: what TYPE answers. Static. */
+/* Are there values of this type? Any number may be asked for. */
+bool value_type_exists(enum value_type type);
+
+/* "string", "list", …: what TYPE answers; also of types without values, which TYPE filters name.
+ * Static. */
 const char *value_type_name(enum value_type type);
 
 /* What OBJECT ENCODING answers: "listpack", "quicklist", "int", "embstr", "raw". Static. */
@@ -13,6 +18,10 @@ const char *value_encoding_name(const struct entry *entry);
 /* Is it a collection without members, whose key must go? A string is never empty in this sense.
  * O(1). */
 bool value_is_empty(const struct entry *entry);
+
+/* Are there commands that wait for values of its type? Then a change of the value is reported to
+ * server/blocking.h. O(1). */
+bool value_wakes_clients(const struct entry *entry);
 
 /* The value's size as store/size_histogram.h counts it: the length of a string in bytes, the number
  * of items of a collection. O(1). */

@@ -17,9 +17,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 static struct rdb_load_options options_of(uint8_t choice) {
     static const int16_t fills[] = {-2, 1, 3, -1};
-    return (struct rdb_load_options){.list = {.fill = fills[choice >> 1 & 3],
-                                              .compress_depth = choice >> 3 & 3,
-                                              .plain_threshold = choice & 32 ? 20 : 0}};
+    return (struct rdb_load_options){.limits.list = {.fill = fills[choice >> 1 & 3],
+                                                     .compress_depth = choice >> 3 & 3,
+                                                     .plain_threshold = choice & 32 ? 20 : 0}};
 }
 
 /* Reads, bounded in memory; the digest of what was read, which is freed when `kept` is NULL. */

@@ -24,11 +24,12 @@ enum { FILL_SHIFT = 4, DEPTH_SHIFT = 6 };
 
 static struct rdb_file_options options_of(uint8_t choice) {
     static const int16_t fills[] = {-2, 1, 3, -1};
-    return (struct rdb_file_options){.values.list = {.fill = fills[choice >> FILL_SHIFT & 3],
-                                                     .compress_depth = choice >> DEPTH_SHIFT,
-                                                     .plain_threshold = choice & PLAIN ? 20 : 0},
-                                     .checksum = choice & CHECKSUM,
-                                     .skip_unknown = choice & SKIP_UNKNOWN};
+    return (struct rdb_file_options){
+        .values.limits.list = {.fill = fills[choice >> FILL_SHIFT & 3],
+                               .compress_depth = choice >> DEPTH_SHIFT,
+                               .plain_threshold = choice & PLAIN ? 20 : 0},
+        .checksum = choice & CHECKSUM,
+        .skip_unknown = choice & SKIP_UNKNOWN};
 }
 
 /* --- Reading --- */

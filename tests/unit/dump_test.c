@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-static const struct rdb_load_options defaults = {.list = {.fill = -2}};
+static const struct rdb_load_options defaults = {.limits = {.list = {.fill = -2}}};
 
 static struct entry *read_payload(struct slice payload, enum dump_error *error) {
     return dump_read(payload, SLICE("other key"), &defaults, error);
@@ -54,7 +54,7 @@ static void payloads_are_those_of_redis(void **state) {
 static void lists_travel(void **state) {
     (void)state;
     const uint8_t body[] = {0x81, 'a', 2, 5, 1};
-    struct entry *entry = list_from_body(SLICE("key"), body, body + 5, 2, &defaults.list);
+    struct entry *entry = list_from_body(SLICE("key"), body, body + 5, 2, &defaults.limits.list);
     sds payload = dump_new(entry, true);
     enum dump_error error;
     struct entry *back = read_payload(sds_slice(payload), &error);

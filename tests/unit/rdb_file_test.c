@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-static const struct rdb_file_options defaults = {.values = {.list = {.fill = -2}},
+static const struct rdb_file_options defaults = {.values = {.limits = {.list = {.fill = -2}}},
                                                  .checksum = true};
 
 /* --- What a file holds, as text --- */
@@ -105,7 +105,8 @@ static void write_file(struct rdb_writer *writer) {
     write_string(writer, "", "", -1, (struct rdb_usage){RDB_USAGE_FREQUENCY, 255});
     rdb_write_database(writer, 15, 1, 0);
     const uint8_t body[] = {5, 1, 6, 1};
-    struct entry *list = list_from_body(SLICE("list"), body, body + 4, 2, &defaults.values.list);
+    struct entry *list =
+        list_from_body(SLICE("list"), body, body + 4, 2, &defaults.values.limits.list);
     rdb_write_entry(writer, list, (struct rdb_usage){0});
     value_free(list);
 }

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-static const struct rdb_load_options defaults = {.list = {.fill = -2}};
+static const struct rdb_load_options defaults = {.limits = {.list = {.fill = -2}}};
 
 /* --- Reading from bytes --- */
 
@@ -311,7 +311,7 @@ static struct entry *there_and_back(const struct entry *entry, struct random *ra
     assert_true(rdb_writer_flush(&writer));
     assert_int_equal(rdb_writer_offset(&writer), sds_len(io.bytes));
     struct rdb_reader reader;
-    const struct rdb_load_options options = {.list = limits};
+    const struct rdb_load_options options = {.limits = {.list = limits}};
     rdb_reader_start(&reader, rdb_io_source(&io), true);
     struct entry *back = rdb_read_value(&reader, rdb_value_type(entry), entry_key(entry), &options);
     assert_null(rdb_reader_error(&reader));
@@ -364,7 +364,7 @@ static void strings_come_back(void **state) {
     for (int i = 0; i < 3000; i++) {
         char digits[INT64_TEXT_MAX], other[INT64_TEXT_MAX];
         struct entry *entry = string_new(SLICE("a key"), text_random(random, buffer, true));
-        struct entry *back = there_and_back(entry, random, defaults.list, i % 2);
+        struct entry *back = there_and_back(entry, random, defaults.limits.list, i % 2);
         assert_true(slice_equal(string_text(entry, digits), string_text(back, other)));
         assert_string_equal(value_encoding_name(entry), value_encoding_name(back));
         value_free(entry);

@@ -7,8 +7,12 @@
 #include "types/string.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -34,6 +38,73 @@ static void every_type_has_its_name(void **state) {
     assert_string_equal(value_type_name(VALUE_SET), "set");
     assert_string_equal(value_type_name(VALUE_ZSET), "zset");
     assert_string_equal(value_type_name(VALUE_HASH), "hash");
+}
+
+/* The byte of an entry has room for more types than there are. */
+enum { TYPES_POSSIBLE = 16 };
+
+static void there_are_strings_and_lists(void **state) {
+    (void)state;
+    for (int type = 0; type < TYPES_POSSIBLE; type++)
+        assert_int_equal(value_type_exists((enum value_type)type),
+                         type == VALUE_STRING || type == VALUE_LIST);
+}
+
+/* Runs `use` in a child process: the signal that ends it, or 0. */
+static int signal_of(void (*use)(struct entry *entry), struct entry *entry) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+        use(entry);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+#define USE(function)                                                                              \
+    static void use_##function(struct entry *entry) {                                              \
+        (void)function(entry);                                                                     \
+    }
+USE(value_encoding_name)
+USE(value_is_empty)
+USE(value_wakes_clients)
+USE(value_length)
+USE(value_size)
+USE(value_free_effort)
+USE(value_allocated)
+static void use_value_copy(struct entry *entry) {
+    value_copy(entry, SLICE("copy"));
+}
+
+/* No function takes such a value for one of another type. */
+static void an_entry_of_a_type_without_values_ends_the_process(void **state) {
+    (void)state;
+    static void (*const uses[])(struct entry *) = {use_value_encoding_name,
+                                                   use_value_is_empty,
+                                                   use_value_wakes_clients,
+                                                   use_value_length,
+                                                   use_value_size,
+                                                   value_free_hanging,
+                                                   value_free,
+                                                   use_value_copy,
+                                                   use_value_free_effort,
+                                                   use_value_allocated};
+    for (int type = 0; type < TYPES_POSSIBLE; type++) {
+        if (value_type_exists((enum value_type)type)) continue;
+        struct entry *entry = entry_new(SLICE("key"), (enum value_type)type, 0, 8);
+        assert_false(value_check(entry));
+        for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+            assert_int_equal(signal_of(uses[i], entry), SIGABRT);
+        entry_free(entry, 8);
+    }
+}
+
+static void clients_wait_for_lists_but_not_for_strings(void **state) {
+    struct keyspace *keyspace = *state;
+    assert_false(value_wakes_clients(add(keyspace, VALUE_STRING, SLICE("s"), 1)));
+    assert_true(value_wakes_clients(add(keyspace, VALUE_LIST, SLICE("l"), 1)));
 }
 
 static void a_list_is_empty_without_elements_and_a_string_never(void **state) {
@@ -224,6 +295,9 @@ int main(void) {
 #define VALUE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_has_its_name),
+        cmocka_unit_test(there_are_strings_and_lists),
+        cmocka_unit_test(an_entry_of_a_type_without_values_ends_the_process),
+        VALUE_TEST(clients_wait_for_lists_but_not_for_strings),
         VALUE_TEST(a_list_is_empty_without_elements_and_a_string_never),
         VALUE_TEST(the_length_is_that_of_the_text_or_the_number_of_elements),
         VALUE_TEST(the_bytes_allocated_are_those_the_allocator_counts),

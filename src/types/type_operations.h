@@ -1,0 +1,62 @@
+/* type_operations: what the server does with a value without knowing of which type it is. Each type
+ * has one row of these; types/value.c joins the rows in a table and is the only caller, except for
+ * captures (types/value_capture.h).
+ *
+ * A type declares its functions by the names that TYPE_OPERATIONS forms from its prefix, and its
+ * row is one line. A function that is missing does not compile. */
+#ifndef PACKLIST_TYPES_TYPE_OPERATIONS_H
+#define PACKLIST_TYPES_TYPE_OPERATIONS_H
+
+#include "store/entry.h"
+
+enum type_flag {
+    /* The values have members. Without any (length() is 0) the key is deleted. */
+    TYPE_IS_COLLECTION = 1,
+    /* There are commands that wait until a key holds such a value. */
+    TYPE_WAKES_CLIENTS = 2
+};
+
+/* Every function gets entries of its type only. "Out-of-line" memory is what the entry points to.
+ * All but check(), own_value() and free_value() are O(1). */
+struct type_operations {
+    unsigned flags; /* of enum type_flag */
+
+    /* What OBJECT ENCODING answers. Static. */
+    const char *(*encoding_name)(const struct entry *entry);
+
+    /* The size as store/size_histogram.h counts it: bytes of a text, members of a collection. */
+    uint64_t (*length)(const struct entry *entry);
+
+    /* Bytes of the value inside the entry, and bytes allocated for it out-of-line. */
+    size_t (*value_size)(const struct entry *entry);
+    size_t (*allocated)(const struct entry *entry);
+
+    /* How many allocations free_value() frees, at least 1. */
+    size_t (*allocations)(const struct entry *entry);
+
+    /* Frees the out-of-line memory, but not the entry. In any thread, unless the value is
+     * captured. */
+    void (*free_value)(struct entry *entry);
+
+    /* The entry is a byte for byte copy of another one: gives it out-of-line memory of its own. */
+    void (*own_value)(struct entry *entry);
+
+    /* The executable invariant, including entry_check(). */
+    bool (*check)(const struct entry *entry);
+};
+
+/* The row of the type whose functions begin with `prefix`. The initialisers stand in the order of
+ * the members, and the compiler refuses a row that lacks the last ones. */
+#define TYPE_OPERATIONS(prefix, flags)                                                             \
+    {                                                                                              \
+        (flags), prefix##_encoding_name, prefix##_value_length, prefix##_value_size,               \
+            prefix##_allocated, prefix##_allocations, prefix##_free_value, prefix##_own_value,     \
+            prefix##_check                                                                         \
+    }
+#pragma GCC diagnostic error "-Wmissing-field-initializers"
+
+/* The rows. */
+extern const struct type_operations string_operations; /* types/string.c */
+extern const struct type_operations list_operations;   /* types/list.c */
+
+#endif
