@@ -1,8 +1,8 @@
 /* acl_commands: ACL, as far as it tells about the one user that there is: "default", who may do
  * everything, and whose password is the directive requirepass. */
 #include "admin/admin_commands.h"
-#include "admin/command_categories.h"
 #include "server/server.h"
+#include "table/command_categories.h"
 
 #include <openssl/evp.h>
 

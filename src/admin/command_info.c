@@ -7,10 +7,10 @@
 #include "admin/command_info.h"
 
 #include "admin/admin_commands.h"
-#include "admin/command_categories.h"
 #include "base/alloc.h"
 #include "base/glob.h"
 #include "server/call.h"
+#include "table/command_categories.h"
 #include "table/command_keys.h"
 
 #include <stdio.h>
@@ -107,10 +107,10 @@ static void reply_named_bits(struct reply *reply, const struct named_bit *names,
         if (bits & at->bit) reply_status(reply, slice_of_cstr(at->name));
 }
 
-static void reply_tips(struct reply *reply, uint32_t flags) {
-    reply_set_of_bits(reply, command_tips, flags);
+static void reply_tips(struct reply *reply, uint32_t tips) {
+    reply_set_of_bits(reply, command_tips, tips);
     for (const struct named_bit *at = command_tips; at->name; at++)
-        if (flags & at->bit) reply_bulk_cstr(reply, at->name);
+        if (tips & at->bit) reply_bulk_cstr(reply, at->name);
 }
 
 /* "@list": a category, as COMMAND INFO shows it. */
@@ -244,7 +244,7 @@ static void reply_fields(struct reply *reply, const struct command *command) {
     reply_integer(reply, command->keys.last);
     reply_integer(reply, command->keys.step);
     reply_categories(reply, command);
-    reply_tips(reply, command->flags);
+    reply_tips(reply, command->tips);
     reply_key_specifications(reply, &command->keys);
 }
 

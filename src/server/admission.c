@@ -101,8 +101,8 @@ const struct command *admission_find_other(struct requester *who, struct reply *
 /* --- May the session run it? --- */
 
 /* The command's flags; EXEC counts as the commands that it will run. */
-static uint64_t flags_of(const struct session *session, const struct command *command) {
-    uint64_t flags = command->flags;
+static uint32_t flags_of(const struct session *session, const struct command *command) {
+    uint32_t flags = command->flags;
     return flags & COMMAND_RUNS_QUEUE ? flags | transaction_flags(session) : flags;
 }
 
@@ -121,8 +121,8 @@ static void reject_of_listener(struct session *session, struct reply *reply,
  * and the reply to a command look alike there. */
 static bool session_admits(struct session *session, struct reply *reply,
                            const struct command *command) {
-    uint64_t flags = command->flags;
-    const uint64_t data = COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE;
+    uint32_t flags = command->flags;
+    const uint32_t data = COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE;
     if (session->flags & SESSION_NEEDS_AUTH && !(flags & COMMAND_NO_AUTH)) {
         reject(session, reply, command, "NOAUTH Authentication required.");
     } else if (session->flags & SESSION_MULTI && flags & COMMAND_NO_MULTI) {
@@ -150,7 +150,7 @@ static bool is_refused(struct session *session, struct reply *reply,
         "configured to report errors during writes if RDB snapshotting fails "
         "(stop-writes-on-bgsave-error option). Please check the Redis logs for details about the "
         "RDB error.";
-    uint64_t flags = flags_of(session, command);
+    uint32_t flags = flags_of(session, command);
     const char *error = NULL;
     sds unwritten = NULL;
     if (flags & (COMMAND_WRITE | COMMAND_TELLS_HEALTH)) {
@@ -185,7 +185,7 @@ inline enum admission admission_check(struct session *session, struct reply *rep
 }
 
 enum admission admission_check_file(struct requester *who, const struct command *command) {
-    uint64_t flags = command->flags;
+    uint32_t flags = command->flags;
     if (flags & COMMAND_FOR_FILES) return ADMISSION_GRANTED;
     if (flags & COMMAND_WRITE && !(flags & COMMAND_REACHES_OUT)) return ADMISSION_GRANTED;
     who->error = CALL_ERROR_NOT_FOR_FILE;

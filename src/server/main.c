@@ -13,6 +13,7 @@
 #include "server/server.h"
 #include "server/server_run.h"
 #include "server/supervisor.h"
+#include "table/families.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -139,6 +140,7 @@ int main(int argc, char **argv) {
     mem_on_out_of_memory(report_out_of_memory);
     clock_init();
     hash_init();
+    command_table_init(command_families);
     process_title_init(argc, argv);
     server.executable = argv[0];
     config_init(&server.config);

@@ -34,7 +34,7 @@ void pause_end(void) {
     }
 }
 
-bool pause_holds(uint64_t command_flags) {
+bool pause_holds(uint32_t command_flags) {
     pause_tick();
     if (!server.pause_until_ms) return false;
     if (!server.pause_writes_only) return true;

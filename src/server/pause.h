@@ -25,7 +25,7 @@ void pause_end(void);
 
 /* Must a command with these flags (enum command_flag) wait? Ends the pause when its time is
  * over. */
-bool pause_holds(uint64_t command_flags);
+bool pause_holds(uint32_t command_flags);
 
 /* Ends a pause whose time is over; the server's clock tick. */
 void pause_tick(void);

@@ -111,7 +111,6 @@ bool server_start(const char **error) {
     random_entropy(&server.random, sizeof(server.random));
     random_hex(server.run_id, sizeof(server.run_id) - 1);
     random_hex(server.replication_id, sizeof(server.replication_id) - 1);
-    command_table_init();
     size_t commands;
     command_all(&commands);
     server.stats.by_command = mem_alloc_zeroed(commands * sizeof(*server.stats.by_command));

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Builds everything from server.config and opens the listeners. False with *error when it
- * cannot. */
+/* Builds everything from server.config and opens the listeners. Call command_table_init before.
+ * False with *error when it cannot. */
 bool server_start(const char **error);
 
 /* Serves until server_shutdown. */

@@ -20,7 +20,7 @@ struct transaction {
     size_t capacity;
     size_t counted_bytes; /* by client-query-buffer-limit */
     size_t args_allocated;
-    uint64_t command_flags; /* of all queued commands together */
+    uint32_t command_flags; /* of all queued commands together */
     bool is_aborted;        /* a command could not be queued */
 };
 
@@ -81,7 +81,7 @@ void transaction_queue(struct session *session, struct reply *reply, const struc
 
 /* --- Figures --- */
 
-uint64_t transaction_flags(const struct session *session) {
+uint32_t transaction_flags(const struct session *session) {
     return session->transaction ? session->transaction->command_flags : 0;
 }
 

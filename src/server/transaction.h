@@ -39,7 +39,7 @@ void transaction_refuse(struct session *session, struct reply *reply, const char
 void transaction_end(struct session *session);
 
 /* Command flags that any of the queued commands has: what EXEC counts as. O(1). */
-uint64_t transaction_flags(const struct session *session);
+uint32_t transaction_flags(const struct session *session);
 
 /* For CLIENT LIST: queued commands, -1 outside MULTI; watched keys. What
  * client-query-buffer-limit counts of the queue, as Redis does: bytes of the arguments, and a

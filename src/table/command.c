@@ -1,11 +1,14 @@
-/* command: finding a command by its name.
+/* command: the families of commands, joined, and finding a command by its name.
+ *
+ *      lists … | strings … | keys … | …
+ *
+ * The rows are copied into one array at start, so that a command's index is the difference of two
+ * pointers.
  *
  * The lookup table is open-addressed over the first eight bytes of the name, lower-cased, as one
  * word. Names are compared in full after that: several commands share their first eight bytes
  * ("brpoplpush", "expiretime"). */
 #include "table/command.h"
-
-#include "table/command_table.h"
 
 #include <assert.h>
 #include <string.h>
@@ -13,6 +16,8 @@
 enum { LOOKUP_SIZE = 1024 }; /* a power of two */
 static_assert(LOOKUP_SIZE >= 2 * COMMANDS_MAX, "half of the lookup table or more stays empty");
 
+static struct command table[COMMANDS_MAX];
+static size_t table_count;
 static const struct command *lookup[LOOKUP_SIZE];
 
 /* The first eight bytes with ASCII capitals made small, the rest zero. Other bytes may be
@@ -29,18 +34,28 @@ static inline size_t slot_of(uint64_t prefix, size_t len) {
     return (size_t)(mixed >> 54) & (LOOKUP_SIZE - 1);
 }
 
-void command_table_init(void) {
-    size_t count;
-    command_table_join();
-    const struct command *all = command_all(&count);
-    memset(lookup, 0, sizeof(lookup));
-    for (size_t i = 0; i < count; i++) {
-        if (!command_is_top_level(&all[i])) continue;
-        size_t len = strlen(all[i].name);
-        size_t slot = slot_of(fold_prefix(all[i].name, len), len);
-        while (lookup[slot]) slot = (slot + 1) & (LOOKUP_SIZE - 1);
-        lookup[slot] = &all[i];
+static void add_family(const struct command_family *family) {
+    assert(family->count <= COMMANDS_MAX - table_count);
+    for (size_t i = 0; i < family->count; i++) {
+        struct command *command = &table[table_count++];
+        *command = family->rows[i];
+        if (!command->syntax) command->syntax = "";
     }
+}
+
+static void add_to_lookup(const struct command *command) {
+    size_t len = strlen(command->name);
+    size_t slot = slot_of(fold_prefix(command->name, len), len);
+    while (lookup[slot]) slot = (slot + 1) & (LOOKUP_SIZE - 1);
+    lookup[slot] = command;
+}
+
+void command_table_init(const struct command_family *const *families) {
+    table_count = 0;
+    for (; *families; families++) add_family(*families);
+    memset(lookup, 0, sizeof(lookup));
+    for (size_t i = 0; i < table_count; i++)
+        if (command_is_top_level(&table[i])) add_to_lookup(&table[i]);
 }
 
 /* A client's name may hold NULs and be of any length: it must not lead beyond the end of ours. */
@@ -65,10 +80,18 @@ const struct command *command_find_cached(const struct command *last, struct sli
 
 const struct command *command_find_subcommand(const struct command *container, struct slice name) {
     size_t prefix = strlen(container->name);
-    size_t count;
-    const struct command *end = command_all(&count) + count;
+    const struct command *end = table + table_count;
     for (const struct command *sub = container + 1; sub < end && sub->flags & COMMAND_SUBCOMMAND;
          sub++)
         if (slice_is(name, sub->name + prefix + 1)) return sub;
     return NULL;
+}
+
+const struct command *command_all(size_t *count) {
+    *count = table_count;
+    return table;
+}
+
+size_t command_index(const struct command *command) {
+    return (size_t)(command - table);
 }

@@ -1,5 +1,6 @@
-/* command: the table of commands: what each one is called, takes and does. One line a command,
- * written by hand, in a file for each family: family_*.c. */
+/* command: the table of commands: what each one is called, takes and does, and finding one by its
+ * name. Each command is a row, written by hand, in a file for each family: family_*.c. This module
+ * knows no command: command_table_init gets the families (table/families.h). */
 #ifndef PACKLIST_TABLE_COMMAND_H
 #define PACKLIST_TABLE_COMMAND_H
 
@@ -25,37 +26,63 @@ enum command_flag {
     COMMAND_NO_AUTH = 1 << 10, /* allowed before authentication */
     COMMAND_NO_MULTI = 1 << 11,
     COMMAND_ALLOW_BUSY = 1 << 12,
-    COMMAND_MOVABLE_KEYS = 1 << 13, /* key positions depend on arguments: keys.numkeys */
-    COMMAND_CONTAINER = 1 << 14,    /* has subcommands */
-    COMMAND_SUBCOMMAND = 1 << 15,
-    COMMAND_MAY_REPLICATE = 1 << 16,     /* held back and refused like one that writes; not shown */
-    COMMAND_SKIP_SLOWLOG = 1 << 17,      /* what it runs is noted, not it (EXEC) */
-    COMMAND_NO_ASYNC_LOADING = 1 << 18,  /* shown only: replicas may load beside their old data */
+    COMMAND_MOVABLE_KEYS = 1 << 13,     /* key positions depend on arguments: keys.numkeys */
+    COMMAND_SKIP_SLOWLOG = 1 << 14,     /* the commands that it runs are logged, not it (EXEC) */
+    COMMAND_NO_ASYNC_LOADING = 1 << 15, /* shown only: replicas may load beside their old data */
+    /* COMMAND INFO does not show the flags that follow. */
+    COMMAND_CONTAINER = 1 << 16,         /* has subcommands */
+    COMMAND_SUBCOMMAND = 1 << 17,        /* its name is "container|subcommand" */
+    COMMAND_MAY_REPLICATE = 1 << 18,     /* held back and refused as commands that write are */
     COMMAND_NO_MANDATORY_KEYS = 1 << 19, /* keys.numkeys may be 0 */
-    /* 20 … 30: enum command_tip. What follows is shown nowhere. */
-    COMMAND_RUNS_QUEUE = INT64_C(1) << 32,      /* EXEC: it counts as the commands that it runs */
-    COMMAND_NOT_QUEUED = INT64_C(1) << 33,      /* MULTI does not queue it */
-    COMMAND_FOR_SUBSCRIBERS = INT64_C(1) << 34, /* allowed while listening to channels in RESP2 */
-    COMMAND_TELLS_HEALTH = INT64_C(1) << 35,    /* refused while writing is: watchers ask with it */
-    COMMAND_TOUCHES = INT64_C(1) << 36,         /* marks keys as used despite CLIENT NO-TOUCH */
-    COMMAND_FOR_FILES = INT64_C(1) << 37,  /* may stand in an append-only file, and writes not */
-    COMMAND_REACHES_OUT = INT64_C(1) << 38 /* to other servers: may not stand there, and writes */
+    COMMAND_RUNS_QUEUE = 1 << 20,        /* EXEC: it counts as the commands that it runs */
+    COMMAND_NOT_QUEUED = 1 << 21,        /* MULTI does not queue it */
+    COMMAND_FOR_SUBSCRIBERS = 1 << 22,   /* allowed while the client is subscribed in RESP2 */
+    COMMAND_TELLS_HEALTH = 1 << 23,      /* refused while writes are: health checks use it */
+    COMMAND_TOUCHES = 1 << 24,           /* marks keys as used despite CLIENT NO-TOUCH */
+    COMMAND_FOR_FILES = 1 << 25,  /* allowed in an append-only file although it does not write */
+    COMMAND_REACHES_OUT = 1 << 26 /* asks other servers: not allowed there although it writes */
 };
 
 /* Hints for proxies and cluster clients, which COMMAND INFO shows as tips. The server itself does
- * not use them. They share the word of enum command_flag. */
+ * not use them. */
 enum command_tip {
-    TIP_NONDETERMINISTIC = 1 << 20,       /* the reply may differ from call to call */
-    TIP_NONDETERMINISTIC_ORDER = 1 << 21, /* only the order of its members may */
-    TIP_ALL_NODES = 1 << 22,              /* send it to all nodes of a cluster, … */
-    TIP_ALL_SHARDS = 1 << 23,             /* … to all primaries, … */
-    TIP_MULTI_SHARD = 1 << 24,            /* … split it by keys, … */
-    TIP_SPECIAL_REQUEST = 1 << 25,        /* … or in a way of its own */
-    TIP_ALL_SUCCEEDED = 1 << 26,          /* combine the replies: OK if all are, … */
-    TIP_SUM = 1 << 27,                    /* … their sum, … */
-    TIP_MIN = 1 << 28,                    /* … their minimum, … */
-    TIP_LOGICAL_AND = 1 << 29,            /* … 1 where all are 1, … */
-    TIP_SPECIAL_RESPONSE = 1 << 30        /* … or in a way of its own */
+    TIP_NONDETERMINISTIC = 1 << 0,       /* the reply may differ from call to call */
+    TIP_NONDETERMINISTIC_ORDER = 1 << 1, /* only the order of its members may */
+    TIP_ALL_NODES = 1 << 2,              /* send it to all nodes of a cluster, … */
+    TIP_ALL_SHARDS = 1 << 3,             /* … to all primaries, … */
+    TIP_MULTI_SHARD = 1 << 4,            /* … split it by keys, … */
+    TIP_SPECIAL_REQUEST = 1 << 5,        /* … or in a way of its own */
+    TIP_ALL_SUCCEEDED = 1 << 6,          /* combine the replies: OK if all are, … */
+    TIP_SUM = 1 << 7,                    /* … their sum, … */
+    TIP_MIN = 1 << 8,                    /* … their minimum, … */
+    TIP_LOGICAL_AND = 1 << 9,            /* … 1 where all are 1, … */
+    TIP_SPECIAL_RESPONSE = 1 << 10       /* … or in a way of its own */
+};
+
+/* Access categories: COMMAND INFO, COMMAND LIST and ACL CAT show them. A row states those that do
+ * not follow from its flags: see command_categories in table/command_categories.h. */
+enum command_category {
+    CATEGORY_KEYSPACE = 1 << 0,
+    CATEGORY_READ = 1 << 1,
+    CATEGORY_WRITE = 1 << 2,
+    CATEGORY_SET = 1 << 3,
+    CATEGORY_SORTED_SET = 1 << 4,
+    CATEGORY_LIST = 1 << 5,
+    CATEGORY_HASH = 1 << 6,
+    CATEGORY_STRING = 1 << 7,
+    CATEGORY_BITMAP = 1 << 8,
+    CATEGORY_HYPERLOGLOG = 1 << 9,
+    CATEGORY_GEO = 1 << 10,
+    CATEGORY_STREAM = 1 << 11,
+    CATEGORY_PUBSUB = 1 << 12,
+    CATEGORY_ADMIN = 1 << 13,
+    CATEGORY_FAST = 1 << 14,
+    CATEGORY_SLOW = 1 << 15,
+    CATEGORY_BLOCKING = 1 << 16,
+    CATEGORY_DANGEROUS = 1 << 17,
+    CATEGORY_CONNECTION = 1 << 18,
+    CATEGORY_TRANSACTION = 1 << 19,
+    CATEGORY_SCRIPTING = 1 << 20
 };
 
 /* What a command does with its keys (COMMAND INFO key specifications). */
@@ -92,21 +119,37 @@ struct key_positions {
 };
 
 struct command {
-    const char *name; /* lower case; subcommands: "config|get" */
-    void (*run)(struct call *call);
-    int arity;      /* argc must be this, or at least its negation; command name(s) included */
-    uint64_t flags; /* enum command_flag and enum command_tip */
+    const char *name;               /* lower case; subcommands: "config|get" */
+    void (*run)(struct call *call); /* NULL: a container whose subcommands alone do anything */
+    int32_t arity;       /* argc must be this, or at least its negation; command name(s) included */
+    uint32_t flags;      /* enum command_flag */
+    uint32_t categories; /* enum command_category: those that do not follow from the flags */
+    uint32_t tips;       /* enum command_tip */
     struct key_positions keys;
+    /* Is argv[index] secret, so that no log and no MONITOR may show it? A function of
+     * table/secret.h; NULL: no argument is. */
+    bool (*is_secret)(const struct slice *argv, size_t index);
     const char *group; /* "list", "string", "bitmap", "generic", "transactions", "connection", … */
     const char *since; /* the Redis version that brought it */
     const char *complexity;
     const char *summary;
-    const char *syntax; /* arguments and changes in the notation of admin/command_syntax.h */
+    /* Arguments and changes in the notation of admin/command_syntax.h. A row without either leaves
+     * it out; in the table it is "" then. */
+    const char *syntax;
 };
 
-/* Joins the families of commands and builds the lookup table. Called once at start, before
- * anything else here. */
-void command_table_init(void);
+/* At most so many commands, subcommands included. */
+enum { COMMANDS_MAX = 512 };
+
+/* The rows of one family_*.c; a container is followed by its subcommands. */
+struct command_family {
+    const struct command *rows;
+    size_t count;
+};
+
+/* Copies the rows of all families, up to a NULL, to one table and indexes it by name. Called once,
+ * at start, before anything else here. O(commands). */
+void command_table_init(const struct command_family *const *families);
 
 /* Finds a command by its name in any case; NULL when unknown. A few nanoseconds: the first eight
  * bytes, lower-cased, are hashed. */
@@ -131,7 +174,7 @@ static inline bool command_is_top_level(const struct command *command) {
 /* All commands in table order, subcommands behind their container. */
 const struct command *command_all(size_t *count);
 
-/* The command's place among command_all: what statistics are indexed by. */
+/* The command's place among command_all: what statistics are indexed by. O(1). */
 size_t command_index(const struct command *command);
 
 #endif

@@ -1,4 +1,5 @@
-/* secret: arguments that must be shown to nobody, in no log and to no MONITOR. */
+/* secret: arguments that no log and no MONITOR may show. A row of the command table says by its
+ * member is_secret which of the functions below knows the secrets of the command. */
 #ifndef PACKLIST_TABLE_SECRET_H
 #define PACKLIST_TABLE_SECRET_H
 
@@ -11,8 +12,22 @@
 /* What is shown instead. */
 #define SECRET_SHOWN "(redacted)"
 
-/* Is argv[index] a password, or a user's name beside one: an argument of AUTH, of AUTH in HELLO, or
- * the value of such a directive in CONFIG SET? */
-bool secret_is_argument(const struct command *command, const struct slice *argv, size_t index);
+/* Is argv[index] a password, or a user's name beside one? O(index). */
+static inline bool secret_is_argument(const struct command *command, const struct slice *argv,
+                                      size_t index) {
+    return command->is_secret && command->is_secret(argv, index);
+}
+
+/* For is_secret in rows of the table. AUTH: every argument. */
+bool secret_in_auth(const struct slice *argv, size_t index);
+
+/* HELLO protocol … AUTH user password … */
+bool secret_in_hello(const struct slice *argv, size_t index);
+
+/* CONFIG SET name value …: the values of directives that hold passwords or user names. */
+bool secret_in_config_set(const struct slice *argv, size_t index);
+
+/* MIGRATE … AUTH password, AUTH2 user password */
+bool secret_in_migrate(const struct slice *argv, size_t index);
 
 #endif

@@ -2,8 +2,7 @@
 #include "persist/aof_commands.h"
 
 #include "server/server_commands.h"
-#include "table/command.h"
-#include "table/command_table.h"
+#include "table/families.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +42,7 @@ static void arities_are_checked_and_names_known_in_any_case(void **state) {
 }
 
 int main(void) {
-    command_table_init();
+    command_table_init(command_families);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_commands_are_those_of_the_table_that_a_server_loads),
         cmocka_unit_test(arities_are_checked_and_names_known_in_any_case),

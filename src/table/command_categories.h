@@ -1,7 +1,7 @@
-/* command_categories: the access categories of commands: COMMAND INFO, COMMAND LIST FILTERBY ACLCAT
- * and ACL CAT show them. */
-#ifndef PACKLIST_ADMIN_COMMAND_CATEGORIES_H
-#define PACKLIST_ADMIN_COMMAND_CATEGORIES_H
+/* command_categories: the names of the access categories of commands (enum command_category), and
+ * which categories a command has. */
+#ifndef PACKLIST_TABLE_COMMAND_CATEGORIES_H
+#define PACKLIST_TABLE_COMMAND_CATEGORIES_H
 
 #include "table/command.h"
 
@@ -16,7 +16,9 @@ extern const struct named_bit command_category_names[];
 
 enum { COMMAND_CATEGORY_NAME_MAX = 31 }; /* no name is longer */
 
-/* The command's categories, as bits of command_category_names. O(1). */
+/* The command's categories, enum command_category: those of its row, and those that follow from
+ * its flags: fast or else slow; read, write, pubsub and blocking; admin, which is dangerous too.
+ * O(1). */
 uint32_t command_categories(const struct command *command);
 
 /* The bit of the category called `name`, in any case, without the @; 0 when there is none. */

@@ -1,0 +1,21 @@
+/* families: the list of all families of commands. It leads to every command's function, so only the
+ * file that starts the process uses it; others find commands by table/command.h. */
+#ifndef PACKLIST_TABLE_FAMILIES_H
+#define PACKLIST_TABLE_FAMILIES_H
+
+#include "table/command.h"
+
+/* One for each family_*.c. */
+extern const struct command_family command_family_lists;
+extern const struct command_family command_family_strings;
+extern const struct command_family command_family_keys;
+extern const struct command_family command_family_transactions;
+extern const struct command_family command_family_pubsub;
+extern const struct command_family command_family_connection;
+extern const struct command_family command_family_admin;
+extern const struct command_family command_family_standalone;
+
+/* All of these, up to a NULL: for command_table_init. */
+extern const struct command_family *const command_families[];
+
+#endif

@@ -1,0 +1,130 @@
+/* The table of commands, filled with rows of this test: it depends on no real command. */
+#include "table/command.h"
+
+#include "table/command_categories.h"
+#include "table/secret.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void run_nothing(struct call *call) {
+    (void)call;
+}
+
+static const struct command first_rows[] = {
+    {.name = "expire", .run = run_nothing, .arity = 2, .flags = COMMAND_WRITE, .syntax = "key"},
+    {.name = "expiretime", .run = run_nothing, .arity = -2, .flags = COMMAND_READONLY},
+};
+
+static const struct command second_rows[] = {
+    {.name = "config", .arity = -2, .flags = COMMAND_CONTAINER},
+    {.name = "config|get", .run = run_nothing, .arity = 3, .flags = COMMAND_SUBCOMMAND},
+    {.name = "config|set",
+     .run = run_nothing,
+     .arity = 4,
+     .flags = COMMAND_SUBCOMMAND,
+     .is_secret = secret_in_config_set},
+    {.name = "get", .run = run_nothing, .arity = 2},
+};
+
+static const struct command_family first = {first_rows, 2};
+static const struct command_family second = {second_rows, 4};
+static const struct command_family *const families[] = {&first, &second, NULL};
+
+static int set_up(void **state) {
+    (void)state;
+    command_table_init(families);
+    return 0;
+}
+
+static const char *name_of(const struct command *command) {
+    return command ? command->name : "";
+}
+
+static void commands_are_found_by_their_names_in_any_case(void **state) {
+    (void)state;
+    assert_string_equal(name_of(command_find(SLICE("EXPIRE"))), "expire");
+    assert_string_equal(name_of(command_find(SLICE("ExpireTime"))), "expiretime");
+    assert_string_equal(name_of(command_find(SLICE("get"))), "get");
+    assert_null(command_find(SLICE("expireti")));
+    assert_null(command_find(SLICE("expiretimes")));
+    assert_null(command_find(SLICE("get\0")));
+    assert_null(command_find(SLICE("")));
+}
+
+static void subcommands_are_found_in_their_container_only(void **state) {
+    (void)state;
+    const struct command *config = command_find(SLICE("config"));
+    assert_string_equal(name_of(command_find_subcommand(config, SLICE("SET"))), "config|set");
+    assert_null(command_find_subcommand(config, SLICE("get2")));
+    assert_null(command_find(SLICE("config|get")));
+    assert_null(command_find_cached(config + 1, SLICE("config|get")));
+    /* The row behind the last subcommand belongs to another command. */
+    assert_null(command_find_subcommand(config, SLICE("")));
+}
+
+static void the_families_stand_one_behind_the_other(void **state) {
+    (void)state;
+    size_t count;
+    const struct command *all = command_all(&count);
+    assert_int_equal(count, 6);
+    for (size_t i = 0; i < count; i++) assert_int_equal(command_index(&all[i]), i);
+    assert_int_equal(command_index(command_find(SLICE("get"))), 5);
+}
+
+static void a_row_may_leave_its_syntax_out(void **state) {
+    (void)state;
+    assert_string_equal(command_find(SLICE("expire"))->syntax, "key");
+    assert_string_equal(command_find(SLICE("get"))->syntax, "");
+}
+
+static void a_second_init_replaces_the_table(void **state) {
+    (void)state;
+    static const struct command_family *const only_second[] = {&second, NULL};
+    size_t count;
+    command_table_init(only_second);
+    command_all(&count);
+    assert_int_equal(count, 4);
+    assert_null(command_find(SLICE("expire")));
+    assert_int_equal(command_index(command_find(SLICE("get"))), 3);
+}
+
+static void categories_are_those_of_the_row_and_of_its_flags(void **state) {
+    (void)state;
+    struct command command = {.categories = CATEGORY_LIST};
+    assert_int_equal(command_categories(&command), CATEGORY_LIST | CATEGORY_SLOW);
+    command.flags = COMMAND_FAST | COMMAND_READONLY | COMMAND_PUBSUB;
+    assert_int_equal(command_categories(&command),
+                     CATEGORY_LIST | CATEGORY_FAST | CATEGORY_READ | CATEGORY_PUBSUB);
+    command.flags = COMMAND_WRITE | COMMAND_BLOCKING | COMMAND_ADMIN;
+    assert_int_equal(command_categories(&command), CATEGORY_LIST | CATEGORY_SLOW | CATEGORY_WRITE |
+                                                       CATEGORY_BLOCKING | CATEGORY_ADMIN |
+                                                       CATEGORY_DANGEROUS);
+    assert_int_equal(command_category_find(SLICE("SortedSet")), CATEGORY_SORTED_SET);
+    assert_int_equal(command_category_find(SLICE("@list")), 0);
+}
+
+static void the_row_decides_which_arguments_are_secret(void **state) {
+    (void)state;
+    const struct command *config = command_find(SLICE("config"));
+    const struct slice argv[] = {SLICE("config"), SLICE("x"), SLICE("requirepass"), SLICE("word")};
+    const struct command *set = command_find_subcommand(config, SLICE("set"));
+    assert_true(secret_is_argument(set, argv, 3));
+    assert_false(secret_is_argument(set, argv, 2));
+    assert_false(secret_is_argument(command_find_subcommand(config, SLICE("get")), argv, 3));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(commands_are_found_by_their_names_in_any_case, set_up),
+        cmocka_unit_test_setup(subcommands_are_found_in_their_container_only, set_up),
+        cmocka_unit_test_setup(the_families_stand_one_behind_the_other, set_up),
+        cmocka_unit_test_setup(a_row_may_leave_its_syntax_out, set_up),
+        cmocka_unit_test_setup(a_second_init_replaces_the_table, set_up),
+        cmocka_unit_test_setup(categories_are_those_of_the_row_and_of_its_flags, set_up),
+        cmocka_unit_test_setup(the_row_decides_which_arguments_are_secret, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
