@@ -10,8 +10,8 @@
  *   2. A block of at most CONN_TAIL_MAX pending bytes that does not expect to grow beyond that is a
  *      *tail*: the next read copies it in front of the shared buffer and goes there. Any other
  *      block is read into directly.
- *   3. Bytes that are being presented do not move: a block changes only in on_alloc and after the
- *      upcall, and a connection is freed only by its close callback, at the end of the turn. */
+ *   3. Bytes that are being presented do not move: a block changes only in conn_room and after the
+ *      upcall, and a connection is freed only by conn_closed, at the end of the turn. */
 #include "net/conn.h"
 
 #include "base/alloc.h"
@@ -27,6 +27,10 @@ void *conn_session(struct conn *conn) {
 
 struct conn *conn_of_session(void *session) {
     return (struct conn *)((char *)session - offsetof(struct conn, session));
+}
+
+void *transport_state(const struct conn *conn) {
+    return (char *)conn - conn->transport->state_size;
 }
 
 /* --- Buffers of its own --- */
@@ -194,77 +198,65 @@ size_t conn_input_allocated(const struct conn *conn) {
 /* --- Reading --- */
 
 /* Calls `ended` once. */
-static void end(struct conn *conn, int status) {
+void conn_input_ended(struct conn *conn, int status) {
     if (conn->flags & (CONN_CLOSING | CONN_ENDED)) return;
     conn->flags |= CONN_ENDED;
-    uv_read_stop(&conn->uv.stream);
+    conn->transport->stop_reading(conn);
     if (conn->flags & CONN_FAILED) status = conn->error;
     conn->events->ended(conn, status == UV_EOF ? "the other side closed" : uv_strerror(status));
 }
 
-/* Where the next read goes. libuv reads a stream again and again as long as it fills the buffer; no
- * buffer makes it turn to the others. */
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
-    (void)suggested;
-    struct conn *conn = (struct conn *)handle;
+uv_buf_t conn_room(struct conn *conn) {
     struct net *net = net_of(conn);
     if (net->reader != conn) {
         net_note_awake(net);
         net->reader = conn;
         net->reader_bytes = 0;
     } else if (net->reader_bytes >= CONN_TURN_MAX) {
-        *buffer = uv_buf_init(NULL, 0);
-        return;
+        return uv_buf_init(NULL, 0);
     }
-    if (conn->input != NULL && conn->input->collected.missing > 0) {
-        *buffer = conn_collect_room(conn, CONN_TURN_MAX - net->reader_bytes);
-        if (buffer->base == NULL) end(conn, UV_ENOMEM);
-        return;
-    }
-    if (conn->input != NULL && !is_tail(conn->input)) {
-        input_reserve(conn);
-        buffer->base = conn->input->bytes + conn->input->end;
-        buffer->len = conn->input->capacity - conn->input->end;
-        return;
-    }
-    size_t tail = pending(conn->input);
-    if (tail > 0) memcpy(net->read_buffer, conn->input->bytes + conn->input->start, tail);
-    *buffer = uv_buf_init(net->read_buffer + tail, CONN_READ_SIZE);
-}
-
-static void on_read(uv_stream_t *stream, ssize_t read, const uv_buf_t *buffer) {
-    struct conn *conn = (struct conn *)stream;
-    if (read == 0 || read == UV_ENOBUFS) return;
-    if (read < 0) {
-        end(conn, (int)read);
-        return;
-    }
-    struct net *net = net_of(conn);
-    net->totals.input_bytes += (size_t)read;
-    net->reader_bytes += (size_t)read;
     struct input *input = conn->input;
     if (input != NULL && input->collected.missing > 0) {
-        conn_collect_read(conn, (size_t)read);
-    } else if (input != NULL && buffer->base == input->bytes + input->end) {
-        input->end += (size_t)read;
+        uv_buf_t room = conn_collect_room(conn, CONN_TURN_MAX - net->reader_bytes);
+        if (room.base == NULL) conn_input_ended(conn, UV_ENOMEM);
+        return room;
+    }
+    if (input != NULL && !is_tail(input)) {
+        input_reserve(conn);
+        input = conn->input;
+        return (uv_buf_t){.base = input->bytes + input->end, .len = input->capacity - input->end};
+    }
+    size_t tail = pending(input);
+    if (tail > 0) memcpy(net->read_buffer, input->bytes + input->start, tail);
+    return uv_buf_init(net->read_buffer + tail, CONN_READ_SIZE);
+}
+
+void conn_received(struct conn *conn, size_t len) {
+    struct net *net = net_of(conn);
+    net->totals.input_bytes += len;
+    net->reader_bytes += len;
+    struct input *input = conn->input;
+    if (input != NULL && input->collected.missing > 0) {
+        conn_collect_read(conn, len);
+    } else if (input != NULL && !is_tail(input)) {
+        input->end += len;
         present_block(conn);
     } else {
-        present_shared(conn, net->read_buffer, pending(input) + (size_t)read);
+        present_shared(conn, net->read_buffer, pending(input) + len);
     }
 }
 
 /* --- Life --- */
 
-static void on_closed(uv_handle_t *handle) {
-    struct conn *conn = (struct conn *)handle;
+void conn_closed(struct conn *conn) {
     conn_output_drop(conn);
     input_drop(conn);
-    mem_free(conn);
+    mem_free(transport_state(conn));
 }
 
 static void close_socket(struct conn *conn) {
     net_of(conn)->closes++;
-    uv_close(&conn->uv.handle, on_closed);
+    conn->transport->close(conn);
 }
 
 static void close_first_socket(struct net *net) {
@@ -287,7 +279,7 @@ void conn_close_all_sockets(struct net *net) {
 /* What the peer sees of the end can wait; that nothing more is read cannot. */
 static void close_socket_later(struct conn *conn) {
     struct net *net = net_of(conn);
-    uv_read_stop(&conn->uv.stream);
+    conn->transport->stop_reading(conn);
     if (net->unclosed_last != NULL)
         net->unclosed_last->next_unclosed = conn;
     else
@@ -295,26 +287,23 @@ static void close_socket_later(struct conn *conn) {
     net->unclosed_last = conn;
 }
 
-void conn_accept(uv_stream_t *stream, const struct conn_events *events, void *owner) {
-    struct net *net = stream->loop->data;
+void conn_accept(struct net *net, const struct transport *transport, void *from,
+                 const struct conn_events *events, void *owner) {
     if (net->unclosed_first != NULL) close_first_socket(net); /* descriptors stay as many */
-    struct conn *conn = mem_alloc_zeroed(sizeof(struct conn) + events->session_size);
+    char *block =
+        mem_alloc_zeroed(transport->state_size + sizeof(struct conn) + events->session_size);
+    struct conn *conn = (struct conn *)(block + transport->state_size);
+    conn->transport = transport;
+    conn->net = net;
     conn->events = events;
-    if (stream->type == UV_NAMED_PIPE) {
-        conn->flags = CONN_UNIX;
-        uv_pipe_init(stream->loop, &conn->uv.pipe, 0);
-    } else {
-        uv_tcp_init(stream->loop, &conn->uv.tcp);
-    }
-    int status = uv_accept(stream, &conn->uv.stream);
+    int status = transport->accept(conn, from);
     if (status != 0) {
         log_warning("Accepting client connection: %s", uv_strerror(status));
         conn_close(conn);
         return;
     }
-    if (!conn_is_unix(conn)) uv_tcp_nodelay(&conn->uv.tcp, 1);
     events->opened(conn, owner);
-    if (!conn_is_closing(conn)) uv_read_start(&conn->uv.stream, on_alloc, on_read);
+    if (!conn_is_closing(conn)) transport->start_reading(conn);
 }
 
 void conn_close(struct conn *conn) {
@@ -330,7 +319,7 @@ void conn_close(struct conn *conn) {
 void conn_close_after_write(struct conn *conn) {
     if (conn_is_closing(conn)) return;
     conn->flags |= CONN_DRAINING;
-    uv_read_stop(&conn->uv.stream);
+    conn->transport->stop_reading(conn);
     if (conn->output == NULL) conn_close(conn);
 }
 

@@ -59,12 +59,11 @@ uint16_t conn_peer_port(const struct conn *conn) {
 }
 
 int conn_fd(const struct conn *conn) {
-    uv_os_fd_t fd;
-    return uv_fileno(&conn->uv.handle, &fd) == 0 ? fd : -1;
+    return conn->transport->fd(conn);
 }
 
 bool conn_is_unix(const struct conn *conn) {
-    return (conn->flags & CONN_UNIX) != 0;
+    return conn->transport->is_unix;
 }
 
 bool conn_is_local(const struct conn *conn) {
@@ -93,7 +92,8 @@ void conn_set_keepalive(struct conn *conn, unsigned seconds) {
 }
 
 size_t conn_allocated(const struct conn *conn) {
-    return mem_good_size(sizeof(struct conn) + conn->events->session_size);
+    return mem_good_size(conn->transport->state_size + sizeof(struct conn) +
+                         conn->events->session_size);
 }
 
 struct conn_totals conn_totals(const struct net *net) {

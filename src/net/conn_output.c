@@ -18,7 +18,6 @@
 #include "net/net_internal.h"
 
 #include <string.h>
-#include <sys/socket.h>
 
 struct chunk {
     struct chunk *next;
@@ -29,7 +28,6 @@ struct chunk {
 };
 
 struct output {
-    uv_write_t request;
     struct conn *conn;
     struct chunk *first;
     struct chunk *last;
@@ -40,6 +38,7 @@ struct output {
     struct output **held_link; /* what points to this in the net's list; NULL = is not held */
     size_t removed;            /* from the queue since it exists */
     size_t seen; /* bytes that the socket had taken when conn_output_moved was asked last */
+    _Alignas(uint64_t) char write[]; /* the transport's, for the outstanding write */
 };
 
 static size_t chunk_allocated(const struct chunk *chunk) {
@@ -96,8 +95,9 @@ static void finish_draining(struct conn *conn) {
     conn_close(conn);
 }
 
-/* A write failed: nothing can be sent any more. Shutting the socket down makes the reading side end
- * in the next turn of the loop, so that `ended` is never called from inside the owner's own call.
+/* A write failed: nothing can be sent any more. Shutting the transport down makes the reading side
+ * end in the next turn of the loop, so that `ended` is never called from inside the owner's own
+ * call.
  * Where nothing is read any more the owner has done its part already. */
 static void fail(struct conn *conn, int status) {
     conn->flags |= CONN_FAILED;
@@ -108,7 +108,7 @@ static void fail(struct conn *conn, int status) {
     else if (conn->flags & CONN_ENDED)
         conn_close(conn);
     else
-        shutdown(conn_fd(conn), SHUT_RDWR);
+        conn->transport->shut_down(conn);
 }
 
 /* Takes bytes that were sent off the queue. An empty queue is not used again. */
@@ -132,10 +132,9 @@ static void remove_sent(struct output *output, size_t sent) {
 
 static void submit(struct output *output);
 
-static void on_written(uv_write_t *request, int status) {
-    struct output *output = request->data;
-    struct conn *conn = output->conn;
-    if (conn->flags & CONN_CLOSING) return; /* its close callback frees the queue */
+void conn_written(struct conn *conn, int status) {
+    struct output *output = conn->output;
+    if (conn->flags & CONN_CLOSING) return; /* conn_closed frees the queue */
     if (status < 0) {
         fail(conn, status);
         return;
@@ -165,32 +164,30 @@ static unsigned fill_buffers(const struct output *output, uv_buf_t buffers[CONN_
     return count;
 }
 
-/* Hands the first chunks to one uv_write. */
+/* Hands the first chunks to one write. */
 static void submit(struct output *output) {
     uv_buf_t buffers[CONN_BATCH_MAX];
     unsigned count = fill_buffers(output, buffers, &output->submitted);
-    output->request.data = output;
-    int status = uv_write(&output->request, &output->conn->uv.stream, buffers, count, on_written);
-    if (status < 0) fail(output->conn, status);
+    struct conn *conn = output->conn;
+    int status = conn->transport->write(conn, output->write, buffers, count);
+    if (status < 0) fail(conn, status);
 }
 
 /* Sends held output: at once what the socket takes, the rest as any other queue. */
 static void release(struct output *output) {
     struct conn *conn = output->conn;
     unlink_held(output);
-    if (conn->flags & CONN_CLOSING) return; /* its close callback frees the queue */
+    if (conn->flags & CONN_CLOSING) return; /* conn_closed frees the queue */
     uv_buf_t buffers[CONN_BATCH_MAX];
     size_t bytes;
     unsigned count = fill_buffers(output, buffers, &bytes);
-    int sent = uv_try_write(&conn->uv.stream, buffers, count);
-    if (sent < 0 && sent != UV_EAGAIN) {
-        fail(conn, sent);
+    ssize_t sent = conn->transport->try_write(conn, buffers, count);
+    if (sent < 0) {
+        fail(conn, (int)sent);
         return;
     }
-    if (sent > 0) {
-        net_of(conn)->totals.output_bytes += (size_t)sent;
-        remove_sent(output, (size_t)sent);
-    }
+    net_of(conn)->totals.output_bytes += (size_t)sent;
+    remove_sent(output, (size_t)sent);
     if (output->first != NULL) {
         submit(output);
         return;
@@ -209,7 +206,7 @@ static bool takes_output(const struct conn *conn) {
 
 static struct output *output_of(struct conn *conn) {
     if (conn->output == NULL) {
-        conn->output = mem_alloc_zeroed(sizeof(struct output));
+        conn->output = mem_alloc_zeroed(sizeof(struct output) + conn->transport->write_size);
         conn->output->conn = conn;
     }
     return conn->output;
@@ -227,13 +224,13 @@ static void append(struct output *output, struct chunk *chunk) {
 size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
     if (len == 0 || conn->output != NULL || !takes_output(conn)) return 0;
     uv_buf_t buffer = {.base = (char *)bytes, .len = len};
-    int status = uv_try_write(&conn->uv.stream, &buffer, 1);
-    if (status >= 0) {
-        net_of(conn)->totals.output_bytes += (size_t)status;
-        return (size_t)status;
+    ssize_t sent = conn->transport->try_write(conn, &buffer, 1);
+    if (sent < 0) {
+        fail(conn, (int)sent);
+        return 0;
     }
-    if (status != UV_EAGAIN) fail(conn, status);
-    return 0;
+    net_of(conn)->totals.output_bytes += (size_t)sent;
+    return (size_t)sent;
 }
 
 /* Something was appended: sends it unless a write is outstanding, or the queue is held and not too
@@ -311,12 +308,13 @@ void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end)
 size_t conn_pending_output(const struct conn *conn) {
     const struct output *output = conn->output;
     if (output == NULL) return 0;
-    return output->queued - output->submitted + uv_stream_get_write_queue_size(&conn->uv.stream);
+    return output->queued - output->submitted + conn->transport->unsent(conn);
 }
 
 size_t conn_output_allocated(const struct conn *conn) {
     const struct output *output = conn->output;
-    return output == NULL ? 0 : sizeof(*output) + output->allocated;
+    if (output == NULL) return 0;
+    return sizeof(*output) + conn->transport->write_size + output->allocated;
 }
 
 bool conn_output_moved(struct conn *conn) {

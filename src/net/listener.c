@@ -15,30 +15,29 @@
 
 struct listener {
     union net_socket uv;
+    const struct transport *transport; /* of the connections */
     const struct conn_events *events;
     void *owner;
 };
 
 static void on_connection(uv_stream_t *stream, int status) {
     struct listener *listener = (struct listener *)stream;
-    net_note_awake(stream->loop->data);
+    struct net *net = stream->loop->data;
+    net_note_awake(net);
     if (status < 0) {
         log_warning("Accepting client connection: %s", uv_strerror(status));
         return;
     }
-    conn_accept(stream, listener->events, listener->owner);
+    conn_accept(net, listener->transport, stream, listener->events, listener->owner);
 }
 
-static struct listener *listener_new(const struct conn_events *events, void *owner) {
-    struct listener *listener = mem_alloc(sizeof(*listener));
+static struct listener *listener_new(const struct transport *transport,
+                                     const struct conn_events *events, void *owner) {
+    struct listener *listener = mem_alloc_zeroed(sizeof(*listener));
+    listener->transport = transport;
     listener->events = events;
     listener->owner = owner;
     return listener;
-}
-
-/* `data` tells a listener's handle from a connection's. After libuv's init. */
-static void mark(struct listener *listener) {
-    listener->uv.handle.data = listener;
 }
 
 /* The system's reason for a libuv status, which is a negative errno. */
@@ -89,9 +88,8 @@ enum listen_status listener_open_tcp(struct net *net, const char *address, int p
         snprintf(error, error_size, "%s", gai_strerror(status));
         return status == EAI_FAMILY ? LISTEN_UNAVAILABLE : LISTEN_FAILED;
     }
-    struct listener *listener = listener_new(events, owner);
+    struct listener *listener = listener_new(&transport_tcp, events, owner);
     uv_tcp_init(&net->loop, &listener->uv.tcp);
-    mark(listener);
     unsigned flags = where.ss_family == AF_INET6 ? UV_TCP_IPV6ONLY : 0;
     status = uv_tcp_bind(&listener->uv.tcp, (const struct sockaddr *)&where, flags);
     if (status == 0) status = uv_listen(&listener->uv.stream, backlog, on_connection);
@@ -159,9 +157,8 @@ enum listen_status listener_open_unix(struct net *net, const struct unix_place *
         snprintf(error, error_size, "there is no group %s", place->group);
         return LISTEN_FAILED;
     }
-    struct listener *listener = listener_new(events, owner);
+    struct listener *listener = listener_new(&transport_unix, events, owner);
     uv_pipe_init(&net->loop, &listener->uv.pipe, 0);
-    mark(listener);
     int status = bind_path(listener, place, group);
     if (status == 0) status = uv_listen(&listener->uv.stream, backlog, on_connection);
     if (status != 0) return refused(listener, status, error, error_size);

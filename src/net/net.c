@@ -68,8 +68,8 @@ static void close_handle(uv_handle_t *handle, void *arg) {
     bool is_stream = handle->type == UV_TCP || handle->type == UV_NAMED_PIPE;
     if (handle->type == UV_PREPARE || handle->type == UV_IDLE)
         uv_close(handle, NULL);
-    else if (is_stream && handle->data == NULL)
-        conn_close((struct conn *)handle);
+    else if (is_stream && handle->data != NULL)
+        conn_close(handle->data);
     else
         uv_close(handle, net_free_handle);
 }

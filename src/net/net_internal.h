@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "net/conn.h"
 #include "net/net.h"
+#include "net/transport.h"
 
-#include <stdalign.h>
 #include <stdint.h>
 
 #include <uv.h>
@@ -14,7 +14,7 @@
 /* The shared read buffer: a copied-back tail, and behind it what one read brings.
  *
  *      | tail, at most CONN_TAIL_MAX | new bytes, at most CONN_READ_SIZE |          unused |
- *      ^read_buffer                  ^alloc_cb's answer
+ *      ^read_buffer                  ^conn_room
  *
  * A tail that is longer, or announced to become so, has a buffer of its own. */
 #ifdef TINY_LIMITS
@@ -54,7 +54,7 @@ struct input {
 };
 
 /* Handles are the first member of what they belong to, so that a handle can be freed as such. The
- * `data` of a stream's handle is NULL exactly for connections. */
+ * `data` of a stream's handle is its connection, or NULL: it listens. */
 struct net {
     uv_loop_t loop; /* its `data` is this net */
     uv_prepare_t prepare;
@@ -97,34 +97,36 @@ union net_socket {
 };
 
 enum conn_flag {
-    CONN_UNIX = 1 << 0,
-    CONN_CLOSING = 1 << 1,  /* conn_close was called */
-    CONN_DRAINING = 1 << 2, /* conn_close_after_write was called */
-    CONN_FAILED = 1 << 3,   /* a write failed: output is dropped */
-    CONN_ENDED = 1 << 4     /* `ended` was called */
+    CONN_CLOSING = 1 << 0,  /* conn_close was called */
+    CONN_DRAINING = 1 << 1, /* conn_close_after_write was called */
+    CONN_FAILED = 1 << 2,   /* a write failed: output is dropped */
+    CONN_ENDED = 1 << 3     /* `ended` was called */
 };
 
-/* One allocation: handle, state, session. What an idle connection does not need hangs off it. */
+/* One allocation: the transport's state, this, the session. What an idle connection does not need
+ * is allocated apart from it. */
 struct conn {
-    union net_socket uv;
+    const struct transport *transport;
+    struct net *net;
     const struct conn_events *events;
     struct input *input;   /* unconsumed bytes; NULL = none */
     struct output *output; /* queued bytes; NULL = none */
     struct conn *next_unclosed;
     int error;      /* of the write that failed */
     uint32_t flags; /* enum conn_flag */
-    alignas(max_align_t) char session[];
+    _Alignas(uint64_t) char session[];
 };
 
 static inline struct net *net_of(const struct conn *conn) {
-    return conn->uv.handle.loop->data;
+    return conn->net;
 }
 
 /* Frees what begins with the handle; a uv_close_cb. */
 void net_free_handle(uv_handle_t *handle);
 
-/* Takes the connection that waits at `stream`, and calls `opened`. */
-void conn_accept(uv_stream_t *stream, const struct conn_events *events, void *owner);
+/* Takes the client that waits at `from` (see transport.h), and calls `opened`. */
+void conn_accept(struct net *net, const struct transport *transport, void *from,
+                 const struct conn_events *events, void *owner);
 
 /* The connection collects an argument that is not complete: where its next bytes go, at most
  * `most`. base is NULL when the memory can't be had. */

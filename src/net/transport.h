@@ -1,0 +1,111 @@
+/* transport: how the bytes of a connection reach the other side and come from there.
+ *
+ * conn.c, conn_output.c, conn_collect.c and conn_facts.c use a connection's socket through one of
+ * these tables alone. transport_socket.c has the tables for TCP and for unix sockets; another
+ * transport, such as one that encrypts, adds a table and a listener that accepts with it.
+ *
+ *      one allocation:   | state of the transport | struct conn | session |
+ *                        ^transport_state()       ^conn
+ *
+ * Rules for every transport
+ *   1. The functions at the end of this header are called from the loop only, never from inside a
+ *      function of the table: the connection's own code is then on the stack.
+ *   2. Any of those functions may call conn_close, and so `close`. The state and the connection
+ *      stay valid until the transport calls conn_closed.
+ *   3. Bytes are neither lost, repeated nor reordered. The bytes of try_write precede those of a
+ *      later `write`, even where the transport buffers them itself.
+ *   4. A status is 0, or one of libuv's negative error numbers. */
+#ifndef PACKLIST_NET_TRANSPORT_H
+#define PACKLIST_NET_TRANSPORT_H
+
+#include "net/conn.h"
+
+#include <sys/types.h>
+
+#include <uv.h>
+
+struct transport {
+    /* Bytes of its state for a connection, a multiple of 8, and for an outstanding write. Both are
+     * zeroed at first. */
+    size_t state_size;
+    size_t write_size;
+
+    bool is_unix; /* the other side is a process of this machine that came by a unix socket */
+
+    /* Connects the new `conn` with the client that waits at `from`, which is what this transport's
+     * listener hands to conn_accept. Returns a status. After an error nothing but `close` is
+     * called. */
+    int (*accept)(struct conn *conn, void *from);
+
+    /* From then on each arrival of bytes is reported: the transport calls conn_room, stores at most
+     * that many bytes there, and calls conn_received, with nothing between the two that could call
+     * a function of this room. It repeats that while bytes are there and reading was not stopped.
+     * When conn_room returns no buffer, it turns to other connections and asks again in the next
+     * iteration of the loop, even if no further bytes arrive until then. The end of the input, or
+     * an error, is reported by conn_input_ended, after all bytes that came before it. The other
+     * direction may remain usable. */
+    void (*start_reading)(struct conn *conn);
+
+    /* No call of conn_room, conn_received or conn_input_ended follows. May be called from inside
+     * any of these, and more than once. */
+    void (*stop_reading)(struct conn *conn);
+
+    /* Takes what can be sent, or buffered within a fixed bound, without waiting: possibly only a
+     * part, from the front. Returns the number of bytes taken, 0 when none can be taken now, or a
+     * negative status. Never called while a write is outstanding. The buffers are the caller's
+     * again when it returns. */
+    ssize_t (*try_write)(struct conn *conn, const uv_buf_t *buffers, unsigned count);
+
+    /* Begins to send all bytes of the buffers and calls conn_written once when that is done or has
+     * failed: also when `close` cuts it short, unless conn_closed comes instead. `write` points to
+     * write_size bytes for its use. They, and the bytes that the buffers refer to, stay in place
+     * until conn_written begins, or conn_closed; the array of buffers only until `write` returns.
+     * One write is outstanding at a time. Returns a status; after an error conn_written does not
+     * follow. */
+    int (*write)(struct conn *conn, void *write, const uv_buf_t *buffers, unsigned count);
+
+    /* Bytes of the outstanding write that still are in the caller's buffers: 0 when there is none.
+     * What is known of a partial write; it need not be exact, but only falls during a write.
+     * O(1). */
+    size_t (*unsent)(const struct conn *conn);
+
+    /* Called once a write has failed: makes the input end too. conn_input_ended must follow, in a
+     * later iteration of the loop, if the connection reads. */
+    void (*shut_down)(struct conn *conn);
+
+    /* Ends both directions at once, without waiting for the outstanding write. Calls conn_closed
+     * in this iteration of the loop or a later one, as the last call about this connection. Called
+     * once. */
+    void (*close)(struct conn *conn);
+
+    /* The file descriptor of the socket that the addresses and keepalive belong to; -1 when there
+     * is none, or it is closed. */
+    int (*fd)(const struct conn *conn);
+};
+
+extern const struct transport transport_tcp;
+extern const struct transport transport_unix;
+
+/* The transport's own state of this connection. O(1). */
+void *transport_state(const struct conn *conn);
+
+/* --- What a transport calls --- */
+
+/* Where the next bytes of the connection go. base is NULL, and len 0, when the connection shall
+ * wait for the next iteration, or was closed by this call. */
+uv_buf_t conn_room(struct conn *conn);
+
+/* So many bytes (> 0) were stored in that room. */
+void conn_received(struct conn *conn, size_t len);
+
+/* Nothing more can be read. `status` is UV_EOF when the other side ended its output, else an
+ * error. */
+void conn_input_ended(struct conn *conn, int status);
+
+/* The outstanding write has finished: all its bytes are taken (0), or it failed. */
+void conn_written(struct conn *conn, int status);
+
+/* `close` is done: frees the connection with the transport's state. */
+void conn_closed(struct conn *conn);
+
+#endif
