@@ -5,17 +5,19 @@
 #   make test      install what is missing, build, run every test; the last line counts them
 #   make soak      the random tests for longer: hours; SOAK_SECONDS for each fuzzer
 #   make bench     measure beside the peers of this machine (utils/bench/README.md); BENCH='--quick …'
-#   make lint      the rules of the sources (utils/lint)
+#   make lint      the rules of the sources (utils/lint), and of the branch's commit messages (utils/commit-message)
+#   make hooks     have git check each commit message (utils/hooks)
 #   make fuzz      long fuzzing runs, FUZZ_SECONDS each
 #   make readme    bring the README's table of commands up to date
 #   make dist      build/packlist-VERSION.tar.gz: the tree as it is committed
 #   make deb       a Debian package in build/deb, of the tree as it is
 #   make unit, make benchmarks, make install     build unit tests, micro-benchmarks; the usual
 #   make clean     remove all of build/ but build/run
-# Variables; each choice of the first three builds in a folder of its own, build/<variant>/
+# Variables; each choice of the first four builds in a folder of its own, build/<variant>/
 #   CC=clang                      another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc; or =thread
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
+#   CHECKED=1                     the server checks values and databases after commands that change them
 #   WERROR=1                      warnings are errors; make test, make lint and .ci/run set it
 #   V=1                           show whole commands
 #   ONLY='unit server/basics'     for make test: only what begins so
@@ -26,7 +28,7 @@ FUZZ_SECONDS ?= 3600
 SOAK_SECONDS ?= 600
 comma := ,
 VARIANT := $(or $(subst $(comma),-,$(SANITIZE)),release)$(patsubst %,-%,$(notdir \
-	$(filter-out gcc,$(CC))))$(if $(TINY),-tiny)
+	$(filter-out gcc,$(CC))))$(if $(CHECKED),-checked)$(if $(TINY),-tiny)
 B := build/$(VARIANT)
 SERVER := $(B)/packlist-server
 MAKEFLAGS += --no-builtin-rules --no-print-directory
@@ -37,7 +39,7 @@ endif
 
 # A newer compiler may have warnings that nobody has seen yet: only developers have to heed them.
 c_flags = -std=gnu17 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
-compile = $(c_flags) -Isrc $(if $(TINY),-DTINY_LIMITS)
+compile = $(c_flags) -Isrc $(if $(TINY),-DTINY_LIMITS) $(if $(CHECKED),-DPACKLIST_CHECKED)
 libraries = -luv -lxxhash -lcrypto -lm -lpthread
 ifdef SANITIZE
 compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC
@@ -63,7 +65,7 @@ manual := $(B)/man/packlist-server.1 $(B)/man/packlist-check.1 $(B)/man/packlist
 version = $(shell sed -n 's/.*PACKLIST_VERSION "\(.*\)"/\1/p' src/base/version.h)
 released = $(shell sed -n 's/^\#\# $(version) (\(.*\))$$/\1/p' CHANGELOG.md)
 
-.PHONY: all run test soak lint fuzz bench readme unit clients faults fuzzers benchmarks objects man dist deb install clean
+.PHONY: all run test soak lint hooks fuzz bench readme unit clients faults fuzzers benchmarks objects man dist deb install clean
 .DELETE_ON_ERROR .SECONDARY:
 all: $(SERVER) $(B)/packlist-check
 objects: $(objects)
@@ -112,7 +114,7 @@ $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 # The phases of these follow each other, hence the calls of make: headers get installed before a compile. Only the
 # shell can tell then which clang there is.
 clang := clang$$(deps/llvm)
-fuzz_build := CC=$(clang) SANITIZE=fuzzer-no-link,address,undefined TINY=
+fuzz_build := CC=$(clang) SANITIZE=fuzzer-no-link,address,undefined TINY= CHECKED=
 fuzz_folder := build/fuzzer-no-link-address-undefined-$(clang)
 
 # It runs in build/run, to which the relative `dir` of redis.conf leads.
@@ -143,6 +145,9 @@ bench:
 	@utils/bench/run --build $(B) $(BENCH)
 lint: objects
 	@utils/lint $(B)
+	@utils/commit-message --branch
+hooks:
+	@utils/commit-message --install
 readme: all
 	@utils/commands-table $(SERVER) README.md
 

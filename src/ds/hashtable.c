@@ -3,6 +3,7 @@
 #include "ds/hashtable_internal.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/hash.h"
 #include "base/prefetch.h"
 
@@ -400,6 +401,7 @@ hashtable_slot *hashtable_insert(struct hashtable *table, void *item, uint64_t h
 
 void hashtable_delete(struct hashtable *table, hashtable_slot *slot, uint64_t hash) {
     size_t index = hashtable__locate(table, hash).index;
+    CHECKED_ASSERT(hashtable_find_item(table, hashtable_item(*slot), hash) == slot);
     bucket_remove(table, hashtable__bucket(table, index), slot);
     table->count--;
     if (should_merge(table)) table_merge(table);

@@ -15,6 +15,7 @@
  * second equal size on, so that lists of mixed sizes do not pay for wrong guesses. */
 #include "ds/listpack.h"
 
+#include "base/checked.h"
 #include "base/number.h"
 
 #include <assert.h>
@@ -299,6 +300,7 @@ static inline bool probe_matches(const struct probe *probe, const uint8_t *p) {
 
 const uint8_t *listpack_find(const uint8_t *first, const uint8_t *end,
                              const struct listpack_element *needle, size_t max, size_t *skipped) {
+    CHECKED_ASSERT(first <= end);
     const struct probe probe = make_probe(needle);
     const uint8_t *p = first;
     size_t n = 0, previous = 0;
@@ -331,6 +333,7 @@ found:
 const uint8_t *listpack_find_back(const uint8_t *first, const uint8_t *end,
                                   const struct listpack_element *needle, size_t max,
                                   size_t *skipped) {
+    CHECKED_ASSERT(first <= end);
     const struct probe probe = make_probe(needle);
     const uint8_t *p = end;
     size_t n = 0;
@@ -362,6 +365,7 @@ static uint8_t *remove_first(uint8_t *first, uint8_t *end, const struct listpack
         ++*removed;
     }
     size_t rest = (size_t)(end - from);
+    CHECKED_ASSERT((size_t)(from - to) == *removed * needle->size);
     if (to != from) memmove(to, from, rest);
     return to + rest;
 }

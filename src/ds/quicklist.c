@@ -3,6 +3,7 @@
 #include "ds/quicklist.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "ds/quicklist_build.h"
 #include "ds/quicklist_internal.h"
 
@@ -98,6 +99,7 @@ struct quicklist *quicklist_copy(const struct quicklist *list) {
     copy->nodes = list->nodes;
     copy->serialized = list->serialized;
     copy->mixed = list->mixed;
+    CHECKED_ASSERT(list->count >= list->nodes);
     if (list->nodes > 0) copy_open(&copy->head, &list->head, &copy->allocated);
     if (list->nodes > 1) copy_open(&copy->tail, &list->tail, &copy->allocated);
     if (list->nodes <= 2) return copy;
@@ -181,6 +183,8 @@ void quicklist_push(struct quicklist *list, enum list_end end,
                          ? quicklist_open_grow_front(open, element->size, &list->allocated)
                          : quicklist_open_grow_back(open, element->size, &list->allocated);
     listpack_write(place, element);
+    CHECKED_ASSERT(listpack_size(place) == element->size);
+    CHECKED_ASSERT(listpack_size_before(place + element->size) == element->size);
     open->node.count++;
     list->count++;
     list->serialized += element->size;
@@ -226,4 +230,5 @@ void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n) {
         drop_many(list, end, n);
     }
     if (list->nodes == 1) quicklist_open_shrink(&list->head, &list->allocated);
+    CHECKED_ASSERT((list->count == 0) == (list->nodes == 0));
 }

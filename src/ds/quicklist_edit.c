@@ -5,6 +5,7 @@
  * node may end up over the limits in two cases, as it does there: an element inserted in the
  * middle of a full node joins one of its halves unchecked, and a replacement stays in its node
  * (here up to STRETCH times the limit). */
+#include "base/checked.h"
 #include "ds/quicklist_internal.h"
 
 #include <assert.h>
@@ -23,6 +24,7 @@ static void splice_element(struct quicklist *list, struct quicklist_open *open, 
     uint8_t *place = quicklist_open_splice(open, (size_t)(at - first), old_size, element->size,
                                            &list->allocated);
     listpack_write(place, element);
+    CHECKED_ASSERT(listpack_size(place) == element->size);
     open->node.count += (uint16_t)(1 - removed);
     list->count += 1 - removed;
     list->serialized += (size_t)element->size - old_size; /* modulo 2^64 */
@@ -161,11 +163,13 @@ static void insert_beside(struct quicklist *list, uint64_t index, bool after,
 
 void quicklist_insert_before(struct quicklist *list, uint64_t index,
                              const struct listpack_element *element) {
+    CHECKED_ASSERT(index < list->count);
     insert_beside(list, index, false, element);
 }
 
 void quicklist_insert_after(struct quicklist *list, uint64_t index,
                             const struct listpack_element *element) {
+    CHECKED_ASSERT(index < list->count);
     insert_beside(list, index, true, element);
 }
 
@@ -205,6 +209,7 @@ static void replace_plain(struct quicklist *list, size_t index,
 
 void quicklist_replace(struct quicklist *list, uint64_t index,
                        const struct listpack_element *element) {
+    CHECKED_ASSERT(index < list->count);
     struct quicklist_place place;
     size_t offset = quicklist_place_find(list, index, &place);
     bool plain = place.node->flags & QUICKLIST_NODE_PLAIN;
@@ -283,5 +288,6 @@ uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack
     if (touched) merge_sparse(list, todo, direction);
     quicklist_scratch_free(&scratch);
     if (list->nodes == 1) quicklist_open_shrink(&list->head, &list->allocated);
+    CHECKED_ASSERT(removed <= max && (list->count == 0) == (list->nodes == 0));
     return removed;
 }

@@ -4,6 +4,7 @@
  * (left_in_node 0). Interior nodes are walked along their leaf of the tree; a packed one is
  * unpacked to the iterator's scratch buffer. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "ds/quicklist_internal.h"
 
 #include <assert.h>
@@ -36,6 +37,7 @@ static bool enter_next(struct quicklist_iter *iter) {
 
 void quicklist_iter_start(struct quicklist_iter *iter, const struct quicklist *list, uint64_t index,
                           enum list_direction direction) {
+    CHECKED_ASSERT(index < list->count);
     iter->list = list;
     iter->direction = direction;
     iter->index = index;
@@ -66,6 +68,7 @@ static void advance(struct quicklist_iter *iter, size_t n) {
 
 const uint8_t *quicklist_iter_next(struct quicklist_iter *iter) {
     if (iter->left_in_node == 0 && !enter_next(iter)) return NULL;
+    CHECKED_ASSERT(iter->direction == LIST_FORWARD ? iter->at < iter->end : iter->at > iter->first);
     advance(iter, 1);
     return listpack_step(&iter->at, iter->direction == LIST_FORWARD);
 }

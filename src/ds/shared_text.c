@@ -8,6 +8,7 @@
 #include "ds/shared_text.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -98,6 +99,7 @@ void shared_text_before_write(struct shared_text *shared, size_t from, size_t to
     if (!capture) return;
     if (to > capture->len) to = capture->len;
     if (from >= to) return;
+    CHECKED_ASSERT(capture->shared == shared && !capture->abandoned);
     pthread_mutex_lock(&capture->lock);
     size_t first = from / PIECE;
     if (first < capture->passed) first = capture->passed;

@@ -11,6 +11,8 @@
  * levels above, and the first occupied slot of the first occupied level is the next to look at. */
 #include "ds/timer_wheel.h"
 
+#include "base/checked.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -73,6 +75,7 @@ void timer_wheel_add(struct timer_wheel *wheel, struct timer_node *node, int64_t
 
 void timer_wheel_remove(struct timer_node *node) {
     if (node->wheel == NULL) return;
+    CHECKED_ASSERT(node->wheel->count > 0);
     node_unfile(node->wheel, node);
     node->wheel->count--;
     node->wheel = NULL;

@@ -1,6 +1,7 @@
 #include "log/command_log.h"
 
 #include "base/chain.h"
+#include "base/checked.h"
 #include "base/number.h"
 
 #include <assert.h>
@@ -74,6 +75,8 @@ void command_log_repeat_database(struct command_log *log) {
 void command_log_read(struct command_log *log, struct command_log_reader *reader,
                       struct reply *into) {
     assert(!command_log_is_inside_unit(log));
+    CHECKED_ASSERT(has_reader(log, reader));
+    CHECKED_ASSERT(reader->offset >= log->begin && reader->offset <= command_log_end(log));
     size_t read = (size_t)(reader->offset - log->begin);
     reader->offset = command_log_end(log);
     if (into->len == 0 && read == 0 && !log->first_reader->next) {
@@ -115,6 +118,7 @@ static void enclose_unit(struct command_log *log) {
 void command_log_append(struct command_log *log, int database, const struct slice *argv,
                         size_t argc) {
     if (!log->is_on) return;
+    CHECKED_ASSERT(database >= 0 && argc > 0);
     if (log->unit_count == 0)
         log->unit_begin = log->bytes.len;
     else if (log->unit_count == 1)

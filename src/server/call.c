@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "server/blocking.h"
+#include "server/checks.h"
 #include "server/evict.h"
 #include "server/lazyfree.h"
 #include "server/publish.h"
@@ -141,6 +142,7 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
                   const char *event, uint64_t changes) {
     server.dirty += changes;
     assert(keyref_was_seen(ref));
+    if (CHECKS_ARE_ON) checks_value(ref->entry);
     if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
     call_notify(call, class, event, key);
     if (value_is_empty(ref->entry)) {

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "server/admission.h"
 #include "server/blocking.h"
+#include "server/checks.h"
 #include "server/monitor.h"
 #include "server/pause.h"
 #include "server/server.h"
@@ -56,6 +57,10 @@ static void propagate(const struct call *call, bool changed) {
     call_session(call)->log_offset = command_log_end(log);
 }
 
+static inline void check(const struct call *call) {
+    if (CHECKS_ARE_ON && call->command->flags & COMMAND_WRITE) checks_keyspace(call->keyspace);
+}
+
 /* Counts an error that was answered. */
 static bool count_error(const struct reply *reply, size_t begin) {
     if (reply->len <= begin || reply->data[begin] != '-') return false;
@@ -86,6 +91,7 @@ static inline __attribute__((always_inline)) void run(enum call_origin origin,
     struct call call = call_for(origin, &session->requester, &server.reply, command, argv, argc);
     uint64_t dirty = server.dirty;
     command->run(&call);
+    check(&call);
     /* Not call.propagates: the log may have got a reader inside a transaction. */
     if (server.command_log.is_on) propagate(&call, server.dirty != dirty);
     uint64_t ticks = clock_ticks();
@@ -139,6 +145,7 @@ enum execution execute_from_file(struct requester *who, struct reply *reply,
     struct call call = call_for(ORIGIN_FILE, who, reply, command, argv, argc);
     who->error = CALL_ERROR_NONE;
     command->run(&call);
+    check(&call);
     bool has_failed = reply->len > begin && reply->data[begin] == '-';
     if (has_failed && !who->error) who->error = CALL_ERROR_OTHER;
     return EXECUTION_DONE;
@@ -162,6 +169,7 @@ bool execute_serve(const struct resumption *resumption,
     call.keyspace = server.keyspaces[database];
     uint64_t dirty = server.dirty;
     bool is_served = serve(&call, key);
+    check(&call);
     if (server.command_log.is_on) propagate(&call, server.dirty != dirty);
     if (!is_served) return false;
     server.ticks = clock_ticks(); /* not the next command's time */

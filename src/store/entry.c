@@ -5,6 +5,7 @@
 #include "store/entry.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 /* The size class of an entry of `size` bytes. The allocator's class of 8 is left out: then entries
  * are aligned to 16, and all classes end at multiples of 16. */
@@ -29,6 +30,7 @@ struct entry *entry_new(struct slice key, enum value_type type, unsigned encodin
 }
 
 struct entry *entry_copy(const struct entry *entry, struct slice key, size_t value_size) {
+    CHECKED_ASSERT(entry_check(entry));
     size_t expiry_size = entry->flags & ENTRY_HAS_EXPIRY ? 8 : 0;
     size_t size = sizeof(*entry) + expiry_size + sds_embedded_size(key.len) + value_size;
     struct entry *copy = mem_alloc(class_of(size));
@@ -41,6 +43,7 @@ struct entry *entry_copy(const struct entry *entry, struct slice key, size_t val
 }
 
 void entry_free(struct entry *entry, size_t value_size) {
+    CHECKED_ASSERT(entry_check(entry));
     mem_free_sized(entry, class_of(head_size(entry) + value_size));
 }
 
@@ -68,6 +71,7 @@ struct entry *entry_set_expiry(struct entry *entry, int64_t expiry_ms, size_t va
     }
     entry->flags = (uint8_t)((entry->flags & ~ENTRY_HAS_EXPIRY) | (has ? ENTRY_HAS_EXPIRY : 0));
     if (has) memcpy(entry->body, &expiry_ms, sizeof(expiry_ms));
+    CHECKED_ASSERT(entry_check(entry) && entry_expiry(entry) == (has ? expiry_ms : -1));
     return entry;
 }
 

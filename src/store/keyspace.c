@@ -7,6 +7,7 @@
 #include "store/keyspace.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 #include <assert.h>
 
@@ -143,6 +144,7 @@ void keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash) {
 }
 
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash) {
+    CHECKED_ASSERT(hash == hashtable_hash(key));
     return find_in_table(keyspace, key, hash);
 }
 
@@ -180,6 +182,7 @@ static hashtable_slot *expiring_slot(const struct keyref *ref, const struct entr
 }
 
 void keyref_moved(struct keyref *ref, struct entry *entry) {
+    CHECKED_ASSERT(entry_check(entry));
     if (entry_expiry(entry) >= 0 && entry != ref->entry)
         hashtable_replace(hashtable_find_item(ref->keyspace->expiring, ref->entry, ref->hash),
                           entry);
@@ -207,6 +210,7 @@ bool keyref_was_seen(const struct keyref *ref) {
 void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size) {
     struct hashtable *expiring = ref->keyspace->expiring;
     keyspace_before_change(ref);
+    CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
     bool had = entry_expiry(ref->entry) >= 0, has = expiry_ms >= 0;
     if (had && !has) hashtable_delete(expiring, expiring_slot(ref, ref->entry), ref->hash);
     ref->entry = entry_set_expiry(ref->entry, expiry_ms, value_size);
@@ -217,6 +221,8 @@ void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_siz
 
 void keyspace_add(struct keyref *ref, struct entry *entry) {
     struct keyspace *keyspace = ref->keyspace;
+    CHECKED_ASSERT(entry_check(entry) && ref->hash == hashtable_hash(entry_key(entry)));
+    CHECKED_ASSERT(!hashtable_find(keyspace->table, entry_key(entry), ref->hash));
     ref->entry = entry;
     entry_set_epoch(entry, keyspace->epoch);
     ref->slot = hashtable_insert(keyspace->table, entry, ref->hash);
@@ -229,6 +235,7 @@ void keyspace_add(struct keyref *ref, struct entry *entry) {
 struct entry *keyspace_take(struct keyref *ref) {
     struct keyspace *keyspace = ref->keyspace;
     struct entry *entry = ref->entry;
+    CHECKED_ASSERT(hashtable_item(*ref->slot) == entry);
     keyspace_before_change(ref);
     keyspace->memo_slot = NULL;
     size_histogram_remove(&keyspace->sizes, entry_type(entry), keyspace->length(entry));
@@ -298,6 +305,7 @@ static void see_if_unseen(struct entry *entry, void *arg) {
 
 bool keyspace_walk_step(struct keyspace_walk *walk) {
     if (walk->over) return false; /* its keyspace may be gone */
+    CHECKED_ASSERT(walk->keyspace->walk == walk);
     walk->paused = false;
     uint64_t next = keyspace_scan(walk->keyspace, walk->cursor, see_if_unseen, walk);
     if (walk->paused) return true;

@@ -1,6 +1,7 @@
 #include "store/size_histogram.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 enum { COUNTS_SIZE = SIZE_BUCKETS * sizeof(uint64_t) }; /* of one type */
 
@@ -20,6 +21,7 @@ void size_histogram_add(struct size_histogram *histogram, enum value_type type, 
 }
 
 void size_histogram_remove(struct size_histogram *histogram, enum value_type type, uint64_t size) {
+    CHECKED_ASSERT(size_histogram_count(histogram, type, bucket_of(size)) > 0);
     histogram->counts[type][bucket_of(size)]--;
 }
 

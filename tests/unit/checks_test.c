@@ -1,0 +1,118 @@
+/* What builds with CHECKED=1 run after commands finds data that is not as it should be. The
+ * functions are part of every build; only the server's calls are not. */
+#include "server/checks.h"
+
+#include "base/checked.h"
+#include "base/hash.h"
+#include "ds/quicklist_internal.h"
+#include "types/list.h"
+#include "types/string.h"
+#include "types/value.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct quicklist_limits limits = {.fill = 4};
+
+static struct entry *make_list(struct keyspace *keyspace, struct slice key, size_t elements) {
+    struct keyref ref = keyspace_find(keyspace, key);
+    struct slice element = SLICE("an element of some length");
+    list_create(&ref, key, LIST_TAIL, &element, 1, &limits);
+    for (size_t i = 1; i < elements; i++) list_push(&ref, LIST_TAIL, &element, 1, &limits);
+    return ref.entry;
+}
+
+/* Runs the function in a child, up to `times` times. Was it ended by a failed assertion? */
+static bool aborts(void (*function)(const void *), const void *arg, int times) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        fclose(stderr);
+        for (int i = 0; i < times; i++) function(arg);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void check_value(const void *entry) {
+    checks_value(entry);
+}
+
+static void check_keyspace(const void *keyspace) {
+    checks_keyspace(keyspace);
+}
+
+static void values_and_keyspaces_that_are_well_pass(void **state) {
+    struct keyspace *keyspace = *state;
+    assert_false(aborts(check_value, make_list(keyspace, SLICE("short"), 3), 10));
+    assert_false(aborts(check_value, make_list(keyspace, SLICE("long"), 10000), 100));
+    assert_false(aborts(check_keyspace, keyspace, 10));
+}
+
+static void a_wrong_count_of_a_list_is_found_by_the_first_check(void **state) {
+    struct entry *list = make_list(*state, SLICE("list"), 20);
+    struct quicklist *nodes = (struct quicklist *)list_quicklist(list);
+    nodes->count++;
+    assert_true(aborts(check_value, list, 1));
+    nodes->count--;
+    assert_false(aborts(check_value, list, 1));
+}
+
+static void a_large_value_is_checked_once_enough_writes_have_paid_for_it(void **state) {
+    struct entry *list = make_list(*state, SLICE("list"), 10000);
+    struct quicklist *nodes = (struct quicklist *)list_quicklist(list);
+    nodes->count++;
+    assert_false(aborts(check_value, list, 1));
+    assert_true(aborts(check_value, list, (int)(value_allocated(list) / 1024)));
+    nodes->count--;
+}
+
+static void a_size_that_was_not_reported_is_found(void **state) {
+    struct keyspace *keyspace = *state;
+    struct entry *list = make_list(keyspace, SLICE("list"), 20);
+    struct quicklist *nodes = (struct quicklist *)list_quicklist(list);
+    uint64_t count = nodes->count;
+    nodes->count = 2 * count + 1;
+    assert_true(aborts(check_keyspace, keyspace, 1));
+    nodes->count = count;
+    assert_false(aborts(check_keyspace, keyspace, 1));
+}
+
+static void conditions_are_evaluated_in_checked_builds_only(void **state) {
+    (void)state;
+    int evaluated = 0;
+    CHECKED_ASSERT(++evaluated);
+    assert_int_equal(evaluated, CHECKS_ARE_ON);
+}
+
+static int set_up(void **state) {
+    *state = keyspace_new(value_free, value_length);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    keyspace_free(*state);
+    return 0;
+}
+
+int main(void) {
+    hash_init();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(values_and_keyspaces_that_are_well_pass, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_wrong_count_of_a_list_is_found_by_the_first_check, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_large_value_is_checked_once_enough_writes_have_paid_for_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_size_that_was_not_reported_is_found, set_up, tear_down),
+        cmocka_unit_test(conditions_are_evaluated_in_checked_builds_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
