@@ -1,7 +1,7 @@
 #include "durability/snapshot_chunk.h"
 
 #include "base/alloc.h"
-#include "persist/rdb_list.h"
+#include "persist/list_format.h"
 
 #include <string.h>
 

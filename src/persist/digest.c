@@ -1,7 +1,6 @@
 #include "persist/digest.h"
 
-#include "types/list.h"
-#include "types/string.h"
+#include "persist/type_format.h"
 
 #include <openssl/evp.h>
 
@@ -28,47 +27,28 @@ void digest_end(struct digest *digest) {
 
 /* --- Adding --- */
 
-/* The order in which things are added does not matter. */
-static void add(struct digest *digest, uint8_t to[DIGEST_SIZE], const void *bytes, size_t len) {
+void digest_add(struct digest *digest, uint8_t to[DIGEST_SIZE], struct slice bytes) {
     uint8_t hash[DIGEST_SIZE];
-    sha1(digest, bytes, len, hash);
+    sha1(digest, bytes.ptr, bytes.len, hash);
     for (size_t i = 0; i < DIGEST_SIZE; i++) to[i] ^= hash[i];
 }
 
-/* It does. */
-static void mix(struct digest *digest, uint8_t to[DIGEST_SIZE], struct slice bytes) {
-    add(digest, to, bytes.ptr, bytes.len);
+void digest_mix(struct digest *digest, uint8_t to[DIGEST_SIZE], struct slice bytes) {
+    digest_add(digest, to, bytes);
     sha1(digest, to, DIGEST_SIZE, to);
 }
 
 static void mix_number(struct digest *digest, uint8_t to[DIGEST_SIZE], uint32_t number) {
     const uint8_t bytes[4] = {(uint8_t)(number >> 24), (uint8_t)(number >> 16),
                               (uint8_t)(number >> 8), (uint8_t)number};
-    mix(digest, to, slice_make(bytes, sizeof(bytes)));
-}
-
-static void mix_list(struct digest *digest, uint8_t to[DIGEST_SIZE], const struct entry *entry) {
-    struct list_iter iter;
-    const uint8_t *element;
-    list_iter_start(&iter, entry, 0, LIST_FORWARD);
-    while ((element = list_iter_next(&iter))) {
-        char digits[INT64_TEXT_MAX];
-        struct listpack_value value;
-        listpack_get(element, &value);
-        mix(digest, to, listpack_value_text(&value, digits));
-    }
-    list_iter_end(&iter);
+    digest_mix(digest, to, slice_make(bytes, sizeof(bytes)));
 }
 
 static void mix_value(struct digest *digest, uint8_t to[DIGEST_SIZE], const struct entry *entry) {
     static const struct slice expiring = SLICE("!!expire!!");
-    char digits[INT64_TEXT_MAX];
     mix_number(digest, to, entry_type(entry));
-    if (entry_type(entry) == VALUE_LIST)
-        mix_list(digest, to, entry);
-    else
-        mix(digest, to, string_text(entry, digits));
-    if (entry_expiry(entry) >= 0) add(digest, to, expiring.ptr, expiring.len);
+    type_format_of_entry(entry)->digest(digest, to, entry);
+    if (entry_expiry(entry) >= 0) digest_add(digest, to, expiring);
 }
 
 void digest_add_database(struct digest *digest, unsigned number) {
@@ -77,9 +57,9 @@ void digest_add_database(struct digest *digest, unsigned number) {
 
 void digest_add_entry(struct digest *digest, const struct entry *entry) {
     uint8_t key[DIGEST_SIZE] = {0};
-    mix(digest, key, entry_key(entry));
+    digest_mix(digest, key, entry_key(entry));
     mix_value(digest, key, entry);
-    add(digest, digest->bytes, key, sizeof(key));
+    digest_add(digest, digest->bytes, slice_make(key, sizeof(key)));
 }
 
 void digest_value(struct digest *digest, const struct entry *entry, uint8_t bytes[DIGEST_SIZE]) {

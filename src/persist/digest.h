@@ -42,6 +42,16 @@ void digest_add_entry(struct digest *digest, const struct entry *entry);
  * has so far is not changed. O(value). */
 void digest_value(struct digest *digest, const struct entry *entry, uint8_t bytes[DIGEST_SIZE]);
 
+/* --- For the formats of types --- */
+
+/* Mixes bytes into `to`, of which all that follows depends: for members that have an order.
+ * O(bytes). */
+void digest_mix(struct digest *digest, uint8_t to[DIGEST_SIZE], struct slice bytes);
+
+/* Adds bytes to `to`; the order of several such calls does not matter: for members that have none.
+ * O(bytes). */
+void digest_add(struct digest *digest, uint8_t to[DIGEST_SIZE], struct slice bytes);
+
 /* Appends a digest in hexadecimal digits. */
 sds digest_append(sds out, const uint8_t bytes[DIGEST_SIZE]);
 

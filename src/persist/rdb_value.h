@@ -1,9 +1,8 @@
 /* rdb_value: values in RDB form, as they stand behind their key in a file and behind their type in
  * a DUMP payload.
  *
- * A list is written as RDB_LIST_QUICKLIST_2, whatever its encoding in memory, node by node; nodes
- * that are compressed in memory are written as they stand. A string is written as RDB_STRING. Both
- * are read in every form that there has been; values of other types can be left out
+ * Each type is written in one form, whatever the encoding in memory, and read in every form that
+ * there has been (persist/type_format.h). Values of types that are not in that table can be skipped
  * (persist/rdb_skip.h). */
 #ifndef PACKLIST_PERSIST_RDB_VALUE_H
 #define PACKLIST_PERSIST_RDB_VALUE_H

@@ -43,5 +43,6 @@ uint64_t digest_entry(const struct entry *entry) {
     uint64_t digest = digest_bytes((uint64_t)entry_type(entry), entry_key(entry));
     digest = digest_word(digest, (uint64_t)entry_expiry(entry));
     if (entry_type(entry) == VALUE_LIST) return digest_list(digest, entry);
+    require(entry_type(entry) == VALUE_STRING, "the type has a digest here");
     return digest_bytes(digest, string_text(entry, digits));
 }

@@ -7,13 +7,14 @@
  *      node                  [1 = plain] string  the element
  *                            [2 = packed] string a listpack
  *
- * All is written in the last form.
+ * All is written in the last form, node by node. Nodes that are compressed in memory are written as
+ * they stand.
  *
  * The back length of an element with 16383 bytes of header and text takes 3 bytes in a listpack
  * of Redis and 2 in one of Valkey from 9.1 on, and each calls the other's malformed. Such an
  * element is written as a plain node, which all read. (The next such lengths, beyond 2 MB, are in
  * plain nodes anyway.) */
-#include "persist/rdb_list.h"
+#include "persist/list_format.h"
 
 #include "base/alloc.h"
 #include "base/lzf.h"
@@ -21,6 +22,7 @@
 #include "ds/quicklist_build.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
+#include "persist/type_format.h"
 #include "types/list.h"
 
 #include <assert.h>
@@ -152,13 +154,43 @@ static bool defer(struct rdb_writer *writer, const struct entry *entry) {
     return true;
 }
 
-void rdb_write_list(struct rdb_writer *writer, const struct entry *entry) {
+static void list_format_write(struct rdb_writer *writer, const struct entry *entry) {
     if (defer(writer, entry)) return;
     struct list_writer list = {.out = NULL};
     visit_nodes(&list, entry);
     rdb_write_length(writer, list.nodes);
     list.out = writer;
     visit_nodes(&list, entry);
+}
+
+static bool list_format_write_commands(struct value_commands *commands, const struct entry *entry) {
+    struct list_iter iter;
+    bool wanted = true;
+    list_iter_start(&iter, entry, 0, LIST_FORWARD);
+    for (uint64_t left = list_length(entry); left > 0 && wanted;) {
+        size_t count = left < VALUE_COMMANDS_MEMBERS ? (size_t)left : VALUE_COMMANDS_MEMBERS;
+        value_commands_begin(commands, "RPUSH", entry_key(entry), count);
+        for (size_t i = 0; i < count; i++)
+            reply_listpack_element(&commands->bytes, list_iter_next(&iter));
+        wanted = value_commands_end(commands);
+        left -= count;
+    }
+    list_iter_end(&iter);
+    return wanted;
+}
+
+static void list_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
+                               const struct entry *entry) {
+    struct list_iter iter;
+    const uint8_t *element;
+    list_iter_start(&iter, entry, 0, LIST_FORWARD);
+    while ((element = list_iter_next(&iter))) {
+        char digits[INT64_TEXT_MAX];
+        struct listpack_value value;
+        listpack_get(element, &value);
+        digest_mix(digest, to, listpack_value_text(&value, digits));
+    }
+    list_iter_end(&iter);
 }
 
 /* --- Reading --- */
@@ -311,8 +343,8 @@ static struct entry *read_elements(struct list_load *load, uint64_t count) {
     return list_from_quicklist(load->key, list, load->limits);
 }
 
-struct entry *rdb_read_list(struct rdb_reader *reader, unsigned type, struct slice key,
-                            const struct rdb_load_options *options) {
+static struct entry *list_format_read(struct rdb_reader *reader, unsigned type, struct slice key,
+                                      const struct rdb_load_options *options) {
     struct list_load load = {.reader = reader, .limits = &options->limits.list, .key = key};
     struct entry *entry = NULL;
     uint64_t length = 1;
@@ -329,3 +361,8 @@ struct entry *rdb_read_list(struct rdb_reader *reader, unsigned type, struct sli
     mem_free(load.stream.bytes);
     return entry;
 }
+
+const struct type_format list_format =
+    TYPE_FORMAT(list, RDB_LIST_QUICKLIST_2,
+                RDB_TYPE_BIT(RDB_LIST) | RDB_TYPE_BIT(RDB_LIST_ZIPLIST) |
+                    RDB_TYPE_BIT(RDB_LIST_QUICKLIST) | RDB_TYPE_BIT(RDB_LIST_QUICKLIST_2));

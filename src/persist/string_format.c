@@ -1,0 +1,66 @@
+/* Strings in files: RDB_STRING, one string. */
+#include "base/number.h"
+#include "persist/rdb_format.h"
+#include "persist/type_format.h"
+#include "types/string.h"
+
+/* --- Writing --- */
+
+/* A text of as many bytes is captured where the sink can do that; a shorter one is copied sooner
+ * than captured and released. */
+#ifdef TINY_LIMITS
+enum { LARGE_TEXT_MIN = 256 };
+#else
+enum { LARGE_TEXT_MIN = 256 * 1024 };
+#endif
+_Static_assert((int)LARGE_TEXT_MIN > (int)STRING_EMBEDDED_MAX, "only hanging texts are captured");
+
+/* Is the value captured by the sink, to be written later? */
+static bool defer(struct rdb_writer *writer, const struct entry *entry) {
+    if (!writer->sink.deferral || string_length(entry) < LARGE_TEXT_MIN) return false;
+    const struct rdb_deferral *deferral = rdb_writer_defer(writer);
+    /* To be captured changes nothing that is seen of the string. */
+    if (deferral) deferral->text(writer->sink.arg, string_share((struct entry *)entry));
+    return true;
+}
+
+static void string_format_write(struct rdb_writer *writer, const struct entry *entry) {
+    int64_t integer;
+    char digits[INT64_TEXT_MAX];
+    if (defer(writer, entry)) return;
+    if (string_integer(entry, &integer))
+        rdb_write_integer(writer, integer);
+    else
+        rdb_write_string(writer, string_text(entry, digits));
+}
+
+static bool string_format_write_commands(struct value_commands *commands,
+                                         const struct entry *entry) {
+    char digits[INT64_TEXT_MAX];
+    value_commands_begin(commands, "SET", entry_key(entry), 1);
+    reply_bulk(&commands->bytes, string_text(entry, digits));
+    return value_commands_end(commands);
+}
+
+static void string_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
+                                 const struct entry *entry) {
+    char digits[INT64_TEXT_MAX];
+    digest_mix(digest, to, string_text(entry, digits));
+}
+
+/* --- Reading --- */
+
+static struct entry *string_format_read(struct rdb_reader *reader, unsigned type, struct slice key,
+                                        const struct rdb_load_options *options) {
+    struct slice text;
+    (void)type;
+    (void)options;
+    if (!rdb_read_string(reader, &text)) return NULL;
+    if (text.len > STRING_LENGTH_MAX) {
+        rdb_reader_fail(reader, "the string is too long");
+        return NULL;
+    }
+    return string_new(key, text);
+}
+
+const struct type_format string_format = TYPE_FORMAT(string, RDB_STRING, RDB_TYPE_BIT(RDB_STRING));

@@ -1,0 +1,129 @@
+/* The table of formats: which types it has, what they read and write, and values as commands. */
+#include "persist/type_format.h"
+
+#include "base/hash.h"
+#include "persist/rdb_skip.h"
+#include "types/list.h"
+#include "types/string.h"
+#include "types/value.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+    TYPES_POSSIBLE = 16,      /* as many as the byte of an entry has room for */
+    RDB_TYPES_POSSIBLE = 256, /* any byte */
+    EVER = 1000               /* more commands than a test writes */
+};
+
+static void the_types_that_have_values_have_formats(void **state) {
+    (void)state;
+    for (int i = 0; i < TYPES_POSSIBLE; i++) {
+        enum value_type type = (enum value_type)i;
+        assert_int_equal(type_format_of(type) != NULL, value_type_exists(type));
+    }
+}
+
+static void each_form_is_read_by_the_type_that_it_is_named_for(void **state) {
+    (void)state;
+    unsigned read = 0;
+    for (unsigned rdb_type = 0; rdb_type < RDB_TYPES_POSSIBLE; rdb_type++) {
+        const char *name = rdb_type_name(rdb_type);
+        const struct type_format *expected = NULL;
+        for (int i = 0; i < VALUE_TYPES; i++) {
+            enum value_type type = (enum value_type)i;
+            if (name && !strcmp(name, value_type_name(type))) expected = type_format_of(type);
+        }
+        assert_ptr_equal(type_format_reading(rdb_type), expected);
+        assert_int_equal(rdb_can_read(rdb_type), expected != NULL);
+        read += expected != NULL;
+    }
+    assert_int_equal(read, 5);
+}
+
+static void each_type_reads_what_it_writes(void **state) {
+    (void)state;
+    for (int i = 0; i < VALUE_TYPES; i++) {
+        const struct type_format *format = type_format_of((enum value_type)i);
+        if (format) assert_ptr_equal(type_format_reading(format->written), format);
+    }
+}
+
+/* --- Commands --- */
+
+struct output {
+    struct value_commands commands; /* first: ended() gets its address */
+    int most;                       /* commands that are wanted */
+};
+
+static bool ended(struct value_commands *commands) {
+    return --((struct output *)commands)->most > 0;
+}
+
+/* The commands of the entry, of which up to `most` are wanted. */
+static void assert_commands(const struct entry *entry, int most, const char *expected) {
+    struct output output = {.commands = {.ended = ended}, .most = most};
+    reply_init(&output.commands.bytes, 0);
+    assert_int_equal(value_commands_write(&output.commands, entry), most == EVER);
+    assert_int_equal(output.commands.bytes.len, strlen(expected));
+    assert_memory_equal(output.commands.bytes.data, expected, strlen(expected));
+    reply_free(&output.commands.bytes);
+}
+
+static void a_string_is_one_command(void **state) {
+    (void)state;
+    struct entry *entry = string_new(SLICE("key"), SLICE("-12"));
+    assert_commands(entry, EVER, "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$3\r\n-12\r\n");
+    entry = entry_set_expiry(entry, 5000, value_size(entry));
+    assert_commands(entry, EVER,
+                    "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$3\r\n-12\r\n"
+                    "*3\r\n$9\r\nPEXPIREAT\r\n$3\r\nkey\r\n$4\r\n5000\r\n");
+    assert_commands(entry, 1, "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$3\r\n-12\r\n");
+    value_free(entry);
+}
+
+/* Appends an RPUSH of so many elements "x". */
+static sds append_push(sds out, int elements) {
+    out = sds_append_format(out, "*%d\r\n$5\r\nRPUSH\r\n$3\r\nkey\r\n", 2 + elements);
+    while (elements-- > 0) out = sds_append_cstr(out, "$1\r\nx\r\n");
+    return out;
+}
+
+static void a_list_is_one_command_per_64_elements(void **state) {
+    struct keyspace *keyspace = *state;
+    const struct slice element = SLICE("x"), key = SLICE("key");
+    struct keyref ref = keyspace_find(keyspace, key);
+    list_create(&ref, key, LIST_TAIL, &element, 1, &value_limits_default.list);
+    for (int i = 1; i < 150; i++)
+        list_push(&ref, LIST_TAIL, &element, 1, &value_limits_default.list);
+    sds two = append_push(append_push(sds_new(SLICE("")), 64), 64);
+    assert_commands(ref.entry, 2, two);
+    sds all = append_push(two, 150 - 128);
+    assert_commands(ref.entry, EVER, all);
+    sds_free(all);
+}
+
+static int setup(void **state) {
+    hash_init();
+    *state = keyspace_new(value_free, value_length);
+    return 0;
+}
+
+static int teardown(void **state) {
+    keyspace_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_types_that_have_values_have_formats),
+        cmocka_unit_test(each_form_is_read_by_the_type_that_it_is_named_for),
+        cmocka_unit_test(each_type_reads_what_it_writes),
+        cmocka_unit_test(a_string_is_one_command),
+        cmocka_unit_test_setup_teardown(a_list_is_one_command_per_64_elements, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
