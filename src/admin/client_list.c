@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "server/args.h"
 #include "server/blocking.h"
+#include "server/client_memory.h"
 #include "server/publish.h"
 #include "server/server.h"
 #include "server/transaction.h"
@@ -65,7 +66,7 @@ static sds append_memory(sds out, struct session *session) {
                              transaction_watch_count(session), input,
                              input_allocated > input ? input_allocated - input : 0, argv,
                              transaction_queue_allocated(session), output > 0, output,
-                             session_allocated(session), output ? "rw" : "r");
+                             client_memory_of(session), output ? "rw" : "r");
 }
 
 /* The fields and their order are those of Redis 7.2. O(1). */

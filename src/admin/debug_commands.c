@@ -12,8 +12,10 @@
 #include "base/number.h"
 #include "base/random.h"
 #include "persist/rdb_length.h"
-#include "server/evict.h"
 #include "server/server.h"
+#include "server/server_clock.h"
+#include "server/session_input.h"
+#include "server/usage.h"
 #include "types/string.h"
 #include "types/value.h"
 
@@ -78,7 +80,7 @@ static void populate_batch(struct populate *populate, uint64_t first, size_t cou
         struct keyref ref = keyspace_find_hashed(populate->keyspace, keys[i], hashes[i]);
         if (ref.entry) continue;
         string_set(&ref, keys[i], populate_value(populate, first + i));
-        entry_set_clock(ref.entry, evict_fresh_clock());
+        entry_set_clock(ref.entry, usage_fresh());
     }
 }
 
@@ -101,7 +103,8 @@ static void debug_populate(struct call *call) {
     static const char error[] = "ERR value is out of range, must be positive";
     int64_t keys, size = 0;
     if (!call_integer_in(call, 2, 0, INT64_MAX, &keys, error)) return;
-    if (call->argc == 5 && !call_integer_in(call, 4, 0, server_bulk_max(), &size, error)) return;
+    if (call->argc == 5 && !call_integer_in(call, 4, 0, session_argument_max(), &size, error))
+        return;
     struct slice prefix = call->argc > 3 ? call->argv[3] : SLICE("key");
     struct populate populate = {
         .keyspace = call->keyspace,
@@ -326,7 +329,7 @@ static void debug_replybuffer(struct call *call) {
 /* How long a pattern takes: matches it against that many letters "a". */
 static void debug_stringmatch_len(struct call *call) {
     int64_t len;
-    if (!call_integer_in(call, 2, 0, server_bulk_max(), &len, NULL)) return;
+    if (!call_integer_in(call, 2, 0, session_argument_max(), &len, NULL)) return;
     char *text = mem_alloc((size_t)len);
     memset(text, 'a', (size_t)len);
     reply_integer(call->reply, glob_match(call->argv[3], slice_make(text, (size_t)len), false));

@@ -1,5 +1,6 @@
 #include "admin/memory_figures.h"
 
+#include "server/client_memory.h"
 #include "server/server.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@ struct client_figures client_figures_read(void) {
         struct conn *conn = conn_of_session(session);
         size_t input = conn_input_allocated(conn);
         size_t output = conn_pending_output(conn);
-        figures.allocated += session_allocated(session);
+        figures.allocated += client_memory_of(session);
         if (input > figures.largest_input) figures.largest_input = input;
         if (output > figures.largest_output) figures.largest_output = output;
     }

@@ -24,8 +24,7 @@
 enum {
     SECOND_US = 1000 * 1000,
     POSTPONE_MAX_US = 2 * SECOND_US, /* behind an fdatasync that takes long */
-    LOG_ERROR_EVERY_US = 30 * SECOND_US,
-    BUFFER_KEEP_MAX = 1024 * 1024
+    LOG_ERROR_EVERY_US = 30 * SECOND_US
 };
 
 static struct aof *aof(void) {
@@ -86,11 +85,6 @@ bool aof_forget_sync_error(void) {
     return true;
 }
 
-const char *aof_error(void) {
-    int error = aof()->write_error ? aof()->write_error : aof()->sync_error;
-    return error ? strerror(error) : NULL;
-}
-
 /* --- fdatasync --- */
 
 struct sync_job {
@@ -104,16 +98,6 @@ struct sync_job {
 static void note_position(uint64_t position) {
     if (position > aof()->file_position) aof()->file_position = position;
     publish_position();
-}
-
-bool aof_is_synced(uint64_t position) {
-    return aof()->state == AOF_ON && position <= aof()->synced_position;
-}
-
-bool aof_take_sync_moved(void) {
-    bool moved = aof()->sync_moved;
-    aof()->sync_moved = false;
-    return moved;
 }
 
 static void run_sync(void *arg) {
@@ -198,7 +182,7 @@ static void drop_written(size_t count) {
     buffer->len -= count;
     if (buffer->len > 0)
         memmove(buffer->data, buffer->data + count, buffer->len);
-    else if (buffer->capacity > BUFFER_KEEP_MAX)
+    else if (buffer->capacity > AOF_BUFFER_KEEP_MAX)
         reply_free(buffer);
 }
 
@@ -289,16 +273,6 @@ void aof_flush(void) {
     read_log();
     if (aof()->buffer.len > 0 || aof()->synced_size != aof()->file_size)
         flush(clock_monotonic_us());
-}
-
-/* One that is small is kept for the next turn when it is empty. */
-static size_t size_of_buffer(const struct reply *buffer) {
-    return buffer->capacity > BUFFER_KEEP_MAX ? buffer->capacity : buffer->len;
-}
-
-size_t aof_buffer_size(void) {
-    if (aof()->state == AOF_OFF) return 0;
-    return size_of_buffer(&aof()->buffer) + size_of_buffer(&server.command_log.bytes);
 }
 
 void aof_tick(void) {

@@ -5,6 +5,9 @@
 #include "durability/aof.h"
 #include "server/server.h"
 
+/* A buffer of the file that is larger is freed when it is empty. */
+enum { AOF_BUFFER_KEEP_MAX = 1024 * 1024 };
+
 static inline struct aof *aof_state(void) {
     return &server.durability.aof;
 }

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/dir_lock.h"
-#include "durability/save.h"
+#include "durability/background.h"
 #include "server/server.h"
 
 #include <errno.h>
@@ -125,7 +125,7 @@ bool data_lock_move(const char *dir, sds *error) {
     is_unlockable = false;
     if (dir_fd < 0 && !is_wanted()) return true;
     if (!lock(dir, &fd, error)) return false;
-    if (save_is_running() && save_fd < 0)
+    if (background_purpose() == CHILD_RDB && save_fd < 0)
         save_fd = dir_fd;
     else
         unlock(&dir_fd);

@@ -5,8 +5,9 @@
 #include "base/read_ahead.h"
 #include "durability/key_delay.h"
 #include "server/blocking.h"
-#include "server/evict.h"
 #include "server/server.h"
+#include "server/server_clock.h"
+#include "server/usage.h"
 #include "types/value.h"
 
 #include <errno.h>
@@ -136,8 +137,8 @@ static bool refuse_duplicate(struct loader *loader, struct slice key) {
 
 static uint32_t clock_of(struct rdb_usage usage) {
     int64_t value = usage.value > INT64_MAX ? INT64_MAX : (int64_t)usage.value;
-    return evict_given_clock(usage.kind == RDB_USAGE_IDLE ? value : -1,
-                             usage.kind == RDB_USAGE_FREQUENCY ? value : -1);
+    return usage_given(usage.kind == RDB_USAGE_IDLE ? value : -1,
+                       usage.kind == RDB_USAGE_FREQUENCY ? value : -1);
 }
 
 /* Takes the entry over. */
@@ -302,20 +303,5 @@ enum load_status load_snapshot(void) {
     if (status == LOAD_DONE)
         log_notice("DB loaded from disk: %.3f seconds",
                    (double)(clock_monotonic_us() - load()->begin_us) / 1e6);
-    return status;
-}
-
-/* A client may have changed appendonly meanwhile. */
-static void follow_appendonly(void) {
-    sds error = NULL;
-    if (aof_configure(&error)) return;
-    log_warning("appendonly: %s", error);
-    server.config.appendonly = false;
-    sds_free(error);
-}
-
-enum load_status load_at_start(void) {
-    enum load_status status = server.config.appendonly ? aof_start() : load_snapshot();
-    if (status == LOAD_DONE || status == LOAD_ABSENT) follow_appendonly();
     return status;
 }

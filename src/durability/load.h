@@ -42,10 +42,7 @@ enum load_flag {
         1 << 2 /* keys whose time has come are kept: what follows may tell more of them */
 };
 
-/* Loads what the configuration names, once at start. */
-enum load_status load_at_start(void);
-
-/* The snapshot among that. */
+/* Loads the snapshot that the configuration names. */
 enum load_status load_snapshot(void);
 
 /* Adds the keys of an RDB file in the working directory. Keys whose time has come are left out. */

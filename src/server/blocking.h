@@ -19,8 +19,10 @@
 struct blocking;
 struct net;
 
-/* The registry for `databases` databases. Its timer lives in `net`. */
-struct blocking *blocking_new(struct net *net, int databases);
+/* The registry for `databases` databases. Its timer lives in `net`, and calls `time_is_up`
+ * (blocking_time_is_up) when the deadline of a session has come. */
+struct blocking *blocking_new(struct net *net, int databases,
+                              void (*time_is_up)(struct session *session));
 void blocking_free(struct blocking *blocking);
 
 /* Puts the call's session to sleep as `request` says. */
@@ -57,6 +59,9 @@ void blocking_finish(struct blocking *blocking, struct session *session, uint64_
 /* Does the session wait for work of another thread? Then its command has changed the data already,
  * and has not been answered. */
 bool blocking_is_for_work(const struct session *session);
+
+/* The deadline of the session's wait has come: answers what the request's `expire` writes. */
+void blocking_time_is_up(struct session *session);
 
 /* CLIENT UNBLOCK: wakes the session as if its time was up, or with "UNBLOCKED client unblocked via
  * CLIENT UNBLOCK". False when it does not wait, or waits for work. */

@@ -4,18 +4,29 @@
 #include "base/number.h"
 #include "server/blocking.h"
 #include "server/checks.h"
-#include "server/evict.h"
 #include "server/lazyfree.h"
 #include "server/publish.h"
 #include "server/server.h"
 #include "server/slow.h"
 #include "server/unknown_commands.h"
+#include "server/usage.h"
 #include "types/string.h"
 #include "types/value.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
+
+struct call call_of_server(int database) {
+    return (struct call){
+        .keyspace = server.keyspaces[database],
+        .database = database,
+        .limits = &server.value_limits,
+        .now_ms = server.now_ms,
+        .origin = ORIGIN_SERVER,
+        .propagates = server.command_log.is_on,
+    };
+}
 
 /* --- Keys --- */
 
@@ -56,7 +67,7 @@ int64_t call_frequency(const struct call *call, const struct entry *entry) {
 void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s,
                     int64_t frequency) {
     (void)call;
-    entry_set_clock(entry, evict_given_clock(idle_s, frequency));
+    entry_set_clock(entry, usage_given(idle_s, frequency));
 }
 
 /* During a CLIENT PAUSE the data stands still: what does not write only does not see the key. */
@@ -134,7 +145,7 @@ void call_notify(struct call *call, enum event_class class, const char *event, s
 
 /* The key was just made: it has no access bits yet. */
 static void note_new(struct call *call, struct entry *entry, struct slice key) {
-    entry_set_clock(entry, evict_fresh_clock());
+    entry_set_clock(entry, usage_fresh());
     call_notify(call, EVENT_NEW, "new", key);
 }
 

@@ -62,6 +62,9 @@ static inline bool call_is_loading(const struct call *call) {
     return call->origin == ORIGIN_FILE;
 }
 
+/* A call without client, reply and arguments, for what the server does to keys by itself. */
+struct call call_of_server(int database);
+
 /* --- Keys: one whose time has come is not found, and whoever looks for it deletes it. So looking
  * for another key of the same database may end a keyref; the entries themselves stay. During a
  * CLIENT PAUSE only commands that write delete it: for others it stands there unseen, and they must

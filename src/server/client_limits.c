@@ -39,21 +39,20 @@ bool client_limits_reaches_hard(const struct session *session, size_t bytes) {
 }
 
 /* Anyone may be an unauthenticated client: what they do does not fill the log. */
-static void close_for_output(struct session *session, size_t bytes) {
+static void note_output(const struct session *session, size_t bytes) {
     char peer[CONN_NAME_MAX];
     if (session->flags & SESSION_DROPPED) return;
     log_write(is_unauthenticated(session) ? LOG_VERBOSE : LOG_WARNING,
               "Client id=%llu addr=%s scheduled to be closed ASAP for overcoming of output buffer "
               "limits (%zu bytes pending).",
-              (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer),
-              bytes);
+              (unsigned long long)session->id,
+              conn_peer_name(conn_of_session((struct session *)session), peer), bytes);
     server.stats.output_buffer_limit_disconnections++;
-    session_close(session);
 }
 
-bool client_limits_admit_output(struct session *session, size_t bytes) {
+bool client_limits_admit_output(const struct session *session, size_t bytes) {
     if (!client_limits_reaches_hard(session, bytes)) return true;
-    close_for_output(session, bytes);
+    note_output(session, bytes);
     return false;
 }
 
@@ -76,16 +75,18 @@ static bool is_unread(const struct session *session, const struct conn *conn, si
            !conn_is_holding(conn);
 }
 
-void client_limits_check_output(struct session *session) {
+bool client_limits_check_output(struct session *session) {
     const struct conn *conn = conn_of_session(session);
     size_t pending = conn_pending_output(conn);
     if (pending == 0) {
         session->soft_limit_ms = 0;
-        return;
+        return true;
     }
     bool is_over =
         client_limits_reaches_hard(session, pending) || is_unread(session, conn, pending);
-    if (exceeds_soft_limit(session, pending) || is_over) close_for_output(session, pending);
+    if (!exceeds_soft_limit(session, pending) && !is_over) return true;
+    note_output(session, pending);
+    return false;
 }
 
 /* --- Input --- */

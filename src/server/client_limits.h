@@ -14,16 +14,17 @@ struct session;
 /* --- Output --- */
 
 /* May the session be sent output when `bytes` in all, queued or about to be, would not have been
- * sent? If they reach the hard limit of its class, closes the session without sending them and
- * returns false. O(1). */
-bool client_limits_admit_output(struct session *session, size_t bytes);
+ * sent? False if they reach the hard limit of its class: that is logged and counted, and the caller
+ * closes the session without sending them. O(1). */
+bool client_limits_admit_output(const struct session *session, size_t bytes);
 
-/* Would that close it? O(1). */
+/* Would that be false? O(1). */
 bool client_limits_reaches_hard(const struct session *session, size_t bytes);
 
 /* Checks the queued output against all limits: to be called after output was queued, and now and
- * then, as a soft limit is reached by time alone. May close the session. O(1). */
-void client_limits_check_output(struct session *session);
+ * then, as a soft limit is reached by time alone. False when it is over one of them: that is logged
+ * and counted, and the caller closes the session. O(1). */
+bool client_limits_check_output(struct session *session);
 
 /* --- Input --- */
 

@@ -4,6 +4,7 @@
 #include "config/config_table.h"
 #include "durability/data_lock.h"
 #include "durability/save.h"
+#include "server/client_memory.h"
 #include "server/crash_report.h"
 #include "server/cron.h"
 #include "server/evict.h"
@@ -70,7 +71,7 @@ static void apply_password(void) {
     if (sds_len(server.config.requirepass) > 0) return;
     for (struct session *session = server.sessions.first; session; session = session->next)
         session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
-    evict_account_clients();
+    client_memory_note_all();
 }
 
 static void apply_maxmemory(void) {
@@ -142,7 +143,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_MEMORY_THREAD: config_apply_memory_thread(); break;
     case EFFECT_LIST_LIMITS: apply_list_limits(); break;
     case EFFECT_MAXMEMORY: apply_maxmemory(); break;
-    case EFFECT_MAXMEMORY_CLIENTS: evict_account_clients(); break;
+    case EFFECT_MAXMEMORY_CLIENTS: client_memory_note_all(); break;
     case EFFECT_EVICTION: evict_configure(); break;
     case EFFECT_SLOW: slow_configure(); break;
     case EFFECT_CRASH_LOG: crash_report_configure(); break;

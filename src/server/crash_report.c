@@ -6,7 +6,6 @@
 #include "base/number.h"
 #include "base/version.h"
 #include "server/call.h"
-#include "server/execute.h"
 #include "server/server.h"
 #include "server/symbols.h"
 #include "table/command.h"
@@ -233,7 +232,7 @@ static void write_info(int fd) {
     const struct slice argv[] = {SLICE("info"), SLICE("everything")};
     struct reply reply;
     reply_init(&reply, 0);
-    struct call call = execute_server_call(0);
+    struct call call = call_of_server(0);
     call.argv = argv;
     call.argc = sizeof(argv) / sizeof(argv[0]);
     call.command = info;

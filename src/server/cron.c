@@ -3,11 +3,12 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/client_limits.h"
 #include "server/evict.h"
 #include "server/expire.h"
 #include "server/pause.h"
 #include "server/server.h"
+#include "server/server_clock.h"
+#include "server/session_output.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
 
@@ -41,7 +42,7 @@ static void check_output_limits(void) {
     for (struct session *session = server.sessions.first; session; session = next) {
         next = session->next;
         if (session->soft_limit_ms || session->flags & SESSION_NEEDS_AUTH)
-            client_limits_check_output(session);
+            session_check_output(session);
     }
 }
 

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "durability/slices.h"
 #include "server/call.h"
-#include "server/execute.h"
 #include "server/lazyfree.h"
 #include "server/server.h"
 #include "server/slow.h"
@@ -24,21 +23,6 @@ static struct {
     int64_t exceeded_us; /* since when the limit is exceeded, monotonic; 0: it is not */
     int64_t total_us;    /* before that */
 } evict;
-
-uint32_t evict_fresh_clock(void) {
-    if (eviction_is_lfu(server.eviction.policy))
-        return access_lfu_make(server.eviction.lfu_minute, ACCESS_LFU_FIRST);
-    return server.eviction.lru_clock;
-}
-
-uint32_t evict_given_clock(int64_t idle_s, int64_t frequency) {
-    const struct eviction_rules *rules = &server.eviction;
-    bool is_lfu = eviction_is_lfu(rules->policy);
-    if (is_lfu && frequency >= 0)
-        return access_lfu_make(rules->lfu_minute, (uint32_t)frequency & ACCESS_LFU_MAX);
-    if (!is_lfu && idle_s >= 0) return access_lru_before(rules->lru_clock, idle_s);
-    return evict_fresh_clock();
-}
 
 /* --- Time --- */
 
@@ -105,7 +89,7 @@ static enum evict_result evict_keys(void) {
         if (!eviction_choose(&evict.pool, server.keyspaces, (int)server.config.databases,
                              &server.eviction, &server.random, &database, &ref))
             return EVICT_IMPOSSIBLE;
-        struct call call = execute_server_call(database);
+        struct call call = call_of_server(database);
         evict_key(&call, &ref);
         if (evicted % EVICTIONS_BETWEEN_LOOKS) continue;
         if (clock_ticks_to_us(clock_ticks() - start) > limit_us) return EVICT_INTERRUPTED;

@@ -1,12 +1,9 @@
-/* evict: keeps the memory in use below maxmemory by letting keys go, and that of clients below
- * maxmemory-clients by letting the largest of them go. */
+/* evict: keeps the memory in use below maxmemory by letting keys go. */
 #ifndef PACKLIST_SERVER_EVICT_H
 #define PACKLIST_SERVER_EVICT_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct session;
 
 /* Before a command that may need memory, while maxmemory is set: evicts keys until the memory in
  * use is below it, for half a millisecond or so (maxmemory-eviction-tenacity); what is left is
@@ -28,29 +25,5 @@ bool evict_step(void);
 int64_t evict_current_exceeded_ms(void);
 int64_t evict_total_exceeded_ms(void);
 void evict_reset_exceeded(void);
-
-/* The access bits of a key that was just made. */
-uint32_t evict_fresh_clock(void);
-
-/* Those of a key that has not been used for `idle_s` seconds, or whose LFU counter is `frequency`
- * (0 … 255); -1 where that is not known. As the policy in force counts it; a fresh key's, if what
- * it counts is not known. */
-uint32_t evict_given_clock(int64_t idle_s, int64_t frequency);
-
-/* --- Clients --- */
-
-/* Notes the memory that a session takes now: in server.clients_memory while maxmemory-clients is
- * set, and in server.unauthenticated_memory before AUTH, which does not count for maxmemory. To be
- * called where that memory may have changed while either is so; O(1). The second function takes it
- * out when the session ends. */
-void evict_account_client(struct session *session);
-void evict_forget_client(struct session *session);
-
-/* maxmemory-clients or requirepass has changed: notes the memory of all sessions. */
-void evict_account_clients(void);
-
-/* Closes the largest clients until the others fit the limit, a few at a time; true while there is
- * more to do. before_poll. */
-bool evict_clients(void);
 
 #endif

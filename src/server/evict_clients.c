@@ -1,9 +1,9 @@
-/* evict_clients: maxmemory-clients. What each session takes is noted when something was read
- * from or written to it, so the sum is known without asking all of them; output that was sent
- * meanwhile makes it too large, never too small. Only when it is over the limit are they all
- * asked. */
+/* evict_clients: maxmemory-clients. Only when the sum that client_memory.h knows is over the limit
+ * are all clients asked. */
+#include "server/evict_clients.h"
+
 #include "base/log.h"
-#include "server/evict.h"
+#include "server/client_memory.h"
 #include "server/server.h"
 
 /* In bytes; 0 = no limit. */
@@ -11,30 +11,6 @@ static size_t limit(void) {
     int64_t limit = server.config.maxmemory_clients;
     if (limit >= 0) return (size_t)limit;
     return (size_t)((unsigned __int128)server.config.maxmemory * (uint64_t)-limit / 100);
-}
-
-void evict_forget_client(struct session *session) {
-    if (session->marks & SESSION_LIMITED) server.clients_memory -= session->accounted;
-    if (session->marks & SESSION_DISCOUNTED) server.unauthenticated_memory -= session->accounted;
-    session->marks &= (uint8_t) ~(SESSION_LIMITED | SESSION_DISCOUNTED);
-    session->accounted = 0;
-}
-
-void evict_account_client(struct session *session) {
-    if (session->id == 0) return; /* is gone, but for its connection */
-    evict_forget_client(session);
-    if (server.config.maxmemory_clients && !(session->marks & SESSION_NO_EVICT))
-        session->marks |= SESSION_LIMITED;
-    if (session->flags & SESSION_NEEDS_AUTH) session->marks |= SESSION_DISCOUNTED;
-    if (!(session->marks & (SESSION_LIMITED | SESSION_DISCOUNTED))) return;
-    session->accounted = session_allocated(session);
-    if (session->marks & SESSION_LIMITED) server.clients_memory += session->accounted;
-    if (session->marks & SESSION_DISCOUNTED) server.unauthenticated_memory += session->accounted;
-}
-
-void evict_account_clients(void) {
-    for (struct session *session = server.sessions.first; session; session = session->next)
-        evict_account_client(session);
 }
 
 /* So many clients are closed in one loop iteration. */
@@ -67,7 +43,7 @@ static void close_client(struct session *session) {
 bool evict_clients(void) {
     size_t allowed = limit();
     if (allowed == 0 || server.clients_memory <= allowed) return false;
-    evict_account_clients();
+    client_memory_note_all();
     if (server.clients_memory <= allowed) return false;
     struct session *largest[CLOSED_AT_ONCE];
     size_t count = find_largest(largest);

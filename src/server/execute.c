@@ -7,6 +7,7 @@
 #include "server/monitor.h"
 #include "server/pause.h"
 #include "server/server.h"
+#include "server/server_clock.h"
 #include "server/slow.h"
 #include "server/transaction.h"
 
@@ -182,17 +183,4 @@ void execute_finish(const struct resumption *resumption, void (*finish)(struct c
     struct call call = resumed_call(resumption);
     finish(&call);
     count(&call, begin, resumption->ticks);
-}
-
-/* --- The server itself --- */
-
-struct call execute_server_call(int database) {
-    return (struct call){
-        .keyspace = server.keyspaces[database],
-        .database = database,
-        .limits = &server.value_limits,
-        .now_ms = server.now_ms,
-        .origin = ORIGIN_SERVER,
-        .propagates = server.command_log.is_on,
-    };
 }

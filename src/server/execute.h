@@ -5,7 +5,7 @@
  *                                                       ├─ queued (MULTI)
  *      queue of a transaction ──────────────────────────┴─ run ─┐
  *      blocked client, its key is ready ── serve ───────────────┴─ propagate, count
- *      expiry, eviction ── execute_server_call: the functions of call.h
+ *      expiry, eviction ── call_of_server: the functions of call.h
  *
  * `find` and `admit` ask everything that must be asked before a command runs: does it exist, does
  * it get the right number of arguments, may this client run it now, is there memory for it. Behind
@@ -57,9 +57,6 @@ bool execute_serve(const struct resumption *resumption,
 
 /* Lets `finish` answer, as the wait has ended without a key. */
 void execute_finish(const struct resumption *resumption, void (*finish)(struct call *call));
-
-/* A call without client, reply and arguments, for what the server does to keys by itself. */
-struct call execute_server_call(int database);
 
 /* A batch of requests begins: the time of the first one is counted from here. */
 void execute_begin_batch(void);

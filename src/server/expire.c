@@ -17,8 +17,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "server/call.h"
-#include "server/execute.h"
 #include "server/server.h"
+#include "server/server_clock.h"
 #include "server/slow.h"
 
 enum {
@@ -141,7 +141,7 @@ static bool is_database_done(const struct keyspace *keyspace) {
 /* Walks until the round or the stretch ends. */
 static void walk_stretch(uint64_t start) {
     while (walk.running) {
-        struct step step = {.call = execute_server_call(walk.database)};
+        struct step step = {.call = call_of_server(walk.database)};
         while (!is_database_done(step.call.keyspace)) {
             for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++) walk_step(&step);
             if (clock_ticks_to_us(clock_ticks() - start) >= STRETCH_US) return;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "server/blocking.h"
 #include "server/server.h"
+#include "server/server_clock.h"
 
 struct flush {
     uint64_t number;

@@ -6,7 +6,6 @@
 #include "server/lazyfree.h"
 
 #include "base/alloc.h"
-#include "durability/slices.h"
 #include "net/pool.h"
 #include "types/value.h"
 
@@ -38,6 +37,7 @@ struct batch {
 static struct {
     struct net *net;
     void (*freed)(uint64_t number);
+    bool (*keeps)(struct entry *entry);
     struct batch filling;
     struct batch running;
     bool in_flight;
@@ -141,7 +141,7 @@ bool lazyfree_is_much(const struct entry *entry) {
 }
 
 void lazyfree_entry(struct entry *entry, bool in_pool) {
-    if (slices_keep_entry(entry)) return;
+    if (lazyfree.keeps && lazyfree.keeps(entry)) return;
     if (!in_pool || !lazyfree_is_much(entry)) {
         value_free(entry);
         return;
@@ -197,9 +197,11 @@ static void do_nothing(void *arg) {
 
 /* The threads start now, not while a client waits for its first UNLINK: that takes a
  * millisecond. */
-void lazyfree_start(struct net *net, void (*freed)(uint64_t number)) {
+void lazyfree_start(struct net *net, void (*freed)(uint64_t number),
+                    bool (*keeps)(struct entry *entry)) {
     lazyfree.net = net;
     lazyfree.freed = freed;
+    lazyfree.keeps = keeps;
     net_pool_run(net, do_nothing, do_nothing, NULL);
 }
 

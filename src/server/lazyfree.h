@@ -19,8 +19,11 @@
 struct net;
 
 /* Works in `net`'s pool from now on, whose threads it starts. The loop calls `freed` when a
- * keyspace with a number is free; never inside another function of this module. */
-void lazyfree_start(struct net *net, void (*freed)(uint64_t number));
+ * keyspace with a number is free; never inside another function of this module. `keeps` (NULL
+ * allowed) is asked before an entry is freed: true when it has taken the entry over, as a snapshot
+ * still reads it. */
+void lazyfree_start(struct net *net, void (*freed)(uint64_t number),
+                    bool (*keeps)(struct entry *entry));
 
 /* Before net_free: the thread stops where it is, be it in the middle of a keyspace. What is left is
  * the process's to take with it. */
@@ -33,7 +36,7 @@ void lazyfree_finish(void);
 bool lazyfree_is_much(const struct entry *entry);
 
 /* Frees an entry with its value: in the pool if that is wanted and it is much work, else at once;
- * but not before a snapshot is done with it (slices_keep_entry). */
+ * but not one that `keeps` takes over. */
 void lazyfree_entry(struct entry *entry, bool in_pool);
 
 /* Frees a keyspace with all of its entries, in the pool unless it is empty. `number`: what `freed`

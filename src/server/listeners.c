@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "server/server.h"
+#include "server/session_input.h"
 
 #include <stdio.h>
 

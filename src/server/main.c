@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/version.h"
 #include "durability/load.h"
+#include "durability/load_start.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
 #include "server/daemon.h"

@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "persist/dump.h"
 #include "server/server.h"
+#include "server/server_clock.h"
 #include "server/server_commands.h"
 #include "server/targets.h"
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "server/server.h"
+#include "server/session_output.h"
 #include "table/secret.h"
 
 /* --- Lines --- */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "config/notify.h"
 #include "server/server.h"
+#include "server/session_output.h"
 
 /* --- Who listens --- */
 
@@ -36,11 +37,6 @@ void publish_leave(struct session *session) {
 
 size_t publish_count(const struct session *session, enum pubsub_kind kind) {
     return session->subscriber ? session->subscriber->count[kind] : 0;
-}
-
-size_t publish_allocated(const struct session *session) {
-    const struct subscriber *subscriber = session->subscriber;
-    return subscriber ? sizeof(*subscriber) + subscriber->allocated : 0;
 }
 
 /* --- Messages --- */

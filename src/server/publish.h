@@ -23,8 +23,7 @@ bool publish_unsubscribe(struct session *session, enum pubsub_kind kind, struct 
 /* It ends all its subscriptions, without a word to it. */
 void publish_leave(struct session *session);
 
-/* Its subscriptions of a kind; the bytes that all of them take. O(1). */
+/* Its subscriptions of a kind. O(1). */
 size_t publish_count(const struct session *session, enum pubsub_kind kind);
-size_t publish_allocated(const struct session *session);
 
 #endif

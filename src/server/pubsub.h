@@ -101,4 +101,9 @@ static inline bool pubsub_has_listeners(const struct pubsub *pubsub) {
 /* The executable invariant. O(all subscriptions). */
 bool pubsub_check(const struct pubsub *pubsub);
 
+/* Memory of the subscriber (NULL: none) with its subscriptions. O(1). */
+static inline size_t pubsub_allocated(const struct subscriber *subscriber) {
+    return subscriber ? sizeof(*subscriber) + subscriber->allocated : 0;
+}
+
 #endif

@@ -12,11 +12,15 @@
 #include "server/config_apply.h"
 #include "server/cron.h"
 #include "server/evict.h"
+#include "server/evict_clients.h"
 #include "server/expire.h"
 #include "server/flush.h"
 #include "server/lazyfree.h"
 #include "server/listeners.h"
+#include "server/server_clock.h"
 #include "server/server_run.h"
+#include "server/session_input.h"
+#include "server/session_output.h"
 #include "server/slow.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
@@ -26,22 +30,6 @@
 #include <signal.h>
 
 enum { REPLY_CAPACITY = 128 * 1024, SIDE_REPLY_CAPACITY = 4 * 1024 };
-
-struct server server;
-
-void server_update_clock(void) {
-    int64_t now_ms = clock_wall_ms();
-    if (now_ms == server.now_ms) return;
-    server.now_ms = now_ms;
-    server.steady_ms = clock_monotonic_ms();
-    server.eviction.lru_clock = access_lru_at(server.steady_ms);
-    server.eviction.lfu_minute = access_lfu_minute_at(server.steady_ms);
-}
-
-int64_t server_bulk_max(void) {
-    int64_t configured = server.config.proto_max_bulk_len;
-    return configured < (int64_t)LISTPACK_TEXT_MAX ? configured : (int64_t)LISTPACK_TEXT_MAX;
-}
 
 /* The changes of this iteration are written; then the replies to them may leave, or their clients
  * are disconnected. */
@@ -126,12 +114,13 @@ bool server_start(const char **error) {
     server.net = net_new(error);
     if (!server.net) return false;
     make_keyspaces();
-    lazyfree_start(server.net, flush_freed);
+    lazyfree_start(server.net, flush_freed, slices_keep_entry);
     session_list_init(&server.sessions);
+    server.retire_session = session_retire;
     expire_start((int)server.config.databases);
     evict_configure();
     slow_configure();
-    server.blocking = blocking_new(server.net, (int)server.config.databases);
+    server.blocking = blocking_new(server.net, (int)server.config.databases, blocking_time_is_up);
     watches_init(&server.watches, (int)server.config.databases);
     pubsub_init(&server.pubsub);
     if (!lock_data(error)) return false;

@@ -44,7 +44,8 @@ struct server {
     struct keyspace **keyspaces;      /* config.databases of them */
     struct value_limits value_limits; /* as the directives say */
     struct session_list sessions;
-    struct session *current;   /* who is being served, or NULL */
+    void (*retire_session)(struct session *session); /* it ends: server/session_input.h */
+    struct session *current;                         /* who is being served, or NULL */
     struct resp_parser parser; /* shared by all sessions that are not inside a request */
     sds argument;              /* of the request being served, to be taken over; or NULL */
     struct reply reply;        /* replies of the read being served */
@@ -91,14 +92,6 @@ struct server {
 };
 
 extern struct server server;
-
-/* Reads the clocks again, into server.now_ms, server.steady_ms and the time in server.eviction.
- * Within a millisecond only the wall clock is read. */
-void server_update_clock(void);
-
-/* Largest argument that is taken: proto-max-bulk-len, but never more than an element of a list can
- * hold. */
-int64_t server_bulk_max(void);
 
 /* Ends the process in order after the current turn of the loop: data saved as the options (enum
  * shutdown_option) or else the save points ask for, listeners closed, pid file and socket removed.

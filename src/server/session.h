@@ -84,9 +84,6 @@ struct session {
     struct session *resume_next;
 };
 
-/* Upcalls for the listeners. */
-extern const struct conn_events session_events;
-
 /* Ends the session: leaves every queue, frees what it owns, closes the connection: at once, or
  * after its output is sent; until then it runs nothing more but counts as a client, is listed, and
  * can be closed at once. The session being served is closed when its read has been served. The
@@ -94,32 +91,9 @@ extern const struct conn_events session_events;
 void session_close(struct session *session);
 void session_close_after_reply(struct session *session);
 
-/* The reply gate denies: closes the clients whose replies it holds back, and those whose command
- * has changed the data and will be answered when another thread is done. O(clients). */
-void session_cut_off_denied(void);
-
-/* Sends a session bytes that are not the reply to its own command (`bytes` are RESP of its
- * protocol). All that it is told in one turn of the loop leaves with one system call when the turn
- * ends; the session being served finds it among its replies, in order. May close the session, when
- * it is over its output limit. */
-void session_tell(struct session *session, struct slice bytes);
-
-/* Sends a session a message of a channel that it listens to, even if it does not want replies. What
- * comes up while a command of its own is being run, or answered, follows the answer. */
-void session_push(struct session *session, struct slice bytes);
-
-/* session_tell for a reply that is still to be written: fill the returned writer (speaking the
- * session's protocol), or do not, then call session_side_end. One at a time; session_tell and
- * session_push are allowed in between. */
-struct reply *session_side_begin(struct session *session);
-void session_side_end(struct session *session);
-
 /* The session may run commands again (was unblocked, pause is over): its kept input is looked at
  * before the loop sleeps. */
 void session_resume_later(struct session *session);
-
-/* Resumes all of those; before_poll. */
-void session_resume_all(void);
 
 /* Which type of client it is: of CLIENT LIST and CLIENT KILL, and of the output limits. */
 enum client_type session_type(const struct session *session);
@@ -133,13 +107,5 @@ bool session_check_name(struct call *call, struct slice name, const char *what);
 
 /* Is it among those to whom a directive gives access (enum config_access)? */
 bool session_has_access(const struct session *session, int64_t access);
-
-/* Bytes that the session takes in all: connection, buffers, parser, names, commands that are queued
- * or blocked. O(1). */
-size_t session_allocated(const struct session *session);
-
-/* For the reply buffer, before it grows: drops the reply of the session being served where that is
- * over its hard output limit, as it is never sent. O(1). */
-void session_drop_over_limit(struct reply *reply);
 
 #endif

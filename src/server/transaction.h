@@ -21,9 +21,6 @@
 
 struct session;
 
-/* Is the command queued in MULTI? All are but those that end or govern a transaction. */
-bool transaction_queues(const struct command *command);
-
 /* Queues a command of a session in MULTI and answers QUEUED. O(bytes of the arguments). */
 void transaction_queue(struct session *session, struct reply *reply, const struct command *command,
                        const struct slice *argv, size_t argc);

@@ -1,0 +1,10 @@
+/* load_start: which files the data is loaded from when the server starts. */
+#ifndef PACKLIST_DURABILITY_LOAD_START_H
+#define PACKLIST_DURABILITY_LOAD_START_H
+
+#include "durability/load.h"
+
+/* Loads the append-only file or the snapshot, as the configuration says. Once at start. */
+enum load_status load_at_start(void);
+
+#endif

@@ -1,0 +1,43 @@
+#include "server/client_memory.h"
+
+#include "server/args.h"
+#include "server/blocking.h"
+#include "server/pubsub.h"
+#include "server/server.h"
+#include "server/transaction.h"
+
+size_t client_memory_of(const struct session *session) {
+    struct conn *conn = conn_of_session((struct session *)session);
+    size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_output_allocated(conn);
+    if (session->parser) bytes += sizeof(*session->parser) + resp_parser_allocated(session->parser);
+    if (session->name) bytes += sds_allocated(session->name);
+    if (session->lib_name) bytes += sds_allocated(session->lib_name);
+    if (session->lib_version) bytes += sds_allocated(session->lib_version);
+    if (session->postponed) bytes += session->postponed->allocated;
+    return bytes + blocking_allocated(session) + transaction_allocated(session) +
+           pubsub_allocated(session->subscriber);
+}
+
+void client_memory_forget(struct session *session) {
+    if (session->marks & SESSION_LIMITED) server.clients_memory -= session->accounted;
+    if (session->marks & SESSION_DISCOUNTED) server.unauthenticated_memory -= session->accounted;
+    session->marks &= (uint8_t) ~(SESSION_LIMITED | SESSION_DISCOUNTED);
+    session->accounted = 0;
+}
+
+void client_memory_note(struct session *session) {
+    if (session->id == 0) return; /* is gone, but for its connection */
+    client_memory_forget(session);
+    if (server.config.maxmemory_clients && !(session->marks & SESSION_NO_EVICT))
+        session->marks |= SESSION_LIMITED;
+    if (session->flags & SESSION_NEEDS_AUTH) session->marks |= SESSION_DISCOUNTED;
+    if (!(session->marks & (SESSION_LIMITED | SESSION_DISCOUNTED))) return;
+    session->accounted = client_memory_of(session);
+    if (session->marks & SESSION_LIMITED) server.clients_memory += session->accounted;
+    if (session->marks & SESSION_DISCOUNTED) server.unauthenticated_memory += session->accounted;
+}
+
+void client_memory_note_all(void) {
+    for (struct session *session = server.sessions.first; session; session = session->next)
+        client_memory_note(session);
+}
