@@ -13,15 +13,15 @@
 
 /* --- GET --- */
 
-/* Directives that were answered already, and how many they are. */
+/* Names that were answered already, and how many they are. */
 struct shown {
-    struct config_directive_set set;
+    struct config_name_set set;
     size_t count;
 };
 
 static void show(struct call *call, struct shown *shown, const struct config_directive *directive,
                  struct slice name) {
-    if (!config_directive_set_add(&shown->set, directive)) return;
+    if (!config_name_set_add(&shown->set, directive, name)) return;
     shown->count++;
     sds value = config_append_value(&server.config, directive, sds_new(SLICE("")));
     reply_bulk(call->reply, name);
@@ -40,13 +40,21 @@ static bool is_pattern(struct slice text) {
     return false;
 }
 
+static void show_if_matching(struct call *call, struct shown *shown,
+                             const struct config_directive *directive, const char *name,
+                             struct slice pattern) {
+    struct slice text = slice_of_cstr(name);
+    if (glob_match(pattern, text, true)) show(call, shown, directive, text);
+}
+
 static void show_matching(struct call *call, struct shown *shown, struct slice pattern) {
     size_t count;
     const struct config_directive *all = config_directives(&count);
     for (size_t i = 0; i < count; i++) {
-        struct slice name = slice_of_cstr(config_name(&all[i]));
         if (config_is_hidden(&all[i]) || config_is_file_only(&all[i])) continue;
-        if (glob_match(pattern, name, true)) show(call, shown, &all[i], name);
+        show_if_matching(call, shown, &all[i], config_name(&all[i]), pattern);
+        if (config_alias(&all[i]))
+            show_if_matching(call, shown, &all[i], config_alias(&all[i]), pattern);
     }
 }
 
@@ -77,7 +85,7 @@ static void refuse_set(struct call *call, struct slice name, const char *why) {
 /* Reads the pairs into `changes`; false when it answered an error: the first one in the order of
  * arguments. */
 static bool read_changes(struct call *call, struct config_change *changes, size_t count) {
-    struct config_directive_set seen = {0};
+    struct config_name_set seen = {0};
     for (size_t i = 0; i < count; i++) {
         struct slice name = call->argv[2 + 2 * i];
         const struct config_directive *directive = find(name);
@@ -97,7 +105,7 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
         else if (config_is_protected(directive) &&
                  !session_has_access(call_session(call), server.config.enable_protected_configs))
             why = "can't set protected config";
-        else if (!config_directive_set_add(&seen, directive))
+        else if (!config_name_set_add(&seen, directive, name))
             why = "duplicate parameter";
         if (why) {
             refuse_set(call, name, why);

@@ -505,8 +505,13 @@ size_t config_directive_index(const struct config_directive *directive) {
 
 const struct config_directive *config_find(struct slice name) {
     for (size_t i = 0; i < config_table_count; i++)
-        if (slice_is(name, config_table[i].name)) return &config_table[i];
+        if (config_name_matched(&config_table[i], name)) return &config_table[i];
     return NULL;
+}
+
+const char *config_name_matched(const struct config_directive *directive, struct slice name) {
+    if (slice_is(name, directive->name)) return directive->name;
+    return directive->alias && slice_is(name, directive->alias) ? directive->alias : NULL;
 }
 
 bool config_directive_set_has(const struct config_directive_set *set,
@@ -523,8 +528,18 @@ bool config_directive_set_add(struct config_directive_set *set,
     return true;
 }
 
+bool config_name_set_add(struct config_name_set *set, const struct config_directive *directive,
+                         struct slice name) {
+    bool is_alias = config_name_matched(directive, name) != directive->name;
+    return config_directive_set_add(is_alias ? &set->aliases : &set->names, directive);
+}
+
 const char *config_name(const struct config_directive *directive) {
     return directive->name;
+}
+
+const char *config_alias(const struct config_directive *directive) {
+    return directive->alias;
 }
 
 bool config_is_mutable(const struct config_directive *directive) {

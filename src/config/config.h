@@ -3,8 +3,8 @@
  *
  * One table (config_table.c) has a row for each directive: name, kind, place in struct config,
  * limits, default, whether it can be changed at run time, and what must happen when it changed.
- * Everything else (reading files, CONFIG GET, SET and REWRITE) works from that table. An alias
- * (list-max-ziplist-size) is a row of its own that names the same place. */
+ * Everything else (reading files, CONFIG GET, SET and REWRITE) works from that table. A row
+ * may have an alias (list-max-ziplist-size): another name of the directive, for CONFIG too. */
 #ifndef PACKLIST_CONFIG_CONFIG_H
 #define PACKLIST_CONFIG_CONFIG_H
 
@@ -230,9 +230,24 @@ bool config_directive_set_add(struct config_directive_set *set,
 bool config_directive_set_has(const struct config_directive_set *set,
                               const struct config_directive *directive);
 
-/* By name, in any case; NULL when unknown. */
+/* A set of names: that of a directive and its alias are two. All zero is an empty one. */
+struct config_name_set {
+    struct config_directive_set names, aliases;
+};
+
+/* Puts a name of a directive into a set, in any case; false when it is there already. */
+bool config_name_set_add(struct config_name_set *set, const struct config_directive *directive,
+                         struct slice name);
+
+/* By name or alias, in any case; NULL when unknown. O(directives). */
 const struct config_directive *config_find(struct slice name);
 const char *config_name(const struct config_directive *directive);
+
+/* The directive's other name; NULL when it has none. */
+const char *config_alias(const struct config_directive *directive);
+
+/* Which of the two is `name`, in any case? As the table writes it; NULL when neither is. */
+const char *config_name_matched(const struct config_directive *directive, struct slice name);
 
 /* Can CONFIG SET change it? */
 bool config_is_mutable(const struct config_directive *directive);

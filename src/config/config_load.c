@@ -28,7 +28,7 @@ struct loader {
     size_t line;                      /* number of the line being read; 0 on the command line */
     int depth;                        /* files around this one */
     struct config_directive_set seen; /* have had a line */
-    struct config_directive_set noted;
+    struct config_name_set noted;
     struct slice *words; /* of the line being read, without the directive's name */
     size_t word_count;
     size_t word_capacity;
@@ -71,13 +71,13 @@ static void add_note(struct loader *loader, enum log_level level, struct slice n
     source->notes[source->note_count++] = (struct config_note){text, level};
 }
 
-/* Once for each directive. */
+/* Once for each name. */
 static void note_ignored(struct loader *loader, const struct config_directive *directive,
-                         const char *why) {
-    if (!config_directive_set_add(&loader->noted, directive)) return;
+                         struct slice name, const char *why) {
+    if (!config_name_set_add(&loader->noted, directive, name)) return;
     sds text = sds_append_format(sds_new(SLICE("is ignored: ")), "%s", why);
     add_note(loader, directive->flags & CONFIG_MISSED ? LOG_WARNING : LOG_NOTICE,
-             slice_of_cstr(directive->name), text);
+             slice_of_cstr(config_name_matched(directive, name)), text);
     sds_free(text);
 }
 
@@ -124,8 +124,9 @@ static bool is_ignorable(const struct config_directive *directive) {
     return directive->kind == CONFIG_FIXED && !(directive->flags & CONFIG_PROTECTS);
 }
 
+/* `name` is the directive's, as the line has it. */
 static bool set_directive(struct loader *loader, const struct config_directive *directive,
-                          struct slice line) {
+                          struct slice name, struct slice line) {
     sds reason = NULL;
     bool again = !config_directive_set_add(&loader->seen, directive);
     if (config_set_line(loader->config, directive, loader->words, loader->word_count, again,
@@ -133,7 +134,7 @@ static bool set_directive(struct loader *loader, const struct config_directive *
         return true;
     bool ignored = is_ignorable(directive);
     if (ignored)
-        note_ignored(loader, directive, reason);
+        note_ignored(loader, directive, name, reason);
     else
         bad_line(loader, line, reason);
     sds_free(reason);
@@ -151,7 +152,7 @@ static bool run_directive(struct loader *loader, struct slice name, struct slice
     bool has_nothing = directive && needs_words(directive) && loader->word_count == 0;
     if (!directive || has_nothing)
         return bad_line(loader, line, "Bad directive or wrong number of arguments");
-    return set_directive(loader, directive, line);
+    return set_directive(loader, directive, name, line);
 }
 
 /* `line` has no blanks around it and is not empty; `copy` are the same bytes, writable. */

@@ -43,7 +43,7 @@ static struct slice without_carriage_return(struct slice line) {
     return line;
 }
 
-/* The directive that a line sets, which is never an alias; NULL for comments, other directives,
+/* The directive that a line sets, by its name or alias; NULL for comments, other directives,
  * and what is not understood. When `values` is given the line is also applied to it; `seen` are the
  * directives that had one before. */
 static const struct config_directive *read_line(struct slice line, struct config *values,
@@ -58,7 +58,6 @@ static const struct config_directive *read_line(struct slice line, struct config
         count++;
     if (count > 0 && count < WORDS_MAX && (words[0].len == 0 || words[0].ptr[0] != '#'))
         directive = config_find(words[0]);
-    while (directive && directive->flags & CONFIG_ALIAS) directive--;
     sds error = NULL;
     if (directive && values) {
         bool again = config_directive_set_has(seen, directive);
@@ -71,7 +70,7 @@ static const struct config_directive *read_line(struct slice line, struct config
 
 /* Has the directive a line in a complete file? */
 static bool is_written(const struct config_directive *directive) {
-    const unsigned unwritten = CONFIG_ALIAS | CONFIG_HIDDEN | CONFIG_FILE_ONLY;
+    const unsigned unwritten = CONFIG_HIDDEN | CONFIG_FILE_ONLY;
     return directive->kind != CONFIG_FIXED && !(directive->flags & unwritten);
 }
 
@@ -88,7 +87,6 @@ static struct survey survey_text(const struct config *config, struct slice text,
     }
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_directive *directive = &config_table[i];
-        if (directive->flags & CONFIG_ALIAS) continue;
         if ((all && is_written(directive)) || !config_same_value(config, &of_file, directive))
             config_directive_set_add(&survey.different, directive);
     }

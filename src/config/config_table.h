@@ -29,17 +29,16 @@ enum config_flag {
     CONFIG_IMMUTABLE = 1 << 0,   /* CONFIG SET cannot change it */
     CONFIG_CLAMPED = 1 << 1,     /* a number outside the limits is taken as the nearest inside if it
                                   is between 0 and INT32_MAX */
-    CONFIG_ALIAS = 1 << 2,       /* another name of the row before it */
-    CONFIG_PERCENT = 1 << 3,     /* a memory value may be given in per cent, kept negated */
-    CONFIG_PROTECTED = 1 << 4,   /* CONFIG SET needs enable-protected-configs */
-    CONFIG_HIDDEN = 1 << 5,      /* for tests: patterns do not find it */
-    CONFIG_UNSIGNED = 1 << 6,    /* the number is an uint64_t, and each one is valid */
-    CONFIG_NOT_LOADING = 1 << 7, /* CONFIG SET cannot change it while data is loaded */
-    CONFIG_FILE_ONLY = 1 << 8,   /* CONFIG GET and CONFIG SET do not know it */
+    CONFIG_PERCENT = 1 << 2,     /* a memory value may be given in per cent, kept negated */
+    CONFIG_PROTECTED = 1 << 3,   /* CONFIG SET needs enable-protected-configs */
+    CONFIG_HIDDEN = 1 << 4,      /* for tests: patterns do not find it */
+    CONFIG_UNSIGNED = 1 << 5,    /* the number is an uint64_t, and each one is valid */
+    CONFIG_NOT_LOADING = 1 << 6, /* CONFIG SET cannot change it while data is loaded */
+    CONFIG_FILE_ONLY = 1 << 7,   /* CONFIG GET and CONFIG SET do not know it */
     /* What becomes of a line that gives another value to a CONFIG_FIXED directive. Without these
      * flags it is ignored, with a notice in the log. */
-    CONFIG_MISSED = 1 << 9,   /* … with a warning, as the user will miss something */
-    CONFIG_PROTECTS = 1 << 10 /* it stops the start, as it was to keep somebody out, or data safe */
+    CONFIG_MISSED = 1 << 8,  /* … with a warning, as the user will miss something */
+    CONFIG_PROTECTS = 1 << 9 /* it stops the start, as it was to keep somebody out, or data safe */
 };
 
 /* What must happen when a value changed while the server runs, in the order in which it is done.
@@ -74,6 +73,7 @@ struct config_choice {
 
 struct config_directive {
     const char *name;
+    const char *alias; /* another name of it, which CONFIG GET lists too; NULL: there is none */
     enum config_kind kind;
     unsigned flags; /* enum config_flag */
     size_t offset;  /* in struct config */

@@ -223,6 +223,19 @@ check "the alias list-max-ziplist-size is the same directive" {
     r CONFIG SET list-max-listpack-size -2
     list $shown [config_get list-max-ziplist-size]
 } {5 -2}
+check "CONFIG GET lists a directive by its name and by its alias, each once" {
+    set both {list-max-listpack-size -2 list-max-ziplist-size -2}
+    assert_equal [r CONFIG GET list-max-*] $both
+    assert_equal [r CONFIG GET list-max-* LIST-MAX-ZIPLIST-SIZE list-max-listpack-size] $both
+    r CONFIG GET LIST-MAX-ZIPLIST-SIZE
+} {LIST-MAX-ZIPLIST-SIZE -2}
+check "CONFIG SET takes a name and its alias together, but neither twice" {
+    r CONFIG SET list-max-listpack-size 7 list-max-ziplist-size 5
+    set shown [config_get list-max-listpack-size]
+    r CONFIG SET list-max-ziplist-size 5 list-max-listpack-size -2
+    lappend shown [config_get list-max-ziplist-size]
+    lappend shown [error_of {r CONFIG SET list-max-ziplist-size 5 List-Max-Ziplist-Size 6}]
+} {5 -2 {ERR CONFIG SET failed (possibly related to argument 'List-Max-Ziplist-Size') - duplicate parameter}}
 
 # --- Changes take effect
 

@@ -104,6 +104,36 @@ static void every_default_is_accepted(void **state) {
     }
 }
 
+/* So each name, alias or not, stands in the table once. */
+static void a_directive_is_found_by_its_alias(void **state) {
+    (void)state;
+    size_t aliases = 0;
+    for (size_t i = 0; i < config_table_count; i++) {
+        const char *alias = config_table[i].alias;
+        if (!alias) continue;
+        assert_ptr_equal(config_find(slice_of_cstr(alias)), &config_table[i]);
+        aliases++;
+    }
+    assert_true(aliases > 20);
+    const struct config_directive *directive = row("List-Max-ZipList-Size");
+    assert_string_equal(config_name(directive), "list-max-listpack-size");
+    assert_string_equal(config_name_matched(directive, SLICE("LIST-max-ziplist-size")),
+                        "list-max-ziplist-size");
+    assert_null(config_name_matched(directive, SLICE("list-max-ziplist")));
+}
+
+static void a_name_and_its_alias_are_two_in_a_set_of_names(void **state) {
+    (void)state;
+    struct config_name_set set = {0};
+    const struct config_directive *sized = row("list-max-listpack-size"), *hz = row("hz");
+    assert_true(config_name_set_add(&set, sized, SLICE("list-max-ziplist-size")));
+    assert_true(config_name_set_add(&set, sized, SLICE("list-max-listpack-size")));
+    assert_true(config_name_set_add(&set, hz, SLICE("hz")));
+    assert_false(config_name_set_add(&set, sized, SLICE("LIST-MAX-ZIPLIST-SIZE")));
+    assert_false(config_name_set_add(&set, sized, SLICE("list-max-listpack-size")));
+    assert_false(config_name_set_add(&set, hz, SLICE("HZ")));
+}
+
 static void numbers(void **state) {
     struct config *config = &((struct fixture *)*state)->config;
     accept(config, "port", "0", "0");
@@ -530,7 +560,7 @@ static void redis_conf_has_every_directive_at_its_default(void **state) {
     config_init(&defaults);
     for (size_t i = 0; i < config_table_count; i++) {
         assert_true(config_same_value(&fixture->config, &defaults, &config_table[i]));
-        if (config_table[i].flags & (CONFIG_ALIAS | CONFIG_HIDDEN | CONFIG_FILE_ONLY)) continue;
+        if (config_table[i].flags & (CONFIG_HIDDEN | CONFIG_FILE_ONLY)) continue;
         if (config_table[i].kind == CONFIG_FIXED) continue;
         sds line = sds_append_format(sds_new(SLICE("")), "\n%s ", config_table[i].name);
         sds comment = sds_append_format(sds_new(SLICE("")), "\n# %s ", config_table[i].name);
@@ -716,6 +746,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(defaults_are_those_of_redis),
         TEST(every_default_is_accepted),
+        TEST(a_directive_is_found_by_its_alias),
+        TEST(a_name_and_its_alias_are_two_in_a_set_of_names),
         TEST(numbers),
         TEST(titles),
         TEST(sizes),
