@@ -106,8 +106,8 @@ static void run_sync(void *arg) {
     close(job->fd);
 }
 
-/* An error means that the system may have thrown away what it was to write: another call that
- * succeeds would prove nothing, but a file written anew would. */
+/* After an error no further fdatasync of this file proves anything: docs/durability.md, section
+ * 8. */
 static void note_sync(int error, unsigned generation) {
     if (!error || aof()->state == AOF_OFF) return;
     if (!aof()->sync_error) {
@@ -299,7 +299,7 @@ bool aof_settle(void) {
     return true;
 }
 
-/* With `always` what the thread has yet to do would count as done, and replies be sent. */
+/* Not with `always`: replies would leave before the thread's fdatasync has ended. */
 bool aof_settle_begin(void) {
     if (aof()->state != AOF_ON || policy_is(AOF_FSYNC_ALWAYS)) return false;
     if (aof()->pending_fsyncs > 0) return true;

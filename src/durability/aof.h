@@ -1,20 +1,12 @@
-/* aof: the append-only file: every change goes there as a command (log/command_log.h), and what is
- * there is run again when the server starts.
+/* aof: the append-only file. Every change is appended to it as a command (log/command_log.h), and
+ * the next start runs these commands again.
  *
- * Once in each turn of the loop, before it sleeps, the commands of the turn are written with one
- * system call. Replies wait for that (log/reply_gate.h): what a client was told is with the system
- * even if the process is killed, unless the disk was busy (everysec). When it reaches the disk is
- * said by appendfsync:
+ * Each iteration of the event loop writes its commands with one system call before it sends the
+ * replies (log/reply_gate.h). appendfsync says when fdatasync follows: before the replies (always),
+ * in a thread once a second (everysec), or never (no). What cannot be written stays in memory and
+ * is tried again each second; meanwhile commands that write are refused (REFUSING_UNWRITTEN).
  *
- *      always     one fdatasync for all commands of the turn, before their replies are sent
- *      everysec   a thread calls fdatasync once a second. While it still waits for the disk
- *                 nothing is written, as that would wait too; after two seconds it is all the same
- *      no         when the system likes
- *
- * What cannot be written stays in memory and is tried again each second; meanwhile commands that
- * write are refused (REFUSING_UNWRITTEN). With `always` the clients whose changes it is about are
- * cut off, as nobody can tell them that all is well. After an fdatasync that failed nobody knows
- * what is on the disk: then the file is rewritten from memory. */
+ * docs/durability.md says what is promised, what each crash leaves, and why each fsync is there. */
 #ifndef PACKLIST_DURABILITY_AOF_H
 #define PACKLIST_DURABILITY_AOF_H
 

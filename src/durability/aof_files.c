@@ -96,7 +96,7 @@ static size_t history_count(void) {
     return count;
 }
 
-/* Sees to it that a loss of power would leave the manifest that is in force. */
+/* After this a power failure cannot bring back an older manifest. */
 static bool settle_names(void) {
     sds path = manifest_path();
     bool done = disk_file_sync_folder_of(path);
@@ -129,8 +129,8 @@ static void delete_files(void *arg) {
     for (size_t i = 0; i < deletion->count; i++) unlink(deletion->paths[i]);
 }
 
-/* The manifest forgets them only now, so that a server that is killed before leaves none behind
- * that nobody knows. With more history meanwhile the rewrite which made it repeats all that. */
+/* The manifest loses their names only now: docs/durability.md, section 6, step 8. If a rewrite has
+ * added to the history meanwhile, that rewrite deletes all of it. */
 static void on_deleted(void *arg) {
     struct deletion *deletion = arg;
     if (history_count() == deletion->count) {

@@ -1,12 +1,11 @@
-/* aof_files: the files of the append-only file: the manifest that is in force, and its folder.
+/* aof_files: the files of the append-only file: the manifest in force, and its folder.
  *
  *      <dir>/<appenddirname>/<appendfilename>.manifest
  *                            <appendfilename>.2.base.rdb
  *                            <appendfilename>.2.incr.aof
  *
- * A manifest replaces the one before it at once and whole (a temporary file, fsync, rename, fsync
- * of the folder), so that whenever the process ends the files on disk that the manifest names are
- * a complete append-only file. */
+ * The files that the manifest names are a complete append-only file at any time
+ * (docs/durability.md, sections 3 and 6). */
 #ifndef PACKLIST_DURABILITY_AOF_FILES_H
 #define PACKLIST_DURABILITY_AOF_FILES_H
 
@@ -31,21 +30,20 @@ bool aof_files_adopt_old(void);
 
 enum aof_adoption {
     AOF_NOT_ADOPTED, /* it cannot be written: the one before stays in force */
-    AOF_IN_DOUBT, /* it is in force, but a loss of power may bring back the one before: what either
-                     names must stay, and nobody may rely on what only the new one names */
+    AOF_IN_DOUBT,    /* it is in force, but a power failure may bring back the one before: the files
+                     of both must stay, and what only the new one names is not certain */
     AOF_ADOPTED
 };
 
 /* Writes `next` and puts it in force; takes it over in any case. The log says what went wrong. */
 enum aof_adoption aof_files_adopt(struct aof_manifest *next);
 
-/* Brings to the disk what the manifest in force names, and the names: a server that was killed may
- * have left them to the system, and what is written from now on builds on them. Waits for the disk,
- * which commonly has them. False with errno set. */
+/* Brings the files that the manifest in force names to the disk, and their names
+ * (docs/durability.md, section 7). Waits for the disk. False with errno set. */
 bool aof_files_settle(void);
 
-/* Deletes the files of the history in another thread, then forgets them; not while the manifest in
- * force is in doubt. */
+/* Deletes the files of the history in another thread, and then removes their names from the
+ * manifest; not while the manifest is in doubt (docs/durability.md, section 6, steps 7 and 8). */
 void aof_files_drop_history(void);
 
 /* The path of a file in the folder; the caller's. Of one that is not complete yet: "manifest", or

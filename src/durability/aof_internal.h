@@ -17,9 +17,9 @@ static inline struct aof *aof_state(void) {
 /* Writes all that was told, at once. False when it cannot. */
 bool aof_drain(void);
 
-/* Does so, and waits until it is on the disk, whatever appendfsync says, or could not be brought
- * there: before another file follows, as a loss at the end of this one would then be one in the
- * middle. False when it cannot write. */
+/* Does so, and calls fdatasync, whatever appendfsync says: before another file follows
+ * (docs/durability.md, section 6, step 1). An error of fdatasync is noted. False when it cannot
+ * write. */
 bool aof_settle(void);
 
 /* Begins to do so without waiting: aof_rewrite_note_sync follows when the disk is done with what
@@ -38,7 +38,7 @@ void aof_detach(void);
  * to have gone wrong with that file itself. */
 bool aof_forget_sync_error(void);
 
-/* A loss of power may leave nothing of the file: changes are refused until all is rewritten. */
+/* A power failure may lose the whole file: changes are refused until a rewrite succeeds. */
 void aof_note_doubt(void);
 
 /* --- aof_rewrite.c --- */

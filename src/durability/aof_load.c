@@ -1,9 +1,8 @@
-/* aof_load: the commands of the append-only file are run again.
+/* aof_load: runs the commands of the append-only file again (docs/durability.md, section 7).
  *
- * Nothing expires meanwhile (call_is_loading): that keys ended is told by the file. Commands
- * between MULTI and EXEC are run when EXEC has come, so that a file which ends before it leaves no
- * trace of them. A damaged file must not do anything but change data: other commands are not
- * run. */
+ * Nothing expires meanwhile (call_is_loading): the file says which keys expired. Commands between
+ * MULTI and EXEC are run when EXEC has come, so that a file which ends before it leaves no trace of
+ * them. A damaged file must only be able to change data: other commands are not run. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"

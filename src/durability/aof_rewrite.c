@@ -1,19 +1,19 @@
-/* aof_rewrite: the append-only file is written anew from memory, as short as can be.
+/* aof_rewrite: replaces the append-only file by a shorter one, written from memory.
  *
  *      manifest        base 1   incr 1                  while the child writes:
  *      begin           base 1   incr 1   incr 2         changes go to incr 2
  *      done            base 2            incr 2         base 1 and incr 1 are history
  *      failed          base 1   incr 1   incr 2         nothing is lost
  *
- * All of incr 1 is on the disk before incr 2 is there, or a loss of power could leave a hole in the
- * midst of the changes. The pool brings it there while changes still go to it, then what came
- * meanwhile, and so on. The loop itself waits for the disk only where each time something came:
+ * incr 1 must be on the disk before incr 2 exists. The thread pool brings it there while changes
+ * still go to it, several times. The loop itself waits only for what came after the last time:
  *
  *      asked for ── waits (0 to SYNCS_MAX times) ── aof_settle, base begins, incr 2
  *
- * Turned on while the server runs there is nothing yet that an increment could follow, nor after an
- * fsync that failed, as incr 1 may lack its end: changes go to a file that the manifest does not
- * know until the base is there. (Refused to clients they are no more than keys that end.) */
+ * While the file is being turned on, and after a failed fsync, changes go to an increment apart,
+ * which the manifest names only together with the new base. After a failed fsync these changes are
+ * only expirations, as those of clients are refused. docs/durability.md, section 6, gives the order
+ * of all steps and the reason for each fsync. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -103,13 +103,13 @@ static bool run_child(void *arg) {
 /* --- Increments --- */
 
 static int create(const char *path) {
-    unlink(path); /* emptied, what a killed server has left could be back after a loss of power */
+    unlink(path); /* O_TRUNC would not do: after a power failure the old bytes could be back */
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0) log_warning("Can't create the append-only file %s: %s", path, strerror(errno));
     return fd;
 }
 
-/* One that a manifest is to name: its name must be on the disk before that. */
+/* For a file that the next manifest names: its own name must be on the disk first. */
 static int create_for_manifest(const char *path) {
     int fd = create(path);
     if (fd < 0 || disk_file_sync_folder_of(path)) return fd;
@@ -212,7 +212,7 @@ static void note_failure(void) {
         rewrite()->not_before_us = clock_monotonic_us() + REFUSING_WAIT_US;
     else if (again)
         put_off();
-    /* Turned on, or with a file that nobody can trust, there is no way but this. */
+    /* Nothing else can complete the start of the file, or replace one that lacks its end. */
     if (aof()->state == AOF_STARTING || aof()->sync_error) aof_rewrite_schedule();
 }
 

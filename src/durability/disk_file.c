@@ -21,7 +21,7 @@ bool disk_file_create(struct disk_file *file, const char *path, bool incremental
     return file->fd >= 0;
 }
 
-/* An error of the disk is told but once: a later fsync would say that all is well. */
+/* The system reports an error of the disk once: a later fsync would not report it again. */
 static bool sync_range(const struct disk_file *file, uint64_t begin, uint64_t end, unsigned how) {
     if (sync_file_range(file->fd, (off_t)begin, (off_t)(end - begin), how) == 0) return true;
     return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM;

@@ -1,5 +1,5 @@
-/* disk_file: a file that is written from its beginning to its end and then takes the place of
- * another, so that a crash at any time leaves one of the two, whole. */
+/* disk_file: a file that is written from its beginning to its end and then replaces another one. A
+ * crash at any time leaves one of the two, complete: docs/durability.md, section 3. */
 #ifndef PACKLIST_DURABILITY_DISK_FILE_H
 #define PACKLIST_DURABILITY_DISK_FILE_H
 
@@ -12,14 +12,14 @@ struct disk_file {
     int fd;
     bool incremental; /* sent to the disk every few megabytes */
     uint64_t written;
-    uint64_t sent;    /* bytes that the disk was told to write */
+    uint64_t sent;    /* bytes that sync_file_range has begun to write */
     uint64_t dropped; /* bytes of which the pages were given back */
 };
 
 /* Creates the file, or empties the one that is there, and locks it (flock) until it is closed, so
- * that nobody else takes it for abandoned. `incremental`: what is written goes to the
- * disk bit by bit, so that the end need not wait for all of it and others get their turn. False
- * with errno set. */
+ * that no other server takes it for abandoned. `incremental`: the disk begins to write each
+ * stretch of a few megabytes at once, so that the fsync at the end takes less time. False with
+ * errno set. */
 bool disk_file_create(struct disk_file *file, const char *path, bool incremental);
 
 /* Writes all of it; false with errno set. The `write` of a struct rdb_sink whose `arg` is the

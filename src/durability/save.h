@@ -1,10 +1,9 @@
 /* save: snapshots of all data, in the file dbfilename: SAVE, BGSAVE, save points, and at the end.
  *
- * A snapshot is written to a file of its own, brought to the disk, and renamed; the file before it
- * stays whole until then. CONFIG SET dir meanwhile does not change where it goes. In the background
- * the loop copies it out in slices (slices.h), or,
- * without rdb-save-in-slices, a child writes it (child.h). When that has failed, it is tried again
- * after five seconds, and writes are refused meanwhile (stop-writes-on-bgsave-error). */
+ * A snapshot replaces the one before it as a whole (docs/durability.md, sections 3 and 4), in the
+ * directory in which it was begun. In the background the loop copies it out (slices.h), or, without
+ * rdb-save-in-slices, a child writes it (child.h). When that has failed, it is tried again after
+ * five seconds, and writes are refused meanwhile (stop-writes-on-bgsave-error). */
 #ifndef PACKLIST_DURABILITY_SAVE_H
 #define PACKLIST_DURABILITY_SAVE_H
 

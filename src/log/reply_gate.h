@@ -1,9 +1,10 @@
-/* reply_gate: replies to clients are held back until the changes that they confirm are safe.
+/* reply_gate: holds replies back until the changes that they confirm are safe (docs/durability.md,
+ * section 5).
  *
- * Who makes changes safe (the append-only file) says up to which offset of the command log replies
- * may leave. While the log goes beyond that offset all output is held; it leaves at the end of the
- * iteration of the event loop at the latest. A gate that denies lets nothing out: the clients whose
- * output is held are disconnected, as nobody can tell whether their changes will survive. */
+ * The append-only file says up to which offset of the command log replies may leave. While the log
+ * goes beyond that offset all output is held. It leaves at the end of the iteration of the event
+ * loop at the latest. A gate that denies lets nothing out: the clients whose output is held are
+ * disconnected, as their changes may not survive. */
 #ifndef PACKLIST_LOG_REPLY_GATE_H
 #define PACKLIST_LOG_REPLY_GATE_H
 
