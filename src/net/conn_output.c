@@ -14,6 +14,7 @@
  *   3. Submitted bytes stay where they are until the write has called back; new ones may be
  *      appended behind them, even in the same chunk. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "net/conn.h"
 #include "net/net_internal.h"
 
@@ -113,6 +114,7 @@ static void fail(struct conn *conn, int status) {
 
 /* Takes bytes that were sent off the queue. An empty queue is not used again. */
 static void remove_sent(struct output *output, size_t sent) {
+    CHECKED_ASSERT(sent <= output->queued);
     size_t left = sent;
     output->queued -= left;
     output->removed += left;
@@ -293,6 +295,7 @@ bool conn_can_hold(const struct conn *conn, size_t len) {
 }
 
 void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end) {
+    CHECKED_ASSERT(start <= end);
     if (start == end || !takes_output(conn)) {
         mem_free(buffer);
         return;

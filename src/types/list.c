@@ -16,6 +16,7 @@
 #include "types/list.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/number.h"
 #include "types/list_embedded.h"
 #include "types/type_operations.h"
@@ -254,7 +255,9 @@ static uint64_t push(struct keyref *ref, enum list_end end, const struct slice *
 
 void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
                const struct quicklist_limits *limits) {
+    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_LIST && count > 0);
     uint64_t length = push(ref, end, elements, count, limits);
+    CHECKED_ASSERT(list_length(ref->entry) == length && length >= count);
     keyspace_resized(ref, length - count, length);
 }
 
@@ -285,7 +288,9 @@ static void insert(struct keyref *ref, uint64_t index, bool after, struct slice 
 void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice text,
                  const struct quicklist_limits *limits) {
     uint64_t old_length = list_length(ref->entry);
+    CHECKED_ASSERT(index < old_length);
     insert(ref, index, after, text, limits);
+    CHECKED_ASSERT(list_length(ref->entry) == old_length + 1);
     keyspace_resized(ref, old_length, old_length + 1);
 }
 
@@ -313,6 +318,7 @@ static bool outgrows_by_set(const struct entry *entry, uint64_t index,
 
 void list_set(struct keyref *ref, uint64_t index, struct slice text,
               const struct quicklist_limits *limits) {
+    CHECKED_ASSERT(index < list_length(ref->entry));
     struct listpack_element element;
     listpack_prepare(&element, text);
     if (entry_encoding(ref->entry) != LIST_QUICKLIST &&
