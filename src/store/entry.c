@@ -43,7 +43,6 @@ struct entry *entry_copy(const struct entry *entry, struct slice key, size_t val
 }
 
 void entry_free(struct entry *entry, size_t value_size) {
-    CHECKED_ASSERT(entry_check(entry));
     mem_free_sized(entry, class_of(head_size(entry) + value_size));
 }
 
