@@ -14,10 +14,9 @@
  * Memory: the walk never waits for the disk, it pauses while WALK_PENDING_MAX bytes of chunks are
  * not written. A key that is about to change cannot pause: only if more is not written than
  * FORCED_PENDING_MAX bytes and an eighth of the memory in use, the command waits for the thread.
- * Nothing large is copied: long lists are frozen (ds/quicklist_frozen.h) and large strings are
- * captured (ds/shared_text.h), so they cost what changes of them. Keys that are deleted meanwhile
- * stay in memory where they are still needed: a list or large string until the thread has written
- * it, an emptied database until it was walked over. */
+ * Nothing large is copied: large values are captured (types/value_capture.h), so they cost what
+ * changes of them. Keys that are deleted meanwhile stay in memory where they are still needed: a
+ * captured value until the thread has written it, an emptied database until it was walked over. */
 #ifndef PACKLIST_DURABILITY_SLICES_H
 #define PACKLIST_DURABILITY_SLICES_H
 
@@ -52,7 +51,7 @@ struct slices_figures {
     uint64_t keys_early; /* of them: before a change */
     uint64_t keys_total; /* when it began */
     size_t memory_peak;
-    size_t left_bytes; /* that only frozen lists and captured strings still needed */
+    size_t left_bytes; /* that only captures still needed */
     uint64_t longest_slice_us;
 };
 
@@ -84,12 +83,12 @@ struct slices {
     int64_t begin_us; /* monotonic */
     void (*ended)(const struct slices_end *end);
     struct slices_figures figures; /* of the one that runs, or of the last */
-    size_t shared;                 /* lists that are frozen, and strings that are captured */
-    size_t left_bytes;             /* that only they need */
-    struct entry **entries;        /* gone, with lists that were frozen */
+    size_t shared;                 /* values that are captured */
+    size_t left_bytes;             /* that only the captures need */
+    struct entry **entries;        /* deleted, with values that were captured */
     size_t entry_count;
     size_t entry_capacity;
-    struct slices_keyspace *keyspaces; /* the same; some keys may be such lists */
+    struct slices_keyspace *keyspaces; /* the same; some keys may have such values */
     size_t keyspace_count;
     size_t keyspace_capacity;
     size_t kept_bytes; /* of those entries and keyspaces, and of those that walks have adopted */
@@ -113,8 +112,8 @@ void slices_stop(enum child_purpose purpose);
  * was stopped: the disk decides when they are free, and no client should wait for the disk. */
 bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number);
 
-/* Takes over an entry of no keyspace, if the snapshot shares its value, a frozen list or a captured
- * string: another thread must not free it now, and its memory would not be free yet. O(1). */
+/* Takes over an entry of no keyspace, if the snapshot has captured its value, so that no other
+ * thread may free it now, and if it is too much work for the loop's thread. O(1). */
 bool slices_keep_entry(struct entry *entry);
 
 /* Bytes of chunks that wait for the disk, and of the one that is being filled. */

@@ -53,22 +53,8 @@ static void take_listpack(void *arg, struct slice body, size_t count) {
     slices()->deferred += body.len;
 }
 
-static void take_list(void *arg, struct quicklist *list) {
-    (void)arg;
-    struct slices *s = slices();
-    s->deferred += snapshot_chunk_add_list(chunk_for(sizeof(void *)), list, &s->left_bytes);
-    s->shared++;
-}
-
-static void take_text(void *arg, struct shared_text *text) {
-    (void)arg;
-    struct slices *s = slices();
-    s->deferred += snapshot_chunk_add_capture(chunk_for(sizeof(void *)), text, &s->left_bytes);
-    s->shared++;
-}
-
 struct rdb_sink slices_sink(void) {
-    static const struct rdb_deferral deferral = {take_string, take_listpack, take_list, take_text};
+    static const struct rdb_deferral deferral = {take_string, take_listpack};
     return (struct rdb_sink){.write = take_literal, .deferral = &deferral};
 }
 
@@ -85,9 +71,21 @@ static void begin_database(struct slices_walk *walk) {
     slices()->database = walk->walk.number;
 }
 
-static void save_entry(struct slices_walk *walk, const struct entry *entry) {
+/* True when the value is too large to be copied, and was captured. */
+static bool save_capture(struct entry *entry) {
+    struct slices *s = slices();
+    struct value_capture capture;
+    if (!value_capture_begin(&capture, entry, &s->left_bytes)) return false;
+    rdb_writer_flush(&s->writer);
+    s->deferred += snapshot_chunk_add_capture(chunk_for(0), capture);
+    s->shared++;
+    return true;
+}
+
+static void save_entry(struct slices_walk *walk, struct entry *entry) {
     if (slices()->database != walk->walk.number) begin_database(walk);
-    rdb_write_entry(&slices()->writer, entry, snapshot_usage_of(entry));
+    rdb_write_key(&slices()->writer, entry, snapshot_usage_of(entry));
+    if (!save_capture(entry)) rdb_write_value(&slices()->writer, entry);
     slices()->figures.keys_done++;
 }
 
@@ -116,7 +114,7 @@ static void wait_for_thread(void) {
     snapshot_thread_wait_for_room(pending - snapshot_thread_pending(), most);
 }
 
-void slices_visit(struct keyspace_walk *keyspace_walk, const struct entry *entry) {
+void slices_visit(struct keyspace_walk *keyspace_walk, struct entry *entry) {
     struct slices_walk *walk = (struct slices_walk *)keyspace_walk;
     if (slices()->in_slice) {
         save_entry(walk, entry);

@@ -23,7 +23,7 @@ static inline struct slices *slices_state(void) {
 struct rdb_sink slices_sink(void);
 
 /* A struct keyspace_walk's visitor. */
-void slices_visit(struct keyspace_walk *walk, const struct entry *entry);
+void slices_visit(struct keyspace_walk *walk, struct entry *entry);
 
 /* rdb-key-save-delay: the walk keeps to a pace, without making the loop wait. Has it done more keys
  * than it should have by now? */
@@ -34,12 +34,12 @@ void slices_put_filling(void);
 
 /* --- slices_keep.c: what must not be freed yet --- */
 
-/* Releases the lists and captures of a chunk, and frees what waited for that. Returns the bytes of
+/* Releases the captures of a chunk, and frees what waited for that. Returns the bytes of
  * memory that only they still hold, see snapshot_chunk_release. */
 size_t slices_release(struct snapshot_chunk *chunk);
 
-/* Frees a keyspace, whose bytes are among the kept ones, when no list is frozen and no string
- * captured any more. No walk is under way in it. */
+/* Frees a keyspace, whose bytes are among the kept ones, when no value is captured any
+ * more. No walk is under way in it. */
 void slices_free_keyspace(struct slices_keyspace kept);
 
 #endif

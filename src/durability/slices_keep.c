@@ -1,28 +1,23 @@
 /* slices_keep: what left the data while the thread may still read it.
  *
- *      an entry with a frozen list      until that is thawed            then lazyfree
- *      a keyspace                       until all lists and captured    then lazyfree
- *                                       strings are released
+ *      an entry with a captured value   until the capture is released    then lazyfree
+ *      a keyspace                       until all captures are           then lazyfree
  *
- * The loop itself may free a frozen list or a captured string, as when another value replaces it:
- * what the thread reads stays with the frozen list or the capture. But other threads must not; and
- * eviction must know how much memory will be free without it, or it would go on and on, as deleting
- * such values frees nothing yet. */
+ * The loop's thread itself may free a captured value: what the capture needs is left to it. It does
+ * so where that is little work. But other threads must not; and eviction must know how much memory
+ * will be free without it, or it would go on and on, as deleting such values frees nothing yet. */
 #include "base/alloc.h"
 #include "durability/slices_internal.h"
 #include "server/lazyfree.h"
-#include "types/list.h"
-#include "types/string.h"
 #include "types/value.h"
+#include "types/value_capture.h"
 
 static struct slices *slices(void) {
     return slices_state();
 }
 
-static bool is_frozen(const struct entry *entry) {
-    if (slices()->shared == 0 || entry_type(entry) != VALUE_LIST) return false;
-    const struct quicklist *list = list_quicklist(entry);
-    return list && quicklist_is_frozen(list);
+static bool is_captured(const struct entry *entry) {
+    return slices()->shared > 0 && value_is_captured(entry);
 }
 
 size_t slices_leaving_bytes(void) {
@@ -33,17 +28,9 @@ size_t slices_leaving_bytes(void) {
 
 /* --- Entries --- */
 
-static bool is_captured(const struct entry *entry) {
-    return entry_type(entry) == VALUE_STRING && string_is_captured(entry);
-}
-
 bool slices_keep_entry(struct entry *entry) {
     struct slices *s = slices();
-    if (s->shared > 0 && is_captured(entry)) {
-        value_free(entry); /* its text stays with the capture */
-        return true;
-    }
-    if (!is_frozen(entry)) return false;
+    if (!is_captured(entry) || !lazyfree_is_much(entry)) return false;
     if (s->entry_count == s->entry_capacity)
         s->entries = mem_grow(s->entries, &s->entry_capacity, sizeof(*s->entries));
     s->entries[s->entry_count++] = entry;
@@ -55,7 +42,7 @@ static void free_entries(void) {
     struct slices *s = slices();
     size_t kept = 0;
     for (size_t i = 0; i < s->entry_count; i++) {
-        if (is_frozen(s->entries[i])) {
+        if (is_captured(s->entries[i])) {
             s->entries[kept++] = s->entries[i];
             continue;
         }
@@ -135,7 +122,7 @@ size_t slices_release(struct snapshot_chunk *chunk) {
     struct slices *s = slices();
     size_t left = snapshot_chunk_release(chunk);
     s->figures.left_bytes += left;
-    s->shared -= chunk->list_count + chunk->capture_count;
+    s->shared -= chunk->capture_count;
     free_entries();
     if (s->shared == 0) free_keyspaces();
     return left;

@@ -1,7 +1,7 @@
 #include "durability/snapshot_chunk.h"
 
 #include "base/alloc.h"
-#include "persist/list_format.h"
+#include "persist/rdb_value.h"
 
 #include <string.h>
 
@@ -11,12 +11,12 @@ enum { CHUNK_ROOM = 256 };
 enum { CHUNK_ROOM = 256 * 1024 };
 #endif
 
-enum piece_kind { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_LIST, PIECE_CAPTURE };
+enum piece_kind { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_CAPTURE };
 
 struct piece {
     uint64_t len;
     uint32_t kind;
-    uint32_t count; /* elements of a listpack */
+    uint32_t count; /* elements of a listpack; number of a capture */
 };
 
 struct snapshot_chunk *snapshot_chunk_new(size_t size) {
@@ -29,22 +29,19 @@ struct snapshot_chunk *snapshot_chunk_new(size_t size) {
 
 size_t snapshot_chunk_release(struct snapshot_chunk *chunk) {
     size_t left = 0;
-    for (unsigned i = 0; i < chunk->list_count; i++) left += quicklist_thaw(chunk->lists[i]);
     for (unsigned i = 0; i < chunk->capture_count; i++)
-        left += text_capture_release(chunk->captures[i]);
+        left += value_capture_release(&chunk->captures[i]);
     return left;
 }
 
 void snapshot_chunk_free(struct snapshot_chunk *chunk) {
-    for (unsigned i = 0; i < chunk->list_count; i++) quicklist_frozen_free(chunk->lists[i]);
-    for (unsigned i = 0; i < chunk->capture_count; i++) text_capture_free(chunk->captures[i]);
+    for (unsigned i = 0; i < chunk->capture_count; i++) value_capture_free(&chunk->captures[i]);
     mem_free(chunk);
 }
 
 bool snapshot_chunk_has_room(const struct snapshot_chunk *chunk, size_t size) {
     return chunk->capacity - chunk->used >= sizeof(struct piece) + size &&
-           chunk->list_count < SNAPSHOT_CHUNK_SHARED &&
-           chunk->capture_count < SNAPSHOT_CHUNK_SHARED && chunk->shared_size < CHUNK_ROOM;
+           chunk->capture_count < SNAPSHOT_CHUNK_CAPTURES && chunk->shared_size < CHUNK_ROOM;
 }
 
 size_t snapshot_chunk_size(const struct snapshot_chunk *chunk) {
@@ -87,42 +84,23 @@ void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body
     add(chunk, piece, body.ptr);
 }
 
-size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list, size_t *left) {
-    struct quicklist_frozen *frozen = quicklist_freeze(list, left);
-    add(chunk, (struct piece){.len = sizeof(frozen), .kind = PIECE_LIST}, &frozen);
-    chunk->lists[chunk->list_count++] = frozen;
-    size_t size = quicklist_frozen_allocated(frozen);
-    chunk->shared_size += size;
-    return size;
-}
-
-size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, struct shared_text *text,
-                                  size_t *left) {
-    struct text_capture *capture = text_capture_begin(text, left);
-    add(chunk, (struct piece){.len = sizeof(capture), .kind = PIECE_CAPTURE}, &capture);
+size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, struct value_capture capture) {
+    size_t size = value_capture_allocated(&capture);
+    add(chunk, (struct piece){.kind = PIECE_CAPTURE, .count = chunk->capture_count}, "");
     chunk->captures[chunk->capture_count++] = capture;
-    size_t size = text_capture_allocated(capture);
     chunk->shared_size += size;
     return size;
 }
 
 /* --- Writing --- */
 
-static void write_piece(const struct piece *piece, const uint8_t *at, struct rdb_writer *writer) {
-    struct quicklist_frozen *frozen;
-    struct text_capture *capture;
+static void write_piece(const struct snapshot_chunk *chunk, const struct piece *piece,
+                        const uint8_t *at, struct rdb_writer *writer) {
     switch ((enum piece_kind)piece->kind) {
     case PIECE_LITERAL: rdb_write_bytes(writer, at, piece->len); return;
     case PIECE_STRING: rdb_write_string(writer, slice_make(at, piece->len)); return;
     case PIECE_LISTPACK: rdb_write_listpack(writer, at, at + piece->len, piece->count); return;
-    case PIECE_LIST:
-        memcpy(&frozen, at, sizeof(frozen));
-        rdb_write_frozen_list(writer, frozen);
-        return;
-    case PIECE_CAPTURE:
-        memcpy(&capture, at, sizeof(capture));
-        rdb_write_capture(writer, capture);
-        return;
+    case PIECE_CAPTURE: rdb_write_capture(writer, &chunk->captures[piece->count]); return;
     }
 }
 
@@ -132,7 +110,7 @@ void snapshot_chunk_write(const struct snapshot_chunk *chunk, struct rdb_writer 
         struct piece piece;
         memcpy(&piece, at, sizeof(piece));
         at += sizeof(piece);
-        write_piece(&piece, at, writer);
+        write_piece(chunk, &piece, at, writer);
         at += piece.len;
     }
 }

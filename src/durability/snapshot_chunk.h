@@ -7,23 +7,22 @@
  *      literal    bytes of the file as they stand
  *      string     a text that is worth compressing: rdb_write_string
  *      listpack   the body of one, likewise: rdb_write_listpack
- *      list       a pointer to a frozen list: rdb_write_frozen_list
- *      capture    a pointer to the capture of a large string: rdb_write_capture
+ *      capture    the number of a captured value: rdb_write_capture
  *
- * A chunk belongs to the loop while it is filled, then to the thread; one that holds lists or
- * captures then belongs to the loop again, which releases them. */
+ * A chunk belongs to the loop while it is filled, then to the thread; one that holds captures then
+ * belongs to the loop again, which releases them. */
 #ifndef PACKLIST_DURABILITY_SNAPSHOT_CHUNK_H
 #define PACKLIST_DURABILITY_SNAPSHOT_CHUNK_H
 
-#include "ds/quicklist_frozen.h"
 #include "persist/rdb_writer.h"
+#include "types/value_capture.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most lists, and most captures, of one chunk. */
-enum { SNAPSHOT_CHUNK_SHARED = 4 };
+/* Most captures of one chunk. */
+enum { SNAPSHOT_CHUNK_CAPTURES = 8 };
 
 struct snapshot_job;
 
@@ -31,13 +30,11 @@ struct snapshot_chunk {
     struct snapshot_chunk *next;
     struct snapshot_job *job; /* what it is a part of */
     bool is_last;
-    bool is_released;     /* nothing is left to do but to free it with its lists and captures */
+    bool is_released;     /* nothing is left to do but to free it with its captures */
     size_t released_size; /* bytes of memory that this frees */
-    unsigned list_count;
     unsigned capture_count;
-    struct quicklist_frozen *lists[SNAPSHOT_CHUNK_SHARED]; /* owned */
-    struct text_capture *captures[SNAPSHOT_CHUNK_SHARED];  /* owned */
-    size_t shared_size; /* bytes that both take beside what they share with the data */
+    struct value_capture captures[SNAPSHOT_CHUNK_CAPTURES]; /* owned */
+    size_t shared_size; /* bytes that these take beside what they share with the data */
     size_t capacity;    /* of `bytes` */
     size_t used;
     size_t literal; /* where the head of a literal stands that can be continued, or SIZE_MAX */
@@ -47,22 +44,22 @@ struct snapshot_chunk {
 /* An empty one, with room for a piece of `size` bytes at least. */
 struct snapshot_chunk *snapshot_chunk_new(size_t size);
 
-/* Does it hold lists or captures, which must be released before it is freed? */
+/* Does it hold captures, which must be released before it is freed? */
 static inline bool snapshot_chunk_is_shared(const struct snapshot_chunk *chunk) {
-    return chunk->list_count + chunk->capture_count > 0;
+    return chunk->capture_count > 0;
 }
 
-/* Releases its lists and captures; returns the bytes by which *left becomes smaller (see below). In
- * the loop's thread. */
+/* Releases its captures; returns the bytes by which *left becomes smaller (value_capture_release).
+ * In the loop's thread. */
 size_t snapshot_chunk_release(struct snapshot_chunk *chunk);
 
-/* Frees it with its lists and captures, which were released. In any thread. */
+/* Frees it with its captures, which were released. In any thread. */
 void snapshot_chunk_free(struct snapshot_chunk *chunk);
 
-/* Has it room for one more piece of `size` bytes, even for a list or a capture? */
+/* Has it room for one more piece of `size` bytes, even for a capture? */
 bool snapshot_chunk_has_room(const struct snapshot_chunk *chunk, size_t size);
 
-/* Bytes that it takes in memory, with its lists and captures. */
+/* Bytes that it takes in memory, with its captures. */
 size_t snapshot_chunk_size(const struct snapshot_chunk *chunk);
 
 /* Add a piece for which there is room. O(bytes). */
@@ -70,13 +67,9 @@ void snapshot_chunk_add_literal(struct snapshot_chunk *chunk, const void *bytes,
 void snapshot_chunk_add_string(struct snapshot_chunk *chunk, struct slice text);
 void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body, size_t count);
 
-/* The same with a list, which must not be frozen, see quicklist_freeze; returns the bytes that the
- * chunk takes more. O(nodes), and the bytes of the first and the last. */
-size_t snapshot_chunk_add_list(struct snapshot_chunk *chunk, struct quicklist *list, size_t *left);
-
-/* The same with a string, which must not be captured, see text_capture_begin. O(length / 16 KB). */
-size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, struct shared_text *text,
-                                  size_t *left);
+/* The same with a captured value, a piece of 0 bytes; returns the bytes by which the chunk's size
+ * grows. */
+size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, struct value_capture capture);
 
 /* Writes what it stands for, until the writer has failed. In any thread. */
 void snapshot_chunk_write(const struct snapshot_chunk *chunk, struct rdb_writer *writer);

@@ -14,12 +14,11 @@
  * of Redis and 2 in one of Valkey from 9.1 on, and each calls the other's malformed. Such an
  * element is written as a plain node, which all read. (The next such lengths, beyond 2 MB, are in
  * plain nodes anyway.) */
-#include "persist/list_format.h"
-
 #include "base/alloc.h"
 #include "base/lzf.h"
 #include "base/number.h"
 #include "ds/quicklist_build.h"
+#include "ds/quicklist_frozen.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "persist/type_format.h"
@@ -129,13 +128,8 @@ static void visit_nodes(struct list_writer *list, const struct entry *entry) {
     visit_node(&node, list);
 }
 
-#ifdef TINY_LIMITS
-enum { LONG_LIST_MIN = 256 };
-#else
-enum { LONG_LIST_MIN = 64 * 1024 };
-#endif
-
-void rdb_write_frozen_list(struct rdb_writer *writer, const struct quicklist_frozen *frozen) {
+static void list_format_write_capture(struct rdb_writer *writer, void *state) {
+    const struct quicklist_frozen *frozen = state;
     struct list_writer list = {.out = NULL};
     quicklist_frozen_visit(frozen, visit_node, &list);
     rdb_write_length(writer, list.nodes);
@@ -143,19 +137,7 @@ void rdb_write_frozen_list(struct rdb_writer *writer, const struct quicklist_fro
     quicklist_frozen_visit(frozen, visit_node, &list);
 }
 
-/* Is it left to the sink? Not a short one: it is copied sooner than frozen and thawed. */
-static bool defer(struct rdb_writer *writer, const struct entry *entry) {
-    /* What is frozen of a list changes nothing that is seen of it. */
-    struct quicklist *list = (struct quicklist *)list_quicklist(entry);
-    if (!writer->sink.deferral || !list || quicklist_serialized_size(list) < LONG_LIST_MIN)
-        return false;
-    const struct rdb_deferral *deferral = rdb_writer_defer(writer);
-    if (deferral) deferral->list(writer->sink.arg, list);
-    return true;
-}
-
 static void list_format_write(struct rdb_writer *writer, const struct entry *entry) {
-    if (defer(writer, entry)) return;
     struct list_writer list = {.out = NULL};
     visit_nodes(&list, entry);
     rdb_write_length(writer, list.nodes);

@@ -47,7 +47,7 @@ void rdb_write_database(struct rdb_writer *writer, uint64_t database, uint64_t k
     rdb_write_length(writer, expiring_keys);
 }
 
-void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage) {
+void rdb_write_key(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage) {
     int64_t expiry_ms = entry_expiry(entry);
     if (expiry_ms >= 0) {
         rdb_write_byte(writer, RDB_EXPIRETIME_MS);
@@ -62,6 +62,10 @@ void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struc
     }
     rdb_write_byte(writer, (uint8_t)rdb_value_type(entry));
     rdb_write_string(writer, entry_key(entry));
+}
+
+void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage) {
+    rdb_write_key(writer, entry, usage);
     rdb_write_value(writer, entry);
 }
 

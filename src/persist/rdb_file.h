@@ -47,6 +47,9 @@ void rdb_write_select(struct rdb_writer *writer, uint64_t database);
 /* One key with its value, expiry and usage. O(value). */
 void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage);
 
+/* The same without the value, which the caller writes next (persist/rdb_value.h). O(key). */
+void rdb_write_key(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage);
+
 /* The end, with the checksum where the writer keeps one; flushes: false when anything has failed
  * (writer->error). */
 bool rdb_write_end(struct rdb_writer *writer);

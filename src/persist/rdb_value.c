@@ -10,6 +10,10 @@ void rdb_write_value(struct rdb_writer *writer, const struct entry *entry) {
     type_format_of_entry(entry)->write(writer, entry);
 }
 
+void rdb_write_capture(struct rdb_writer *writer, const struct value_capture *capture) {
+    type_format_of(capture->type)->write_capture(writer, capture->state);
+}
+
 bool rdb_can_read(unsigned type) {
     return type_format_reading(type);
 }

@@ -10,6 +10,7 @@
 #include "persist/rdb_reader.h"
 #include "persist/rdb_writer.h"
 #include "store/entry.h"
+#include "types/value_capture.h"
 #include "types/value_limits.h"
 
 /* The type byte that rdb_write_value's form has. */
@@ -17,6 +18,10 @@ unsigned rdb_value_type(const struct entry *entry);
 
 /* Writes the value (no type, no key). O(value). */
 void rdb_write_value(struct rdb_writer *writer, const struct entry *entry);
+
+/* The same bytes for a value that was captured, as it was then. In any thread; a capture is written
+ * once. */
+void rdb_write_capture(struct rdb_writer *writer, const struct value_capture *capture);
 
 /* What values are loaded with. */
 struct rdb_load_options {

@@ -234,7 +234,7 @@ static void write_large(struct rdb_writer *writer, struct large_text *large) {
     }
 }
 
-void rdb_write_capture(struct rdb_writer *writer, struct text_capture *capture) {
+void rdb_write_text_capture(struct rdb_writer *writer, struct text_capture *capture) {
     struct large_text large = {.capture = capture, .len = text_capture_len(capture)};
     write_large(writer, &large);
 }

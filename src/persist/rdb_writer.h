@@ -12,15 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct quicklist;
-
 /* Takes what is much work to write, to write it elsewhere, in the order of all that is written and
  * in just the bytes that the named function would write now. */
 struct rdb_deferral {
     void (*string)(void *arg, struct slice text);                 /* rdb_write_string */
     void (*listpack)(void *arg, struct slice body, size_t count); /* rdb_write_listpack */
-    void (*list)(void *arg, struct quicklist *list);   /* freezes it: rdb_write_frozen_list */
-    void (*text)(void *arg, struct shared_text *text); /* captures it: rdb_write_capture */
 };
 
 /* Where the bytes go. `write` takes all `len` (> 0) bytes, or returns false with errno set. It gets
@@ -98,7 +94,7 @@ void rdb_write_string(struct rdb_writer *writer, struct slice text);
 
 /* A captured text of more than RDB_LZF_TEXT_MIN bytes, as rdb_write_string would write it. It is
  * read once or twice, and passed (text_capture_pass) as it is written. O(len). */
-void rdb_write_capture(struct rdb_writer *writer, struct text_capture *capture);
+void rdb_write_text_capture(struct rdb_writer *writer, struct text_capture *capture);
 
 /* The decimal text of an integer, as rdb_write_string would write it. O(1). */
 void rdb_write_integer(struct rdb_writer *writer, int64_t value);

@@ -6,32 +6,17 @@
 
 /* --- Writing --- */
 
-/* A text of as many bytes is captured where the sink can do that; a shorter one is copied sooner
- * than captured and released. */
-#ifdef TINY_LIMITS
-enum { LARGE_TEXT_MIN = 256 };
-#else
-enum { LARGE_TEXT_MIN = 256 * 1024 };
-#endif
-_Static_assert((int)LARGE_TEXT_MIN > (int)STRING_EMBEDDED_MAX, "only hanging texts are captured");
-
-/* Is the value captured by the sink, to be written later? */
-static bool defer(struct rdb_writer *writer, const struct entry *entry) {
-    if (!writer->sink.deferral || string_length(entry) < LARGE_TEXT_MIN) return false;
-    const struct rdb_deferral *deferral = rdb_writer_defer(writer);
-    /* To be captured changes nothing that is seen of the string. */
-    if (deferral) deferral->text(writer->sink.arg, string_share((struct entry *)entry));
-    return true;
-}
-
 static void string_format_write(struct rdb_writer *writer, const struct entry *entry) {
     int64_t integer;
     char digits[INT64_TEXT_MAX];
-    if (defer(writer, entry)) return;
     if (string_integer(entry, &integer))
         rdb_write_integer(writer, integer);
     else
         rdb_write_string(writer, string_text(entry, digits));
+}
+
+static void string_format_write_capture(struct rdb_writer *writer, void *state) {
+    rdb_write_text_capture(writer, state);
 }
 
 static bool string_format_write_commands(struct value_commands *commands,

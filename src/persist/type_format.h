@@ -19,6 +19,9 @@ struct type_format {
     /* See rdb_write_value. */
     void (*write)(struct rdb_writer *writer, const struct entry *entry);
 
+    /* Writes the same for a capture, whose state is the type's own: rdb_write_capture. */
+    void (*write_capture)(struct rdb_writer *writer, void *state);
+
     /* See rdb_read_value; `type` is one of read_types. */
     struct entry *(*read)(struct rdb_reader *reader, unsigned type, struct slice key,
                           const struct rdb_load_options *options);
@@ -39,8 +42,8 @@ struct type_format {
  * the members, and the compiler refuses a row that lacks the last ones. */
 #define TYPE_FORMAT(prefix, written, read_types)                                                   \
     {                                                                                              \
-        (written), (read_types), prefix##_format_write, prefix##_format_read,                      \
-            prefix##_format_digest, prefix##_format_write_commands                                 \
+        (written), (read_types), prefix##_format_write, prefix##_format_write_capture,             \
+            prefix##_format_read, prefix##_format_digest, prefix##_format_write_commands           \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 

@@ -130,7 +130,7 @@ struct entry *keyspace_iter_next(struct keyspace_iter *iter);
 
 struct keyspace_walk {
     /* Must not change the keyspace. */
-    void (*visit)(struct keyspace_walk *walk, const struct entry *entry); /* may be exchanged */
+    void (*visit)(struct keyspace_walk *walk, struct entry *entry); /* may be exchanged */
     struct keyspace *keyspace; /* where its entries are; may be gone when the walk is over */
     uint64_t cursor;
     int number;   /* for the walker */

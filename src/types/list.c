@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/number.h"
+#include "ds/quicklist_frozen.h"
 #include "types/list_embedded.h"
 #include "types/type_operations.h"
 
@@ -462,8 +463,10 @@ static uint64_t list_value_length(const struct entry *entry) {
     return list_length(entry);
 }
 
-static size_t list_allocations(const struct entry *entry) {
-    return list_is_embedded(entry) ? 1 : quicklist_node_count(hanging(entry));
+static size_t list_free_effort(const struct entry *entry) {
+    if (list_is_embedded(entry)) return 1;
+    const struct quicklist *list = hanging(entry);
+    return type_free_effort(quicklist_node_count(list), quicklist_allocated(list));
 }
 
 static void list_free_value(struct entry *entry) {
@@ -494,6 +497,38 @@ bool list_check(const struct entry *entry) {
         !quicklist_single_body(list, &first, &end))
         return false;
     return entry_encoding(entry) <= LIST_QUICKLIST && quicklist_check(list);
+}
+
+/* --- Captures: a list shares its nodes with what was captured, and copies those that it
+ * changes --- */
+
+/* A shorter list is copied sooner than frozen and thawed. */
+#ifdef TINY_LIMITS
+enum { LIST_CAPTURE_MIN = 256 };
+#else
+enum { LIST_CAPTURE_MIN = 64 * 1024 };
+#endif
+
+static void *list_capture_begin(struct entry *entry, size_t *left) {
+    if (list_is_embedded(entry)) return NULL;
+    struct quicklist *list = hanging(entry);
+    return quicklist_serialized_size(list) < LIST_CAPTURE_MIN ? NULL : quicklist_freeze(list, left);
+}
+
+static bool list_is_captured(const struct entry *entry) {
+    return !list_is_embedded(entry) && quicklist_is_frozen(hanging(entry));
+}
+
+static size_t list_capture_allocated(const void *state) {
+    return quicklist_frozen_allocated(state);
+}
+
+static size_t list_capture_release(void *state) {
+    return quicklist_thaw(state);
+}
+
+static void list_capture_free(void *state) {
+    quicklist_frozen_free(state);
 }
 
 const struct type_operations list_operations =

@@ -403,9 +403,9 @@ size_t string_allocated(const struct entry *entry) {
     }
 }
 
-static size_t string_allocations(const struct entry *entry) {
-    (void)entry;
-    return 1;
+/* The buffer of a captured text is left to the capture. */
+static size_t string_free_effort(const struct entry *entry) {
+    return type_free_effort(1, string_is_captured(entry) ? 0 : string_allocated(entry));
 }
 
 static void string_own_value(struct entry *entry) {
@@ -427,6 +427,33 @@ bool string_check(const struct entry *entry) {
                sds_len(hanging_text(entry)) > STRING_EMBEDDED_MAX;
     default: return false;
     }
+}
+
+/* --- Captures --- */
+
+/* A shorter text is copied sooner than captured and released. */
+#ifdef TINY_LIMITS
+enum { STRING_CAPTURE_MIN = 256 };
+#else
+enum { STRING_CAPTURE_MIN = 256 * 1024 };
+#endif
+_Static_assert((int)STRING_CAPTURE_MIN > (int)STRING_EMBEDDED_MAX, "only hanging texts are shared");
+
+static void *string_capture_begin(struct entry *entry, size_t *left) {
+    if (string_length(entry) < STRING_CAPTURE_MIN) return NULL;
+    return text_capture_begin(string_share(entry), left);
+}
+
+static size_t string_capture_allocated(const void *state) {
+    return text_capture_allocated(state);
+}
+
+static size_t string_capture_release(void *state) {
+    return text_capture_release(state);
+}
+
+static void string_capture_free(void *state) {
+    text_capture_free(state);
 }
 
 const struct type_operations string_operations = TYPE_OPERATIONS(string, 0);

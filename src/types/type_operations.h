@@ -1,6 +1,5 @@
 /* type_operations: what the server does with a value without knowing of which type it is. Each type
- * has one row of these; types/value.c joins the rows in a table and is the only caller, except for
- * captures (types/value_capture.h).
+ * has one row of these; types/value.c joins the rows in a table and is the only caller.
  *
  * A type declares its functions by the names that TYPE_OPERATIONS forms from its prefix, and its
  * row is one line. A function that is missing does not compile. */
@@ -31,11 +30,11 @@ struct type_operations {
     size_t (*value_size)(const struct entry *entry);
     size_t (*allocated)(const struct entry *entry);
 
-    /* How many allocations free_value() frees, at least 1. */
-    size_t (*allocations)(const struct entry *entry);
+    /* How much work free_value() is; see type_free_effort. */
+    size_t (*free_effort)(const struct entry *entry);
 
-    /* Frees the out-of-line memory, but not the entry. In any thread, unless the value is
-     * captured. */
+    /* Frees the out-of-line memory, but not the entry. In any thread; but while the value is
+     * captured only in the loop's, and what the capture needs is left to it. */
     void (*free_value)(struct entry *entry);
 
     /* The entry is a byte for byte copy of another one: gives it out-of-line memory of its own. */
@@ -43,15 +42,33 @@ struct type_operations {
 
     /* The executable invariant, including entry_check(). */
     bool (*check)(const struct entry *entry);
+
+    /* The type's part of types/value_capture.h, which has the contract. capture_begin() returns the
+     * type's own state of the capture, or NULL for a value that is copied sooner than captured. */
+    void *(*capture_begin)(struct entry *entry, size_t *left);
+    bool (*is_captured)(const struct entry *entry);
+    size_t (*capture_allocated)(const void *state);
+    size_t (*capture_release)(void *state);
+    void (*capture_free)(void *state);
 };
+
+/* Memory of a large allocation goes back to the system, page by page: so many bytes take about as
+ * long as freeing a small allocation. */
+enum { BYTES_FREED_AT_ONCE = 8 * 1024 };
+
+/* The effort of freeing so many allocations (at least 1) with so many bytes altogether. */
+static inline size_t type_free_effort(size_t allocations, size_t bytes) {
+    return allocations + bytes / BYTES_FREED_AT_ONCE;
+}
 
 /* The row of the type whose functions begin with `prefix`. The initialisers stand in the order of
  * the members, and the compiler refuses a row that lacks the last ones. */
 #define TYPE_OPERATIONS(prefix, flags)                                                             \
     {                                                                                              \
         (flags), prefix##_encoding_name, prefix##_value_length, prefix##_value_size,               \
-            prefix##_allocated, prefix##_allocations, prefix##_free_value, prefix##_own_value,     \
-            prefix##_check                                                                         \
+            prefix##_allocated, prefix##_free_effort, prefix##_free_value, prefix##_own_value,     \
+            prefix##_check, prefix##_capture_begin, prefix##_is_captured,                          \
+            prefix##_capture_allocated, prefix##_capture_release, prefix##_capture_free            \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 

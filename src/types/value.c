@@ -1,6 +1,7 @@
 #include "types/value.h"
 
 #include "types/type_operations.h"
+#include "types/value_capture.h"
 
 #include <stdlib.h>
 
@@ -25,11 +26,14 @@ const char *value_type_name(enum value_type type) {
     return types[type].name;
 }
 
-/* There are no entries of types without operations: one that is found is a bug of ours. */
-static const struct type_operations *operations_of(const struct entry *entry) {
-    enum value_type type = entry_type(entry);
+/* There are no values of types without operations: one that is found is a bug of ours. */
+static const struct type_operations *operations_of_type(enum value_type type) {
     if (__builtin_expect(!value_type_exists(type), 0)) abort();
     return types[type].operations;
+}
+
+static const struct type_operations *operations_of(const struct entry *entry) {
+    return operations_of_type(entry_type(entry));
 }
 
 const char *value_encoding_name(const struct entry *entry) {
@@ -79,13 +83,8 @@ struct entry *value_rename(struct entry *entry, struct slice key) {
     return renamed;
 }
 
-/* Memory of a large allocation goes back to the system, page by page: so many bytes take about as
- * long as freeing a small allocation. */
-enum { BYTES_FREED_AT_ONCE = 8 * 1024 };
-
 size_t value_free_effort(const struct entry *entry) {
-    const struct type_operations *operations = operations_of(entry);
-    return operations->allocations(entry) + operations->allocated(entry) / BYTES_FREED_AT_ONCE;
+    return operations_of(entry)->free_effort(entry);
 }
 
 size_t value_allocated(const struct entry *entry) {
@@ -95,4 +94,28 @@ size_t value_allocated(const struct entry *entry) {
 
 bool value_check(const struct entry *entry) {
     return value_type_exists(entry_type(entry)) && operations_of(entry)->check(entry);
+}
+
+/* --- Captures --- */
+
+bool value_capture_begin(struct value_capture *capture, struct entry *entry, size_t *left) {
+    enum value_type type = entry_type(entry);
+    *capture = (struct value_capture){type, operations_of_type(type)->capture_begin(entry, left)};
+    return capture->state;
+}
+
+bool value_is_captured(const struct entry *entry) {
+    return operations_of(entry)->is_captured(entry);
+}
+
+size_t value_capture_allocated(const struct value_capture *capture) {
+    return operations_of_type(capture->type)->capture_allocated(capture->state);
+}
+
+size_t value_capture_release(struct value_capture *capture) {
+    return operations_of_type(capture->type)->capture_release(capture->state);
+}
+
+void value_capture_free(struct value_capture *capture) {
+    operations_of_type(capture->type)->capture_free(capture->state);
 }

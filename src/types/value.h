@@ -44,8 +44,9 @@ struct entry *value_copy(const struct entry *entry, struct slice key);
  * and the old one is freed. What hangs off it is not touched. O(1): one allocation. */
 struct entry *value_rename(struct entry *entry, struct slice key);
 
-/* How much work it is to free the value: 1 for a small one; grows with the number of allocations it
- * owns, and with their bytes. O(1). */
+/* How much work it is to free the value: 1 for a small one; grows with the number of allocations
+ * that are freed, and with their bytes. A captured value (types/value_capture.h) may leave them to
+ * its capture. O(1). */
 size_t value_free_effort(const struct entry *entry);
 
 /* Bytes the entry and everything its value owns take, as allocated. O(1). */

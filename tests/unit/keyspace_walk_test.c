@@ -106,7 +106,7 @@ static struct keyref find(const struct database *database, size_t i) {
 
 /* --- The walkers --- */
 
-static void visit(struct keyspace_walk *walk, const struct entry *entry) {
+static void visit(struct keyspace_walk *walk, struct entry *entry) {
     struct walker *walker = (struct walker *)walk;
     size_t i = index_of(entry);
     assert_true(walker->runs && !walker->silent);
@@ -120,7 +120,7 @@ static void visit(struct keyspace_walk *walk, const struct entry *entry) {
     if (pauses) walk->paused = random_below(walker->world->random, pauses) == 0;
 }
 
-static void ignore(struct keyspace_walk *walk, const struct entry *entry) {
+static void ignore(struct keyspace_walk *walk, struct entry *entry) {
     (void)entry;
     assert_true(((struct walker *)walk)->silent);
 }

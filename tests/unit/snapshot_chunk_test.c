@@ -2,6 +2,7 @@
 #include "durability/snapshot_chunk.h"
 
 #include "base/alloc.h"
+#include "ds/quicklist_frozen.h"
 #include "persist/rdb_reader.h"
 #include "unit/rdb_io.h"
 #include "unit/seed.h"
@@ -32,6 +33,16 @@ static struct quicklist *make_list(size_t elements, size_t bytes) {
     return make_list_of((struct quicklist_limits){.fill = 1}, elements, bytes);
 }
 
+static size_t add_list(struct snapshot_chunk *chunk, struct quicklist *list, size_t *left) {
+    struct value_capture capture = {VALUE_LIST, quicklist_freeze(list, left)};
+    return snapshot_chunk_add_capture(chunk, capture);
+}
+
+static size_t add_text(struct snapshot_chunk *chunk, struct shared_text *text, size_t *left) {
+    struct value_capture capture = {VALUE_STRING, text_capture_begin(text, left)};
+    return snapshot_chunk_add_capture(chunk, capture);
+}
+
 static void release_and_free(struct snapshot_chunk *chunk) {
     snapshot_chunk_release(chunk);
     snapshot_chunk_free(chunk);
@@ -43,7 +54,7 @@ static void a_chunk_counts_what_its_lists_take_beside_the_shared_nodes(void **st
     struct quicklist *list = make_list(50, 3000);
     struct snapshot_chunk *chunk = snapshot_chunk_new(8);
     size_t before = mem_used(), empty_size = snapshot_chunk_size(chunk);
-    size_t size = snapshot_chunk_add_list(chunk, list, &left);
+    size_t size = add_list(chunk, list, &left);
     assert_int_equal(mem_used() - before, size);
     assert_int_equal(snapshot_chunk_size(chunk), empty_size + size);
     assert_true(size > 2 * 3000 && size < 4 * 3000);
@@ -56,13 +67,13 @@ static void a_chunk_counts_what_its_lists_take_beside_the_shared_nodes(void **st
 static void a_chunk_whose_lists_have_long_ends_is_full(void **state) {
     (void)state;
     size_t left = 0, lists = 0;
-    struct quicklist *list[SNAPSHOT_CHUNK_SHARED];
+    struct quicklist *list[SNAPSHOT_CHUNK_CAPTURES];
     struct snapshot_chunk *chunk = snapshot_chunk_new(8);
     for (; snapshot_chunk_has_room(chunk, 8); lists++) {
         list[lists] = make_list_of((struct quicklist_limits){.fill = -5}, 128, 1000);
-        snapshot_chunk_add_list(chunk, list[lists], &left);
+        add_list(chunk, list[lists], &left);
     }
-    assert_true(lists < SNAPSHOT_CHUNK_SHARED);
+    assert_true(lists < SNAPSHOT_CHUNK_CAPTURES);
     assert_true(snapshot_chunk_size(chunk) > lists * 128 * 1000);
     release_and_free(chunk);
     while (lists > 0) quicklist_free(list[--lists]);
@@ -73,7 +84,7 @@ static void large_elements_at_the_ends_are_not_copied(void **state) {
     size_t left = 0;
     struct quicklist *list = make_list(2, 1000000);
     struct snapshot_chunk *chunk = snapshot_chunk_new(8);
-    assert_true(snapshot_chunk_add_list(chunk, list, &left) < 1000);
+    assert_true(add_list(chunk, list, &left) < 1000);
     release_and_free(chunk);
     quicklist_free(list);
 }
@@ -95,7 +106,7 @@ static struct snapshot_chunk *capture_and_change(struct slice text, struct share
                                                  size_t *left) {
     *shared = shared_text_new(sds_new(text));
     struct snapshot_chunk *chunk = snapshot_chunk_new(8);
-    snapshot_chunk_add_capture(chunk, *shared, left);
+    add_text(chunk, *shared, left);
     assert_true(snapshot_chunk_is_shared(chunk));
     size_t from = text.len / 3, to = text.len / 2;
     shared_text_before_write(*shared, from, to);
@@ -158,7 +169,7 @@ static void what_a_chunk_takes_does_not_grow_with_its_captured_strings(void **st
     struct shared_text *shared = shared_text_new(sds_new(slice_make(bytes, LARGE)));
     struct snapshot_chunk *chunk = snapshot_chunk_new(8);
     size_t before = mem_used(), empty_size = snapshot_chunk_size(chunk);
-    size_t size = snapshot_chunk_add_capture(chunk, shared, &left);
+    size_t size = add_text(chunk, shared, &left);
     assert_int_equal(mem_used() - before, size);
     assert_int_equal(snapshot_chunk_size(chunk), empty_size + size);
     assert_true(size < LARGE);

@@ -1,0 +1,207 @@
+/* Captures of values of every type: they are written as the values were. */
+#include "types/value_capture.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "persist/rdb_value.h"
+#include "types/list.h"
+#include "types/string.h"
+#include "types/value.h"
+#include "unit/rdb_io.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KEY SLICE("key")
+
+static const struct quicklist_limits one_each = {.fill = 1, .compress_depth = 1};
+static char text[600000];
+
+/* --- What is done with values of each type. `amount` is what a large value has plenty of. --- */
+
+static void add_string(struct keyref *ref, size_t amount) {
+    string_set(ref, KEY, slice_make(text, amount));
+}
+
+static void change_string(struct keyref *ref) {
+    size_t len = string_length(ref->entry);
+    for (size_t at = 0; at < len; at += len / 7) *string_open(ref, KEY, at, at + 1) ^= 1;
+    assert_true(string_append(ref, slice_make(text, len)));
+}
+
+static void add_list(struct keyref *ref, size_t amount) {
+    struct slice element = slice_make(text, amount < 1000 ? amount : 1000);
+    list_create(ref, KEY, LIST_TAIL, &element, 1, &one_each);
+    for (size_t len = 1000; len < amount; len += 1000)
+        list_push(ref, LIST_TAIL, &element, 1, &one_each);
+}
+
+static void change_list(struct keyref *ref) {
+    uint64_t length = list_length(ref->entry);
+    for (uint64_t i = 0; i < length; i += 7) list_set(ref, i, SLICE("changed"), &one_each);
+    list_drop(ref, LIST_HEAD, length / 2, &one_each);
+}
+
+static const struct {
+    enum value_type type;
+    void (*add)(struct keyref *ref, size_t amount);
+    void (*change)(struct keyref *ref);
+} types[] = {{VALUE_STRING, add_string, change_string}, {VALUE_LIST, add_list, change_list}};
+
+enum { TYPES = sizeof(types) / sizeof(types[0]) };
+
+static struct keyref find(struct keyspace *keyspace) {
+    return keyspace_find(keyspace, KEY);
+}
+
+/* What is written of the entry, or of a capture. */
+static sds written(const struct entry *entry, const struct value_capture *capture) {
+    struct rdb_io io = rdb_io_new(NULL);
+    struct rdb_writer writer;
+    rdb_writer_start(&writer, rdb_io_sink(&io), true, false);
+    if (capture)
+        rdb_write_capture(&writer, capture);
+    else
+        rdb_write_value(&writer, entry);
+    assert_true(rdb_writer_flush(&writer));
+    rdb_writer_end(&writer);
+    return io.bytes;
+}
+
+/* --- Tests --- */
+
+static void every_type_is_tested_here(void **state) {
+    (void)state;
+    size_t existing = 0;
+    for (int type = 0; type < VALUE_TYPES; type++)
+        existing += value_type_exists((enum value_type)type);
+    assert_int_equal(existing, TYPES);
+}
+
+static void a_small_value_is_not_captured(void **state) {
+    for (size_t i = 0; i < TYPES; i++) {
+        size_t left = 0;
+        struct keyref ref = find(*state);
+        struct value_capture capture;
+        types[i].add(&ref, 10);
+        size_t used = mem_used();
+        assert_false(value_capture_begin(&capture, ref.entry, &left));
+        assert_false(value_is_captured(ref.entry));
+        assert_int_equal(mem_used(), used);
+        keyspace_delete(&ref);
+    }
+}
+
+enum fate { CHANGED, DELETED, RENAMED_AND_CHANGED, LEFT_ALONE, FATES };
+
+/* What happens to the captured value. The key is gone afterwards in the second case. */
+static void meet(struct keyref *ref, size_t i, enum fate fate) {
+    if (fate == CHANGED) {
+        types[i].change(ref);
+    } else if (fate == DELETED) {
+        keyspace_delete(ref);
+    } else if (fate == RENAMED_AND_CHANGED) {
+        struct keyspace *keyspace = ref->keyspace;
+        struct entry *entry = value_rename(keyspace_take(ref), SLICE("another key"));
+        entry = value_rename(entry, KEY);
+        *ref = find(keyspace);
+        keyspace_add(ref, entry);
+        types[i].change(ref);
+    }
+}
+
+static void a_capture_is_written_as_the_value_was(void **state) {
+    for (size_t n = 0; n < TYPES * FATES; n++) {
+        size_t i = n / FATES, left = 0;
+        enum fate fate = (enum fate)(n % FATES);
+        struct keyref ref = find(*state);
+        types[i].add(&ref, 300000);
+        sds before = written(ref.entry, NULL);
+
+        struct value_capture capture;
+        size_t uncaptured = mem_used();
+        assert_true(value_capture_begin(&capture, ref.entry, &left));
+        assert_int_equal(capture.type, types[i].type);
+        assert_true(value_is_captured(ref.entry) && value_check(ref.entry));
+        assert_true(mem_used() - uncaptured >= value_capture_allocated(&capture));
+        meet(&ref, i, fate);
+        assert_int_equal(left > 0, fate != LEFT_ALONE);
+        if (ref.entry) assert_true(value_check(ref.entry));
+        sds captured = written(NULL, &capture);
+        assert_true(slice_equal(sds_slice(captured), sds_slice(before)));
+
+        size_t told = left;
+        assert_int_equal(value_capture_release(&capture), told);
+        assert_int_equal(left, 0);
+        value_capture_free(&capture);
+        if (ref.entry) {
+            assert_false(value_is_captured(ref.entry));
+            assert_true(value_check(ref.entry));
+            keyspace_delete(&ref);
+        }
+        sds_free(before);
+        sds_free(captured);
+    }
+}
+
+/* Twice: what the first capture leaves behind does not hinder the second one. */
+static void a_value_is_captured_again_after_the_release(void **state) {
+    for (size_t i = 0; i < TYPES; i++) {
+        struct keyref ref = find(*state);
+        types[i].add(&ref, 400000);
+        for (int round = 0; round < 2; round++) {
+            size_t left = 0;
+            struct value_capture capture;
+            assert_true(value_capture_begin(&capture, ref.entry, &left));
+            value_capture_release(&capture);
+            value_capture_free(&capture);
+            assert_true(value_check(ref.entry));
+        }
+        keyspace_delete(&ref);
+    }
+}
+
+/* The buffer of a text is left to the capture; each node of a list is freed or handed over. */
+static void freeing_a_captured_value_is_as_much_work_as_is_left_to_do(void **state) {
+    static const size_t efforts[TYPES][2] = {{1 + 300000 / 8192, 1}, {300, 300}};
+    for (size_t i = 0; i < TYPES; i++) {
+        size_t left = 0;
+        struct keyref ref = find(*state);
+        types[i].add(&ref, 300000);
+        assert_true(value_free_effort(ref.entry) >= efforts[i][0]);
+        struct value_capture capture;
+        assert_true(value_capture_begin(&capture, ref.entry, &left));
+        assert_true(value_free_effort(ref.entry) >= efforts[i][1]);
+        if (types[i].type == VALUE_STRING) assert_int_equal(value_free_effort(ref.entry), 1);
+        keyspace_delete(&ref);
+        value_capture_release(&capture);
+        value_capture_free(&capture);
+    }
+}
+
+static int set_up(void **state) {
+    *state = keyspace_new(value_free, value_length);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    keyspace_free(*state);
+    return 0;
+}
+
+int main(void) {
+    hash_init();
+    for (size_t i = 0; i < sizeof(text); i++) text[i] = (char)('a' + i % 23 * (i / 1000 % 2));
+#define CAPTURE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_is_tested_here),
+        CAPTURE_TEST(a_small_value_is_not_captured),
+        CAPTURE_TEST(a_capture_is_written_as_the_value_was),
+        CAPTURE_TEST(a_value_is_captured_again_after_the_release),
+        CAPTURE_TEST(freeing_a_captured_value_is_as_much_work_as_is_left_to_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
