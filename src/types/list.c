@@ -531,5 +531,4 @@ static void list_capture_free(void *state) {
     quicklist_frozen_free(state);
 }
 
-const struct type_operations list_operations =
-    TYPE_OPERATIONS(list, TYPE_IS_COLLECTION | TYPE_WAKES_CLIENTS);
+const struct type_operations list_operations = TYPE_OPERATIONS(list);

@@ -456,4 +456,4 @@ static void string_capture_free(void *state) {
     text_capture_free(state);
 }
 
-const struct type_operations string_operations = TYPE_OPERATIONS(string, 0);
+const struct type_operations string_operations = TYPE_OPERATIONS(string);

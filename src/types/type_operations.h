@@ -8,18 +8,9 @@
 
 #include "store/entry.h"
 
-enum type_flag {
-    /* The values have members. Without any (length() is 0) the key is deleted. */
-    TYPE_IS_COLLECTION = 1,
-    /* There are commands that wait until a key holds such a value. */
-    TYPE_WAKES_CLIENTS = 2
-};
-
 /* Every function gets entries of its type only. "Out-of-line" memory is what the entry points to.
  * All but check(), own_value() and free_value() are O(1). */
 struct type_operations {
-    unsigned flags; /* of enum type_flag */
-
     /* What OBJECT ENCODING answers. Static. */
     const char *(*encoding_name)(const struct entry *entry);
 
@@ -63,12 +54,12 @@ static inline size_t type_free_effort(size_t allocations, size_t bytes) {
 
 /* The row of the type whose functions begin with `prefix`. The initialisers stand in the order of
  * the members, and the compiler refuses a row that lacks the last ones. */
-#define TYPE_OPERATIONS(prefix, flags)                                                             \
+#define TYPE_OPERATIONS(prefix)                                                                    \
     {                                                                                              \
-        (flags), prefix##_encoding_name, prefix##_value_length, prefix##_value_size,               \
-            prefix##_allocated, prefix##_free_effort, prefix##_free_value, prefix##_own_value,     \
-            prefix##_check, prefix##_capture_begin, prefix##_is_captured,                          \
-            prefix##_capture_allocated, prefix##_capture_release, prefix##_capture_free            \
+        prefix##_encoding_name, prefix##_value_length, prefix##_value_size, prefix##_allocated,    \
+            prefix##_free_effort, prefix##_free_value, prefix##_own_value, prefix##_check,         \
+            prefix##_capture_begin, prefix##_is_captured, prefix##_capture_allocated,              \
+            prefix##_capture_release, prefix##_capture_free                                        \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 

@@ -6,30 +6,37 @@
 #include <stdlib.h>
 
 /* Every type that the protocol has a name for. Those without operations have no values yet. */
-static const struct {
-    const char *name;
-    const struct type_operations *operations;
-} types[] = {
-    [VALUE_STRING] = {"string", &string_operations},
-    [VALUE_LIST] = {"list", &list_operations},
-    [VALUE_SET] = {"set", NULL},
-    [VALUE_ZSET] = {"zset", NULL},
-    [VALUE_HASH] = {"hash", NULL},
-};
-_Static_assert(sizeof(types) / sizeof(types[0]) == VALUE_TYPES, "every type has a row");
+#define TYPES(ROW)                                                                                 \
+    ROW(VALUE_STRING, "string", &string_operations, 0)                                             \
+    ROW(VALUE_LIST, "list", &list_operations, VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS)           \
+    ROW(VALUE_SET, "set", NULL, 0)                                                                 \
+    ROW(VALUE_ZSET, "zset", NULL, 0)                                                               \
+    ROW(VALUE_HASH, "hash", NULL, 0)
+
+/* In arrays of their own: every command that writes looks at the flags. */
+#define NAME(type, name, operations, flags)       [type] = (name),
+#define OPERATIONS(type, name, operations, flags) [type] = (operations),
+#define FLAGS(type, name, operations, flags)      [type] = (flags),
+static const char *const names[] = {TYPES(NAME)};
+static const struct type_operations *const all_operations[VALUE_TYPE_NUMBERS] = {TYPES(OPERATIONS)};
+const uint8_t value_type_flags[VALUE_TYPE_NUMBERS] = {TYPES(FLAGS)};
+
+#define ONE(type, name, operations, flags) +1
+_Static_assert(TYPES(ONE) == VALUE_TYPES, "every type has a row");
 
 bool value_type_exists(enum value_type type) {
-    return (unsigned)type < VALUE_TYPES && types[type].operations;
+    return (unsigned)type < VALUE_TYPE_NUMBERS && all_operations[type];
 }
 
 const char *value_type_name(enum value_type type) {
-    return types[type].name;
+    return names[type];
 }
 
 /* There are no values of types without operations: one that is found is a bug of ours. */
 static const struct type_operations *operations_of_type(enum value_type type) {
-    if (__builtin_expect(!value_type_exists(type), 0)) abort();
-    return types[type].operations;
+    const struct type_operations *operations = all_operations[type];
+    if (__builtin_expect(!operations, 0)) abort();
+    return operations;
 }
 
 static const struct type_operations *operations_of(const struct entry *entry) {
@@ -38,15 +45,6 @@ static const struct type_operations *operations_of(const struct entry *entry) {
 
 const char *value_encoding_name(const struct entry *entry) {
     return operations_of(entry)->encoding_name(entry);
-}
-
-bool value_is_empty(const struct entry *entry) {
-    const struct type_operations *operations = operations_of(entry);
-    return (operations->flags & TYPE_IS_COLLECTION) && operations->length(entry) == 0;
-}
-
-bool value_wakes_clients(const struct entry *entry) {
-    return operations_of(entry)->flags & TYPE_WAKES_CLIENTS;
 }
 
 uint64_t value_length(const struct entry *entry) {

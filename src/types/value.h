@@ -5,6 +5,17 @@
 
 #include "store/entry.h"
 
+/* As many types as entry_type can return. */
+enum { VALUE_TYPE_NUMBERS = 16 };
+
+enum value_type_flag {
+    VALUE_IS_COLLECTION = 1, /* values have members, and a key is deleted when it has none left */
+    VALUE_WAKES_CLIENTS = 2  /* there are commands that wait until a key holds such a value */
+};
+
+/* For the functions here; of enum value_type_flag. */
+extern const uint8_t value_type_flags[VALUE_TYPE_NUMBERS];
+
 /* Are there values of this type? Any number may be asked for. */
 bool value_type_exists(enum value_type type);
 
@@ -15,17 +26,21 @@ const char *value_type_name(enum value_type type);
 /* What OBJECT ENCODING answers: "listpack", "quicklist", "int", "embstr", "raw". Static. */
 const char *value_encoding_name(const struct entry *entry);
 
-/* Is it a collection without members, whose key must go? A string is never empty in this sense.
- * O(1). */
-bool value_is_empty(const struct entry *entry);
-
-/* Are there commands that wait for values of its type? Then a change of the value is reported to
- * server/blocking.h. O(1). */
-bool value_wakes_clients(const struct entry *entry);
-
 /* The value's size as store/size_histogram.h counts it: the length of a string in bytes, the number
  * of items of a collection. O(1). */
 uint64_t value_length(const struct entry *entry);
+
+/* Is it a collection without members, whose key must be deleted? A string is never empty in this
+ * sense. O(1). */
+static inline bool value_is_empty(const struct entry *entry) {
+    return (value_type_flags[entry_type(entry)] & VALUE_IS_COLLECTION) && value_length(entry) == 0;
+}
+
+/* Are there commands that wait for values of its type? Then a change of the value is reported to
+ * server/blocking.h. O(1). */
+static inline bool value_wakes_clients(const struct entry *entry) {
+    return value_type_flags[entry_type(entry)] & VALUE_WAKES_CLIENTS;
+}
 
 /* Bytes of the value inside the entry: what entry_resize and entry_free ask for. O(1). */
 size_t value_size(const struct entry *entry);
