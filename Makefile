@@ -13,9 +13,10 @@
 #   make deb       a Debian package in build/deb, of the tree as it is
 #   make unit, make benchmarks, make install     build unit tests, micro-benchmarks; the usual
 #   make clean     remove all of build/ but build/run
-# Variables; each choice of the first four builds in a folder of its own, build/<variant>/
+# Variables; each choice of the first five builds in a folder of its own, build/<variant>/
 #   CC=clang                      another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc; or =thread
+#   LZF=system                    the system's liblzf in place of src/base/lzf.c
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
 #   CHECKED=1                     the server checks values and databases after commands that change them
 #   WERROR=1                      warnings are errors; make test, make lint and .ci/run set it
@@ -28,7 +29,8 @@ FUZZ_SECONDS ?= 3600
 SOAK_SECONDS ?= 600
 comma := ,
 VARIANT := $(or $(subst $(comma),-,$(SANITIZE)),release)$(patsubst %,-%,$(notdir \
-	$(filter-out gcc,$(CC))))$(if $(CHECKED),-checked)$(if $(TINY),-tiny)
+	$(filter-out gcc,$(CC))))$(if $(CHECKED),-checked)$(if $(TINY),-tiny)$(patsubst %,-%-lzf,$(LZF))
+$(if $(filter-out system,$(LZF)),$(error LZF is 'system', or not given))
 B := build/$(VARIANT)
 SERVER := $(B)/packlist-server
 MAKEFLAGS += --no-builtin-rules --no-print-directory
@@ -40,7 +42,7 @@ endif
 # A newer compiler may have warnings that nobody has seen yet: only developers have to heed them.
 c_flags = -std=gnu17 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
 compile = $(c_flags) -Isrc $(if $(TINY),-DTINY_LIMITS) $(if $(CHECKED),-DPACKLIST_CHECKED)
-libraries = -luv -lxxhash -lcrypto -lm -lpthread
+libraries = -luv -lxxhash -lcrypto -lm -lpthread $(if $(LZF),-llzf)
 ifdef SANITIZE
 compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC
 link = -fsanitize=$(filter-out fuzzer-no-link,$(SANITIZE))
@@ -51,7 +53,8 @@ libraries += -ljemalloc
 lto := $(if $(findstring gcc,$(CC)),$(if $(TINY),,-flto=auto -ffat-lto-objects))
 endif
 
-objects := $(patsubst %.c,$(B)/%.o,$(wildcard src/*/*.c))
+other_lzf := src/base/$(if $(LZF),lzf,lzf_system).c
+objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(other_lzf),$(wildcard src/*/*.c)))
 unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
 unit_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c))
 client_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/clients/*_test.c))

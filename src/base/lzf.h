@@ -5,7 +5,10 @@
  *      111ddddd [l 1] [1]  copy of l + 9 bytes that begin d + 1 bytes back in the text; d has 13
  *                          bits, the lower 8 in the last byte
  *
- * Source: the format of liblzf (http://liblzf.plan9.de), which reads what is packed here. */
+ * Source: the format of liblzf (http://liblzf.plan9.de), which reads what is packed here.
+ *
+ * lzf_pack, lzf_unpack and lzf_unpack_split are those of lzf.c or, in a build with LZF=system, of
+ * liblzf (lzf_system.c). The others are the same in either build. */
 #ifndef PACKLIST_BASE_LZF_H
 #define PACKLIST_BASE_LZF_H
 
@@ -22,17 +25,26 @@ enum { LZF_LITERALS_MAX = 32 };
 /* The shortest text that can be packed. */
 enum { LZF_TEXT_MIN = 4 };
 
+/* Which codec this build uses: "packlist" or "liblzf". */
+const char *lzf_name(void);
+
 /* Packs a text of LZF_TEXT_MIN to UINT32_MAX bytes; returns the bytes of the stream, or 0 when they
- * would be more than `room`: a text that has no repetitions is seen to be such soon, and costs
- * least. The stream depends on the text alone. O(len). */
+ * would be more than `room`. liblzf may also return 0 when they would just fit, and another stream
+ * when it packs the same text again. O(len). */
 size_t lzf_pack(struct slice text, uint8_t *out, size_t room);
+
+/* The same by Packlist's own packer: 0 only when the stream would be more than `room`, and the
+ * stream depends on the text alone. A text without repetitions is recognised soon, and costs
+ * least. O(len). */
+size_t lzf_pack_repeatably(struct slice text, uint8_t *out, size_t room);
 
 /* Most bytes that lzf_pack_part makes of `len`. */
 #define LZF_PART_SIZE_MAX(len) ((len) + (len) / LZF_LITERALS_MAX + 1)
 
-/* Packs a part of a longer text, of 1 to UINT32_MAX bytes: the streams of all parts, one after the
- * other, are a stream of the whole text. `out` has room for LZF_PART_SIZE_MAX bytes; returns how
- * many were written, which depends on the part alone, and may be more than it has. O(len). */
+/* Packs, repeatably, a part of a longer text, of 1 to UINT32_MAX bytes: the streams of all parts,
+ * one after the other, are a stream of the whole text. `out` has room for LZF_PART_SIZE_MAX bytes;
+ * returns how many were written, which depends on the part alone, and may be more than it has.
+ * O(len). */
 size_t lzf_pack_part(struct slice part, uint8_t *out);
 
 /* Unpacks an untrusted stream that must become just `len` bytes; false when it does not: then

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/lzf.h"
 #include "base/version.h"
 #include "durability/load.h"
 #include "durability/load_start.h"
@@ -26,8 +27,9 @@
 /* Test harnesses take what follows "v=", or the first number with dots, for the version of Redis
  * whose commands they may use. */
 static void print_version(void) {
-    printf("Packlist server v=%s packlist_version=%s malloc=%s bits=%zu\n", PACKLIST_REDIS_VERSION,
-           PACKLIST_VERSION, mem_allocator_name(), sizeof(void *) * 8);
+    printf("Packlist server v=%s packlist_version=%s malloc=%s bits=%zu lzf=%s\n",
+           PACKLIST_REDIS_VERSION, PACKLIST_VERSION, mem_allocator_name(), sizeof(void *) * 8,
+           lzf_name());
 }
 
 static void print_help(FILE *out) {

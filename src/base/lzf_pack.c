@@ -1,0 +1,147 @@
+/* Where each three bytes were seen last is kept by their hash. A copy is taken where they are found
+ * again, at the distance of the copy before or at the place that is kept: records of equal size,
+ * which neighbours in lists mostly are, repeat each other at one distance, and looking there first
+ * waits for nothing. */
+#include "base/lzf_internal.h"
+
+enum {
+    PLACES_LOG_MIN = 6,
+    PLACES_LOG_MAX = 14,
+    PATIENCE_LOG = 6 /* so many steps without a copy (as a power of two) make steps a byte longer */
+};
+
+/* Places are offsets in the text, modulo 2^16: that is more than distances need, and what is found
+ * is compared anyway. */
+struct packer {
+    const uint8_t *start, *end; /* the text */
+    const uint8_t *written;     /* up to here the stream has it */
+    uint8_t *out, *out_end;
+    unsigned shift; /* of a hash, to be an index */
+    uint16_t places[1 << PLACES_LOG_MAX];
+};
+
+/* A table for a short text is small, because clearing it takes time too. */
+static void packer_start(struct packer *packer, struct slice text, uint8_t *out, size_t room) {
+    unsigned log = 64 - (unsigned)__builtin_clzl(text.len - 1);
+    if (log < PLACES_LOG_MIN) log = PLACES_LOG_MIN;
+    if (log > PLACES_LOG_MAX) log = PLACES_LOG_MAX;
+    packer->start = packer->written = (const uint8_t *)text.ptr;
+    packer->end = packer->start + text.len;
+    packer->out = out;
+    packer->out_end = out + room;
+    packer->shift = 32 - log;
+    memset(packer->places, 0, sizeof(packer->places[0]) << log);
+}
+
+/* Notes the place `p` of the three bytes that `word` begins with; returns how far back they were
+ * noted before, which may be 0, or be wrong. */
+static inline size_t note_place(struct packer *packer, const uint8_t *p, uint32_t word) {
+    uint16_t *place = &packer->places[(word << 8) * 2654435761u >> packer->shift];
+    uint16_t offset = (uint16_t)(p - packer->start);
+    size_t distance = (uint16_t)(offset - *place);
+    *place = offset;
+    return distance;
+}
+
+static inline bool repeats(const uint8_t *p, size_t distance, uint32_t word) {
+    return ((load32(p - distance) ^ word) & 0xFFFFFF) == 0;
+}
+
+static inline bool is_distance(const struct packer *packer, const uint8_t *p, size_t distance) {
+    return distance - 1 < DISTANCE_MAX && distance <= (size_t)(p - packer->start);
+}
+
+/* How many bytes, `most` at most, are as those at `distance` before them. */
+static inline size_t repeated_bytes(const uint8_t *p, size_t distance, size_t most) {
+    size_t n = 0;
+    for (; n + 8 <= most; n += 8) {
+        uint64_t difference = load64(p + n) ^ load64(p + n - distance);
+        if (difference) return n + ((unsigned)__builtin_ctzll(difference) >> 3);
+    }
+    while (n < most && p[n] == *(p + n - distance)) n++;
+    return n;
+}
+
+/* Adds the text up to `end` as literals; false when there is no room. */
+static inline bool put_literals(struct packer *packer, const uint8_t *end) {
+    const uint8_t *p = packer->written;
+    uint8_t *out = packer->out;
+    while (p < end) {
+        size_t run = (size_t)(end - p);
+        if (run > LZF_LITERALS_MAX) run = LZF_LITERALS_MAX;
+        if ((size_t)(packer->out_end - out) < run + 1) return false;
+        *out++ = (uint8_t)(run - 1);
+        if (packer->end - p >= BLOCK && packer->out_end - out >= BLOCK)
+            copy_block(out, p);
+        else
+            memcpy(out, p, run);
+        out += run;
+        p += run;
+    }
+    packer->out = out;
+    packer->written = end;
+    return true;
+}
+
+/* Adds `len` bytes as a copy; false when there is no room. */
+static inline bool put_copy(struct packer *packer, size_t distance, size_t len) {
+    uint8_t *out = packer->out;
+    size_t code = len - 2, high = (distance - 1) >> 8;
+    if (packer->out_end - out < (code < LONG_COPY ? 2 : 3)) return false;
+    if (code < LONG_COPY) {
+        *out++ = (uint8_t)(code << LENGTH_SHIFT | high);
+    } else {
+        *out++ = (uint8_t)(LONG_COPY << LENGTH_SHIFT | high);
+        *out++ = (uint8_t)(code - LONG_COPY);
+    }
+    *out++ = (uint8_t)(distance - 1);
+    packer->out = out;
+    packer->written += len;
+    return true;
+}
+
+/* Adds what was not written before `p`, and the copy there, made as long as it can be. */
+static inline bool take_copy(struct packer *packer, const uint8_t *p, size_t distance) {
+    size_t most = (size_t)(packer->end - p);
+    if (most > COPY_MAX) most = COPY_MAX;
+    size_t len = COPY_MIN + repeated_bytes(p + COPY_MIN, distance, most - COPY_MIN);
+    while (p > packer->written && len < COPY_MAX && (size_t)(p - packer->start) > distance &&
+           p[-1] == *(p - distance - 1)) {
+        p--;
+        len++;
+    }
+    return put_literals(packer, p) && put_copy(packer, distance, len);
+}
+
+size_t lzf_pack_repeatably(struct slice text, uint8_t *out, size_t room) {
+    if (room == 0 || text.len < LZF_TEXT_MIN || text.len > UINT32_MAX) return 0;
+    struct packer packer;
+    packer_start(&packer, text, out, room);
+    const uint8_t *p = packer.start + 1, *last = packer.end - sizeof(uint32_t);
+    size_t usual = 1, failures = 0;
+    while (p <= last) {
+        uint32_t word = load32(p);
+        size_t distance = note_place(&packer, p, word);
+        if (repeats(p, usual, word)) {
+            distance = usual;
+        } else if (!is_distance(&packer, p, distance) || !repeats(p, distance, word)) {
+            p += 1 + (failures++ >> PATIENCE_LOG);
+            continue;
+        }
+        prefetch_ahead(p);
+        if (!take_copy(&packer, p, distance)) return 0;
+        p = packer.written;
+        usual = distance;
+        failures = 0;
+        if (p > last) break;
+        note_place(&packer, p - 2, load32(p - 2));
+        note_place(&packer, p - 1, load32(p - 1));
+    }
+    return put_literals(&packer, packer.end) ? (size_t)(packer.out - out) : 0;
+}
+
+size_t lzf_pack_part(struct slice part, uint8_t *out) {
+    size_t packed = lzf_pack_repeatably(part, out, LZF_PART_SIZE_MAX(part.len));
+    if (packed > 0) return packed;
+    return (size_t)(write_literals(out, (const uint8_t *)part.ptr, part.len) - out); /* too short */
+}
