@@ -13,11 +13,12 @@
 #   make deb       a Debian package in build/deb, of the tree as it is
 #   make unit, make benchmarks, make install     build unit tests, micro-benchmarks; the usual
 #   make clean     remove all of build/ but build/run
-# Variables; each choice of the first five builds in a folder of its own, build/<variant>/
+# Variables; each choice of the first six builds in a folder of its own, build/<variant>/
 #   CC=clang                      another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc; or =thread
 #   LZF=system                    the system's liblzf in place of src/base/lzf.c
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
+#   PLAIN=1                       no code for one kind of processor: what other machines than x86-64 run
 #   CHECKED=1                     the server checks values and databases after commands that change them
 #   WERROR=1                      warnings are errors; make test, make lint and .ci/run set it
 #   V=1                           show whole commands
@@ -29,7 +30,7 @@ FUZZ_SECONDS ?= 3600
 SOAK_SECONDS ?= 600
 comma := ,
 VARIANT := $(or $(subst $(comma),-,$(SANITIZE)),release)$(patsubst %,-%,$(notdir \
-	$(filter-out gcc,$(CC))))$(if $(CHECKED),-checked)$(if $(TINY),-tiny)$(patsubst %,-%-lzf,$(LZF))
+	$(filter-out gcc,$(CC))))$(if $(CHECKED),-checked)$(patsubst %,-%-lzf,$(LZF))$(if $(PLAIN),-plain)$(if $(TINY),-tiny)
 $(if $(filter-out system,$(LZF)),$(error LZF is 'system', or not given))
 B := build/$(VARIANT)
 SERVER := $(B)/packlist-server
@@ -41,7 +42,7 @@ endif
 
 # A newer compiler may have warnings that nobody has seen yet: only developers have to heed them.
 c_flags = -std=gnu17 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
-compile = $(c_flags) -Isrc $(if $(TINY),-DTINY_LIMITS) $(if $(CHECKED),-DPACKLIST_CHECKED)
+compile = $(c_flags) -Isrc $(if $(TINY),-DTINY_LIMITS) $(if $(CHECKED),-DPACKLIST_CHECKED) $(if $(PLAIN),-DPACKLIST_PLAIN)
 libraries = -luv -lxxhash -lcrypto -lm -lpthread $(if $(LZF),-llzf)
 ifdef SANITIZE
 compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC
@@ -117,7 +118,7 @@ $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 # The phases of these follow each other, hence the calls of make: headers get installed before a compile. Only the
 # shell can tell then which clang there is.
 clang := clang$$(deps/llvm)
-fuzz_build := CC=$(clang) SANITIZE=fuzzer-no-link,address,undefined TINY= CHECKED=
+fuzz_build := CC=$(clang) SANITIZE=fuzzer-no-link,address,undefined TINY= CHECKED= LZF= PLAIN=
 fuzz_folder := build/fuzzer-no-link-address-undefined-$(clang)
 
 # It runs in build/run, to which the relative `dir` of redis.conf leads.

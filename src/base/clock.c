@@ -1,9 +1,11 @@
 #include "base/clock.h"
 
+#include "base/processor.h"
+
 #include <stdbool.h>
 #include <time.h>
 
-#if defined(__x86_64__)
+#ifdef PROCESSOR_X86_64
 #include <cpuid.h>
 #include <x86intrin.h>
 #endif
@@ -18,7 +20,7 @@ static int64_t read_ns(clockid_t id) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-#if defined(__x86_64__)
+#ifdef PROCESSOR_X86_64
 static uint64_t read_tsc(void) {
     return __rdtsc();
 }

@@ -8,6 +8,8 @@
  * there. Four remainders, 16 bytes apart, keep the multiplier busy. */
 #include "base/crc64.h"
 
+#include "base/processor.h"
+
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are read as they are");
@@ -64,7 +66,7 @@ uint64_t crc64_portable(uint64_t crc, const void *bytes, size_t len) {
 
 /* --- Multiplication without carries --- */
 
-#ifdef __x86_64__
+#ifdef PROCESSOR_X86_64
 #include <immintrin.h>
 
 enum { FOLD_MIN = 128 };

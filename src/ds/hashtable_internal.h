@@ -34,9 +34,10 @@
 #ifndef PACKLIST_DS_HASHTABLE_INTERNAL_H
 #define PACKLIST_DS_HASHTABLE_INTERNAL_H
 
+#include "base/processor.h"
 #include "ds/hashtable.h"
 
-#ifdef __SSE2__
+#ifdef PROCESSOR_X86_64
 #include <emmintrin.h>
 #endif
 
@@ -156,7 +157,7 @@ static inline hashtable_slot *hashtable__bucket_slot(struct hashtable_bucket *bu
 /* A bit for each of the bucket's own slots whose top 16 bits equal the tag's: an empty slot matches
  * the tag 0, and the overflow word may match any. */
 static inline unsigned hashtable__match(const struct hashtable_bucket *bucket, uint64_t tag) {
-#ifdef __SSE2__
+#ifdef PROCESSOR_X86_64
     const __m128 *words = (const __m128 *)(const void *)bucket->slot;
     /* The odd 32-bit lanes are the upper halves of the slots. */
     __m128i high_a = _mm_castps_si128(_mm_shuffle_ps(words[0], words[1], _MM_SHUFFLE(3, 1, 3, 1)));

@@ -8,8 +8,10 @@
  *        ^ from                      ^ to          (head, body, tail) */
 #include "types/bits.h"
 
+#include "base/processor.h"
+
 #include <endian.h>
-#ifdef __x86_64__
+#ifdef PROCESSOR_X86_64
 #include <immintrin.h>
 #endif
 
@@ -32,7 +34,7 @@ static inline __attribute__((always_inline)) uint64_t count_words(const char *at
     return sums[0] + sums[1] + sums[2] + sums[3] + (unsigned)__builtin_popcountll(last);
 }
 
-#ifdef __x86_64__
+#ifdef PROCESSOR_X86_64
 __attribute__((target("popcnt"))) static uint64_t count_by_instruction(const char *at, size_t len) {
     return count_words(at, len);
 }
@@ -67,7 +69,7 @@ __attribute__((target("avx2,popcnt"))) static uint64_t count_wide(const char *at
 #endif
 
 static uint64_t count_bytes(const char *at, size_t len) {
-#ifdef __x86_64__
+#ifdef PROCESSOR_X86_64
     if (__builtin_cpu_supports("avx2")) return count_wide(at, len);
     if (__builtin_cpu_supports("popcnt")) return count_by_instruction(at, len);
 #endif

@@ -1,0 +1,11 @@
+/* processor: may code for one kind of processor be compiled? Each such piece has a plain one beside
+ * it in C alone, for all others. PACKLIST_PLAIN (make PLAIN=1) leaves every special piece out, so
+ * that the plain ones are tested on any machine. */
+#ifndef PACKLIST_BASE_PROCESSOR_H
+#define PACKLIST_BASE_PROCESSOR_H
+
+#if defined(__x86_64__) && !defined(PACKLIST_PLAIN)
+#define PROCESSOR_X86_64 /* SSE2 is there always; more must be asked for when it runs */
+#endif
+
+#endif
