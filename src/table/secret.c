@@ -14,8 +14,13 @@ bool secret_in_hello(const struct slice *argv, size_t index) {
 /* Also of directives that this server does not have: the client sends the secret before it is told
  * that they are unknown. */
 bool secret_in_config_set(const struct slice *argv, size_t index) {
-    static const char *const names[] = {"requirepass", "masterauth", "masteruser",
-                                        "tls-key-file-pass", "tls-client-key-file-pass"};
+    static const char *const names[] = {"requirepass",
+                                        "masterauth",
+                                        "masteruser",
+                                        "primaryauth",
+                                        "primaryuser",
+                                        "tls-key-file-pass",
+                                        "tls-client-key-file-pass"};
     if (index < 3 || index % 2 == 0) return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (slice_is(argv[index - 1], names[i])) return true;

@@ -131,8 +131,10 @@ check "passwords are not kept" {
     assert_equal [logged {error_of {r AUTH secret}}] {{AUTH (redacted)}}
     assert_equal [logged {error_of {r HELLO 3 AUTH bob secret SETNAME z}}] \
         {{HELLO 3 AUTH (redacted) (redacted) SETNAME z}}
-    logged {error_of {r CONFIG SET maxmemory 0 RequirePass secret nosuch secret masterauth secret}}
-} {{CONFIG SET maxmemory 0 RequirePass (redacted) nosuch secret masterauth (redacted)}}
+    logged {error_of {r CONFIG SET maxmemory 0 RequirePass secret nosuch secret masterauth secret \
+        primaryauth secret primaryuser secret}}
+} {{CONFIG SET maxmemory 0 RequirePass (redacted) nosuch secret masterauth (redacted)\
+ primaryauth (redacted) primaryuser (redacted)}}
 check "the commands of a transaction are noted, EXEC is not" {
     logged {
         r MULTI
