@@ -400,7 +400,8 @@ static void every_way_to_write_keeps_the_order(void **state) {
     assert_output("12345678");
     assert_int_equal(conn_output_allocated(conn), 0);
     assert_int_equal(conn_totals(owner.net).output_bytes, 8);
-    assert_int_equal(conn_try_write(conn, "9", 1), 1 - other.refuses_next);
+    size_t sent = conn_try_write(conn, "9", 1); /* the transport changes refuses_next first */
+    assert_int_equal(sent, other.refuses_next);
 }
 
 static void pending_output_falls_while_a_write_goes_on(void **state) {
