@@ -20,9 +20,9 @@ static bool parse_conditions(struct call *call, unsigned *conditions) {
         unsigned option = 0;
         while (option < 4 && !slice_is(call->argv[i], names[option])) option++;
         if (option == 4) {
-            reply_error_format(call->reply, "ERR Unsupported option %.*s", (int)call->argv[i].len,
-                               call->argv[i].ptr);
-            call->requester->error = CALL_ERROR_OPTION;
+            sds error = sds_append(sds_new(SLICE("ERR Unsupported option ")), call->argv[i]);
+            call_fail(call, CALL_ERROR_OPTION, error);
+            sds_free(error);
             return false;
         }
         *conditions |= 1u << option;

@@ -37,10 +37,11 @@ static bool policy_is(enum aof_fsync policy) {
 
 /* --- What is on the disk --- */
 
-/* The offset in the command log behind what was written. The buffer holds what was read from the
- * log and not written. */
+/* The offset in the command log behind what was surely written: while the buffer holds what was
+ * read from the log, and annotations, it is that of when it was empty last. */
 static uint64_t written_position(void) {
-    return aof()->reader.offset - aof()->buffer.len;
+    if (aof()->buffer.len == 0) aof()->written_position = aof()->reader.offset;
+    return aof()->written_position;
 }
 
 /* A file apart and one whose fsync failed prove nothing before the base that is being written. */
@@ -248,16 +249,16 @@ static bool is_postponed(int64_t now_us) {
 
 /* aof-timestamp-enabled: the first changes of a second are preceded by the time. It never goes
  * back, even if the clock does: who cuts a file at a time looks for the first that is later. */
-static void annotate(void) {
+static void annotate(struct command_log_reader *reader) {
     int64_t now_s = server.now_ms / 1000;
     if (!server.config.aof_timestamps || now_s <= aof()->timestamp_s) return;
+    command_log_read(&server.command_log, reader, &aof()->buffer); /* the units before it */
     aof_commands_annotate(&aof()->buffer, now_s);
     aof()->timestamp_s = now_s;
 }
 
 static void read_log(void) {
     if (aof()->reader.offset == command_log_end(&server.command_log)) return;
-    annotate();
     command_log_read(&server.command_log, &aof()->reader, &aof()->buffer);
     update_gate();
 }
@@ -311,6 +312,7 @@ void aof_attach(int fd, uint64_t size) {
         close(aof()->fd);
         command_log_repeat_database(&server.command_log);
     } else {
+        aof()->reader.unit_opens = annotate;
         command_log_add_reader(&server.command_log, &aof()->reader);
     }
     aof()->is_open = true;

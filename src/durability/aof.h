@@ -58,12 +58,13 @@ struct aof {
     uint64_t synced_size; /* of the file: bytes that are on the disk, or on their way there */
     /* Offsets of the command log. The first holds only together with what came before the
      * file, the second holds as it is. */
-    uint64_t file_position;   /* up to there the file is on the disk */
-    uint64_t synced_position; /* up to there changes survive a loss of power */
-    bool sync_moved;          /* aof_take_sync_moved */
-    int64_t synced_us;        /* when the last fdatasync was begun */
-    int64_t postponed_us;     /* since when the buffer waits for one; 0: it does not */
-    int64_t tried_us;         /* the last time that writing failed */
+    uint64_t written_position; /* up to there the file is written, as far as was looked */
+    uint64_t file_position;    /* up to there the file is on the disk */
+    uint64_t synced_position;  /* up to there changes survive a loss of power */
+    bool sync_moved;           /* aof_take_sync_moved */
+    int64_t synced_us;         /* when the last fdatasync was begun */
+    int64_t postponed_us;      /* since when the buffer waits for one; 0: it does not */
+    int64_t tried_us;          /* the last time that writing failed */
     int64_t error_logged_us;
     int write_error;            /* errno; 0: the last write went well */
     int sync_error;             /* … of an fdatasync; stays until all is rewritten */

@@ -115,12 +115,18 @@ static void enclose_unit(struct command_log *log) {
     bytes->len = len + more;
 }
 
+static void open_unit(struct command_log *log) {
+    for (struct command_log_reader *reader = log->first_reader; reader; reader = reader->next)
+        if (reader->unit_opens) reader->unit_opens(reader);
+    log->unit_begin = log->bytes.len;
+}
+
 void command_log_append(struct command_log *log, int database, const struct slice *argv,
                         size_t argc) {
     if (!log->is_on) return;
     CHECKED_ASSERT(database >= 0 && argc > 0);
     if (log->unit_count == 0)
-        log->unit_begin = log->bytes.len;
+        open_unit(log);
     else if (log->unit_count == 1)
         enclose_unit(log);
     log->unit_count++;

@@ -24,6 +24,9 @@
 
 struct command_log_reader {
     uint64_t offset; /* of the first byte that it has not read */
+    /* Called when a unit is about to be opened, at the end of the log; the reader may read what
+     * precedes it. NULL: not called. */
+    void (*unit_opens)(struct command_log_reader *reader);
     struct command_log_reader *prev;
     struct command_log_reader *next;
 };

@@ -153,7 +153,7 @@ static bool is_refused(struct session *session, struct reply *reply,
     uint32_t flags = flags_of(session, command);
     const char *error = NULL;
     sds unwritten = NULL;
-    if (flags & (COMMAND_WRITE | COMMAND_TELLS_HEALTH)) {
+    if (flags & COMMAND_WRITE || command->flags & COMMAND_TELLS_HEALTH) {
         if (server.refusing & REFUSING_UNWRITTEN)
             error = unwritten = sds_append_format(
                 sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s", aof_error());

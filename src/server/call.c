@@ -39,7 +39,8 @@ static __attribute__((noinline)) void count_use(struct entry *entry) {
 
 /* CLIENT NO-TOUCH; but TOUCH marks keys even for clients that do not want to leave marks. */
 static bool leaves_no_marks(const struct call *call) {
-    return call->requester->leaves_no_marks && !(call->command->flags & COMMAND_TOUCHES);
+    return call->requester && call->requester->leaves_no_marks &&
+           !(call->command->flags & COMMAND_TOUCHES);
 }
 
 static void mark_used(const struct call *call, struct entry *entry) {

@@ -41,7 +41,7 @@ static void run_queue(struct call *call, const struct transaction *transaction) 
         const struct queued *queued = &transaction->queue[i];
         begin = call->reply->len;
         execute_queued(session, queued->command, queued->args->argv, queued->args->argc);
-        if (session->flags & unwanted) call->reply->len = begin;
+        if (session->flags & unwanted && call->reply->len > begin) call->reply->len = begin;
         unwanted |= session->flags & SESSION_CLOSING;
     }
 }

@@ -358,6 +358,16 @@ check "aof-timestamp-enabled turned on and off within a second: one time, in fro
     }
 } {{SET a 1} TS {SET a 2} {SET a 3} {SET a 4} {SET a 5}}
 
+check "times are noted within requests that come at once, where their second begins" {
+    with_config {aof-timestamp-enabled yes} {
+        set c [client_open]
+        $c call SET a 0
+        told_by {
+            $c pipeline {{DEBUG SLEEP 1.1} {SET a 1} {DEBUG SLEEP 1.1} {SET a 2}}
+        }
+    }
+} {TS {SET a 1} TS {SET a 2}}
+
 check "a time stands in front of SELECT and MULTI, and says when that was" {
     with_config {aof-timestamp-enabled yes} {
         r SET a 1

@@ -337,6 +337,21 @@ check_in 2 "a transaction queued before the disk failed is refused as a whole" {
         r EXISTS key
     }
 } 0
+check_in 2 "a transaction that does not write is run while writing is refused, also with PING in it" {
+    with_config {save "3600 100000"} {
+        r MULTI
+        r PING
+        r EXISTS key
+        with_folder_in_the_way {
+            set c [client_open]
+            $c call BGSAVE
+            wait_saved
+            set answers [r EXEC]
+        }
+        r SAVE
+        set answers
+    }
+} {PONG 0}
 check "a child that is killed is a failure, and leaves nothing behind" {
     with_config {rdb-save-in-slices no} {
         with_slow_save {

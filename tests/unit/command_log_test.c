@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -124,6 +125,31 @@ static void what_is_read_goes_behind_what_is_there(void **state) {
     fixture_free(fixture);
 }
 
+static void note_opening(struct command_log_reader *reader) {
+    struct fixture *fixture =
+        (struct fixture *)(void *)((char *)reader - offsetof(struct fixture, first));
+    command_log_read(&fixture->log, reader, &fixture->into);
+    reply_raw(&fixture->into, SLICE("#"));
+}
+
+static void a_reader_may_read_before_each_unit(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    fixture->first.unit_opens = note_opening;
+    command_log_add_reader(log, &fixture->first);
+    append(log, 0, "a");
+    append(log, 0, "b");
+    command_log_end_unit(log);
+    append(log, 0, "c");
+    command_log_end_unit(log);
+    command_log_read(log, &fixture->first, &fixture->into);
+    ASSERT_TEXT(slice_make(fixture->into.data, fixture->into.len),
+                "#" MULTI SELECT_0 A B EXEC "#" C);
+    fixture->first.unit_opens = NULL;
+    fixture_free(fixture);
+}
+
 static void offsets_go_on_when_readers_leave(void **state) {
     (void)state;
     struct fixture *fixture = fixture_new();
@@ -189,6 +215,7 @@ int main(void) {
         cmocka_unit_test(units_are_enclosed_and_databases_selected),
         cmocka_unit_test(readers_read_at_their_own_pace),
         cmocka_unit_test(what_is_read_goes_behind_what_is_there),
+        cmocka_unit_test(a_reader_may_read_before_each_unit),
         cmocka_unit_test(offsets_go_on_when_readers_leave),
         cmocka_unit_test(a_suspended_log_takes_nothing),
         cmocka_unit_test(the_gate_holds_what_is_not_released),
