@@ -25,38 +25,35 @@ static void answer_unblocked(struct call *call) {
     reply_error(call->reply, "UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 
-/* The wait has ended without a key: `answer` writes the reply. */
-static void answer_unserved(struct waiter *waiter, void (*answer)(struct call *call),
-                            uint64_t ticks) {
-    struct session *session = waiter->session;
-    struct reply *reply = session_side_begin(session);
-    struct resumption resumption = resume(waiter, reply, ticks);
-    execute_finish(&resumption, answer);
-    session_side_end(session);
-}
-
 /* The session has its answer and may go on. */
 static void end_wait(struct blocking *blocking, struct session *session) {
     blocking_remove(blocking, session);
     session_resume_later(session);
 }
 
-void blocking_time_is_up(struct session *session) {
-    answer_unserved(session->waiter, session->waiter->expire, 0);
-    end_wait(server.blocking, session);
+/* Ends the wait without a key: `answer` writes the reply, `ticks` after the wait began. */
+static void end_unserved(struct blocking *blocking, struct session *session,
+                         void (*answer)(struct call *call), uint64_t ticks) {
+    struct reply *reply = session_side_begin(session);
+    struct resumption resumption = resume(session->waiter, reply, ticks);
+    execute_finish(&resumption, answer);
+    session_side_end(session);
+    end_wait(blocking, session);
 }
 
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error) {
-    if (!session->waiter || session->waiter->for_work) return false;
-    struct waiter *waiter = session->waiter;
-    answer_unserved(waiter, with_error ? answer_unblocked : waiter->expire, 0);
-    end_wait(blocking, session);
+    const struct waiter *waiter = session->waiter;
+    if (!waiter || waiter->for_work) return false;
+    end_unserved(blocking, session, with_error ? answer_unblocked : waiter->expire, 0);
     return true;
 }
 
 void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks) {
-    answer_unserved(session->waiter, session->waiter->expire, ticks);
-    end_wait(blocking, session);
+    end_unserved(blocking, session, session->waiter->expire, ticks);
+}
+
+void blocking_time_is_up(struct session *session) {
+    blocking_finish(server.blocking, session, 0);
 }
 
 bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *)) {
@@ -66,8 +63,7 @@ bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struc
         next = waiter->sync_next;
         struct session *session = waiter->session;
         if (!is_done(session)) continue;
-        answer_unserved(waiter, waiter->expire, 0);
-        end_wait(blocking, session);
+        blocking_finish(blocking, session, 0);
         woken = true;
     }
     return woken;

@@ -62,9 +62,13 @@ static inline void check(const struct call *call) {
     if (CHECKS_ARE_ON && call->command->flags & COMMAND_WRITE) checks_keyspace(call->keyspace);
 }
 
+static bool is_error(const struct reply *reply, size_t begin) {
+    return reply->len > begin && reply->data[begin] == '-';
+}
+
 /* Counts an error that was answered. */
 static bool count_error(const struct reply *reply, size_t begin) {
-    if (reply->len <= begin || reply->data[begin] != '-') return false;
+    if (!is_error(reply, begin)) return false;
     server.stats.errors++;
     error_stats_count(&server.stats.by_error, slice_make(reply->data + begin, reply->len - begin));
     return true;
@@ -147,8 +151,7 @@ enum execution execute_from_file(struct requester *who, struct reply *reply,
     who->error = CALL_ERROR_NONE;
     command->run(&call);
     check(&call);
-    bool has_failed = reply->len > begin && reply->data[begin] == '-';
-    if (has_failed && !who->error) who->error = CALL_ERROR_OTHER;
+    if (!who->error && is_error(reply, begin)) who->error = CALL_ERROR_OTHER;
     return EXECUTION_DONE;
 }
 
