@@ -60,7 +60,7 @@ static struct slice read_until(struct reader *reader, const char *end) {
     return text;
 }
 
-/* The next word; empty when there is none. */
+/* The next word, or an empty one at the end. */
 static struct slice read_word(struct reader *reader) {
     peek(reader);
     return read_until(reader, " \n[]<>()|:=@~");
