@@ -32,7 +32,7 @@ struct model {
 };
 
 static struct slice key_name(int key) {
-    static char name[2] = "k?";
+    static char name[] = {'k', '?'};
     name[1] = (char)('a' + key);
     return slice_make(name, sizeof(name));
 }
