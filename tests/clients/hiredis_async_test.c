@@ -1,5 +1,7 @@
 /* hiredis with libevent: replies arrive by callbacks, in order, and connections wait beside each
  * other. */
+#include "unit/in_range.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -166,7 +168,7 @@ static void one_push_serves_everybody_who_waits(void **state) {
     assert_int_equal(served_count, WAITERS);
     bool seen[WAITERS] = {false};
     for (int i = 0; i < WAITERS; i++) {
-        assert_in_range(served[i], 0, WAITERS - 1);
+        assert_uint_in_range(served[i], 0, WAITERS - 1);
         assert_false(seen[served[i]]);
         seen[served[i]] = true;
     }

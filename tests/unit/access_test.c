@@ -2,6 +2,7 @@
 #include "store/access.h"
 
 #include "base/random.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -87,10 +88,10 @@ static uint32_t mean_after(uint32_t uses, uint32_t log_factor, struct random *ra
 static void an_lfu_counter_grows_with_the_root_of_uses(void **state) {
     (void)state;
     struct random random = random_of_this_run();
-    assert_in_range(mean_after(100, 10, &random), 5 + 2, 5 + 6);
-    assert_in_range(mean_after(1000, 10, &random), 5 + 10, 5 + 18);
-    assert_in_range(mean_after(100000, 10, &random), 5 + 125, 5 + 155);
-    assert_in_range(mean_after(1000, 100, &random), 5 + 2, 5 + 6);
+    assert_uint_in_range(mean_after(100, 10, &random), 5 + 2, 5 + 6);
+    assert_uint_in_range(mean_after(1000, 10, &random), 5 + 10, 5 + 18);
+    assert_uint_in_range(mean_after(100000, 10, &random), 5 + 125, 5 + 155);
+    assert_uint_in_range(mean_after(1000, 100, &random), 5 + 2, 5 + 6);
     assert_int_equal(counter_after(2000000, 10, &random), ACCESS_LFU_MAX);
 }
 

@@ -1,4 +1,5 @@
 #include "base/hash.h"
+#include "unit/in_range.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,8 +62,8 @@ static void numbered_keys_spread_evenly(void **state) {
         high[hashes[i] >> 54]++;
     }
     for (int i = 0; i < BUCKETS; i++) { /* 195 on average, standard deviation 14 */
-        assert_in_range(low[i], 195 - 84, 195 + 84);
-        assert_in_range(high[i], 195 - 84, 195 + 84);
+        assert_uint_in_range(low[i], 195 - 84, 195 + 84);
+        assert_uint_in_range(high[i], 195 - 84, 195 + 84);
     }
     qsort(hashes, KEYS, sizeof(*hashes), compare);
     for (int i = 1; i < KEYS; i++) assert_true(hashes[i] != hashes[i - 1]);

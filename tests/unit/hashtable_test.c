@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "ds/hashtable_internal.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -152,11 +153,11 @@ static void an_item_costs_at_most_12_bytes_at_any_size(void **state) {
     model_start(&model, MODEL_ITEMS);
     for (size_t i = 0; i < MODEL_ITEMS; i++) {
         insert(&model, i);
-        if (i >= 50) assert_in_range(bucket_bytes(model.table), 1, (i + 1) * 12);
+        if (i >= 50) assert_uint_in_range(bucket_bytes(model.table), 1, (i + 1) * 12);
     }
     for (size_t i = MODEL_ITEMS; i-- > 50;) {
         delete (&model, i);
-        assert_in_range(bucket_bytes(model.table), 1, i * 27 / 2 + 64);
+        assert_uint_in_range(bucket_bytes(model.table), 1, i * 27 / 2 + 64);
     }
     model_end(&model);
 }
@@ -168,8 +169,9 @@ static void deleting_everything_returns_the_memory(void **state) {
     insert(&model, 0);
     size_t at_first = hashtable_allocated(model.table), used_at_first = mem_used();
     drift_to(&model, MODEL_ITEMS - 1);
-    assert_in_range(hashtable_allocated(model.table), MODEL_ITEMS * 8, MODEL_ITEMS * 14 + 40000);
-    assert_in_range(mem_used(), used_at_first + MODEL_ITEMS * 8, SIZE_MAX);
+    assert_uint_in_range(hashtable_allocated(model.table), MODEL_ITEMS * 8,
+                         MODEL_ITEMS * 14 + 40000);
+    assert_uint_in_range(mem_used(), used_at_first + MODEL_ITEMS * 8, SIZE_MAX);
     drift_to(&model, 0);
     assert_int_equal(hashtable_bucket_count(model.table), 1);
     assert_int_equal(hashtable_allocated(model.table), at_first);
@@ -190,7 +192,7 @@ static void growing_reads_keys_only_where_a_window_ends(void **state) {
         if (!window_ends) assert_int_equal(key_calls, 0);
         reads_at_window_ends += key_calls;
     }
-    assert_in_range(reads_at_window_ends, 1, MODEL_ITEMS * 2);
+    assert_uint_in_range(reads_at_window_ends, 1, MODEL_ITEMS * 2);
     model_end(&model);
 }
 
@@ -287,7 +289,7 @@ static void a_scan_misses_nothing_however_the_table_changes(void **state) {
             assert_true(++calls < 100000);
         } while (cursor != 0);
         for (size_t i = 0; i < ITEMS; i++) {
-            if (throughout[i]) assert_in_range(visits.times[i], 1, UINT32_MAX);
+            if (throughout[i]) assert_uint_in_range(visits.times[i], 1, UINT32_MAX);
         }
         mem_free(visits.times);
         mem_free(throughout);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "store/keyspace.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -299,7 +300,7 @@ static void scan_iterator_and_random_reach_every_entry(void **state) {
     for (size_t i = 0; i < KEYS; i++) {
         assert_int_equal(scanned[i], 1);
         assert_int_equal(walked[i], 1);
-        assert_in_range(drawn[i], 1, 400);
+        assert_uint_in_range(drawn[i], 1, 400);
     }
     keyspace_free(keyspace);
 }

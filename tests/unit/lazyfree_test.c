@@ -33,7 +33,7 @@ static void do_nothing(void *arg) {
     (void)arg;
 }
 
-static void stop(void *arg) {
+static void stop_loop(void *arg) {
     (void)arg;
     is_settling = false;
     net_stop(net);
@@ -44,7 +44,7 @@ static bool look(void *arg) {
     (void)arg;
     if (is_settling || lazyfree_pending_objects() > 0) return false;
     is_settling = true;
-    net_pool_run(net, do_nothing, stop, NULL);
+    net_pool_run(net, do_nothing, stop_loop, NULL);
     return false;
 }
 

@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "unit/in_range.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -61,7 +62,7 @@ static void lines_look_as_log_readers_expect(void **state) {
     struct tm local;
     clock_gettime(CLOCK_REALTIME, &now);
     localtime_r(&now.tv_sec, &local);
-    assert_in_range(year, local.tm_year + 1899, local.tm_year + 1900);
+    assert_uint_in_range(year, local.tm_year + 1899, local.tm_year + 1900);
     assert_int_equal(strchr(text, '#') - strchr(text, ' '), strlen(" 01 Jan 2025 01:02:03.004 "));
 }
 
@@ -155,7 +156,7 @@ static void the_last_lines_are_kept_whole(void **state) {
         log_notice("%.*s number %d.", i % 97, "---------------------------------------------", i);
         if (i < 500) continue; /* the ring is full */
         char *text = recent_lines();
-        assert_in_range(strlen(text), 8192 - 200, 8192);
+        assert_uint_in_range(strlen(text), 8192 - 200, 8192);
         assert_int_equal(strtol(text, NULL, 10), getpid()); /* the oldest line has its head */
         snprintf(wanted, sizeof(wanted), " number %d.\n", i);
         assert_string_equal(text + strlen(text) - strlen(wanted), wanted);

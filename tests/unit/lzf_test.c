@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "unit/guard.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -58,7 +59,7 @@ static void texts_come_back(void **state) {
         if (len > 1) assert_false(lzf_unpack(in, out, len - 1));
         /* Nothing is written beyond the room, and more than enough is enough. */
         size_t room = random_below(random, size + 8);
-        assert_in_range(lzf_pack(from, stream.end - room, room), 0, room);
+        assert_uint_in_range(lzf_pack(from, stream.end - room, room), 0, room);
         size = lzf_pack_repeatably(from, packed, SIZE_MAX_TEXT + 1000);
         assert_int_equal(lzf_pack_repeatably(from, stream.end - room, room),
                          room < size ? 0 : size);
@@ -93,7 +94,7 @@ static void streams_are_as_short_as_those_of_liblzf(void **state) {
             ours += packed_size(true, text, len, out);
             theirs += packed_size(false, text, len, out);
         }
-        assert_in_range(ours, 1, theirs * 41 / 40);
+        assert_uint_in_range(ours, 1, theirs * 41 / 40);
     }
     mem_free(text);
     mem_free(out);
@@ -107,7 +108,7 @@ static void noise_is_given_up(void **state) {
     for (size_t i = 0; i < LEN; i++) text[i] = (uint8_t)random_below(random, 256);
     assert_int_equal(lzf_pack(slice_make(text, LEN), out, LEN), 0);
     size_t size = lzf_pack(slice_make(text, LEN), out, 2 * LEN);
-    assert_in_range(size, LEN, LEN + LEN / LZF_LITERALS_MAX + 1);
+    assert_uint_in_range(size, LEN, LEN + LEN / LZF_LITERALS_MAX + 1);
     mem_free(text);
     mem_free(out);
 }

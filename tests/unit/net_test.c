@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "unit/in_range.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -372,7 +373,7 @@ static void a_big_announced_argument_is_read_into_a_buffer_of_its_size(void **st
         /* A block that grows does so by a quarter at least. */
         assert_true(largest_block <= mem_good_size(big_total + big_total / 4 + 64));
         if (big_total > CONN_TAIL_MAX) assert_true(largest_block >= big_total);
-        if (big_total > CONN_BELIEVED / 2) assert_in_range(block_moves, 2, 10);
+        if (big_total > CONN_BELIEVED / 2) assert_uint_in_range(block_moves, 2, 10);
         mem_free(bytes);
     }
     close(fd);
@@ -941,7 +942,7 @@ static void of_many_closed_connections_a_turn_closes_a_few_sockets(void **state)
     for (int i = 0; i < CROWD; i++) calls[i] = session_of(conns[i])->data_calls;
     for (int i = 0; i < CROWD; i++) conn_close(conns[i]);
     int closed = count_closed(server_fds);
-    assert_in_range(closed, 1, CONN_CLOSES_MAX);
+    assert_uint_in_range(closed, 1, CONN_CLOSES_MAX);
     for (int i = closed; i < CROWD; i++) {
         assert_true(conn_is_closing(conns[i]));
         assert_int_equal(conn_try_write(conns[i], "x", 1), 0);
@@ -950,7 +951,7 @@ static void of_many_closed_connections_a_turn_closes_a_few_sockets(void **state)
     while (closed < CROWD) {
         turn();
         int now = count_closed(server_fds);
-        assert_in_range(now - closed, 1, CONN_CLOSES_MAX);
+        assert_uint_in_range(now - closed, 1, CONN_CLOSES_MAX);
         closed = now;
     }
     assert_int_equal(world.ended, 0);

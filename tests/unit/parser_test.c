@@ -2,6 +2,7 @@
  * before an unreadable page, cut at every byte, and moved between the pieces. */
 #include "resp/parser.h"
 
+#include "unit/in_range.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -579,7 +580,7 @@ __attribute__((format(printf, 2, 3))) static char *print(char *at, const char *f
     va_start(args, format);
     int len = vsnprintf(at, 64, format, args);
     va_end(args);
-    assert_in_range(len, 0, 63);
+    assert_uint_in_range(len, 0, 63);
     return at + len;
 }
 

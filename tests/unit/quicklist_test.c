@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "ds/quicklist_build.h"
 #include "ds/quicklist_internal.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 #include "unit/texts.h"
 
@@ -106,7 +107,7 @@ static void compare_by_run(struct run *run, size_t index, enum list_direction di
     quicklist_iter_start(&iter, run->list, index, direction);
     size_t left = forward ? run->model.count - index : index + 1;
     while (quicklist_iter_run(&iter, &part)) {
-        assert_in_range(part.count, 1, left);
+        assert_uint_in_range(part.count, 1, left);
         size_t at = forward ? index : index + 1 - part.count;
         const uint8_t *p = part.first;
         for (size_t i = 0; i < part.count; i++, p += listpack_size(p)) assert_is(run, p, at + i);
@@ -483,7 +484,7 @@ static void long_lists_of_integers_cost_half_a_percent_over_their_encoding(void 
             quicklist_push(list, end, &element);
             encoded += element.size;
         }
-        assert_in_range(quicklist_allocated(list), encoded, encoded + encoded / OVERHEAD_PART);
+        assert_uint_in_range(quicklist_allocated(list), encoded, encoded + encoded / OVERHEAD_PART);
         if (end == LIST_TAIL) assert_true(quicklist_check(list));
         quicklist_free(list);
     }
@@ -507,9 +508,9 @@ static void a_queue_within_one_node_keeps_its_buffer(void **state) {
         }
         assert_int_equal(quicklist_node_count(list), 1);
         assert_true(quicklist_check(list));
-        assert_in_range(quicklist_allocated(list), 7000, 13000);
-        assert_in_range(moves, 1, pushes / 5);
-        assert_in_range(buffers, 0, 3);
+        assert_uint_in_range(quicklist_allocated(list), 7000, 13000);
+        assert_uint_in_range(moves, 1, pushes / 5);
+        assert_uint_in_range(buffers, 0, 3);
         quicklist_free(list);
     }
 }
@@ -521,7 +522,7 @@ static void a_list_that_shrinks_gives_its_buffer_back(void **state) {
     for (int i = 0; i < 600; i++) quicklist_push(list, LIST_TAIL, &element);
     for (int i = 0; i < 595; i++) quicklist_drop(list, i % 2 ? LIST_HEAD : LIST_TAIL, 1);
     assert_true(quicklist_check(list));
-    assert_in_range(quicklist_allocated(list), 500, 3000);
+    assert_uint_in_range(quicklist_allocated(list), 500, 3000);
     quicklist_free(list);
 }
 
@@ -583,7 +584,7 @@ static void elements_of_megabytes_are_plain_nodes(void **state) {
     quicklist_insert_before(list, 1, &element);
     assert_true(quicklist_check(list));
     assert_int_equal(quicklist_serialized_size(list), 4 * len + 7 + small.size);
-    assert_in_range(quicklist_allocated(list), 2 * len, 2 * len + len / 2);
+    assert_uint_in_range(quicklist_allocated(list), 2 * len, 2 * len + len / 2);
     struct quicklist_iter iter;
     uint64_t index;
     quicklist_iter_start(&iter, list, 2, LIST_FORWARD);

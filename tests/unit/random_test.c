@@ -1,4 +1,5 @@
 #include "base/random.h"
+#include "unit/in_range.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,14 +47,14 @@ static void below_is_uniform_and_in_bounds(void **state) {
         }
         int expected = 17000 / (int)bound;
         for (uint64_t i = 0; i < bound; i++) {
-            assert_in_range(counts[i], expected * 8 / 10, expected * 12 / 10);
+            assert_uint_in_range(counts[i], expected * 8 / 10, expected * 12 / 10);
         }
     }
     /* Three quarters of the range: a biased method would draw the low third twice as often. */
     const uint64_t bound = 3UL << 62;
     int low = 0;
     for (int i = 0; i < 30000; i++) low += random_below(&random, bound) < 1UL << 62;
-    assert_in_range(low, 9500, 10500);
+    assert_uint_in_range(low, 9500, 10500);
     assert_true(random_below(&random, UINT64_MAX) != random_below(&random, UINT64_MAX));
 }
 

@@ -11,6 +11,7 @@
 #include "types/list.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "unit/in_range.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +128,7 @@ static void packed_nodes_are_as_long_as_in_a_file(void **state) {
             snprintf(text, sizeof(text), "element-%d-%d", i, i * 7919);
             push(&list, text, (struct quicklist_limits){.fill = 100, .compress_depth = depth});
         }
-        assert_in_range(take_length(&list), 12389 - 60, 12389 + 60);
+        assert_uint_in_range(take_length(&list), 12389 - 60, 12389 + 60);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 
 #include <errno.h>
@@ -94,7 +95,7 @@ static void assert_read(struct read_ahead *ahead, struct random *random, const s
     while (len > 0) {
         size_t step = 1 + random_below(random, random_below(random, 4) ? 2 * PIECE_SIZE : 9);
         ssize_t got = read_ahead_read(ahead, room, step < len ? step : len);
-        assert_in_range(got, 1, step < len ? step : len);
+        assert_uint_in_range(got, 1, step < len ? step : len);
         assert_memory_equal(room, file->bytes + offset, (size_t)got);
         offset += (size_t)got;
         len -= (size_t)got;

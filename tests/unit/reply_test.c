@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "unit/guard.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 #include "unit/texts.h"
 
@@ -179,7 +180,7 @@ static void a_reply_keeps_what_it_has_when_it_grows(void **state) {
         char expected[] = {':', (char)('0' + i % 10), '\r', '\n'};
         assert_memory_equal(reply.data + 4 * i, expected, 4);
     }
-    assert_in_range(grown, 1, 25);
+    assert_uint_in_range(grown, 1, 25);
     reply_free(&reply);
     assert_null(reply.data);
     assert_int_equal(reply.capacity, 0);

@@ -2,6 +2,7 @@
 #include "store/size_histogram.h"
 
 #include "base/alloc.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -91,7 +92,8 @@ static void counts_take_memory_from_the_first_value_of_a_type_on(void **state) {
         for (uint64_t size = 0; size < 100; size++)
             size_histogram_add(&histogram, (enum value_type)type, size);
         assert_int_equal(size_histogram_allocated(&histogram), mem_used() - used);
-        assert_in_range(size_histogram_allocated(&histogram), (type + 1) * 512, (type + 1) * 520);
+        assert_uint_in_range(size_histogram_allocated(&histogram), (type + 1) * 512,
+                             (type + 1) * 520);
     }
     size_histogram_free(&histogram);
     assert_int_equal(mem_used(), used);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "types/list.h"
 #include "types/value.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 #include "unit/texts.h"
 
@@ -274,13 +275,13 @@ static void a_captured_string_is_replaced_without_copying_it(void **state) {
     struct text_capture *capture = capture_large(&ref, &left);
     assert_null(string_overwrite(&ref, LARGE));
     string_set(&ref, SLICE("key"), slice_make(other, LARGE));
-    assert_in_range(left, LARGE, LARGE + LARGE / 4); /* the buffer, and no copies */
+    assert_uint_in_range(left, LARGE, LARGE + LARGE / 4); /* the buffer, and no copies */
     assert_false(string_is_captured(ref.entry));
     end_large(capture);
     assert_non_null(string_overwrite(&ref, LARGE));
     capture = capture_large(&ref, &left);
     keyspace_delete(&ref);
-    assert_in_range(left, LARGE, LARGE + LARGE / 4);
+    assert_uint_in_range(left, LARGE, LARGE + LARGE / 4);
     end_large(capture);
 }
 
@@ -292,7 +293,7 @@ static void a_string_that_was_captured_is_again_as_any_other(void **state) {
     size_t shared = string_allocated(ref.entry);
     end_large(capture);
     string_set(&ref, SLICE("key"), slice_make(other, LARGE)); /* where the old one is */
-    assert_in_range(shared - string_allocated(ref.entry), 1, 32);
+    assert_uint_in_range(shared - string_allocated(ref.entry), 1, 32);
     assert_int_equal(left, 0);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "unit/in_range.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +90,7 @@ static ssize_t drip_try_write(struct conn *conn, const uv_buf_t *buffers, unsign
 static int drip_write(struct conn *conn, void *write, const uv_buf_t *buffers, unsigned count) {
     (void)conn;
     assert_null(other.write);
-    assert_in_range(count, 1, CONN_BATCH_MAX);
+    assert_uint_in_range(count, 1, CONN_BATCH_MAX);
     other.writes++;
     other.write = write;
     *other.write = (struct dripping_write){.count = count};

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "types/list.h"
 #include "types/string.h"
+#include "unit/in_range.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -261,10 +262,10 @@ static void freeing_is_as_much_work_as_there_are_nodes_and_memory(void **state) 
     memset(bytes, 'x', LARGE);
     struct slice large = slice_make(bytes, LARGE);
     list_push(&ref, LIST_TAIL, &large, 1, &one_each);
-    assert_in_range(value_free_effort(ref.entry), 200, 300);
+    assert_uint_in_range(value_free_effort(ref.entry), 200, 300);
     ref = keyspace_find(keyspace, SLICE("s"));
     string_set(&ref, SLICE("s"), large);
-    assert_in_range(value_free_effort(ref.entry), 100, 200);
+    assert_uint_in_range(value_free_effort(ref.entry), 100, 200);
     mem_free(bytes);
 }
 
