@@ -1,7 +1,9 @@
 /* acl_commands: ACL, as far as it tells about the one user that there is: "default", who may do
  * everything, and whose password is the directive requirepass. */
 #include "admin/admin_commands.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
+#include "table/command.h"
 #include "table/command_categories.h"
 
 #include <openssl/evp.h>
@@ -10,9 +12,9 @@ enum { SHA256_SIZE = 32 };
 
 /* Passwords are shown as the digits of their SHA-256, never as they are. NULL when there is no
  * password; the caller frees the text. */
-static sds password_digest(void) {
+static sds password_digest(struct engine *engine) {
     static const char digits[] = "0123456789abcdef";
-    struct slice password = sds_slice(server.config.requirepass);
+    struct slice password = sds_slice(engine->config.requirepass);
     uint8_t bytes[SHA256_SIZE];
     if (password.len == 0) return NULL;
     sds text = sds_new(SLICE(""));
@@ -34,7 +36,7 @@ void acl_users_command(struct call *call) {
 }
 
 void acl_list_command(struct call *call) {
-    sds digest = password_digest();
+    sds digest = password_digest(call->engine);
     sds line = sds_new(SLICE("user default on "));
     if (digest)
         line = sds_append_format(line, "sanitize-payload #%s", digest);
@@ -58,7 +60,7 @@ void acl_getuser_command(struct call *call) {
         reply_null(reply);
         return;
     }
-    sds digest = password_digest();
+    sds digest = password_digest(call->engine);
     reply_map(reply, 6);
     reply_bulk_cstr(reply, "flags");
     reply_set(reply, digest ? 2 : 3);

@@ -3,9 +3,12 @@
 #include "admin/admin_commands.h"
 #include "admin/client_filter.h"
 #include "base/number.h"
+#include "resp/reply.h"
 #include "server/blocking.h"
+#include "server/clients.h"
+#include "server/engine.h"
 #include "server/pause.h"
-#include "server/server.h"
+#include "server/session.h"
 
 /* --- Who I am --- */
 
@@ -103,11 +106,12 @@ static int64_t port_of(struct slice address) {
 
 static bool filter_meets(const struct client_filter *filter, struct session *session,
                          const struct session *me) {
+    struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     char peer[CONN_NAME_MAX], local[CONN_NAME_MAX];
     struct client_facts facts = {
         .id = (int64_t)session->id,
-        .age_s = (server.steady_ms - session->created_ms) / 1000,
+        .age_s = (engine->steady_ms - session->created_ms) / 1000,
         .type = session_type(session),
         .is_me = session == me,
     };
@@ -131,15 +135,16 @@ static bool kill_if_met(const struct client_filter *filter, struct session *sess
 
 /* Closes all that meet the filter; returns how many. One client's number is found in a table. */
 static int64_t kill_matching(const struct client_filter *filter, struct session *me) {
+    struct engine *engine = me->requester.engine;
     if (filter->id) {
-        struct session *named = session_list_find(&server.sessions, (uint64_t)filter->id);
+        struct session *named = session_list_find(&engine->clients->sessions, (uint64_t)filter->id);
         return named && kill_if_met(filter, named, me);
     }
     int64_t killed = 0;
     /* Asking the system for the address of every client would take longer than all else. */
     int64_t port = filter->address.ptr ? port_of(filter->address) : -1;
     struct session *next;
-    for (struct session *session = server.sessions.first; session; session = next) {
+    for (struct session *session = engine->clients->sessions.first; session; session = next) {
         next = session->next;
         if (filter->address.ptr && session->peer_port != port) continue;
         killed += kill_if_met(filter, session, me);
@@ -167,6 +172,7 @@ void client_kill_command(struct call *call) {
 }
 
 void client_unblock_command(struct call *call) {
+    struct engine *engine = call->engine;
     if (call->argc > 4) {
         call_bad_subcommand(call);
         return;
@@ -178,8 +184,9 @@ void client_unblock_command(struct call *call) {
     }
     int64_t id;
     if (!call_integer(call, 2, &id)) return;
-    struct session *session = id > 0 ? session_list_find(&server.sessions, (uint64_t)id) : NULL;
-    bool woken = session && blocking_unblock(server.blocking, session, with_error);
+    struct session *session =
+        id > 0 ? session_list_find(&engine->clients->sessions, (uint64_t)id) : NULL;
+    bool woken = session && blocking_unblock(engine->blocking, session, with_error);
     reply_integer(call->reply, woken);
 }
 
@@ -209,12 +216,12 @@ void client_pause_command(struct call *call) {
     }
     int64_t duration_ms;
     if (!parse_duration(call, 2, &duration_ms)) return;
-    pause_start(duration_ms, writes_only);
+    pause_start(call->engine, duration_ms, writes_only);
     reply_ok(call->reply);
 }
 
 void client_unpause_command(struct call *call) {
-    pause_end();
+    pause_end(call->engine);
     reply_ok(call->reply);
 }
 

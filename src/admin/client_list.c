@@ -2,11 +2,14 @@
 #include "admin/admin_commands.h"
 #include "admin/client_filter.h"
 #include "base/number.h"
+#include "resp/reply.h"
 #include "server/args.h"
 #include "server/blocking.h"
 #include "server/client_memory.h"
+#include "server/clients.h"
+#include "server/engine.h"
 #include "server/publish.h"
-#include "server/server.h"
+#include "server/session.h"
 #include "server/transaction.h"
 
 /* --- One client's line --- */
@@ -36,6 +39,7 @@ static const char *text_or_empty(const char *text) {
 }
 
 static sds append_identity(sds out, struct session *session) {
+    struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[16];
     write_flags(session, flags);
@@ -43,8 +47,8 @@ static sds append_identity(sds out, struct session *session) {
         out, "id=%llu addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s db=%d",
         (unsigned long long)session->id, conn_peer_name(conn, peer), conn_local_name(conn, local),
         conn_fd(conn), text_or_empty(session->name),
-        (long long)((server.steady_ms - session->created_ms) / 1000),
-        (long long)((server.steady_ms - session->active_ms) / 1000), flags,
+        (long long)((engine->steady_ms - session->created_ms) / 1000),
+        (long long)((engine->steady_ms - session->active_ms) / 1000), flags,
         session->requester.database);
 }
 
@@ -87,7 +91,8 @@ void client_info_command(struct call *call) {
 
 static void list_all(struct call *call, enum client_type type) {
     sds out = sds_new(SLICE(""));
-    for (struct session *session = server.sessions.first; session; session = session->next)
+    for (struct session *session = call->engine->clients->sessions.first; session;
+         session = session->next)
         if (type == CLIENT_TYPE_ANY || session_type(session) == type)
             out = append_line(out, session);
     call_answer_text(call, out);
@@ -111,7 +116,8 @@ static void list_ids(struct call *call, size_t first) {
             sds_free(out);
             return;
         }
-        struct session *session = id > 0 ? session_list_find(&server.sessions, (uint64_t)id) : NULL;
+        struct session *session =
+            id > 0 ? session_list_find(&call->engine->clients->sessions, (uint64_t)id) : NULL;
         if (session) out = append_line(out, session);
     }
     call_answer_text(call, out);

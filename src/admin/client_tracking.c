@@ -1,7 +1,9 @@
 /* client_tracking: CLIENT TRACKING and its like: the server tells nobody which keys have changed,
  * so tracking is always off. */
 #include "admin/admin_commands.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/clients.h"
+#include "server/engine.h"
 
 void client_trackinginfo_command(struct call *call) {
     struct reply *reply = call->reply;
@@ -23,7 +25,7 @@ void client_getredir_command(struct call *call) {
 static bool check_redirection(struct call *call, size_t index) {
     int64_t id;
     if (!call_integer(call, index, &id)) return false;
-    if (id > 0 && session_list_find(&server.sessions, (uint64_t)id)) return true;
+    if (id > 0 && session_list_find(&call->engine->clients->sessions, (uint64_t)id)) return true;
     reply_error(call->reply, "ERR The client ID you want redirect to does not exist");
     return false;
 }

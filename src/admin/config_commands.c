@@ -1,10 +1,13 @@
 /* config_commands: CONFIG. */
 #include "admin/admin_commands.h"
 #include "config/config_table.h"
+#include "net/net.h"
+#include "resp/reply.h"
 #include "server/config_apply.h"
+#include "server/engine.h"
 #include "server/evict.h"
 #include "server/lazyfree.h"
-#include "server/server.h"
+#include "server/session.h"
 
 #include "base/alloc.h"
 #include "base/glob.h"
@@ -23,7 +26,7 @@ static void show(struct call *call, struct shown *shown, const struct config_dir
                  struct slice name) {
     if (!config_name_set_add(&shown->set, directive, name)) return;
     shown->count++;
-    sds value = config_append_value(&server.config, directive, sds_new(SLICE("")));
+    sds value = config_append_value(&call->engine->config, directive, sds_new(SLICE("")));
     reply_bulk(call->reply, name);
     reply_bulk(call->reply, sds_slice(value));
     sds_free(value);
@@ -85,6 +88,7 @@ static void refuse_set(struct call *call, struct slice name, const char *why) {
 /* Reads the pairs into `changes`; false when it answered an error: the first one in the order of
  * arguments. */
 static bool read_changes(struct call *call, struct config_change *changes, size_t count) {
+    struct engine *engine = call->engine;
     struct config_name_set seen = {0};
     for (size_t i = 0; i < count; i++) {
         struct slice name = call->argv[2 + 2 * i];
@@ -95,7 +99,7 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
                                slice_precision(name), name.ptr);
             return false;
         }
-        if (config_is_denied_loading(directive) && server.refusing & REFUSING_LOADING) {
+        if (config_is_denied_loading(directive) && engine->restrictions & RESTRICTED_LOADING) {
             reply_error(call->reply, LOADING_REFUSAL);
             return false;
         }
@@ -103,7 +107,7 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
         if (!config_is_mutable(directive))
             why = "can't set immutable config";
         else if (config_is_protected(directive) &&
-                 !session_has_access(call_session(call), server.config.enable_protected_configs))
+                 !session_has_access(call_session(call), engine->config.enable_protected_configs))
             why = "can't set protected config";
         else if (!config_name_set_add(&seen, directive, name))
             why = "duplicate parameter";
@@ -126,8 +130,8 @@ void config_set_command(struct call *call) {
     size_t culprit = 0;
     sds error = NULL;
     if (read_changes(call, changes, count)) {
-        if (config_change_all(&server.config, changes, count, config_apply_change, NULL, &culprit,
-                              &error))
+        if (config_change_all(&call->engine->config, changes, count, config_apply_change,
+                              call->engine, &culprit, &error))
             reply_ok(call->reply);
         else
             refuse_set(call, call->argv[2 + 2 * culprit], error);
@@ -139,10 +143,11 @@ void config_set_command(struct call *call) {
 /* --- The others --- */
 
 void config_rewrite_command(struct call *call) {
-    const char *path = server.config_source.path;
+    struct engine *engine = call->engine;
+    const char *path = engine->config_source.path;
     if (sds_len(path) == 0) {
         reply_error(call->reply, "ERR The server is running without a config file");
-    } else if (config_rewrite_file(&server.config, path, false)) {
+    } else if (config_rewrite_file(&engine->config, path, false)) {
         log_notice("CONFIG REWRITE executed with success.");
         reply_ok(call->reply);
     } else {
@@ -153,8 +158,9 @@ void config_rewrite_command(struct call *call) {
 }
 
 void config_resetstat_command(struct call *call) {
-    stats_reset(&server.stats);
-    net_reset_totals(server.net);
+    struct engine *engine = call->engine;
+    stats_reset(&engine->stats);
+    net_reset_totals(engine->net);
     evict_reset_exceeded();
     lazyfree_reset_freed();
     reply_ok(call->reply);

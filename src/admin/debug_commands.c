@@ -12,8 +12,10 @@
 #include "base/number.h"
 #include "base/random.h"
 #include "persist/rdb_length.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
 #include "server/server_clock.h"
+#include "server/session.h"
 #include "server/session_input.h"
 #include "server/usage.h"
 #include "types/string.h"
@@ -32,7 +34,7 @@ static void debug_object(struct call *call) {
         return;
     }
     uint32_t clock = entry_clock(entry);
-    int64_t idle_s = access_lru_idle_seconds(clock, server.eviction.lru_clock);
+    int64_t idle_s = access_lru_idle_seconds(clock, call->engine->eviction.lru_clock);
     sds out = sds_append_format(
         sds_new(SLICE("")),
         "Value at:%p refcount:1 encoding:%s serializedlength:%zu lru:%u lru_seconds_idle:%lld",
@@ -67,7 +69,8 @@ static struct slice populate_value(struct populate *populate, uint64_t number) {
     return slice_make(populate->value, size ? size : len);
 }
 
-static void populate_batch(struct populate *populate, uint64_t first, size_t count) {
+static void populate_batch(struct engine *engine, struct populate *populate, uint64_t first,
+                           size_t count) {
     struct slice keys[POPULATE_BATCH];
     uint64_t hashes[POPULATE_BATCH];
     for (size_t i = 0; i < count; i++) {
@@ -80,12 +83,13 @@ static void populate_batch(struct populate *populate, uint64_t first, size_t cou
         struct keyref ref = keyspace_find_hashed(populate->keyspace, keys[i], hashes[i]);
         if (ref.entry) continue;
         string_set(&ref, keys[i], populate_value(populate, first + i));
-        entry_set_clock(ref.entry, usage_fresh());
+        entry_set_clock(ref.entry, usage_fresh(engine));
     }
 }
 
 /* Adds the keys that are missing; nobody waits for strings, so nobody needs to be told. */
-static void populate_run(struct populate *populate, struct slice prefix, uint64_t count) {
+static void populate_run(struct engine *engine, struct populate *populate, struct slice prefix,
+                         uint64_t count) {
     for (size_t i = 0; i < POPULATE_BATCH; i++) {
         char *key = populate->keys + i * populate->key_room;
         memcpy(key, prefix.ptr, prefix.len);
@@ -94,16 +98,17 @@ static void populate_run(struct populate *populate, struct slice prefix, uint64_
     for (uint64_t done = 0; done < count;) {
         uint64_t left = count - done;
         size_t batch = left < POPULATE_BATCH ? (size_t)left : POPULATE_BATCH;
-        populate_batch(populate, done, batch);
+        populate_batch(engine, populate, done, batch);
         done += batch;
     }
 }
 
 static void debug_populate(struct call *call) {
+    struct engine *engine = call->engine;
     static const char error[] = "ERR value is out of range, must be positive";
     int64_t keys, size = 0;
     if (!call_integer_in(call, 2, 0, INT64_MAX, &keys, error)) return;
-    if (call->argc == 5 && !call_integer_in(call, 4, 0, session_argument_max(), &size, error))
+    if (call->argc == 5 && !call_integer_in(call, 4, 0, session_argument_max(engine), &size, error))
         return;
     struct slice prefix = call->argc > 3 ? call->argv[3] : SLICE("key");
     struct populate populate = {
@@ -114,7 +119,7 @@ static void debug_populate(struct call *call) {
     };
     populate.keys = mem_alloc(POPULATE_BATCH * populate.key_room);
     populate.value = mem_alloc(sizeof("value:") + INT64_TEXT_MAX + populate.value_size);
-    populate_run(&populate, prefix, (uint64_t)keys);
+    populate_run(engine, &populate, prefix, (uint64_t)keys);
     mem_free(populate.keys);
     mem_free(populate.value);
     reply_ok(call->reply);
@@ -129,7 +134,7 @@ static void debug_sleep(struct call *call) {
     struct timespec duration = {.tv_sec = (time_t)seconds};
     duration.tv_nsec = (long)((seconds - (double)duration.tv_sec) * 1e9);
     nanosleep(&duration, NULL);
-    if (call_may_block(call)) server_update_clock(); /* in EXEC time stands still */
+    if (call_may_block(call)) server_update_clock(call->engine); /* in EXEC time stands still */
     reply_ok(call->reply);
 }
 
@@ -250,14 +255,15 @@ static void debug_protocol(struct call *call) {
 /* --- Tables --- */
 
 static void debug_htstats(struct call *call) {
+    struct engine *engine = call->engine;
     int64_t database;
     if (!call_integer(call, 2, &database)) return;
-    if (database < 0 || database >= server.config.databases) {
+    if (database < 0 || database >= engine->config.databases) {
         reply_error(call->reply, "ERR Out of range database");
         return;
     }
     bool full = call->argc > 3 && slice_is(call->argv[3], "full");
-    const struct keyspace *keyspace = server.keyspaces[database];
+    const struct keyspace *keyspace = engine->keyspaces[database];
     sds out =
         hashtable_describe(keyspace_table(keyspace), sds_new(SLICE("[Dictionary HT]\n")), full);
     out = sds_append_cstr(out, "[Expires HT]\n");
@@ -283,29 +289,31 @@ static void set_switch(struct call *call, bool *place) {
 }
 
 static void debug_set_active_expire(struct call *call) {
-    set_switch(call, &server.active_expire);
+    set_switch(call, &call->engine->active_expire);
 }
 
 static void debug_pause_cron(struct call *call) {
-    set_switch(call, &server.pause_cron);
+    set_switch(call, &call->engine->pause_cron);
 }
 
 static void debug_skip_checksums(struct call *call) {
-    set_switch(call, &server.skip_checksums);
+    set_switch(call, &call->engine->skip_checksums);
 }
 
 static void debug_rewrite_config(struct call *call) {
-    const char *path = server.config_source.path;
+    struct engine *engine = call->engine;
+    const char *path = engine->config_source.path;
     if (sds_len(path) == 0)
         reply_error(call->reply, "ERR The server is running without a config file");
-    else if (config_rewrite_file(&server.config, path, true))
+    else if (config_rewrite_file(&engine->config, path, true))
         reply_ok(call->reply);
     else
         reply_error_format(call->reply, "ERR CONFIG-REWRITE-FORCE-ALL failed: %s", strerror(errno));
 }
 
 static void debug_change_repl_id(struct call *call) {
-    random_hex(server.replication_id, sizeof(server.replication_id) - 1);
+    struct engine *engine = call->engine;
+    random_hex(engine->replication_id, sizeof(engine->replication_id) - 1);
     log_notice("Changing replication IDs after receiving DEBUG change-repl-id");
     reply_ok(call->reply);
 }
@@ -329,7 +337,7 @@ static void debug_replybuffer(struct call *call) {
 /* How long a pattern takes: matches it against that many letters "a". */
 static void debug_stringmatch_len(struct call *call) {
     int64_t len;
-    if (!call_integer_in(call, 2, 0, session_argument_max(), &len, NULL)) return;
+    if (!call_integer_in(call, 2, 0, session_argument_max(call->engine), &len, NULL)) return;
     char *text = mem_alloc((size_t)len);
     memset(text, 'a', (size_t)len);
     reply_integer(call->reply, glob_match(call->argv[3], slice_make(text, (size_t)len), false));
@@ -457,7 +465,7 @@ static const struct debug_subcommand {
 };
 
 void debug_command(struct call *call) {
-    if (!session_has_access(call_session(call), server.config.enable_debug_command)) {
+    if (!session_has_access(call_session(call), call->engine->config.enable_debug_command)) {
         reply_error(call->reply,
                     "ERR DEBUG command not allowed. If the enable-debug-command option is set to "
                     "\"local\", you can run it from a local connection, otherwise you need to set "

@@ -1,7 +1,8 @@
 #include "admin/debug_digest.h"
 
 #include "persist/digest.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
 
 static bool start(struct call *call, struct digest *digest) {
     if (digest_start(digest)) return true;
@@ -23,12 +24,13 @@ static void add_keys(struct digest *digest, const struct keyspace *keyspace) {
 }
 
 void debug_digest(struct call *call) {
+    struct engine *engine = call->engine;
     struct digest digest;
     if (!start(call, &digest)) return;
-    for (int i = 0; i < server.config.databases; i++) {
-        if (keyspace_count(server.keyspaces[i]) == 0) continue;
+    for (int i = 0; i < engine->config.databases; i++) {
+        if (keyspace_count(engine->keyspaces[i]) == 0) continue;
         digest_add_database(&digest, (unsigned)i);
-        add_keys(&digest, server.keyspaces[i]);
+        add_keys(&digest, engine->keyspaces[i]);
     }
     digest_end(&digest);
     answer(call, digest.bytes);

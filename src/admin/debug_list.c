@@ -1,7 +1,8 @@
 #include "admin/debug_list.h"
 
 #include "base/number.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
 #include "types/list.h"
 #include "types/value.h"
 
@@ -157,6 +158,6 @@ void debug_packed_threshold(struct call *call) {
                     "ERR argument must be a memory value bigger than 1 and smaller than 4gb");
         return;
     }
-    server.value_limits.list.plain_threshold = bytes;
+    call->engine->value_limits.list.plain_threshold = bytes;
     reply_ok(call->reply);
 }

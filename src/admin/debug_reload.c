@@ -2,8 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "resp/reply.h"
 #include "server/blocking.h"
-#include "server/server.h"
+#include "server/engine.h"
+#include "table/command.h"
 
 enum reload_option { RELOAD_MERGE = 1 << 0, RELOAD_NOFLUSH = 1 << 1, RELOAD_NOSAVE = 1 << 2 };
 
@@ -25,46 +27,47 @@ static int parse_options(struct call *call) {
 }
 
 /* Clients do not see the keys go, but that what they watch may have changed, … */
-static void clear_databases(void) {
+static void clear_databases(struct engine *engine) {
     mem_keep_freed(true);
-    for (int64_t i = 0; i < server.config.databases; i++) {
-        struct keyspace *keyspace = server.keyspaces[i];
-        watch_touch_database(&server.watches, (int)i, keyspace, NULL, server.now_ms);
-        slices_flush(keyspace, false, 0);
+    for (int64_t i = 0; i < engine->config.databases; i++) {
+        struct keyspace *keyspace = engine->keyspaces[i];
+        watch_touch_database(&engine->watches, (int)i, keyspace, NULL, engine->now_ms);
+        slices_flush(engine, keyspace, false, 0);
     }
 }
 
 /* … but those who wait for some are served if they are there now. */
-static void signal_databases(void) {
+static void signal_databases(struct engine *engine) {
     mem_keep_freed(false);
-    for (int64_t i = 0; i < server.config.databases; i++)
-        blocking_signal_database(server.blocking, (int)i);
+    for (int64_t i = 0; i < engine->config.databases; i++)
+        blocking_signal_database(engine, engine->blocking, (int)i);
 }
 
 /* A key whose time has come goes later, when that is told: left out in silence it would still be in
  * the append-only file, and what follows under its name be added to it. */
-static enum load_status reload(int options) {
-    unsigned flags =
-        (options & RELOAD_MERGE ? LOAD_REPLACE : 0) | (server.command_log.is_on ? LOAD_EXPIRED : 0);
-    if (!(options & RELOAD_NOFLUSH)) clear_databases();
-    enum load_status status = load_rdb_file(server.config.dbfilename, flags);
-    signal_databases();
+static enum load_status reload(struct engine *engine, int options) {
+    unsigned flags = (options & RELOAD_MERGE ? LOAD_REPLACE : 0) |
+                     (engine->command_log.is_on ? LOAD_EXPIRED : 0);
+    if (!(options & RELOAD_NOFLUSH)) clear_databases(engine);
+    enum load_status status = load_rdb_file(engine, engine->config.dbfilename, flags);
+    signal_databases(engine);
     return status;
 }
 
 static bool is_loading(struct call *call) {
-    if (!(server.refusing & REFUSING_LOADING)) return false;
+    if (!(call->engine->restrictions & RESTRICTED_LOADING)) return false;
     reply_error(call->reply, LOADING_REFUSAL);
     return true;
 }
 
 void debug_reload(struct call *call) {
+    struct engine *engine = call->engine;
     int options = parse_options(call);
     if (options < 0 || is_loading(call)) return;
-    save_cancel(); /* what it is to load must not be replaced meanwhile */
-    if (!(options & RELOAD_NOSAVE) && !save_now()) {
+    save_cancel(engine); /* what it is to load must not be replaced meanwhile */
+    if (!(options & RELOAD_NOSAVE) && !save_now(engine)) {
         reply_error(call->reply, "ERR");
-    } else if (reload(options) != LOAD_DONE) {
+    } else if (reload(engine, options) != LOAD_DONE) {
         reply_error(call->reply, "ERR Error trying to load the RDB dump, check server logs.");
     } else {
         log_warning("DB reloaded by DEBUG RELOAD");
@@ -73,12 +76,13 @@ void debug_reload(struct call *call) {
 }
 
 void debug_loadaof(struct call *call) {
+    struct engine *engine = call->engine;
     if (is_loading(call)) return;
     enum load_status status = LOAD_FAILED;
-    if (aof_prepare_reload()) {
-        clear_databases();
-        status = aof_reload();
-        signal_databases();
+    if (aof_prepare_reload(engine)) {
+        clear_databases(engine);
+        status = aof_reload(engine);
+        signal_databases(engine);
     }
     if (status != LOAD_DONE) {
         reply_error(call->reply, "ERR Error trying to load the AOF files, check server logs.");

@@ -1,13 +1,14 @@
 /* flush_commands: FLUSHDB FLUSHALL SWAPDB: whole databases. */
 #include "admin/admin_commands.h"
+#include "resp/reply.h"
 #include "server/blocking.h"
+#include "server/engine.h"
 #include "server/flush.h"
 #include "server/lazyfree.h"
-#include "server/server.h"
 
 /* [ASYNC | SYNC] */
 static bool parse_mode(struct call *call, bool *async) {
-    *async = server.config.lazyfree_user_flush;
+    *async = call->engine->config.lazyfree_user_flush;
     if (call->argc == 1) return true;
     *async = slice_is(call->argv[1], "async");
     if (call->argc == 2 && (*async || slice_is(call->argv[1], "sync"))) return true;
@@ -19,11 +20,12 @@ static bool parse_mode(struct call *call, bool *async) {
  * 0; true when it has to. A few small keys are freed at once. So is everything while a file is
  * loaded: the memory must not hold what is loaded next beside what is being freed. */
 static bool flush(const struct call *call, int database, bool async, uint64_t number) {
-    struct keyspace *keyspace = server.keyspaces[database];
-    watch_touch_database(&server.watches, database, keyspace, NULL, server.now_ms);
-    server.dirty += keyspace_count(keyspace);
+    struct engine *engine = call->engine;
+    struct keyspace *keyspace = engine->keyspaces[database];
+    watch_touch_database(&engine->watches, database, keyspace, NULL, engine->now_ms);
+    engine->dirty += keyspace_count(keyspace);
     bool in_pool = async || (!call_is_loading(call) && !lazyfree_is_little(keyspace));
-    return slices_flush(keyspace, in_pool, number);
+    return slices_flush(engine, keyspace, in_pool, number);
 }
 
 /* With SYNC the client alone waits until the memory is free. In a transaction nobody can. */
@@ -47,39 +49,41 @@ void flushdb_command(struct call *call) {
 
 /* A snapshot that is being written would hold a copy of what is no more: it is ended first. */
 void flushall_command(struct call *call) {
+    struct engine *engine = call->engine;
     bool async;
     if (!parse_mode(call, &async)) return;
     uint64_t number = number_for(call, async);
     size_t keyspaces = 0;
-    save_cancel();
-    for (int i = 0; i < server.config.databases; i++) keyspaces += flush(call, i, async, number);
-    server.dirty++;
-    save_after_flush();
+    save_cancel(engine);
+    for (int i = 0; i < engine->config.databases; i++) keyspaces += flush(call, i, async, number);
+    engine->dirty++;
+    save_after_flush(engine);
     reply_when_free(call, number, keyspaces);
 }
 
 /* --- SWAPDB index1 index2 --- */
 
 /* Those who watch a key that changes by it are told before; those who wait for a key look after. */
-static void swap(int a, int b) {
-    struct keyspace *first = server.keyspaces[a], *second = server.keyspaces[b];
-    watch_touch_database(&server.watches, a, first, second, server.now_ms);
-    watch_touch_database(&server.watches, b, second, first, server.now_ms);
+static void swap(struct engine *engine, int a, int b) {
+    struct keyspace *first = engine->keyspaces[a], *second = engine->keyspaces[b];
+    watch_touch_database(&engine->watches, a, first, second, engine->now_ms);
+    watch_touch_database(&engine->watches, b, second, first, engine->now_ms);
     keyspace_swap(first, second);
-    blocking_signal_database(server.blocking, a);
-    blocking_signal_database(server.blocking, b);
+    blocking_signal_database(engine, engine->blocking, a);
+    blocking_signal_database(engine, engine->blocking, b);
 }
 
 void swapdb_command(struct call *call) {
+    struct engine *engine = call->engine;
     int64_t a, b;
     if (!call_integer_in(call, 1, INT32_MIN, INT32_MAX, &a, "ERR invalid first DB index")) return;
     if (!call_integer_in(call, 2, INT32_MIN, INT32_MAX, &b, "ERR invalid second DB index")) return;
-    int64_t count = server.config.databases;
+    int64_t count = engine->config.databases;
     if (a < 0 || a >= count || b < 0 || b >= count) {
         call_bad_database(call);
         return;
     }
-    if (a != b) swap((int)a, (int)b);
-    server.dirty++;
+    if (a != b) swap(engine, (int)a, (int)b);
+    engine->dirty++;
     reply_ok(call->reply);
 }

@@ -12,12 +12,15 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/version.h"
+#include "net/net.h"
+#include "resp/reply.h"
 #include "server/blocking.h"
+#include "server/clients.h"
+#include "server/engine.h"
 #include "server/evict.h"
 #include "server/expire.h"
 #include "server/lazyfree.h"
 #include "server/pause.h"
-#include "server/server.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
 #include "table/command.h"
@@ -32,8 +35,8 @@ typedef unsigned long long figure; /* what %llu prints */
 
 /* --- Server --- */
 
-static sds append_listeners(sds out) {
-    const struct config *config = &server.config;
+static sds append_listeners(struct engine *engine, sds out) {
+    const struct config *config = &engine->config;
     int number = 0;
     if (config->port) {
         out = sds_append_format(out, "listener%d:name=tcp", number++);
@@ -48,21 +51,21 @@ static sds append_listeners(sds out) {
 }
 
 /* The program's absolute path; as it was called where the system does not tell. */
-static const char *executable_path(char buffer[PATH_MAX]) {
+static const char *executable_path(struct engine *engine, char buffer[PATH_MAX]) {
     ssize_t len = readlink("/proc/self/exe", buffer, PATH_MAX - 1);
-    if (len < 0) return server.executable;
+    if (len < 0) return engine->executable;
     buffer[len] = 0;
     return buffer;
 }
 
 /* The commit is zeroes, as of a Redis that was not built in a git checkout: only the build ID names
  * the build. */
-static sds append_server(sds out) {
+static sds append_server(struct engine *engine, sds out) {
     struct utsname host = {0};
     char executable[PATH_MAX], build_id[BUILD_ID_SIZE];
     build_id_read(build_id);
     uname(&host);
-    int64_t uptime = (server.steady_ms - server.start_ms) / 1000;
+    int64_t uptime = (engine->steady_ms - engine->start_ms) / 1000;
     out = sds_append_format(
         out,
         "redis_version:" PACKLIST_REDIS_VERSION "\r\n"
@@ -91,18 +94,18 @@ static sds append_server(sds out) {
         "config_file:%s\r\n"
         "io_threads_active:0\r\n",
         build_id, host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
-        __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(), server.run_id,
-        (long long)server.config.port, (long long)clock_wall_us(), (long long)uptime,
-        (long long)(uptime / (24 * 3600)), (long long)server.config.hz, (long long)server.config.hz,
-        (long long)(server.now_ms / 1000 & ACCESS_MASK), executable_path(executable),
-        server.config_source.path);
-    return append_listeners(out);
+        __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(), engine->run_id,
+        (long long)engine->config.port, (long long)clock_wall_us(), (long long)uptime,
+        (long long)(uptime / (24 * 3600)), (long long)engine->config.hz,
+        (long long)engine->config.hz, (long long)(engine->now_ms / 1000 & ACCESS_MASK),
+        executable_path(engine, executable), engine->config_source.path);
+    return append_listeners(engine, out);
 }
 
 /* --- Clients --- */
 
-static sds append_clients(sds out) {
-    struct client_figures figures = client_figures_read();
+static sds append_clients(struct engine *engine, sds out) {
+    struct client_figures figures = client_figures_read(engine);
     return sds_append_format(out,
                              "connected_clients:%zu\r\n"
                              "cluster_connections:0\r\n"
@@ -117,12 +120,12 @@ static sds append_clients(sds out) {
                              "total_watched_keys:%zu\r\n"
                              "total_blocking_keys:%zu\r\n"
                              "total_blocking_keys_on_nokey:0\r\n",
-                             server.sessions.count, (long long)server.config.maxclients,
+                             engine->clients->sessions.count, (long long)engine->config.maxclients,
                              figures.largest_input, figures.largest_output,
-                             blocking_session_count(server.blocking) + pause_session_count(),
-                             server.pubsub.subscriber_count, server.watches.watcher_count,
-                             blocking_deadline_count(server.blocking), server.watches.keys.count,
-                             blocking_key_count(server.blocking));
+                             blocking_session_count(engine->blocking) + pause_session_count(),
+                             engine->pubsub.subscriber_count, engine->watches.watcher_count,
+                             blocking_deadline_count(engine->blocking), engine->watches.keys.count,
+                             blocking_key_count(engine->blocking));
 }
 
 /* --- Memory --- */
@@ -158,13 +161,13 @@ static sds append_used_memory(sds out, const struct memory_figures *memory) {
 }
 
 /* A directive's value, as CONFIG GET shows it. */
-static sds append_directive(sds out, const char *field, const char *name) {
+static sds append_directive(struct engine *engine, sds out, const char *field, const char *name) {
     out = sds_append_format(out, "%s:", field);
-    out = config_append_value(&server.config, config_find(slice_of_cstr(name)), out);
+    out = config_append_value(&engine->config, config_find(slice_of_cstr(name)), out);
     return sds_append_cstr(out, "\r\n");
 }
 
-static sds append_limits(sds out) {
+static sds append_limits(struct engine *engine, sds out) {
     size_t physical = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     out = append_bytes(out, "total_system_memory", "total_system_memory_human", physical);
     out = sds_append_cstr(out, "used_memory_lua:0\r\n"
@@ -180,8 +183,8 @@ static sds append_limits(sds out) {
                                "used_memory_functions:0\r\n"
                                "used_memory_scripts:0\r\n"
                                "used_memory_scripts_human:0B\r\n");
-    out = append_bytes(out, "maxmemory", "maxmemory_human", (size_t)server.config.maxmemory);
-    return append_directive(out, "maxmemory_policy", "maxmemory-policy");
+    out = append_bytes(out, "maxmemory", "maxmemory_human", (size_t)engine->config.maxmemory);
+    return append_directive(engine, out, "maxmemory_policy", "maxmemory-policy");
 }
 
 static sds append_fragmentation(sds out, const struct memory_figures *memory) {
@@ -219,23 +222,23 @@ static sds append_fragmentation(sds out, const struct memory_figures *memory) {
                              (figure)lazyfree_pending_objects(), (figure)lazyfree_freed_objects());
 }
 
-static sds append_memory(sds out) {
-    struct memory_figures memory = memory_figures_read();
+static sds append_memory(struct engine *engine, sds out) {
+    struct memory_figures memory = memory_figures_read(engine);
     out = append_used_memory(out, &memory);
     out = sds_append_format(out,
                             "allocator_allocated:%zu\r\n"
                             "allocator_active:%zu\r\n"
                             "allocator_resident:%zu\r\n",
                             memory.stats.allocated, memory.stats.active, memory.stats.resident);
-    out = append_limits(out);
+    out = append_limits(engine, out);
     return append_fragmentation(out, &memory);
 }
 
 /* --- Stats --- */
 
-static sds append_traffic(sds out) {
-    const struct stats *stats = &server.stats;
-    struct conn_totals totals = conn_totals(server.net);
+static sds append_traffic(struct engine *engine, sds out) {
+    const struct stats *stats = &engine->stats;
+    struct conn_totals totals = conn_totals(engine->net);
     return sds_append_format(
         out,
         "total_connections_received:%llu\r\n"
@@ -260,8 +263,8 @@ static sds append_traffic(sds out) {
 }
 
 /* Keys that ended, and how often keys were found. */
-static sds append_key_stats(sds out) {
-    const struct stats *stats = &server.stats;
+static sds append_key_stats(struct engine *engine, sds out) {
+    const struct stats *stats = &engine->stats;
     return sds_append_format(
         out,
         "expired_subkeys:0\r\n"
@@ -282,8 +285,8 @@ static sds append_key_stats(sds out) {
         (figure)stats->keyspace_misses);
 }
 
-static sds append_pubsub_stats(sds out) {
-    const struct pubsub *pubsub = &server.pubsub;
+static sds append_pubsub_stats(struct engine *engine, sds out) {
+    const struct pubsub *pubsub = &engine->pubsub;
     return sds_append_format(out,
                              "pubsub_channels:%zu\r\n"
                              "pubsub_patterns:%zu\r\n"
@@ -294,18 +297,18 @@ static sds append_pubsub_stats(sds out) {
 }
 
 /* Time that commands took; those inside EXEC count once. */
-static uint64_t command_ticks(void) {
+static uint64_t command_ticks(struct engine *engine) {
     size_t commands;
     command_all(&commands);
     uint64_t ticks = 0;
-    for (size_t i = 0; i < commands; i++) ticks += server.stats.by_command[i].ticks;
-    return ticks - server.stats.queued_ticks;
+    for (size_t i = 0; i < commands; i++) ticks += engine->stats.by_command[i].ticks;
+    return ticks - engine->stats.queued_ticks;
 }
 
-static sds append_loop_stats(sds out) {
-    struct net_totals loop = net_totals(server.net);
-    uint64_t iterations_per_s = rate_per_second(&server.stats.iterations_rate);
-    uint64_t active_us_per_s = rate_per_second(&server.stats.active_rate);
+static sds append_loop_stats(struct engine *engine, sds out) {
+    struct net_totals loop = net_totals(engine->net);
+    uint64_t iterations_per_s = rate_per_second(&engine->stats.iterations_rate);
+    uint64_t active_us_per_s = rate_per_second(&engine->stats.active_rate);
     return sds_append_format(out,
                              "eventloop_cycles:%llu\r\n"
                              "eventloop_duration_sum:%llu\r\n"
@@ -313,14 +316,15 @@ static sds append_loop_stats(sds out) {
                              "instantaneous_eventloop_cycles_per_sec:%llu\r\n"
                              "instantaneous_eventloop_duration_usec:%llu\r\n",
                              (figure)loop.iterations, (figure)clock_ticks_to_us(loop.active_ticks),
-                             (figure)clock_ticks_to_us(command_ticks()), (figure)iterations_per_s,
+                             (figure)clock_ticks_to_us(command_ticks(engine)),
+                             (figure)iterations_per_s,
                              (figure)(iterations_per_s ? active_us_per_s / iterations_per_s : 0));
 }
 
-static sds append_stats(sds out) {
-    const struct stats *stats = &server.stats;
-    const struct child *child = &server.durability.child;
-    out = append_pubsub_stats(append_key_stats(append_traffic(out)));
+static sds append_stats(struct engine *engine, sds out) {
+    const struct stats *stats = &engine->stats;
+    const struct child *child = &engine->durability.child;
+    out = append_pubsub_stats(engine, append_key_stats(engine, append_traffic(engine, out)));
     out = sds_append_format(out,
                             "latest_fork_usec:%llu\r\n"
                             "total_forks:%llu\r\n"
@@ -351,7 +355,7 @@ static sds append_stats(sds out) {
                             (figure)stats->replies_written,
                             (figure)stats->query_buffer_limit_disconnections,
                             (figure)stats->output_buffer_limit_disconnections);
-    out = append_loop_stats(out);
+    out = append_loop_stats(engine, out);
     return sds_append_format(out,
                              "acl_access_denied_auth:%llu\r\n"
                              "acl_access_denied_cmd:0\r\n"
@@ -362,7 +366,7 @@ static sds append_stats(sds out) {
 
 /* --- Replication, CPU, Modules, Cluster --- */
 
-static sds append_replication(sds out) {
+static sds append_replication(struct engine *engine, sds out) {
     return sds_append_format(out,
                              "role:master\r\n"
                              "connected_slaves:0\r\n"
@@ -375,7 +379,7 @@ static sds append_replication(sds out) {
                              "repl_backlog_size:0\r\n"
                              "repl_backlog_first_byte_offset:0\r\n"
                              "repl_backlog_histlen:0\r\n",
-                             server.replication_id, 0);
+                             engine->replication_id, 0);
 }
 
 static sds append_cpu_times(sds out, int who, const char *suffix) {
@@ -388,27 +392,30 @@ static sds append_cpu_times(sds out, int who, const char *suffix) {
                              suffix, (long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec);
 }
 
-static sds append_cpu(sds out) {
+static sds append_cpu(struct engine *engine, sds out) {
+    (void)engine;
     out = append_cpu_times(out, RUSAGE_SELF, "");
     out = append_cpu_times(out, RUSAGE_CHILDREN, "_children");
     return append_cpu_times(out, RUSAGE_THREAD, "_main_thread");
 }
 
-static sds append_nothing(sds out) {
+static sds append_nothing(struct engine *engine, sds out) {
+    (void)engine;
     return out;
 }
 
-static sds append_cluster(sds out) {
+static sds append_cluster(struct engine *engine, sds out) {
+    (void)engine;
     return sds_append_cstr(out, "cluster_enabled:0\r\n");
 }
 
 /* --- Commands, errors, keys --- */
 
-static sds append_command_stats(sds out) {
+static sds append_command_stats(struct engine *engine, sds out) {
     size_t commands;
     const struct command *all = command_all(&commands);
     for (size_t i = 0; i < commands; i++) {
-        const struct command_stats *stats = &server.stats.by_command[i];
+        const struct command_stats *stats = &engine->stats.by_command[i];
         if (!stats->calls && !stats->rejected && !stats->failed) continue;
         uint64_t us = clock_ticks_to_us(stats->ticks);
         double us_per_call = stats->calls ? (double)us / (double)stats->calls : 0;
@@ -422,8 +429,9 @@ static sds append_command_stats(sds out) {
 }
 
 /* The percentiles are a directive's, so they are numbers. */
-static sds append_percentiles(sds out, const struct tick_histogram *latency) {
-    const char *at = server.config.latency_percentiles;
+static sds append_percentiles(struct engine *engine, sds out,
+                              const struct tick_histogram *latency) {
+    const char *at = engine->config.latency_percentiles;
     const char *comma = "";
     while (*at) {
         size_t len = strcspn(at, " ");
@@ -438,42 +446,42 @@ static sds append_percentiles(sds out, const struct tick_histogram *latency) {
     return out;
 }
 
-static sds append_latency_stats(sds out) {
+static sds append_latency_stats(struct engine *engine, sds out) {
     size_t commands;
     const struct command *all = command_all(&commands);
-    if (!server.config.latency_tracking) return out;
+    if (!engine->config.latency_tracking) return out;
     for (size_t i = 0; i < commands; i++) {
-        const struct tick_histogram *latency = server.stats.by_command[i].latency;
+        const struct tick_histogram *latency = engine->stats.by_command[i].latency;
         if (!latency) continue;
         out = sds_append_format(out, "latency_percentiles_usec_%s:", all[i].name);
-        out = sds_append_cstr(append_percentiles(out, latency), "\r\n");
+        out = sds_append_cstr(append_percentiles(engine, out, latency), "\r\n");
     }
     return out;
 }
 
-static sds append_error_stats(sds out) {
-    const struct error_stats *errors = &server.stats.by_error;
+static sds append_error_stats(struct engine *engine, sds out) {
+    const struct error_stats *errors = &engine->stats.by_error;
     for (unsigned i = 0; i < errors->count; i++)
         out = sds_append_format(out, "errorstat_%s:count=%llu\r\n", errors->codes[i].name,
                                 (figure)errors->codes[i].count);
     return out;
 }
 
-static sds append_keyspace(sds out) {
-    for (int64_t i = 0; i < server.config.databases; i++) {
-        size_t keys = keyspace_count(server.keyspaces[i]);
+static sds append_keyspace(struct engine *engine, sds out) {
+    for (int64_t i = 0; i < engine->config.databases; i++) {
+        size_t keys = keyspace_count(engine->keyspaces[i]);
         if (keys)
             out =
                 sds_append_format(out, "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld\r\n", (long long)i,
-                                  keys, keyspace_expiring_count(server.keyspaces[i]),
-                                  (long long)expire_average_ttl(server.keyspaces[i]));
+                                  keys, keyspace_expiring_count(engine->keyspaces[i]),
+                                  (long long)expire_average_ttl(engine, engine->keyspaces[i]));
     }
     return out;
 }
 
-static sds append_keysizes(sds out) {
-    for (int64_t i = 0; i < server.config.databases; i++) {
-        const struct keyspace *keyspace = server.keyspaces[i];
+static sds append_keysizes(struct engine *engine, sds out) {
+    for (int64_t i = 0; i < engine->config.databases; i++) {
+        const struct keyspace *keyspace = engine->keyspaces[i];
         if (keyspace_count(keyspace)) out = keysizes_append(out, i, keyspace_sizes(keyspace));
     }
     return out;
@@ -484,7 +492,7 @@ static sds append_keysizes(sds out) {
 static const struct section {
     const char *title;
     bool is_default;
-    sds (*append)(sds out);
+    sds (*append)(struct engine *engine, sds out);
 } sections[] = {
     {"Server", true, append_server},
     {"Clients", true, append_clients},
@@ -521,7 +529,7 @@ void info_command(struct call *call) {
         if (!is_wanted(call, &sections[i])) continue;
         if (sds_len(out)) out = sds_append_cstr(out, "\r\n");
         out = sds_append_format(out, "# %s\r\n", sections[i].title);
-        out = sections[i].append(out);
+        out = sections[i].append(call->engine, out);
     }
     call_answer_text(call, out);
 }

@@ -1,6 +1,6 @@
 #include "admin/info_persistence.h"
 
-#include "server/server.h"
+#include "server/engine.h"
 
 typedef unsigned long long figure; /* what %llu prints */
 
@@ -14,36 +14,37 @@ struct progress {
     uint64_t keys_total;
 };
 
-static struct progress progress_of_child(const struct child *child) {
+static struct progress progress_of_child(struct engine *engine, const struct child *child) {
     return (struct progress){
         .peak = child->cow_peak,
         .size = child->cow_size,
-        .size_age_s = child->cow_ms ? (server.steady_ms - child->cow_ms) / 1000 : 0,
+        .size_age_s = child->cow_ms ? (engine->steady_ms - child->cow_ms) / 1000 : 0,
         .keys_done = child->keys_done,
         .keys_total = child->keys_total,
     };
 }
 
-static struct progress progress_of_slices(const struct slices_figures *figures) {
+static struct progress progress_of_slices(struct engine *engine,
+                                          const struct slices_figures *figures) {
     return (struct progress){
         .peak = figures->memory_peak + figures->left_bytes,
-        .size = slices_pending(),
+        .size = slices_pending(engine),
         .keys_done = figures->keys_done,
         .keys_total = figures->keys_total,
     };
 }
 
-static struct progress progress(void) {
-    child_tick();
-    if (server.durability.child.pid) return progress_of_child(&server.durability.child);
-    if (server.durability.slices.purpose == CHILD_NONE) return (struct progress){0};
-    return progress_of_slices(&server.durability.slices.figures);
+static struct progress progress(struct engine *engine) {
+    child_tick(engine);
+    if (engine->durability.child.pid) return progress_of_child(engine, &engine->durability.child);
+    if (engine->durability.slices.purpose == CHILD_NONE) return (struct progress){0};
+    return progress_of_slices(engine, &engine->durability.slices.figures);
 }
 
-static sds append_progress(sds out) {
-    struct progress now = progress();
+static sds append_progress(struct engine *engine, sds out) {
+    struct progress now = progress(engine);
     double percent = now.keys_total ? 100.0 * (double)now.keys_done / (double)now.keys_total : 0;
-    const struct slices_figures *slices = &server.durability.slices.figures;
+    const struct slices_figures *slices = &engine->durability.slices.figures;
     return sds_append_format(out,
                              "current_cow_peak:%zu\r\n"
                              "current_cow_size:%zu\r\n"
@@ -60,11 +61,11 @@ static sds append_progress(sds out) {
 
 /* --- RDB --- */
 
-static sds append_rdb(sds out) {
-    const struct save *save = &server.durability.save;
-    const struct load *load = &server.durability.load;
-    bool runs = save_is_running();
-    int64_t now_s = server.steady_ms / 1000;
+static sds append_rdb(struct engine *engine, sds out) {
+    const struct save *save = &engine->durability.save;
+    const struct load *load = &engine->durability.load;
+    bool runs = save_is_running(engine);
+    int64_t now_s = engine->steady_ms / 1000;
     return sds_append_format(out,
                              "rdb_changes_since_last_save:%llu\r\n"
                              "rdb_bgsave_in_progress:%d\r\n"
@@ -76,7 +77,7 @@ static sds append_rdb(sds out) {
                              "rdb_last_cow_size:%zu\r\n"
                              "rdb_last_load_keys_expired:%llu\r\n"
                              "rdb_last_load_keys_loaded:%llu\r\n",
-                             (figure)save_changes(), runs, (long long)save->saved_s,
+                             (figure)save_changes(engine), runs, (long long)save->saved_s,
                              save->failed ? "err" : "ok", (long long)save->last_seconds,
                              runs ? (long long)(now_s - save->begun_s) : -1, (figure)save->saves,
                              save->last_cow_size, (figure)load->keys_expired,
@@ -85,8 +86,8 @@ static sds append_rdb(sds out) {
 
 /* --- AOF --- */
 
-static sds append_aof_file(sds out) {
-    const struct aof *aof = &server.durability.aof;
+static sds append_aof_file(struct engine *engine, sds out) {
+    const struct aof *aof = &engine->durability.aof;
     if (aof->state == AOF_OFF) return out;
     return sds_append_format(out,
                              "aof_current_size:%llu\r\n"
@@ -100,9 +101,9 @@ static sds append_aof_file(sds out) {
                              (figure)aof->delayed_fsyncs);
 }
 
-static sds append_aof(sds out) {
-    const struct aof_rewrite *rewrite = &server.durability.aof.rewrite;
-    bool runs = aof_rewrite_is_running();
+static sds append_aof(struct engine *engine, sds out) {
+    const struct aof_rewrite *rewrite = &engine->durability.aof.rewrite;
+    bool runs = aof_rewrite_is_running(engine);
     out = sds_append_format(out,
                             "aof_enabled:%d\r\n"
                             "aof_rewrite_in_progress:%d\r\n"
@@ -116,19 +117,19 @@ static sds append_aof(sds out) {
                             "aof_last_cow_size:%zu\r\n"
                             "module_fork_in_progress:0\r\n"
                             "module_fork_last_cow_size:0\r\n",
-                            server.durability.aof.state != AOF_OFF, runs, rewrite->scheduled,
+                            engine->durability.aof.state != AOF_OFF, runs, rewrite->scheduled,
                             (long long)rewrite->last_seconds,
-                            runs ? (long long)(server.steady_ms / 1000 - rewrite->begun_s) : -1,
+                            runs ? (long long)(engine->steady_ms / 1000 - rewrite->begun_s) : -1,
                             rewrite->failed ? "err" : "ok", (figure)rewrite->count,
-                            (figure)rewrite->failures, aof_error() ? "err" : "ok",
+                            (figure)rewrite->failures, aof_error(engine) ? "err" : "ok",
                             rewrite->last_cow_size);
-    return append_aof_file(out);
+    return append_aof_file(engine, out);
 }
 
 /* --- Loading --- */
 
-static sds append_loading(sds out) {
-    const struct load *load = &server.durability.load;
+static sds append_loading(struct engine *engine, sds out) {
+    const struct load *load = &engine->durability.load;
     if (!load->running) return out;
     return sds_append_format(out,
                              "loading_start_time:%lld\r\n"
@@ -138,13 +139,13 @@ static sds append_loading(sds out) {
                              "loading_loaded_perc:%.2f\r\n"
                              "loading_eta_seconds:%lld\r\n",
                              (long long)load->begin_s, (figure)load->total_bytes,
-                             (figure)load->used_memory, (figure)load->loaded_bytes, load_percent(),
-                             (long long)load_seconds_left());
+                             (figure)load->used_memory, (figure)load->loaded_bytes,
+                             load_percent(engine), (long long)load_seconds_left(engine));
 }
 
-sds info_append_persistence(sds out) {
-    out =
-        sds_append_format(out, "loading:%d\r\nasync_loading:0\r\n", server.durability.load.running);
-    out = append_rdb(append_progress(out));
-    return append_loading(append_aof(out));
+sds info_append_persistence(struct engine *engine, sds out) {
+    out = sds_append_format(out, "loading:%d\r\nasync_loading:0\r\n",
+                            engine->durability.load.running);
+    out = append_rdb(engine, append_progress(engine, out));
+    return append_loading(engine, append_aof(engine, out));
 }

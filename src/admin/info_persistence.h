@@ -4,7 +4,9 @@
 
 #include "base/sds.h"
 
+struct engine;
+
 /* Appends the section's fields. */
-sds info_append_persistence(sds out);
+sds info_append_persistence(struct engine *engine, sds out);
 
 #endif

@@ -2,17 +2,19 @@
 #include "admin/admin_commands.h"
 #include "admin/command_info.h"
 #include "base/clock.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
+#include "table/command.h"
 
 /* --- The monitor's samples --- */
 
-static const struct latency_event *event_named(struct slice name) {
+static const struct latency_event *event_named(struct engine *engine, struct slice name) {
     int kind = latency_kind_named(name);
-    return kind < 0 ? NULL : server.latency.events[kind];
+    return kind < 0 ? NULL : engine->latency.events[kind];
 }
 
 void latency_history_command(struct call *call) {
-    const struct latency_event *event = event_named(call->argv[2]);
+    const struct latency_event *event = event_named(call->engine, call->argv[2]);
     reply_array(call->reply, event ? event->count : 0);
     for (unsigned i = 0; event && i < event->count; i++) {
         const struct latency_sample *sample = latency_sample_at(event, i);
@@ -25,7 +27,7 @@ void latency_history_command(struct call *call) {
 void latency_latest_command(struct call *call) {
     size_t mark = reply_begin(call->reply), count = 0;
     for (int kind = 0; kind < LATENCY_KINDS; kind++) {
-        const struct latency_event *event = server.latency.events[kind];
+        const struct latency_event *event = call->engine->latency.events[kind];
         if (!event) continue;
         const struct latency_sample *last = latency_sample_at(event, event->count - 1);
         count++;
@@ -39,12 +41,13 @@ void latency_latest_command(struct call *call) {
 }
 
 void latency_reset_command(struct call *call) {
+    struct engine *engine = call->engine;
     int64_t forgotten = 0;
     for (int kind = 0; call->argc == 2 && kind < LATENCY_KINDS; kind++)
-        forgotten += latency_forget(&server.latency, (enum latency_kind)kind);
+        forgotten += latency_forget(&engine->latency, (enum latency_kind)kind);
     for (size_t i = 2; i < call->argc; i++) {
         int kind = latency_kind_named(call->argv[i]);
-        if (kind >= 0) forgotten += latency_forget(&server.latency, (enum latency_kind)kind);
+        if (kind >= 0) forgotten += latency_forget(&engine->latency, (enum latency_kind)kind);
     }
     reply_integer(call->reply, forgotten);
 }
@@ -78,8 +81,9 @@ static void answer_steps(struct reply *reply, const struct tick_histogram *histo
 }
 
 /* One command's histogram; false when it has none. */
-static bool answer_histogram(struct reply *reply, const struct command *command) {
-    const struct command_stats *stats = &server.stats.by_command[command_index(command)];
+static bool answer_histogram(struct engine *engine, struct reply *reply,
+                             const struct command *command) {
+    const struct command_stats *stats = &engine->stats.by_command[command_index(command)];
     if (!stats->latency) return false;
     reply_bulk_cstr(reply, command->name);
     reply_map(reply, 2);
@@ -91,21 +95,24 @@ static bool answer_histogram(struct reply *reply, const struct command *command)
 }
 
 /* A command with its subcommands; returns how many of them have a histogram. */
-static size_t answer_family(struct reply *reply, const struct command *command) {
+static size_t answer_family(struct engine *engine, struct reply *reply,
+                            const struct command *command) {
     size_t subcommands = command->flags & COMMAND_CONTAINER ? command_subcommand_count(command) : 0;
     size_t answered = 0;
-    for (size_t i = 0; i <= subcommands; i++) answered += answer_histogram(reply, command + i);
+    for (size_t i = 0; i <= subcommands; i++)
+        answered += answer_histogram(engine, reply, command + i);
     return answered;
 }
 
 void latency_histogram_command(struct call *call) {
+    struct engine *engine = call->engine;
     size_t mark = reply_begin(call->reply), answered = 0, count;
     const struct command *all = command_all(&count);
     for (size_t i = 0; call->argc == 2 && i < count; i++)
-        answered += answer_histogram(call->reply, &all[i]);
+        answered += answer_histogram(engine, call->reply, &all[i]);
     for (size_t i = 2; i < call->argc; i++) {
         const struct command *command = command_find_full(call->argv[i]);
-        if (command) answered += answer_family(call->reply, command);
+        if (command) answered += answer_family(engine, call->reply, command);
     }
     reply_map_end(call->reply, mark, answered);
 }

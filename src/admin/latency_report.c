@@ -1,6 +1,7 @@
 /* latency_report: LATENCY GRAPH and DOCTOR. */
 #include "admin/admin_commands.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
 
 /* --- The drawing --- */
 
@@ -69,7 +70,7 @@ static sds append_graph(sds out, const struct latency_event *event, int64_t now_
 void latency_graph_command(struct call *call) {
     struct slice name = call->argv[2];
     int kind = latency_kind_named(name);
-    const struct latency_event *event = kind < 0 ? NULL : server.latency.events[kind];
+    const struct latency_event *event = kind < 0 ? NULL : call->engine->latency.events[kind];
     if (!event) {
         reply_error_format(call->reply, "ERR No samples available for event '%.*s'",
                            slice_precision(name), name.ptr);
@@ -86,10 +87,11 @@ void latency_graph_command(struct call *call) {
 
 /* --- The doctor --- */
 
-static sds append_findings(sds out, int64_t now_s, unsigned kinds_seen[LATENCY_KINDS]) {
+static sds append_findings(struct engine *engine, sds out, int64_t now_s,
+                           unsigned kinds_seen[LATENCY_KINDS]) {
     unsigned number = 0;
     for (int kind = 0; kind < LATENCY_KINDS; kind++) {
-        const struct latency_event *event = server.latency.events[kind];
+        const struct latency_event *event = engine->latency.events[kind];
         if (!event) continue;
         struct latency_summary summary = latency_summarize(event, now_s);
         kinds_seen[kind] = ++number;
@@ -103,7 +105,7 @@ static sds append_findings(sds out, int64_t now_s, unsigned kinds_seen[LATENCY_K
     return out;
 }
 
-static sds append_disk_advice(sds out, const unsigned seen[LATENCY_KINDS]) {
+static sds append_disk_advice(struct engine *engine, sds out, const unsigned seen[LATENCY_KINDS]) {
     bool beside_sync = seen[LATENCY_AOF_WRITE_SYNC], beside_child = seen[LATENCY_AOF_WRITE_CHILD];
     if (seen[LATENCY_FORK])
         out = sds_append_cstr(out, "- The more memory is in use, the longer a fork takes: fewer "
@@ -111,7 +113,7 @@ static sds append_disk_advice(sds out, const unsigned seen[LATENCY_KINDS]) {
     if (seen[LATENCY_AOF_SYNC])
         out = sds_append_cstr(out, "- With appendfsync everysec nobody waits for the disk, for the "
                                    "price of the last second's changes if the power fails.\n");
-    if ((beside_sync || beside_child) && !server.config.no_appendfsync_on_rewrite)
+    if ((beside_sync || beside_child) && !engine->config.no_appendfsync_on_rewrite)
         out = sds_append_cstr(out, "- With no-appendfsync-on-rewrite yes the append-only file and "
                                    "a child that writes do not compete for the disk.\n");
     if (seen[LATENCY_AOF_WRITE] || seen[LATENCY_AOF_RENAME] || seen[LATENCY_RDB_UNLINK])
@@ -120,10 +122,10 @@ static sds append_disk_advice(sds out, const unsigned seen[LATENCY_KINDS]) {
     return out;
 }
 
-static sds append_advice(sds out, const unsigned seen[LATENCY_KINDS]) {
+static sds append_advice(struct engine *engine, sds out, const unsigned seen[LATENCY_KINDS]) {
     bool commands = seen[LATENCY_COMMAND] || seen[LATENCY_FAST_COMMAND];
     bool deletes = seen[LATENCY_EXPIRE_DELETE] || seen[LATENCY_EVICTION_DELETE];
-    const struct config *config = &server.config;
+    const struct config *config = &engine->config;
     out = sds_append_cstr(out, "\nWhat can be done:\n\n");
     if (commands && config->slowlog_log_slower_than < 0)
         out = sds_append_cstr(out, "- Set slowlog-log-slower-than, so that SLOWLOG GET names the "
@@ -143,14 +145,15 @@ static sds append_advice(sds out, const unsigned seen[LATENCY_KINDS]) {
     if (seen[LATENCY_EVICTION_CYCLE])
         out = sds_append_cstr(out, "- A lower maxmemory-eviction-tenacity holds commands up for "
                                    "less when memory is short.\n");
-    return append_disk_advice(out, seen);
+    return append_disk_advice(engine, out, seen);
 }
 
 void latency_doctor_command(struct call *call) {
+    struct engine *engine = call->engine;
     unsigned seen[LATENCY_KINDS] = {0};
-    sds findings = append_findings(sds_new(SLICE("")), call->now_ms / 1000, seen);
+    sds findings = append_findings(engine, sds_new(SLICE("")), call->now_ms / 1000, seen);
     sds out = sds_new(SLICE(""));
-    if (sds_len(findings) == 0 && server.config.latency_monitor_threshold == 0) {
+    if (sds_len(findings) == 0 && engine->config.latency_monitor_threshold == 0) {
         out = sds_append_cstr(out, "The latency monitor is off, so there is nothing to examine. "
                                    "CONFIG SET latency-monitor-threshold <milliseconds> turns it "
                                    "on.\n");
@@ -158,10 +161,10 @@ void latency_doctor_command(struct call *call) {
         out = sds_append_format(out,
                                 "Nothing has taken %lld milliseconds or more since the monitor "
                                 "was turned on or reset.\n",
-                                (long long)server.config.latency_monitor_threshold);
+                                (long long)engine->config.latency_monitor_threshold);
     } else {
         out = sds_append_cstr(out, "Some work has held this server up:\n\n");
-        out = append_advice(sds_append(out, sds_slice(findings)), seen);
+        out = append_advice(engine, sds_append(out, sds_slice(findings)), seen);
     }
     sds_free(findings);
     call_answer_text(call, out);

@@ -9,7 +9,7 @@
  * One row a list, one box an element; where they end and how they are shaded is chance. */
 #include "admin/admin_commands.h"
 #include "base/version.h"
-#include "server/server.h"
+#include "server/engine.h"
 
 enum {
     COLUMNS_DEFAULT = 66,
@@ -23,15 +23,16 @@ enum {
 /* Does a box end at this column? The first and the last column are edges always. */
 typedef bool edges[COLUMNS_MAX + 1];
 
-static unsigned chance(unsigned below) {
-    return (unsigned)random_below(&server.random, below);
+static unsigned chance(struct engine *engine, unsigned below) {
+    return (unsigned)random_below(&engine->random, below);
 }
 
-static void pack(edges row, unsigned columns) {
+static void pack(struct engine *engine, edges row, unsigned columns) {
     for (unsigned i = 0; i <= columns; i++) row[i] = false;
     row[0] = row[columns - 1] = true;
-    unsigned at = BOX_MIN + chance(BOX_MAX - BOX_MIN);
-    for (; at + BOX_MIN < columns; at += BOX_MIN + chance(BOX_MAX - BOX_MIN)) row[at] = true;
+    unsigned at = BOX_MIN + chance(engine, BOX_MAX - BOX_MIN);
+    for (; at + BOX_MIN < columns; at += BOX_MIN + chance(engine, BOX_MAX - BOX_MIN))
+        row[at] = true;
 }
 
 /* The border between two rows; NULL is outside. */
@@ -43,24 +44,24 @@ static sds append_border(sds out, const bool *above, const bool *below, unsigned
     return sds_append_cstr(out, "\n");
 }
 
-static sds append_boxes(sds out, const bool *row, unsigned columns) {
+static sds append_boxes(struct engine *engine, sds out, const bool *row, unsigned columns) {
     static const char shades[] = "   .:#/";
     char shade = ' ';
     for (unsigned i = 0; i < columns; i++) {
-        if (row[i]) shade = shades[chance(sizeof(shades) - 1)];
+        if (row[i]) shade = shades[chance(engine, sizeof(shades) - 1)];
         out = sds_append(out, slice_make(row[i] ? "|" : &shade, 1));
     }
     return sds_append_cstr(out, "\n");
 }
 
-static sds append_drawing(sds out, unsigned columns, unsigned rows) {
+static sds append_drawing(struct engine *engine, sds out, unsigned columns, unsigned rows) {
     edges lists[2];
     const bool *above = NULL;
     for (unsigned i = 0; i < rows; i++) {
         bool *row = lists[i % 2];
-        pack(row, columns);
+        pack(engine, row, columns);
         out = append_border(out, above, row, columns);
-        out = append_boxes(out, row, columns);
+        out = append_boxes(engine, out, row, columns);
         above = row;
     }
     return append_border(out, above, NULL, columns);
@@ -83,7 +84,7 @@ void lolwut_command(struct call *call) {
          !read_size(call, 3, 2 * BOX_MIN, COLUMNS_MAX, &columns) ||
          !read_size(call, 4, 1, ROWS_MAX, &rows)))
         return;
-    sds out = append_drawing(sds_new(SLICE("")), columns, rows);
+    sds out = append_drawing(call->engine, sds_new(SLICE("")), columns, rows);
     out = sds_append_cstr(out, "\nLists, packed. Packlist " PACKLIST_VERSION
                                ", as Redis ver. " PACKLIST_REDIS_VERSION "\n");
     call_answer_text(call, out);

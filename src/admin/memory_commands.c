@@ -1,7 +1,9 @@
 /* memory_commands: MEMORY, but for USAGE, which is about one key (commands/object.c). */
 #include "admin/admin_commands.h"
 #include "admin/memory_figures.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/clients.h"
+#include "server/engine.h"
 
 /* --- STATS --- */
 
@@ -35,10 +37,10 @@ static size_t answer_general(struct reply *reply, const struct memory_figures *f
     return 10;
 }
 
-static size_t answer_databases(struct reply *reply) {
+static size_t answer_databases(struct engine *engine, struct reply *reply) {
     size_t answered = 0;
-    for (int64_t i = 0; i < server.config.databases; i++) {
-        const struct keyspace *keyspace = server.keyspaces[i];
+    for (int64_t i = 0; i < engine->config.databases; i++) {
+        const struct keyspace *keyspace = engine->keyspaces[i];
         if (keyspace_count(keyspace) == 0) continue;
         sds name = sds_append_format(sds_new(SLICE("")), "db.%lld", (long long)i);
         reply_bulk(reply, sds_slice(name));
@@ -80,10 +82,11 @@ static size_t answer_allocator(struct reply *reply, const struct memory_figures 
 
 /* Names and order are those of Redis 7.2. */
 void memory_stats_command(struct call *call) {
-    struct memory_figures figures = memory_figures_read();
+    struct engine *engine = call->engine;
+    struct memory_figures figures = memory_figures_read(engine);
     size_t mark = reply_begin(call->reply);
     size_t pairs = answer_general(call->reply, &figures);
-    pairs += answer_databases(call->reply);
+    pairs += answer_databases(engine, call->reply);
     pairs += answer_data(call->reply, &figures);
     pairs += answer_allocator(call->reply, &figures);
     reply_map_end(call->reply, mark, pairs);
@@ -94,15 +97,16 @@ void memory_stats_command(struct call *call) {
 enum { MB = 1024 * 1024, CLIENT_LARGE = 200 * 1024 };
 
 /* Clients take this much on average? */
-static bool clients_are_large(const struct memory_figures *figures) {
-    return server.sessions.count && figures->sessions / server.sessions.count > CLIENT_LARGE;
+static bool clients_are_large(struct engine *engine, const struct memory_figures *figures) {
+    return engine->clients->sessions.count &&
+           figures->sessions / engine->clients->sessions.count > CLIENT_LARGE;
 }
 
 static sds append_finding(sds out, const char *finding) {
     return sds_append_cstr(sds_append_cstr(sds_append_cstr(out, "- "), finding), "\n");
 }
 
-static sds append_findings(sds out, const struct memory_figures *figures) {
+static sds append_findings(struct engine *engine, sds out, const struct memory_figures *figures) {
     const struct mem_stats *stats = &figures->stats;
     if (memory_ratio(figures->peak, figures->used) > 1.5)
         out = append_finding(out, "More than half as much again was in use at the peak. The "
@@ -120,7 +124,7 @@ static sds append_findings(sds out, const struct memory_figures *figures) {
     if (memory_ratio(figures->resident, stats->resident) > 1.1 &&
         memory_difference(figures->resident, stats->resident) > 10 * MB)
         out = append_finding(out, "The process has much memory that is not the allocator's.");
-    if (clients_are_large(figures))
+    if (clients_are_large(engine, figures))
         out = append_finding(out, "Clients take more than 200 KB each on average: CLIENT LIST "
                                   "(tot-mem) names them, maxmemory-clients and "
                                   "client-output-buffer-limit bound them.");
@@ -128,13 +132,14 @@ static sds append_findings(sds out, const struct memory_figures *figures) {
 }
 
 void memory_doctor_command(struct call *call) {
-    struct memory_figures figures = memory_figures_read();
+    struct engine *engine = call->engine;
+    struct memory_figures figures = memory_figures_read(engine);
     sds out = sds_new(SLICE(""));
     if (figures.used < 5 * MB) {
         out = sds_append_cstr(out, "Less than 5 MB are in use: too little to say anything about "
                                    "it.\n");
     } else {
-        out = append_findings(out, &figures);
+        out = append_findings(engine, out, &figures);
         if (sds_len(out) == 0) out = sds_append_cstr(out, "No problem with memory was found.\n");
     }
     call_answer_text(call, out);

@@ -1,15 +1,18 @@
 #include "admin/memory_figures.h"
 
 #include "server/client_memory.h"
-#include "server/server.h"
+#include "server/clients.h"
+#include "server/engine.h"
+#include "server/session.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-struct client_figures client_figures_read(void) {
+struct client_figures client_figures_read(struct engine *engine) {
     struct client_figures figures = {0};
-    for (struct session *session = server.sessions.first; session; session = session->next) {
+    for (struct session *session = engine->clients->sessions.first; session;
+         session = session->next) {
         struct conn *conn = conn_of_session(session);
         size_t input = conn_input_allocated(conn);
         size_t output = conn_pending_output(conn);
@@ -38,23 +41,23 @@ static size_t more_than(size_t a, size_t b) {
     return a > b ? a - b : 0;
 }
 
-struct memory_figures memory_figures_read(void) {
+struct memory_figures memory_figures_read(struct engine *engine) {
     struct memory_figures figures = {
         .used = mem_used(),
-        .startup = server.startup_memory,
+        .startup = engine->startup_memory,
         .resident = resident_size(),
-        .sessions = client_figures_read().allocated,
-        .aof_buffer = aof_buffer_size(),
+        .sessions = client_figures_read(engine).allocated,
+        .aof_buffer = aof_buffer_size(engine),
     };
     mem_stats_read(&figures.stats);
-    if (figures.used > server.stats.peak_memory) server.stats.peak_memory = figures.used;
-    figures.peak = server.stats.peak_memory;
+    if (figures.used > engine->stats.peak_memory) engine->stats.peak_memory = figures.used;
+    figures.peak = engine->stats.peak_memory;
     figures.grown = more_than(figures.used, figures.startup);
     figures.overhead = figures.startup + figures.sessions + figures.aof_buffer;
-    for (int64_t i = 0; i < server.config.databases; i++) {
-        figures.overhead += keyspace_table_allocated(server.keyspaces[i]) +
-                            keyspace_expiring_allocated(server.keyspaces[i]);
-        figures.keys += keyspace_count(server.keyspaces[i]);
+    for (int64_t i = 0; i < engine->config.databases; i++) {
+        figures.overhead += keyspace_table_allocated(engine->keyspaces[i]) +
+                            keyspace_expiring_allocated(engine->keyspaces[i]);
+        figures.keys += keyspace_count(engine->keyspaces[i]);
     }
     figures.dataset = more_than(figures.used, figures.overhead);
     return figures;

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+struct engine;
+
 /* Bytes, but for the numbers. */
 struct memory_figures {
     size_t used;     /* in live allocations */
@@ -22,7 +24,7 @@ struct memory_figures {
 };
 
 /* Reads them; notes a new peak. O(clients), some tens of microseconds. */
-struct memory_figures memory_figures_read(void);
+struct memory_figures memory_figures_read(struct engine *engine);
 
 /* What all clients together take, and the largest input and output among them. O(clients). */
 struct client_figures {
@@ -31,7 +33,7 @@ struct client_figures {
     size_t largest_output;
 };
 
-struct client_figures client_figures_read(void);
+struct client_figures client_figures_read(struct engine *engine);
 
 /* part / whole, 0 for nothing at all; a - b, which may be negative. */
 static inline double memory_ratio(size_t part, size_t whole) {

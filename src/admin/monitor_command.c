@@ -1,6 +1,8 @@
 /* monitor_command: MONITOR. */
 #include "admin/admin_commands.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
+#include "server/session.h"
 
 void monitor_command(struct call *call) {
     if (!call_may_block(call)) {

@@ -1,7 +1,10 @@
 /* process_commands: TIME and SHUTDOWN. */
 #include "admin/admin_commands.h"
 #include "base/clock.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
+#include "server/server_run.h"
+#include "server/session.h"
 
 void time_command(struct call *call) {
     int64_t now_us = clock_wall_us();
@@ -35,7 +38,7 @@ void shutdown_command(struct call *call) {
         call_syntax_error(call);
     } else if (options & SHUTDOWN_ABORT) {
         reply_error(call->reply, "ERR No shutdown in progress.");
-    } else if (server_shutdown(options)) {
+    } else if (server_shutdown(call->engine, options)) {
         session_close_after_reply(call_session(call)); /* answers with the connection's end */
     } else {
         reply_error(call->reply, "ERR Errors trying to SHUTDOWN. Check logs.");

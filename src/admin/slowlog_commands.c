@@ -1,6 +1,7 @@
 /* slowlog_commands: SLOWLOG. */
 #include "admin/admin_commands.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
 
 static void answer_entry(struct reply *reply, const struct slowlog_entry *entry) {
     reply_array(reply, 6);
@@ -14,7 +15,7 @@ static void answer_entry(struct reply *reply, const struct slowlog_entry *entry)
 }
 
 void slowlog_get_command(struct call *call) {
-    const struct slowlog *log = &server.slowlog;
+    const struct slowlog *log = &call->engine->slowlog;
     int64_t wanted = 10;
     if (call->argc > 3) {
         call_bad_subcommand(call);
@@ -30,11 +31,11 @@ void slowlog_get_command(struct call *call) {
 }
 
 void slowlog_len_command(struct call *call) {
-    reply_integer(call->reply, (int64_t)server.slowlog.count);
+    reply_integer(call->reply, (int64_t)call->engine->slowlog.count);
 }
 
 void slowlog_reset_command(struct call *call) {
-    slowlog_reset(&server.slowlog);
+    slowlog_reset(&call->engine->slowlog);
     reply_ok(call->reply);
 }
 

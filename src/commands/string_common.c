@@ -6,7 +6,8 @@ void string_no_memory_error(struct call *call) {
 }
 
 uint32_t string_make_way_for_large(struct call *call, struct keyref *ref) {
-    if (entry_type(ref->entry) == VALUE_STRING && !call_replaces_in_pool(ref->entry)) return 0;
+    if (entry_type(ref->entry) == VALUE_STRING && !call_replaces_in_pool(call->engine, ref->entry))
+        return 0;
     uint32_t clock = entry_clock(ref->entry);
     call_replace(call, ref);
     return clock;

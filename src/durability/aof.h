@@ -4,7 +4,7 @@
  * Each iteration of the event loop writes its commands with one system call before it sends the
  * replies (log/reply_gate.h). appendfsync says when fdatasync follows: before the replies (always),
  * in a thread once a second (everysec), or never (no). What cannot be written stays in memory and
- * is tried again each second; meanwhile commands that write are refused (REFUSING_UNWRITTEN).
+ * is tried again each second; meanwhile commands that write are refused (RESTRICTED_UNWRITTEN).
  *
  * docs/durability.md says what is promised, what each crash leaves, and why each fsync is there. */
 #ifndef PACKLIST_DURABILITY_AOF_H
@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct engine;
 
 enum aof_state {
     AOF_OFF,
@@ -78,65 +80,65 @@ struct aof {
 /* --- Life --- */
 
 /* Once at start. */
-void aof_init(void);
+void aof_init(struct engine *engine);
 
 /* Loads the append-only file, or, where there is none, the snapshot, with which one is begun. Then
  * changes are written. From outside any upcall: serves clients in between. The log says why it
  * failed. */
-enum load_status aof_start(void);
+enum load_status aof_start(struct engine *engine);
 
 /* appendonly has changed. False with *error (the caller's) set. While data is loaded nothing is
  * done: it is to be called again after that. */
-bool aof_configure(sds *error);
+bool aof_configure(struct engine *engine, sds *error);
 
 /* DEBUG LOADAOF: brings the files up to date, so that all keys may be deleted (false where there
  * are none, or this cannot be done now); then loads them. The log says why it failed. */
-bool aof_prepare_reload(void);
-enum load_status aof_reload(void);
+bool aof_prepare_reload(struct engine *engine);
+enum load_status aof_reload(struct engine *engine);
 
 /* The server is to end, with these enum shutdown_option; a rewrite is ended. False when the server
  * must go on. */
-bool aof_at_end(int options);
+bool aof_at_end(struct engine *engine, int options);
 
 /* It has ended: what is left is written and brought to the disk. */
-void aof_stop(void);
+void aof_stop(struct engine *engine);
 
-void aof_free(void);
+void aof_free(struct engine *engine);
 
 /* --- Each turn --- */
 
 /* Writes what the command log holds, and opens the reply gate for it, or makes it deny. Not inside
  * a unit of the log. While the file is off: one test. */
-void aof_flush(void);
+void aof_flush(struct engine *engine);
 
 /* Begins what is due; cron. */
-void aof_tick(void);
+void aof_tick(struct engine *engine);
 
 /* Are all changes up to the offset `position` of the command log on the disk? False while it is
  * off, or still begins. O(1). */
-bool aof_is_synced(uint64_t position);
+bool aof_is_synced(struct engine *engine, uint64_t position);
 
 /* Has the answer to that changed since this was asked last, for any position? */
-bool aof_take_sync_moved(void);
+bool aof_take_sync_moved(struct engine *engine);
 
 /* --- Rewriting: all data is written as a new base, while changes go to a new increment --- */
 
 /* Begins a rewrite. False when it cannot; the log says why. Not while background_is_busy, nor in
  * a unit. The data that it writes is that of this moment or of a later one: before that, a thread
  * brings the last increment to the disk. */
-bool aof_rewrite_begin(void);
+bool aof_rewrite_begin(struct engine *engine);
 
-bool aof_rewrite_is_running(void);
+bool aof_rewrite_is_running(struct engine *engine);
 
 /* Begins one as soon as there is no other child. */
-void aof_rewrite_schedule(void);
+void aof_rewrite_schedule(struct engine *engine);
 
 /* --- Figures --- */
 
 /* Bytes that are held until they are written; no part of what maxmemory bounds. 0: it is off. */
-size_t aof_buffer_size(void);
+size_t aof_buffer_size(struct engine *engine);
 
 /* Why commands that write are refused: the system's text for the error; NULL: they are not. */
-const char *aof_error(void);
+const char *aof_error(struct engine *engine);
 
 #endif

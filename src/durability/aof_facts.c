@@ -3,22 +3,21 @@
 
 #include <string.h>
 
-static struct aof *aof(void) {
-    return aof_state();
-}
-
-const char *aof_error(void) {
-    int error = aof()->write_error ? aof()->write_error : aof()->sync_error;
+const char *aof_error(struct engine *engine) {
+    struct aof *aof = &engine->durability.aof;
+    int error = aof->write_error ? aof->write_error : aof->sync_error;
     return error ? strerror(error) : NULL;
 }
 
-bool aof_is_synced(uint64_t position) {
-    return aof()->state == AOF_ON && position <= aof()->synced_position;
+bool aof_is_synced(struct engine *engine, uint64_t position) {
+    struct aof *aof = &engine->durability.aof;
+    return aof->state == AOF_ON && position <= aof->synced_position;
 }
 
-bool aof_take_sync_moved(void) {
-    bool moved = aof()->sync_moved;
-    aof()->sync_moved = false;
+bool aof_take_sync_moved(struct engine *engine) {
+    struct aof *aof = &engine->durability.aof;
+    bool moved = aof->sync_moved;
+    aof->sync_moved = false;
     return moved;
 }
 
@@ -27,7 +26,8 @@ static size_t size_of_buffer(const struct reply *buffer) {
     return buffer->capacity > AOF_BUFFER_KEEP_MAX ? buffer->capacity : buffer->len;
 }
 
-size_t aof_buffer_size(void) {
-    if (aof()->state == AOF_OFF) return 0;
-    return size_of_buffer(&aof()->buffer) + size_of_buffer(&server.command_log.bytes);
+size_t aof_buffer_size(struct engine *engine) {
+    struct aof *aof = &engine->durability.aof;
+    if (aof->state == AOF_OFF) return 0;
+    return size_of_buffer(&aof->buffer) + size_of_buffer(&engine->command_log.bytes);
 }

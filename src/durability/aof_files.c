@@ -16,39 +16,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct aof_manifest *manifest(void) {
-    return &aof_state()->manifest;
+void aof_files_set_dir(struct engine *engine) {
+    struct aof *aof = &engine->durability.aof;
+    sds_free(aof->dir);
+    aof->dir = sds_new(sds_slice(engine->config.dir));
 }
 
-void aof_files_set_dir(void) {
-    sds_free(aof_state()->dir);
-    aof_state()->dir = sds_new(sds_slice(server.config.dir));
+sds aof_files_path_beside(struct engine *engine, const char *name) {
+    return sds_append_format(sds_new(SLICE("")), "%s/%s", engine->durability.aof.dir, name);
 }
 
-sds aof_files_path_beside(const char *name) {
-    return sds_append_format(sds_new(SLICE("")), "%s/%s", aof_state()->dir, name);
+static sds folder_path(struct engine *engine) {
+    return aof_files_path_beside(engine, engine->config.appenddirname);
 }
 
-static sds folder_path(void) {
-    return aof_files_path_beside(server.config.appenddirname);
+sds aof_files_path(struct engine *engine, const char *name) {
+    return sds_append_format(folder_path(engine), "/%s", name);
 }
 
-sds aof_files_path(const char *name) {
-    return sds_append_format(folder_path(), "/%s", name);
+sds aof_files_temporary(struct engine *engine, const char *kind) {
+    return sds_append_format(folder_path(engine), "/temp-%s.%s", engine->config.appendfilename,
+                             kind);
 }
 
-sds aof_files_temporary(const char *kind) {
-    return sds_append_format(folder_path(), "/temp-%s.%s", server.config.appendfilename, kind);
+static sds manifest_path(struct engine *engine) {
+    return sds_append_format(folder_path(engine), "/%s.manifest", engine->config.appendfilename);
 }
 
-static sds manifest_path(void) {
-    return sds_append_format(folder_path(), "/%s.manifest", server.config.appendfilename);
-}
-
-void aof_files_remove_leftovers(void) {
+void aof_files_remove_leftovers(struct engine *engine) {
     const char *const kinds[] = {"manifest", "incr"};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        sds path = aof_files_temporary(kinds[i]);
+        sds path = aof_files_temporary(engine, kinds[i]);
         disk_file_remove_abandoned(path);
         sds_free(path);
     }
@@ -62,9 +60,9 @@ static bool write_file(const char *path, struct slice text) {
            disk_file_close(&file, disk_file_write(&file, text.ptr, text.len));
 }
 
-static enum aof_adoption write_manifest(const struct aof_manifest *next) {
+static enum aof_adoption write_manifest(struct engine *engine, const struct aof_manifest *next) {
     enum aof_adoption adoption = AOF_NOT_ADOPTED;
-    sds path = manifest_path(), temporary = aof_files_temporary("manifest");
+    sds path = manifest_path(engine), temporary = aof_files_temporary(engine, "manifest");
     sds text = aof_manifest_format(next);
     if (write_file(temporary, sds_slice(text)) && rename(temporary, path) == 0)
         adoption = disk_file_sync_folder_of(path) ? AOF_ADOPTED : AOF_IN_DOUBT;
@@ -76,11 +74,12 @@ static enum aof_adoption write_manifest(const struct aof_manifest *next) {
     return adoption;
 }
 
-enum aof_adoption aof_files_adopt(struct aof_manifest *next) {
-    enum aof_adoption adoption = write_manifest(next);
+enum aof_adoption aof_files_adopt(struct engine *engine, struct aof_manifest *next) {
+    struct aof_manifest *manifest = &engine->durability.aof.manifest;
+    enum aof_adoption adoption = write_manifest(engine, next);
     if (adoption != AOF_NOT_ADOPTED) {
-        aof_manifest_free(manifest());
-        *manifest() = *next;
+        aof_manifest_free(manifest);
+        *manifest = *next;
         *next = (struct aof_manifest){0};
     }
     aof_manifest_free(next);
@@ -89,37 +88,40 @@ enum aof_adoption aof_files_adopt(struct aof_manifest *next) {
 
 /* --- History --- */
 
-static size_t history_count(void) {
+static size_t history_count(struct engine *engine) {
+    struct aof_manifest *manifest = &engine->durability.aof.manifest;
     size_t count = 0;
-    for (size_t i = 0; i < manifest()->count; i++)
-        count += manifest()->files[i].type == AOF_FILE_HISTORY;
+    for (size_t i = 0; i < manifest->count; i++)
+        count += manifest->files[i].type == AOF_FILE_HISTORY;
     return count;
 }
 
 /* After this a power failure cannot bring back an older manifest. */
-static bool settle_names(void) {
-    sds path = manifest_path();
+static bool settle_names(struct engine *engine) {
+    sds path = manifest_path(engine);
     bool done = disk_file_sync_folder_of(path);
     sds_free(path);
     return done;
 }
 
-static bool settle_file(const char *name) {
-    sds path = aof_files_path(name);
+static bool settle_file(struct engine *engine, const char *name) {
+    sds path = aof_files_path(engine, name);
     bool done = disk_file_sync(path);
     sds_free(path);
     return done;
 }
 
-bool aof_files_settle(void) {
-    for (size_t i = 0; i < manifest()->count; i++) {
-        const struct aof_file *file = &manifest()->files[i];
-        if (file->type != AOF_FILE_HISTORY && !settle_file(file->name)) return false;
+bool aof_files_settle(struct engine *engine) {
+    struct aof_manifest *manifest = &engine->durability.aof.manifest;
+    for (size_t i = 0; i < manifest->count; i++) {
+        const struct aof_file *file = &manifest->files[i];
+        if (file->type != AOF_FILE_HISTORY && !settle_file(engine, file->name)) return false;
     }
-    return settle_names();
+    return settle_names(engine);
 }
 
 struct deletion {
+    struct engine *engine;
     size_t count;
     char *paths[];
 };
@@ -133,27 +135,31 @@ static void delete_files(void *arg) {
  * added to the history meanwhile, that rewrite deletes all of it. */
 static void on_deleted(void *arg) {
     struct deletion *deletion = arg;
-    if (history_count() == deletion->count) {
+    struct engine *engine = deletion->engine;
+    struct aof_manifest *manifest = &engine->durability.aof.manifest;
+    if (history_count(engine) == deletion->count) {
         struct aof_manifest next;
-        aof_manifest_copy(&next, manifest());
+        aof_manifest_copy(&next, manifest);
         aof_manifest_drop_history(&next);
-        aof_files_adopt(&next);
+        aof_files_adopt(engine, &next);
     }
     for (size_t i = 0; i < deletion->count; i++) sds_free(deletion->paths[i]);
     mem_free(deletion);
 }
 
-void aof_files_drop_history(void) {
-    size_t count = history_count();
-    if (count == 0 || !settle_names()) return;
+void aof_files_drop_history(struct engine *engine) {
+    struct aof_manifest *manifest = &engine->durability.aof.manifest;
+    size_t count = history_count(engine);
+    if (count == 0 || !settle_names(engine)) return;
     struct deletion *deletion = mem_alloc(sizeof(*deletion) + count * sizeof(deletion->paths[0]));
+    deletion->engine = engine;
     deletion->count = 0;
-    for (size_t i = 0; i < manifest()->count; i++) {
-        if (manifest()->files[i].type != AOF_FILE_HISTORY) continue;
-        log_notice("Removing the history file %s in the background", manifest()->files[i].name);
-        deletion->paths[deletion->count++] = aof_files_path(manifest()->files[i].name);
+    for (size_t i = 0; i < manifest->count; i++) {
+        if (manifest->files[i].type != AOF_FILE_HISTORY) continue;
+        log_notice("Removing the history file %s in the background", manifest->files[i].name);
+        deletion->paths[deletion->count++] = aof_files_path(engine, manifest->files[i].name);
     }
-    net_pool_run(server.net, delete_files, on_deleted, deletion);
+    net_pool_run(engine->net, delete_files, on_deleted, deletion);
 }
 
 /* --- Reading --- */
@@ -167,17 +173,18 @@ static bool exists(const char *path) {
     return access(path, F_OK) == 0;
 }
 
-static bool parse_manifest(const char *path, struct slice text) {
+static bool parse_manifest(struct engine *engine, const char *path, struct slice text) {
+    struct aof_manifest *manifest = &engine->durability.aof.manifest;
     sds reason;
-    if (aof_manifest_parse(manifest(), text, &reason)) return true;
+    if (aof_manifest_parse(manifest, text, &reason)) return true;
     log_warning("Bad AOF manifest %s, %s", path, reason);
     sds_free(reason);
     return false;
 }
 
 /* The sequence number in the name of a file of ours; 0 when it is none. */
-static int64_t sequence_of(const char *name) {
-    const char *prefix = server.config.appendfilename;
+static int64_t sequence_of(struct engine *engine, const char *name) {
+    const char *prefix = engine->config.appendfilename;
     int64_t seq;
     if (strncmp(name, prefix, strlen(prefix)) != 0 || name[strlen(prefix)] != '.') return 0;
     const char *digits = name + strlen(prefix) + 1;
@@ -187,12 +194,13 @@ static int64_t sequence_of(const char *name) {
 
 /* Files that no manifest names (it got lost, or the first start was interrupted) may be somebody's
  * only data: new ones get higher numbers. */
-static bool pass_strays(const char *path) {
+static bool pass_strays(struct engine *engine, const char *path) {
+    struct aof_manifest *manifest = &engine->durability.aof.manifest;
     DIR *folder = opendir(path);
     int64_t highest = 0;
     if (!folder) return fail("Can't read the folder", path);
     for (struct dirent *file; (file = readdir(folder));) {
-        int64_t seq = sequence_of(file->d_name);
+        int64_t seq = sequence_of(engine, file->d_name);
         if (seq > highest) highest = seq;
     }
     closedir(folder);
@@ -200,18 +208,19 @@ static bool pass_strays(const char *path) {
         log_warning("There are append-only files in %s but no manifest that names them: they are "
                     "neither loaded nor changed",
                     path);
-    manifest()->base_seq = manifest()->incr_seq = highest;
+    manifest->base_seq = manifest->incr_seq = highest;
     return true;
 }
 
-static bool read_manifest(const char *folder) {
-    sds path = manifest_path();
+static bool read_manifest(struct engine *engine, const char *folder) {
+    sds path = manifest_path(engine);
     sds text = file_read(path);
     bool done;
     if (text)
-        done = parse_manifest(path, sds_slice(text));
+        done = parse_manifest(engine, path, sds_slice(text));
     else
-        done = errno == ENOENT ? pass_strays(folder) : fail("Can't read the AOF manifest", path);
+        done = errno == ENOENT ? pass_strays(engine, folder)
+                               : fail("Can't read the AOF manifest", path);
     sds_free(text);
     sds_free(path);
     return done;
@@ -219,43 +228,45 @@ static bool read_manifest(const char *folder) {
 
 /* The file goes into the folder after the manifest that names it was written: where that was
  * interrupted it is done now. */
-bool aof_files_adopt_old(void) {
-    const char *name = server.config.appendfilename;
+bool aof_files_adopt_old(struct engine *engine) {
+    struct aof_manifest *manifest = &engine->durability.aof.manifest;
+    const char *name = engine->config.appendfilename;
     if (!exists(name)) return true;
-    if (manifest()->count == 0) {
+    if (manifest->count == 0) {
         struct aof_manifest next = {0};
-        aof_manifest_copy(&next, manifest());
+        aof_manifest_copy(&next, manifest);
         aof_manifest_adopt_base(&next, name);
-        if (aof_files_adopt(&next) != AOF_ADOPTED) return false;
+        if (aof_files_adopt(engine, &next) != AOF_ADOPTED) return false;
     }
-    const struct aof_file *base = aof_manifest_base(manifest());
+    const struct aof_file *base = aof_manifest_base(manifest);
     if (!base || !slice_equal(sds_slice(base->name), slice_of_cstr(name))) return true;
-    sds path = aof_files_path(name);
+    sds path = aof_files_path(engine, name);
     bool done = exists(path);
     if (!done && !(done = disk_file_rename(name, path)))
         fail("Can't move the old append-only file to", path);
     else
         log_notice("Successfully migrated an old-style AOF configuration (%s) into the AOF "
                    "directory (%s).",
-                   name, server.config.appenddirname);
+                   name, engine->config.appenddirname);
     sds_free(path);
     return done;
 }
 
-static bool open_folder(const char *folder) {
+static bool open_folder(struct engine *engine, const char *folder) {
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
     /* Also when it was there: whoever made it may have been killed before this. */
     if (!disk_file_sync_folder_of(folder)) return fail("Can't bring the folder to disk:", folder);
-    return read_manifest(folder);
+    return read_manifest(engine, folder);
 }
 
-bool aof_files_open(void) {
-    if (!data_lock_take_or_log()) return false;
+bool aof_files_open(struct engine *engine) {
+    struct aof_manifest *manifest = &engine->durability.aof.manifest;
+    if (!data_lock_take_or_log(engine)) return false;
     data_lock_hold_for_aof();
-    aof_manifest_free(manifest());
-    aof_files_set_dir();
-    sds folder = folder_path();
-    bool done = open_folder(folder);
+    aof_manifest_free(manifest);
+    aof_files_set_dir(engine);
+    sds folder = folder_path(engine);
+    bool done = open_folder(engine, folder);
     sds_free(folder);
     return done;
 }

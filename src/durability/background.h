@@ -7,11 +7,13 @@
 
 #include <stdbool.h>
 
-/* What it is for; CHILD_NONE: there is none. */
-enum child_purpose background_purpose(void);
+struct engine;
 
-static inline bool background_is_busy(void) {
-    return background_purpose() != CHILD_NONE;
+/* What it is for; CHILD_NONE: there is none. */
+enum child_purpose background_purpose(struct engine *engine);
+
+static inline bool background_is_busy(struct engine *engine) {
+    return background_purpose(engine) != CHILD_NONE;
 }
 
 #endif

@@ -3,9 +3,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "net/net.h"
+#include "server/engine.h"
 #include "server/oom_score.h"
 #include "server/process_title.h"
-#include "server/server.h"
 #include "server/slow.h"
 
 #include <errno.h>
@@ -27,10 +28,6 @@ struct report {
     uint64_t cow_size;
 };
 
-static struct child *child(void) {
-    return &server.durability.child;
-}
-
 /* --- In the child --- */
 
 /* Bytes that this process has for itself, by the kernel's count; 0 where it does not tell. */
@@ -45,34 +42,37 @@ static size_t private_bytes(void) {
     return (size_t)kb * 1024;
 }
 
-static void report(void) {
+static void report(struct engine *engine) {
+    struct child *child = &engine->durability.child;
     int64_t begin_us = clock_monotonic_us();
-    struct report now = {.keys_done = child()->keys_done, .cow_size = private_bytes()};
-    child()->cow_size = now.cow_size;
-    if (now.cow_size > child()->cow_peak) child()->cow_peak = now.cow_size;
-    ssize_t written = write(child()->report_fd, &now, sizeof(now));
+    struct report now = {.keys_done = child->keys_done, .cow_size = private_bytes()};
+    child->cow_size = now.cow_size;
+    if (now.cow_size > child->cow_peak) child->cow_peak = now.cow_size;
+    ssize_t written = write(child->report_fd, &now, sizeof(now));
     (void)written; /* a server that is gone or does not read misses figures, no more */
     int64_t end_us = clock_monotonic_us(), pause_us = (end_us - begin_us) * REPORT_SHARE;
-    child()->next_report_us = end_us + (pause_us > REPORT_EVERY_US ? pause_us : REPORT_EVERY_US);
+    child->next_report_us = end_us + (pause_us > REPORT_EVERY_US ? pause_us : REPORT_EVERY_US);
 }
 
-void child_note_keys(uint64_t keys) {
-    if (!child()->is_self) return;
-    child()->keys_done = keys;
-    if (clock_monotonic_us() >= child()->next_report_us) report();
+void child_note_keys(struct engine *engine, uint64_t keys) {
+    struct child *child = &engine->durability.child;
+    if (!child->is_self) return;
+    child->keys_done = keys;
+    if (clock_monotonic_us() >= child->next_report_us) report(engine);
 }
 
-void child_report_end(const char *what) {
-    if (!child()->is_self) return;
-    report();
-    log_notice("Fork CoW for %s: current %zu MB, peak %zu MB", what, child()->cow_size >> 20,
-               child()->cow_peak >> 20);
+void child_report_end(struct engine *engine, const char *what) {
+    struct child *child = &engine->durability.child;
+    if (!child->is_self) return;
+    report(engine);
+    log_notice("Fork CoW for %s: current %zu MB, peak %zu MB", what, child->cow_size >> 20,
+               child->cow_peak >> 20);
 }
 
 /* The report's end, if there is one, stays as the first after the standard ones. */
-static void keep_only(int fd) {
+static void keep_only(struct engine *engine, int fd) {
     int next = STDERR_FILENO + 1;
-    child()->report_fd = fd < 0 ? fd : next;
+    engine->durability.child.report_fd = fd < 0 ? fd : next;
     if (fd > next) dup2(fd, next);
     if (fd >= 0) next++;
     if (close_range((unsigned)next, ~0U, 0) == 0) return;
@@ -99,16 +99,18 @@ static void end_with(pid_t parent) {
     if (getppid() != parent) _exit(1);
 }
 
-static void live(enum child_purpose purpose, int report_fd, pid_t parent, bool (*run)(void *arg),
-                 void *arg) {
+static void live(struct engine *engine, enum child_purpose purpose, int report_fd, pid_t parent,
+                 bool (*run)(void *arg), void *arg) {
+    struct child *child = &engine->durability.child;
     end_with(parent);
     reset_signals();
-    keep_only(report_fd);
+    keep_only(engine, report_fd);
     log_set_child();
-    process_title_set_child(purpose == CHILD_AOF ? "packlist-aof-rewrite" : "packlist-rdb-bgsave");
-    oom_score_apply(OOM_CHILD);
-    child()->is_self = true;
-    child()->next_report_us = clock_monotonic_us() + REPORT_EVERY_US;
+    process_title_set_child(engine,
+                            purpose == CHILD_AOF ? "packlist-aof-rewrite" : "packlist-rdb-bgsave");
+    oom_score_apply(engine, OOM_CHILD);
+    child->is_self = true;
+    child->next_report_us = clock_monotonic_us() + REPORT_EVERY_US;
     _exit(run(arg) ? 0 : 1);
 }
 
@@ -131,10 +133,10 @@ static void close_pipe(const int ends[2]) {
     errno = saved_errno;
 }
 
-static uint64_t count_keys(void) {
+static uint64_t count_keys(struct engine *engine) {
     uint64_t keys = 0;
-    for (int64_t i = 0; i < server.config.databases; i++)
-        keys += keyspace_count(server.keyspaces[i]);
+    for (int64_t i = 0; i < engine->config.databases; i++)
+        keys += keyspace_count(engine->keyspaces[i]);
     return keys;
 }
 
@@ -152,70 +154,74 @@ static pid_t fork_quietly(void) {
     return pid;
 }
 
-bool child_start(enum child_purpose purpose, bool (*run)(void *arg), void *arg,
-                 void (*ended)(const struct child_end *end)) {
+bool child_start(struct engine *engine, enum child_purpose purpose, bool (*run)(void *arg),
+                 void *arg, void (*ended)(struct engine *engine, const struct child_end *end)) {
+    struct child *child = &engine->durability.child;
     int ends[2];
     open_pipe(ends);
-    struct child fresh = {.forks = child()->forks, .last_fork_us = child()->last_fork_us};
-    *child() = fresh;
-    uint64_t begin = slow_begin();
+    struct child fresh = {.forks = child->forks, .last_fork_us = child->last_fork_us};
+    *child = fresh;
+    uint64_t begin = slow_begin(engine);
     int64_t begin_us = clock_monotonic_us();
     pid_t self = getpid(), pid = fork_quietly();
-    if (pid == 0) live(purpose, ends[1], self, run, arg);
-    child()->last_fork_us = (uint64_t)(clock_monotonic_us() - begin_us);
-    slow_end(LATENCY_FORK, begin);
+    if (pid == 0) live(engine, purpose, ends[1], self, run, arg);
+    child->last_fork_us = (uint64_t)(clock_monotonic_us() - begin_us);
+    slow_end(engine, LATENCY_FORK, begin);
     if (pid < 0) {
         close_pipe(ends);
         return false;
     }
     close_end(ends[1]);
-    child()->forks++;
-    child()->purpose = purpose;
-    child()->pid = pid;
-    child()->report_fd = ends[0];
-    child()->begin_ms = clock_monotonic_ms();
-    child()->keys_total = count_keys();
-    child()->ended = ended;
+    child->forks++;
+    child->purpose = purpose;
+    child->pid = pid;
+    child->report_fd = ends[0];
+    child->begin_ms = clock_monotonic_ms();
+    child->keys_total = count_keys(engine);
+    child->ended = ended;
     return true;
 }
 
-void child_kill(enum child_purpose purpose) {
-    if (child()->purpose != purpose || !child()->pid) return;
-    child()->was_killed = true;
-    kill(child()->pid, SIGUSR1);
+void child_kill(struct engine *engine, enum child_purpose purpose) {
+    struct child *child = &engine->durability.child;
+    if (child->purpose != purpose || !child->pid) return;
+    child->was_killed = true;
+    kill(child->pid, SIGUSR1);
 }
 
-void child_tick(void) {
+void child_tick(struct engine *engine) {
+    struct child *child = &engine->durability.child;
     struct report now;
-    if (!child()->pid) return;
-    while (read(child()->report_fd, &now, sizeof(now)) == (ssize_t)sizeof(now)) {
-        child()->keys_done = now.keys_done;
-        child()->cow_size = now.cow_size;
-        if (now.cow_size > child()->cow_peak) child()->cow_peak = now.cow_size;
-        child()->cow_ms = clock_monotonic_ms();
+    if (!child->pid) return;
+    while (read(child->report_fd, &now, sizeof(now)) == (ssize_t)sizeof(now)) {
+        child->keys_done = now.keys_done;
+        child->cow_size = now.cow_size;
+        if (now.cow_size > child->cow_peak) child->cow_peak = now.cow_size;
+        child->cow_ms = clock_monotonic_ms();
     }
 }
 
 static void on_child_signal(int signum, void *arg) {
+    struct engine *engine = arg;
+    struct child *child = &engine->durability.child;
     (void)signum;
-    (void)arg;
     int status = 0;
-    if (!child()->pid || waitpid(child()->pid, &status, WNOHANG) != child()->pid) return;
-    child_tick();
-    close_end(child()->report_fd);
+    if (!child->pid || waitpid(child->pid, &status, WNOHANG) != child->pid) return;
+    child_tick(engine);
+    close_end(child->report_fd);
     struct child_end end = {
-        .pid = child()->pid,
-        .ok = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !child()->was_killed,
-        .was_killed = child()->was_killed,
+        .pid = child->pid,
+        .ok = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !child->was_killed,
+        .was_killed = child->was_killed,
         .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-        .seconds = (clock_monotonic_ms() - child()->begin_ms) / 1000,
-        .cow_size = child()->cow_size,
+        .seconds = (clock_monotonic_ms() - child->begin_ms) / 1000,
+        .cow_size = child->cow_size,
     };
-    child()->pid = 0;
-    child()->purpose = CHILD_NONE;
-    child()->ended(&end);
+    child->pid = 0;
+    child->purpose = CHILD_NONE;
+    child->ended(engine, &end);
 }
 
-bool child_start_watching(void) {
-    return net_on_signal(server.net, SIGCHLD, on_child_signal, NULL);
+bool child_start_watching(struct engine *engine) {
+    return net_on_signal(engine->net, SIGCHLD, on_child_signal, engine);
 }

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct engine;
+
 enum child_purpose { CHILD_NONE, CHILD_RDB, CHILD_AOF };
 
 /* How a child ended. */
@@ -33,7 +35,7 @@ struct child {
     bool was_killed;
     int report_fd;    /* the parent reads, the child writes; -1: there was none left */
     int64_t begin_ms; /* monotonic, as cow_ms */
-    void (*ended)(const struct child_end *end);
+    void (*ended)(struct engine *engine, const struct child_end *end);
 
     uint64_t keys_done;
     uint64_t keys_total; /* when it was forked */
@@ -46,26 +48,26 @@ struct child {
 };
 
 /* Watches for children that end. False when the system refuses. */
-bool child_start_watching(void);
+bool child_start_watching(struct engine *engine);
 
 /* Forks a process that calls run(arg) and exits; `ended` is called from the loop when it is over.
  * False with errno when no process could be made. Not while there is one. The pause grows with the
  * page tables: some 10 ms for each GB. */
-bool child_start(enum child_purpose purpose, bool (*run)(void *arg), void *arg,
-                 void (*ended)(const struct child_end *end));
+bool child_start(struct engine *engine, enum child_purpose purpose, bool (*run)(void *arg),
+                 void *arg, void (*ended)(struct engine *engine, const struct child_end *end));
 
 /* Ends the child, if its purpose is this one; `ended` follows. It begins no system call any more,
  * so that what it left can be removed at once. */
-void child_kill(enum child_purpose purpose);
+void child_kill(struct engine *engine, enum child_purpose purpose);
 
 /* Reads what the child has reported; cron. */
-void child_tick(void);
+void child_tick(struct engine *engine);
 
 /* In the child: so many keys are written. Reports now and then; does nothing in the server. Cheap
  * enough for every 128 KB that are written, and every 1024 keys. */
-void child_note_keys(uint64_t keys);
+void child_note_keys(struct engine *engine, uint64_t keys);
 
 /* In the child: reports what stands at the end, and logs what was not shared any more. */
-void child_report_end(const char *what);
+void child_report_end(struct engine *engine, const char *what);
 
 #endif

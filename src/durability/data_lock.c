@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/dir_lock.h"
 #include "durability/background.h"
-#include "server/server.h"
+#include "server/engine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,13 +88,13 @@ static bool lock(const char *dir, int *fd, sds *error) {
     return true;
 }
 
-bool data_lock_take(sds *error) {
-    return dir_fd >= 0 || lock(server.config.dir, &dir_fd, error);
+bool data_lock_take(struct engine *engine, sds *error) {
+    return dir_fd >= 0 || lock(engine->config.dir, &dir_fd, error);
 }
 
-bool data_lock_take_or_log(void) {
+bool data_lock_take_or_log(struct engine *engine) {
     sds error = NULL;
-    if (data_lock_take(&error)) return true;
+    if (data_lock_take(engine, &error)) return true;
     log_warning("%s.", error);
     sds_free(error);
     errno = EBUSY;
@@ -102,15 +102,15 @@ bool data_lock_take_or_log(void) {
 }
 
 /* Will the server write files by itself? */
-static bool is_wanted(void) {
-    return sds_len(server.config.save) > 0 || server.config.appendonly;
+static bool is_wanted(struct engine *engine) {
+    return sds_len(engine->config.save) > 0 || engine->config.appendonly;
 }
 
-bool data_lock_at_start(sds *error) {
+bool data_lock_at_start(struct engine *engine, sds *error) {
     enum { WAIT_MS = 500, TRY_EVERY_MS = 10 };
-    if (!is_wanted()) return true;
+    if (!is_wanted(engine)) return true;
     int64_t end_us = clock_monotonic_us() + WAIT_MS * 1000;
-    while (!data_lock_take(error)) {
+    while (!data_lock_take(engine, error)) {
         if (clock_monotonic_us() >= end_us) return false;
         sds_free(*error);
         *error = NULL;
@@ -119,13 +119,13 @@ bool data_lock_at_start(sds *error) {
     return true;
 }
 
-bool data_lock_move(const char *dir, sds *error) {
+bool data_lock_move(struct engine *engine, const char *dir, sds *error) {
     int fd;
     if (dir_fd >= 0 && is_locked_by(dir_fd, dir)) return true;
     is_unlockable = false;
-    if (dir_fd < 0 && !is_wanted()) return true;
+    if (dir_fd < 0 && !is_wanted(engine)) return true;
     if (!lock(dir, &fd, error)) return false;
-    if (background_purpose() == CHILD_RDB && save_fd < 0)
+    if (background_purpose(engine) == CHILD_RDB && save_fd < 0)
         save_fd = dir_fd;
     else
         unlock(&dir_fd);

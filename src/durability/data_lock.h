@@ -15,23 +15,25 @@
 
 #include <stdbool.h>
 
+struct engine;
+
 /* Locks the directory (the directive dir), if the configuration asks for files to be written. Waits
  * up to half a second for an owner that is about to end. False with *error (the caller's) naming
  * the owner. */
-bool data_lock_at_start(sds *error);
+bool data_lock_at_start(struct engine *engine, sds *error);
 
 /* Locks the directory, without waiting. Does nothing when it is locked already. False with *error
  * (the caller's) when another process has it. */
-bool data_lock_take(sds *error);
+bool data_lock_take(struct engine *engine, sds *error);
 
 /* The same; the log gets the error, and errno is EBUSY. */
-bool data_lock_take_or_log(void);
+bool data_lock_take_or_log(struct engine *engine);
 
 /* The directive dir is about to become `dir`: locks that instead, if the directory was locked; the
  * old directory stays locked, too, while a snapshot is being written (save_is_running). False with
  * *error (the caller's), and everything as it was, when another process has it or there is no such
  * directory. */
-bool data_lock_move(const char *dir, sds *error);
+bool data_lock_move(struct engine *engine, const char *dir, sds *error);
 
 /* No snapshot is being written any more: a directory that was locked only for it is released. */
 void data_lock_note_save_ended(void);

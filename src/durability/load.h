@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct engine;
+
 struct load {
     bool running;
     bool serves;      /* clients in between */
@@ -43,32 +45,33 @@ enum load_flag {
 };
 
 /* Loads the snapshot that the configuration names. */
-enum load_status load_snapshot(void);
+enum load_status load_snapshot(struct engine *engine);
 
 /* Adds the keys of an RDB file in the working directory. Keys whose time has come are left out. */
-enum load_status load_rdb_file(const char *path, unsigned flags);
+enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned flags);
 
 /* --- For loaders --- */
 
 /* The file `name` of so many bytes is being loaded, until load_end. Copies the name: a client may
  * change the configuration, from which it comes, meanwhile. */
-void load_begin(const char *name, uint64_t total_bytes, bool serves);
-void load_end(void);
+void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, bool serves);
+void load_end(struct engine *engine);
 
 /* The file is read up to `offset`. Serves clients when that is due. False when the server is to
  * end. For every 100 KB or so. */
-bool load_note_offset(uint64_t offset);
+bool load_note_offset(struct engine *engine, uint64_t offset);
 
 /* The same after each key: cheap, as it does not look at the time each time. */
-bool load_note_key(uint64_t offset);
+bool load_note_key(struct engine *engine, uint64_t offset);
 
 /* Adds the keys of an RDB file, at whose begin the descriptor stands, to its end; more may follow
  * behind it. Where the descriptor stands then is not said; *end gets the bytes up to the end.
  * `name` is what the log calls it. Between load_begin and load_end. */
-enum load_status load_rdb_stream(int fd, const char *name, unsigned flags, uint64_t *end);
+enum load_status load_rdb_stream(struct engine *engine, int fd, const char *name, unsigned flags,
+                                 uint64_t *end);
 
 /* 0 … 100; seconds that are left, by what it took so far. */
-double load_percent(void);
-int64_t load_seconds_left(void);
+double load_percent(struct engine *engine);
+int64_t load_seconds_left(struct engine *engine);
 
 #endif

@@ -4,7 +4,9 @@
 
 #include "durability/load.h"
 
+struct engine;
+
 /* Loads the append-only file or the snapshot, as the configuration says. Once at start. */
-enum load_status load_at_start(void);
+enum load_status load_at_start(struct engine *engine);
 
 #endif

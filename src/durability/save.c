@@ -8,7 +8,7 @@
 #include "durability/data_lock.h"
 #include "durability/disk_file.h"
 #include "durability/snapshot.h"
-#include "server/server.h"
+#include "server/engine.h"
 #include "server/slow.h"
 
 #include <errno.h>
@@ -20,31 +20,28 @@ enum { RETRY_AFTER_S = 5 };
 /* "temp-<pid>.rdb", of slices "temp-<pid><number>.rdb" */
 enum { TEMPORARY_MAX = 64 };
 
-static struct save *save(void) {
-    return &server.durability.save;
+static int64_t now_s(struct engine *engine) {
+    return engine->steady_ms / 1000;
 }
 
-static int64_t now_s(void) {
-    return server.steady_ms / 1000;
+uint64_t save_changes(struct engine *engine) {
+    return engine->dirty - engine->durability.save.saved_dirty;
 }
 
-uint64_t save_changes(void) {
-    return server.dirty - save()->saved_dirty;
-}
-
-bool save_is_running(void) {
-    return background_purpose() == CHILD_RDB;
+bool save_is_running(struct engine *engine) {
+    return background_purpose(engine) == CHILD_RDB;
 }
 
 /* --- Configuration --- */
 
-static void update_refusal(void) {
+static void update_refusal(struct engine *engine) {
+    struct save *save = &engine->durability.save;
     bool refuses =
-        save()->failed && save()->point_count > 0 && server.config.stop_writes_on_bgsave_error;
+        save->failed && save->point_count > 0 && engine->config.stop_writes_on_bgsave_error;
     if (refuses)
-        server.refusing |= REFUSING_UNSAVED;
+        engine->restrictions |= RESTRICTED_UNSAVED;
     else
-        server.refusing &= ~(uint32_t)REFUSING_UNSAVED;
+        engine->restrictions &= ~(uint32_t)RESTRICTED_UNSAVED;
 }
 
 /* The next word of a text that is separated by single blanks. */
@@ -56,33 +53,36 @@ static int64_t take_number(const char **at) {
     return number;
 }
 
-void save_configure(void) {
-    const char *at = server.config.save;
+void save_configure(struct engine *engine) {
+    struct save *save = &engine->durability.save;
+    const char *at = engine->config.save;
     size_t capacity = 0;
-    mem_free(save()->points);
-    save()->points = NULL;
-    save()->point_count = 0;
+    mem_free(save->points);
+    save->points = NULL;
+    save->point_count = 0;
     while (*at) {
-        if (save()->point_count == capacity)
-            save()->points = mem_grow(save()->points, &capacity, sizeof(struct save_point));
+        if (save->point_count == capacity)
+            save->points = mem_grow(save->points, &capacity, sizeof(struct save_point));
         int64_t seconds = take_number(&at);
         uint64_t changes = (uint64_t)take_number(&at);
-        save()->points[save()->point_count++] = (struct save_point){seconds, changes};
+        save->points[save->point_count++] = (struct save_point){seconds, changes};
     }
-    update_refusal();
+    update_refusal(engine);
 }
 
-void save_start(void) {
-    save()->last_seconds = -1;
-    save()->saved_s = server.now_ms / 1000;
-    save()->changes_since_s = now_s();
-    save_configure();
+void save_start(struct engine *engine) {
+    struct save *save = &engine->durability.save;
+    save->last_seconds = -1;
+    save->saved_s = engine->now_ms / 1000;
+    save->changes_since_s = now_s(engine);
+    save_configure(engine);
     disk_file_remove_leftovers("temp-", ".rdb");
 }
 
-void save_stop(void) {
-    mem_free(save()->points);
-    sds_free(save()->begun_dir);
+void save_stop(struct engine *engine) {
+    struct save *save = &engine->durability.save;
+    mem_free(save->points);
+    sds_free(save->begun_dir);
 }
 
 /* --- Writing --- */
@@ -104,16 +104,16 @@ static void log_error(int error, enum snapshot_step step, const char *temporary,
 }
 
 /* In the server or in a child. */
-static bool write_snapshot(void) {
+static bool write_snapshot(struct engine *engine) {
     char temporary[TEMPORARY_MAX];
-    const char *name = server.config.dbfilename;
+    const char *name = engine->config.dbfilename;
     temporary_name(temporary, getpid());
-    if (!snapshot_write_file(temporary, server.config.rdb_save_incremental_fsync, false)) {
-        log_error(errno, SNAPSHOT_WRITE, temporary, name, server.config.dir);
+    if (!snapshot_write_file(engine, temporary, engine->config.rdb_save_incremental_fsync, false)) {
+        log_error(errno, SNAPSHOT_WRITE, temporary, name, engine->config.dir);
         return false;
     }
     if (!disk_file_rename(temporary, name)) {
-        log_error(errno, SNAPSHOT_RENAME, temporary, name, server.config.dir);
+        log_error(errno, SNAPSHOT_RENAME, temporary, name, engine->config.dir);
         unlink(temporary);
         return false;
     }
@@ -121,162 +121,169 @@ static bool write_snapshot(void) {
     return true;
 }
 
-static void note_saved(uint64_t dirty) {
-    save()->saved_dirty = dirty;
-    save()->saved_s = clock_wall_ms() / 1000;
-    save()->changes_since_s = clock_monotonic_ms() / 1000;
-    save()->failed = false;
-    update_refusal();
+static void note_saved(struct engine *engine, uint64_t dirty) {
+    struct save *save = &engine->durability.save;
+    save->saved_dirty = dirty;
+    save->saved_s = clock_wall_ms() / 1000;
+    save->changes_since_s = clock_monotonic_ms() / 1000;
+    save->failed = false;
+    update_refusal(engine);
 }
 
-bool save_now(void) {
-    if (!data_lock_take_or_log() || !write_snapshot()) return false;
-    note_saved(server.dirty);
+bool save_now(struct engine *engine) {
+    if (!data_lock_take_or_log(engine) || !write_snapshot(engine)) return false;
+    note_saved(engine, engine->dirty);
     return true;
 }
 
 /* --- By a child --- */
 
 static bool run_child(void *arg) {
-    (void)arg;
-    bool done = write_snapshot();
-    child_report_end("RDB");
+    struct engine *engine = arg;
+    bool done = write_snapshot(engine);
+    child_report_end(engine, "RDB");
     return done;
 }
 
 /* The child's working directory stayed the one in which it was begun. */
-static void remove_temporary(pid_t pid) {
+static void remove_temporary(struct engine *engine, pid_t pid) {
     char name[TEMPORARY_MAX];
-    sds path = sds_append_format(sds_new(SLICE("")), "%s/%s", save()->begun_dir,
+    sds path = sds_append_format(sds_new(SLICE("")), "%s/%s", engine->durability.save.begun_dir,
                                  temporary_name(name, pid));
     unlink(path);
     sds_free(path);
 }
 
-static void child_ended(const struct child_end *end) {
+static void child_ended(struct engine *engine, const struct child_end *end) {
+    struct save *save = &engine->durability.save;
     data_lock_note_save_ended();
     if (end->ok) {
         log_notice("Background saving terminated with success");
-        note_saved(save()->begun_dirty);
+        note_saved(engine, save->begun_dirty);
     } else if (end->signal) {
         log_warning("Background saving terminated by signal %d", end->signal);
-        uint64_t begin = slow_begin();
-        remove_temporary(end->pid);
-        slow_end(LATENCY_RDB_UNLINK, begin);
+        uint64_t begin = slow_begin(engine);
+        remove_temporary(engine, end->pid);
+        slow_end(engine, LATENCY_RDB_UNLINK, begin);
     } else {
         log_warning("Background saving error");
     }
-    if (!end->ok && !end->was_killed) save()->failed = true;
-    save()->last_seconds = end->seconds;
-    save()->last_cow_size = end->cow_size;
-    update_refusal();
+    if (!end->ok && !end->was_killed) save->failed = true;
+    save->last_seconds = end->seconds;
+    save->last_cow_size = end->cow_size;
+    update_refusal(engine);
 }
 
 /* --- In slices --- */
 
-static void slices_ended(const struct slices_end *end) {
+static void slices_ended(struct engine *engine, const struct slices_end *end) {
+    struct save *save = &engine->durability.save;
     data_lock_note_save_ended();
     if (!end->error) {
         log_notice("DB saved on disk");
         log_notice("Background saving terminated with success");
-        note_saved(save()->begun_dirty);
+        note_saved(engine, save->begun_dirty);
     } else if (!end->was_stopped) {
-        log_error(end->error, end->step, end->temporary, server.config.dbfilename,
-                  save()->begun_dir);
+        log_error(end->error, end->step, end->temporary, engine->config.dbfilename,
+                  save->begun_dir);
         log_warning("Background saving error");
-        save()->failed = true;
+        save->failed = true;
     }
-    save()->last_seconds = end->seconds;
-    save()->last_cow_size = end->memory_peak;
-    update_refusal();
+    save->last_seconds = end->seconds;
+    save->last_cow_size = end->memory_peak;
+    update_refusal(engine);
 }
 
-static bool begin_slices(void) {
+static bool begin_slices(struct engine *engine) {
     char temporary[TEMPORARY_MAX];
     snprintf(temporary, sizeof(temporary), "temp-%d%010llu.rdb", (int)getpid(),
-             (unsigned long long)save()->saves);
+             (unsigned long long)engine->durability.save.saves);
     struct slices_order order = {
         .purpose = CHILD_RDB,
         .temporary = temporary,
-        .name = server.config.dbfilename,
-        .incremental = server.config.rdb_save_incremental_fsync,
+        .name = engine->config.dbfilename,
+        .incremental = engine->config.rdb_save_incremental_fsync,
         .ended = slices_ended,
     };
-    if (!slices_begin(&order)) return false;
+    if (!slices_begin(engine, &order)) return false;
     log_notice("Background saving started in slices of the loop");
     return true;
 }
 
 /* --- Either --- */
 
-bool save_begin(void) {
-    if (!data_lock_take_or_log()) return false;
-    save()->begun_dirty = server.dirty;
-    save()->begun_s = now_s();
-    sds_free(save()->begun_dir);
-    save()->begun_dir = sds_new(sds_slice(server.config.dir));
-    save()->saves++;
-    save()->scheduled = false;
-    if (server.config.rdb_save_in_slices && begin_slices()) return true;
-    if (!child_start(CHILD_RDB, run_child, NULL, child_ended)) {
+bool save_begin(struct engine *engine) {
+    struct save *save = &engine->durability.save;
+    if (!data_lock_take_or_log(engine)) return false;
+    save->begun_dirty = engine->dirty;
+    save->begun_s = now_s(engine);
+    sds_free(save->begun_dir);
+    save->begun_dir = sds_new(sds_slice(engine->config.dir));
+    save->saves++;
+    save->scheduled = false;
+    if (engine->config.rdb_save_in_slices && begin_slices(engine)) return true;
+    if (!child_start(engine, CHILD_RDB, run_child, engine, child_ended)) {
         int error = errno;
         log_warning("Can't save in background: fork: %s", strerror(error));
-        save()->failed = true;
-        update_refusal();
+        save->failed = true;
+        update_refusal(engine);
         errno = error;
         return false;
     }
-    log_notice("Background saving started by pid %d", (int)server.durability.child.pid);
+    log_notice("Background saving started by pid %d", (int)engine->durability.child.pid);
     return true;
 }
 
-void save_schedule(void) {
-    save()->scheduled = true;
+void save_schedule(struct engine *engine) {
+    engine->durability.save.scheduled = true;
 }
 
 /* --- When --- */
 
-static const struct save_point *due_point(void) {
-    for (size_t i = 0; i < save()->point_count; i++) {
-        const struct save_point *point = &save()->points[i];
-        if (save_changes() >= point->changes && now_s() - save()->changes_since_s > point->seconds)
+static const struct save_point *due_point(struct engine *engine) {
+    struct save *save = &engine->durability.save;
+    for (size_t i = 0; i < save->point_count; i++) {
+        const struct save_point *point = &save->points[i];
+        if (save_changes(engine) >= point->changes &&
+            now_s(engine) - save->changes_since_s > point->seconds)
             return point;
     }
     return NULL;
 }
 
-void save_tick(void) {
-    if (background_is_busy()) return;
-    if (save()->failed && now_s() - save()->begun_s <= RETRY_AFTER_S) return;
-    const struct save_point *point = due_point();
+void save_tick(struct engine *engine) {
+    struct save *save = &engine->durability.save;
+    if (background_is_busy(engine)) return;
+    if (save->failed && now_s(engine) - save->begun_s <= RETRY_AFTER_S) return;
+    const struct save_point *point = due_point(engine);
     if (point)
         log_notice("%llu changes in %lld seconds. Saving...", (unsigned long long)point->changes,
                    (long long)point->seconds);
-    if (point || save()->scheduled) save_begin();
+    if (point || save->scheduled) save_begin(engine);
 }
 
-void save_cancel(void) {
-    slices_stop(CHILD_RDB);
-    if (server.durability.child.purpose != CHILD_RDB) return;
-    pid_t pid = server.durability.child.pid;
-    child_kill(CHILD_RDB);
-    remove_temporary(pid);
+void save_cancel(struct engine *engine) {
+    slices_stop(engine, CHILD_RDB);
+    if (engine->durability.child.purpose != CHILD_RDB) return;
+    pid_t pid = engine->durability.child.pid;
+    child_kill(engine, CHILD_RDB);
+    remove_temporary(engine, pid);
 }
 
-void save_after_flush(void) {
-    if (save()->point_count > 0) save_now();
+void save_after_flush(struct engine *engine) {
+    if (engine->durability.save.point_count > 0) save_now(engine);
 }
 
-bool save_at_end(int options) {
-    if (save_is_running()) {
-        log_warning(server.durability.child.pid ? "There is a child saving an .rdb. Killing it!"
-                                                : "A snapshot is being written. Ending it!");
-        save_cancel();
+bool save_at_end(struct engine *engine, int options) {
+    if (save_is_running(engine)) {
+        log_warning(engine->durability.child.pid ? "There is a child saving an .rdb. Killing it!"
+                                                 : "A snapshot is being written. Ending it!");
+        save_cancel(engine);
     }
-    bool wanted = options & SHUTDOWN_SAVE || save()->point_count > 0;
+    bool wanted = options & SHUTDOWN_SAVE || engine->durability.save.point_count > 0;
     if (!wanted || options & SHUTDOWN_NOSAVE) return true;
     log_notice("Saving the final RDB snapshot before exiting.");
-    if (save_now()) return true;
+    if (save_now(engine)) return true;
     if (options & SHUTDOWN_FORCE) {
         log_warning("Error trying to save the DB. Exit anyway.");
         return true;

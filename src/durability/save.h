@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct engine;
+
 struct save_point {
     int64_t seconds;
     uint64_t changes;
@@ -23,7 +25,7 @@ struct save {
     size_t point_count;
     bool scheduled;       /* to begin as soon as nothing else is written in the background */
     bool failed;          /* the last one in the background */
-    uint64_t saved_dirty; /* server.dirty, of the snapshot that is on disk */
+    uint64_t saved_dirty; /* engine->dirty, of the snapshot that is on disk */
     uint64_t begun_dirty; /* of the one that is being written */
     sds begun_dir;        /* where that goes; NULL before the first one */
     int64_t saved_s;      /* LASTSAVE: wall clock when it was done; else when the server started */
@@ -36,40 +38,40 @@ struct save {
 };
 
 /* Once at start, when the configuration is known. */
-void save_start(void);
-void save_stop(void);
+void save_start(struct engine *engine);
+void save_stop(struct engine *engine);
 
 /* The directives save or stop-writes-on-bgsave-error have changed. */
-void save_configure(void);
+void save_configure(struct engine *engine);
 
 /* Writes the snapshot at once. False when it cannot be written; the log says why. O(data). */
-bool save_now(void);
+bool save_now(struct engine *engine);
 
 /* Begins to write it in the background. False with errno when there could be no process, or another
  * one has locked the directory. Not while background_is_busy. */
-bool save_begin(void);
+bool save_begin(struct engine *engine);
 
 /* Is one being written in the background? */
-bool save_is_running(void);
+bool save_is_running(struct engine *engine);
 
 /* Lets one begin as soon as the background is free. */
-void save_schedule(void);
+void save_schedule(struct engine *engine);
 
 /* Gives up what is being written in the background. */
-void save_cancel(void);
+void save_cancel(struct engine *engine);
 
 /* All databases were emptied: the file on disk is brought up to date if there are save points. No
  * snapshot is being written (save_cancel). */
-void save_after_flush(void);
+void save_after_flush(struct engine *engine);
 
 /* Begins what is due; cron. */
-void save_tick(void);
+void save_tick(struct engine *engine);
 
 /* The server ends, with these enum shutdown_option; what is being written is given up, and the
  * last snapshot written if it is wanted. False when the server must go on, as that has failed. */
-bool save_at_end(int options);
+bool save_at_end(struct engine *engine, int options);
 
 /* Changes that no snapshot on disk has. */
-uint64_t save_changes(void);
+uint64_t save_changes(struct engine *engine);
 
 #endif

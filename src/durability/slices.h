@@ -28,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct engine;
+
 struct slices_end {
     int error; /* 0: it is on the disk */
     enum snapshot_step step;
@@ -43,7 +45,7 @@ struct slices_order {
     const char *name;      /* or NULL: it keeps the other one */
     bool incremental;
     bool aof_base;
-    void (*ended)(const struct slices_end *end);
+    void (*ended)(struct engine *engine, const struct slices_end *end);
 };
 
 struct slices_figures {
@@ -81,7 +83,7 @@ struct slices {
     uint64_t checked;  /* what was copied by it and past it when the time was last looked at */
     int64_t begin_ms;
     int64_t begin_us; /* monotonic */
-    void (*ended)(const struct slices_end *end);
+    void (*ended)(struct engine *engine, const struct slices_end *end);
     struct slices_figures figures; /* of the one that runs, or of the last */
     size_t shared;                 /* values that are captured */
     size_t left_bytes;             /* that only the captures need */
@@ -97,34 +99,34 @@ struct slices {
 /* Begins to write what the data is now. False, and the log says why, when there can be no thread,
  * or when the walks of one that was stopped a moment ago are not over, nor would be within a slice:
  * a child may write it. Not while there is one, or a child. O(databases), and up to a slice. */
-bool slices_begin(const struct slices_order *order);
+bool slices_begin(struct engine *engine, const struct slices_order *order);
 
 /* Goes on for a stretch, once each turn of the loop; true when there is more to do at once. */
-bool slices_step(void);
+bool slices_step(struct engine *engine);
 
 /* Ends it, if its purpose is this one: `ended` is called now, the file will never get its name, and
  * is removed by and by. */
-void slices_stop(enum child_purpose purpose);
+void slices_stop(struct engine *engine, enum child_purpose purpose);
 
 /* Deletes every key of the keyspace. They are freed at once, or, if `in_pool` or where a snapshot
  * still needs them, later. True when lazyfree will report, with `number`, that they are free (0: it
  * will not). It does not report it where the thread may still read keys, also for a snapshot that
  * was stopped: the disk decides when they are free, and no client should wait for the disk. */
-bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number);
+bool slices_flush(struct engine *engine, struct keyspace *keyspace, bool in_pool, uint64_t number);
 
 /* Takes over an entry of no keyspace, if the snapshot has captured its value, so that no other
  * thread may free it now, and if it is too much work for the loop's thread. O(1). */
-bool slices_keep_entry(struct entry *entry);
+bool slices_keep_entry(struct engine *engine, struct entry *entry);
 
 /* Bytes of chunks that wait for the disk, and of the one that is being filled. */
-size_t slices_pending(void);
+size_t slices_pending(struct engine *engine);
 
 /* Bytes that are free as soon as the disk has what the snapshot still needs of them: chunks, what
  * has changed of lists and large strings since, and what is gone from the data. Of keyspaces it is
  * an estimate. O(1). */
-size_t slices_leaving_bytes(void);
+size_t slices_leaving_bytes(struct engine *engine);
 
 /* The server ends, before net_free: stops, and waits for the thread. */
-void slices_end_all(void);
+void slices_end_all(struct engine *engine);
 
 #endif

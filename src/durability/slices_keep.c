@@ -12,25 +12,21 @@
 #include "types/value.h"
 #include "types/value_capture.h"
 
-static struct slices *slices(void) {
-    return slices_state();
+static bool is_captured(struct engine *engine, const struct entry *entry) {
+    return engine->durability.slices.shared > 0 && value_is_captured(entry);
 }
 
-static bool is_captured(const struct entry *entry) {
-    return slices()->shared > 0 && value_is_captured(entry);
-}
-
-size_t slices_leaving_bytes(void) {
-    const struct slices *s = slices();
+size_t slices_leaving_bytes(struct engine *engine) {
+    const struct slices *s = &engine->durability.slices;
     size_t filling = s->filling ? snapshot_chunk_size(s->filling) : 0;
     return snapshot_thread_leaving() + filling + s->kept_bytes + s->left_bytes;
 }
 
 /* --- Entries --- */
 
-bool slices_keep_entry(struct entry *entry) {
-    struct slices *s = slices();
-    if (!is_captured(entry) || !lazyfree_is_much(entry)) return false;
+bool slices_keep_entry(struct engine *engine, struct entry *entry) {
+    struct slices *s = &engine->durability.slices;
+    if (!is_captured(engine, entry) || !lazyfree_is_much(entry)) return false;
     if (s->entry_count == s->entry_capacity)
         s->entries = mem_grow(s->entries, &s->entry_capacity, sizeof(*s->entries));
     s->entries[s->entry_count++] = entry;
@@ -38,11 +34,11 @@ bool slices_keep_entry(struct entry *entry) {
     return true;
 }
 
-static void free_entries(void) {
-    struct slices *s = slices();
+static void free_entries(struct engine *engine) {
+    struct slices *s = &engine->durability.slices;
     size_t kept = 0;
     for (size_t i = 0; i < s->entry_count; i++) {
-        if (is_captured(s->entries[i])) {
+        if (is_captured(engine, s->entries[i])) {
             s->entries[kept++] = s->entries[i];
             continue;
         }
@@ -55,23 +51,24 @@ static void free_entries(void) {
 /* --- Keyspaces --- */
 
 /* Its share of all that is used for keys. */
-static size_t estimated_bytes(const struct keyspace *keyspace) {
-    size_t used = mem_used(), other = server.startup_memory + slices_leaving_bytes(), keys = 0;
-    for (int64_t i = 0; i < server.config.databases; i++)
-        keys += keyspace_count(server.keyspaces[i]);
+static size_t estimated_bytes(struct engine *engine, const struct keyspace *keyspace) {
+    size_t used = mem_used(), other = engine->startup_memory + slices_leaving_bytes(engine),
+           keys = 0;
+    for (int64_t i = 0; i < engine->config.databases; i++)
+        keys += keyspace_count(engine->keyspaces[i]);
     if (keys == 0 || used < other) return 0;
     return (size_t)((double)(used - other) * (double)keyspace_count(keyspace) / (double)keys);
 }
 
-static void let_go(struct slices_keyspace kept) {
-    slices()->kept_bytes -= kept.bytes;
+static void let_go(struct engine *engine, struct slices_keyspace kept) {
+    engine->durability.slices.kept_bytes -= kept.bytes;
     lazyfree_keyspace(kept.keyspace, kept.number);
 }
 
-void slices_free_keyspace(struct slices_keyspace kept) {
-    struct slices *s = slices();
+void slices_free_keyspace(struct engine *engine, struct slices_keyspace kept) {
+    struct slices *s = &engine->durability.slices;
     if (s->shared == 0) {
-        let_go(kept);
+        let_go(engine, kept);
         return;
     }
     if (s->keyspace_count == s->keyspace_capacity)
@@ -79,31 +76,31 @@ void slices_free_keyspace(struct slices_keyspace kept) {
     s->keyspaces[s->keyspace_count++] = kept;
 }
 
-static void free_keyspaces(void) {
-    struct slices *s = slices();
-    for (size_t i = 0; i < s->keyspace_count; i++) let_go(s->keyspaces[i]);
+static void free_keyspaces(struct engine *engine) {
+    struct slices *s = &engine->durability.slices;
+    for (size_t i = 0; i < s->keyspace_count; i++) let_go(engine, s->keyspaces[i]);
     s->keyspace_count = 0;
 }
 
 /* The walk of a snapshot that still reads the keyspace, or NULL. What a snapshot that was stopped
  * has left to walk over ends with the keyspace. */
-static struct slices_walk *walk_needing(struct keyspace *keyspace) {
+static struct slices_walk *walk_needing(struct engine *engine, struct keyspace *keyspace) {
     struct keyspace_walk *walk = keyspace_walk_of(keyspace);
-    if (!walk || slices()->purpose != CHILD_NONE) return (struct slices_walk *)walk;
+    if (!walk || engine->durability.slices.purpose != CHILD_NONE) return (struct slices_walk *)walk;
     keyspace_walk_abandon(walk);
     return NULL;
 }
 
-bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number) {
-    struct slices *s = slices();
-    struct slices_walk *walk = walk_needing(keyspace);
+bool slices_flush(struct engine *engine, struct keyspace *keyspace, bool in_pool, uint64_t number) {
+    struct slices *s = &engine->durability.slices;
+    struct slices_walk *walk = walk_needing(engine, keyspace);
     if (keyspace_count(keyspace) == 0 || (!in_pool && !walk && s->shared == 0)) {
         keyspace_clear(keyspace);
         return false;
     }
     bool waits_for_disk = walk || s->shared > 0;
     struct slices_keyspace kept = {.keyspace = keyspace_new(value_free, value_length),
-                                   .bytes = estimated_bytes(keyspace),
+                                   .bytes = estimated_bytes(engine, keyspace),
                                    .number = waits_for_disk ? 0 : number};
     keyspace_swap(keyspace, kept.keyspace);
     s->kept_bytes += kept.bytes;
@@ -111,19 +108,19 @@ bool slices_flush(struct keyspace *keyspace, bool in_pool, uint64_t number) {
         walk->walk.adopted = true;
         walk->adopted_bytes = kept.bytes;
     } else {
-        slices_free_keyspace(kept);
+        slices_free_keyspace(engine, kept);
     }
     return kept.number != 0;
 }
 
 /* --- The release --- */
 
-size_t slices_release(struct snapshot_chunk *chunk) {
-    struct slices *s = slices();
+size_t slices_release(struct engine *engine, struct snapshot_chunk *chunk) {
+    struct slices *s = &engine->durability.slices;
     size_t left = snapshot_chunk_release(chunk);
     s->figures.left_bytes += left;
     s->shared -= chunk->capture_count;
-    free_entries();
-    if (s->shared == 0) free_keyspaces();
+    free_entries(engine);
+    if (s->shared == 0) free_keyspaces(engine);
     return left;
 }

@@ -252,7 +252,7 @@ static struct snapshot_chunk *take_returned(void) {
 
 static void note_end(struct snapshot_job *job) {
     struct snapshot_result result = {job->error, job->step};
-    if (!is_cancelled(job)) thread.events.ended(job, result);
+    if (!is_cancelled(job)) thread.events.ended(thread.events.arg, job, result);
     free_job(job);
 }
 
@@ -263,7 +263,7 @@ static void see_to_returned(void) {
             note_end(chunk->job);
             snapshot_chunk_free(chunk);
         } else {
-            thread.events.returned(chunk);
+            thread.events.returned(thread.events.arg, chunk);
         }
     }
 }
@@ -272,7 +272,7 @@ static void on_wake(void *arg) {
     (void)arg;
     if (!thread.exists) return;
     see_to_returned();
-    thread.events.moved();
+    thread.events.moved(thread.events.arg);
 }
 
 /* One whose limits of time are the monotonic clock's. */

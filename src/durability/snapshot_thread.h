@@ -32,12 +32,13 @@ struct snapshot_result {
 };
 
 struct snapshot_thread_events {
+    void *arg; /* what the callbacks get */
     /* A chunk with lists or captures was written, or dropped: they can be released. */
-    void (*returned)(struct snapshot_chunk *chunk);
+    void (*returned)(void *arg, struct snapshot_chunk *chunk);
     /* Chunks were written since the last time, or a job has failed. */
-    void (*moved)(void);
+    void (*moved)(void *arg);
     /* A job that was finished, and not cancelled, is over. It is freed after this. */
-    void (*ended)(struct snapshot_job *job, struct snapshot_result result);
+    void (*ended)(void *arg, struct snapshot_job *job, struct snapshot_result result);
 };
 
 /* Makes the thread, which tells `events` from the loop of `net`, unless it is there. False with

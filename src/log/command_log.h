@@ -27,6 +27,7 @@ struct command_log_reader {
     /* Called when a unit is about to be opened, at the end of the log; the reader may read what
      * precedes it. NULL: not called. */
     void (*unit_opens)(struct command_log_reader *reader);
+    void *arg; /* for unit_opens */
     struct command_log_reader *prev;
     struct command_log_reader *next;
 };

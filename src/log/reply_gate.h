@@ -20,7 +20,9 @@ struct reply_gate {
     const struct command_log *log;
     uint64_t released; /* replies to changes up to this offset may leave */
     bool denies;
-    void (*flush)(void); /* makes the changes safe now, as far as that is possible; NULL: open */
+    /* Makes the changes safe now, as far as that is possible; NULL: the gate is open. */
+    void (*flush)(void *arg);
+    void *arg;
 };
 
 /* Must output wait for the end of the iteration? */

@@ -2,12 +2,15 @@
 
 #include "base/log.h"
 #include "durability/aof.h"
+#include "resp/reply.h"
 #include "server/call.h"
+#include "server/engine.h"
 #include "server/evict.h"
 #include "server/pause.h"
-#include "server/server.h"
+#include "server/session.h"
 #include "server/transaction.h"
 #include "server/unknown_commands.h"
+#include "table/command.h"
 
 enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
 
@@ -55,8 +58,9 @@ static void answer_no_such_command(struct session *session, struct reply *reply,
 /* Refuses a command that exists, with a whole error line. */
 static void reject(struct session *session, struct reply *reply, const struct command *command,
                    const char *error) {
+    struct engine *engine = session->requester.engine;
     session->requester.error = CALL_ERROR_NOT_NOW;
-    server.stats.by_command[command_index(command)].rejected++;
+    engine->stats.by_command[command_index(command)].rejected++;
     if (command->flags & COMMAND_RUNS_QUEUE)
         transaction_refuse(session, reply, error);
     else
@@ -144,6 +148,7 @@ static bool session_admits(struct session *session, struct reply *reply,
  * those that write, so that who watches the server learns of it. */
 static bool is_refused(struct session *session, struct reply *reply,
                        const struct command *command) {
+    struct engine *engine = session->requester.engine;
     static const char unsaved[] =
         "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist "
         "to disk. Commands that may modify the data set are disabled, because this instance is "
@@ -154,12 +159,14 @@ static bool is_refused(struct session *session, struct reply *reply,
     const char *error = NULL;
     sds unwritten = NULL;
     if (flags & COMMAND_WRITE || command->flags & COMMAND_TELLS_HEALTH) {
-        if (server.refusing & REFUSING_UNWRITTEN)
-            error = unwritten = sds_append_format(
-                sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s", aof_error());
-        if (server.refusing & REFUSING_UNSAVED) error = unsaved;
+        if (engine->restrictions & RESTRICTED_UNWRITTEN)
+            error = unwritten =
+                sds_append_format(sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s",
+                                  aof_error(engine));
+        if (engine->restrictions & RESTRICTED_UNSAVED) error = unsaved;
     }
-    if (server.refusing & REFUSING_LOADING && !(flags & COMMAND_LOADING)) error = LOADING_REFUSAL;
+    if (engine->restrictions & RESTRICTED_LOADING && !(flags & COMMAND_LOADING))
+        error = LOADING_REFUSAL;
     if (error) reject(session, reply, command, error);
     sds_free(unwritten);
     return error;
@@ -168,18 +175,21 @@ static bool is_refused(struct session *session, struct reply *reply,
 /* Does the command need memory that cannot be had? If so the error is answered. */
 static bool is_out_of_memory(struct session *session, struct reply *reply,
                              const struct command *command) {
-    if (!(flags_of(session, command) & COMMAND_DENYOOM) || evict_make_room()) return false;
+    struct engine *engine = session->requester.engine;
+    if (!(flags_of(session, command) & COMMAND_DENYOOM) || evict_make_room(engine)) return false;
     reject(session, reply, command, EVICT_REFUSAL);
     return true;
 }
 
 inline enum admission admission_check(struct session *session, struct reply *reply,
                                       const struct command *command) {
+    struct engine *engine = session->requester.engine;
     if (session->flags && !session_admits(session, reply, command)) return ADMISSION_REFUSED;
-    if (server.refusing && is_refused(session, reply, command)) return ADMISSION_REFUSED;
-    if (server.pause_until_ms && pause_holds(flags_of(session, command)))
-        return ADMISSION_POSTPONED;
-    if (server.config.maxmemory && is_out_of_memory(session, reply, command))
+    if (engine->restrictions) {
+        if (is_refused(session, reply, command)) return ADMISSION_REFUSED;
+        if (pause_holds(engine, flags_of(session, command))) return ADMISSION_POSTPONED;
+    }
+    if (engine->config.maxmemory && is_out_of_memory(session, reply, command))
         return ADMISSION_REFUSED;
     return ADMISSION_GRANTED;
 }

@@ -8,8 +8,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "net/net.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
 #include "server/server_clock.h"
+#include "server/session.h"
 #include "types/value.h"
 
 /* --- Keys that are waited for --- */
@@ -58,7 +60,7 @@ static void on_deadline(struct timer_node *node, void *arg) {
 
 static void on_timer(void *arg) {
     struct blocking *blocking = arg;
-    server_update_clock();
+    server_update_clock(blocking->engine);
     timer_wheel_advance(&blocking->deadlines, wheel_now(), on_deadline, blocking);
     arm_timer(blocking);
 }
@@ -137,8 +139,8 @@ void blocking_remove(struct blocking *blocking, struct session *session) {
 
 /* Does the key exist as something that a blocked command may take from? Also when its time has
  * come: deleting it here might end clients that wait, and with them other blocked keys. */
-static bool holds_value(const struct blocked_key *key) {
-    struct keyspace *keyspace = server.keyspaces[key->key.space];
+static bool holds_value(struct engine *engine, const struct blocked_key *key) {
+    struct keyspace *keyspace = engine->keyspaces[key->key.space];
     const struct entry *entry = keyspace_find(keyspace, key->key.name).entry;
     return entry && value_wakes_clients(entry);
 }
@@ -160,11 +162,11 @@ void blocking_signal(struct blocking *blocking, int database, struct slice name)
     if (key) signal_key(blocking, key);
 }
 
-void blocking_signal_database(struct blocking *blocking, int database) {
+void blocking_signal_database(struct engine *engine, struct blocking *blocking, int database) {
     struct hashtable_iter iter;
     hashtable_iter_start(&iter, blocking->keys.spaces[database]);
     for (struct blocked_key *key; (key = hashtable_iter_next(&iter));)
-        if (holds_value(key)) signal_key(blocking, key);
+        if (holds_value(engine, key)) signal_key(blocking, key);
 }
 
 bool blocking_is_for_work(const struct session *session) {
@@ -177,13 +179,14 @@ bool blocking_has_ready(const struct blocking *blocking) {
 
 /* --- Life --- */
 
-struct blocking *blocking_new(struct net *net, int databases,
+struct blocking *blocking_new(struct engine *engine, int databases,
                               void (*time_is_up)(struct session *session)) {
     struct blocking *blocking = mem_alloc_zeroed(sizeof(*blocking));
+    blocking->engine = engine;
     blocking->time_is_up = time_is_up;
     keytable_init(&blocking->keys, databases);
     timer_wheel_init(&blocking->deadlines, wheel_now());
-    blocking->timer = net_timer_new(net, on_timer, blocking);
+    blocking->timer = net_timer_new(engine->net, on_timer, blocking);
     return blocking;
 }
 

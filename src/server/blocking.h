@@ -17,11 +17,12 @@
 #include <stddef.h>
 
 struct blocking;
+struct engine;
 struct net;
 
 /* The registry for `databases` databases. Its timer lives in `net`, and calls `time_is_up`
  * (blocking_time_is_up) when the deadline of a session has come. */
-struct blocking *blocking_new(struct net *net, int databases,
+struct blocking *blocking_new(struct engine *engine, int databases,
                               void (*time_is_up)(struct session *session));
 void blocking_free(struct blocking *blocking);
 
@@ -41,10 +42,10 @@ void blocking_signal(struct blocking *blocking, int database, struct slice key);
 
 /* Other keys than before stand in the database: queues those that are waited for and can be served
  * now. O(keys of the database that are waited for). */
-void blocking_signal_database(struct blocking *blocking, int database);
+void blocking_signal_database(struct engine *engine, struct blocking *blocking, int database);
 
 /* Serves the waiters of all ready keys, and of those that become ready meanwhile. */
-void blocking_serve(struct blocking *blocking);
+void blocking_serve(struct engine *engine, struct blocking *blocking);
 
 /* True when blocking_serve has something to do. */
 bool blocking_has_ready(const struct blocking *blocking);

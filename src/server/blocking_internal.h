@@ -46,6 +46,7 @@ struct blocked_key {
 };
 
 struct blocking {
+    struct engine *engine;
     struct keytable keys; /* the blocked ones */
     size_t session_count;
     struct blocked_key *ready_first;

@@ -1,9 +1,11 @@
 /* blocking_serve: clients that wait are answered: from a key that is ready, or because their wait
  * has ended otherwise. */
 #include "base/clock.h"
+#include "resp/reply.h"
 #include "server/blocking_internal.h"
+#include "server/engine.h"
 #include "server/execute.h"
-#include "server/server.h"
+#include "server/session.h"
 #include "server/session_output.h"
 #include "types/value.h"
 
@@ -53,7 +55,8 @@ void blocking_finish(struct blocking *blocking, struct session *session, uint64_
 }
 
 void blocking_time_is_up(struct session *session) {
-    blocking_finish(server.blocking, session, 0);
+    struct engine *engine = session->requester.engine;
+    blocking_finish(engine->blocking, session, 0);
 }
 
 bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *)) {
@@ -73,8 +76,8 @@ bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struc
 
 /* Does the key exist as something that a blocked command may take from? Whether it is of the type
  * that a waiter wants is looked at by the waiter's own `serve`. */
-static bool key_can_serve(struct blocked_key *key) {
-    struct call call = call_of_server(key->key.space);
+static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
+    struct call call = call_of_server(engine, key->key.space);
     struct keyref ref = call_find_quiet(&call, key->key.name);
     return ref.entry && value_wakes_clients(ref.entry);
 }
@@ -91,16 +94,16 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
 
 /* May the waiters of the key be served now? The clock is read again first: a transaction that
  * pushed to the key may have lasted longer than the key was to live. */
-static bool can_serve_now(struct blocked_key *key) {
-    execute_renew_clock();
-    return key_can_serve(key);
+static bool can_serve_now(struct engine *engine, struct blocked_key *key) {
+    execute_renew_clock(engine);
+    return key_can_serve(engine, key);
 }
 
 /* Serving one client may close other clients that wait for the key: those that are sent a message
  * about it and exceed their output limit. */
-static void serve_key(struct blocking *blocking, struct blocked_key *key) {
+static void serve_key(struct engine *engine, struct blocking *blocking, struct blocked_key *key) {
     key->turn = key->first;
-    while (key->turn && can_serve_now(key)) {
+    while (key->turn && can_serve_now(engine, key)) {
         struct waiter *waiter = key->turn->waiter;
         key->turn = key->turn->next;
         serve_one(blocking, waiter, key);
@@ -108,12 +111,13 @@ static void serve_key(struct blocking *blocking, struct blocked_key *key) {
     key->turn = NULL;
 }
 
-void blocking_serve(struct blocking *blocking) {
+void blocking_serve(struct engine *engine, struct blocking *blocking) {
     struct blocked_key *key;
     while ((key = blocking->ready_first)) {
         blocking->ready_first = key->ready_next;
         if (!blocking->ready_first) blocking->ready_last = NULL;
-        serve_key(blocking, key); /* still marked as ready, so that it is not freed meanwhile */
+        serve_key(engine, blocking,
+                  key); /* still marked as ready, so that it is not freed meanwhile */
         key->is_ready = false;
         blocking_free_key_if_idle(blocking, key);
     }

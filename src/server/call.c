@@ -2,14 +2,18 @@
 #include "server/call.h"
 
 #include "base/number.h"
+#include "resp/reply.h"
 #include "server/blocking.h"
+#include "server/call_make.h"
 #include "server/checks.h"
+#include "server/clients.h"
+#include "server/engine.h"
 #include "server/lazyfree.h"
 #include "server/publish.h"
-#include "server/server.h"
 #include "server/slow.h"
 #include "server/unknown_commands.h"
 #include "server/usage.h"
+#include "table/command.h"
 #include "types/string.h"
 #include "types/value.h"
 
@@ -17,22 +21,15 @@
 #include <ctype.h>
 #include <math.h>
 
-struct call call_of_server(int database) {
-    return (struct call){
-        .keyspace = server.keyspaces[database],
-        .database = database,
-        .limits = &server.value_limits,
-        .now_ms = server.now_ms,
-        .origin = ORIGIN_SERVER,
-        .propagates = server.command_log.is_on,
-    };
+struct call call_of_server(struct engine *engine, int database) {
+    return call_make(engine, ORIGIN_SERVER, NULL, database, NULL, (struct command_line){0});
 }
 
 /* --- Keys --- */
 
-static __attribute__((noinline)) void count_use(struct entry *entry) {
-    const struct eviction_rules *rules = &server.eviction;
-    uint64_t random = random_next(&server.random);
+static __attribute__((noinline)) void count_use(struct engine *engine, struct entry *entry) {
+    const struct eviction_rules *rules = &engine->eviction;
+    uint64_t random = random_next(&engine->random);
     entry_set_clock(entry,
                     access_lfu_use(entry_clock(entry), rules->lfu_minute, &rules->lfu, random));
 }
@@ -44,23 +41,24 @@ static bool leaves_no_marks(const struct call *call) {
 }
 
 static void mark_used(const struct call *call, struct entry *entry) {
+    struct engine *engine = call->engine;
     if (leaves_no_marks(call)) return;
-    if (eviction_is_lfu(server.eviction.policy))
-        count_use(entry);
+    if (eviction_is_lfu(engine->eviction.policy))
+        count_use(engine, entry);
     else
-        entry_set_clock(entry, server.eviction.lru_clock);
+        entry_set_clock(entry, engine->eviction.lru_clock);
 }
 
 int64_t call_idle_seconds(const struct call *call, const struct entry *entry) {
     (void)call;
-    const struct eviction_rules *rules = &server.eviction;
+    const struct eviction_rules *rules = &call->engine->eviction;
     if (eviction_is_lfu(rules->policy)) return -1;
     return access_lru_idle_seconds(entry_clock(entry), rules->lru_clock);
 }
 
 int64_t call_frequency(const struct call *call, const struct entry *entry) {
     (void)call;
-    const struct eviction_rules *rules = &server.eviction;
+    const struct eviction_rules *rules = &call->engine->eviction;
     if (!eviction_is_lfu(rules->policy)) return -1;
     return access_lfu_frequency(entry_clock(entry), rules->lfu_minute, &rules->lfu);
 }
@@ -68,21 +66,22 @@ int64_t call_frequency(const struct call *call, const struct entry *entry) {
 void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s,
                     int64_t frequency) {
     (void)call;
-    entry_set_clock(entry, usage_given(idle_s, frequency));
+    entry_set_clock(entry, usage_given(call->engine, idle_s, frequency));
 }
 
 /* During a CLIENT PAUSE the data stands still: what does not write only does not see the key. */
 static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
                                              struct slice key) {
-    if (server.pause_until_ms && call->command && !(call->command->flags & COMMAND_WRITE)) {
+    struct engine *engine = call->engine;
+    if (engine->pause_until_ms && call->command && !(call->command->flags & COMMAND_WRITE)) {
         ref->slot = NULL;
         ref->entry = NULL;
         return;
     }
-    uint64_t begin = slow_begin();
-    server.stats.expired_keys++;
+    uint64_t begin = slow_begin(engine);
+    engine->stats.expired_keys++;
     call_remove(call, ref, key, EVENT_EXPIRED, "expired");
-    slow_end(LATENCY_EXPIRE_DELETE, begin);
+    slow_end(engine, LATENCY_EXPIRE_DELETE, begin);
 }
 
 struct keyref call_find_quiet(struct call *call, struct slice key) {
@@ -92,11 +91,12 @@ struct keyref call_find_quiet(struct call *call, struct slice key) {
 }
 
 struct keyref call_find_unnoticed(struct call *call, struct slice key) {
+    struct engine *engine = call->engine;
     struct keyref ref = call_find_quiet(call, key);
     if (ref.entry)
-        server.stats.keyspace_hits++;
+        engine->stats.keyspace_hits++;
     else
-        server.stats.keyspace_misses++;
+        engine->stats.keyspace_misses++;
     return ref;
 }
 
@@ -123,13 +123,13 @@ struct keyref call_find_write(struct call *call, struct slice key) {
 struct call call_in_database(const struct call *call, int number) {
     struct call other = *call;
     other.database = number;
-    other.keyspace = server.keyspaces[number];
+    other.keyspace = call->engine->keyspaces[number];
     return other;
 }
 
 int call_database_count(const struct call *call) {
     (void)call;
-    return (int)server.config.databases;
+    return (int)call->engine->config.databases;
 }
 
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type) {
@@ -141,51 +141,55 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
 /* --- The epilogue of writes --- */
 
 void call_notify(struct call *call, enum event_class class, const char *event, struct slice key) {
-    if (server.config.notify_keyspace_events & class) publish_event(call->database, event, key);
+    struct engine *engine = call->engine;
+    if (engine->config.notify_keyspace_events & class)
+        publish_event(engine, call->database, event, key);
 }
 
 /* The key was just made: it has no access bits yet. */
 static void note_new(struct call *call, struct entry *entry, struct slice key) {
-    entry_set_clock(entry, usage_fresh());
+    entry_set_clock(entry, usage_fresh(call->engine));
     call_notify(call, EVENT_NEW, "new", key);
 }
 
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes) {
-    server.dirty += changes;
+    struct engine *engine = call->engine;
+    engine->dirty += changes;
     assert(keyref_was_seen(ref));
     if (CHECKS_ARE_ON) checks_value(ref->entry);
     if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
     call_notify(call, class, event, key);
     if (value_is_empty(ref->entry)) {
         keyspace_delete(ref);
-        watch_touch(&server.watches, call->database, call->keyspace, key);
+        watch_touch(&engine->watches, call->database, call->keyspace, key);
         call_notify(call, EVENT_GENERIC, "del", key);
         return;
     }
-    watch_touch(&server.watches, call->database, call->keyspace, key);
-    if (value_wakes_clients(ref->entry)) blocking_signal(server.blocking, call->database, key);
+    watch_touch(&engine->watches, call->database, call->keyspace, key);
+    if (value_wakes_clients(ref->entry)) blocking_signal(engine->blocking, call->database, key);
 }
 
 /* Takes the entry out and tells everybody. */
 static struct entry *take(struct call *call, struct keyref *ref, struct slice key,
                           enum event_class class, const char *event) {
     struct entry *entry = keyspace_take(ref);
-    watch_touch(&server.watches, call->database, call->keyspace, key);
+    watch_touch(&call->engine->watches, call->database, call->keyspace, key);
     call_notify(call, class, event, key);
     return entry;
 }
 
 /* A key that the server deletes by itself: outside of any command this is a unit of its own. */
 static void propagate_removed(const struct call *call, struct slice key, bool unlink) {
+    struct engine *engine = call->engine;
     const struct slice argv[] = {unlink ? SLICE("UNLINK") : SLICE("DEL"), key};
-    command_log_append(&server.command_log, call->database, argv, 2);
-    if (call->origin == ORIGIN_SERVER) command_log_end_unit(&server.command_log);
+    command_log_append(&engine->command_log, call->database, argv, 2);
+    if (call->origin == ORIGIN_SERVER) command_log_end_unit(&engine->command_log);
 }
 
 void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                  const char *event) {
-    const struct config *config = &server.config;
+    const struct config *config = &call->engine->config;
     bool in_pool = class == EVENT_EVICTED   ? config->lazyfree_eviction
                    : class == EVENT_EXPIRED ? config->lazyfree_expire
                                             : config->lazyfree_server_del;
@@ -194,12 +198,13 @@ void call_remove(struct call *call, struct keyref *ref, struct slice key, enum e
 }
 
 void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event) {
-    server.dirty++;
-    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, event), server.config.lazyfree_user_del);
+    struct engine *engine = call->engine;
+    engine->dirty++;
+    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, event), engine->config.lazyfree_user_del);
 }
 
 void call_unlink(struct call *call, struct keyref *ref, struct slice key) {
-    server.dirty++;
+    call->engine->dirty++;
     lazyfree_entry(take(call, ref, key, EVENT_GENERIC, "del"), true);
 }
 
@@ -210,7 +215,7 @@ struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
 
 void call_discard(struct call *call, struct entry *entry) {
     (void)call;
-    lazyfree_entry(entry, server.config.lazyfree_server_del);
+    lazyfree_entry(entry, call->engine->config.lazyfree_server_del);
 }
 
 void call_replace(struct call *call, struct keyref *ref) {
@@ -218,14 +223,15 @@ void call_replace(struct call *call, struct keyref *ref) {
 }
 
 sds call_take_argument(struct call *call, size_t index) {
-    sds argument = server.argument;
+    struct engine *engine = call->engine;
+    sds argument = engine->clients->argument;
     if (argument == NULL || call->argv[index].ptr != argument) return NULL;
-    server.argument = NULL;
+    engine->clients->argument = NULL;
     return argument;
 }
 
-bool call_replaces_in_pool(const struct entry *entry) {
-    return server.config.lazyfree_server_del && lazyfree_is_much(entry);
+bool call_replaces_in_pool(struct engine *engine, const struct entry *entry) {
+    return engine->config.lazyfree_server_del && lazyfree_is_much(entry);
 }
 
 void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
@@ -236,7 +242,7 @@ void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
 /* --- The command log --- */
 
 void call_propagate_as(struct call *call, const struct slice *argv, size_t argc) {
-    command_log_append(&server.command_log, call->database, argv, argc);
+    command_log_append(&call->engine->command_log, call->database, argv, argc);
     call->has_propagated = true;
 }
 
@@ -273,18 +279,18 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
 
 size_t call_string_max(const struct call *call) {
     (void)call;
-    uint64_t max = (uint64_t)server.config.proto_max_bulk_len;
+    uint64_t max = (uint64_t)call->engine->config.proto_max_bulk_len;
     return max < STRING_LENGTH_MAX ? max : STRING_LENGTH_MAX;
 }
 
 bool call_packs_values(const struct call *call) {
     (void)call;
-    return server.config.rdbcompression;
+    return call->engine->config.rdbcompression;
 }
 
 bool call_skips_checksums(const struct call *call) {
     (void)call;
-    return server.skip_checksums;
+    return call->engine->skip_checksums;
 }
 
 bool call_check_growth(struct call *call, size_t length, size_t more) {
@@ -418,7 +424,7 @@ void call_answer_text(struct call *call, sds text) {
 
 void call_block(struct call *call, const struct block_request *request) {
     if (call_may_block(call))
-        blocking_add(server.blocking, call, request);
+        blocking_add(call->engine->blocking, call, request);
     else if (request->expire)
         request->expire(call);
     else

@@ -21,6 +21,8 @@
 #include <stdint.h>
 
 struct command;
+struct engine;
+struct engine;
 struct session;
 
 /* Who asks for the command. */
@@ -33,6 +35,7 @@ enum call_origin {
 };
 
 struct call {
+    struct engine *engine;    /* for server/ and admin/ only */
     const struct slice *argv; /* argv[0] is the command's name as sent */
     size_t argc;
     struct reply *reply;
@@ -63,7 +66,7 @@ static inline bool call_is_loading(const struct call *call) {
 }
 
 /* A call without client, reply and arguments, for what the server does to keys by itself. */
-struct call call_of_server(int database);
+struct call call_of_server(struct engine *engine, int database);
 
 /* --- Keys: one whose time has come is not found, and whoever looks for it deletes it. So looking
  * for another key of the same database may end a keyref; the entries themselves stay. During a
@@ -165,7 +168,7 @@ enum { CALL_LARGE_ARGUMENT = 64 * 1024 };
 sds call_take_argument(struct call *call, size_t index);
 
 /* Would call_replace leave the entry's value to another thread? O(1). */
-bool call_replaces_in_pool(const struct entry *entry);
+bool call_replaces_in_pool(struct engine *engine, const struct entry *entry);
 
 /* Publishes one more event of a key; changes nothing. Of the call only the database is looked
  * at. */

@@ -5,7 +5,8 @@
 #include "server/client_limits.h"
 
 #include "base/log.h"
-#include "server/server.h"
+#include "server/engine.h"
+#include "server/session.h"
 #include "server/transaction.h"
 
 enum {
@@ -21,8 +22,9 @@ static bool is_unauthenticated(const struct session *session) {
 /* --- Output --- */
 
 static const struct output_limit *limit_of_class(const struct session *session) {
+    struct engine *engine = session->requester.engine;
     bool listens = session_type(session) == CLIENT_TYPE_PUBSUB;
-    return &server.config.output_limits[listens ? CLIENT_CLASS_PUBSUB : CLIENT_CLASS_NORMAL];
+    return &engine->config.output_limits[listens ? CLIENT_CLASS_PUBSUB : CLIENT_CLASS_NORMAL];
 }
 
 /* 0 = none. */
@@ -40,6 +42,7 @@ bool client_limits_reaches_hard(const struct session *session, size_t bytes) {
 
 /* Anyone may be an unauthenticated client: what they do does not fill the log. */
 static void note_output(const struct session *session, size_t bytes) {
+    struct engine *engine = session->requester.engine;
     char peer[CONN_NAME_MAX];
     if (session->flags & SESSION_DROPPED) return;
     log_write(is_unauthenticated(session) ? LOG_VERBOSE : LOG_WARNING,
@@ -47,7 +50,7 @@ static void note_output(const struct session *session, size_t bytes) {
               "limits (%zu bytes pending).",
               (unsigned long long)session->id,
               conn_peer_name(conn_of_session((struct session *)session), peer), bytes);
-    server.stats.output_buffer_limit_disconnections++;
+    engine->stats.output_buffer_limit_disconnections++;
 }
 
 bool client_limits_admit_output(const struct session *session, size_t bytes) {
@@ -58,14 +61,15 @@ bool client_limits_admit_output(const struct session *session, size_t bytes) {
 
 /* Has the output been over the soft limit for its time? Notes since when. */
 static bool exceeds_soft_limit(struct session *session, size_t pending) {
+    struct engine *engine = session->requester.engine;
     const struct output_limit *limit = limit_of_class(session);
     if (limit->soft_bytes == 0 || pending < limit->soft_bytes) {
         session->soft_limit_ms = 0;
         return false;
     }
-    if (!session->soft_limit_ms) session->soft_limit_ms = server.steady_ms;
+    if (!session->soft_limit_ms) session->soft_limit_ms = engine->steady_ms;
     return limit->soft_seconds <= INT64_MAX / 1000 &&
-           server.steady_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
+           engine->steady_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
 }
 
 /* Did the socket of an unauthenticated client refuse too much? Held output was not offered to it
@@ -92,39 +96,44 @@ bool client_limits_check_output(struct session *session) {
 /* --- Input --- */
 
 static void close_for_input(struct session *session, size_t unparsed, size_t queued) {
+    struct engine *engine = session->requester.engine;
     char peer[CONN_NAME_MAX];
     log_write(is_unauthenticated(session) ? LOG_VERBOSE : LOG_WARNING,
               "Closing client that reached max query buffer length: id=%llu addr=%s qbuf=%zu "
               "multi=%zu",
               (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer),
               unparsed, queued);
-    server.stats.query_buffer_limit_disconnections++;
+    engine->stats.query_buffer_limit_disconnections++;
     session->flags |= SESSION_CLOSING;
 }
 
-static size_t query_limit(void) {
-    return (size_t)server.config.client_query_buffer_limit;
+static size_t query_limit(struct engine *engine) {
+    return (size_t)engine->config.client_query_buffer_limit;
 }
 
 bool client_limits_admit_waiting(const struct session *session, size_t bytes) {
+    struct engine *engine = session->requester.engine;
     if (is_unauthenticated(session) && bytes > UNAUTHENTICATED_INPUT_MAX) return false;
-    return bytes <= query_limit();
+    return bytes <= query_limit(engine);
 }
 
 bool client_limits_admit_request(struct session *session, const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
     enum { LINE_BREAK = 2 };
     size_t queued = transaction_counted_bytes(session), largest = 0;
     for (size_t i = 0; i < argc; i++)
         if (argv[i].len > largest) largest = argv[i].len;
     largest += LINE_BREAK;
-    if (largest <= CLIENT_LIMITS_SMALL_REQUEST || largest + queued <= query_limit()) return true;
+    if (largest <= CLIENT_LIMITS_SMALL_REQUEST || largest + queued <= query_limit(engine))
+        return true;
     close_for_input(session, largest, queued);
     return false;
 }
 
 void client_limits_check_input(struct session *session, size_t kept, size_t unparsed) {
+    struct engine *engine = session->requester.engine;
     size_t queued = transaction_counted_bytes(session);
-    bool is_over = unparsed + queued > query_limit();
+    bool is_over = unparsed + queued > query_limit(engine);
     if (is_unauthenticated(session)) is_over |= kept > UNAUTHENTICATED_INPUT_MAX;
     if (is_over && !(session->flags & SESSION_CLOSING)) close_for_input(session, unparsed, queued);
 }

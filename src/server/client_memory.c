@@ -1,9 +1,12 @@
 #include "server/client_memory.h"
 
+#include "resp/parser.h"
 #include "server/args.h"
 #include "server/blocking.h"
+#include "server/clients.h"
+#include "server/engine.h"
 #include "server/pubsub.h"
-#include "server/server.h"
+#include "server/session.h"
 #include "server/transaction.h"
 
 size_t client_memory_of(const struct session *session) {
@@ -19,25 +22,28 @@ size_t client_memory_of(const struct session *session) {
 }
 
 void client_memory_forget(struct session *session) {
-    if (session->marks & SESSION_LIMITED) server.clients_memory -= session->accounted;
-    if (session->marks & SESSION_DISCOUNTED) server.unauthenticated_memory -= session->accounted;
+    struct engine *engine = session->requester.engine;
+    if (session->marks & SESSION_LIMITED) engine->clients_memory -= session->accounted;
+    if (session->marks & SESSION_DISCOUNTED) engine->unauthenticated_memory -= session->accounted;
     session->marks &= (uint8_t) ~(SESSION_LIMITED | SESSION_DISCOUNTED);
     session->accounted = 0;
 }
 
 void client_memory_note(struct session *session) {
+    struct engine *engine = session->requester.engine;
     if (session->id == 0) return; /* is gone, but for its connection */
     client_memory_forget(session);
-    if (server.config.maxmemory_clients && !(session->marks & SESSION_NO_EVICT))
+    if (engine->config.maxmemory_clients && !(session->marks & SESSION_NO_EVICT))
         session->marks |= SESSION_LIMITED;
     if (session->flags & SESSION_NEEDS_AUTH) session->marks |= SESSION_DISCOUNTED;
     if (!(session->marks & (SESSION_LIMITED | SESSION_DISCOUNTED))) return;
     session->accounted = client_memory_of(session);
-    if (session->marks & SESSION_LIMITED) server.clients_memory += session->accounted;
-    if (session->marks & SESSION_DISCOUNTED) server.unauthenticated_memory += session->accounted;
+    if (session->marks & SESSION_LIMITED) engine->clients_memory += session->accounted;
+    if (session->marks & SESSION_DISCOUNTED) engine->unauthenticated_memory += session->accounted;
 }
 
-void client_memory_note_all(void) {
-    for (struct session *session = server.sessions.first; session; session = session->next)
+void client_memory_note_all(struct engine *engine) {
+    for (struct session *session = engine->clients->sessions.first; session;
+         session = session->next)
         client_memory_note(session);
 }

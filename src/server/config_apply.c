@@ -5,14 +5,16 @@
 #include "durability/data_lock.h"
 #include "durability/save.h"
 #include "server/client_memory.h"
+#include "server/clients.h"
 #include "server/crash_report.h"
 #include "server/cron.h"
+#include "server/engine.h"
 #include "server/evict.h"
 #include "server/limits.h"
 #include "server/listeners.h"
 #include "server/oom_score.h"
 #include "server/process_title.h"
-#include "server/server.h"
+#include "server/session.h"
 #include "server/slow.h"
 
 #include <errno.h>
@@ -26,16 +28,16 @@ static int64_t clamp(int64_t value, int64_t min, int64_t max) {
     return value < min ? min : value > max ? max : value;
 }
 
-static void apply_list_limits(void) {
-    const struct config *config = &server.config;
-    server.value_limits.list.fill =
+static void apply_list_limits(struct engine *engine) {
+    const struct config *config = &engine->config;
+    engine->value_limits.list.fill =
         (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
-    server.value_limits.list.compress_depth =
+    engine->value_limits.list.compress_depth =
         (uint16_t)clamp(config->list_compress_depth, 0, DEPTH_MAX);
 }
 
-static bool apply_maxclients(sds *error) {
-    int64_t clients = server.config.maxclients;
+static bool apply_maxclients(struct engine *engine, sds *error) {
+    int64_t clients = engine->config.maxclients;
     sds why = NULL;
     if (limits_raise_files(&clients, &why)) return true;
     sds_free(why);
@@ -46,10 +48,11 @@ static bool apply_maxclients(sds *error) {
     return false;
 }
 
-static bool apply_listeners(const struct config_directive *directive, sds *error) {
+static bool apply_listeners(struct engine *engine, const struct config_directive *directive,
+                            sds *error) {
     const char *reason;
-    if (listeners_reopen(&reason)) {
-        process_title_set();
+    if (listeners_reopen(engine, &reason)) {
+        process_title_set(engine);
         return true;
     }
     log_warning("%s", reason);
@@ -60,117 +63,118 @@ static bool apply_listeners(const struct config_directive *directive, sds *error
     return false;
 }
 
-static bool apply_oom_score(sds *error) {
-    if (oom_score_apply(OOM_PRIMARY)) return true;
+static bool apply_oom_score(struct engine *engine, sds *error) {
+    if (oom_score_apply(engine, OOM_PRIMARY)) return true;
     *error = sds_new(SLICE("Failed to set current oom_score_adj. Check server logs."));
     return false;
 }
 
 /* Who connected while no password was asked for stays; without a password all are welcome. */
-static void apply_password(void) {
-    if (sds_len(server.config.requirepass) > 0) return;
-    for (struct session *session = server.sessions.first; session; session = session->next)
+static void apply_password(struct engine *engine) {
+    if (sds_len(engine->config.requirepass) > 0) return;
+    for (struct session *session = engine->clients->sessions.first; session;
+         session = session->next)
         session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
-    client_memory_note_all();
+    client_memory_note_all(engine);
 }
 
-static void apply_maxmemory(void) {
-    size_t used = mem_used(), limit = (size_t)server.config.maxmemory;
+static void apply_maxmemory(struct engine *engine) {
+    size_t used = mem_used(), limit = (size_t)engine->config.maxmemory;
     if (limit && used > limit)
         log_warning("maxmemory is now %zu bytes, but %zu are in use: keys are evicted, or commands "
                     "that need memory are refused, as maxmemory-policy says.",
                     limit, used);
-    evict_configure();
+    evict_configure(engine);
 }
 
-void config_apply_memory_thread(void) {
-    bool on = server.config.jemalloc_bg_thread;
+void config_apply_memory_thread(struct engine *engine) {
+    bool on = engine->config.jemalloc_bg_thread;
     if (mem_decay_in_background(on)) return;
     log_warning("There is no thread that gives freed memory back: the event loop does.");
-    server.config.jemalloc_bg_thread = false;
+    engine->config.jemalloc_bg_thread = false;
 }
 
 /* Goes there, and keeps the absolute path. False with errno set. */
-static bool enter_dir(void) {
+static bool enter_dir(struct engine *engine) {
     char path[PATH_MAX];
-    if (chdir(server.config.dir) != 0 || !getcwd(path, sizeof(path))) return false;
-    sds_free(server.config.dir);
-    server.config.dir = sds_new(slice_of_cstr(path));
+    if (chdir(engine->config.dir) != 0 || !getcwd(path, sizeof(path))) return false;
+    sds_free(engine->config.dir);
+    engine->config.dir = sds_new(slice_of_cstr(path));
     return true;
 }
 
-static bool apply_dir(sds *error) {
-    if (!data_lock_move(server.config.dir, error)) return false;
-    if (!enter_dir()) {
+static bool apply_dir(struct engine *engine, sds *error) {
+    if (!data_lock_move(engine, engine->config.dir, error)) return false;
+    if (!enter_dir(engine)) {
         *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
         return false;
     }
-    const struct aof *aof = &server.durability.aof;
-    if (aof->state != AOF_OFF && strcmp(aof->dir, server.config.dir) != 0)
+    const struct aof *aof = &engine->durability.aof;
+    if (aof->state != AOF_OFF && strcmp(aof->dir, engine->config.dir) != 0)
         log_warning("The append-only file stays in %s; a server that starts with dir %s does not "
                     "look for it there.",
-                    aof->dir, server.config.dir);
+                    aof->dir, engine->config.dir);
     return true;
 }
 
 /* Who is to write files from now on must not do so beside another server. */
-static bool apply_save(sds *error) {
-    if (sds_len(server.config.save) > 0 && !data_lock_take(error)) return false;
-    save_configure();
+static bool apply_save(struct engine *engine, sds *error) {
+    if (sds_len(engine->config.save) > 0 && !data_lock_take(engine, error)) return false;
+    save_configure(engine);
     return true;
 }
 
-static bool apply_appendonly(sds *error) {
-    if (server.config.appendonly && !data_lock_take(error)) return false;
-    return aof_configure(error);
+static bool apply_appendonly(struct engine *engine, sds *error) {
+    if (engine->config.appendonly && !data_lock_take(engine, error)) return false;
+    return aof_configure(engine, error);
 }
 
 bool config_apply_change(const struct config_directive *directive, void *arg, sds *error) {
-    (void)arg;
+    struct engine *engine = arg;
     switch (directive->effect) {
     case EFFECT_NONE:
     case EFFECT_COUNT: break;
-    case EFFECT_DIR: return apply_dir(error);
-    case EFFECT_MAXCLIENTS: return apply_maxclients(error);
-    case EFFECT_LISTENERS: return apply_listeners(directive, error);
-    case EFFECT_OOM_SCORE: return apply_oom_score(error);
-    case EFFECT_SAVE: return apply_save(error);
-    case EFFECT_APPENDONLY: return apply_appendonly(error);
-    case EFFECT_TITLE: process_title_set(); break;
-    case EFFECT_LOG_LEVEL: log_set_level((enum log_level)server.config.loglevel); break;
-    case EFFECT_PASSWORD: apply_password(); break;
-    case EFFECT_TIMER: cron_reschedule(); break;
-    case EFFECT_MEMORY_THREAD: config_apply_memory_thread(); break;
-    case EFFECT_LIST_LIMITS: apply_list_limits(); break;
-    case EFFECT_MAXMEMORY: apply_maxmemory(); break;
-    case EFFECT_MAXMEMORY_CLIENTS: client_memory_note_all(); break;
-    case EFFECT_EVICTION: evict_configure(); break;
-    case EFFECT_SLOW: slow_configure(); break;
-    case EFFECT_CRASH_LOG: crash_report_configure(); break;
+    case EFFECT_DIR: return apply_dir(engine, error);
+    case EFFECT_MAXCLIENTS: return apply_maxclients(engine, error);
+    case EFFECT_LISTENERS: return apply_listeners(engine, directive, error);
+    case EFFECT_OOM_SCORE: return apply_oom_score(engine, error);
+    case EFFECT_SAVE: return apply_save(engine, error);
+    case EFFECT_APPENDONLY: return apply_appendonly(engine, error);
+    case EFFECT_TITLE: process_title_set(engine); break;
+    case EFFECT_LOG_LEVEL: log_set_level((enum log_level)engine->config.loglevel); break;
+    case EFFECT_PASSWORD: apply_password(engine); break;
+    case EFFECT_TIMER: cron_reschedule(engine); break;
+    case EFFECT_MEMORY_THREAD: config_apply_memory_thread(engine); break;
+    case EFFECT_LIST_LIMITS: apply_list_limits(engine); break;
+    case EFFECT_MAXMEMORY: apply_maxmemory(engine); break;
+    case EFFECT_MAXMEMORY_CLIENTS: client_memory_note_all(engine); break;
+    case EFFECT_EVICTION: evict_configure(engine); break;
+    case EFFECT_SLOW: slow_configure(engine); break;
+    case EFFECT_CRASH_LOG: crash_report_configure(engine); break;
     }
     return true;
 }
 
-bool config_apply_at_start(sds *error) {
-    log_set_level((enum log_level)server.config.loglevel);
-    if (!enter_dir()) {
-        *error = sds_append_format(sds_new(SLICE("")), "Can't chdir to '%s': %s", server.config.dir,
-                                   strerror(errno));
+bool config_apply_at_start(struct engine *engine, sds *error) {
+    log_set_level((enum log_level)engine->config.loglevel);
+    if (!enter_dir(engine)) {
+        *error = sds_append_format(sds_new(SLICE("")), "Can't chdir to '%s': %s",
+                                   engine->config.dir, strerror(errno));
         return false;
     }
-    if (!log_set_file(server.config.logfile)) {
+    if (!log_set_file(engine->config.logfile)) {
         *error = sds_append_format(sds_new(SLICE("")), "Can't open the log file %s: %s",
-                                   server.config.logfile, strerror(errno));
+                                   engine->config.logfile, strerror(errno));
         return false;
     }
-    if (server.config.syslog_enabled)
-        log_set_syslog(server.config.syslog_ident, (int)server.config.syslog_facility);
+    if (engine->config.syslog_enabled)
+        log_set_syslog(engine->config.syslog_ident, (int)engine->config.syslog_facility);
     sds why = NULL;
-    if (!limits_raise_files(&server.config.maxclients, &why)) log_warning("%s", why);
+    if (!limits_raise_files(&engine->config.maxclients, &why)) log_warning("%s", why);
     sds_free(why);
-    apply_list_limits();
-    oom_score_apply(OOM_PRIMARY); /* the log says what the system refuses */
-    process_title_set();
-    config_log_notes(&server.config_source);
+    apply_list_limits(engine);
+    oom_score_apply(engine, OOM_PRIMARY); /* the log says what the system refuses */
+    process_title_set(engine);
+    config_log_notes(&engine->config_source);
     return true;
 }

@@ -1,9 +1,11 @@
 /* connection_commands: what a client says about itself and its connection. */
 #include "base/number.h"
 #include "base/version.h"
+#include "resp/reply.h"
+#include "server/engine.h"
 #include "server/publish.h"
-#include "server/server.h"
 #include "server/server_commands.h"
+#include "server/session.h"
 #include "server/transaction.h"
 
 /* As a message, for one who listens to channels in RESP2. */
@@ -31,7 +33,7 @@ void echo_command(struct call *call) {
 void select_command(struct call *call) {
     int64_t database;
     if (!call_integer_in(call, 1, INT32_MIN, INT32_MAX, &database, NULL)) return;
-    if (database < 0 || database >= server.config.databases) {
+    if (database < 0 || database >= call->engine->config.databases) {
         call_bad_database(call);
         return;
     }
@@ -52,7 +54,7 @@ void reset_command(struct call *call) {
     monitor_leave(session);
     publish_leave(session);
     session->flags &= ~replies;
-    if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
+    if (sds_len(call->engine->config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
     session->marks &= (uint8_t)~SESSION_NO_EVICT;
     session->requester.leaves_no_marks = false;
     session->requester.database = 0;
@@ -74,10 +76,11 @@ static bool same_secret(struct slice given, struct slice secret) {
 
 /* There is one user, "default"; without requirepass any password is right for it. */
 static bool authenticate(struct call *call, struct slice user, struct slice password) {
-    struct slice secret = sds_slice(server.config.requirepass);
+    struct engine *engine = call->engine;
+    struct slice secret = sds_slice(engine->config.requirepass);
     bool known = slice_equal(user, SLICE("default"));
     if (!known || (secret.len > 0 && !same_secret(password, secret))) {
-        server.stats.authentications_failed++;
+        engine->stats.authentications_failed++;
         reply_error(call->reply, "WRONGPASS invalid username-password pair or user is disabled.");
         return false;
     }
@@ -90,7 +93,7 @@ void auth_command(struct call *call) {
         call_syntax_error(call);
         return;
     }
-    if (call->argc == 2 && sds_len(server.config.requirepass) == 0) {
+    if (call->argc == 2 && sds_len(call->engine->config.requirepass) == 0) {
         reply_error(call->reply, "ERR AUTH <password> called without any password configured for "
                                  "the default user. Are you sure your configuration is correct?");
         return;

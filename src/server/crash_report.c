@@ -5,8 +5,11 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/version.h"
+#include "resp/reply.h"
 #include "server/call.h"
-#include "server/server.h"
+#include "server/clients.h"
+#include "server/engine.h"
+#include "server/session.h"
 #include "server/symbols.h"
 #include "table/command.h"
 
@@ -34,6 +37,7 @@ static char alternate_stack[STACK_SIZE] __attribute__((aligned(16)));
 static struct {
     atomic_int thread; /* the id of the thread that writes it; 0 = there is none */
     volatile sig_atomic_t signal;
+    struct engine *engine; /* a signal handler has no argument for it */
 } report;
 
 /* --- Text: neither stdio nor memory of the heap --- */
@@ -198,8 +202,8 @@ static void write_stack(int fd, const ucontext_t *context) {
 
 /* --- What the server was doing: its structures may be damaged --- */
 
-static void write_client(int fd) {
-    struct session *session = server.current;
+static void write_client(struct engine *engine, int fd) {
+    struct session *session = engine->clients->current;
     write_text(fd, "\n------ CURRENT CLIENT ------\n");
     if (!session) {
         write_text(fd, "No client was being served.\n");
@@ -225,14 +229,14 @@ static void write_client(int fd) {
 }
 
 /* By the command itself, for a client that does not exist. */
-static void write_info(int fd) {
+static void write_info(struct engine *engine, int fd) {
     write_text(fd, "\n------ INFO OUTPUT ------\n");
     const struct command *info = command_find(SLICE("info"));
-    if (!server.keyspaces || !info) return;
+    if (!engine->keyspaces || !info) return;
     const struct slice argv[] = {SLICE("info"), SLICE("everything")};
     struct reply reply;
     reply_init(&reply, 0);
-    struct call call = call_of_server(0);
+    struct call call = call_of_server(engine, 0);
     call.argv = argv;
     call.argc = sizeof(argv) / sizeof(argv[0]);
     call.command = info;
@@ -269,15 +273,16 @@ static void write_cause(int fd, int signum, const siginfo_t *info) {
     end_line(fd, &line);
 }
 
-static void write_report(int fd, int signum, const siginfo_t *info, const ucontext_t *context) {
+static void write_report(struct engine *engine, int fd, int signum, const siginfo_t *info,
+                         const ucontext_t *context) {
     write_text(fd, "\n\n=== PACKLIST BUG REPORT START: Cut & paste starting from here ===\n");
     write_cause(fd, signum, info);
     write_registers(fd, context);
     write_text(fd, "\n------ LAST LOG LINES ------\n");
     log_write_recent(fd);
     write_stack(fd, context);
-    write_client(fd);
-    write_info(fd);
+    write_client(engine, fd);
+    write_info(engine, fd);
     write_text(fd, "\n------ MEMORY TEST ------\n"
                    "Not done: crash-memcheck-enabled has no effect.\n"
                    "\n=== PACKLIST BUG REPORT END. Make sure to include from START to END. ===\n");
@@ -310,7 +315,7 @@ static void on_crash(int signum, siginfo_t *info, void *context) {
     report.signal = signum;
     allow_alarm();
     int fd = log_open();
-    write_report(fd, signum, info, context);
+    write_report(report.engine, fd, signum, info, context);
     die_by(signum);
 }
 
@@ -348,8 +353,8 @@ static void set_handler(int signum, int flags, void (*handler)(int, siginfo_t *,
     sigaction(signum, &action, NULL);
 }
 
-void crash_report_configure(void) {
-    bool wanted = server.config.crash_log_enabled;
+void crash_report_configure(struct engine *engine) {
+    bool wanted = engine->config.crash_log_enabled;
     for (size_t i = 0; i < CRASH_SIGNALS; i++) {
         int signum = crash_signals[i];
         if (wanted && has_no_handler(signum))
@@ -359,10 +364,11 @@ void crash_report_configure(void) {
     }
 }
 
-void crash_report_start(void) {
+void crash_report_start(struct engine *engine) {
     void *frame;
+    report.engine = engine;
     backtrace(&frame, 1); /* the first call allocates memory */
     sigaltstack(&(stack_t){.ss_sp = alternate_stack, .ss_size = STACK_SIZE}, NULL);
     set_handler(SIGALRM, SA_RESTART, on_alarm);
-    crash_report_configure();
+    crash_report_configure(engine);
 }

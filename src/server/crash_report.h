@@ -13,14 +13,16 @@
 #ifndef PACKLIST_SERVER_CRASH_REPORT_H
 #define PACKLIST_SERVER_CRASH_REPORT_H
 
+struct engine;
+
 /* Prepares the alternate signal stack of the calling thread and loads the library that walks
  * stacks. From then on SIGALRM writes the stack of the thread that receives it to the log, as in
  * Redis, and the server goes on. Also does crash_report_configure. Call once, in the main thread,
  * when the configuration is loaded. */
-void crash_report_start(void);
+void crash_report_start(struct engine *engine);
 
 /* Installs the handlers of the crash signals, or restores the signals' default action, as
  * crash-log-enabled says. Async-signal-unsafe only in that it reads the configuration. */
-void crash_report_configure(void);
+void crash_report_configure(struct engine *engine);
 
 #endif

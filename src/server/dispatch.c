@@ -2,9 +2,12 @@
  * not want it; then the clients that it woke are served. */
 #include "server/dispatch.h"
 
+#include "resp/reply.h"
 #include "server/blocking.h"
+#include "server/clients.h"
+#include "server/engine.h"
 #include "server/execute.h"
-#include "server/server.h"
+#include "server/session.h"
 
 /* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
  * reply to a command that waits is still to come: session_tell drops it. `before`: the session's
@@ -21,27 +24,28 @@ static void suppress_reply(struct session *session, struct reply *reply, size_t 
 }
 
 /* The messages that came up meanwhile follow the reply. */
-static void append_pushes(struct reply *reply) {
+static void append_pushes(struct engine *engine, struct reply *reply) {
     enum { KEEP_MAX = 64 * 1024 };
-    struct reply *pushes = &server.pushes;
+    struct reply *pushes = &engine->clients->pushes;
     if (pushes->len == 0) return;
     reply_raw(reply, slice_make(pushes->data, pushes->len));
     pushes->len = 0;
     if (pushes->capacity > KEEP_MAX) reply_free(pushes);
 }
 
-bool dispatch(struct session *session, const struct slice *argv, size_t argc) {
-    execute_renew_clock();
-    size_t begin = server.reply.len;
+bool dispatch(struct session *session, struct reply *reply, const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
+    execute_renew_clock(engine);
+    size_t begin = reply->len;
     uint32_t before = session->flags;
-    if (execute(session, argv, argc) == EXECUTION_POSTPONED) return false;
+    if (execute(session, reply, argv, argc) == EXECUTION_POSTPONED) return false;
     if (before | session->flags) {
-        suppress_reply(session, &server.reply, begin, before);
-        append_pushes(&server.reply);
+        suppress_reply(session, reply, begin, before);
+        append_pushes(engine, reply);
     }
-    if (blocking_has_ready(server.blocking)) {
-        blocking_serve(server.blocking);
-        append_pushes(&server.reply);
+    if (blocking_has_ready(engine->blocking)) {
+        blocking_serve(engine, engine->blocking);
+        append_pushes(engine, reply);
     }
     return true;
 }

@@ -5,8 +5,10 @@
 
 #include <stdbool.h>
 
+struct engine;
+
 /* Closes the largest clients until the others fit the limit, a few at a time; true while there is
  * more to do. before_poll. */
-bool evict_clients(void);
+bool evict_clients(struct engine *engine);
 
 #endif

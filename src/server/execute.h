@@ -18,6 +18,8 @@
 #include "server/session.h"
 #include "table/command.h"
 
+struct engine;
+
 enum execution {
     EXECUTION_DONE,     /* it was run (perhaps it waits for a key now), or queued in MULTI */
     EXECUTION_REFUSED,  /* it was not run */
@@ -25,8 +27,9 @@ enum execution {
 };
 
 /* Finds the command that the arguments of a client name (argc > 0), asks whether it may be run, and
- * runs it. The answer goes to server.reply. */
-enum execution execute(struct session *session, const struct slice *argv, size_t argc);
+ * runs it. The answer goes to `reply`. */
+enum execution execute(struct session *session, struct reply *reply, const struct slice *argv,
+                       size_t argc);
 
 /* The same for a command of the append-only file, which is neither propagated nor counted. The
  * answer of one that was run goes to `reply`. who->error says why it was refused, or which kind of
@@ -35,8 +38,8 @@ enum execution execute_from_file(struct requester *who, struct reply *reply,
                                  const struct slice *argv, size_t argc);
 
 /* Runs a command that a transaction has queued: it was admitted then. It cannot block. The reply
- * goes to server.reply. */
-void execute_queued(struct session *session, const struct command *command,
+ * goes to `reply`. */
+void execute_queued(struct session *session, struct reply *reply, const struct command *command,
                     const struct slice *argv, size_t argc);
 
 /* A command of a client that was blocked, which goes on. */
@@ -59,11 +62,11 @@ bool execute_serve(const struct resumption *resumption,
 void execute_finish(const struct resumption *resumption, void (*finish)(struct call *call));
 
 /* A batch of requests begins: the time of the first one is counted from here. */
-void execute_begin_batch(void);
+void execute_begin_batch(struct engine *engine);
 
 /* Reads the wall clock again if a millisecond has passed since it was read last, as far as
- * server.ticks (the end of the last command) tells. One comparison otherwise. Not to be called
+ * engine->ticks (the end of the last command) tells. One comparison otherwise. Not to be called
  * inside EXEC, where time stands still. */
-void execute_renew_clock(void);
+void execute_renew_clock(struct engine *engine);
 
 #endif

@@ -16,8 +16,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "net/net.h"
 #include "server/call.h"
-#include "server/server.h"
+#include "server/engine.h"
 #include "server/server_clock.h"
 #include "server/slow.h"
 
@@ -48,12 +49,12 @@ static struct {
 } walk;
 
 static void on_timer(void *arg) {
-    (void)arg;
-    expire_tick();
+    struct engine *engine = arg;
+    expire_tick(engine);
 }
 
-void expire_start(int databases) {
-    walk.timer = net_timer_new(server.net, on_timer, NULL);
+void expire_start(struct engine *engine, int databases) {
+    walk.timer = net_timer_new(engine->net, on_timer, engine);
     walk.databases = databases;
     walk.cursors = mem_alloc_zeroed((size_t)databases * sizeof(*walk.cursors));
 }
@@ -67,17 +68,17 @@ void expire_stop(void) {
 
 /* Per cent of the keys seen that may be dead: 5 down to 1. The walk sees each key when it has been
  * longest unseen, so about half as many are dead on average. */
-static unsigned acceptable_percent(void) {
-    return 5 - (unsigned)(server.config.active_expire_effort - 1) * 4 / 9;
+static unsigned acceptable_percent(struct engine *engine) {
+    return 5 - (unsigned)(engine->config.active_expire_effort - 1) * 4 / 9;
 }
 
 /* Per cent of the time that rounds may take: 25 up to 43. */
-static int64_t time_percent(void) {
-    return 25 + 2 * (server.config.active_expire_effort - 1);
+static int64_t time_percent(struct engine *engine) {
+    return 25 + 2 * (engine->config.active_expire_effort - 1);
 }
 
-static uint64_t batch_size(const struct keyspace *keyspace) {
-    uint64_t rounds = (uint64_t)server.config.hz * PASS_SECONDS;
+static uint64_t batch_size(struct engine *engine, const struct keyspace *keyspace) {
+    uint64_t rounds = (uint64_t)engine->config.hz * PASS_SECONDS;
     return BATCH_MIN + keyspace_expiring_count(keyspace) / rounds;
 }
 
@@ -116,96 +117,100 @@ static void end_batch(void) {
     walk.batch_seen = walk.batch_dead = 0;
 }
 
-static void end_round(void) {
+static void end_round(struct engine *engine) {
     walk.running = false;
     if (walk.seen == 0) return;
-    if (walk.dead * 100 > walk.seen * acceptable_percent()) net_timer_start(walk.timer, SOON_MS, 0);
+    if (walk.dead * 100 > walk.seen * acceptable_percent(engine))
+        net_timer_start(walk.timer, SOON_MS, 0);
     double percent = 100 * (double)walk.dead / (double)walk.seen;
-    server.stats.expired_stale_percent = server.stats.expired_stale_percent * 0.95 + percent * 0.05;
+    engine->stats.expired_stale_percent =
+        engine->stats.expired_stale_percent * 0.95 + percent * 0.05;
 }
 
-static void next_database(void) {
+static void next_database(struct engine *engine) {
     walk.database = (walk.database + 1) % walk.databases;
-    if (--walk.remaining == 0) end_round();
+    if (--walk.remaining == 0) end_round(engine);
 }
 
 /* Is the current database done with for this round? */
-static bool is_database_done(const struct keyspace *keyspace) {
+static bool is_database_done(struct engine *engine, const struct keyspace *keyspace) {
     if (keyspace_expiring_count(keyspace) == 0) return true;
-    if (walk.batch_seen < batch_size(keyspace)) return false;
-    bool low = walk.batch_dead * 100 <= walk.batch_seen * acceptable_percent();
+    if (walk.batch_seen < batch_size(engine, keyspace)) return false;
+    bool low = walk.batch_dead * 100 <= walk.batch_seen * acceptable_percent(engine);
     end_batch();
     return low;
 }
 
 /* Walks until the round or the stretch ends. */
-static void walk_stretch(uint64_t start) {
+static void walk_stretch(struct engine *engine, uint64_t start) {
     while (walk.running) {
-        struct step step = {.call = call_of_server(walk.database)};
-        while (!is_database_done(step.call.keyspace)) {
+        struct step step = {.call = call_of_server(engine, walk.database)};
+        while (!is_database_done(engine, step.call.keyspace)) {
             for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++) walk_step(&step);
             if (clock_ticks_to_us(clock_ticks() - start) >= STRETCH_US) return;
         }
         end_batch();
-        next_database();
+        next_database(engine);
     }
 }
 
-bool expire_step(void) {
+bool expire_step(struct engine *engine) {
     if (!walk.running) return false;
-    if (!server.active_expire || server.pause_until_ms) {
+    if (!engine->active_expire || engine->pause_until_ms) {
         walk.running = false;
         return false;
     }
-    uint64_t start = clock_ticks(), begin = slow_begin();
-    server_update_clock();
-    walk_stretch(start);
+    uint64_t start = clock_ticks(), begin = slow_begin(engine);
+    server_update_clock(engine);
+    walk_stretch(engine, start);
     uint64_t ticks = clock_ticks() - start;
-    server.stats.expire_ticks += ticks;
-    slow_end(LATENCY_EXPIRE_CYCLE, begin);
+    engine->stats.expire_ticks += ticks;
+    slow_end(engine, LATENCY_EXPIRE_CYCLE, begin);
     walk.budget_us -= (int64_t)clock_ticks_to_us(ticks);
     if (walk.running && walk.budget_us <= 0) {
-        server.stats.expire_time_caps++;
+        engine->stats.expire_time_caps++;
         end_batch();
-        end_round();
+        end_round(engine);
     }
     return walk.running;
 }
 
-void expire_tick(void) {
-    if (!server.active_expire || server.pause_until_ms) return;
-    int64_t now_us = clock_monotonic_us(), period_us = 1000000 / server.config.hz;
+void expire_tick(struct engine *engine) {
+    if (!engine->active_expire || engine->pause_until_ms) return;
+    int64_t now_us = clock_monotonic_us(), period_us = 1000000 / engine->config.hz;
     int64_t elapsed_us = now_us - walk.begun_us;
     if (!walk.running) {
         walk.running = true;
         walk.begun_us = now_us;
-        walk.budget_us = (elapsed_us < period_us ? elapsed_us : period_us) * time_percent() / 100;
+        walk.budget_us =
+            (elapsed_us < period_us ? elapsed_us : period_us) * time_percent(engine) / 100;
         walk.remaining = walk.databases;
         walk.seen = walk.dead = walk.batch_seen = walk.batch_dead = 0;
     }
-    expire_step();
+    expire_step(engine);
 }
 
 /* --- Figures --- */
 
 struct ttl_sum {
+    int64_t now_ms;
     int64_t sum_ms;
     int64_t count;
 };
 
 static void add_ttl(struct entry *entry, void *arg) {
     struct ttl_sum *ttl = arg;
-    int64_t left = entry_expiry(entry) - server.now_ms;
+    int64_t left = entry_expiry(entry) - ttl->now_ms;
     ttl->count++;
     if (left > 0) ttl->sum_ms += left / TTL_SAMPLES; /* cannot overflow */
 }
 
-int64_t expire_average_ttl(struct keyspace *keyspace) {
+int64_t expire_average_ttl(struct engine *engine, struct keyspace *keyspace) {
     size_t expiring = keyspace_expiring_count(keyspace);
-    struct ttl_sum ttl = {0};
+    struct ttl_sum ttl = {.now_ms = engine->now_ms};
     if (expiring > TTL_SAMPLES) {
         for (int i = 0; i < TTL_SAMPLES; i++)
-            add_ttl(keyspace_random_expiring(keyspace, &server.random), &ttl);
+            add_ttl(keyspace_random_expiring(keyspace, &engine->random), &ttl);
     } else {
         uint64_t cursor = 0;
         do {

@@ -3,9 +3,12 @@
 #include "base/alloc.h"
 #include "base/chain.h"
 #include "base/clock.h"
+#include "resp/reply.h"
 #include "server/blocking.h"
-#include "server/server.h"
+#include "server/clients.h"
+#include "server/engine.h"
 #include "server/server_clock.h"
+#include "server/session.h"
 
 struct flush {
     uint64_t number;
@@ -37,7 +40,7 @@ void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
                             .keyspaces = keyspaces,
                             .begin_ticks = clock_ticks()};
     CHAIN_APPEND(flushes.first, flushes.last, flush, prev, next);
-    blocking_add(server.blocking, call,
+    blocking_add(call->engine->blocking, call,
                  &(struct block_request){.for_work = true, .expire = answer_ok});
 }
 
@@ -49,18 +52,18 @@ static void forget(struct flush *flush) {
 /* A blocked client runs no other command: if it still waits for work, it waits for this flush. A
  * client that has ended waits for nothing any more, although it stays in the list until its output
  * is sent. */
-static void answer(const struct flush *flush) {
-    struct session *session = session_list_find(&server.sessions, flush->session_id);
+static void answer(struct engine *engine, const struct flush *flush) {
+    struct session *session = session_list_find(&engine->clients->sessions, flush->session_id);
     if (!session || !blocking_is_for_work(session)) return;
-    server_update_clock();
-    blocking_finish(server.blocking, session, clock_ticks() - flush->begin_ticks);
+    server_update_clock(engine);
+    blocking_finish(engine->blocking, session, clock_ticks() - flush->begin_ticks);
 }
 
-void flush_freed(uint64_t number) {
+void flush_freed(struct engine *engine, uint64_t number) {
     struct flush *flush = flushes.first;
     while (flush->number != number) flush = flush->next;
     if (--flush->keyspaces > 0) return;
-    answer(flush);
+    answer(engine, flush);
     forget(flush);
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct call;
+struct engine;
 
 /* The number of a new flush, never 0. */
 uint64_t flush_number(void);
@@ -21,7 +22,7 @@ uint64_t flush_number(void);
 void flush_wait(struct call *call, uint64_t number, size_t keyspaces);
 
 /* One keyspace of the flush is free. As a callback of the loop only. O(flushes that wait). */
-void flush_freed(uint64_t number);
+void flush_freed(struct engine *engine, uint64_t number);
 
 /* The server has ended: forgets the flushes that were not finished. */
 void flush_forget_all(void);

@@ -36,8 +36,9 @@ struct batch {
 
 static struct {
     struct net *net;
-    void (*freed)(uint64_t number);
-    bool (*keeps)(struct entry *entry);
+    void (*freed)(void *arg, uint64_t number);
+    bool (*keeps)(void *arg, struct entry *entry);
+    void *arg; /* what these two get */
     struct batch filling;
     struct batch running;
     bool in_flight;
@@ -99,7 +100,7 @@ static void hand_over(void);
 
 static void tell_freed(const struct batch *batch) {
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->items[i].number) lazyfree.freed(batch->items[i].number);
+        if (batch->items[i].number) lazyfree.freed(lazyfree.arg, batch->items[i].number);
 }
 
 /* What tell_freed brings about may add items, which `filling` takes while `in_flight` is true. */
@@ -141,7 +142,7 @@ bool lazyfree_is_much(const struct entry *entry) {
 }
 
 void lazyfree_entry(struct entry *entry, bool in_pool) {
-    if (lazyfree.keeps && lazyfree.keeps(entry)) return;
+    if (lazyfree.keeps && lazyfree.keeps(lazyfree.arg, entry)) return;
     if (!in_pool || !lazyfree_is_much(entry)) {
         value_free(entry);
         return;
@@ -197,11 +198,12 @@ static void do_nothing(void *arg) {
 
 /* The threads start now, not while a client waits for its first UNLINK: that takes a
  * millisecond. */
-void lazyfree_start(struct net *net, void (*freed)(uint64_t number),
-                    bool (*keeps)(struct entry *entry)) {
+void lazyfree_start(struct net *net, void (*freed)(void *arg, uint64_t number),
+                    bool (*keeps)(void *arg, struct entry *entry), void *arg) {
     lazyfree.net = net;
     lazyfree.freed = freed;
     lazyfree.keeps = keeps;
+    lazyfree.arg = arg;
     net_pool_run(net, do_nothing, do_nothing, NULL);
 }
 

@@ -22,8 +22,8 @@ struct net;
  * keyspace with a number is free; never inside another function of this module. `keeps` (NULL
  * allowed) is asked before an entry is freed: true when it has taken the entry over, as a snapshot
  * still reads it. */
-void lazyfree_start(struct net *net, void (*freed)(uint64_t number),
-                    bool (*keeps)(struct entry *entry));
+void lazyfree_start(struct net *net, void (*freed)(void *arg, uint64_t number),
+                    bool (*keeps)(void *arg, struct entry *entry), void *arg);
 
 /* Before net_free: the thread stops where it is, be it in the middle of a keyspace. What is left is
  * the process's to take with it. */

@@ -1,7 +1,8 @@
 #include "server/listeners.h"
 
 #include "base/log.h"
-#include "server/server.h"
+#include "net/listener.h"
+#include "server/engine.h"
 #include "server/session_input.h"
 
 #include <stdio.h>
@@ -26,20 +27,21 @@ static char error_text[512];
 
 /* --- TCP --- */
 
-static bool asks_for_tcp(void) {
-    return server.config.port != 0 && server.config.bind_count > 0;
+static bool asks_for_tcp(struct engine *engine) {
+    return engine->config.port != 0 && engine->config.bind_count > 0;
 }
 
 /* What bind's entry names, without the minus that makes it optional. */
-static const char *bind_address(size_t index, bool *optional) {
-    const char *address = server.config.bind[index];
+static const char *bind_address(struct engine *engine, size_t index, bool *optional) {
+    const char *address = engine->config.bind[index];
     *optional = address[0] == '-';
     return address + *optional;
 }
 
-static enum listen_status open_address(struct endpoints *endpoints, const char *address) {
+static enum listen_status open_address(struct engine *engine, struct endpoints *endpoints,
+                                       const char *address) {
     char reason[256];
-    int port = (int)server.config.port;
+    int port = (int)engine->config.port;
     if (endpoints->count == LISTENERS_MAX) {
         snprintf(error_text, sizeof(error_text), "Too many bind addresses (at most %d)",
                  LISTENERS_MAX);
@@ -47,8 +49,8 @@ static enum listen_status open_address(struct endpoints *endpoints, const char *
     }
     struct endpoint *endpoint = &endpoints->items[endpoints->count];
     enum listen_status status =
-        listener_open_tcp(server.net, address, port, (int)server.config.tcp_backlog,
-                          &session_events, NULL, &endpoint->listener, reason, sizeof(reason));
+        listener_open_tcp(engine->net, address, port, (int)engine->config.tcp_backlog,
+                          &session_events, engine, &endpoint->listener, reason, sizeof(reason));
     if (status == LISTEN_OK) {
         endpoint->address = sds_new(slice_of_cstr(address));
         endpoint->port = port;
@@ -70,34 +72,35 @@ static void close_all(struct endpoints *endpoints) {
     while (endpoints->count > 0) close_endpoint(&endpoints->items[--endpoints->count]);
 }
 
-static bool contains(const struct endpoints *endpoints, const char *address) {
+static bool contains(struct engine *engine, const struct endpoints *endpoints,
+                     const char *address) {
     for (size_t i = 0; i < endpoints->count; i++)
-        if (endpoints->items[i].port == server.config.port &&
+        if (endpoints->items[i].port == engine->config.port &&
             strcmp(endpoints->items[i].address, address) == 0)
             return true;
     return false;
 }
 
 /* Does the configuration name it? */
-static bool is_wanted(const struct endpoint *endpoint) {
-    if (endpoint->port != server.config.port) return false;
-    for (size_t i = 0; i < server.config.bind_count; i++) {
+static bool is_wanted(struct engine *engine, const struct endpoint *endpoint) {
+    if (endpoint->port != engine->config.port) return false;
+    for (size_t i = 0; i < engine->config.bind_count; i++) {
         bool optional;
-        if (strcmp(bind_address(i, &optional), endpoint->address) == 0) return true;
+        if (strcmp(bind_address(engine, i, &optional), endpoint->address) == 0) return true;
     }
     return false;
 }
 
 /* Opens what the configuration names and `tcp` lacks. When one that is not optional fails, none
  * stays open and error_text says why. */
-static enum listen_status open_missing(struct endpoints *fresh) {
+static enum listen_status open_missing(struct engine *engine, struct endpoints *fresh) {
     fresh->count = 0;
-    if (!asks_for_tcp()) return LISTEN_OK;
-    for (size_t i = 0; i < server.config.bind_count; i++) {
+    if (!asks_for_tcp(engine)) return LISTEN_OK;
+    for (size_t i = 0; i < engine->config.bind_count; i++) {
         bool optional;
-        const char *address = bind_address(i, &optional);
-        if (contains(&tcp, address) || contains(fresh, address)) continue;
-        enum listen_status status = open_address(fresh, address);
+        const char *address = bind_address(engine, i, &optional);
+        if (contains(engine, &tcp, address) || contains(engine, fresh, address)) continue;
+        enum listen_status status = open_address(engine, fresh, address);
         if (status == LISTEN_OK) continue;
         if (!optional || status != LISTEN_UNAVAILABLE) {
             close_all(fresh);
@@ -109,22 +112,23 @@ static enum listen_status open_missing(struct endpoints *fresh) {
 }
 
 /* Is one open that only the old configuration names, on the port of the new one? */
-static bool has_overlapping(void) {
+static bool has_overlapping(struct engine *engine) {
     for (size_t i = 0; i < tcp.count; i++)
-        if (tcp.items[i].port == server.config.port && !is_wanted(&tcp.items[i])) return true;
+        if (tcp.items[i].port == engine->config.port && !is_wanted(engine, &tcp.items[i]))
+            return true;
     return false;
 }
 
-static bool has_wanted(void) {
+static bool has_wanted(struct engine *engine) {
     for (size_t i = 0; i < tcp.count; i++)
-        if (is_wanted(&tcp.items[i])) return true;
+        if (is_wanted(engine, &tcp.items[i])) return true;
     return false;
 }
 
-static void close_unwanted(void) {
+static void close_unwanted(struct engine *engine) {
     size_t kept = 0;
     for (size_t i = 0; i < tcp.count; i++) {
-        if (is_wanted(&tcp.items[i]))
+        if (is_wanted(engine, &tcp.items[i]))
             tcp.items[kept++] = tcp.items[i];
         else
             close_endpoint(&tcp.items[i]);
@@ -134,45 +138,45 @@ static void close_unwanted(void) {
 
 /* The new sockets are open before the old ones close. Only * and an address on the same port cannot
  * be open at once: then the old ones close first. */
-static bool reopen_tcp(void) {
+static bool reopen_tcp(struct engine *engine) {
     struct endpoints fresh;
-    enum listen_status status = open_missing(&fresh);
-    if (status == LISTEN_IN_USE && has_overlapping()) {
-        close_unwanted();
-        status = open_missing(&fresh);
+    enum listen_status status = open_missing(engine, &fresh);
+    if (status == LISTEN_IN_USE && has_overlapping(engine)) {
+        close_unwanted(engine);
+        status = open_missing(engine, &fresh);
     }
     if (status != LISTEN_OK) return false;
-    if (fresh.count == 0 && !has_wanted() && asks_for_tcp()) {
+    if (fresh.count == 0 && !has_wanted(engine) && asks_for_tcp(engine)) {
         snprintf(error_text, sizeof(error_text),
-                 "None of the bind addresses is available on port %d", (int)server.config.port);
+                 "None of the bind addresses is available on port %d", (int)engine->config.port);
         return false;
     }
-    close_unwanted();
+    close_unwanted(engine);
     for (size_t i = 0; i < fresh.count; i++) tcp.items[tcp.count++] = fresh.items[i];
     return true;
 }
 
 /* --- All --- */
 
-static bool open_unix(void) {
-    if (sds_len(server.config.unixsocket) == 0) return true;
+static bool open_unix(struct engine *engine) {
+    if (sds_len(engine->config.unixsocket) == 0) return true;
     char reason[256];
-    struct unix_place place = {.path = server.config.unixsocket,
-                               .permissions = (unsigned)server.config.unixsocketperm,
-                               .group = server.config.unixsocketgroup};
+    struct unix_place place = {.path = engine->config.unixsocket,
+                               .permissions = (unsigned)engine->config.unixsocketperm,
+                               .group = engine->config.unixsocketgroup};
     enum listen_status status =
-        listener_open_unix(server.net, &place, (int)server.config.tcp_backlog, &session_events,
-                           NULL, &unix_listener, reason, sizeof(reason));
+        listener_open_unix(engine->net, &place, (int)engine->config.tcp_backlog, &session_events,
+                           engine, &unix_listener, reason, sizeof(reason));
     if (status == LISTEN_OK) return true;
     snprintf(error_text, sizeof(error_text), "Failed opening Unix socket %s: %s",
-             server.config.unixsocket, reason);
+             engine->config.unixsocket, reason);
     return false;
 }
 
-bool listeners_open(const char **error) {
+bool listeners_open(struct engine *engine, const char **error) {
     *error = error_text;
-    if (!reopen_tcp()) return false;
-    if (!open_unix()) {
+    if (!reopen_tcp(engine)) return false;
+    if (!open_unix(engine)) {
         close_all(&tcp);
         return false;
     }
@@ -182,9 +186,9 @@ bool listeners_open(const char **error) {
     return false;
 }
 
-bool listeners_reopen(const char **error) {
+bool listeners_reopen(struct engine *engine, const char **error) {
     *error = error_text;
-    return reopen_tcp();
+    return reopen_tcp(engine);
 }
 
 void listeners_close(void) {
@@ -196,13 +200,13 @@ void listeners_close(void) {
 }
 
 /* Test harnesses wait for the lines "Ready to accept connections …", which are those of Redis. */
-void listeners_announce(void) {
+void listeners_announce(struct engine *engine) {
     if (tcp.count > 0) {
-        log_notice("Connect with: redis-cli -p %d", (int)server.config.port);
+        log_notice("Connect with: redis-cli -p %d", (int)engine->config.port);
         log_notice("Ready to accept connections tcp");
     }
     if (unix_listener) {
-        log_notice("Connect with: redis-cli -s %s", server.config.unixsocket);
+        log_notice("Connect with: redis-cli -s %s", engine->config.unixsocket);
         log_notice("Ready to accept connections unix");
     }
 }

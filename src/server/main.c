@@ -7,14 +7,16 @@
 #include "base/version.h"
 #include "durability/load.h"
 #include "durability/load_start.h"
+#include "server/clients.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
 #include "server/daemon.h"
+#include "server/engine.h"
 #include "server/listeners.h"
 #include "server/process_title.h"
-#include "server/server.h"
 #include "server/server_run.h"
 #include "server/supervisor.h"
+#include "table/command.h"
 #include "table/families.h"
 
 #include <assert.h>
@@ -57,8 +59,8 @@ static void report_out_of_memory(size_t size) {
     log_warning("Out Of Memory allocating %zu bytes!", size);
 }
 
-static bool is_daemon(void) {
-    return server.config.daemonize && !supervisor_is_there();
+static bool is_daemon(struct engine *engine) {
+    return engine->config.daemonize && !supervisor_is_there();
 }
 
 /* What assert() calls in place of the C library's function, which tells standard error alone. Not
@@ -72,13 +74,13 @@ _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned l
 }
 
 /* The pid file's path: as configured, or the default of a daemon; NULL when none is wanted. */
-static const char *pid_path(void) {
-    if (sds_len(server.config.pidfile) > 0) return server.config.pidfile;
-    return is_daemon() ? "/var/run/packlist.pid" : NULL;
+static const char *pid_path(struct engine *engine) {
+    if (sds_len(engine->config.pidfile) > 0) return engine->config.pidfile;
+    return is_daemon(engine) ? "/var/run/packlist.pid" : NULL;
 }
 
-static void write_pid_file(void) {
-    const char *path = pid_path();
+static void write_pid_file(struct engine *engine) {
+    const char *path = pid_path(engine);
     if (!path) return;
     FILE *file = fopen(path, "w");
     if (!file) {
@@ -89,10 +91,10 @@ static void write_pid_file(void) {
     fclose(file);
 }
 
-static void remove_pid_file(void) {
-    if (!pid_path()) return;
+static void remove_pid_file(struct engine *engine) {
+    if (!pid_path(engine)) return;
     log_notice("Removing the pid file.");
-    unlink(pid_path());
+    unlink(pid_path(engine));
 }
 
 /* While the event loop does not watch for SIGTERM and SIGINT, at either end of the process, they
@@ -114,13 +116,13 @@ static void signals_release(void) {
 }
 
 /* The lines that Redis begins with: tools look for them. */
-static void log_start(void) {
+static void log_start(struct engine *engine) {
     log_notice("oO0OoO0OoO0Oo Packlist is starting oO0OoO0OoO0Oo");
     log_notice("Packlist version=%s, redis_version=%s, bits=%zu, malloc=%s, pid=%d, just started",
                PACKLIST_VERSION, PACKLIST_REDIS_VERSION, sizeof(void *) * 8, mem_allocator_name(),
                (int)getpid());
     log_notice("Configuration loaded");
-    log_notice("Running mode=standalone, port=%d.", (int)server.config.port);
+    log_notice("Running mode=standalone, port=%d.", (int)engine->config.port);
 }
 
 /* Answers --version and --help; -1 when the server is to be started. */
@@ -138,6 +140,9 @@ static int answer_question(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    static struct clients clients;
+    static struct engine the_engine = {.clients = &clients};
+    struct engine *engine = &the_engine;
     int answered = answer_question(argc, argv);
     if (answered >= 0) return answered;
     mem_on_out_of_memory(report_out_of_memory);
@@ -145,44 +150,44 @@ int main(int argc, char **argv) {
     hash_init();
     command_table_init(command_families);
     process_title_init(argc, argv);
-    server.executable = argv[0];
-    config_init(&server.config);
+    engine->executable = argv[0];
+    config_init(&engine->config);
     sds reason = NULL;
-    if (!config_load(&server.config, &server.config_source, argc - 1, argv + 1, &reason)) {
+    if (!config_load(&engine->config, &engine->config_source, argc - 1, argv + 1, &reason)) {
         fputs(reason, stderr);
         sds_free(reason);
         return EXIT_FAILURE;
     }
-    if (!config_apply_at_start(&reason)) {
+    if (!config_apply_at_start(engine, &reason)) {
         fail(reason);
         sds_free(reason);
         return EXIT_FAILURE;
     }
-    supervisor_find();
-    if (is_daemon() && !daemon_begin()) return fail("cannot fork");
-    log_start();
-    crash_report_start();
+    supervisor_find(engine);
+    if (is_daemon(engine) && !daemon_begin()) return fail("cannot fork");
+    log_start(engine);
+    crash_report_start(engine);
     const char *error;
     signals_hold();
-    if (!server_start(&error)) {
+    if (!server_start(engine, &error)) {
         log_warning("%s", error);
         return fail(error);
     }
     signals_release();
-    write_pid_file();
+    write_pid_file(engine);
     log_notice("Server initialized");
-    enum load_status loaded = load_at_start();
+    enum load_status loaded = load_at_start(engine);
     if (loaded == LOAD_DONE || loaded == LOAD_ABSENT) {
-        listeners_announce();
+        listeners_announce(engine);
         daemon_ready();
         supervisor_ready();
-        if (!server.shutting_down) server_run();
+        if (!engine->shutting_down) server_run(engine);
     }
     signals_hold();
-    server_stop();
-    remove_pid_file();
+    server_stop(engine);
+    remove_pid_file(engine);
 #ifdef PACKLIST_LIBC_MALLOC
-    server_free(); /* so that a leak checker sees only real leaks */
+    server_free(engine); /* so that a leak checker sees only real leaks */
 #endif
     if (loaded == LOAD_FAILED) return fail("the data could not be loaded; the log says why");
     log_warning("Packlist is now ready to exit, bye bye...");

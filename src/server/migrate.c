@@ -14,7 +14,8 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "persist/dump.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
 #include "server/server_clock.h"
 #include "server/server_commands.h"
 #include "server/targets.h"
@@ -246,10 +247,10 @@ static const char *connect_target(struct migration *migration) {
 }
 
 /* Keeps the connection, unless it is not as it should be. */
-static void part(struct migration *migration) {
+static void part(struct engine *engine, struct migration *migration) {
     migration->target->database = migration->database;
     if (migration->is_entered)
-        target_keep(migration->target);
+        target_keep(engine, migration->target);
     else
         target_close(migration->target);
 }
@@ -265,13 +266,13 @@ static const char *talk(struct migration *migration) {
 
 /* NULL, or what failed. A connection that was kept may have been closed by the other side: then a
  * new one is tried, unless something was answered. */
-static const char *move_all(struct migration *migration) {
+static const char *move_all(struct engine *engine, struct migration *migration) {
     for (;;) {
         const char *failed = connect_target(migration);
         if (failed) return failed;
         failed = talk(migration);
         if (!failed) {
-            part(migration);
+            part(engine, migration);
             return NULL;
         }
         bool retry = !migration->is_new && errno != ETIMEDOUT && !migration->is_answered;
@@ -300,6 +301,7 @@ static void propagate_moved(const struct migration *migration) {
 }
 
 void migrate_command(struct call *call) {
+    struct engine *engine = call->engine;
     struct migration migration = {.call = call};
     if (!parse(&migration)) return;
     find_keys(&migration);
@@ -307,11 +309,11 @@ void migrate_command(struct call *call) {
         reply_status(call->reply, SLICE("NOKEY"));
     } else {
         reply_init(&migration.out, SEND_AT_ONCE);
-        answer(&migration, move_all(&migration));
+        answer(&migration, move_all(engine, &migration));
         if (call->propagates && migration.moved > 0) propagate_moved(&migration);
         reply_free(&migration.out);
         sds_free(migration.error);
-        if (call_may_block(call)) server_update_clock(); /* in EXEC time stands still */
+        if (call_may_block(call)) server_update_clock(engine); /* in EXEC time stands still */
     }
     mem_free(migration.found);
 }

@@ -2,19 +2,22 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "server/server.h"
+#include "server/engine.h"
+#include "server/session.h"
 #include "server/session_output.h"
+#include "table/command.h"
 #include "table/secret.h"
 
 /* --- Lines --- */
 
 /* "address:port", or "unix:path". */
 static sds origin_of(const struct session *session) {
-    struct monitors *monitors = &server.monitors;
+    struct engine *engine = session->requester.engine;
+    struct monitors *monitors = &engine->monitors;
     if (monitors->origin_id == session->id) return monitors->origin;
     char peer[CONN_NAME_MAX];
     bool is_unix = session->marks & SESSION_UNIX;
-    const char *name = is_unix ? server.config.unixsocket
+    const char *name = is_unix ? engine->config.unixsocket
                                : conn_peer_name(conn_of_session((struct session *)session), peer);
     sds_free(monitors->origin);
     monitors->origin = sds_append_cstr(sds_new(is_unix ? SLICE("unix:") : SLICE("")), name);
@@ -24,8 +27,9 @@ static sds origin_of(const struct session *session) {
 
 static void build_line(const struct session *session, const struct command *command,
                        const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
     long long now_us = clock_wall_us();
-    sds line = server.monitors.line ? server.monitors.line : sds_new(SLICE(""));
+    sds line = engine->monitors.line ? engine->monitors.line : sds_new(SLICE(""));
     sds_set_len(line, 0);
     line = sds_append_format(line, "+%lld.%06lld [%d ", now_us / 1000000, now_us % 1000000,
                              (int)session->requester.database);
@@ -37,13 +41,14 @@ static void build_line(const struct session *session, const struct command *comm
                    ? sds_append(line, SLICE("\"" SECRET_SHOWN "\""))
                    : sds_append_quoted(line, argv[i]);
     }
-    server.monitors.line = sds_append(line, SLICE("\r\n"));
+    engine->monitors.line = sds_append(line, SLICE("\r\n"));
 }
 
 void monitor_feed(const struct session *session, const struct command *command,
                   const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
     enum { KEEP_MAX = 64 * 1024 };
-    struct monitors *monitors = &server.monitors;
+    struct monitors *monitors = &engine->monitors;
     if (command->flags & COMMAND_ADMIN) return;
     build_line(session, command, argv, argc);
     /* Backwards: who is too slow is closed, and the last one takes his place. */
@@ -63,7 +68,8 @@ void monitors_free(struct monitors *monitors) {
 /* --- Who is shown them --- */
 
 void monitor_join(struct session *session) {
-    struct monitors *monitors = &server.monitors;
+    struct engine *engine = session->requester.engine;
+    struct monitors *monitors = &engine->monitors;
     if (monitors->count == monitors->capacity)
         monitors->sessions =
             mem_grow(monitors->sessions, &monitors->capacity, sizeof(struct session *));
@@ -72,7 +78,8 @@ void monitor_join(struct session *session) {
 }
 
 void monitor_leave(struct session *session) {
-    struct monitors *monitors = &server.monitors;
+    struct engine *engine = session->requester.engine;
+    struct monitors *monitors = &engine->monitors;
     if (!(session->flags & SESSION_MONITOR)) return;
     size_t i = 0;
     while (monitors->sessions[i] != session) i++;

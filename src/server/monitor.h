@@ -29,7 +29,7 @@ struct monitors {
     sds origin;
 };
 
-/* Shows all monitors a command that `session` has run. To be called where server.monitors.count is
+/* Shows all monitors a command that `session` has run. To be called where engine->monitors.count is
  * not 0. O(monitors * bytes). */
 void monitor_feed(const struct session *session, const struct command *command,
                   const struct slice *argv, size_t argc);

@@ -1,7 +1,7 @@
 #include "server/oom_score.h"
 
 #include "base/log.h"
-#include "server/server.h"
+#include "server/engine.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,8 +33,8 @@ static bool write_score(int64_t value) {
     return fclose(file) == 0 && done;
 }
 
-bool oom_score_apply(enum oom_role role) {
-    const struct config *config = &server.config;
+bool oom_score_apply(struct engine *engine, enum oom_role role) {
+    const struct config *config = &engine->config;
     bool wanted = config->oom_score_adj != OOM_ADJUST_NO;
     if (!wanted && !score.is_changed) return true;
     if (!score.is_changed && !read_score(&score.initial)) score.initial = 0;

@@ -1,15 +1,19 @@
 #include "server/pause.h"
 
-#include "server/server.h"
+#include "server/clients.h"
+#include "server/engine.h"
+#include "server/session.h"
+#include "table/command.h"
 
 static size_t session_count;
 
-void pause_start(int64_t duration_ms, bool writes_only) {
-    bool running = server.pause_until_ms != 0;
+void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only) {
+    bool running = engine->pause_until_ms != 0;
     int64_t until_ms;
-    if (__builtin_add_overflow(server.steady_ms, duration_ms, &until_ms)) until_ms = INT64_MAX;
-    if (until_ms > server.pause_until_ms) server.pause_until_ms = until_ms;
-    server.pause_writes_only = writes_only && (!running || server.pause_writes_only);
+    if (__builtin_add_overflow(engine->steady_ms, duration_ms, &until_ms)) until_ms = INT64_MAX;
+    if (until_ms > engine->pause_until_ms) engine->pause_until_ms = until_ms;
+    engine->restrictions |= RESTRICTED_PAUSED;
+    engine->pause_writes_only = writes_only && (!running || engine->pause_writes_only);
 }
 
 void pause_hold(struct session *session) {
@@ -27,20 +31,22 @@ size_t pause_session_count(void) {
     return session_count;
 }
 
-void pause_end(void) {
-    server.pause_until_ms = 0;
-    for (struct session *session = server.sessions.first; session; session = session->next) {
+void pause_end(struct engine *engine) {
+    engine->pause_until_ms = 0;
+    engine->restrictions &= ~(uint32_t)RESTRICTED_PAUSED;
+    for (struct session *session = engine->clients->sessions.first; session;
+         session = session->next) {
         if (session->flags & SESSION_PAUSED) session_resume_later(session);
     }
 }
 
-bool pause_holds(uint32_t command_flags) {
-    pause_tick();
-    if (!server.pause_until_ms) return false;
-    if (!server.pause_writes_only) return true;
+bool pause_holds(struct engine *engine, uint32_t command_flags) {
+    pause_tick(engine);
+    if (!engine->pause_until_ms) return false;
+    if (!engine->pause_writes_only) return true;
     return command_flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE);
 }
 
-void pause_tick(void) {
-    if (server.pause_until_ms && server.steady_ms >= server.pause_until_ms) pause_end();
+void pause_tick(struct engine *engine) {
+    if (engine->pause_until_ms && engine->steady_ms >= engine->pause_until_ms) pause_end(engine);
 }

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "config/title_template.h"
-#include "server/server.h"
+#include "server/engine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,27 +42,27 @@ void process_title_init(int argc, char **argv) {
     place.started_as = argv[0];
 }
 
-static sds listen_address(void) {
-    const struct config *config = &server.config;
+static sds listen_address(struct engine *engine) {
+    const struct config *config = &engine->config;
     sds out = sds_new(SLICE(""));
     if (config->port == 0) return sds_append(out, sds_slice(config->unixsocket));
     const char *address = config->bind_count > 0 ? config->bind[0] : "*";
     return sds_append_format(out, "%s:%d", address + (address[0] == '-'), (int)config->port);
 }
 
-static void set(const char *title) {
-    if (!server.config.set_proc_title || place.size == 0) return;
+static void set(struct engine *engine, const char *title) {
+    if (!engine->config.set_proc_title || place.size == 0) return;
     char port[16];
-    snprintf(port, sizeof(port), "%d", (int)server.config.port);
-    sds address = listen_address();
-    sds text = title_template_expand(sds_slice(server.config.proc_title_template),
+    snprintf(port, sizeof(port), "%d", (int)engine->config.port);
+    sds address = listen_address(engine);
+    sds text = title_template_expand(sds_slice(engine->config.proc_title_template),
                                      &(struct title_values){
                                          .title = title,
                                          .listen_addr = address,
                                          .port = port,
                                          .tls_port = "0",
-                                         .unixsocket = server.config.unixsocket,
-                                         .config_file = server.config_source.path,
+                                         .unixsocket = engine->config.unixsocket,
+                                         .config_file = engine->config_source.path,
                                      });
     size_t len = sds_len(text) < place.size ? sds_len(text) : place.size - 1;
     memcpy(place.memory, text, len);
@@ -72,10 +72,10 @@ static void set(const char *title) {
     sds_free(address);
 }
 
-void process_title_set(void) {
-    set(place.started_as);
+void process_title_set(struct engine *engine) {
+    set(engine, place.started_as);
 }
 
-void process_title_set_child(const char *title) {
-    set(title);
+void process_title_set_child(struct engine *engine, const char *title) {
+    set(engine, title);
 }

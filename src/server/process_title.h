@@ -5,15 +5,17 @@
 #ifndef PACKLIST_SERVER_PROCESS_TITLE_H
 #define PACKLIST_SERVER_PROCESS_TITLE_H
 
+struct engine;
+
 /* Once, with main's arguments, before anything keeps a pointer into them or the environment: copies
  * both, and puts the copies into `argv` and `environ`. They are never freed. */
 void process_title_init(int argc, char **argv);
 
 /* Sets the title as the configuration says, if it says so: at the start, and after a change. A
  * title that is longer than the arguments and the environment were is cut off. */
-void process_title_set(void);
+void process_title_set(struct engine *engine);
 
 /* The same in a forked child, whose {title} is this one. */
-void process_title_set_child(const char *title);
+void process_title_set_child(struct engine *engine, const char *title);
 
 #endif

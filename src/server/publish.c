@@ -2,18 +2,21 @@
 
 #include "base/alloc.h"
 #include "config/notify.h"
-#include "server/server.h"
+#include "resp/reply.h"
+#include "server/engine.h"
+#include "server/session.h"
 #include "server/session_output.h"
 
 /* --- Who listens --- */
 
 bool publish_subscribe(struct session *session, enum pubsub_kind kind, struct slice name) {
+    struct engine *engine = session->requester.engine;
     if (!session->subscriber) {
         session->subscriber = mem_alloc(sizeof(*session->subscriber));
         *session->subscriber = (struct subscriber){.owner = session};
         session->flags |= SESSION_SUBSCRIBED;
     }
-    return pubsub_subscribe(&server.pubsub, session->subscriber, kind, name);
+    return pubsub_subscribe(&engine->pubsub, session->subscriber, kind, name);
 }
 
 static void forget_subscriber(struct session *session) {
@@ -23,15 +26,17 @@ static void forget_subscriber(struct session *session) {
 }
 
 bool publish_unsubscribe(struct session *session, enum pubsub_kind kind, struct slice name) {
+    struct engine *engine = session->requester.engine;
     struct subscriber *subscriber = session->subscriber;
-    if (!subscriber || !pubsub_unsubscribe(&server.pubsub, subscriber, kind, name)) return false;
+    if (!subscriber || !pubsub_unsubscribe(&engine->pubsub, subscriber, kind, name)) return false;
     if (!subscriber_is_active(subscriber)) forget_subscriber(session);
     return true;
 }
 
 void publish_leave(struct session *session) {
+    struct engine *engine = session->requester.engine;
     if (!session->subscriber) return;
-    pubsub_leave(&server.pubsub, session->subscriber);
+    pubsub_leave(&engine->pubsub, session->subscriber);
     forget_subscriber(session);
 }
 
@@ -79,10 +84,11 @@ static void deliver(struct subscriber *subscriber, const struct topic *topic, vo
     session_push(session, slice_make(frame->data, frame->len));
 }
 
-size_t publish(enum pubsub_kind kind, struct slice channel, struct slice message) {
+size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channel,
+               struct slice message) {
     static struct reply frames[2] = {{.protocol = 2}, {.protocol = 3}};
     struct delivery delivery = {.channel = channel, .message = message, .frames = frames};
-    size_t count = pubsub_deliver(&server.pubsub, kind, channel, deliver, &delivery);
+    size_t count = pubsub_deliver(&engine->pubsub, kind, channel, deliver, &delivery);
     for (int i = 0; i < 2; i++) {
         if (frames[i].capacity <= FRAME_KEEP_MAX) continue;
         reply_free(&frames[i]);
@@ -93,18 +99,18 @@ size_t publish(enum pubsub_kind kind, struct slice channel, struct slice message
 
 /* --- Keyspace events --- */
 
-static void publish_about(const char *about, int database, struct slice suffix,
-                          struct slice message) {
+static void publish_about(struct engine *engine, const char *about, int database,
+                          struct slice suffix, struct slice message) {
     sds channel = sds_append_format(sds_new(SLICE("")), "__%s@%d__:", about, database);
     channel = sds_append(channel, suffix);
-    publish(PUBSUB_CHANNEL, sds_slice(channel), message);
+    publish(engine, PUBSUB_CHANNEL, sds_slice(channel), message);
     sds_free(channel);
 }
 
-void publish_event(int database, const char *event, struct slice key) {
-    if (!pubsub_has_listeners(&server.pubsub)) return;
-    int64_t flags = server.config.notify_keyspace_events;
+void publish_event(struct engine *engine, int database, const char *event, struct slice key) {
+    if (!pubsub_has_listeners(&engine->pubsub)) return;
+    int64_t flags = engine->config.notify_keyspace_events;
     struct slice name = slice_of_cstr(event);
-    if (flags & NOTIFY_KEYSPACE) publish_about("keyspace", database, key, name);
-    if (flags & NOTIFY_KEYEVENT) publish_about("keyevent", database, name, key);
+    if (flags & NOTIFY_KEYSPACE) publish_about(engine, "keyspace", database, key, name);
+    if (flags & NOTIFY_KEYEVENT) publish_about(engine, "keyevent", database, name, key);
 }

@@ -8,13 +8,16 @@
 
 #include <stdint.h>
 
+struct engine;
+
 /* Sends a message to all who listen to a channel, or to a shard channel; returns how many times
  * it was sent. O(subscribers + patterns): its bytes are made once for each protocol and topic. */
-size_t publish(enum pubsub_kind kind, struct slice channel, struct slice message);
+size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channel,
+               struct slice message);
 
-/* Publishes what happened to a key, to the channels that server.config.notify_keyspace_events names
+/* Publishes what happened to a key, to the channels that engine->config.notify_keyspace_events names
  * (K, E). The caller has asked for the class of the event. */
-void publish_event(int database, const char *event, struct slice key);
+void publish_event(struct engine *engine, int database, const char *event, struct slice key);
 
 /* The session begins or ends listening. False when it did, or did not, already. O(1). */
 bool publish_subscribe(struct session *session, enum pubsub_kind kind, struct slice name);

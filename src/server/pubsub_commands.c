@@ -1,18 +1,22 @@
 /* pubsub_commands: SUBSCRIBE and its kin, PUBLISH, SPUBLISH, PUBSUB. */
 #include "base/glob.h"
+#include "resp/reply.h"
+#include "server/clients.h"
+#include "server/engine.h"
 #include "server/publish.h"
-#include "server/server.h"
 #include "server/server_commands.h"
+#include "server/session.h"
 
 /* --- SUBSCRIBE, UNSUBSCRIBE --- */
 
 /* Where to write what tells a client of its subscriptions: these are messages, not replies, and
  * come even if the client does not want replies. */
 static struct reply *confirmations(struct call *call) {
+    struct engine *engine = call->engine;
     struct session *session = call_session(call);
     if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP))) return call->reply;
-    server.pushes.protocol = session->protocol;
-    return &server.pushes;
+    engine->clients->pushes.protocol = session->protocol;
+    return &engine->clients->pushes;
 }
 
 /* How many subscriptions a client is told that it has: shard channels are counted apart. */
@@ -100,11 +104,13 @@ void sunsubscribe_command(struct call *call) {
 /* --- PUBLISH --- */
 
 void publish_command(struct call *call) {
-    reply_integer(call->reply, (int64_t)publish(PUBSUB_CHANNEL, call->argv[1], call->argv[2]));
+    reply_integer(call->reply,
+                  (int64_t)publish(call->engine, PUBSUB_CHANNEL, call->argv[1], call->argv[2]));
 }
 
 void spublish_command(struct call *call) {
-    reply_integer(call->reply, (int64_t)publish(PUBSUB_SHARD, call->argv[1], call->argv[2]));
+    reply_integer(call->reply,
+                  (int64_t)publish(call->engine, PUBSUB_SHARD, call->argv[1], call->argv[2]));
 }
 
 /* --- PUBSUB --- */
@@ -119,7 +125,7 @@ static void answer_names(struct call *call, enum pubsub_kind kind) {
     size_t mark = reply_begin(call->reply), count = 0;
     struct hashtable_iter iter;
     const struct topic *topic;
-    pubsub_iter_start(&iter, &server.pubsub, kind);
+    pubsub_iter_start(&iter, &call->engine->pubsub, kind);
     while ((topic = pubsub_iter_next(&iter))) {
         if (pattern && !glob_match(*pattern, topic_name(topic), false)) continue;
         reply_bulk(call->reply, topic_name(topic));
@@ -132,7 +138,7 @@ static void answer_names(struct call *call, enum pubsub_kind kind) {
 static void answer_counts(struct call *call, enum pubsub_kind kind) {
     reply_array(call->reply, (call->argc - 2) * 2);
     for (size_t i = 2; i < call->argc; i++) {
-        const struct topic *topic = pubsub_find(&server.pubsub, kind, call->argv[i]);
+        const struct topic *topic = pubsub_find(&call->engine->pubsub, kind, call->argv[i]);
         reply_bulk(call->reply, call->argv[i]);
         reply_integer(call->reply, topic ? (int64_t)topic_subscribers(topic) : 0);
     }
@@ -155,7 +161,7 @@ void pubsub_shardnumsub_command(struct call *call) {
 }
 
 void pubsub_numpat_command(struct call *call) {
-    reply_integer(call->reply, (int64_t)pubsub_topic_count(&server.pubsub, PUBSUB_PATTERN));
+    reply_integer(call->reply, (int64_t)pubsub_topic_count(&call->engine->pubsub, PUBSUB_PATTERN));
 }
 
 void pubsub_help_command(struct call *call) {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct command;
+struct engine;
 struct session;
 
 /* What kind of error a command has answered, for those who do not read its text. */
@@ -26,6 +27,7 @@ enum call_error {
 };
 
 struct requester {
+    struct engine *engine;
     int32_t database;                   /* the selected one: SELECT changes it */
     enum call_error error;              /* of the last error that was answered */
     bool leaves_no_marks;               /* CLIENT NO-TOUCH */

@@ -2,8 +2,10 @@
 #ifndef PACKLIST_SERVER_SERVER_CLOCK_H
 #define PACKLIST_SERVER_SERVER_CLOCK_H
 
-/* Reads the clocks again, into server.now_ms, server.steady_ms and the time in server.eviction.
+struct engine;
+
+/* Reads the clocks again, into engine->now_ms, engine->steady_ms and the time in engine->eviction.
  * Within a millisecond only the wall clock is read. */
-void server_update_clock(void);
+void server_update_clock(struct engine *engine);
 
 #endif

@@ -1,23 +1,28 @@
 #include "server/session.h"
 
 #include "base/alloc.h"
+#include "resp/reply.h"
 #include "server/call.h"
 #include "server/client_memory.h"
-#include "server/server.h"
+#include "server/clients.h"
+#include "server/engine.h"
 
 enum client_type session_type(const struct session *session) {
     return session->flags & SESSION_SUBSCRIBED ? CLIENT_TYPE_PUBSUB : CLIENT_TYPE_NORMAL;
 }
 
 void session_resume_later(struct session *session) {
-    if (!(session->flags & SESSION_CLOSING)) session_list_queue(&server.sessions, session);
+    struct engine *engine = session->requester.engine;
+    if (!(session->flags & SESSION_CLOSING))
+        session_list_queue(&engine->clients->sessions, session);
 }
 
 /* Takes the session out of everything that knows it and frees what it owns. */
 static void teardown(struct session *session) {
+    struct engine *engine = session->requester.engine;
     if (session->id == 0) return; /* was refused, or torn down already */
-    server.retire_session(session);
-    session_list_remove(&server.sessions, session);
+    engine->clients->retire_session(session);
+    session_list_remove(&engine->clients->sessions, session);
     client_memory_forget(session);
     sds_free(session->name);
     sds_free(session->lib_name);
@@ -27,7 +32,9 @@ static void teardown(struct session *session) {
 }
 
 void session_close(struct session *session) {
-    if (session == server.current) { /* its command is still running: serve_end comes back here */
+    struct engine *engine = session->requester.engine;
+    if (session ==
+        engine->clients->current) { /* its command is still running: serve_end comes back here */
         session->flags |= SESSION_CLOSING | SESSION_DROPPED;
         return;
     }
@@ -36,7 +43,9 @@ void session_close(struct session *session) {
 }
 
 void session_close_after_reply(struct session *session) {
-    if (session == server.current) { /* its replies are not sent yet: serve_end comes back here */
+    struct engine *engine = session->requester.engine;
+    if (session ==
+        engine->clients->current) { /* its replies are not sent yet: serve_end comes back here */
         session->flags |= SESSION_CLOSING;
         return;
     }
@@ -45,7 +54,7 @@ void session_close_after_reply(struct session *session) {
         session_close(session);
         return;
     }
-    server.retire_session(session);
+    engine->clients->retire_session(session);
     conn_close_after_write(conn); /* session_drained follows */
 }
 

@@ -42,8 +42,8 @@ enum session_mark {
     SESSION_NO_EVICT = 1 << 0,
     SESSION_UNIX = 1 << 1,
     SESSION_LOCAL = 1 << 2,
-    SESSION_LIMITED = 1 << 3,   /* `accounted` is a part of server.clients_memory */
-    SESSION_DISCOUNTED = 1 << 4 /* … and of server.unauthenticated_memory */
+    SESSION_LIMITED = 1 << 3,   /* `accounted` is a part of engine->clients_memory */
+    SESSION_DISCOUNTED = 1 << 4 /* … and of engine->unauthenticated_memory */
 };
 
 /* There are normal clients and those that listen to channels; the other types are known by name and
@@ -71,7 +71,7 @@ struct session {
     struct transaction *transaction; /* while it watches keys or is in MULTI */
     struct subscriber *subscriber;   /* while it listens to channels */
     uint64_t log_offset;             /* of the command log, behind its last change: WAITAOF */
-    int64_t created_ms;              /* server.steady_ms, as the next */
+    int64_t created_ms;              /* engine->steady_ms, as the next */
     int64_t active_ms;               /* last time something was read or sent */
     size_t accounted;                /* what server/evict.h noted */
     int64_t soft_limit_ms; /* since when the output is over the soft limit; 0 = it is not */

@@ -2,18 +2,22 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "resp/parser.h"
+#include "resp/reply.h"
 #include "server/args.h"
 #include "server/blocking.h"
 #include "server/client_limits.h"
 #include "server/client_memory.h"
+#include "server/clients.h"
 #include "server/dispatch.h"
+#include "server/engine.h"
 #include "server/execute.h"
 #include "server/monitor.h"
 #include "server/pause.h"
 #include "server/prefetch.h"
 #include "server/publish.h"
-#include "server/server.h"
 #include "server/server_clock.h"
+#include "server/session.h"
 #include "server/session_output.h"
 #include "server/transaction.h"
 
@@ -32,14 +36,14 @@ enum {
 
 /* --- Input --- */
 
-int64_t session_argument_max(void) {
-    int64_t configured = server.config.proto_max_bulk_len;
+int64_t session_argument_max(const struct engine *engine) {
+    int64_t configured = engine->config.proto_max_bulk_len;
     return configured < (int64_t)LISTPACK_TEXT_MAX ? configured : (int64_t)LISTPACK_TEXT_MAX;
 }
 
-static struct resp_limits input_limits(const struct session *session) {
+static struct resp_limits input_limits(const struct engine *engine, const struct session *session) {
     return (struct resp_limits){
-        .bulk_max = session_argument_max(),
+        .bulk_max = session_argument_max(engine),
         .authenticated = !(session->flags & SESSION_NEEDS_AUTH),
     };
 }
@@ -53,15 +57,17 @@ static void drop_own_parser(struct session *session) {
 
 /* The parser stays with the session. */
 static void own_parser(struct session *session) {
+    struct engine *engine = session->requester.engine;
     session->parser = mem_alloc(sizeof(*session->parser));
-    *session->parser = server.parser;
-    resp_parser_init(&server.parser);
+    *session->parser = engine->clients->parser;
+    resp_parser_init(&engine->clients->parser);
 }
 
 /* The bytes at `bytes`, the beginning of a request, end inside an argument: lets it be collected if
  * it is large, and not the command's name. One for each request. */
 static bool collect_large(struct session *session, struct resp_parser *parser, const char *bytes,
                           size_t len) {
+    struct engine *engine = session->requester.engine;
     size_t have = len - parser->position;
     if (parser->bulk_length < COLLECT_AT || have >= (size_t)parser->bulk_length) return false;
     if (session->collected || parser->argc == 0) return false;
@@ -69,7 +75,7 @@ static bool collect_large(struct session *session, struct resp_parser *parser, c
                       (size_t)parser->bulk_length))
         return false;
     session->collected = (uint32_t)resp_parser_take_out(parser);
-    if (parser == &server.parser) own_parser(session);
+    if (parser == &engine->clients->parser) own_parser(session);
     return true;
 }
 
@@ -77,51 +83,59 @@ static bool collect_large(struct session *session, struct resp_parser *parser, c
  * else the request is short or its arguments are few, and parsing them again is cheaper than
  * keeping the state. */
 static void keep_partial(struct session *session, struct resp_parser *parser) {
+    struct engine *engine = session->requester.engine;
     size_t needs = resp_parser_needs(parser);
     if (needs >= EXPECT_AT) conn_expect(conn_of_session(session), needs);
-    if (parser != &server.parser) return;
+    if (parser != &engine->clients->parser) return;
     if (parser->argc >= REPARSE_ARGUMENTS)
         own_parser(session);
     else
-        resp_parser_reset(&server.parser);
+        resp_parser_reset(&engine->clients->parser);
 }
 
 /* The request is complete, with the argument that was collected for it: commands may take that
  * over. False when the session may not run it. */
 static bool put_collected(struct session *session, struct resp_parser *parser) {
+    struct engine *engine = session->requester.engine;
     if (session->collected == 0) return true;
-    server.argument = conn_take_collected(conn_of_session(session));
-    parser->argv[session->collected] = sds_slice(server.argument);
+    engine->clients->argument = conn_take_collected(conn_of_session(session));
+    parser->argv[session->collected] = sds_slice(engine->clients->argument);
     session->collected = 0;
     return client_limits_admit_request(session, parser->argv, parser->argc);
 }
 
 /* A request of the session's own parser has run. */
 static void end_own(struct session *session) {
-    sds_free(server.argument);
-    server.argument = NULL;
+    struct engine *engine = session->requester.engine;
+    sds_free(engine->clients->argument);
+    engine->clients->argument = NULL;
     drop_own_parser(session);
 }
 
 static void protocol_error(struct session *session, const char *text) {
+    struct engine *engine = session->requester.engine;
     char peer[CONN_NAME_MAX];
     log_verbose("Protocol error (%s) from client: id=%llu addr=%s", text,
                 (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer));
     if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)))
-        reply_error_format(&server.reply, "ERR Protocol error: %s", text);
+        reply_error_format(&engine->clients->reply, "ERR Protocol error: %s", text);
     session->flags |= SESSION_CLOSING;
 }
 
 /* Runs the requests in the bytes, as far as the session may; returns the bytes consumed. Of the
  * others, the first *parsed are complete arguments. */
 static size_t run_requests(struct session *session, char *bytes, size_t len, size_t *parsed) {
+    struct engine *const engine = session->requester.engine;
+    struct clients *const clients = engine->clients;
     const uint32_t stopped = SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING;
     const size_t stretch = session_has_hard_limit(session) ? COUNTED_TOGETHER : SIZE_MAX / 2;
     size_t done = 0, looked_ahead = 0, stretch_end = stretch;
     *parsed = 0;
+    struct resp_limits limits = input_limits(engine, session);
     while (done < len && !(session->flags & stopped)) {
-        struct resp_parser *parser = session->parser ? session->parser : &server.parser;
-        struct resp_limits limits = input_limits(session);
+        struct resp_parser *parser = session->parser ? session->parser : &clients->parser;
+        if (!limits.authenticated) limits = input_limits(engine, session);
+
         enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
         if (status == RESP_MORE) {
             *parsed = parser->position;
@@ -135,7 +149,8 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
             break;
         }
         done += parser->consumed;
-        if (__builtin_expect(parser != &server.parser, 0) && !put_collected(session, parser)) {
+        bool is_own = parser != &clients->parser;
+        if (__builtin_expect(is_own, 0) && !put_collected(session, parser)) {
             end_own(session);
             break;
         }
@@ -145,16 +160,16 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
         if (looked_ahead > 0)
             looked_ahead--;
         else if (done < len && parser->argc > 1)
-            looked_ahead = prefetch_keys(server.keyspaces[session->requester.database],
+            looked_ahead = prefetch_keys(engine->keyspaces[session->requester.database],
                                          parser->argv[1], bytes + done, len - done);
-        if (parser->argc > 0 && !dispatch(session, parser->argv, parser->argc))
+        if (parser->argc > 0 && !dispatch(session, &clients->reply, parser->argv, parser->argc))
             session->postponed = args_copy(parser->argv, parser->argc);
-        if (__builtin_expect(parser != &server.parser, 0)) end_own(session);
-        if (server.reply.len < SESSION_FLUSH_AT && done < stretch_end) continue;
-        session_flush(session, &server.reply);
+        if (__builtin_expect(is_own, 0)) end_own(session);
+        if (clients->reply.len < SESSION_FLUSH_AT && done < stretch_end) continue;
+        session_flush(session, &clients->reply);
         if (done < stretch_end) continue;
         stretch_end = done + stretch;
-        server.counted_output = 0;
+        clients->counted_output = 0;
     }
     return done;
 }
@@ -165,25 +180,25 @@ static void run_postponed(struct session *session) {
     struct args *args = session->postponed;
     session->postponed = NULL;
     pause_release(session);
-    if (dispatch(session, args->argv, args->argc))
+    if (dispatch(session, &session->requester.engine->clients->reply, args->argv, args->argc))
         args_free(args);
     else
         session->postponed = args;
 }
 
-static void serve_begin(struct session *session) {
-    server_update_clock();
-    execute_begin_batch();
-    server.current = session;
-    server.counted_output = 0;
-    server.dropped_output = 0;
-    server.reply.protocol = session->protocol;
+static void serve_begin(struct clients *clients, struct session *session) {
+    server_update_clock(clients->engine);
+    execute_begin_batch(clients->engine);
+    clients->current = session;
+    clients->counted_output = 0;
+    clients->dropped_output = 0;
+    clients->reply.protocol = session->protocol;
 }
 
-static void serve_end(struct session *session) {
-    if (!(session->flags & SESSION_DROPPED)) session_flush(session, &server.reply);
-    session_reset_reply(&server.reply);
-    server.current = NULL;
+static void serve_end(struct clients *clients, struct session *session) {
+    if (!(session->flags & SESSION_DROPPED)) session_flush(session, &clients->reply);
+    session_reset_reply(&clients->reply);
+    clients->current = NULL;
     session_note_memory(session);
     if (session->flags & SESSION_DROPPED)
         session_close(session);
@@ -193,29 +208,31 @@ static void serve_end(struct session *session) {
 
 static size_t session_data(struct conn *conn, char *bytes, size_t len) {
     struct session *session = conn_session(conn);
-    if (server.shutting_down) return 0; /* what comes now would be told, but not written */
+    struct engine *engine = session->requester.engine;
+    if (engine->shutting_down) return 0; /* what comes now would be propagated, but not written */
     if (session->flags & (SESSION_BLOCKED | SESSION_PAUSED) &&
         client_limits_admit_waiting(session, len))
         return 0;
-    serve_begin(session);
-    session->active_ms = server.steady_ms;
-    server.stats.reads++;
+    serve_begin(engine->clients, session);
+    session->active_ms = engine->steady_ms;
+    engine->stats.reads++;
     size_t parsed;
     size_t done = run_requests(session, bytes, len, &parsed);
     if (done < len || session->transaction)
         client_limits_check_input(session, len - done, len - done - parsed);
-    serve_end(session);
+    serve_end(engine->clients, session);
     return done;
 }
 
 /* More of a large argument has come: it counts as input that was not parsed yet. */
 static void session_collecting(struct conn *conn) {
     struct session *session = conn_session(conn);
-    serve_begin(session);
-    session->active_ms = server.steady_ms;
-    server.stats.reads++;
+    struct engine *engine = session->requester.engine;
+    serve_begin(engine->clients, session);
+    session->active_ms = engine->steady_ms;
+    engine->stats.reads++;
     client_limits_check_input(session, conn_pending_input(conn), conn_collected_input(conn));
-    serve_end(session);
+    serve_end(engine->clients, session);
 }
 
 /* The connection keeps another amount of input than before. */
@@ -225,14 +242,14 @@ static void session_input_kept(struct conn *conn) {
 
 /* --- Resuming --- */
 
-void session_resume_all(void) {
+void session_resume_all(struct engine *engine) {
     struct session *session;
-    while ((session = server.sessions.resume_first)) {
-        session_list_unqueue(&server.sessions, session);
+    while ((session = engine->clients->sessions.resume_first)) {
+        session_list_unqueue(&engine->clients->sessions, session);
         if (session->postponed) {
-            serve_begin(session);
+            serve_begin(engine->clients, session);
             run_postponed(session);
-            serve_end(session);
+            serve_end(engine->clients, session);
         }
         if (!(session->flags & (SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING)))
             conn_replay(conn_of_session(session));
@@ -242,20 +259,20 @@ void session_resume_all(void) {
 /* --- Beginning and end --- */
 
 /* Says why to a client that may not stay, and drops it. */
-static void refuse(struct conn *conn, struct slice error) {
-    server.stats.connections_rejected++;
+static void refuse(struct engine *engine, struct conn *conn, struct slice error) {
+    engine->stats.connections_rejected++;
     conn_try_write(conn, error.ptr, error.len);
     conn_close(conn);
 }
 
-static bool is_refused(struct conn *conn) {
-    if (server.sessions.count >= (size_t)server.config.maxclients) {
-        refuse(conn, SLICE("-ERR max number of clients reached\r\n"));
+static bool is_refused(struct engine *engine, struct conn *conn) {
+    if (engine->clients->sessions.count >= (size_t)engine->config.maxclients) {
+        refuse(engine, conn, SLICE("-ERR max number of clients reached\r\n"));
         return true;
     }
-    if (server.config.protected_mode && sds_len(server.config.requirepass) == 0 &&
+    if (engine->config.protected_mode && sds_len(engine->config.requirepass) == 0 &&
         !conn_is_local(conn)) {
-        refuse(conn,
+        refuse(engine, conn,
                SLICE("-DENIED Packlist is running in protected mode because protected mode is "
                      "enabled and no password is set. In this mode connections are only accepted "
                      "from the loopback interface and unix sockets. To connect from elsewhere "
@@ -268,22 +285,22 @@ static bool is_refused(struct conn *conn) {
 }
 
 static void session_opened(struct conn *conn, void *owner) {
-    (void)owner;
-    server.stats.connections_received++;
-    if (is_refused(conn)) return;
-    server_update_clock();
+    struct engine *engine = owner;
+    engine->stats.connections_received++;
+    if (is_refused(engine, conn)) return;
+    server_update_clock(engine);
     struct session *session = conn_session(conn);
-    session->id = ++server.next_session_id;
+    session->id = ++engine->clients->next_session_id;
     session->protocol = 2;
-    session->requester.session = session;
-    session->created_ms = session->active_ms = server.steady_ms;
-    if (sds_len(server.config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
+    session->requester = (struct requester){.engine = engine, .session = session};
+    session->created_ms = session->active_ms = engine->steady_ms;
+    if (sds_len(engine->config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
     if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
     if (conn_is_local(conn)) session->marks |= SESSION_LOCAL;
     session->peer_port = conn_peer_port(conn);
-    if (server.config.tcp_keepalive)
-        conn_set_keepalive(conn, (unsigned)server.config.tcp_keepalive);
-    session_list_add(&server.sessions, session);
+    if (engine->config.tcp_keepalive)
+        conn_set_keepalive(conn, (unsigned)engine->config.tcp_keepalive);
+    session_list_add(&engine->clients->sessions, session);
     client_memory_note(session);
 }
 
@@ -299,23 +316,24 @@ static void session_drained(struct conn *conn) {
 }
 
 void session_retire(struct session *session) {
+    struct engine *engine = session->requester.engine;
     session->flags |= SESSION_CLOSING;
-    blocking_remove(server.blocking, session);
+    blocking_remove(engine->blocking, session);
     transaction_end(session);
     monitor_leave(session);
     publish_leave(session);
-    session_list_unqueue(&server.sessions, session);
+    session_list_unqueue(&engine->clients->sessions, session);
     drop_own_parser(session);
     args_free(session->postponed);
     session->postponed = NULL;
     pause_release(session);
 }
 
-void session_cut_off_denied(void) {
+void session_cut_off_denied(struct engine *engine) {
     struct session *next;
     size_t count = 0;
-    server.reply_gate.denies = false;
-    for (struct session *session = server.sessions.first; session; session = next) {
+    engine->reply_gate.denies = false;
+    for (struct session *session = engine->clients->sessions.first; session; session = next) {
         next = session->next;
         if (!conn_is_holding(conn_of_session(session)) && !blocking_is_for_work(session)) continue;
         session_close(session);

@@ -2,9 +2,13 @@
 #include "server/session_output.h"
 
 #include "base/alloc.h"
+#include "resp/reply.h"
 #include "server/client_limits.h"
 #include "server/client_memory.h"
-#include "server/server.h"
+#include "server/clients.h"
+#include "server/engine.h"
+#include "server/session.h"
+#include "table/command.h"
 
 enum {
     /* Unsent replies of at least this size are handed to the connection with their buffer. */
@@ -26,7 +30,8 @@ void session_reset_reply(struct reply *reply) {
 
 /* Nearly always there is nothing to note. */
 void session_note_memory(struct session *session) {
-    if (server.config.maxmemory_clients || session->accounted ||
+    struct engine *engine = session->requester.engine;
+    if (engine->config.maxmemory_clients || session->accounted ||
         session->flags & SESSION_NEEDS_AUTH)
         client_memory_note(session);
 }
@@ -43,12 +48,13 @@ void session_check_output(struct session *session) {
 
 /* Sends the bytes when the turn ends. */
 static void hold(struct session *session, struct slice bytes) {
+    struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     size_t pending = conn_pending_output(conn);
     if (!admits_output(session, pending + bytes.len)) return;
     if (pending == 0) { /* one write, which the socket will take */
-        server.stats.replies_written++;
-        session->active_ms = server.steady_ms;
+        engine->stats.replies_written++;
+        session->active_ms = engine->steady_ms;
     }
     conn_hold(conn, bytes.ptr, bytes.len);
     session_note_memory(session);
@@ -56,31 +62,36 @@ static void hold(struct session *session, struct slice bytes) {
 }
 
 bool session_has_hard_limit(const struct session *session) {
+    struct engine *engine = session->requester.engine;
     return session->flags & (SESSION_NEEDS_AUTH | SESSION_SUBSCRIBED) ||
-           server.config.output_limits[CLIENT_CLASS_NORMAL].hard_bytes != 0;
+           engine->config.output_limits[CLIENT_CLASS_NORMAL].hard_bytes != 0;
 }
 
 /* Counted earlier together with the replies of the session being served. */
 static size_t earlier_output(struct session *session) {
-    if (server.counted_output != 0) return server.counted_output;
+    struct engine *engine = session->requester.engine;
+    if (engine->clients->counted_output != 0) return engine->clients->counted_output;
     return conn_pending_output(conn_of_session(session));
 }
 
 /* Counts a reply of the session being served together with the earlier ones. False when the session
  * is closed for it. */
 static bool admit_reply(struct session *session, size_t len) {
-    server.counted_output = earlier_output(session) + len;
-    return admits_output(session, server.counted_output);
+    struct engine *engine = session->requester.engine;
+    engine->clients->counted_output = earlier_output(session) + len;
+    return admits_output(session, engine->clients->counted_output);
 }
 
 /* The client is closed at the next flush, which comes because SESSION_FLUSH_AT bytes stay. */
 void session_drop_over_limit(struct reply *reply) {
-    struct session *session = server.current;
+    struct clients *clients =
+        (struct clients *)(void *)((char *)reply - offsetof(struct clients, reply));
+    struct session *session = clients->current;
     if (!session || session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)) return;
     if (reply->len <= SESSION_FLUSH_AT) return;
-    size_t counted = earlier_output(session) + server.dropped_output + reply->len;
+    size_t counted = earlier_output(session) + clients->dropped_output + reply->len;
     if (!client_limits_reaches_hard(session, counted)) return;
-    server.dropped_output += reply->len - SESSION_FLUSH_AT;
+    clients->dropped_output += reply->len - SESSION_FLUSH_AT;
     reply->len = SESSION_FLUSH_AT;
 }
 
@@ -88,22 +99,27 @@ void session_drop_over_limit(struct reply *reply) {
  * Where the connection can't do that, the changes are made safe now; but not in the middle of a
  * transaction: what leaves then are messages of channels, not its reply. When that fails the
  * session may be closed. */
-static bool must_hold(struct session *session, size_t len) {
-    struct reply_gate *gate = &server.reply_gate;
-    if (!reply_gate_holds(gate)) return false;
+static __attribute__((noinline)) bool hold_or_flush(struct session *session,
+                                                    struct reply_gate *gate, size_t len) {
     if (conn_can_hold(conn_of_session(session), len)) return true;
-    if (!command_log_is_inside_unit(gate->log)) gate->flush();
+    if (!command_log_is_inside_unit(gate->log)) gate->flush(gate->arg);
     if (gate->denies) session_close(session);
     return false;
 }
 
+static inline bool must_hold(struct session *session, size_t len) {
+    struct reply_gate *gate = &session->requester.engine->reply_gate;
+    return reply_gate_holds(gate) && hold_or_flush(session, gate, len);
+}
+
 void session_flush(struct session *session, struct reply *reply) {
+    struct engine *engine = session->requester.engine;
     if (reply->len == 0 || session->flags & SESSION_DROPPED) return;
     struct conn *conn = conn_of_session(session);
     if (session_has_hard_limit(session) &&
-        !admit_reply(session, reply->len + server.dropped_output))
+        !admit_reply(session, reply->len + engine->clients->dropped_output))
         return;
-    if (server.dropped_output > 0) { /* the limit was raised since then */
+    if (engine->clients->dropped_output > 0) { /* the limit was raised since then */
         session_close(session);
         return;
     }
@@ -113,9 +129,9 @@ void session_flush(struct session *session, struct reply *reply) {
         return;
     }
     if (session->flags & SESSION_DROPPED) return;
-    server.stats.replies_written++;
+    engine->stats.replies_written++;
     size_t sent = conn_try_write(conn, reply->data, reply->len);
-    if (sent > 0) session->active_ms = server.steady_ms;
+    if (sent > 0) session->active_ms = engine->steady_ms;
     if (sent < reply->len && reply->len - sent >= HAND_OVER_AT) {
         if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
             reply->data = mem_realloc(reply->data, reply->len);
@@ -134,35 +150,39 @@ static void tell_other(struct session *session, struct slice bytes) {
 }
 
 void session_tell(struct session *session, struct slice bytes) {
+    struct engine *engine = session->requester.engine;
     if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) return;
-    if (session == server.current)
-        reply_raw(&server.reply, bytes);
+    if (session == engine->clients->current)
+        reply_raw(&engine->clients->reply, bytes);
     else
         tell_other(session, bytes);
 }
 
 void session_push(struct session *session, struct slice bytes) {
+    struct engine *engine = session->requester.engine;
     if (session->flags & SESSION_CLOSING) return;
-    if (session == server.current)
-        reply_raw(&server.pushes, bytes);
-    else if (session == server.side)
-        reply_raw(&server.side_pushes, bytes);
+    if (session == engine->clients->current)
+        reply_raw(&engine->clients->pushes, bytes);
+    else if (session == engine->clients->side)
+        reply_raw(&engine->clients->side_pushes, bytes);
     else
         tell_other(session, bytes);
 }
 
 struct reply *session_side_begin(struct session *session) {
-    if (session == server.current) return &server.reply;
-    server.side = session;
-    server.side_reply.len = 0;
-    server.side_reply.protocol = session->protocol;
-    return &server.side_reply;
+    struct engine *engine = session->requester.engine;
+    if (session == engine->clients->current) return &engine->clients->reply;
+    engine->clients->side = session;
+    engine->clients->side_reply.len = 0;
+    engine->clients->side_reply.protocol = session->protocol;
+    return &engine->clients->side_reply;
 }
 
 void session_side_end(struct session *session) {
-    if (session == server.current) return;
-    struct reply *reply = &server.side_reply, *pushes = &server.side_pushes;
-    server.side = NULL;
+    struct engine *engine = session->requester.engine;
+    if (session == engine->clients->current) return;
+    struct reply *reply = &engine->clients->side_reply, *pushes = &engine->clients->side_pushes;
+    engine->clients->side = NULL;
     if (reply->len > 0) {
         if (!(session->flags & SESSION_REPLY_SKIP))
             session_tell(session, slice_make(reply->data, reply->len));

@@ -2,7 +2,8 @@
 
 #include "base/log.h"
 #include "base/number.h"
-#include "server/server.h"
+#include "net/net.h"
+#include "server/engine.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -107,9 +108,9 @@ static void find_upstart(const char *job) {
     log_notice("supervised by upstart: the server stops itself when it is ready");
 }
 
-void supervisor_find(void) {
+void supervisor_find(struct engine *engine) {
     const char *address = getenv("NOTIFY_SOCKET"), *job = getenv("UPSTART_JOB");
-    enum supervision wanted = (enum supervision)server.config.supervised;
+    enum supervision wanted = (enum supervision)engine->config.supervised;
     if (wanted == SUPERVISED_AUTO)
         wanted = job ? SUPERVISED_UPSTART : address ? SUPERVISED_SYSTEMD : SUPERVISED_NO;
     if (wanted == SUPERVISED_SYSTEMD) find_systemd(address);
@@ -134,11 +135,11 @@ static void feed_watchdog(void *arg) {
     send_message(text, sizeof(text) - 1, MSG_DONTWAIT);
 }
 
-void supervisor_watchdog_start(void) {
+void supervisor_watchdog_start(struct engine *engine) {
     if (supervisor.watchdog_us == 0) return;
     uint64_t period_ms = supervisor.watchdog_us / 2000;
     if (period_ms == 0) period_ms = 1;
-    net_timer_start(net_timer_new(server.net, feed_watchdog, NULL), 0, period_ms);
+    net_timer_start(net_timer_new(engine->net, feed_watchdog, NULL), 0, period_ms);
 }
 
 void supervisor_ready(void) {
@@ -159,12 +160,12 @@ void supervisor_status(const char *format, ...) {
     send_message(text, strlen(text), MSG_DONTWAIT);
 }
 
-void supervisor_tick(void) {
-    const struct load *load = &server.durability.load;
+void supervisor_tick(struct engine *engine) {
+    const struct load *load = &engine->durability.load;
     if (!load->running || supervisor.kind != SUPERVISED_SYSTEMD) return;
-    if (supervisor.status_ms && server.steady_ms - supervisor.status_ms < STATUS_EVERY_MS) return;
-    supervisor.status_ms = server.steady_ms;
-    supervisor_status("Loading %s: %.0f%%", load->name, load_percent());
+    if (supervisor.status_ms && engine->steady_ms - supervisor.status_ms < STATUS_EVERY_MS) return;
+    supervisor.status_ms = engine->steady_ms;
+    supervisor_status("Loading %s: %.0f%%", load->name, load_percent(engine));
 }
 
 void supervisor_stopping(void) {

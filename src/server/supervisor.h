@@ -12,9 +12,11 @@
 
 #include <stdbool.h>
 
+struct engine;
+
 /* Finds the supervisor that the configuration asks for in the environment. The log says when there
  * is none. Once, before the server is started. */
-void supervisor_find(void);
+void supervisor_find(struct engine *engine);
 
 /* Is there one? Then the server stays in the foreground. O(1). */
 bool supervisor_is_there(void);
@@ -23,8 +25,8 @@ bool supervisor_is_there(void);
 const char *supervisor_name(void);
 
 /* Begins to tell systemd's watchdog that the event loop goes round, if that is asked for: twice as
- * often as it must. After server.net was made, which owns the timer. */
-void supervisor_watchdog_start(void);
+ * often as it must. After engine->net was made, which owns the timer. */
+void supervisor_watchdog_start(struct engine *engine);
 
 /* The data is loaded and the server listens. Upstart goes on with what waits for it. */
 void supervisor_ready(void);
@@ -34,7 +36,7 @@ void supervisor_ready(void);
 void supervisor_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Called by cron: while data is loaded, its progress once a second. */
-void supervisor_tick(void);
+void supervisor_tick(struct engine *engine);
 
 /* The server will end, whatever comes. */
 void supervisor_stopping(void);

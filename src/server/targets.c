@@ -1,7 +1,7 @@
 #include "server/targets.h"
 
 #include "base/alloc.h"
-#include "server/server.h"
+#include "server/engine.h"
 
 #include <errno.h>
 
@@ -45,9 +45,9 @@ struct target *target_open(struct slice host, int port, uint64_t identity, int t
     return target;
 }
 
-void target_keep(struct target *target) {
+void target_keep(struct engine *engine, struct target *target) {
     if (kept.count == TARGETS_MAX) target_close(take(0));
-    target->used_ms = server.steady_ms;
+    target->used_ms = engine->steady_ms;
     kept.targets[kept.count++] = target;
 }
 
@@ -57,8 +57,8 @@ void target_close(struct target *target) {
     mem_free(target);
 }
 
-void targets_tick(void) {
-    while (kept.count > 0 && server.steady_ms - kept.targets[0]->used_ms > TARGET_IDLE_MS)
+void targets_tick(struct engine *engine) {
+    while (kept.count > 0 && engine->steady_ms - kept.targets[0]->used_ms > TARGET_IDLE_MS)
         target_close(take(0));
 }
 

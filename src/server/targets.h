@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+struct engine;
+
 struct target {
     struct outbound *connection;
     sds host;
@@ -25,13 +27,13 @@ struct target *target_take(struct slice host, int port, uint64_t identity);
 struct target *target_open(struct slice host, int port, uint64_t identity, int timeout_ms);
 
 /* Keeps it for who wants it next; the one that was kept first is closed when there are many. */
-void target_keep(struct target *target);
+void target_keep(struct engine *engine, struct target *target);
 
 /* Closes and frees it. */
 void target_close(struct target *target);
 
 /* Closes those that nobody wanted for ten seconds; cron. */
-void targets_tick(void);
+void targets_tick(struct engine *engine);
 
 /* How many are kept. */
 size_t targets_count(void);

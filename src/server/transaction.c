@@ -1,9 +1,12 @@
 #include "server/transaction.h"
 
 #include "base/alloc.h"
+#include "resp/reply.h"
 #include "server/args.h"
-#include "server/server.h"
+#include "server/engine.h"
+#include "server/session.h"
 #include "server/transaction_internal.h"
+#include "table/command.h"
 
 #include <string.h>
 
@@ -16,9 +19,10 @@ struct transaction *transaction_begin(struct session *session) {
 }
 
 void transaction_end(struct session *session) {
+    struct engine *engine = session->requester.engine;
     struct transaction *transaction = session->transaction;
     if (!transaction) return;
-    watch_clear(&server.watches, &transaction->watcher);
+    watch_clear(&engine->watches, &transaction->watcher);
     for (size_t i = 0; i < transaction->count; i++) args_free(transaction->queue[i].args);
     mem_free(transaction->queue);
     mem_free(transaction);

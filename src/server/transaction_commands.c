@@ -1,8 +1,10 @@
 /* transaction_commands: MULTI, EXEC, DISCARD, WATCH, UNWATCH. */
+#include "resp/reply.h"
 #include "server/call.h"
+#include "server/engine.h"
 #include "server/execute.h"
-#include "server/server.h"
 #include "server/server_commands.h"
+#include "server/session.h"
 #include "server/transaction.h"
 #include "server/transaction_internal.h"
 
@@ -40,13 +42,15 @@ static void run_queue(struct call *call, const struct transaction *transaction) 
     for (size_t i = 0; i < transaction->count; i++) {
         const struct queued *queued = &transaction->queue[i];
         begin = call->reply->len;
-        execute_queued(session, queued->command, queued->args->argv, queued->args->argc);
+        execute_queued(session, call->reply, queued->command, queued->args->argv,
+                       queued->args->argc);
         if (session->flags & unwanted && call->reply->len > begin) call->reply->len = begin;
         unwanted |= session->flags & SESSION_CLOSING;
     }
 }
 
 void exec_command(struct call *call) {
+    struct engine *engine = call->engine;
     struct session *session = call_session(call);
     struct transaction *transaction = session->transaction;
     if (!(session->flags & SESSION_MULTI)) {
@@ -56,10 +60,10 @@ void exec_command(struct call *call) {
     if (transaction->is_aborted) {
         reply_error(call->reply, "EXECABORT Transaction discarded because of previous errors.");
     } else if (transaction->watcher.is_touched ||
-               watch_has_expired(&transaction->watcher, server.keyspaces, call->now_ms)) {
+               watch_has_expired(&transaction->watcher, engine->keyspaces, call->now_ms)) {
         reply_null_array(call->reply);
     } else {
-        watch_clear(&server.watches, &transaction->watcher);
+        watch_clear(&engine->watches, &transaction->watcher);
         run_queue(call, transaction);
     }
     transaction_end(session);
@@ -77,7 +81,7 @@ void watch_command(struct call *call) {
         struct keyref ref = keyspace_find(call->keyspace, call->argv[i]);
         int64_t expiry_ms = ref.entry ? entry_expiry(ref.entry) : -1;
         bool is_expired = expiry_ms >= 0 && call->now_ms > expiry_ms;
-        watch_add(&server.watches, &transaction->watcher, call->database, call->argv[i],
+        watch_add(&call->engine->watches, &transaction->watcher, call->database, call->argv[i],
                   is_expired);
     }
     reply_ok(call->reply);
@@ -86,7 +90,7 @@ void watch_command(struct call *call) {
 void unwatch_command(struct call *call) {
     struct session *session = call_session(call);
     if (session->flags & SESSION_MULTI)
-        watch_clear(&server.watches, &session->transaction->watcher);
+        watch_clear(&call->engine->watches, &session->transaction->watcher);
     else
         transaction_end(session);
     reply_ok(call->reply);

@@ -2,7 +2,8 @@
 
 #include "base/log.h"
 #include "base/sds.h"
-#include "server/server.h"
+#include "server/engine.h"
+#include "server/session.h"
 
 #include <string.h>
 
@@ -46,8 +47,9 @@ static bool is_logged(struct slice text) {
 
 void unknown_command_note(const struct session *session, struct slice command,
                           const struct slice *subcommand) {
+    struct engine *engine = session->requester.engine;
     if (logged.count == NAMES_MAX || session->flags & SESSION_NEEDS_AUTH ||
-        server.config.hide_user_data_from_log)
+        engine->config.hide_user_data_from_log)
         return;
     struct name name = name_of(command, subcommand);
     if (is_logged(text_of(&name))) return;

@@ -5,12 +5,14 @@
 
 #include <stdint.h>
 
+struct engine;
+
 /* The access bits of a key that was just made. */
-uint32_t usage_fresh(void);
+uint32_t usage_fresh(struct engine *engine);
 
 /* Those of a key that has not been used for `idle_s` seconds, or whose LFU counter is `frequency`
  * (0 … 255); -1 where that is not known. As the policy in force counts it; a fresh key's, if what
  * it counts is not known. */
-uint32_t usage_given(int64_t idle_s, int64_t frequency);
+uint32_t usage_given(struct engine *engine, int64_t idle_s, int64_t frequency);
 
 #endif

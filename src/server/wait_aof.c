@@ -4,17 +4,20 @@
 #include "server/wait_aof.h"
 
 #include "durability/aof.h"
+#include "resp/reply.h"
 #include "server/blocking.h"
-#include "server/server.h"
+#include "server/engine.h"
 #include "server/server_commands.h"
+#include "server/session.h"
 
 static bool is_synced(const struct session *session) {
-    return aof_is_synced(session->log_offset);
+    struct engine *engine = session->requester.engine;
+    return aof_is_synced(engine, session->log_offset);
 }
 
 static void answer(struct call *call) {
     bool wants_local = !slice_equal(call->argv[1], SLICE("0"));
-    if (wants_local && !server.config.appendonly) {
+    if (wants_local && !call->engine->config.appendonly) {
         reply_error(call->reply, "ERR WAITAOF cannot be used when numlocal is set but appendonly "
                                  "is disabled.");
         return;
@@ -26,7 +29,8 @@ static void answer(struct call *call) {
 
 /* Has the wait of the session, which waits for no replicas, ended? */
 static bool is_done(const struct session *session) {
-    return !server.config.appendonly || is_synced(session);
+    struct engine *engine = session->requester.engine;
+    return !engine->config.appendonly || is_synced(session);
 }
 
 void waitaof_command(struct call *call) {
@@ -36,7 +40,7 @@ void waitaof_command(struct call *call) {
                          "ERR value is out of range, must be positive"))
         return;
     if (!call_timeout_ms(call, 3, &deadline_ms)) return;
-    bool is_impossible = local && !server.config.appendonly;
+    bool is_impossible = local && !call->engine->config.appendonly;
     if (is_impossible || (replicas == 0 && (!local || is_done(call_session(call))))) {
         answer(call);
         return;
@@ -46,6 +50,6 @@ void waitaof_command(struct call *call) {
                                              .awaits_sync = replicas == 0});
 }
 
-bool wait_aof_wake(void) {
-    return aof_take_sync_moved() && blocking_wake_synced(server.blocking, is_done);
+bool wait_aof_wake(struct engine *engine) {
+    return aof_take_sync_moved(engine) && blocking_wake_synced(engine->blocking, is_done);
 }

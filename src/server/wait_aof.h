@@ -4,9 +4,11 @@
 
 #include <stdbool.h>
 
+struct engine;
+
 /* Answers the clients for whom the append-only file has reached the disk, or was turned off, since
  * the last call. Returns whether any was answered: they are to be resumed. O(1) when no fsync has
  * ended meanwhile, else O(clients that wait). Once in each iteration of the loop. */
-bool wait_aof_wake(void);
+bool wait_aof_wake(struct engine *engine);
 
 #endif
