@@ -1,8 +1,8 @@
 /* acl_commands: ACL, as far as it tells about the one user that there is: "default", who may do
  * everything, and whose password is the directive requirepass. */
 #include "admin/admin_commands.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/engine.h"
 #include "table/command.h"
 #include "table/command_categories.h"
 

@@ -1,10 +1,10 @@
 /* admin_commands: the commands with which operators and their tools look at the server and govern
- * it, for the command table: all that server/ sees of this room. Each is run as server/call.h
+ * it, for the command table: all that server/ sees of this room. Each is run as engine/call.h
  * says. */
 #ifndef PACKLIST_ADMIN_ADMIN_COMMANDS_H
 #define PACKLIST_ADMIN_ADMIN_COMMANDS_H
 
-#include "server/call.h"
+#include "engine/call.h"
 
 void acl_cat_command(struct call *call);
 void acl_getuser_command(struct call *call);

@@ -3,12 +3,12 @@
 #include "admin/admin_commands.h"
 #include "admin/client_filter.h"
 #include "base/number.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/blocking.h"
-#include "server/clients.h"
-#include "server/engine.h"
-#include "server/pause.h"
-#include "server/session.h"
+#include "session/clients.h"
+#include "session/pause.h"
+#include "session/session.h"
 
 /* --- Who I am --- */
 

@@ -5,7 +5,7 @@
 
 #include "base/sds.h"
 #include "base/slice.h"
-#include "server/session.h"
+#include "session/session.h"
 
 #include <stdbool.h>
 #include <stdint.h>

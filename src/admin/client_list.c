@@ -2,15 +2,15 @@
 #include "admin/admin_commands.h"
 #include "admin/client_filter.h"
 #include "base/number.h"
+#include "engine/args.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/transaction.h"
 #include "resp/reply.h"
-#include "server/args.h"
-#include "server/blocking.h"
-#include "server/client_memory.h"
-#include "server/clients.h"
-#include "server/engine.h"
-#include "server/publish.h"
-#include "server/session.h"
-#include "server/transaction.h"
+#include "session/client_memory.h"
+#include "session/clients.h"
+#include "session/publish.h"
+#include "session/session.h"
 
 /* --- One client's line --- */
 

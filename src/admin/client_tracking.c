@@ -1,9 +1,9 @@
 /* client_tracking: CLIENT TRACKING and its like: the server tells nobody which keys have changed,
  * so tracking is always off. */
 #include "admin/admin_commands.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/clients.h"
-#include "server/engine.h"
+#include "session/clients.h"
 
 void client_trackinginfo_command(struct call *call) {
     struct reply *reply = call->reply;

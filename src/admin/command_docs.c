@@ -8,7 +8,7 @@
 #include "admin/admin_commands.h"
 #include "admin/command_info.h"
 #include "admin/command_syntax.h"
-#include "server/call.h"
+#include "engine/call.h"
 
 #include <ctype.h>
 

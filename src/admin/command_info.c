@@ -9,7 +9,7 @@
 #include "admin/admin_commands.h"
 #include "base/alloc.h"
 #include "base/glob.h"
-#include "server/call.h"
+#include "engine/call.h"
 #include "table/command_categories.h"
 #include "table/command_keys.h"
 

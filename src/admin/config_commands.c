@@ -1,13 +1,13 @@
 /* config_commands: CONFIG. */
 #include "admin/admin_commands.h"
 #include "config/config_table.h"
+#include "engine/engine.h"
+#include "engine/lazyfree.h"
+#include "memory/evict.h"
 #include "net/net.h"
 #include "resp/reply.h"
 #include "server/config_apply.h"
-#include "server/engine.h"
-#include "server/evict.h"
-#include "server/lazyfree.h"
-#include "server/session.h"
+#include "session/session.h"
 
 #include "base/alloc.h"
 #include "base/glob.h"

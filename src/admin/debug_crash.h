@@ -2,7 +2,7 @@
 #ifndef PACKLIST_ADMIN_DEBUG_CRASH_H
 #define PACKLIST_ADMIN_DEBUG_CRASH_H
 
-#include "server/call.h"
+#include "engine/call.h"
 
 /* None of them returns: the process ends by a signal (SIGSEGV for the first one, else SIGABRT),
  * after a report as server/crash_report.h says. */

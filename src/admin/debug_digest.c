@@ -1,8 +1,8 @@
 #include "admin/debug_digest.h"
 
+#include "engine/engine.h"
 #include "persist/digest.h"
 #include "resp/reply.h"
-#include "server/engine.h"
 
 static bool start(struct call *call, struct digest *digest) {
     if (digest_start(digest)) return true;

@@ -2,7 +2,7 @@
 #ifndef PACKLIST_ADMIN_DEBUG_DIGEST_H
 #define PACKLIST_ADMIN_DEBUG_DIGEST_H
 
-#include "server/call.h"
+#include "engine/call.h"
 
 /* DEBUG DIGEST: of all databases, with the keys whose time has come but that nobody has deleted
  * yet. O(data). */

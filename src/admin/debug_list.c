@@ -1,8 +1,8 @@
 #include "admin/debug_list.h"
 
 #include "base/number.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/engine.h"
 #include "types/list.h"
 #include "types/value.h"
 

@@ -3,7 +3,7 @@
 #define PACKLIST_ADMIN_DEBUG_LIST_H
 
 #include "base/sds.h"
-#include "server/call.h"
+#include "engine/call.h"
 
 /* Appends the ql_ fields of DEBUG OBJECT when the entry is a list in quicklist encoding. O(1). */
 sds debug_append_quicklist_fields(sds out, const struct entry *entry);

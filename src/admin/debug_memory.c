@@ -1,7 +1,7 @@
 #include "admin/debug_memory.h"
 
 #include "base/alloc.h"
-#include "server/session.h"
+#include "session/session.h"
 #include "store/entry.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef PACKLIST_ADMIN_DEBUG_MEMORY_H
 #define PACKLIST_ADMIN_DEBUG_MEMORY_H
 
-#include "server/call.h"
+#include "engine/call.h"
 
 void debug_mallctl(struct call *call);     /* a setting of jemalloc that is a number */
 void debug_mallctl_str(struct call *call); /* … that is a text */

@@ -1,10 +1,15 @@
 #include "admin/debug_reload.h"
 
+#include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "recovery/aof_load.h"
 #include "resp/reply.h"
-#include "server/blocking.h"
-#include "server/engine.h"
+#include "snapshot/load.h"
+#include "snapshot/save.h"
+#include "snapshot/slices.h"
 #include "table/command.h"
 
 enum reload_option { RELOAD_MERGE = 1 << 0, RELOAD_NOFLUSH = 1 << 1, RELOAD_NOSAVE = 1 << 2 };
@@ -81,7 +86,7 @@ void debug_loadaof(struct call *call) {
     enum load_status status = LOAD_FAILED;
     if (aof_prepare_reload(engine)) {
         clear_databases(engine);
-        status = aof_reload(engine);
+        status = aof_load(engine, 0);
         signal_databases(engine);
     }
     if (status != LOAD_DONE) {

@@ -1,10 +1,12 @@
 /* flush_commands: FLUSHDB FLUSHALL SWAPDB: whole databases. */
 #include "admin/admin_commands.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/lazyfree.h"
+#include "execute/flush.h"
 #include "resp/reply.h"
-#include "server/blocking.h"
-#include "server/engine.h"
-#include "server/flush.h"
-#include "server/lazyfree.h"
+#include "snapshot/save.h"
+#include "snapshot/slices.h"
 
 /* [ASYNC | SYNC] */
 static bool parse_mode(struct call *call, bool *async) {

@@ -12,17 +12,18 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/version.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/lazyfree.h"
+#include "memory/evict.h"
+#include "memory/expire.h"
 #include "net/net.h"
 #include "resp/reply.h"
-#include "server/blocking.h"
-#include "server/clients.h"
-#include "server/engine.h"
-#include "server/evict.h"
-#include "server/expire.h"
-#include "server/lazyfree.h"
-#include "server/pause.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
+#include "session/clients.h"
+#include "session/pause.h"
+#include "snapshot/child.h"
 #include "table/command.h"
 
 #include <limits.h>
@@ -123,7 +124,8 @@ static sds append_clients(struct engine *engine, sds out) {
                              engine->clients->sessions.count, (long long)engine->config.maxclients,
                              figures.largest_input, figures.largest_output,
                              blocking_session_count(engine->blocking) + pause_session_count(),
-                             engine->pubsub.subscriber_count, engine->watches.watcher_count,
+                             engine->clients->pubsub.subscriber_count,
+                             engine->watches.watcher_count,
                              blocking_deadline_count(engine->blocking), engine->watches.keys.count,
                              blocking_key_count(engine->blocking));
 }
@@ -286,7 +288,7 @@ static sds append_key_stats(struct engine *engine, sds out) {
 }
 
 static sds append_pubsub_stats(struct engine *engine, sds out) {
-    const struct pubsub *pubsub = &engine->pubsub;
+    const struct pubsub *pubsub = &engine->clients->pubsub;
     return sds_append_format(out,
                              "pubsub_channels:%zu\r\n"
                              "pubsub_patterns:%zu\r\n"
@@ -323,7 +325,7 @@ static sds append_loop_stats(struct engine *engine, sds out) {
 
 static sds append_stats(struct engine *engine, sds out) {
     const struct stats *stats = &engine->stats;
-    const struct child *child = &engine->durability.child;
+    const struct child *child = engine->child;
     out = append_pubsub_stats(engine, append_key_stats(engine, append_traffic(engine, out)));
     out = sds_append_format(out,
                             "latest_fork_usec:%llu\r\n"

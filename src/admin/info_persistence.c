@@ -1,6 +1,11 @@
 #include "admin/info_persistence.h"
 
-#include "server/engine.h"
+#include "aof/aof.h"
+#include "engine/engine.h"
+#include "snapshot/child.h"
+#include "snapshot/load.h"
+#include "snapshot/save.h"
+#include "snapshot/slices.h"
 
 typedef unsigned long long figure; /* what %llu prints */
 
@@ -36,15 +41,15 @@ static struct progress progress_of_slices(struct engine *engine,
 
 static struct progress progress(struct engine *engine) {
     child_tick(engine);
-    if (engine->durability.child.pid) return progress_of_child(engine, &engine->durability.child);
-    if (engine->durability.slices.purpose == CHILD_NONE) return (struct progress){0};
-    return progress_of_slices(engine, &engine->durability.slices.figures);
+    if (engine->child->pid) return progress_of_child(engine, engine->child);
+    if (engine->slices->purpose == CHILD_NONE) return (struct progress){0};
+    return progress_of_slices(engine, &engine->slices->figures);
 }
 
 static sds append_progress(struct engine *engine, sds out) {
     struct progress now = progress(engine);
     double percent = now.keys_total ? 100.0 * (double)now.keys_done / (double)now.keys_total : 0;
-    const struct slices_figures *slices = &engine->durability.slices.figures;
+    const struct slices_figures *slices = &engine->slices->figures;
     return sds_append_format(out,
                              "current_cow_peak:%zu\r\n"
                              "current_cow_size:%zu\r\n"
@@ -62,8 +67,8 @@ static sds append_progress(struct engine *engine, sds out) {
 /* --- RDB --- */
 
 static sds append_rdb(struct engine *engine, sds out) {
-    const struct save *save = &engine->durability.save;
-    const struct load *load = &engine->durability.load;
+    const struct save *save = engine->save;
+    const struct load *load = engine->load;
     bool runs = save_is_running(engine);
     int64_t now_s = engine->steady_ms / 1000;
     return sds_append_format(out,
@@ -87,7 +92,7 @@ static sds append_rdb(struct engine *engine, sds out) {
 /* --- AOF --- */
 
 static sds append_aof_file(struct engine *engine, sds out) {
-    const struct aof *aof = &engine->durability.aof;
+    const struct aof *aof = engine->aof;
     if (aof->state == AOF_OFF) return out;
     return sds_append_format(out,
                              "aof_current_size:%llu\r\n"
@@ -102,34 +107,33 @@ static sds append_aof_file(struct engine *engine, sds out) {
 }
 
 static sds append_aof(struct engine *engine, sds out) {
-    const struct aof_rewrite *rewrite = &engine->durability.aof.rewrite;
+    const struct aof_rewrite *rewrite = &engine->aof->rewrite;
     bool runs = aof_rewrite_is_running(engine);
-    out = sds_append_format(out,
-                            "aof_enabled:%d\r\n"
-                            "aof_rewrite_in_progress:%d\r\n"
-                            "aof_rewrite_scheduled:%d\r\n"
-                            "aof_last_rewrite_time_sec:%lld\r\n"
-                            "aof_current_rewrite_time_sec:%lld\r\n"
-                            "aof_last_bgrewrite_status:%s\r\n"
-                            "aof_rewrites:%llu\r\n"
-                            "aof_rewrites_consecutive_failures:%llu\r\n"
-                            "aof_last_write_status:%s\r\n"
-                            "aof_last_cow_size:%zu\r\n"
-                            "module_fork_in_progress:0\r\n"
-                            "module_fork_last_cow_size:0\r\n",
-                            engine->durability.aof.state != AOF_OFF, runs, rewrite->scheduled,
-                            (long long)rewrite->last_seconds,
-                            runs ? (long long)(engine->steady_ms / 1000 - rewrite->begun_s) : -1,
-                            rewrite->failed ? "err" : "ok", (figure)rewrite->count,
-                            (figure)rewrite->failures, aof_error(engine) ? "err" : "ok",
-                            rewrite->last_cow_size);
+    out = sds_append_format(
+        out,
+        "aof_enabled:%d\r\n"
+        "aof_rewrite_in_progress:%d\r\n"
+        "aof_rewrite_scheduled:%d\r\n"
+        "aof_last_rewrite_time_sec:%lld\r\n"
+        "aof_current_rewrite_time_sec:%lld\r\n"
+        "aof_last_bgrewrite_status:%s\r\n"
+        "aof_rewrites:%llu\r\n"
+        "aof_rewrites_consecutive_failures:%llu\r\n"
+        "aof_last_write_status:%s\r\n"
+        "aof_last_cow_size:%zu\r\n"
+        "module_fork_in_progress:0\r\n"
+        "module_fork_last_cow_size:0\r\n",
+        engine->aof->state != AOF_OFF, runs, rewrite->scheduled, (long long)rewrite->last_seconds,
+        runs ? (long long)(engine->steady_ms / 1000 - rewrite->begun_s) : -1,
+        rewrite->failed ? "err" : "ok", (figure)rewrite->count, (figure)rewrite->failures,
+        aof_error(engine) ? "err" : "ok", rewrite->last_cow_size);
     return append_aof_file(engine, out);
 }
 
 /* --- Loading --- */
 
 static sds append_loading(struct engine *engine, sds out) {
-    const struct load *load = &engine->durability.load;
+    const struct load *load = engine->load;
     if (!load->running) return out;
     return sds_append_format(out,
                              "loading_start_time:%lld\r\n"
@@ -144,8 +148,7 @@ static sds append_loading(struct engine *engine, sds out) {
 }
 
 sds info_append_persistence(struct engine *engine, sds out) {
-    out = sds_append_format(out, "loading:%d\r\nasync_loading:0\r\n",
-                            engine->durability.load.running);
+    out = sds_append_format(out, "loading:%d\r\nasync_loading:0\r\n", engine->load->running);
     out = append_rdb(engine, append_progress(engine, out));
     return append_loading(engine, append_aof(engine, out));
 }

@@ -2,8 +2,8 @@
 #include "admin/admin_commands.h"
 #include "admin/command_info.h"
 #include "base/clock.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/engine.h"
 #include "table/command.h"
 
 /* --- The monitor's samples --- */

@@ -1,7 +1,7 @@
 /* latency_report: LATENCY GRAPH and DOCTOR. */
 #include "admin/admin_commands.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/engine.h"
 
 /* --- The drawing --- */
 

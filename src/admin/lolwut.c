@@ -9,7 +9,7 @@
  * One row a list, one box an element; where they end and how they are shaded is chance. */
 #include "admin/admin_commands.h"
 #include "base/version.h"
-#include "server/engine.h"
+#include "engine/engine.h"
 
 enum {
     COLUMNS_DEFAULT = 66,

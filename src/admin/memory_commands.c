@@ -1,9 +1,9 @@
 /* memory_commands: MEMORY, but for USAGE, which is about one key (commands/object.c). */
 #include "admin/admin_commands.h"
 #include "admin/memory_figures.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/clients.h"
-#include "server/engine.h"
+#include "session/clients.h"
 
 /* --- STATS --- */
 

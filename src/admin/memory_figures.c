@@ -1,9 +1,10 @@
 #include "admin/memory_figures.h"
 
-#include "server/client_memory.h"
-#include "server/clients.h"
-#include "server/engine.h"
-#include "server/session.h"
+#include "aof/aof.h"
+#include "engine/engine.h"
+#include "session/client_memory.h"
+#include "session/clients.h"
+#include "session/session.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* monitor_command: MONITOR. */
 #include "admin/admin_commands.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/engine.h"
-#include "server/session.h"
+#include "session/monitor.h"
+#include "session/session.h"
 
 void monitor_command(struct call *call) {
     if (!call_may_block(call)) {

@@ -1,10 +1,10 @@
 /* process_commands: TIME and SHUTDOWN. */
 #include "admin/admin_commands.h"
 #include "base/clock.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/engine.h"
 #include "server/server_run.h"
-#include "server/session.h"
+#include "session/session.h"
 
 void time_command(struct call *call) {
     int64_t now_us = clock_wall_us();

@@ -1,8 +1,10 @@
 /* save_commands: SAVE BGSAVE LASTSAVE BGREWRITEAOF. */
 #include "admin/admin_commands.h"
-#include "durability/background.h"
+#include "aof/aof.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/engine.h"
+#include "snapshot/background.h"
+#include "snapshot/save.h"
 
 static bool is_saving(struct call *call) {
     if (!save_is_running(call->engine)) return false;
@@ -13,7 +15,7 @@ static bool is_saving(struct call *call) {
 void save_command(struct call *call) {
     struct engine *engine = call->engine;
     if (is_saving(call)) return;
-    engine->durability.save.saves++;
+    engine->save->saves++;
     if (save_now(engine))
         reply_ok(call->reply);
     else
@@ -43,7 +45,7 @@ void bgsave_command(struct call *call) {
 }
 
 void lastsave_command(struct call *call) {
-    reply_integer(call->reply, call->engine->durability.save.saved_s);
+    reply_integer(call->reply, call->engine->save->saved_s);
 }
 
 void bgrewriteaof_command(struct call *call) {

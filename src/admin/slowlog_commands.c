@@ -1,7 +1,7 @@
 /* slowlog_commands: SLOWLOG. */
 #include "admin/admin_commands.h"
+#include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/engine.h"
 
 static void answer_entry(struct reply *reply, const struct slowlog_entry *entry) {
     reply_array(reply, 6);

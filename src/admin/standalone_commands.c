@@ -2,7 +2,7 @@
  * and what a server answers that runs alone and does not have these. */
 #include "admin/admin_commands.h"
 #include "base/number.h"
-#include "server/call.h"
+#include "engine/call.h"
 #include "table/command.h"
 
 /* --- Replication --- */

@@ -1,4 +1,4 @@
-/* commands: every command that needs no more of the server than server/call.h. The command table
+/* commands: every command that needs no more of the server than engine/call.h. The command table
  * names them. */
 #ifndef PACKLIST_COMMANDS_COMMANDS_H
 #define PACKLIST_COMMANDS_COMMANDS_H

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
-#include "server/call.h"
+#include "engine/call.h"
 #include "types/value.h"
 
 void dump_command(struct call *call) {

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
-#include "server/call.h"
+#include "engine/call.h"
 
 /* --- Setting: key time [NX | XX | GT | LT …] --- */
 

@@ -4,7 +4,7 @@
 #include "base/glob.h"
 #include "base/number.h"
 #include "commands/commands.h"
-#include "server/call.h"
+#include "engine/call.h"
 #include "types/value.h"
 
 /* Deletes keys; large values are freed elsewhere by `unlink`, else as the configuration says. */

@@ -1,6 +1,6 @@
 /* RENAME RENAMENX COPY MOVE TOUCH: keys that get another name, place or copy, with their expiry. */
 #include "commands/commands.h"
-#include "server/call.h"
+#include "engine/call.h"
 #include "types/value.h"
 
 static const char same_object[] = "ERR source and destination objects are the same";

@@ -2,7 +2,7 @@
 #ifndef PACKLIST_COMMANDS_LIST_COMMON_H
 #define PACKLIST_COMMANDS_LIST_COMMON_H
 
-#include "server/call.h"
+#include "engine/call.h"
 #include "types/list.h"
 
 /* An index as clients give it (negative ones count from the tail) → a position. False when there is

@@ -1,7 +1,7 @@
 /* OBJECT and MEMORY: what is known of a value beside its members. Looking does not count as a use
  * of the key. */
 #include "commands/commands.h"
-#include "server/call.h"
+#include "engine/call.h"
 #include "types/string.h"
 #include "types/value.h"
 

@@ -2,7 +2,7 @@
 #ifndef PACKLIST_COMMANDS_STRING_COMMON_H
 #define PACKLIST_COMMANDS_STRING_COMMON_H
 
-#include "server/call.h"
+#include "engine/call.h"
 #include "types/string.h"
 
 /* Answers the text of a string, or null when there is no entry. */

@@ -1,7 +1,7 @@
 /* WAIT numreplicas timeout: until so many replicas have all that this client has written. There are
  * no replicas: waiting for any ends with the timeout. */
 #include "commands/commands.h"
-#include "server/call.h"
+#include "engine/call.h"
 
 static void answer_none(struct call *call) {
     reply_integer(call->reply, 0);

@@ -1,5 +1,5 @@
 /* notify: which keyspace events are published, as notify-keyspace-events says it in letters. Pure;
- * server/publish.h publishes them. */
+ * session/publish.h publishes them. */
 #ifndef PACKLIST_CONFIG_NOTIFY_H
 #define PACKLIST_CONFIG_NOTIFY_H
 

@@ -1,21 +1,22 @@
 #include "server/config_apply.h"
 
+#include "aof/aof.h"
 #include "base/alloc.h"
 #include "config/config_table.h"
-#include "durability/data_lock.h"
-#include "durability/save.h"
-#include "server/client_memory.h"
-#include "server/clients.h"
+#include "engine/engine.h"
+#include "engine/slow.h"
+#include "memory/evict.h"
+#include "process/limits.h"
+#include "process/oom_score.h"
+#include "process/process_title.h"
 #include "server/crash_report.h"
 #include "server/cron.h"
-#include "server/engine.h"
-#include "server/evict.h"
-#include "server/limits.h"
 #include "server/listeners.h"
-#include "server/oom_score.h"
-#include "server/process_title.h"
-#include "server/session.h"
-#include "server/slow.h"
+#include "session/client_memory.h"
+#include "session/clients.h"
+#include "session/session.h"
+#include "snapshot/data_lock.h"
+#include "snapshot/save.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -109,7 +110,7 @@ static bool apply_dir(struct engine *engine, sds *error) {
         *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
         return false;
     }
-    const struct aof *aof = &engine->durability.aof;
+    const struct aof *aof = engine->aof;
     if (aof->state != AOF_OFF && strcmp(aof->dir, engine->config.dir) != 0)
         log_warning("The append-only file stays in %s; a server that starts with dir %s does not "
                     "look for it there.",

@@ -5,12 +5,12 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/version.h"
+#include "engine/call.h"
+#include "engine/engine.h"
+#include "process/symbols.h"
 #include "resp/reply.h"
-#include "server/call.h"
-#include "server/clients.h"
-#include "server/engine.h"
-#include "server/session.h"
-#include "server/symbols.h"
+#include "session/clients.h"
+#include "session/session.h"
 #include "table/command.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 #include "server/listeners.h"
 
 #include "base/log.h"
+#include "client/session_input.h"
+#include "engine/engine.h"
 #include "net/listener.h"
-#include "server/engine.h"
-#include "server/session_input.h"
 
 #include <stdio.h>
 

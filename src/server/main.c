@@ -1,21 +1,25 @@
 /* main: the command line, becoming a daemon, and the order of starting and stopping. */
+#include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/lzf.h"
 #include "base/version.h"
-#include "durability/load.h"
-#include "durability/load_start.h"
-#include "server/clients.h"
+#include "engine/engine.h"
+#include "process/daemon.h"
+#include "process/process_title.h"
+#include "recovery/load_start.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
-#include "server/daemon.h"
-#include "server/engine.h"
 #include "server/listeners.h"
-#include "server/process_title.h"
 #include "server/server_run.h"
 #include "server/supervisor.h"
+#include "session/clients.h"
+#include "snapshot/child.h"
+#include "snapshot/load.h"
+#include "snapshot/save.h"
+#include "snapshot/slices.h"
 #include "table/command.h"
 #include "table/families.h"
 
@@ -139,10 +143,25 @@ static int answer_question(int argc, char **argv) {
     return -1;
 }
 
-int main(int argc, char **argv) {
+/* The state of the process, which only this file names. */
+static struct engine *the_engine(void) {
     static struct clients clients;
-    static struct engine the_engine = {.clients = &clients};
-    struct engine *engine = &the_engine;
+    static struct save save;
+    static struct slices slices;
+    static struct child child;
+    static struct load load;
+    static struct aof aof;
+    static struct engine engine = {.clients = &clients,
+                                   .save = &save,
+                                   .slices = &slices,
+                                   .child = &child,
+                                   .load = &load,
+                                   .aof = &aof};
+    return &engine;
+}
+
+int main(int argc, char **argv) {
+    struct engine *engine = the_engine();
     int answered = answer_question(argc, argv);
     if (answered >= 0) return answered;
     mem_on_out_of_memory(report_out_of_memory);

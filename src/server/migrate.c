@@ -13,10 +13,10 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "engine/engine.h"
+#include "engine/server_clock.h"
 #include "persist/dump.h"
 #include "resp/reply.h"
-#include "server/engine.h"
-#include "server/server_clock.h"
 #include "server/server_commands.h"
 #include "server/targets.h"
 

@@ -1,35 +1,39 @@
 /* server: the process's state is built, run and taken down here. */
+#include "engine/engine.h"
 #include "net/net.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
-#include "server/clients.h"
-#include "server/engine.h"
+#include "session/clients.h"
 #include "table/command.h"
 
+#include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "durability/aof.h"
-#include "durability/data_lock.h"
-#include "server/blocking.h"
-#include "server/call.h"
+#include "client/evict_clients.h"
+#include "client/session_input.h"
+#include "engine/blocking.h"
+#include "engine/call.h"
+#include "engine/lazyfree.h"
+#include "engine/server_clock.h"
+#include "engine/slow.h"
+#include "execute/flush.h"
+#include "execute/wait_aof.h"
+#include "memory/evict.h"
+#include "memory/expire.h"
 #include "server/config_apply.h"
 #include "server/cron.h"
-#include "server/evict.h"
-#include "server/evict_clients.h"
-#include "server/expire.h"
-#include "server/flush.h"
-#include "server/lazyfree.h"
 #include "server/listeners.h"
-#include "server/server_clock.h"
 #include "server/server_run.h"
-#include "server/session_input.h"
-#include "server/session_output.h"
-#include "server/slow.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
-#include "server/wait_aof.h"
+#include "session/publish.h"
+#include "session/session_output.h"
+#include "snapshot/child.h"
+#include "snapshot/data_lock.h"
+#include "snapshot/save.h"
+#include "snapshot/slices.h"
 #include "types/value.h"
 
 #include <signal.h>
@@ -129,6 +133,7 @@ bool server_start(struct engine *engine, const char **error) {
     engine->net = net_new(error);
     if (!engine->net) return false;
     make_keyspaces(engine);
+    engine->publish_event = publish_event;
     lazyfree_start(engine->net, on_keyspace_freed, keep_entry, engine);
     session_list_init(&engine->clients->sessions);
     engine->clients->retire_session = session_retire;
@@ -137,7 +142,7 @@ bool server_start(struct engine *engine, const char **error) {
     slow_configure(engine);
     engine->blocking = blocking_new(engine, (int)engine->config.databases, blocking_time_is_up);
     watches_init(&engine->watches, (int)engine->config.databases);
-    pubsub_init(&engine->pubsub);
+    pubsub_init(&engine->clients->pubsub);
     if (!lock_data(engine, error)) return false;
     save_start(engine);
     aof_init(engine);
@@ -172,7 +177,7 @@ void server_stop(struct engine *engine) {
     session_list_free(&engine->clients->sessions);
     blocking_free(engine->blocking);
     watches_free(&engine->watches);
-    monitors_free(&engine->monitors);
+    monitors_free(&engine->clients->monitors);
     targets_stop();
     lazyfree_stop();
     net_free(engine->net);

@@ -20,7 +20,7 @@ void server_stop(struct engine *engine);
  * exit. */
 void server_free(struct engine *engine);
 
-/* Ends the process in order after the current iteration of the loop: data saved as the options (enum
+/* Ends the process in order after the current loop iteration: data saved as the options (enum
  * shutdown_option) or else the save points ask for, listeners closed, pid file and socket removed.
  * False when the data could not be saved: then it goes on. */
 bool server_shutdown(struct engine *engine, int options);

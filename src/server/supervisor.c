@@ -2,8 +2,9 @@
 
 #include "base/log.h"
 #include "base/number.h"
+#include "engine/engine.h"
 #include "net/net.h"
-#include "server/engine.h"
+#include "snapshot/load.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -161,7 +162,7 @@ void supervisor_status(const char *format, ...) {
 }
 
 void supervisor_tick(struct engine *engine) {
-    const struct load *load = &engine->durability.load;
+    const struct load *load = engine->load;
     if (!load->running || supervisor.kind != SUPERVISED_SYSTEMD) return;
     if (supervisor.status_ms && engine->steady_ms - supervisor.status_ms < STATUS_EVERY_MS) return;
     supervisor.status_ms = engine->steady_ms;

@@ -1,7 +1,7 @@
 #include "server/targets.h"
 
 #include "base/alloc.h"
-#include "server/engine.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* family_connection: what clients say of themselves and their connections. */
 #include "admin/admin_commands.h"
-#include "server/server_commands.h"
+#include "client/client_commands.h"
 #include "table/command_row.h"
 
 /* clang-format off */

@@ -1,5 +1,6 @@
 /* family_keys: the commands of keys, whatever their values are. */
 #include "commands/commands.h"
+#include "execute/execute_commands.h"
 #include "server/server_commands.h"
 #include "table/command_row.h"
 

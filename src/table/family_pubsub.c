@@ -1,5 +1,5 @@
 /* family_pubsub: publishing and listening. */
-#include "server/server_commands.h"
+#include "client/client_commands.h"
 #include "table/command_row.h"
 
 /* clang-format off */

@@ -1,5 +1,5 @@
 /* family_transactions: MULTI, EXEC, WATCH and their like. */
-#include "server/server_commands.h"
+#include "execute/execute_commands.h"
 #include "table/command_row.h"
 
 /* clang-format off */

@@ -37,7 +37,7 @@ static inline bool value_is_empty(const struct entry *entry) {
 }
 
 /* Are there commands that wait for values of its type? Then a change of the value is reported to
- * server/blocking.h. O(1). */
+ * engine/blocking.h. O(1). */
 static inline bool value_wakes_clients(const struct entry *entry) {
     return value_type_flags[entry_type(entry)] & VALUE_WAKES_CLIENTS;
 }

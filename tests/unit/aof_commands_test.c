@@ -1,6 +1,7 @@
 /* The commands of append-only files against the table of commands. */
 #include "persist/aof_commands.h"
 
+#include "client/client_commands.h"
 #include "server/server_commands.h"
 #include "table/families.h"
 
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* As durability/aof_load.c decides it. */
+/* As recovery/aof_load.c decides it. */
 static bool may_stand_in_file(const struct command *command) {
     if (command->run == migrate_command) return false;
     return command->flags & COMMAND_WRITE || command->run == select_command;

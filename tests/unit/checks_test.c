@@ -1,6 +1,6 @@
 /* What builds with CHECKED=1 run after commands finds data that is not as it should be. The
  * functions are part of every build; only the server's calls are not. */
-#include "server/checks.h"
+#include "engine/checks.h"
 
 #include "base/checked.h"
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /* Files that are written and then take another's place. */
-#include "durability/disk_file.h"
+#include "snapshot/disk_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* The tables against a model: which of a few names are in which space. */
-#include "server/keytable.h"
+#include "engine/keytable.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /* Values and keyspaces that another thread frees, with the loop turned by hand. */
-#include "server/lazyfree.h"
+#include "engine/lazyfree.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"

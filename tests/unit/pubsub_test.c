@@ -1,7 +1,7 @@
 /* Who listens to what, against a model: a table that says since when each subscriber has listened to
  * each name. */
 #include "base/glob.h"
-#include "server/pubsub.h"
+#include "session/pubsub.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* The list of sessions and the queue to resume against arrays that say who stands where. */
-#include "server/session_list.h"
+#include "session/session_list.h"
 
-#include "server/session.h"
+#include "session/session.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Chunks of a snapshot: what they take in memory, and what is written of captured strings. */
-#include "durability/snapshot_chunk.h"
+#include "snapshot/snapshot_chunk.h"
 
 #include "base/alloc.h"
 #include "ds/quicklist_frozen.h"

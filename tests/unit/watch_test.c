@@ -1,5 +1,5 @@
 /* Watched keys against a model: a table of who watches what. */
-#include "server/watch.h"
+#include "engine/watch.h"
 #include "unit/seed.h"
 
 #include "base/number.h"

@@ -1,0 +1,522 @@
+/* aof: see the head of aof.h.
+ *
+ *      command log → buffer → write → file → fdatasync (loop or pool)
+ *
+ * Invariants: the file holds whole units up to file_size; what the buffer holds follows; a job of
+ * the pool has a descriptor of its own, so that the file can be closed meanwhile. */
+#include "aof/aof.h"
+#include "aof/aof_commands.h"
+#include "aof/aof_files.h"
+#include "aof/aof_internal.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "engine/slow.h"
+#include "net/pool.h"
+#include "snapshot/background.h"
+#include "snapshot/child.h"
+#include "snapshot/data_lock.h"
+#include "snapshot/disk_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum {
+    SECOND_US = 1000 * 1000,
+    POSTPONE_MAX_US = 2 * SECOND_US, /* behind an fdatasync that takes long */
+    LOG_ERROR_EVERY_US = 30 * SECOND_US
+};
+
+static bool policy_is(struct engine *engine, enum aof_fsync policy) {
+    return engine->config.appendfsync == (int64_t)policy;
+}
+
+/* --- What is on the disk --- */
+
+/* The offset in the command log behind what was surely written: while the buffer holds what was
+ * read from the log, and annotations, it is that of when it was empty last. */
+static uint64_t written_position(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->buffer.len == 0) aof->written_position = aof->reader.offset;
+    return aof->written_position;
+}
+
+/* A file apart and one whose fsync failed prove nothing before the base that is being written. */
+static void publish_position(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->state != AOF_ON || aof->sync_error || aof->rewrite.is_apart) return;
+    aof->synced_position = aof->file_position;
+    aof->sync_moved = true;
+}
+
+/* --- Errors --- */
+
+static bool has_failed(struct engine *engine) {
+    return engine->restrictions & RESTRICTED_UNWRITTEN;
+}
+
+/* Replies to changes that the file has read may leave: what is not written yet waits for a busy
+ * disk. While changes cannot be written at all, commands that write are refused, and nothing is
+ * held. */
+static void update_gate(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    bool is_closed = aof->is_open && !has_failed(engine);
+    engine->reply_gate.released = is_closed ? aof->reader.offset : REPLY_GATE_OPEN;
+}
+
+/* One of the errors has come or gone. */
+static void note_errors(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    bool had_failed = has_failed(engine);
+    engine->restrictions &= ~(uint32_t)RESTRICTED_UNWRITTEN;
+    if (aof->write_error || aof->sync_error) engine->restrictions |= RESTRICTED_UNWRITTEN;
+    if (has_failed(engine) && !had_failed && policy_is(engine, AOF_FSYNC_ALWAYS))
+        engine->reply_gate.denies = true;
+    update_gate(engine);
+}
+
+bool aof_forget_sync_error(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->sync_error) {
+        if (aof->failed_generation == aof->generation) return false;
+        log_warning(
+            "The AOF file was rewritten after fsync had failed. The server can write again.");
+        aof->sync_error = 0;
+        note_errors(engine);
+    }
+    publish_position(engine);
+    return true;
+}
+
+/* --- fdatasync --- */
+
+struct sync_job {
+    struct engine *engine;
+    int fd;
+    int error;
+    unsigned generation; /* of the file */
+    uint64_t position;   /* behind what was written when it began */
+};
+
+/* An fdatasync that began when all up to `position` was written has succeeded. */
+static void note_position(struct engine *engine, uint64_t position) {
+    struct aof *aof = engine->aof;
+    if (position > aof->file_position) aof->file_position = position;
+    publish_position(engine);
+}
+
+static void run_sync(void *arg) {
+    struct sync_job *job = arg;
+    job->error = fdatasync(job->fd) == 0 ? 0 : errno;
+    close(job->fd);
+}
+
+/* After an error no further fdatasync of this file proves anything: docs/durability.md, section
+ * 8. */
+static void note_sync(struct engine *engine, int error, unsigned generation) {
+    struct aof *aof = engine->aof;
+    if (!error || aof->state == AOF_OFF) return;
+    if (!aof->sync_error) {
+        log_warning("Fail to fsync the AOF file: %s. It is rewritten as soon as that can be done.",
+                    strerror(error));
+        aof->rewrite.not_before_us = 0;
+    }
+    if (!aof->sync_error || generation == aof->generation) aof->failed_generation = generation;
+    aof->sync_error = error;
+    aof_rewrite_schedule(engine);
+    note_errors(engine);
+}
+
+void aof_note_doubt(struct engine *engine) {
+    note_sync(engine, EIO, engine->aof->generation);
+}
+
+static void on_synced(void *arg) {
+    struct sync_job *job = arg;
+    struct engine *engine = job->engine;
+    struct aof *aof = engine->aof;
+    aof->pending_fsyncs--;
+    note_sync(engine, job->error, job->generation);
+    if (!job->error && job->generation == aof->generation) note_position(engine, job->position);
+    mem_free(job);
+    aof_rewrite_note_sync(engine);
+}
+
+/* False when no descriptor is left for it. */
+static bool sync_in_pool(struct engine *engine, int64_t now_us) {
+    struct aof *aof = engine->aof;
+    int fd = fcntl(aof->fd, F_DUPFD_CLOEXEC, 0);
+    aof->synced_us = now_us;
+    if (fd < 0) return false;
+    struct sync_job *job = mem_alloc(sizeof(*job));
+    *job = (struct sync_job){.engine = engine,
+                             .fd = fd,
+                             .generation = aof->generation,
+                             .position = written_position(engine)};
+    aof->synced_size = aof->file_size;
+    aof->pending_fsyncs++;
+    net_pool_run(engine->net, run_sync, on_synced, job);
+    return true;
+}
+
+static void sync_now(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    aof->synced_size = aof->file_size;
+    uint64_t begin = slow_begin(engine);
+    int error = fdatasync(aof->fd) == 0 ? 0 : errno;
+    slow_end(engine, LATENCY_AOF_SYNC, begin);
+    note_sync(engine, error, aof->generation);
+    if (!error) note_position(engine, written_position(engine));
+}
+
+/* Or with it, where the pool cannot: that would be no promise. */
+static void sync_in_pool_or_now(struct engine *engine, int64_t now_us) {
+    if (!sync_in_pool(engine, now_us)) sync_now(engine);
+}
+
+static void sync_if_due(struct engine *engine, int64_t now_us) {
+    struct aof *aof = engine->aof;
+    bool waits = engine->config.no_appendfsync_on_rewrite && background_is_busy(engine);
+    if (aof->synced_size == aof->file_size || waits) return;
+    if (policy_is(engine, AOF_FSYNC_ALWAYS))
+        sync_now(engine);
+    else if (policy_is(engine, AOF_FSYNC_EVERYSEC) && aof->pending_fsyncs == 0 &&
+             now_us - aof->synced_us >= SECOND_US)
+        sync_in_pool_or_now(engine, now_us);
+}
+
+/* --- write --- */
+
+static void drop_written(struct engine *engine, size_t count) {
+    struct aof *aof = engine->aof;
+    struct reply *buffer = &aof->buffer;
+    aof->file_size += count;
+    aof->total_size += count;
+    buffer->len -= count;
+    if (buffer->len > 0)
+        memmove(buffer->data, buffer->data + count, buffer->len);
+    else if (buffer->capacity > AOF_BUFFER_KEEP_MAX)
+        reply_free(buffer);
+}
+
+/* Cuts off what was written of a buffer that could not be written whole, so that no half command
+ * stands in the file; if even that cannot be done, it counts as written. */
+static void take_back(struct engine *engine, size_t written) {
+    struct aof *aof = engine->aof;
+    if (written == 0 || ftruncate(aof->fd, (off_t)aof->file_size) == 0) return;
+    log_warning(
+        "Could not remove a short write from the append-only file: %s. What is there stays, "
+        "until the rest can be added.",
+        strerror(errno));
+    drop_written(engine, written);
+}
+
+static void note_write_error(struct engine *engine, int error, int64_t now_us) {
+    struct aof *aof = engine->aof;
+    if (!aof->write_error || now_us - aof->error_logged_us > LOG_ERROR_EVERY_US) {
+        log_warning("Error writing to the AOF file: %s", strerror(error));
+        aof->error_logged_us = now_us;
+    }
+    aof->write_error = error;
+    aof->tried_us = now_us;
+    note_errors(engine);
+}
+
+/* Who else is at the disk: that may be why it takes long. */
+static enum latency_kind kind_of_write(struct engine *engine) {
+    if (engine->aof->pending_fsyncs) return LATENCY_AOF_WRITE_SYNC;
+    return background_is_busy(engine) ? LATENCY_AOF_WRITE_CHILD : LATENCY_AOF_WRITE_ALONE;
+}
+
+static void write_buffer(struct engine *engine, int64_t now_us) {
+    struct aof *aof = engine->aof;
+    size_t written;
+    aof->postponed_us = 0;
+    uint64_t begin = slow_begin(engine);
+    const struct reply *buffer = &aof->buffer;
+    int error = file_write(aof->fd, buffer->data, buffer->len, &written) ? 0 : errno;
+    slow_end(engine, kind_of_write(engine), begin);
+    slow_end(engine, LATENCY_AOF_WRITE, begin);
+    if (error) {
+        take_back(engine, written);
+        note_write_error(engine, error, now_us);
+        return;
+    }
+    drop_written(engine, written);
+    if (!aof->write_error) return;
+    log_warning("AOF write error looks solved. The server can write again.");
+    aof->write_error = 0;
+    note_errors(engine);
+}
+
+/* --- Each turn --- */
+
+/* Does the thread still wait for the disk, and for so short a time that the buffer waits too? */
+static bool is_postponed(struct engine *engine, int64_t now_us) {
+    struct aof *aof = engine->aof;
+    if (!policy_is(engine, AOF_FSYNC_EVERYSEC) || aof->pending_fsyncs == 0) return false;
+    if (aof->postponed_us == 0) aof->postponed_us = now_us;
+    if (now_us - aof->postponed_us < POSTPONE_MAX_US) return true;
+    aof->delayed_fsyncs++;
+    log_notice("Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer "
+               "without waiting for fsync to complete, this may slow down the server.");
+    return false;
+}
+
+/* aof-timestamp-enabled: the first changes of a second are preceded by the time. It never goes
+ * back, even if the clock does: who cuts a file at a time looks for the first that is later. */
+static void annotate(struct command_log_reader *reader) {
+    struct engine *engine = reader->arg;
+    struct aof *aof = engine->aof;
+    int64_t now_s = engine->now_ms / 1000;
+    if (!engine->config.aof_timestamps || now_s <= aof->timestamp_s) return;
+    command_log_read(&engine->command_log, reader, &aof->buffer); /* the units before it */
+    aof_commands_annotate(&aof->buffer, now_s);
+    aof->timestamp_s = now_s;
+}
+
+static void read_log(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->reader.offset == command_log_end(&engine->command_log)) return;
+    command_log_read(&engine->command_log, &aof->reader, &aof->buffer);
+    update_gate(engine);
+}
+
+static void flush(struct engine *engine, int64_t now_us) {
+    struct aof *aof = engine->aof;
+    bool may_write = !aof->write_error || now_us - aof->tried_us >= SECOND_US;
+    if (aof->buffer.len > 0 && may_write && !is_postponed(engine, now_us))
+        write_buffer(engine, now_us);
+    if (!aof->write_error) sync_if_due(engine, now_us);
+}
+
+void aof_flush(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (!aof->is_open) return;
+    read_log(engine);
+    if (aof->buffer.len > 0 || aof->synced_size != aof->file_size)
+        flush(engine, clock_monotonic_us());
+}
+
+void aof_tick(struct engine *engine) {
+    aof_rewrite_tick(engine);
+}
+
+/* --- The file --- */
+
+bool aof_drain(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (!aof->is_open) return true;
+    read_log(engine);
+    if (aof->buffer.len > 0) write_buffer(engine, clock_monotonic_us());
+    return aof->buffer.len == 0;
+}
+
+/* Is all that was written on the disk, or could not be brought there? */
+static bool is_settled(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    return aof->pending_fsyncs == 0 && aof->synced_size == aof->file_size;
+}
+
+bool aof_settle(struct engine *engine) {
+    if (!aof_drain(engine)) return false;
+    if (engine->aof->is_open && !is_settled(engine)) sync_now(engine);
+    return true;
+}
+
+/* Not with `always`: replies would leave before the thread's fdatasync has ended. */
+bool aof_settle_begin(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->state != AOF_ON || policy_is(engine, AOF_FSYNC_ALWAYS)) return false;
+    if (aof->pending_fsyncs > 0) return true;
+    return aof_drain(engine) && !is_settled(engine) && sync_in_pool(engine, clock_monotonic_us());
+}
+
+void aof_attach(struct engine *engine, int fd, uint64_t size) {
+    struct aof *aof = engine->aof;
+    if (aof->is_open) {
+        close(aof->fd);
+        command_log_repeat_database(&engine->command_log);
+    } else {
+        aof->reader.unit_opens = annotate;
+        aof->reader.arg = engine;
+        command_log_add_reader(&engine->command_log, &aof->reader);
+    }
+    aof->is_open = true;
+    aof->generation++;
+    aof->fd = fd;
+    aof->file_size = size;
+    aof->synced_size = 0; /* what is there may have been left by a server that was killed */
+    aof->synced_us = clock_monotonic_us();
+    aof->file_position = written_position(engine);
+    publish_position(engine);
+    update_gate(engine);
+}
+
+void aof_detach(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (!aof->is_open) return;
+    close(aof->fd);
+    command_log_remove_reader(&engine->command_log, &aof->reader);
+    aof->is_open = aof->rewrite.is_apart = false;
+    reply_free(&aof->buffer);
+    aof->write_error = aof->sync_error = 0;
+    note_errors(engine);
+}
+
+/* --- Life --- */
+
+/* Opens the last increment, behind what is there; a new one if there is none. */
+static int open_increment(struct engine *engine, uint64_t *size) {
+    const struct aof_file *file = aof_manifest_last(&engine->aof->manifest);
+    *size = 0;
+    if (file == NULL) return aof_create_increment(engine);
+    sds path = aof_files_path(engine, file->name);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0) log_warning("Can't open the append-only file %s: %s", path, strerror(errno));
+    sds_free(path);
+    if (fd >= 0) *size = (uint64_t)lseek(fd, 0, SEEK_END);
+    return fd;
+}
+
+static void flush_for_gate(void *arg) {
+    aof_flush(arg);
+}
+
+void aof_init(struct engine *engine) {
+    engine->reply_gate.flush = flush_for_gate;
+    engine->reply_gate.arg = engine;
+    engine->aof->rewrite.last_seconds = -1;
+    aof_files_set_dir(engine);
+    disk_file_remove_leftovers("temp-rewriteaof-bg-", ".aof");
+    aof_files_remove_leftovers(engine);
+}
+
+/* An errno, or 0. */
+static int settle_files(struct engine *engine) {
+    return aof_files_settle(engine) ? 0 : errno;
+}
+
+bool aof_open(struct engine *engine, struct aof_opening *opening) {
+    if (!aof_files_open(engine) || !aof_files_adopt_old(engine)) return false;
+    opening->is_new = engine->aof->manifest.count == 0;
+    opening->error = opening->is_new ? 0 : settle_files(engine); /* loading may take long */
+    return true;
+}
+
+bool aof_begin(struct engine *engine, struct aof_opening opening) {
+    struct aof *aof = engine->aof;
+    uint64_t size = 0;
+    int fd = opening.is_new ? aof_write_first_files(engine) : open_increment(engine, &size);
+    if (fd < 0) return false;
+    aof->state = AOF_ON;
+    aof_attach(engine, fd, size);
+    if (!opening.is_new && !opening.error)
+        opening.error = settle_files(engine); /* one may have been cut */
+    note_sync(engine, opening.error, aof->generation);
+    aof_files_drop_history(engine); /* of a server that was killed */
+    return true;
+}
+
+static bool has_files(struct engine *engine) {
+    if (engine->aof->manifest.count > 0) return true;
+    log_warning("There is no append-only file to load");
+    return false;
+}
+
+/* Writes all of it; with `always`, to the disk. */
+static bool bring_up_to_date(struct engine *engine) {
+    aof_flush(engine);
+    return aof_drain(engine) && !has_failed(engine);
+}
+
+bool aof_prepare_reload(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->state == AOF_OFF && !aof_rewrite_is_running(engine))
+        return aof_files_open(engine) && aof_files_adopt_old(engine) && has_files(engine);
+    if (aof->state == AOF_ON && !aof->rewrite.is_apart &&
+        !command_log_is_inside_unit(&engine->command_log) && bring_up_to_date(engine))
+        return true;
+    log_warning("The append-only file is not complete at the moment");
+    return false;
+}
+
+static void turn_off(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    command_log_end_unit(&engine->command_log);
+    aof_rewrite_cancel(engine);
+    aof_settle(engine);
+    aof->rewrite.scheduled = false;
+    aof->state = AOF_OFF;
+    aof->sync_moved = true; /* who waits for it is told */
+    aof_detach(engine);
+    data_lock_release_for_aof();
+}
+
+/* The base of a rewrite that was begun while it was off is of no use: no changes follow it. */
+static bool turn_on(struct engine *engine) {
+    aof_rewrite_cancel(engine);
+    if (!aof_files_open(engine)) return false;
+    engine->aof->state = AOF_STARTING;
+    if (background_is_busy(engine)) {
+        log_notice("AOF is turned on as soon as the other child has ended.");
+        aof_rewrite_schedule(engine);
+        return true;
+    }
+    if (aof_rewrite_begin(engine)) return true;
+    turn_off(engine);
+    return false;
+}
+
+bool aof_configure(struct engine *engine, sds *error) {
+    bool wanted = engine->config.appendonly;
+    if (engine->restrictions & RESTRICTED_LOADING) return true;
+    if (wanted == (engine->aof->state != AOF_OFF)) return true;
+    if (!wanted) {
+        turn_off(engine);
+        return true;
+    }
+    if (turn_on(engine)) return true;
+    *error = sds_new(SLICE("Unable to turn on AOF. Check server logs."));
+    return false;
+}
+
+/* Must the end wait for the first rewrite? Not for one that only fails again and again. */
+static bool first_rewrite_holds(struct engine *engine, int options) {
+    if (options & SHUTDOWN_FORCE) return false;
+    if (aof_rewrite_is_running(engine)) return true;
+    return !engine->aof->rewrite.failed && !(options & SHUTDOWN_NOSAVE);
+}
+
+bool aof_at_end(struct engine *engine, int options) {
+    struct aof *aof = engine->aof;
+    if (aof->state == AOF_STARTING && first_rewrite_holds(engine, options)) {
+        log_warning("Writing initial AOF, can't exit.");
+        return false;
+    }
+    if (aof_rewrite_is_running(engine))
+        log_warning(engine->child->pid ? "There is a child rewriting the AOF. Killing it!"
+                                       : "The AOF is being rewritten. Ending that!");
+    aof_rewrite_cancel(engine);
+    if (aof->sync_error) aof_rewrite_schedule(engine); /* the server may yet go on */
+    return true;
+}
+
+void aof_stop(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    aof_rewrite_cancel(engine); /* if one has begun since aof_at_end */
+    if (aof->state != AOF_ON) return;
+    log_notice("Calling fsync() on the AOF file.");
+    if (!aof_settle(engine))
+        log_warning("%zu bytes of changes could not be written.", aof->buffer.len);
+}
+
+void aof_free(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->is_open) close(aof->fd);
+    reply_free(&aof->buffer);
+    aof_manifest_free(&aof->manifest);
+    sds_free(aof->dir);
+}

@@ -1,0 +1,34 @@
+/* aof_facts: what others may ask of the append-only file. */
+#include "aof/aof.h"
+#include "aof/aof_internal.h"
+
+#include <string.h>
+
+const char *aof_error(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    int error = aof->write_error ? aof->write_error : aof->sync_error;
+    return error ? strerror(error) : NULL;
+}
+
+bool aof_is_synced(struct engine *engine, uint64_t position) {
+    struct aof *aof = engine->aof;
+    return aof->state == AOF_ON && position <= aof->synced_position;
+}
+
+bool aof_take_sync_moved(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    bool moved = aof->sync_moved;
+    aof->sync_moved = false;
+    return moved;
+}
+
+/* One that is small is kept for the next turn when it is empty. */
+static size_t size_of_buffer(const struct reply *buffer) {
+    return buffer->capacity > AOF_BUFFER_KEEP_MAX ? buffer->capacity : buffer->len;
+}
+
+size_t aof_buffer_size(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->state == AOF_OFF) return 0;
+    return size_of_buffer(&aof->buffer) + size_of_buffer(&engine->command_log.bytes);
+}

@@ -1,0 +1,429 @@
+/* aof_rewrite: replaces the append-only file by a shorter one, written from memory.
+ *
+ *      manifest        base 1   incr 1                  while the child writes:
+ *      begin           base 1   incr 1   incr 2         changes go to incr 2
+ *      done            base 2            incr 2         base 1 and incr 1 are history
+ *      failed          base 1   incr 1   incr 2         nothing is lost
+ *
+ * incr 1 must be on the disk before incr 2 exists. The thread pool brings it there while changes
+ * still go to it, several times. The loop itself waits only for what came after the last time:
+ *
+ *      asked for ── waits (0 to SYNCS_MAX times) ── aof_settle, base begins, incr 2
+ *
+ * While the file is being turned on, and after a failed fsync, changes go to an increment apart,
+ * which the manifest names only together with the new base. After a failed fsync these changes are
+ * only expirations, as those of clients are refused. docs/durability.md, section 6, gives the order
+ * of all steps and the reason for each fsync. */
+#include "aof/aof.h"
+#include "aof/aof_commands.h"
+#include "aof/aof_files.h"
+#include "aof/aof_internal.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/slow.h"
+#include "snapshot/background.h"
+#include "snapshot/child.h"
+#include "snapshot/disk_file.h"
+#include "snapshot/slices.h"
+#include "snapshot/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    /* From so many failures in a row on it waits before it tries again: a minute, then twice as
+       long each time, an hour at most. Not while changes are refused until it succeeds. */
+    FAILURES_AT_ONCE = 3,
+    WAIT_MAX_MINUTES = 60,
+    MINUTE_US = 60 * 1000 * 1000,
+    REFUSING_WAIT_US = 5 * 1000 * 1000
+};
+
+/* Each takes less than the one before, as there is less to be brought to the disk. */
+enum { SYNCS_MAX = 4 };
+
+/* "temp-rewriteaof-bg-<pid>.aof", of slices "temp-rewriteaof-bg-<pid><number>.aof" */
+enum { TEMPORARY_MAX = 80 };
+
+bool aof_rewrite_is_running(struct engine *engine) {
+    return background_purpose(engine) == CHILD_AOF;
+}
+
+void aof_rewrite_schedule(struct engine *engine) {
+    engine->aof->rewrite.scheduled = true;
+}
+
+/* --- Names --- */
+
+static sds temporary_path(struct engine *engine, pid_t pid) {
+    char name[TEMPORARY_MAX];
+    snprintf(name, TEMPORARY_MAX, "temp-rewriteaof-bg-%d.aof", (int)pid);
+    return aof_files_path_beside(engine, name);
+}
+
+static uint64_t size_of(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+}
+
+/* --- The base --- */
+
+static void log_write_error(const char *path, int error) {
+    log_warning("Write error writing append only file on disk: %s (%s)", strerror(error), path);
+}
+
+/* In the server or in a child. */
+static bool write_base(struct engine *engine, const char *path) {
+    bool incremental = engine->config.aof_incremental_fsync;
+    bool done = engine->aof->rewrite.is_rdb ? snapshot_write_file(engine, path, incremental, true)
+                                            : aof_commands_write_file(engine, path, incremental);
+    if (!done) log_write_error(path, errno);
+    return done;
+}
+
+static bool run_child(void *arg) {
+    struct engine *engine = arg;
+    sds temporary = temporary_path(engine, getpid());
+    bool done = write_base(engine, temporary);
+    sds_free(temporary);
+    child_report_end(engine, "AOF rewrite");
+    return done;
+}
+
+/* --- Increments --- */
+
+static int create(const char *path) {
+    unlink(path); /* O_TRUNC would not do: after a power failure the old bytes could be back */
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0) log_warning("Can't create the append-only file %s: %s", path, strerror(errno));
+    return fd;
+}
+
+/* For a file that the next manifest names: its own name must be on the disk first. */
+static int create_for_manifest(const char *path) {
+    int fd = create(path);
+    if (fd < 0 || disk_file_sync_folder_of(path)) return fd;
+    log_warning("Can't bring the name of the append-only file %s to disk: %s", path,
+                strerror(errno));
+    close(fd);
+    unlink(path);
+    return -1;
+}
+
+int aof_create_increment(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    struct aof_manifest next;
+    aof_manifest_copy(&next, &aof->manifest);
+    const char *name = aof_manifest_add_incr(&next, engine->config.appendfilename)->name;
+    log_notice("Creating AOF incr file %s on %s", name,
+               aof->is_open ? "background rewrite" : "server start");
+    sds path = aof_files_path(engine, name);
+    int fd = create_for_manifest(path);
+    enum aof_adoption adoption = AOF_NOT_ADOPTED;
+    if (fd < 0)
+        aof_manifest_free(&next);
+    else
+        adoption = aof_files_adopt(engine, &next);
+    if (fd >= 0 && adoption != AOF_ADOPTED) close(fd);
+    if (fd >= 0 && adoption == AOF_NOT_ADOPTED) unlink(path);
+    sds_free(path);
+    return adoption == AOF_ADOPTED ? fd : -1;
+}
+
+/* Where changes go until a base is there, if no other file of the manifest may precede them. */
+static int create_apart(struct engine *engine) {
+    sds path = aof_files_temporary(engine, "incr");
+    int fd = create(path);
+    if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);
+    sds_free(path);
+    return fd;
+}
+
+/* --- The end --- */
+
+/* Makes the increment that is written to since the server was told to begin one of the
+ * manifest's. */
+static bool name_apart(struct engine *engine, struct aof_manifest *next) {
+    sds path =
+        aof_files_path(engine, aof_manifest_add_incr(next, engine->config.appendfilename)->name);
+    sds temporary = aof_files_temporary(engine, "incr");
+    bool done = disk_file_rename(temporary, path);
+    sds_free(temporary);
+    sds_free(path);
+    return done;
+}
+
+/* The manifest that names the base is in force. */
+static void begin_with_base(struct engine *engine, uint64_t base_size) {
+    struct aof *aof = engine->aof;
+    aof->base_size = aof->total_size = base_size + aof->file_size;
+    engine->aof->rewrite.is_apart = false;
+    if (aof->state == AOF_STARTING) aof->state = AOF_ON;
+}
+
+/* Puts a manifest in force in which the file at `temporary` is the base. */
+static enum aof_adoption adopt_base(struct engine *engine, const char *temporary) {
+    struct aof *aof = engine->aof;
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    enum aof_adoption adoption = AOF_NOT_ADOPTED;
+    struct aof_manifest next;
+    aof_manifest_copy(&next, &aof->manifest);
+    const char *prefix = engine->config.appendfilename;
+    sds path = aof_files_path(engine, aof_manifest_add_base(&next, prefix, rewrite->is_rdb)->name);
+    uint64_t begin = slow_begin(engine);
+    bool done = disk_file_rename(temporary, path);
+    slow_end(engine, LATENCY_AOF_RENAME, begin);
+    aof_manifest_retire_incrs(&next, aof->state == AOF_ON && !rewrite->is_apart);
+    if (rewrite->is_apart) done = done && name_apart(engine, &next);
+    if (!done) {
+        log_warning("Error trying to rename the temporary AOF file %s into %s: %s", temporary, path,
+                    strerror(errno));
+        aof_manifest_free(&next);
+    } else {
+        adoption = aof_files_adopt(engine, &next);
+    }
+    if (adoption == AOF_NOT_ADOPTED)
+        unlink(path);
+    else
+        begin_with_base(engine, size_of(path));
+    sds_free(path);
+    return adoption;
+}
+
+static void put_off(struct engine *engine) {
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    uint64_t doublings = rewrite->failures - FAILURES_AT_ONCE;
+    int64_t minutes = doublings > 6 ? WAIT_MAX_MINUTES : INT64_C(1) << doublings;
+    if (minutes > WAIT_MAX_MINUTES) minutes = WAIT_MAX_MINUTES;
+    rewrite->not_before_us = clock_monotonic_us() + minutes * MINUTE_US;
+    log_warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry "
+                "in %lld minutes",
+                (long long)minutes);
+}
+
+static void note_failure(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    rewrite->failed = true;
+    bool again = ++rewrite->failures >= FAILURES_AT_ONCE;
+    if (again && aof->sync_error)
+        rewrite->not_before_us = clock_monotonic_us() + REFUSING_WAIT_US;
+    else if (again)
+        put_off(engine);
+    /* Nothing else can complete the start of the file, or replace one that lacks its end. */
+    if (aof->state == AOF_STARTING || aof->sync_error) aof_rewrite_schedule(engine);
+}
+
+static void note_success(struct engine *engine) {
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    rewrite->failed = false;
+    rewrite->failures = 0;
+    rewrite->not_before_us = 0;
+    rewrite->scheduled = !aof_forget_sync_error(engine);
+    aof_files_drop_history(engine);
+    log_notice("Background AOF rewrite finished successfully");
+}
+
+/* The base is written, or not. */
+static void base_ended(struct engine *engine, bool ok, bool was_stopped, const char *temporary) {
+    bool was_starting = engine->aof->state == AOF_STARTING;
+    enum aof_adoption adoption = ok ? adopt_base(engine, temporary) : AOF_NOT_ADOPTED;
+    if (adoption == AOF_ADOPTED) {
+        note_success(engine);
+        return;
+    }
+    if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
+    if (adoption == AOF_IN_DOUBT && was_starting) aof_note_doubt(engine);
+    if (!was_stopped) note_failure(engine);
+}
+
+static void child_ended(struct engine *engine, const struct child_end *end) {
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    sds temporary = temporary_path(engine, end->pid);
+    rewrite->last_seconds = end->seconds;
+    rewrite->last_cow_size = end->cow_size;
+    if (end->ok)
+        log_notice("Background AOF rewrite terminated with success");
+    else if (end->signal)
+        log_warning("Background AOF rewrite terminated by signal %d", end->signal);
+    else
+        log_warning("Background AOF rewrite terminated with error");
+    base_ended(engine, end->ok, end->was_killed, temporary);
+    sds_free(temporary);
+}
+
+static void slices_ended(struct engine *engine, const struct slices_end *end) {
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    rewrite->last_seconds = end->seconds;
+    rewrite->last_cow_size = end->memory_peak;
+    if (!end->error)
+        log_notice("Background AOF rewrite terminated with success");
+    else if (!end->was_stopped)
+        log_write_error(end->temporary, end->error);
+    if (end->error) log_warning("Background AOF rewrite terminated with error");
+    base_ended(engine, !end->error, end->was_stopped, end->temporary);
+}
+
+/* --- The beginning --- */
+
+/* Changes go to a new increment from now on, if they are written at all. */
+static bool change_increment(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->state == AOF_OFF) return true;
+    bool is_apart = aof->state == AOF_STARTING || aof->sync_error;
+    int fd = is_apart ? create_apart(engine) : aof_create_increment(engine);
+    if (fd < 0) return false;
+    engine->aof->rewrite.is_apart = is_apart;
+    aof_attach(engine, fd, 0);
+    return true;
+}
+
+static bool begin_slices(struct engine *engine) {
+    char name[TEMPORARY_MAX];
+    snprintf(name, sizeof(name), "temp-rewriteaof-bg-%d%010llu.aof", (int)getpid(),
+             (unsigned long long)engine->aof->rewrite.count);
+    sds temporary = aof_files_path_beside(engine, name);
+    struct slices_order order = {
+        .purpose = CHILD_AOF,
+        .temporary = temporary,
+        .incremental = engine->config.aof_incremental_fsync,
+        .aof_base = true,
+        .ended = slices_ended,
+    };
+    bool begun = slices_begin(engine, &order);
+    sds_free(temporary);
+    return begun;
+}
+
+/* Slices write snapshots only, a child writes commands, too. */
+static bool begin_base(struct engine *engine) {
+    if (engine->aof->rewrite.is_rdb && engine->config.rdb_save_in_slices && begin_slices(engine))
+        return true;
+    if (child_start(engine, CHILD_AOF, run_child, engine, child_ended)) return true;
+    log_warning("Can't rewrite append only file in background: fork: %s", strerror(errno));
+    return false;
+}
+
+/* The base is the data as it is now, and no change comes before the new increment is there. */
+static bool begin(struct engine *engine) {
+    if (engine->aof->state == AOF_OFF && !aof_files_open(engine)) return false;
+    if (!aof_settle(engine)) {
+        log_warning("Can't rewrite the append-only file while it cannot be written");
+        return false;
+    }
+    if (!begin_base(engine)) return false;
+    if (change_increment(engine)) return true;
+    aof_rewrite_cancel(engine);
+    return false;
+}
+
+/* Begins the base, unless it must wait for the disk, and may. */
+static bool begin_or_wait(struct engine *engine) {
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    engine->child->awaited = CHILD_NONE;
+    if (rewrite->syncs_left-- > 0 && aof_settle_begin(engine)) {
+        engine->child->awaited = CHILD_AOF;
+        return true;
+    }
+    if (!begin(engine)) {
+        note_failure(engine);
+        return false;
+    }
+    pid_t pid = engine->child->pid;
+    if (pid)
+        log_notice("Background append only file rewriting started by pid %d", (int)pid);
+    else
+        log_notice("Background append only file rewriting started in slices of the loop");
+    return true;
+}
+
+void aof_rewrite_note_sync(struct engine *engine) {
+    if (engine->child->awaited == CHILD_AOF) begin_or_wait(engine);
+}
+
+bool aof_rewrite_begin(struct engine *engine) {
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    rewrite->scheduled = false;
+    rewrite->begun_s = engine->steady_ms / 1000;
+    rewrite->is_rdb = engine->config.aof_rdb_preamble;
+    rewrite->count++;
+    rewrite->syncs_left = SYNCS_MAX;
+    return begin_or_wait(engine);
+}
+
+static void remove_file(sds path) {
+    unlink(path);
+    sds_free(path);
+}
+
+void aof_rewrite_cancel(struct engine *engine) {
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    engine->child->awaited = CHILD_NONE;
+    slices_stop(engine, CHILD_AOF);
+    if (engine->child->purpose == CHILD_AOF) {
+        pid_t pid = engine->child->pid;
+        child_kill(engine, CHILD_AOF);
+        remove_file(temporary_path(engine, pid));
+    }
+    if (rewrite->is_apart) remove_file(aof_files_temporary(engine, "incr"));
+}
+
+/* Has the file grown by so much since the last rewrite? */
+static bool has_grown(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    int64_t percentage = engine->config.aof_rewrite_percentage;
+    uint64_t base = aof->base_size ? aof->base_size : 1;
+    if (aof->state != AOF_ON || percentage == 0) return false;
+    if (aof->total_size <= (uint64_t)engine->config.aof_rewrite_min_size) return false;
+    if (aof->total_size < base) return false;
+    uint64_t growth = (aof->total_size - base) * 100 / base;
+    if (growth < (uint64_t)percentage) return false;
+    log_notice("Starting automatic rewriting of AOF on %llu%% growth", (unsigned long long)growth);
+    return true;
+}
+
+void aof_rewrite_tick(struct engine *engine) {
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    if (engine->aof->state == AOF_OFF && !rewrite->scheduled) return;
+    if (background_is_busy(engine)) return;
+    if (rewrite->not_before_us && clock_monotonic_us() < rewrite->not_before_us) return;
+    if (rewrite->scheduled || has_grown(engine)) aof_rewrite_begin(engine);
+}
+
+int aof_write_first_files(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    struct aof_manifest next = {0};
+    aof_manifest_copy(&next, &aof->manifest);
+    sds temporary = temporary_path(engine, getpid());
+    const char *name = engine->config.appendfilename;
+    rewrite->is_rdb = engine->config.aof_rdb_preamble;
+    sds base = aof_files_path(engine, aof_manifest_add_base(&next, name, rewrite->is_rdb)->name);
+    sds increment = aof_files_path(engine, aof_manifest_add_incr(&next, name)->name);
+    log_notice("Creating AOF base file %s and incr file %s on server start", base, increment);
+    int fd = -1;
+    enum aof_adoption adoption = AOF_NOT_ADOPTED;
+    if (write_base(engine, temporary) && disk_file_rename(temporary, base))
+        fd = create_for_manifest(increment);
+    if (fd >= 0)
+        adoption = aof_files_adopt(engine, &next);
+    else
+        aof_manifest_free(&next);
+    if (adoption == AOF_ADOPTED)
+        aof->total_size = aof->base_size = size_of(base);
+    else if (fd >= 0)
+        close(fd);
+    if (adoption == AOF_NOT_ADOPTED) { /* or each start that fails would leave a base */
+        unlink(base);
+        unlink(increment);
+    }
+    sds_free(temporary);
+    sds_free(base);
+    sds_free(increment);
+    return adoption == AOF_ADOPTED ? fd : -1;
+}

@@ -1,0 +1,51 @@
+/* dispatch: the requests of a client: each is executed; its reply follows, unless the client does
+ * not want it; then the clients that it woke are served. */
+#include "client/dispatch.h"
+
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "execute/execute.h"
+#include "resp/reply.h"
+#include "session/clients.h"
+#include "session/session.h"
+
+/* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
+ * reply to a command that waits is still to come: session_tell drops it. `before`: the session's
+ * flags when the command came; EXEC takes back by itself what CLIENT REPLY in its queue asks
+ * for. */
+static void suppress_reply(struct session *session, struct reply *reply, size_t begin,
+                           uint32_t before) {
+    bool unwanted = before & session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);
+    if (unwanted && reply->len > begin) reply->len = begin;
+    if (session->flags & SESSION_BLOCKED) return;
+    session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
+    if (session->flags & SESSION_REPLY_SKIP_NEXT)
+        session->flags = (session->flags & ~(uint32_t)SESSION_REPLY_SKIP_NEXT) | SESSION_REPLY_SKIP;
+}
+
+/* The messages that came up meanwhile follow the reply. */
+static void append_pushes(struct engine *engine, struct reply *reply) {
+    enum { KEEP_MAX = 64 * 1024 };
+    struct reply *pushes = &engine->clients->pushes;
+    if (pushes->len == 0) return;
+    reply_raw(reply, slice_make(pushes->data, pushes->len));
+    pushes->len = 0;
+    if (pushes->capacity > KEEP_MAX) reply_free(pushes);
+}
+
+bool dispatch(struct session *session, struct reply *reply, const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
+    execute_renew_clock(engine);
+    size_t begin = reply->len;
+    uint32_t before = session->flags;
+    if (execute(session, reply, argv, argc) == EXECUTION_POSTPONED) return false;
+    if (before | session->flags) {
+        suppress_reply(session, reply, begin, before);
+        append_pushes(engine, reply);
+    }
+    if (blocking_has_ready(engine->blocking)) {
+        blocking_serve(engine, engine->blocking);
+        append_pushes(engine, reply);
+    }
+    return true;
+}

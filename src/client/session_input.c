@@ -1,0 +1,354 @@
+#include "client/session_input.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "client/dispatch.h"
+#include "client/prefetch.h"
+#include "engine/args.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/server_clock.h"
+#include "engine/transaction.h"
+#include "execute/execute.h"
+#include "resp/parser.h"
+#include "resp/reply.h"
+#include "session/client_limits.h"
+#include "session/client_memory.h"
+#include "session/clients.h"
+#include "session/monitor.h"
+#include "session/pause.h"
+#include "session/publish.h"
+#include "session/session.h"
+#include "session/session_output.h"
+
+enum {
+    /* A request that has fewer arguments complete than this is parsed again from its beginning when
+       more bytes come. */
+    REPARSE_ARGUMENTS = 16,
+    /* Announced requests of this size are read straight into a buffer of their own. */
+    EXPECT_AT = 32 * 1024,
+    /* An argument of this size is read straight into a string of its own. */
+    COLLECT_AT = 64 * 1024,
+    /* Replies to so many bytes of requests are counted together by the hard output limit, as Redis
+       reads so much at once and sends nothing until it has answered all of it. */
+    COUNTED_TOGETHER = 16 * 1024
+};
+
+/* --- Input --- */
+
+int64_t session_argument_max(const struct engine *engine) {
+    int64_t configured = engine->config.proto_max_bulk_len;
+    return configured < (int64_t)LISTPACK_TEXT_MAX ? configured : (int64_t)LISTPACK_TEXT_MAX;
+}
+
+static struct resp_limits input_limits(const struct engine *engine, const struct session *session) {
+    return (struct resp_limits){
+        .bulk_max = session_argument_max(engine),
+        .authenticated = !(session->flags & SESSION_NEEDS_AUTH),
+    };
+}
+
+static void drop_own_parser(struct session *session) {
+    if (!session->parser) return;
+    resp_parser_free(session->parser);
+    mem_free(session->parser);
+    session->parser = NULL;
+}
+
+/* The parser stays with the session. */
+static void own_parser(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    session->parser = mem_alloc(sizeof(*session->parser));
+    *session->parser = engine->clients->parser;
+    resp_parser_init(&engine->clients->parser);
+}
+
+/* The bytes at `bytes`, the beginning of a request, end inside an argument: lets it be collected if
+ * it is large, and not the command's name. One for each request. */
+static bool collect_large(struct session *session, struct resp_parser *parser, const char *bytes,
+                          size_t len) {
+    struct engine *engine = session->requester.engine;
+    size_t have = len - parser->position;
+    if (parser->bulk_length < COLLECT_AT || have >= (size_t)parser->bulk_length) return false;
+    if (session->collected || parser->argc == 0) return false;
+    if (!conn_collect(conn_of_session(session), bytes + parser->position, have,
+                      (size_t)parser->bulk_length))
+        return false;
+    session->collected = (uint32_t)resp_parser_take_out(parser);
+    if (parser == &engine->clients->parser) own_parser(session);
+    return true;
+}
+
+/* The bytes end inside a request. A parser that has seen many arguments stays with the session;
+ * else the request is short or its arguments are few, and parsing them again is cheaper than
+ * keeping the state. */
+static void keep_partial(struct session *session, struct resp_parser *parser) {
+    struct engine *engine = session->requester.engine;
+    size_t needs = resp_parser_needs(parser);
+    if (needs >= EXPECT_AT) conn_expect(conn_of_session(session), needs);
+    if (parser != &engine->clients->parser) return;
+    if (parser->argc >= REPARSE_ARGUMENTS)
+        own_parser(session);
+    else
+        resp_parser_reset(&engine->clients->parser);
+}
+
+/* The request is complete, with the argument that was collected for it: commands may take that
+ * over. False when the session may not run it. */
+static bool put_collected(struct session *session, struct resp_parser *parser) {
+    struct engine *engine = session->requester.engine;
+    if (session->collected == 0) return true;
+    engine->argument = conn_take_collected(conn_of_session(session));
+    parser->argv[session->collected] = sds_slice(engine->argument);
+    session->collected = 0;
+    return client_limits_admit_request(session, parser->argv, parser->argc);
+}
+
+/* A request of the session's own parser has run. */
+static void end_own(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    sds_free(engine->argument);
+    engine->argument = NULL;
+    drop_own_parser(session);
+}
+
+static void protocol_error(struct session *session, const char *text) {
+    struct engine *engine = session->requester.engine;
+    char peer[CONN_NAME_MAX];
+    log_verbose("Protocol error (%s) from client: id=%llu addr=%s", text,
+                (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer));
+    if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)))
+        reply_error_format(&engine->clients->reply, "ERR Protocol error: %s", text);
+    session->flags |= SESSION_CLOSING;
+}
+
+/* Runs the requests in the bytes, as far as the session may; returns the bytes consumed. Of the
+ * others, the first *parsed are complete arguments. */
+static size_t run_requests(struct session *session, char *bytes, size_t len, size_t *parsed) {
+    struct engine *const engine = session->requester.engine;
+    struct clients *const clients = engine->clients;
+    const uint32_t stopped = SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING;
+    const size_t stretch = session_has_hard_limit(session) ? COUNTED_TOGETHER : SIZE_MAX / 2;
+    size_t done = 0, looked_ahead = 0, stretch_end = stretch;
+    *parsed = 0;
+    struct resp_limits limits = input_limits(engine, session);
+    while (done < len && !(session->flags & stopped)) {
+        struct resp_parser *parser = session->parser ? session->parser : &clients->parser;
+        if (!limits.authenticated) limits = input_limits(engine, session);
+
+        enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
+        if (status == RESP_MORE) {
+            *parsed = parser->position;
+            if (!collect_large(session, parser, bytes + done, len - done))
+                keep_partial(session, parser);
+            break;
+        }
+        if (status == RESP_ERROR) {
+            protocol_error(session, parser->error);
+            resp_parser_reset(parser);
+            break;
+        }
+        done += parser->consumed;
+        bool is_own = parser != &clients->parser;
+        if (__builtin_expect(is_own, 0) && !put_collected(session, parser)) {
+            end_own(session);
+            break;
+        }
+        if (parser->consumed > CLIENT_LIMITS_SMALL_REQUEST &&
+            !client_limits_admit_request(session, parser->argv, parser->argc))
+            break;
+        if (looked_ahead > 0)
+            looked_ahead--;
+        else if (done < len && parser->argc > 1)
+            looked_ahead = prefetch_keys(engine->keyspaces[session->requester.database],
+                                         parser->argv[1], bytes + done, len - done);
+        if (parser->argc > 0 && !dispatch(session, &clients->reply, parser->argv, parser->argc))
+            session->postponed = args_copy(parser->argv, parser->argc);
+        if (__builtin_expect(is_own, 0)) end_own(session);
+        if (clients->reply.len < SESSION_FLUSH_AT && done < stretch_end) continue;
+        session_flush(session, &clients->reply);
+        if (done < stretch_end) continue;
+        stretch_end = done + stretch;
+        clients->counted_output = 0;
+    }
+    return done;
+}
+
+/* A command that CLIENT PAUSE held back. Until then the session stays paused: what comes in behind
+ * the command must not overtake it. */
+static void run_postponed(struct session *session) {
+    struct args *args = session->postponed;
+    session->postponed = NULL;
+    pause_release(session);
+    if (dispatch(session, &session->requester.engine->clients->reply, args->argv, args->argc))
+        args_free(args);
+    else
+        session->postponed = args;
+}
+
+static void serve_begin(struct clients *clients, struct session *session) {
+    server_update_clock(clients->engine);
+    execute_begin_batch(clients->engine);
+    clients->current = session;
+    clients->counted_output = 0;
+    clients->dropped_output = 0;
+    clients->reply.protocol = session->protocol;
+}
+
+static void serve_end(struct clients *clients, struct session *session) {
+    if (!(session->flags & SESSION_DROPPED)) session_flush(session, &clients->reply);
+    session_reset_reply(&clients->reply);
+    clients->current = NULL;
+    session_note_memory(session);
+    if (session->flags & SESSION_DROPPED)
+        session_close(session);
+    else if (session->flags & SESSION_CLOSING)
+        session_close_after_reply(session);
+}
+
+static size_t session_data(struct conn *conn, char *bytes, size_t len) {
+    struct session *session = conn_session(conn);
+    struct engine *engine = session->requester.engine;
+    if (engine->shutting_down) return 0; /* what comes now would be propagated, but not written */
+    if (session->flags & (SESSION_BLOCKED | SESSION_PAUSED) &&
+        client_limits_admit_waiting(session, len))
+        return 0;
+    serve_begin(engine->clients, session);
+    session->active_ms = engine->steady_ms;
+    engine->stats.reads++;
+    size_t parsed;
+    size_t done = run_requests(session, bytes, len, &parsed);
+    if (done < len || session->transaction)
+        client_limits_check_input(session, len - done, len - done - parsed);
+    serve_end(engine->clients, session);
+    return done;
+}
+
+/* More of a large argument has come: it counts as input that was not parsed yet. */
+static void session_collecting(struct conn *conn) {
+    struct session *session = conn_session(conn);
+    struct engine *engine = session->requester.engine;
+    serve_begin(engine->clients, session);
+    session->active_ms = engine->steady_ms;
+    engine->stats.reads++;
+    client_limits_check_input(session, conn_pending_input(conn), conn_collected_input(conn));
+    serve_end(engine->clients, session);
+}
+
+/* The connection keeps another amount of input than before. */
+static void session_input_kept(struct conn *conn) {
+    session_note_memory(conn_session(conn));
+}
+
+/* --- Resuming --- */
+
+void session_resume_all(struct engine *engine) {
+    struct session *session;
+    while ((session = engine->clients->sessions.resume_first)) {
+        session_list_unqueue(&engine->clients->sessions, session);
+        if (session->postponed) {
+            serve_begin(engine->clients, session);
+            run_postponed(session);
+            serve_end(engine->clients, session);
+        }
+        if (!(session->flags & (SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING)))
+            conn_replay(conn_of_session(session));
+    }
+}
+
+/* --- Beginning and end --- */
+
+/* Says why to a client that may not stay, and drops it. */
+static void refuse(struct engine *engine, struct conn *conn, struct slice error) {
+    engine->stats.connections_rejected++;
+    conn_try_write(conn, error.ptr, error.len);
+    conn_close(conn);
+}
+
+static bool is_refused(struct engine *engine, struct conn *conn) {
+    if (engine->clients->sessions.count >= (size_t)engine->config.maxclients) {
+        refuse(engine, conn, SLICE("-ERR max number of clients reached\r\n"));
+        return true;
+    }
+    if (engine->config.protected_mode && sds_len(engine->config.requirepass) == 0 &&
+        !conn_is_local(conn)) {
+        refuse(engine, conn,
+               SLICE("-DENIED Packlist is running in protected mode because protected mode is "
+                     "enabled and no password is set. In this mode connections are only accepted "
+                     "from the loopback interface and unix sockets. To connect from elsewhere "
+                     "set a password with the requirepass directive, or, where nobody else can "
+                     "reach the port, disable protected mode with 'CONFIG SET protected-mode "
+                     "no' sent from this host.\r\n"));
+        return true;
+    }
+    return false;
+}
+
+static void session_opened(struct conn *conn, void *owner) {
+    struct engine *engine = owner;
+    engine->stats.connections_received++;
+    if (is_refused(engine, conn)) return;
+    server_update_clock(engine);
+    struct session *session = conn_session(conn);
+    session->id = ++engine->clients->next_session_id;
+    session->protocol = 2;
+    session->requester = (struct requester){.engine = engine, .session = session};
+    session->created_ms = session->active_ms = engine->steady_ms;
+    if (sds_len(engine->config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
+    if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
+    if (conn_is_local(conn)) session->marks |= SESSION_LOCAL;
+    session->peer_port = conn_peer_port(conn);
+    if (engine->config.tcp_keepalive)
+        conn_set_keepalive(conn, (unsigned)engine->config.tcp_keepalive);
+    session_list_add(&engine->clients->sessions, session);
+    client_memory_note(session);
+}
+
+static void session_ended(struct conn *conn, const char *reason) {
+    struct session *session = conn_session(conn);
+    log_verbose("Client id=%llu closed connection: %s", (unsigned long long)session->id, reason);
+    /* It may have shut down only its sending side: what waits for it is still sent. */
+    session_close_after_reply(session);
+}
+
+static void session_drained(struct conn *conn) {
+    session_close(conn_session(conn));
+}
+
+void session_retire(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    session->flags |= SESSION_CLOSING;
+    blocking_remove(engine->blocking, session);
+    transaction_end(session);
+    monitor_leave(session);
+    publish_leave(session);
+    session_list_unqueue(&engine->clients->sessions, session);
+    drop_own_parser(session);
+    args_free(session->postponed);
+    session->postponed = NULL;
+    pause_release(session);
+}
+
+void session_cut_off_denied(struct engine *engine) {
+    struct session *next;
+    size_t count = 0;
+    engine->reply_gate.denies = false;
+    for (struct session *session = engine->clients->sessions.first; session; session = next) {
+        next = session->next;
+        if (!conn_is_holding(conn_of_session(session)) && !blocking_is_for_work(session)) continue;
+        session_close(session);
+        count++;
+    }
+    if (count > 0)
+        log_warning("Closed %zu clients whose changes could not be brought to the disk.", count);
+}
+
+const struct conn_events session_events = {
+    .session_size = sizeof(struct session),
+    .opened = session_opened,
+    .data = session_data,
+    .input_kept = session_input_kept,
+    .collecting = session_collecting,
+    .ended = session_ended,
+    .drained = session_drained,
+};

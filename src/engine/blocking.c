@@ -1,0 +1,209 @@
+/* blocking: see the drawing in blocking.h.
+ *
+ * Invariants: a blocked key is in its database's table exactly while it has a wait, or until it was
+ * taken off the ready queue; a waiter's waits are all linked or all unlinked; a session has
+ * SESSION_BLOCKED exactly while it has a waiter. */
+#include "engine/waiter.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "engine/server_clock.h"
+#include "net/net.h"
+#include "resp/reply.h"
+#include "session/session.h"
+#include "types/value.h"
+
+/* --- Keys that are waited for --- */
+
+void blocking_free_key_if_idle(struct blocking *blocking, struct blocked_key *key) {
+    if (key->first || key->is_ready) return;
+    keytable_delete(&blocking->keys, key);
+}
+
+static void link_wait(struct wait *wait, struct waiter *waiter, struct blocked_key *key) {
+    *wait = (struct wait){.waiter = waiter, .key = key};
+    CHAIN_APPEND(key->first, key->last, wait, prev, next);
+}
+
+static void unlink_wait(struct blocking *blocking, struct wait *wait) {
+    struct blocked_key *key = wait->key;
+    if (key->turn == wait) key->turn = wait->next;
+    CHAIN_REMOVE(key->first, key->last, wait, prev, next);
+    blocking_free_key_if_idle(blocking, key);
+}
+
+/* --- Deadlines --- */
+
+/* The wheel runs on the monotonic clock: a change of the wall clock neither hastens nor delays
+ * anyone. */
+static int64_t wheel_now(void) {
+    return clock_monotonic_us() / 1000;
+}
+
+static void arm_timer(struct blocking *blocking) {
+    int64_t next = timer_wheel_next(&blocking->deadlines);
+    if (next == INT64_MAX) {
+        net_timer_stop(blocking->timer);
+        return;
+    }
+    int64_t delay = next - wheel_now();
+    net_timer_start(blocking->timer, delay > 0 ? (uint64_t)delay : 0, 0);
+}
+
+static void on_deadline(struct timer_node *node, void *arg) {
+    struct blocking *blocking = arg;
+    struct waiter *waiter =
+        (struct waiter *)(void *)((char *)node - offsetof(struct waiter, timer));
+    blocking->time_is_up(waiter->session);
+}
+
+static void on_timer(void *arg) {
+    struct blocking *blocking = arg;
+    server_update_clock(blocking->engine);
+    timer_wheel_advance(&blocking->deadlines, wheel_now(), on_deadline, blocking);
+    arm_timer(blocking);
+}
+
+/* --- Waiting --- */
+
+static void answer_null_array(struct call *call) {
+    reply_null_array(call->reply);
+}
+
+/* Puts the waiter in the lists of its keys. Their names stand in the table, and the copied
+ * arguments from `names` on refer to them there. */
+static void link_waits(struct blocking *blocking, struct waiter *waiter, int database,
+                       const struct block_request *request, struct slice *names) {
+    for (size_t i = 0; i < request->key_count; i++) {
+        struct blocked_key *key =
+            keytable_find_or_add(&blocking->keys, database, request->keys[i], sizeof(*key));
+        names[i] = key->key.name;
+        if (key->last && key->last->waiter == waiter) continue; /* the same key twice */
+        link_wait(&waiter->waits[waiter->wait_count++], waiter, key);
+        waiter->allocated += sizeof(*key) + key->key.name.len;
+    }
+}
+
+void blocking_add(struct blocking *blocking, struct call *call,
+                  const struct block_request *request) {
+    size_t size = sizeof(struct waiter) + request->key_count * sizeof(struct wait);
+    size_t first_key = request->key_count > 0 ? (size_t)(request->keys - call->argv) : 0;
+    struct waiter *waiter = mem_alloc(size);
+    *waiter = (struct waiter){
+        .session = call_session(call),
+        .command = call->command,
+        .args = args_copy_others(call->argv, call->argc, first_key, request->key_count),
+        .serve = request->serve,
+        .expire = request->expire ? request->expire : answer_null_array,
+        .for_work = request->for_work,
+        .awaits_sync = request->awaits_sync,
+    };
+    waiter->allocated = size + waiter->args->allocated;
+    link_waits(blocking, waiter, call->database, request, waiter->args->argv + first_key);
+    if (waiter->awaits_sync)
+        CHAIN_APPEND(blocking->sync_first, blocking->sync_last, waiter, sync_prev, sync_next);
+    call_session(call)->waiter = waiter;
+    call_session(call)->flags |= SESSION_BLOCKED;
+    blocking->session_count++;
+    if (request->deadline_ms == 0) return;
+    int64_t wait_ms = request->deadline_ms - call->now_ms;
+    /* The millisecond that has begun does not count: nobody's time is up early. */
+    timer_wheel_add(&blocking->deadlines, &waiter->timer, wheel_now() + wait_ms + 1);
+    arm_timer(blocking);
+}
+
+size_t blocking_allocated(const struct session *session) {
+    return session->waiter ? session->waiter->allocated : 0;
+}
+
+void blocking_note_ticks(struct session *session, uint64_t ticks) {
+    session->waiter->ticks = ticks;
+}
+
+void blocking_remove(struct blocking *blocking, struct session *session) {
+    struct waiter *waiter = session->waiter;
+    if (!waiter) return;
+    for (size_t i = 0; i < waiter->wait_count; i++) unlink_wait(blocking, &waiter->waits[i]);
+    if (waiter->awaits_sync)
+        CHAIN_REMOVE(blocking->sync_first, blocking->sync_last, waiter, sync_prev, sync_next);
+    timer_wheel_remove(&waiter->timer);
+    session->waiter = NULL;
+    session->flags &= ~(uint32_t)SESSION_BLOCKED;
+    blocking->session_count--;
+    args_free(waiter->args);
+    mem_free(waiter);
+}
+
+/* --- Ready keys --- */
+
+/* Does the key exist as something that a blocked command may take from? Also when its time has
+ * come: deleting it here might end clients that wait, and with them other blocked keys. */
+static bool holds_value(struct engine *engine, const struct blocked_key *key) {
+    struct keyspace *keyspace = engine->keyspaces[key->key.space];
+    const struct entry *entry = keyspace_find(keyspace, key->key.name).entry;
+    return entry && value_wakes_clients(entry);
+}
+
+static void signal_key(struct blocking *blocking, struct blocked_key *key) {
+    if (key->is_ready) return;
+    key->is_ready = true;
+    key->ready_next = NULL;
+    if (blocking->ready_last)
+        blocking->ready_last->ready_next = key;
+    else
+        blocking->ready_first = key;
+    blocking->ready_last = key;
+}
+
+void blocking_signal(struct blocking *blocking, int database, struct slice name) {
+    if (blocking->keys.count == 0) return;
+    struct blocked_key *key = keytable_find(&blocking->keys, database, name);
+    if (key) signal_key(blocking, key);
+}
+
+void blocking_signal_database(struct engine *engine, struct blocking *blocking, int database) {
+    struct hashtable_iter iter;
+    hashtable_iter_start(&iter, blocking->keys.spaces[database]);
+    for (struct blocked_key *key; (key = hashtable_iter_next(&iter));)
+        if (holds_value(engine, key)) signal_key(blocking, key);
+}
+
+bool blocking_is_for_work(const struct session *session) {
+    return session->waiter && session->waiter->for_work;
+}
+
+bool blocking_has_ready(const struct blocking *blocking) {
+    return blocking->ready_first != NULL;
+}
+
+/* --- Life --- */
+
+struct blocking *blocking_new(struct engine *engine, int databases,
+                              void (*time_is_up)(struct session *session)) {
+    struct blocking *blocking = mem_alloc_zeroed(sizeof(*blocking));
+    blocking->engine = engine;
+    blocking->time_is_up = time_is_up;
+    keytable_init(&blocking->keys, databases);
+    timer_wheel_init(&blocking->deadlines, wheel_now());
+    blocking->timer = net_timer_new(engine->net, on_timer, blocking);
+    return blocking;
+}
+
+void blocking_free(struct blocking *blocking) {
+    keytable_free(&blocking->keys);
+    net_timer_free(blocking->timer);
+    mem_free(blocking);
+}
+
+size_t blocking_session_count(const struct blocking *blocking) {
+    return blocking->session_count;
+}
+
+size_t blocking_deadline_count(const struct blocking *blocking) {
+    return timer_wheel_count(&blocking->deadlines);
+}
+
+size_t blocking_key_count(const struct blocking *blocking) {
+    return blocking->keys.count;
+}

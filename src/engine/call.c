@@ -1,0 +1,430 @@
+/* call: what a command may ask of the server. */
+#include "engine/call.h"
+
+#include "base/number.h"
+#include "engine/blocking.h"
+#include "engine/call_make.h"
+#include "engine/checks.h"
+#include "engine/engine.h"
+#include "engine/lazyfree.h"
+#include "engine/slow.h"
+#include "engine/unknown_commands.h"
+#include "engine/usage.h"
+#include "resp/reply.h"
+#include "table/command.h"
+#include "types/string.h"
+#include "types/value.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+
+struct call call_of_server(struct engine *engine, int database) {
+    return call_make(engine, ORIGIN_SERVER, NULL, database, NULL, (struct command_line){0});
+}
+
+/* --- Keys --- */
+
+static __attribute__((noinline)) void count_use(struct engine *engine, struct entry *entry) {
+    const struct eviction_rules *rules = &engine->eviction;
+    uint64_t random = random_next(&engine->random);
+    entry_set_clock(entry,
+                    access_lfu_use(entry_clock(entry), rules->lfu_minute, &rules->lfu, random));
+}
+
+/* CLIENT NO-TOUCH; but TOUCH marks keys even for clients that do not want to leave marks. */
+static bool leaves_no_marks(const struct call *call) {
+    return call->requester && call->requester->leaves_no_marks &&
+           !(call->command->flags & COMMAND_TOUCHES);
+}
+
+static void mark_used(const struct call *call, struct entry *entry) {
+    struct engine *engine = call->engine;
+    if (leaves_no_marks(call)) return;
+    if (eviction_is_lfu(engine->eviction.policy))
+        count_use(engine, entry);
+    else
+        entry_set_clock(entry, engine->eviction.lru_clock);
+}
+
+int64_t call_idle_seconds(const struct call *call, const struct entry *entry) {
+    (void)call;
+    const struct eviction_rules *rules = &call->engine->eviction;
+    if (eviction_is_lfu(rules->policy)) return -1;
+    return access_lru_idle_seconds(entry_clock(entry), rules->lru_clock);
+}
+
+int64_t call_frequency(const struct call *call, const struct entry *entry) {
+    (void)call;
+    const struct eviction_rules *rules = &call->engine->eviction;
+    if (!eviction_is_lfu(rules->policy)) return -1;
+    return access_lfu_frequency(entry_clock(entry), rules->lfu_minute, &rules->lfu);
+}
+
+void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s,
+                    int64_t frequency) {
+    (void)call;
+    entry_set_clock(entry, usage_given(call->engine, idle_s, frequency));
+}
+
+/* During a CLIENT PAUSE the data stands still: what does not write only does not see the key. */
+static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
+                                             struct slice key) {
+    struct engine *engine = call->engine;
+    if (engine->pause_until_ms && call->command && !(call->command->flags & COMMAND_WRITE)) {
+        ref->slot = NULL;
+        ref->entry = NULL;
+        return;
+    }
+    uint64_t begin = slow_begin(engine);
+    engine->stats.expired_keys++;
+    call_remove(call, ref, key, EVENT_EXPIRED, "expired");
+    slow_end(engine, LATENCY_EXPIRE_DELETE, begin);
+}
+
+struct keyref call_find_quiet(struct call *call, struct slice key) {
+    struct keyref ref = keyspace_find(call->keyspace, key);
+    if (ref.entry && call_is_expired(call, ref.entry)) expire(call, &ref, key);
+    return ref;
+}
+
+struct keyref call_find_unnoticed(struct call *call, struct slice key) {
+    struct engine *engine = call->engine;
+    struct keyref ref = call_find_quiet(call, key);
+    if (ref.entry)
+        engine->stats.keyspace_hits++;
+    else
+        engine->stats.keyspace_misses++;
+    return ref;
+}
+
+struct keyref call_find_unmarked(struct call *call, struct slice key) {
+    struct keyref ref = call_find_unnoticed(call, key);
+    if (!ref.entry) call_notify(call, EVENT_KEY_MISS, "keymiss", key);
+    return ref;
+}
+
+struct keyref call_find_read(struct call *call, struct slice key) {
+    struct keyref ref = call_find_unmarked(call, key);
+    if (ref.entry) mark_used(call, ref.entry);
+    return ref;
+}
+
+struct keyref call_find_write(struct call *call, struct slice key) {
+    struct keyref ref = call_find_quiet(call, key);
+    if (!ref.entry) return ref;
+    keyspace_before_change(&ref);
+    mark_used(call, ref.entry);
+    return ref;
+}
+
+struct call call_in_database(const struct call *call, int number) {
+    struct call other = *call;
+    other.database = number;
+    other.keyspace = call->engine->keyspaces[number];
+    return other;
+}
+
+int call_database_count(const struct call *call) {
+    (void)call;
+    return (int)call->engine->config.databases;
+}
+
+bool call_check_type(struct call *call, const struct entry *entry, enum value_type type) {
+    if (entry_type(entry) == type) return true;
+    reply_error(call->reply, "WRONGTYPE Operation against a key holding the wrong kind of value");
+    return false;
+}
+
+/* --- The epilogue of writes --- */
+
+void call_notify(struct call *call, enum event_class class, const char *event, struct slice key) {
+    struct engine *engine = call->engine;
+    if (engine->config.notify_keyspace_events & class)
+        engine->publish_event(engine, call->database, event, key);
+}
+
+/* The key was just made: it has no access bits yet. */
+static void note_new(struct call *call, struct entry *entry, struct slice key) {
+    entry_set_clock(entry, usage_fresh(call->engine));
+    call_notify(call, EVENT_NEW, "new", key);
+}
+
+void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
+                  const char *event, uint64_t changes) {
+    struct engine *engine = call->engine;
+    engine->dirty += changes;
+    assert(keyref_was_seen(ref));
+    if (CHECKS_ARE_ON) checks_value(ref->entry);
+    if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
+    call_notify(call, class, event, key);
+    if (value_is_empty(ref->entry)) {
+        keyspace_delete(ref);
+        watch_touch(&engine->watches, call->database, call->keyspace, key);
+        call_notify(call, EVENT_GENERIC, "del", key);
+        return;
+    }
+    watch_touch(&engine->watches, call->database, call->keyspace, key);
+    if (value_wakes_clients(ref->entry)) blocking_signal(engine->blocking, call->database, key);
+}
+
+/* Takes the entry out and tells everybody. */
+static struct entry *take(struct call *call, struct keyref *ref, struct slice key,
+                          enum event_class class, const char *event) {
+    struct entry *entry = keyspace_take(ref);
+    watch_touch(&call->engine->watches, call->database, call->keyspace, key);
+    call_notify(call, class, event, key);
+    return entry;
+}
+
+/* A key that the server deletes by itself: outside of any command this is a unit of its own. */
+static void propagate_removed(const struct call *call, struct slice key, bool unlink) {
+    struct engine *engine = call->engine;
+    const struct slice argv[] = {unlink ? SLICE("UNLINK") : SLICE("DEL"), key};
+    command_log_append(&engine->command_log, call->database, argv, 2);
+    if (call->origin == ORIGIN_SERVER) command_log_end_unit(&engine->command_log);
+}
+
+void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
+                 const char *event) {
+    const struct config *config = &call->engine->config;
+    bool in_pool = class == EVENT_EVICTED   ? config->lazyfree_eviction
+                   : class == EVENT_EXPIRED ? config->lazyfree_expire
+                                            : config->lazyfree_server_del;
+    if (call->propagates) propagate_removed(call, key, in_pool);
+    lazyfree_entry(take(call, ref, key, class, event), in_pool);
+}
+
+void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event) {
+    struct engine *engine = call->engine;
+    engine->dirty++;
+    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, event), engine->config.lazyfree_user_del);
+}
+
+void call_unlink(struct call *call, struct keyref *ref, struct slice key) {
+    call->engine->dirty++;
+    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, "del"), true);
+}
+
+struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
+                        const char *event) {
+    return take(call, ref, key, EVENT_GENERIC, event);
+}
+
+void call_discard(struct call *call, struct entry *entry) {
+    (void)call;
+    lazyfree_entry(entry, call->engine->config.lazyfree_server_del);
+}
+
+void call_replace(struct call *call, struct keyref *ref) {
+    call_discard(call, keyspace_take(ref));
+}
+
+sds call_take_argument(struct call *call, size_t index) {
+    struct engine *engine = call->engine;
+    sds argument = engine->argument;
+    if (argument == NULL || call->argv[index].ptr != argument) return NULL;
+    engine->argument = NULL;
+    return argument;
+}
+
+bool call_replaces_in_pool(struct engine *engine, const struct entry *entry) {
+    return engine->config.lazyfree_server_del && lazyfree_is_much(entry);
+}
+
+void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
+    (void)call;
+    keyspace_set_expiry(ref, expiry_ms, value_size(ref->entry));
+}
+
+/* --- The command log --- */
+
+void call_propagate_as(struct call *call, const struct slice *argv, size_t argc) {
+    command_log_append(&call->engine->command_log, call->database, argv, argc);
+    call->has_propagated = true;
+}
+
+/* --- Arguments --- */
+
+bool call_integer(struct call *call, size_t index, int64_t *value) {
+    if (number_parse_int64(call->argv[index], value)) return true;
+    reply_error(call->reply, "ERR value is not an integer or out of range");
+    return false;
+}
+
+bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
+                     const char *error) {
+    int64_t parsed;
+    if (!error && !call_integer(call, index, &parsed)) return false;
+    if (error && !number_parse_int64(call->argv[index], &parsed)) {
+        reply_error(call->reply, error);
+        return false;
+    }
+    if (parsed >= min && parsed <= max) {
+        *value = parsed;
+        return true;
+    }
+    if (error)
+        reply_error(call->reply, error);
+    else if (min == 0 && max == INT64_MAX)
+        reply_error(call->reply, "ERR value is out of range, must be positive");
+    else
+        reply_error_format(call->reply,
+                           "ERR value is out of range, value must between %lld and %lld",
+                           (long long)min, (long long)max);
+    return false;
+}
+
+size_t call_string_max(const struct call *call) {
+    (void)call;
+    uint64_t max = (uint64_t)call->engine->config.proto_max_bulk_len;
+    return max < STRING_LENGTH_MAX ? max : STRING_LENGTH_MAX;
+}
+
+bool call_packs_values(const struct call *call) {
+    (void)call;
+    return call->engine->config.rdbcompression;
+}
+
+bool call_skips_checksums(const struct call *call) {
+    (void)call;
+    return call->engine->skip_checksums;
+}
+
+bool call_check_growth(struct call *call, size_t length, size_t more) {
+    size_t max = call_string_max(call);
+    if (length <= max && more <= max - length) return true;
+    call_fail(call, CALL_ERROR_STRING_SIZE,
+              "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+    return false;
+}
+
+bool call_list_end(struct call *call, size_t index, enum list_end *end) {
+    if (slice_is(call->argv[index], "left"))
+        *end = LIST_HEAD;
+    else if (slice_is(call->argv[index], "right"))
+        *end = LIST_TAIL;
+    else {
+        call_syntax_error(call);
+        return false;
+    }
+    return true;
+}
+
+bool call_timeout_ms(struct call *call, size_t index, int64_t *deadline_ms) {
+    int64_t ms;
+    const char *error = NULL;
+    if (!number_parse_int64(call->argv[index], &ms))
+        error = "ERR timeout is not an integer or out of range";
+    else if (ms < 0)
+        error = "ERR timeout is negative";
+    else if (ms > INT64_MAX - call->now_ms)
+        error = "ERR timeout is out of range";
+    if (error) {
+        reply_error(call->reply, error);
+        return false;
+    }
+    *deadline_ms = ms ? call->now_ms + ms : 0;
+    return true;
+}
+
+bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
+    long double seconds;
+    if (!number_parse_long_double(call->argv[index], &seconds)) {
+        reply_error(call->reply, "ERR timeout is not a float or out of range");
+        return false;
+    }
+    long double ms = ceill(seconds * 1000);
+    if (ms < 0) {
+        reply_error(call->reply, "ERR timeout is negative");
+        return false;
+    }
+    if (ms > (long double)(INT64_MAX - call->now_ms - 1)) {
+        reply_error(call->reply, "ERR timeout is out of range");
+        return false;
+    }
+    *deadline_ms = ms > 0 ? call->now_ms + (int64_t)ms : 0;
+    return true;
+}
+
+/* --- Errors and texts for people --- */
+
+void call_fail(struct call *call, enum call_error error, const char *text) {
+    if (call->requester) call->requester->error = error;
+    reply_error(call->reply, text);
+}
+
+void call_syntax_error(struct call *call) {
+    call_fail(call, CALL_ERROR_SYNTAX, "ERR syntax error");
+}
+
+void call_bad_database(struct call *call) {
+    call_fail(call, CALL_ERROR_DATABASE, "ERR DB index is out of range");
+}
+
+void call_wrong_arity(struct call *call) {
+    reply_error_format(call->reply, "ERR wrong number of arguments for '%s' command",
+                       call->command->name);
+}
+
+void call_bad_expiry(struct call *call) {
+    reply_error_format(call->reply, "ERR invalid expire time in '%s' command", call->command->name);
+}
+
+/* The container's name in capitals, as texts for people show it. */
+static sds container_name(const struct call *call) {
+    const char *name = call->command->name;
+    sds upper = sds_new(slice_make(name, strcspn(name, "|")));
+    for (size_t i = 0; i < sds_len(upper); i++) upper[i] = (char)toupper((unsigned char)upper[i]);
+    return upper;
+}
+
+static void answer_subcommand(struct call *call, const char *problem) {
+    enum { SHOWN_MAX = 128 };
+    size_t shown = call->argv[1].len < SHOWN_MAX ? call->argv[1].len : SHOWN_MAX;
+    sds container = container_name(call);
+    reply_error_format(call->reply, "ERR %s '%.*s'. Try %s HELP.", problem, (int)shown,
+                       call->argv[1].ptr, container);
+    sds_free(container);
+}
+
+void call_unknown_subcommand(struct call *call) {
+    unknown_command_note(call_session(call), call->argv[0], &call->argv[1]);
+    answer_subcommand(call, "unknown subcommand");
+}
+
+void call_bad_subcommand(struct call *call) {
+    answer_subcommand(call, "unknown subcommand or wrong number of arguments for");
+}
+
+void call_help(struct call *call, const char *const *lines) {
+    sds container = container_name(call);
+    sds header =
+        sds_append_format(sds_new(SLICE("")),
+                          "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", container);
+    size_t count = 0;
+    while (lines[count]) count++;
+    reply_array(call->reply, count + 3);
+    reply_status(call->reply, sds_slice(header));
+    for (size_t i = 0; i < count; i++) reply_status(call->reply, slice_of_cstr(lines[i]));
+    reply_status(call->reply, SLICE("HELP"));
+    reply_status(call->reply, SLICE("    Prints this help."));
+    sds_free(header);
+    sds_free(container);
+}
+
+void call_answer_text(struct call *call, sds text) {
+    reply_verbatim(call->reply, sds_slice(text), "txt");
+    sds_free(text);
+}
+
+/* --- Blocking --- */
+
+void call_block(struct call *call, const struct block_request *request) {
+    if (call_may_block(call))
+        blocking_add(call->engine->blocking, call, request);
+    else if (request->expire)
+        request->expire(call);
+    else
+        reply_null_array(call->reply);
+}

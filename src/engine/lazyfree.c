@@ -1,0 +1,224 @@
+/* lazyfree: see the drawing in lazyfree.h.
+ *
+ * The loop alone touches `filling`, `added…` and `in_flight`; the batch `running` belongs to the
+ * pool while it is in flight, to the loop else. The counters of what was freed are written by the
+ * pool and read by the loop at any time, `stopped` the other way round: these are atomic. */
+#include "engine/lazyfree.h"
+
+#include "base/alloc.h"
+#include "net/pool.h"
+#include "types/value.h"
+
+/* Less effort than this takes less time than handing the value over: value_free_effort. */
+#ifdef TINY_LIMITS
+enum { EFFORT_MIN = 4 };
+#else
+enum { EFFORT_MIN = 64 };
+#endif
+
+/* Entries of a keyspace that are freed between two looks at `stopped`. */
+enum { KEYS_PER_STEP = 256 };
+
+struct item {
+    struct entry *entry; /* NULL: the keyspace of `ending` */
+    struct keyspace_ending ending;
+    uint64_t objects;
+    uint64_t bytes;  /* of entries */
+    uint64_t number; /* of keyspaces: what `freed` is called with; 0: it is not called */
+};
+
+struct batch {
+    struct item *items;
+    size_t count;
+    size_t capacity;
+    size_t done; /* items that were freed */
+};
+
+static struct {
+    struct net *net;
+    void (*freed)(void *arg, uint64_t number);
+    bool (*keeps)(void *arg, struct entry *entry);
+    void *arg; /* what these two get */
+    struct batch filling;
+    struct batch running;
+    bool in_flight;
+    uint64_t added_objects;
+    uint64_t added_bytes;
+    uint64_t added_keyspaces;
+    uint64_t freed_objects; /* atomic */
+    uint64_t freed_bytes;
+    uint64_t freed_keyspaces;
+    uint64_t reset_objects; /* freed before the counter was reset */
+    bool stopped;           /* atomic */
+} lazyfree;
+
+/* --- In the pool --- */
+
+static bool is_stopped(void) {
+    return __atomic_load_n(&lazyfree.stopped, __ATOMIC_RELAXED);
+}
+
+static void count(uint64_t *counter, uint64_t more) {
+    __atomic_add_fetch(counter, more, __ATOMIC_RELAXED);
+}
+
+static uint64_t counted(const uint64_t *counter) {
+    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/* False when it was stopped before the keyspace was freed. */
+static bool free_keyspace(struct item *item) {
+    while (!is_stopped()) {
+        bool more = keyspace_end_step(&item->ending, KEYS_PER_STEP);
+        uint64_t freed = more ? KEYS_PER_STEP : item->objects;
+        item->objects -= freed;
+        count(&lazyfree.freed_objects, freed);
+        if (more) continue;
+        count(&lazyfree.freed_keyspaces, 1);
+        return true;
+    }
+    return false;
+}
+
+static void run_batch(void *arg) {
+    struct batch *batch = arg;
+    for (; batch->done < batch->count && !is_stopped(); batch->done++) {
+        struct item *item = &batch->items[batch->done];
+        if (item->entry == NULL) {
+            if (!free_keyspace(item)) return;
+            continue;
+        }
+        value_free(item->entry);
+        count(&lazyfree.freed_objects, 1);
+        count(&lazyfree.freed_bytes, item->bytes);
+    }
+}
+
+/* --- In the loop --- */
+
+static void hand_over(void);
+
+static void tell_freed(const struct batch *batch) {
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->items[i].number) lazyfree.freed(lazyfree.arg, batch->items[i].number);
+}
+
+/* What tell_freed brings about may add items, which `filling` takes while `in_flight` is true. */
+static void on_done(void *arg) {
+    if (!is_stopped()) tell_freed(arg);
+    lazyfree.in_flight = false;
+    if (is_stopped()) return;
+    lazyfree.running.count = lazyfree.running.done = 0;
+    if (lazyfree.filling.count > 0) {
+        hand_over();
+        return;
+    }
+    mem_free(lazyfree.running.items);
+    mem_free(lazyfree.filling.items);
+    lazyfree.running = lazyfree.filling = (struct batch){0};
+}
+
+static void hand_over(void) {
+    struct batch emptied = lazyfree.running;
+    lazyfree.running = lazyfree.filling;
+    lazyfree.filling = emptied;
+    lazyfree.in_flight = true;
+    net_pool_run(lazyfree.net, run_batch, on_done, &lazyfree.running);
+}
+
+static void add(struct item item) {
+    struct batch *batch = &lazyfree.filling;
+    if (batch->count == batch->capacity)
+        batch->items = mem_grow(batch->items, &batch->capacity, sizeof(*batch->items));
+    batch->items[batch->count++] = item;
+    lazyfree.added_objects += item.objects;
+    lazyfree.added_bytes += item.bytes;
+    lazyfree.added_keyspaces += item.entry == NULL;
+    if (!lazyfree.in_flight) hand_over();
+}
+
+bool lazyfree_is_much(const struct entry *entry) {
+    return value_free_effort(entry) > EFFORT_MIN;
+}
+
+void lazyfree_entry(struct entry *entry, bool in_pool) {
+    if (lazyfree.keeps && lazyfree.keeps(lazyfree.arg, entry)) return;
+    if (!in_pool || !lazyfree_is_much(entry)) {
+        value_free(entry);
+        return;
+    }
+    add((struct item){.entry = entry, .objects = 1, .bytes = value_allocated(entry)});
+}
+
+void lazyfree_keyspace(struct keyspace *keyspace, uint64_t number) {
+    uint64_t keys = keyspace_count(keyspace);
+    if (keys == 0) {
+        keyspace_free(keyspace);
+        return;
+    }
+    struct item item = {.objects = keys, .number = number};
+    keyspace_end_start(&item.ending, keyspace);
+    add(item);
+}
+
+bool lazyfree_is_little(const struct keyspace *keyspace) {
+    if (keyspace_count(keyspace) > EFFORT_MIN) return false;
+    size_t effort = 0;
+    struct keyspace_iter iter;
+    keyspace_iter_start(&iter, keyspace);
+    for (const struct entry *entry; (entry = keyspace_iter_next(&iter));)
+        effort += value_free_effort(entry);
+    return effort <= EFFORT_MIN;
+}
+
+/* --- Figures --- */
+
+uint64_t lazyfree_pending_objects(void) {
+    return lazyfree.added_objects - counted(&lazyfree.freed_objects);
+}
+
+uint64_t lazyfree_freed_objects(void) {
+    return counted(&lazyfree.freed_objects) - lazyfree.reset_objects;
+}
+
+void lazyfree_reset_freed(void) {
+    lazyfree.reset_objects = counted(&lazyfree.freed_objects);
+}
+
+size_t lazyfree_pending_bytes(void) {
+    if (lazyfree.added_keyspaces != counted(&lazyfree.freed_keyspaces)) return SIZE_MAX / 2;
+    return (size_t)(lazyfree.added_bytes - counted(&lazyfree.freed_bytes));
+}
+
+/* --- Life --- */
+
+static void do_nothing(void *arg) {
+    (void)arg;
+}
+
+/* The threads start now, not while a client waits for its first UNLINK: that takes a
+ * millisecond. */
+void lazyfree_start(struct net *net, void (*freed)(void *arg, uint64_t number),
+                    bool (*keeps)(void *arg, struct entry *entry), void *arg) {
+    lazyfree.net = net;
+    lazyfree.freed = freed;
+    lazyfree.keeps = keeps;
+    lazyfree.arg = arg;
+    net_pool_run(net, do_nothing, do_nothing, NULL);
+}
+
+void lazyfree_stop(void) {
+    __atomic_store_n(&lazyfree.stopped, true, __ATOMIC_RELAXED);
+}
+
+static void finish_batch(struct batch *batch) {
+    run_batch(batch);
+    mem_free(batch->items);
+    *batch = (struct batch){0};
+}
+
+void lazyfree_finish(void) {
+    __atomic_store_n(&lazyfree.stopped, false, __ATOMIC_RELAXED);
+    finish_batch(&lazyfree.running);
+    finish_batch(&lazyfree.filling);
+}

@@ -1,0 +1,13 @@
+#include "engine/server_clock.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+
+void server_update_clock(struct engine *engine) {
+    int64_t now_ms = clock_wall_ms();
+    if (now_ms == engine->now_ms) return;
+    engine->now_ms = now_ms;
+    engine->steady_ms = clock_monotonic_ms();
+    engine->eviction.lru_clock = access_lru_at(engine->steady_ms);
+    engine->eviction.lfu_minute = access_lfu_minute_at(engine->steady_ms);
+}

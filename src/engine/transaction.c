@@ -1,0 +1,102 @@
+#include "engine/transaction.h"
+
+#include "base/alloc.h"
+#include "engine/args.h"
+#include "engine/engine.h"
+#include "engine/transaction_queue.h"
+#include "resp/reply.h"
+#include "session/session.h"
+#include "table/command.h"
+
+#include <string.h>
+
+/* --- Life --- */
+
+struct transaction *transaction_begin(struct session *session) {
+    if (!session->transaction)
+        session->transaction = mem_alloc_zeroed(sizeof(*session->transaction));
+    return session->transaction;
+}
+
+void transaction_end(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    struct transaction *transaction = session->transaction;
+    if (!transaction) return;
+    watch_clear(&engine->watches, &transaction->watcher);
+    for (size_t i = 0; i < transaction->count; i++) args_free(transaction->queue[i].args);
+    mem_free(transaction->queue);
+    mem_free(transaction);
+    session->transaction = NULL;
+    session->flags &= ~(uint32_t)SESSION_MULTI;
+}
+
+void transaction_abort(struct session *session) {
+    if (session->flags & SESSION_MULTI) session->transaction->is_aborted = true;
+}
+
+void transaction_refuse(struct session *session, struct reply *reply, const char *error) {
+    static const char common[] = "ERR ";
+    if (strncmp(error, common, strlen(common)) == 0) error += strlen(common);
+    reply_error_format(reply, "EXECABORT Transaction discarded because of: %s", error);
+    transaction_end(session);
+}
+
+/* --- The queue --- */
+
+static void append(struct transaction *transaction, const struct command *command,
+                   const struct slice *argv, size_t argc) {
+    if (transaction->count == transaction->capacity)
+        transaction->queue =
+            mem_grow(transaction->queue, &transaction->capacity, sizeof(struct queued));
+    struct args *args = args_copy(argv, argc);
+    transaction->queue[transaction->count++] = (struct queued){command, args};
+    transaction->counted_bytes += argc * sizeof(char *);
+    for (size_t i = 0; i < argc; i++) transaction->counted_bytes += argv[i].len;
+    transaction->args_allocated += args->allocated;
+    transaction->command_flags |= command->flags;
+}
+
+/* What EXEC will not run need not be kept: a client in a pipeline has not seen yet that it is
+ * so. */
+void transaction_queue(struct session *session, struct reply *reply, const struct command *command,
+                       const struct slice *argv, size_t argc) {
+    struct transaction *transaction = session->transaction;
+    if (!transaction->is_aborted && !transaction->watcher.is_touched)
+        append(transaction, command, argv, argc);
+    reply_status(reply, SLICE("QUEUED"));
+}
+
+/* --- Figures --- */
+
+uint32_t transaction_flags(const struct session *session) {
+    return session->transaction ? session->transaction->command_flags : 0;
+}
+
+long transaction_count(const struct session *session) {
+    return session->flags & SESSION_MULTI ? (long)session->transaction->count : -1;
+}
+
+size_t transaction_watch_count(const struct session *session) {
+    return session->transaction ? session->transaction->watcher.count : 0;
+}
+
+bool transaction_is_touched(const struct session *session) {
+    return session->transaction && session->transaction->watcher.is_touched;
+}
+
+size_t transaction_counted_bytes(const struct session *session) {
+    return session->transaction ? session->transaction->counted_bytes : 0;
+}
+
+size_t transaction_queue_allocated(const struct session *session) {
+    const struct transaction *transaction = session->transaction;
+    if (!transaction) return 0;
+    return transaction->args_allocated + transaction->capacity * sizeof(struct queued);
+}
+
+size_t transaction_allocated(const struct session *session) {
+    const struct transaction *transaction = session->transaction;
+    if (!transaction) return 0;
+    return sizeof(*transaction) + transaction->watcher.allocated +
+           transaction_queue_allocated(session);
+}

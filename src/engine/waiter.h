@@ -1,0 +1,64 @@
+/* waiter: blocked clients as structs: the drawing of blocking.h, for what serves them. */
+#ifndef PACKLIST_ENGINE_WAITER_H
+#define PACKLIST_ENGINE_WAITER_H
+
+#include "base/chain.h"
+#include "ds/timer_wheel.h"
+#include "engine/args.h"
+#include "engine/blocking.h"
+#include "engine/keytable.h"
+#include "session/session.h"
+
+struct blocked_key;
+
+/* One waiter in one key's list. */
+struct wait {
+    struct waiter *waiter;
+    struct blocked_key *key;
+    struct wait *prev;
+    struct wait *next;
+};
+
+struct waiter {
+    struct session *session;
+    const struct command *command;
+    struct args *args;
+    bool (*serve)(struct call *call, struct slice key);
+    void (*expire)(struct call *call);
+    struct timer_node timer; /* in the wheel when there is a deadline */
+    bool awaits_sync;        /* it is linked into the registry's chain of these */
+    struct waiter *sync_prev;
+    struct waiter *sync_next;
+    size_t allocated; /* with the arguments and the keys that it waits for */
+    bool for_work;
+    uint64_t ticks; /* what the command took before it waited */
+    size_t wait_count;
+    struct wait waits[];
+};
+
+struct blocked_key {
+    struct keytable_key key;
+    struct wait *first;
+    struct wait *last;
+    struct wait *turn; /* whose turn comes next while the key is being served */
+    struct blocked_key *ready_next;
+    bool is_ready;
+};
+
+struct blocking {
+    struct engine *engine;
+    struct keytable keys; /* the blocked ones */
+    size_t session_count;
+    struct blocked_key *ready_first;
+    struct blocked_key *ready_last;
+    struct waiter *sync_first; /* those that wait for the append-only file */
+    struct waiter *sync_last;
+    struct timer_wheel deadlines;
+    struct net_timer *timer;
+    void (*time_is_up)(struct session *session);
+};
+
+/* Forgets a key that nobody waits for any more and that is not ready. */
+void blocking_free_key_if_idle(struct blocking *blocking, struct blocked_key *key);
+
+#endif

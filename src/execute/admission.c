@@ -1,0 +1,203 @@
+#include "execute/admission.h"
+
+#include "aof/aof.h"
+#include "base/log.h"
+#include "engine/call.h"
+#include "engine/engine.h"
+#include "engine/transaction.h"
+#include "engine/unknown_commands.h"
+#include "memory/evict.h"
+#include "resp/reply.h"
+#include "session/pause.h"
+#include "session/session.h"
+#include "table/command.h"
+
+enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
+
+/* --- Which command? --- */
+
+static void answer_unknown(const struct session *session, struct reply *reply,
+                           const struct slice *argv, size_t argc) {
+    unknown_command_note(session, argv[0], NULL);
+    sds text = sds_append_format(
+        sds_new(SLICE("ERR unknown command '")), "%.*s",
+        (int)(argv[0].len < UNKNOWN_NAME_MAX ? argv[0].len : UNKNOWN_NAME_MAX), argv[0].ptr);
+    text = sds_append_cstr(text, "', with args beginning with: ");
+    size_t begin = sds_len(text);
+    for (size_t i = 1; i < argc && sds_len(text) - begin < UNKNOWN_ARGUMENTS_MAX; i++) {
+        size_t room = UNKNOWN_ARGUMENTS_MAX - (sds_len(text) - begin);
+        size_t shown = argv[i].len < room ? argv[i].len : room;
+        text = sds_append_format(text, "'%.*s' ", (int)shown, argv[i].ptr);
+    }
+    reply_error(reply, text);
+    sds_free(text);
+}
+
+/* Does the request begin like HTTP? A web page that makes a browser talk to this port must not
+ * get commands run behind the lines of its request. */
+static bool is_http(struct slice name) {
+    return slice_is(name, "post") || slice_is(name, "host:");
+}
+
+static void cut_off_http(struct session *session) {
+    char peer[CONN_NAME_MAX];
+    log_warning("Possible security attack: %s sent a request that begins with POST or Host:, as a "
+                "web page does that tries to reach this server. Connection aborted.",
+                conn_peer_name(conn_of_session(session), peer));
+    session_close(session);
+}
+
+static void answer_no_such_command(struct session *session, struct reply *reply,
+                                   const struct slice *argv, size_t argc) {
+    if (is_http(argv[0]))
+        cut_off_http(session);
+    else
+        answer_unknown(session, reply, argv, argc);
+}
+
+/* Refuses a command that exists, with a whole error line. */
+static void reject(struct session *session, struct reply *reply, const struct command *command,
+                   const char *error) {
+    struct engine *engine = session->requester.engine;
+    session->requester.error = CALL_ERROR_NOT_NOW;
+    engine->stats.by_command[command_index(command)].rejected++;
+    if (command->flags & COMMAND_RUNS_QUEUE)
+        transaction_refuse(session, reply, error);
+    else
+        reply_error(reply, error);
+}
+
+static void reject_arity(struct session *session, struct reply *reply,
+                         const struct command *command) {
+    sds error = sds_append_format(sds_new(SLICE("")),
+                                  "ERR wrong number of arguments for '%s' command", command->name);
+    reject(session, reply, command, error);
+    sds_free(error);
+}
+
+/* Finds a subcommand. A file is not told that there is none. */
+static const struct command *find_subcommand(struct requester *who, struct reply *reply,
+                                             const struct command *container,
+                                             const struct slice *argv, size_t argc) {
+    const struct command *command = command_find_subcommand(container, argv[1]);
+    if (!command && who->session)
+        call_unknown_subcommand(&(struct call){
+            .argv = argv, .argc = argc, .reply = reply, .command = container, .requester = who});
+    return command;
+}
+
+const struct command *admission_find_other(struct requester *who, struct reply *reply,
+                                           const struct command *command, const struct slice *argv,
+                                           size_t argc) {
+    if (!command && who->session) answer_no_such_command(who->session, reply, argv, argc);
+    if (command && command->flags & COMMAND_CONTAINER && argc > 1)
+        command = find_subcommand(who, reply, command, argv, argc);
+    if (!command) {
+        who->error = CALL_ERROR_UNKNOWN;
+        return NULL;
+    }
+    if (command_accepts(command, argc)) return who->last_command = command;
+    if (who->session) reject_arity(who->session, reply, command);
+    who->error = CALL_ERROR_ARITY;
+    return NULL;
+}
+
+/* --- May the session run it? --- */
+
+/* The command's flags; EXEC counts as the commands that it will run. */
+static uint32_t flags_of(const struct session *session, const struct command *command) {
+    uint32_t flags = command->flags;
+    return flags & COMMAND_RUNS_QUEUE ? flags | transaction_flags(session) : flags;
+}
+
+static void reject_of_listener(struct session *session, struct reply *reply,
+                               const struct command *command) {
+    sds error =
+        sds_append_format(sds_new(SLICE("")),
+                          "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / "
+                          "QUIT / RESET are allowed in this context",
+                          command->name);
+    reject(session, reply, command, error);
+    sds_free(error);
+}
+
+/* While it listens to channels a client that speaks RESP2 may use a few commands only: a message
+ * and the reply to a command look alike there. */
+static bool session_admits(struct session *session, struct reply *reply,
+                           const struct command *command) {
+    uint32_t flags = command->flags;
+    const uint32_t data = COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE;
+    if (session->flags & SESSION_NEEDS_AUTH && !(flags & COMMAND_NO_AUTH)) {
+        reject(session, reply, command, "NOAUTH Authentication required.");
+    } else if (session->flags & SESSION_MULTI && flags & COMMAND_NO_MULTI) {
+        reject(session, reply, command, "ERR Command not allowed inside a transaction");
+    } else if (session->flags & SESSION_SUBSCRIBED && session->protocol == 2 &&
+               !(flags & COMMAND_FOR_SUBSCRIBERS)) {
+        reject_of_listener(session, reply, command);
+    } else if (session->flags & SESSION_MONITOR && flags_of(session, command) & data) {
+        reject(session, reply, command, "ERR Replica can't interact with the keyspace");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* --- Can the server run it now? --- */
+
+/* Are such commands refused at the moment? If so the error is answered. PING is refused with
+ * those that write, so that who watches the server learns of it. */
+static bool is_refused(struct session *session, struct reply *reply,
+                       const struct command *command) {
+    struct engine *engine = session->requester.engine;
+    static const char unsaved[] =
+        "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist "
+        "to disk. Commands that may modify the data set are disabled, because this instance is "
+        "configured to report errors during writes if RDB snapshotting fails "
+        "(stop-writes-on-bgsave-error option). Please check the Redis logs for details about the "
+        "RDB error.";
+    uint32_t flags = flags_of(session, command);
+    const char *error = NULL;
+    sds unwritten = NULL;
+    if (flags & COMMAND_WRITE || command->flags & COMMAND_TELLS_HEALTH) {
+        if (engine->restrictions & RESTRICTED_UNWRITTEN)
+            error = unwritten =
+                sds_append_format(sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s",
+                                  aof_error(engine));
+        if (engine->restrictions & RESTRICTED_UNSAVED) error = unsaved;
+    }
+    if (engine->restrictions & RESTRICTED_LOADING && !(flags & COMMAND_LOADING))
+        error = LOADING_REFUSAL;
+    if (error) reject(session, reply, command, error);
+    sds_free(unwritten);
+    return error;
+}
+
+/* Does the command need memory that cannot be had? If so the error is answered. */
+static bool is_out_of_memory(struct session *session, struct reply *reply,
+                             const struct command *command) {
+    struct engine *engine = session->requester.engine;
+    if (!(flags_of(session, command) & COMMAND_DENYOOM) || evict_make_room(engine)) return false;
+    reject(session, reply, command, EVICT_REFUSAL);
+    return true;
+}
+
+inline enum admission admission_check(struct session *session, struct reply *reply,
+                                      const struct command *command) {
+    struct engine *engine = session->requester.engine;
+    if (session->flags && !session_admits(session, reply, command)) return ADMISSION_REFUSED;
+    if (engine->restrictions) {
+        if (is_refused(session, reply, command)) return ADMISSION_REFUSED;
+        if (pause_holds(engine, flags_of(session, command))) return ADMISSION_POSTPONED;
+    }
+    if (engine->config.maxmemory && is_out_of_memory(session, reply, command))
+        return ADMISSION_REFUSED;
+    return ADMISSION_GRANTED;
+}
+
+enum admission admission_check_file(struct requester *who, const struct command *command) {
+    uint32_t flags = command->flags;
+    if (flags & COMMAND_FOR_FILES) return ADMISSION_GRANTED;
+    if (flags & COMMAND_WRITE && !(flags & COMMAND_REACHES_OUT)) return ADMISSION_GRANTED;
+    who->error = CALL_ERROR_NOT_FOR_FILE;
+    return ADMISSION_REFUSED;
+}

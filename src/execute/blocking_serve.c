@@ -1,0 +1,124 @@
+/* blocking_serve: clients that wait are answered: from a key that is ready, or because their wait
+ * has ended otherwise. */
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "engine/waiter.h"
+#include "execute/execute.h"
+#include "resp/reply.h"
+#include "session/session.h"
+#include "session/session_output.h"
+#include "types/value.h"
+
+/* --- Answers without a key --- */
+
+/* The waiter's command goes on, having taken `ticks` since it began to wait. */
+static struct resumption resume(const struct waiter *waiter, struct reply *reply, uint64_t ticks) {
+    return (struct resumption){
+        .session = waiter->session,
+        .command = waiter->command,
+        .argv = waiter->args->argv,
+        .argc = waiter->args->argc,
+        .reply = reply,
+        .ticks = waiter->ticks + ticks,
+    };
+}
+
+static void answer_unblocked(struct call *call) {
+    reply_error(call->reply, "UNBLOCKED client unblocked via CLIENT UNBLOCK");
+}
+
+/* The session has its answer and may go on. */
+static void end_wait(struct blocking *blocking, struct session *session) {
+    blocking_remove(blocking, session);
+    session_resume_later(session);
+}
+
+/* Ends the wait without a key: `answer` writes the reply, `ticks` after the wait began. */
+static void end_unserved(struct blocking *blocking, struct session *session,
+                         void (*answer)(struct call *call), uint64_t ticks) {
+    struct reply *reply = session_side_begin(session);
+    struct resumption resumption = resume(session->waiter, reply, ticks);
+    execute_finish(&resumption, answer);
+    session_side_end(session);
+    end_wait(blocking, session);
+}
+
+bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error) {
+    const struct waiter *waiter = session->waiter;
+    if (!waiter || waiter->for_work) return false;
+    end_unserved(blocking, session, with_error ? answer_unblocked : waiter->expire, 0);
+    return true;
+}
+
+void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks) {
+    end_unserved(blocking, session, session->waiter->expire, ticks);
+}
+
+void blocking_time_is_up(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    blocking_finish(engine->blocking, session, 0);
+}
+
+bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *)) {
+    bool woken = false;
+    struct waiter *next;
+    for (struct waiter *waiter = blocking->sync_first; waiter; waiter = next) {
+        next = waiter->sync_next;
+        struct session *session = waiter->session;
+        if (!is_done(session)) continue;
+        blocking_finish(blocking, session, 0);
+        woken = true;
+    }
+    return woken;
+}
+
+/* --- Serving --- */
+
+/* Does the key exist as something that a blocked command may take from? Whether it is of the type
+ * that a waiter wants is looked at by the waiter's own `serve`. */
+static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
+    struct call call = call_of_server(engine, key->key.space);
+    struct keyref ref = call_find_quiet(&call, key->key.name);
+    return ref.entry && value_wakes_clients(ref.entry);
+}
+
+/* Lets one waiter have its turn at a key. The waiter may be gone after it. */
+static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
+    struct session *session = waiter->session;
+    struct reply *reply = session_side_begin(session);
+    struct resumption resumption = resume(waiter, reply, 0);
+    bool is_served = execute_serve(&resumption, waiter->serve, key->key.space, key->key.name);
+    session_side_end(session);
+    if (is_served && session->waiter) end_wait(blocking, session);
+}
+
+/* May the waiters of the key be served now? The clock is read again first: a transaction that
+ * pushed to the key may have lasted longer than the key was to live. */
+static bool can_serve_now(struct engine *engine, struct blocked_key *key) {
+    execute_renew_clock(engine);
+    return key_can_serve(engine, key);
+}
+
+/* Serving one client may close other clients that wait for the key: those that are sent a message
+ * about it and exceed their output limit. */
+static void serve_key(struct engine *engine, struct blocking *blocking, struct blocked_key *key) {
+    key->turn = key->first;
+    while (key->turn && can_serve_now(engine, key)) {
+        struct waiter *waiter = key->turn->waiter;
+        key->turn = key->turn->next;
+        serve_one(blocking, waiter, key);
+    }
+    key->turn = NULL;
+}
+
+void blocking_serve(struct engine *engine, struct blocking *blocking) {
+    struct blocked_key *key;
+    while ((key = blocking->ready_first)) {
+        blocking->ready_first = key->ready_next;
+        if (!blocking->ready_first) blocking->ready_last = NULL;
+        serve_key(engine, blocking,
+                  key); /* still marked as ready, so that it is not freed meanwhile */
+        key->is_ready = false;
+        blocking_free_key_if_idle(blocking, key);
+    }
+}

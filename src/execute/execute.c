@@ -1,0 +1,189 @@
+#include "execute/execute.h"
+
+#include "base/clock.h"
+#include "engine/blocking.h"
+#include "engine/call_make.h"
+#include "engine/checks.h"
+#include "engine/engine.h"
+#include "engine/server_clock.h"
+#include "engine/slow.h"
+#include "engine/transaction.h"
+#include "execute/admission.h"
+#include "resp/reply.h"
+#include "session/clients.h"
+#include "session/monitor.h"
+#include "session/pause.h"
+#include "session/session.h"
+#include "table/command.h"
+
+/* --- Time --- */
+
+void execute_begin_batch(struct engine *engine) {
+    engine->ticks = clock_ticks();
+    engine->clock_due = engine->ticks + engine->ticks_per_ms;
+}
+
+/* A batch has lasted so long that time has passed since it began. */
+static __attribute__((noinline)) void renew_clock(struct engine *engine) {
+    server_update_clock(engine);
+    engine->clock_due = engine->ticks + engine->ticks_per_ms;
+}
+
+inline void execute_renew_clock(struct engine *engine) {
+    if (engine->ticks >= engine->clock_due) renew_clock(engine);
+}
+
+/* --- Before a command and behind it --- */
+
+static inline __attribute__((always_inline)) struct call
+call_for(enum call_origin origin, struct requester *who, struct reply *reply,
+         const struct command *command, const struct slice *argv, size_t argc) {
+    return call_make(who->engine, origin, who, who->database, reply,
+                     (struct command_line){command, argv, argc});
+}
+
+/* A change goes to the command log, as the command came or as it has said. */
+static void propagate(const struct call *call, bool changed) {
+    struct command_log *log = &call->engine->command_log;
+    if (changed && call->command->flags & COMMAND_WRITE && !call->has_propagated)
+        command_log_append(log, call->database, call->argv, call->argc);
+    if (call->origin == ORIGIN_TRANSACTION || !command_log_is_inside_unit(log)) return;
+    command_log_end_unit(log);
+    call_session(call)->log_offset = command_log_end(log);
+}
+
+static inline void check(const struct call *call) {
+    if (CHECKS_ARE_ON && call->command->flags & COMMAND_WRITE) checks_keyspace(call->keyspace);
+}
+
+static inline __attribute__((always_inline)) bool is_error(const struct reply *reply,
+                                                           size_t begin) {
+    return reply->len > begin && reply->data[begin] == '-';
+}
+
+/* Counts the error that was answered. */
+static __attribute__((noinline)) void count_error(struct engine *engine, const struct reply *reply,
+                                                  size_t begin) {
+    engine->stats.errors++;
+    error_stats_count(&engine->stats.by_error, slice_make(reply->data + begin, reply->len - begin));
+}
+
+/* The command was answered, from `begin` of the reply on, after so many ticks of its own. Inlined
+ * as it is on every command's way. */
+static inline __attribute__((always_inline)) void
+count(struct engine *engine, const struct call *call, size_t begin, uint64_t ticks) {
+    struct command_stats *stats = &engine->stats.by_command[command_index(call->command)];
+    if (is_error(call->reply, begin)) {
+        count_error(engine, call->reply, begin);
+        stats->failed++;
+    }
+    stats_count_call(stats, ticks, engine->config.latency_tracking);
+    engine->stats.commands++;
+    if (ticks >= engine->slow_ticks)
+        slow_note_command(call_session(call), call->command, call->argv, call->argc, ticks);
+}
+
+/* At once or in EXEC. Inlined in both places, one of which is on every command's way. */
+static inline __attribute__((always_inline)) void run(enum call_origin origin,
+                                                      struct session *session, struct reply *reply,
+                                                      const struct command *command,
+                                                      const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
+    size_t begin = reply->len;
+    uint64_t ticks_begin = engine->ticks;
+    struct call call = call_for(origin, &session->requester, reply, command, argv, argc);
+    uint64_t dirty = engine->dirty;
+    command->run(&call);
+    check(&call);
+    /* Not call.propagates: the log may have got a reader inside a transaction. */
+    if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
+    uint64_t ticks = clock_ticks();
+    engine->ticks = ticks;
+    if (session->waiter)
+        blocking_note_ticks(session, ticks - ticks_begin); /* counted when it is answered */
+    else
+        count(engine, &call, begin, ticks - ticks_begin);
+    if (engine->clients->monitors.count) monitor_feed(session, command, argv, argc);
+}
+
+/* --- Origins --- */
+
+void execute_queued(struct session *session, struct reply *reply, const struct command *command,
+                    const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
+    uint64_t begin_ticks = engine->ticks;
+    run(ORIGIN_TRANSACTION, session, reply, command, argv, argc);
+    engine->stats.queued_ticks += engine->ticks - begin_ticks;
+}
+
+static enum execution refuse(struct session *session, const struct reply *reply, size_t begin) {
+    count_error(session->requester.engine, reply, begin);
+    transaction_abort(session);
+    return EXECUTION_REFUSED;
+}
+
+enum execution execute(struct session *session, struct reply *reply, const struct slice *argv,
+                       size_t argc) {
+    size_t begin = reply->len;
+    const struct command *command = admission_find(&session->requester, reply, argv, argc);
+    if (!command) return refuse(session, reply, begin);
+    enum admission admission = admission_check(session, reply, command);
+    if (admission == ADMISSION_REFUSED) return refuse(session, reply, begin);
+    if (admission == ADMISSION_POSTPONED) {
+        pause_hold(session);
+        return EXECUTION_POSTPONED;
+    }
+    if (session->flags & SESSION_MULTI && !(command->flags & COMMAND_NOT_QUEUED))
+        transaction_queue(session, reply, command, argv, argc);
+    else
+        run(ORIGIN_CLIENT, session, reply, command, argv, argc);
+    return EXECUTION_DONE;
+}
+
+enum execution execute_from_file(struct requester *who, struct reply *reply,
+                                 const struct slice *argv, size_t argc) {
+    const struct command *command = admission_find(who, reply, argv, argc);
+    if (!command || admission_check_file(who, command) == ADMISSION_REFUSED)
+        return EXECUTION_REFUSED;
+    size_t begin = reply->len;
+    struct call call = call_for(ORIGIN_FILE, who, reply, command, argv, argc);
+    who->error = CALL_ERROR_NONE;
+    command->run(&call);
+    check(&call);
+    if (!who->error && is_error(reply, begin)) who->error = CALL_ERROR_OTHER;
+    return EXECUTION_DONE;
+}
+
+/* --- Blocked clients --- */
+
+static struct call resumed_call(const struct resumption *resumption) {
+    struct session *session = resumption->session;
+    return call_for(ORIGIN_BLOCKED, &session->requester, resumption->reply, resumption->command,
+                    resumption->argv, resumption->argc);
+}
+
+bool execute_serve(const struct resumption *resumption,
+                   bool (*serve)(struct call *call, struct slice key), int database,
+                   struct slice key) {
+    struct engine *engine = resumption->session->requester.engine;
+    size_t begin = resumption->reply->len;
+    uint64_t ticks_begin = clock_ticks();
+    struct call call = resumed_call(resumption);
+    call.database = database;
+    call.keyspace = engine->keyspaces[database];
+    uint64_t dirty = engine->dirty;
+    bool is_served = serve(&call, key);
+    check(&call);
+    if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
+    if (!is_served) return false;
+    engine->ticks = clock_ticks(); /* not the next command's time */
+    count(engine, &call, begin, resumption->ticks + engine->ticks - ticks_begin);
+    return true;
+}
+
+void execute_finish(const struct resumption *resumption, void (*finish)(struct call *call)) {
+    size_t begin = resumption->reply->len;
+    struct call call = resumed_call(resumption);
+    finish(&call);
+    count(call.engine, &call, begin, resumption->ticks);
+}

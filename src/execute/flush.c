@@ -1,0 +1,72 @@
+#include "execute/flush.h"
+
+#include "base/alloc.h"
+#include "base/chain.h"
+#include "base/clock.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/server_clock.h"
+#include "resp/reply.h"
+#include "session/clients.h"
+#include "session/session.h"
+
+struct flush {
+    uint64_t number;
+    uint64_t session_id;
+    size_t keyspaces; /* that are not free yet */
+    uint64_t begin_ticks;
+    struct flush *prev;
+    struct flush *next;
+};
+
+static struct {
+    struct flush *first;
+    struct flush *last;
+    uint64_t last_number;
+} flushes;
+
+uint64_t flush_number(void) {
+    return ++flushes.last_number;
+}
+
+static void answer_ok(struct call *call) {
+    reply_ok(call->reply);
+}
+
+void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
+    struct flush *flush = mem_alloc(sizeof(*flush));
+    *flush = (struct flush){.number = number,
+                            .session_id = call_session(call)->id,
+                            .keyspaces = keyspaces,
+                            .begin_ticks = clock_ticks()};
+    CHAIN_APPEND(flushes.first, flushes.last, flush, prev, next);
+    blocking_add(call->engine->blocking, call,
+                 &(struct block_request){.for_work = true, .expire = answer_ok});
+}
+
+static void forget(struct flush *flush) {
+    CHAIN_REMOVE(flushes.first, flushes.last, flush, prev, next);
+    mem_free(flush);
+}
+
+/* A blocked client runs no other command: if it still waits for work, it waits for this flush. A
+ * client that has ended waits for nothing any more, although it stays in the list until its output
+ * is sent. */
+static void answer(struct engine *engine, const struct flush *flush) {
+    struct session *session = session_list_find(&engine->clients->sessions, flush->session_id);
+    if (!session || !blocking_is_for_work(session)) return;
+    server_update_clock(engine);
+    blocking_finish(engine->blocking, session, clock_ticks() - flush->begin_ticks);
+}
+
+void flush_freed(struct engine *engine, uint64_t number) {
+    struct flush *flush = flushes.first;
+    while (flush->number != number) flush = flush->next;
+    if (--flush->keyspaces > 0) return;
+    answer(engine, flush);
+    forget(flush);
+}
+
+void flush_forget_all(void) {
+    while (flushes.first) forget(flushes.first);
+}

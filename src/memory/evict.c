@@ -1,0 +1,136 @@
+/* evict: when to evict, and for how long; store/eviction.c knows what. */
+#include "memory/evict.h"
+
+#include "aof/aof.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/call.h"
+#include "engine/engine.h"
+#include "engine/lazyfree.h"
+#include "engine/slow.h"
+#include "snapshot/slices.h"
+
+#include <math.h>
+
+enum evict_result { EVICT_DONE, EVICT_INTERRUPTED, EVICT_IMPOSSIBLE };
+
+/* Evicting one key takes about a microsecond: the clock is looked at after so many. */
+enum { EVICTIONS_BETWEEN_LOOKS = 16 };
+
+static struct {
+    struct eviction_pool pool;
+    bool running;        /* goes on in before_poll */
+    int64_t exceeded_us; /* since when the limit is exceeded, monotonic; 0: it is not */
+    int64_t total_us;    /* before that */
+} evict;
+
+/* --- Time --- */
+
+/* How long keys are evicted at a stretch: in a straight line up to a tenacity of 10, which is
+ * half a millisecond, then 15 % more for each, and without an end at 100. */
+static uint64_t stretch_us(struct engine *engine) {
+    int64_t tenacity = engine->config.eviction_tenacity;
+    if (tenacity >= 100) return UINT64_MAX;
+    if (tenacity <= 10) return (uint64_t)tenacity * 50;
+    return (uint64_t)(500 * pow(1.15, (double)(tenacity - 10)));
+}
+
+static void note_exceeded(bool exceeded) {
+    if (exceeded == (evict.exceeded_us != 0)) return;
+    int64_t now_us = clock_monotonic_us();
+    if (!exceeded) evict.total_us += now_us - evict.exceeded_us;
+    evict.exceeded_us = exceeded ? now_us : 0;
+}
+
+int64_t evict_current_exceeded_ms(void) {
+    return evict.exceeded_us ? (clock_monotonic_us() - evict.exceeded_us) / 1000 : 0;
+}
+
+int64_t evict_total_exceeded_ms(void) {
+    return evict.total_us / 1000 + evict_current_exceeded_ms();
+}
+
+void evict_reset_exceeded(void) {
+    evict.exceeded_us = evict.total_us = 0;
+}
+
+/* --- Keys --- */
+
+/* Memory that another thread is about to free, and memory that only a snapshot still needs, counts
+ * as free: evicting more would not free it sooner. Output that waits for the append-only file does
+ * not count, as each evicted key adds to it. Nor does the memory of unauthenticated clients: nobody
+ * without the password may make the server evict keys. */
+static bool is_exceeded(struct engine *engine) {
+    size_t max = (size_t)engine->config.maxmemory;
+    if (max == 0 || mem_used() <= max) return false;
+    /* First, as threads free memory before they count it as free: nothing is evicted for it. */
+    size_t leaving = lazyfree_pending_bytes() + slices_leaving_bytes(engine);
+    return mem_used() > max + leaving + aof_buffer_size(engine) + engine->unauthenticated_memory;
+}
+
+/* A key whose time has come anyway counts as expired. */
+static void evict_key(struct call *call, struct keyref *ref) {
+    struct engine *engine = call->engine;
+    struct slice key = entry_key(ref->entry);
+    if (call_is_expired(call, ref->entry)) {
+        call_find_quiet(call, key); /* deletes it */
+        return;
+    }
+    uint64_t begin = slow_begin(engine);
+    engine->stats.evicted_keys++;
+    call_remove(call, ref, key, EVENT_EVICTED, "evicted");
+    slow_end(engine, LATENCY_EVICTION_DELETE, begin);
+}
+
+static enum evict_result evict_keys(struct engine *engine) {
+    uint64_t start = clock_ticks(), limit_us = stretch_us(engine);
+    for (unsigned evicted = 1; is_exceeded(engine); evicted++) {
+        int database;
+        struct keyref ref;
+        if (!eviction_choose(&evict.pool, engine->keyspaces, (int)engine->config.databases,
+                             &engine->eviction, &engine->random, &database, &ref))
+            return EVICT_IMPOSSIBLE;
+        struct call call = call_of_server(engine, database);
+        evict_key(&call, &ref);
+        if (evicted % EVICTIONS_BETWEEN_LOOKS) continue;
+        if (clock_ticks_to_us(clock_ticks() - start) > limit_us) return EVICT_INTERRUPTED;
+    }
+    return EVICT_DONE;
+}
+
+/* Evicts for a stretch. Nothing is evicted during a CLIENT PAUSE, so that the data stands still. */
+static enum evict_result run(struct engine *engine) {
+    enum evict_result result = EVICT_DONE;
+    if (is_exceeded(engine) && !engine->pause_until_ms) {
+        uint64_t begin = slow_begin(engine);
+        result = evict_keys(engine);
+        slow_end(engine, LATENCY_EVICTION_CYCLE, begin);
+    }
+    evict.running = result == EVICT_INTERRUPTED;
+    note_exceeded(result != EVICT_DONE);
+    return result;
+}
+
+bool evict_make_room(struct engine *engine) {
+    return run(engine) != EVICT_IMPOSSIBLE;
+}
+
+bool evict_step(struct engine *engine) {
+    if (evict.running) run(engine);
+    return evict.running;
+}
+
+void evict_tick(struct engine *engine) {
+    if (!evict.running) run(engine);
+}
+
+void evict_configure(struct engine *engine) {
+    const struct config *config = &engine->config;
+    engine->eviction.policy = (enum eviction_policy)config->maxmemory_policy;
+    engine->eviction.samples = (size_t)config->maxmemory_samples;
+    engine->eviction.lfu.log_factor = (uint32_t)config->lfu_log_factor;
+    engine->eviction.lfu.decay_minutes = (uint32_t)config->lfu_decay_time;
+    evict.pool.count = 0;
+    evict.running = is_exceeded(engine); /* begins in before_poll */
+}

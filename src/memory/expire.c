@@ -1,0 +1,221 @@
+/* expire: how many dead keys there are is not known, but the keys that expire stand in tables of
+ * their own, which are walked in circles.
+ *
+ * A round begins `hz` times a second. In each database it walks on from where the last one
+ * ended: at first a few keys; then, while more of them turn out dead than is acceptable,
+ * further. So the work follows the number of keys that die: next to nothing when few do, and
+ * enough to keep their share down when many do. Even when few die a walk comes round in
+ * PASS_SECONDS.
+ *
+ * After a round that has found more dead keys than are acceptable the next one begins sooner.
+ *
+ * A round may use a part of the time since the last one, and not in one piece: between stretches
+ * of STRETCH_US clients are served. active-expire-effort makes the part larger and the
+ * acceptable share smaller. */
+#include "memory/expire.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "engine/call.h"
+#include "engine/engine.h"
+#include "engine/server_clock.h"
+#include "engine/slow.h"
+#include "net/net.h"
+
+enum {
+    STRETCH_US = 300,
+    STEPS_BETWEEN_LOOKS = 4, /* at the clock: a step is a bucket of the table */
+    BATCH_MIN = 200,         /* keys */
+    PASS_SECONDS = 60,
+    SOON_MS = 10, /* until the next round when there is much to do */
+    DEAD_PER_STEP =
+        128, /* a bucket never has nearly as many; what is over waits for the next pass */
+    TTL_SAMPLES = 64
+};
+
+static struct {
+    struct net_timer *timer; /* of a round that comes before the next tick */
+    uint64_t *cursors;       /* of each database's walk */
+    int databases;
+    int database;  /* where the round is */
+    int remaining; /* databases that it has not finished */
+    bool running;
+    int64_t begun_us;    /* when the last round began, monotonic */
+    int64_t budget_us;   /* what is left of this round's time */
+    uint64_t batch_seen; /* keys, since the last decision to go on */
+    uint64_t batch_dead;
+    uint64_t seen; /* in this round */
+    uint64_t dead;
+} walk;
+
+static void on_timer(void *arg) {
+    struct engine *engine = arg;
+    expire_tick(engine);
+}
+
+void expire_start(struct engine *engine, int databases) {
+    walk.timer = net_timer_new(engine->net, on_timer, engine);
+    walk.databases = databases;
+    walk.cursors = mem_alloc_zeroed((size_t)databases * sizeof(*walk.cursors));
+}
+
+void expire_stop(void) {
+    net_timer_free(walk.timer);
+    mem_free(walk.cursors);
+}
+
+/* --- How much --- */
+
+/* Per cent of the keys seen that may be dead: 5 down to 1. The walk sees each key when it has been
+ * longest unseen, so about half as many are dead on average. */
+static unsigned acceptable_percent(struct engine *engine) {
+    return 5 - (unsigned)(engine->config.active_expire_effort - 1) * 4 / 9;
+}
+
+/* Per cent of the time that rounds may take: 25 up to 43. */
+static int64_t time_percent(struct engine *engine) {
+    return 25 + 2 * (engine->config.active_expire_effort - 1);
+}
+
+static uint64_t batch_size(struct engine *engine, const struct keyspace *keyspace) {
+    uint64_t rounds = (uint64_t)engine->config.hz * PASS_SECONDS;
+    return BATCH_MIN + keyspace_expiring_count(keyspace) / rounds;
+}
+
+/* --- One step --- */
+
+struct step {
+    struct call call;
+    uint64_t seen;
+    size_t dead_count;
+    const struct entry *dead[DEAD_PER_STEP];
+};
+
+static void visit(struct entry *entry, void *arg) {
+    struct step *step = arg;
+    step->seen++;
+    if (call_is_expired(&step->call, entry) && step->dead_count < DEAD_PER_STEP)
+        step->dead[step->dead_count++] = entry;
+}
+
+/* Looks at the next bucket of the current database. */
+static void walk_step(struct step *step) {
+    uint64_t *cursor = &walk.cursors[walk.database];
+    step->seen = step->dead_count = 0;
+    *cursor = keyspace_scan_expiring(step->call.keyspace, *cursor, visit, step);
+    for (size_t i = 0; i < step->dead_count; i++)
+        call_find_quiet(&step->call, entry_key(step->dead[i])); /* deletes it */
+    walk.batch_seen += step->seen;
+    walk.batch_dead += step->dead_count;
+}
+
+/* --- The round --- */
+
+static void end_batch(void) {
+    walk.seen += walk.batch_seen;
+    walk.dead += walk.batch_dead;
+    walk.batch_seen = walk.batch_dead = 0;
+}
+
+static void end_round(struct engine *engine) {
+    walk.running = false;
+    if (walk.seen == 0) return;
+    if (walk.dead * 100 > walk.seen * acceptable_percent(engine))
+        net_timer_start(walk.timer, SOON_MS, 0);
+    double percent = 100 * (double)walk.dead / (double)walk.seen;
+    engine->stats.expired_stale_percent =
+        engine->stats.expired_stale_percent * 0.95 + percent * 0.05;
+}
+
+static void next_database(struct engine *engine) {
+    walk.database = (walk.database + 1) % walk.databases;
+    if (--walk.remaining == 0) end_round(engine);
+}
+
+/* Is the current database done with for this round? */
+static bool is_database_done(struct engine *engine, const struct keyspace *keyspace) {
+    if (keyspace_expiring_count(keyspace) == 0) return true;
+    if (walk.batch_seen < batch_size(engine, keyspace)) return false;
+    bool low = walk.batch_dead * 100 <= walk.batch_seen * acceptable_percent(engine);
+    end_batch();
+    return low;
+}
+
+/* Walks until the round or the stretch ends. */
+static void walk_stretch(struct engine *engine, uint64_t start) {
+    while (walk.running) {
+        struct step step = {.call = call_of_server(engine, walk.database)};
+        while (!is_database_done(engine, step.call.keyspace)) {
+            for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++) walk_step(&step);
+            if (clock_ticks_to_us(clock_ticks() - start) >= STRETCH_US) return;
+        }
+        end_batch();
+        next_database(engine);
+    }
+}
+
+bool expire_step(struct engine *engine) {
+    if (!walk.running) return false;
+    if (!engine->active_expire || engine->pause_until_ms) {
+        walk.running = false;
+        return false;
+    }
+    uint64_t start = clock_ticks(), begin = slow_begin(engine);
+    server_update_clock(engine);
+    walk_stretch(engine, start);
+    uint64_t ticks = clock_ticks() - start;
+    engine->stats.expire_ticks += ticks;
+    slow_end(engine, LATENCY_EXPIRE_CYCLE, begin);
+    walk.budget_us -= (int64_t)clock_ticks_to_us(ticks);
+    if (walk.running && walk.budget_us <= 0) {
+        engine->stats.expire_time_caps++;
+        end_batch();
+        end_round(engine);
+    }
+    return walk.running;
+}
+
+void expire_tick(struct engine *engine) {
+    if (!engine->active_expire || engine->pause_until_ms) return;
+    int64_t now_us = clock_monotonic_us(), period_us = 1000000 / engine->config.hz;
+    int64_t elapsed_us = now_us - walk.begun_us;
+    if (!walk.running) {
+        walk.running = true;
+        walk.begun_us = now_us;
+        walk.budget_us =
+            (elapsed_us < period_us ? elapsed_us : period_us) * time_percent(engine) / 100;
+        walk.remaining = walk.databases;
+        walk.seen = walk.dead = walk.batch_seen = walk.batch_dead = 0;
+    }
+    expire_step(engine);
+}
+
+/* --- Figures --- */
+
+struct ttl_sum {
+    int64_t now_ms;
+    int64_t sum_ms;
+    int64_t count;
+};
+
+static void add_ttl(struct entry *entry, void *arg) {
+    struct ttl_sum *ttl = arg;
+    int64_t left = entry_expiry(entry) - ttl->now_ms;
+    ttl->count++;
+    if (left > 0) ttl->sum_ms += left / TTL_SAMPLES; /* cannot overflow */
+}
+
+int64_t expire_average_ttl(struct engine *engine, struct keyspace *keyspace) {
+    size_t expiring = keyspace_expiring_count(keyspace);
+    struct ttl_sum ttl = {.now_ms = engine->now_ms};
+    if (expiring > TTL_SAMPLES) {
+        for (int i = 0; i < TTL_SAMPLES; i++)
+            add_ttl(keyspace_random_expiring(keyspace, &engine->random), &ttl);
+    } else {
+        uint64_t cursor = 0;
+        do {
+            cursor = keyspace_scan_expiring(keyspace, cursor, add_ttl, &ttl);
+        } while (cursor);
+    }
+    return ttl.count ? ttl.sum_ms / ttl.count * TTL_SAMPLES : 0;
+}

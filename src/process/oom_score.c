@@ -1,0 +1,52 @@
+#include "process/oom_score.h"
+
+#include "base/log.h"
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SCORE_PATH "/proc/self/oom_score_adj"
+
+enum { SCORE_MIN = -1000, SCORE_MAX = 1000 };
+
+static struct {
+    bool is_changed;
+    int64_t initial; /* before the first change */
+} score;
+
+static bool read_score(int64_t *value) {
+    FILE *file = fopen(SCORE_PATH, "r");
+    if (!file) return false;
+    long long found;
+    bool done = fscanf(file, "%lld", &found) == 1;
+    fclose(file);
+    if (done) *value = found;
+    return done;
+}
+
+static bool write_score(int64_t value) {
+    FILE *file = fopen(SCORE_PATH, "w");
+    if (!file) return false;
+    bool done = fprintf(file, "%lld", (long long)value) > 0;
+    return fclose(file) == 0 && done;
+}
+
+bool oom_score_apply(struct engine *engine, enum oom_role role) {
+    const struct config *config = &engine->config;
+    bool wanted = config->oom_score_adj != OOM_ADJUST_NO;
+    if (!wanted && !score.is_changed) return true;
+    if (!score.is_changed && !read_score(&score.initial)) score.initial = 0;
+    int64_t value = wanted ? config->oom_score_adj_values[role] : score.initial;
+    if (config->oom_score_adj == OOM_ADJUST_RELATIVE) value += score.initial;
+    if (value < SCORE_MIN) value = SCORE_MIN;
+    if (value > SCORE_MAX) value = SCORE_MAX;
+    if (!write_score(value)) {
+        log_warning("Unable to write %lld to %s: %s", (long long)value, SCORE_PATH,
+                    strerror(errno));
+        return false;
+    }
+    score.is_changed = wanted;
+    return true;
+}

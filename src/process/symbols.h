@@ -1,0 +1,32 @@
+/* symbols: which function of this program holds an address.
+ *
+ * The names come from the symbol table of the executable file (.symtab), which has static functions
+ * too. Linking with -rdynamic would tell names as well, but makes every function visible to other
+ * objects: the compiler then optimises less across files. */
+#ifndef PACKLIST_PROCESS_SYMBOLS_H
+#define PACKLIST_PROCESS_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbols {
+    const char *file; /* the executable, mapped; NULL = it cannot be read */
+    size_t size;
+    const void *table; /* of Elf64_Sym; NULL = the file was stripped */
+    size_t count;
+    const char *names;
+    size_t names_size;
+    uintptr_t base; /* what is added to the addresses in the file */
+};
+
+/* Maps the executable. By system calls only, so it is async-signal-safe. */
+struct symbols symbols_open(void);
+void symbols_close(struct symbols *symbols);
+
+/* The name of the function at `address`, and how far behind its beginning that is; NULL when the
+ * address is not in this program or has no name. The name is valid until symbols_close. O(number of
+ * symbols), async-signal-safe. */
+const char *symbols_find(const struct symbols *symbols, uintptr_t address, size_t *offset);
+
+#endif

@@ -1,0 +1,286 @@
+/* aof_load: runs the commands of the append-only file again (docs/durability.md, section 7).
+ *
+ * Nothing expires meanwhile (call_is_loading): the file says which keys expired. Commands between
+ * MULTI and EXEC are run when EXEC has come, so that a file which ends before it leaves no trace of
+ * them. A damaged file must only be able to change data: other commands are not run. */
+#include "recovery/aof_load.h"
+#include "aof/aof.h"
+#include "aof/aof_files.h"
+
+#include "aof/aof.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "engine/args.h"
+#include "engine/engine.h"
+#include "execute/execute.h"
+#include "persist/aof_reader.h"
+#include "persist/rdb_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct loader {
+    const char *name; /* of the file */
+    uint64_t before;  /* bytes of the files before it */
+    uint64_t total;   /* of all files */
+    int fd;
+    struct aof_reader reader;
+    struct requester requester;
+    struct reply reply;
+    struct args **queue; /* commands since MULTI */
+    size_t queue_count;
+    size_t queue_capacity;
+    uint64_t errors; /* that commands have answered */
+};
+
+static void note_bad_format(const struct loader *loader) {
+    log_warning("Bad file format reading the append only file %s, in the command at offset %llu: "
+                "%s. Make a backup of your AOF file, then use packlist-check --fix.",
+                loader->name, (unsigned long long)loader->reader.offset, loader->reader.error);
+}
+
+/* --- Running commands --- */
+
+/* A text of the file that may hold what users have written, as the log may show it. */
+static struct slice log_safe(struct engine *engine, struct slice text) {
+    return engine->config.hide_user_data_from_log ? SLICE(RDB_HIDDEN_KEY) : text;
+}
+
+/* Why a command of the file was not run. */
+static void log_refusal(struct engine *engine, const struct loader *loader, struct slice command) {
+    enum call_error error = loader->requester.error;
+    const char *why = error == CALL_ERROR_UNKNOWN ? "Unknown command"
+                      : error == CALL_ERROR_ARITY ? "Wrong number of arguments for"
+                                                  : "Command that has no place there,";
+    struct slice name = log_safe(engine, command);
+    log_warning("%s '%.*s' reading the append only file %s at offset %llu", why,
+                slice_precision(name), name.ptr, loader->name,
+                (unsigned long long)loader->reader.offset);
+}
+
+/* Does the error mean that the command cannot be run here, whatever the data are: with an option, a
+ * database, a type or a length that there is none of? What follows would build on what it has not
+ * done, or, behind SELECT, go to another database. */
+static bool is_foreign(enum call_error error) {
+    return error == CALL_ERROR_SYNTAX || error == CALL_ERROR_OPTION ||
+           error == CALL_ERROR_DATABASE || error == CALL_ERROR_PAYLOAD ||
+           error == CALL_ERROR_STRING_SIZE;
+}
+
+/* A command that did not fail when it was written to the file does so now. Where that may be the
+ * data's fault it is noted; false when the file asks for more than there is here. */
+static bool accept_answer(struct engine *engine, struct loader *loader) {
+    enum { SHOWN_MAX = 10 };
+    const struct requester *who = &loader->requester;
+    if (!who->error) return true;
+    bool foreign = is_foreign(who->error);
+    struct slice error =
+        log_safe(engine, slice_make(loader->reply.data + 1, loader->reply.len - 3));
+    if (foreign || ++loader->errors <= SHOWN_MAX)
+        log_warning(
+            "'%s' of the append only file %s at offset %llu %s: %.*s", who->last_command->name,
+            loader->name, (unsigned long long)loader->reader.offset,
+            foreign ? "cannot be run here" : "answers an error", slice_precision(error), error.ptr);
+    return !foreign;
+}
+
+static bool run(struct engine *engine, struct loader *loader, const struct slice *argv,
+                size_t argc) {
+    if (execute_from_file(&loader->requester, &loader->reply, argv, argc) == EXECUTION_REFUSED) {
+        log_refusal(engine, loader, argv[0]);
+        return false;
+    }
+    bool done = accept_answer(engine, loader);
+    loader->reply.len = 0;
+    return done && load_note_key(engine, loader->before + loader->reader.offset);
+}
+
+/* --- MULTI and EXEC --- */
+
+static void queue(struct loader *loader, const struct slice *argv, size_t argc) {
+    if (loader->queue_count == loader->queue_capacity)
+        loader->queue = mem_grow(loader->queue, &loader->queue_capacity, sizeof(*loader->queue));
+    loader->queue[loader->queue_count++] = args_copy(argv, argc);
+}
+
+static void drop_queue(struct loader *loader) {
+    for (size_t i = 0; i < loader->queue_count; i++) args_free(loader->queue[i]);
+    loader->queue_count = 0;
+}
+
+static bool run_queue(struct engine *engine, struct loader *loader) {
+    bool done = true;
+    for (size_t i = 0; done && i < loader->queue_count; i++)
+        done = run(engine, loader, loader->queue[i]->argv, loader->queue[i]->argc);
+    drop_queue(loader);
+    return done;
+}
+
+/* --- Reading --- */
+
+/* A struct rdb_source's read. */
+static ssize_t read_source(void *arg, void *bytes, size_t room) {
+    struct loader *loader = arg;
+    struct engine *engine = loader->requester.engine;
+    ssize_t count = file_read_some(loader->fd, bytes, room);
+    if (count < 0)
+        log_warning("Unrecoverable error reading the append only file %s: %s", loader->name,
+                    strerror(errno));
+    if (count < 0 || load_note_offset(engine, loader->before + loader->reader.offset)) return count;
+    errno = ECANCELED;
+    return -1;
+}
+
+/* Does what the item says; false when that cannot be. */
+static bool take_item(struct engine *engine, struct loader *loader, enum aof_read read) {
+    const struct aof_parser *item = &loader->reader.parser;
+    if (read == AOF_READ_EXEC) return run_queue(engine, loader);
+    if (read != AOF_READ_COMMAND) return true;
+    if (!loader->reader.in_multi) return run(engine, loader, item->argv, item->argc);
+    queue(loader, item->argv, item->argc);
+    return true;
+}
+
+/* Runs the commands of a file; what is at its end, or AOF_READ_FAILED when one of them cannot be
+ * run. */
+static enum aof_read run_commands(struct engine *engine, struct loader *loader) {
+    enum aof_read read;
+    while ((read = aof_reader_next(&loader->reader)) <= AOF_READ_ANNOTATION)
+        if (!take_item(engine, loader, read)) return AOF_READ_FAILED;
+    if (read == AOF_READ_BAD) note_bad_format(loader);
+    return read;
+}
+
+/* A base may begin with a snapshot, and commands may stand behind it. */
+static bool load_preamble(struct engine *engine, struct loader *loader, unsigned flags,
+                          uint64_t *end) {
+    char magic[RDB_MAGIC_SIZE];
+    ssize_t count = pread(loader->fd, magic, sizeof(magic), 0);
+    *end = 0;
+    if (count == 0 && rdb_file_is_named(loader->name)) {
+        log_warning("The base file %s of the append-only file is empty: its snapshot is lost",
+                    loader->name);
+        return false;
+    }
+    if (count < 0 || !rdb_file_begins(slice_make(magic, (size_t)count))) return true;
+    log_notice("Reading RDB base file on AOF loading...");
+    return load_rdb_stream(engine, loader->fd, loader->name, flags | LOAD_EXPIRED, end) ==
+               LOAD_DONE &&
+           lseek(loader->fd, (off_t)*end, SEEK_SET) >= 0;
+}
+
+/* --- Files --- */
+
+/* The file ends inside a command. */
+static bool cut_off(struct engine *engine, struct loader *loader, const char *path) {
+    unsigned long long whole = loader->reader.whole;
+    if (!engine->config.aof_load_truncated) {
+        log_warning("Unexpected end of file reading the append only file %s: it is whole up to "
+                    "offset %llu. Make a backup of it, then either cut it with packlist-check "
+                    "--fix, or set aof-load-truncated to yes and start the server again.",
+                    loader->name, whole);
+        return false;
+    }
+    log_warning("!!! Warning: short read while loading the AOF file %s!!!", loader->name);
+    log_warning("AOF %s loaded anyway because aof-load-truncated is enabled: truncating it at "
+                "offset %llu",
+                loader->name, whole);
+    if (truncate(path, (off_t)whole) == 0) return true;
+    log_warning("Error truncating the AOF file %s: %s", loader->name, strerror(errno));
+    return false;
+}
+
+/* Does nothing follow that builds on it? A rewrite that was ended early leaves empty files. */
+static bool is_last(const struct loader *loader) {
+    struct stat facts;
+    return fstat(loader->fd, &facts) == 0 &&
+           loader->before + (uint64_t)facts.st_size >= loader->total;
+}
+
+static bool load_opened(struct engine *engine, struct loader *loader, const char *path,
+                        unsigned flags) {
+    uint64_t begin;
+    if (!load_preamble(engine, loader, flags, &begin)) return false;
+    aof_reader_start(&loader->reader, (struct rdb_source){read_source, loader}, begin);
+    enum aof_read read = run_commands(engine, loader);
+    if (read != AOF_READ_CUT) return read == AOF_READ_END;
+    if (is_last(loader)) return cut_off(engine, loader, path);
+    log_warning(
+        "The append only file %s ends inside a command at offset %llu, and others follow it",
+        loader->name, (unsigned long long)loader->reader.whole);
+    return false;
+}
+
+/* Loads one file of `total` bytes behind those of others; *size gets its own. */
+static bool load_file(struct engine *engine, const struct aof_file *file, unsigned flags,
+                      uint64_t before, uint64_t total, uint64_t *size) {
+    struct loader loader = {
+        .name = file->name, .before = before, .total = total, .requester = {.engine = engine}};
+    sds path = aof_files_path(engine, file->name);
+    int64_t begun_us = clock_monotonic_us();
+    reply_init(&loader.reply, 0);
+    loader.fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool done = loader.fd >= 0 && load_opened(engine, &loader, path, flags);
+    if (loader.fd < 0)
+        log_warning("Can't open the append only file %s: %s", path, strerror(errno));
+    else
+        close(loader.fd);
+    if (done)
+        log_notice("DB loaded from %s file %s: %.3f seconds",
+                   file->type == AOF_FILE_BASE ? "base" : "incr", file->name,
+                   (double)(clock_monotonic_us() - begun_us) / 1e6);
+    *size = loader.reader.whole;
+    drop_queue(&loader);
+    mem_free(loader.queue);
+    reply_free(&loader.reply);
+    aof_reader_end(&loader.reader);
+    sds_free(path);
+    return done;
+}
+
+static bool load_files(struct engine *engine, unsigned flags, uint64_t total) {
+    struct aof *aof = engine->aof;
+    const struct aof_manifest *manifest = &aof->manifest;
+    aof->total_size = aof->base_size = 0;
+    for (size_t i = 0; i < manifest->count; i++) {
+        const struct aof_file *file = &manifest->files[i];
+        uint64_t size;
+        if (file->type == AOF_FILE_HISTORY) continue;
+        if (!load_file(engine, file, flags, aof->total_size, total, &size)) return false;
+        aof->total_size += size;
+        if (file->type == AOF_FILE_BASE) aof->base_size = size;
+    }
+    return true;
+}
+
+/* Bytes of the files that are to be loaded. */
+static uint64_t bytes_to_load(struct engine *engine) {
+    const struct aof_manifest *manifest = &engine->aof->manifest;
+    uint64_t total = 0;
+    for (size_t i = 0; i < manifest->count; i++) {
+        struct stat facts;
+        sds path = aof_files_path(engine, manifest->files[i].name);
+        bool counts = manifest->files[i].type != AOF_FILE_HISTORY && stat(path, &facts) == 0;
+        total += counts ? (uint64_t)facts.st_size : 0;
+        sds_free(path);
+    }
+    return total;
+}
+
+/* What is loaded is no change, and not to be told again. */
+enum load_status aof_load(struct engine *engine, unsigned flags) {
+    uint64_t dirty = engine->dirty;
+    uint64_t total = bytes_to_load(engine);
+    load_begin(engine, engine->config.appendfilename, total, flags & LOAD_SERVE);
+    command_log_suspend(&engine->command_log);
+    bool done = load_files(engine, flags, total);
+    command_log_resume(&engine->command_log);
+    engine->dirty = dirty;
+    load_end(engine);
+    if (done) return LOAD_DONE;
+    return engine->shutting_down ? LOAD_STOPPED : LOAD_FAILED;
+}

@@ -1,0 +1,139 @@
+/* What counts is what counts in Redis. Output: everything that was not sent yet, but for
+ * UNCOUNTED_OUTPUT, which Redis keeps in a buffer of fixed size; and all replies to the requests of
+ * one read, since Redis sends none of them earlier. Input: bytes that were not parsed yet, and the
+ * commands queued by MULTI; complete arguments of an incomplete request count nowhere. */
+#include "session/client_limits.h"
+
+#include "base/log.h"
+#include "engine/engine.h"
+#include "engine/transaction.h"
+#include "session/session.h"
+
+enum {
+    UNCOUNTED_OUTPUT = 16 * 1024,
+    UNAUTHENTICATED_OUTPUT_MAX = 1024,
+    UNAUTHENTICATED_INPUT_MAX = 32 * 1024,
+};
+
+static bool is_unauthenticated(const struct session *session) {
+    return (session->flags & SESSION_NEEDS_AUTH) != 0;
+}
+
+/* --- Output --- */
+
+static const struct output_limit *limit_of_class(const struct session *session) {
+    struct engine *engine = session->requester.engine;
+    bool listens = session_type(session) == CLIENT_TYPE_PUBSUB;
+    return &engine->config.output_limits[listens ? CLIENT_CLASS_PUBSUB : CLIENT_CLASS_NORMAL];
+}
+
+/* 0 = none. */
+static uint64_t hard_limit(const struct session *session) {
+    uint64_t limit = limit_of_class(session)->hard_bytes;
+    if (is_unauthenticated(session) && (limit == 0 || limit > UNAUTHENTICATED_OUTPUT_MAX))
+        return UNAUTHENTICATED_OUTPUT_MAX;
+    return limit;
+}
+
+bool client_limits_reaches_hard(const struct session *session, size_t bytes) {
+    uint64_t limit = hard_limit(session);
+    return limit != 0 && bytes >= UNCOUNTED_OUTPUT && bytes - UNCOUNTED_OUTPUT >= limit;
+}
+
+/* Anyone may be an unauthenticated client: what they do does not fill the log. */
+static void note_output(const struct session *session, size_t bytes) {
+    struct engine *engine = session->requester.engine;
+    char peer[CONN_NAME_MAX];
+    if (session->flags & SESSION_DROPPED) return;
+    log_write(is_unauthenticated(session) ? LOG_VERBOSE : LOG_WARNING,
+              "Client id=%llu addr=%s scheduled to be closed ASAP for overcoming of output buffer "
+              "limits (%zu bytes pending).",
+              (unsigned long long)session->id,
+              conn_peer_name(conn_of_session((struct session *)session), peer), bytes);
+    engine->stats.output_buffer_limit_disconnections++;
+}
+
+bool client_limits_admit_output(const struct session *session, size_t bytes) {
+    if (!client_limits_reaches_hard(session, bytes)) return true;
+    note_output(session, bytes);
+    return false;
+}
+
+/* Has the output been over the soft limit for its time? Notes since when. */
+static bool exceeds_soft_limit(struct session *session, size_t pending) {
+    struct engine *engine = session->requester.engine;
+    const struct output_limit *limit = limit_of_class(session);
+    if (limit->soft_bytes == 0 || pending < limit->soft_bytes) {
+        session->soft_limit_ms = 0;
+        return false;
+    }
+    if (!session->soft_limit_ms) session->soft_limit_ms = engine->steady_ms;
+    return limit->soft_seconds <= INT64_MAX / 1000 &&
+           engine->steady_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
+}
+
+/* Did the socket of an unauthenticated client refuse too much? Held output was not offered to it
+ * yet. */
+static bool is_unread(const struct session *session, const struct conn *conn, size_t pending) {
+    return is_unauthenticated(session) && pending > UNAUTHENTICATED_OUTPUT_MAX &&
+           !conn_is_holding(conn);
+}
+
+bool client_limits_check_output(struct session *session) {
+    const struct conn *conn = conn_of_session(session);
+    size_t pending = conn_pending_output(conn);
+    if (pending == 0) {
+        session->soft_limit_ms = 0;
+        return true;
+    }
+    bool is_over =
+        client_limits_reaches_hard(session, pending) || is_unread(session, conn, pending);
+    if (!exceeds_soft_limit(session, pending) && !is_over) return true;
+    note_output(session, pending);
+    return false;
+}
+
+/* --- Input --- */
+
+static void close_for_input(struct session *session, size_t unparsed, size_t queued) {
+    struct engine *engine = session->requester.engine;
+    char peer[CONN_NAME_MAX];
+    log_write(is_unauthenticated(session) ? LOG_VERBOSE : LOG_WARNING,
+              "Closing client that reached max query buffer length: id=%llu addr=%s qbuf=%zu "
+              "multi=%zu",
+              (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer),
+              unparsed, queued);
+    engine->stats.query_buffer_limit_disconnections++;
+    session->flags |= SESSION_CLOSING;
+}
+
+static size_t query_limit(struct engine *engine) {
+    return (size_t)engine->config.client_query_buffer_limit;
+}
+
+bool client_limits_admit_waiting(const struct session *session, size_t bytes) {
+    struct engine *engine = session->requester.engine;
+    if (is_unauthenticated(session) && bytes > UNAUTHENTICATED_INPUT_MAX) return false;
+    return bytes <= query_limit(engine);
+}
+
+bool client_limits_admit_request(struct session *session, const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
+    enum { LINE_BREAK = 2 };
+    size_t queued = transaction_counted_bytes(session), largest = 0;
+    for (size_t i = 0; i < argc; i++)
+        if (argv[i].len > largest) largest = argv[i].len;
+    largest += LINE_BREAK;
+    if (largest <= CLIENT_LIMITS_SMALL_REQUEST || largest + queued <= query_limit(engine))
+        return true;
+    close_for_input(session, largest, queued);
+    return false;
+}
+
+void client_limits_check_input(struct session *session, size_t kept, size_t unparsed) {
+    struct engine *engine = session->requester.engine;
+    size_t queued = transaction_counted_bytes(session);
+    bool is_over = unparsed + queued > query_limit(engine);
+    if (is_unauthenticated(session)) is_over |= kept > UNAUTHENTICATED_INPUT_MAX;
+    if (is_over && !(session->flags & SESSION_CLOSING)) close_for_input(session, unparsed, queued);
+}

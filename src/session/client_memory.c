@@ -1,0 +1,49 @@
+#include "session/client_memory.h"
+
+#include "engine/args.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/transaction.h"
+#include "resp/parser.h"
+#include "session/clients.h"
+#include "session/pubsub.h"
+#include "session/session.h"
+
+size_t client_memory_of(const struct session *session) {
+    struct conn *conn = conn_of_session((struct session *)session);
+    size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_output_allocated(conn);
+    if (session->parser) bytes += sizeof(*session->parser) + resp_parser_allocated(session->parser);
+    if (session->name) bytes += sds_allocated(session->name);
+    if (session->lib_name) bytes += sds_allocated(session->lib_name);
+    if (session->lib_version) bytes += sds_allocated(session->lib_version);
+    if (session->postponed) bytes += session->postponed->allocated;
+    return bytes + blocking_allocated(session) + transaction_allocated(session) +
+           pubsub_allocated(session->subscriber);
+}
+
+void client_memory_forget(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (session->marks & SESSION_LIMITED) engine->clients_memory -= session->accounted;
+    if (session->marks & SESSION_DISCOUNTED) engine->unauthenticated_memory -= session->accounted;
+    session->marks &= (uint8_t) ~(SESSION_LIMITED | SESSION_DISCOUNTED);
+    session->accounted = 0;
+}
+
+void client_memory_note(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (session->id == 0) return; /* is gone, but for its connection */
+    client_memory_forget(session);
+    if (engine->config.maxmemory_clients && !(session->marks & SESSION_NO_EVICT))
+        session->marks |= SESSION_LIMITED;
+    if (session->flags & SESSION_NEEDS_AUTH) session->marks |= SESSION_DISCOUNTED;
+    if (!(session->marks & (SESSION_LIMITED | SESSION_DISCOUNTED))) return;
+    session->accounted = client_memory_of(session);
+    if (session->marks & SESSION_LIMITED) engine->clients_memory += session->accounted;
+    if (session->marks & SESSION_DISCOUNTED) engine->unauthenticated_memory += session->accounted;
+}
+
+void client_memory_note_all(struct engine *engine) {
+    for (struct session *session = engine->clients->sessions.first; session;
+         session = session->next)
+        client_memory_note(session);
+}

@@ -1,0 +1,89 @@
+#include "session/monitor.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "session/clients.h"
+#include "session/session.h"
+#include "session/session_output.h"
+#include "table/command.h"
+#include "table/secret.h"
+
+/* --- Lines --- */
+
+/* "address:port", or "unix:path". */
+static sds origin_of(const struct session *session) {
+    struct engine *engine = session->requester.engine;
+    struct monitors *monitors = &engine->clients->monitors;
+    if (monitors->origin_id == session->id) return monitors->origin;
+    char peer[CONN_NAME_MAX];
+    bool is_unix = session->marks & SESSION_UNIX;
+    const char *name = is_unix ? engine->config.unixsocket
+                               : conn_peer_name(conn_of_session((struct session *)session), peer);
+    sds_free(monitors->origin);
+    monitors->origin = sds_append_cstr(sds_new(is_unix ? SLICE("unix:") : SLICE("")), name);
+    monitors->origin_id = session->id;
+    return monitors->origin;
+}
+
+static void build_line(const struct session *session, const struct command *command,
+                       const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
+    long long now_us = clock_wall_us();
+    sds line = engine->clients->monitors.line ? engine->clients->monitors.line : sds_new(SLICE(""));
+    sds_set_len(line, 0);
+    line = sds_append_format(line, "+%lld.%06lld [%d ", now_us / 1000000, now_us % 1000000,
+                             (int)session->requester.database);
+    line = sds_append(line, sds_slice(origin_of(session)));
+    line = sds_append(line, SLICE("]"));
+    for (size_t i = 0; i < argc; i++) {
+        line = sds_append(line, SLICE(" "));
+        line = secret_is_argument(command, argv, i)
+                   ? sds_append(line, SLICE("\"" SECRET_SHOWN "\""))
+                   : sds_append_quoted(line, argv[i]);
+    }
+    engine->clients->monitors.line = sds_append(line, SLICE("\r\n"));
+}
+
+void monitor_feed(const struct session *session, const struct command *command,
+                  const struct slice *argv, size_t argc) {
+    struct engine *engine = session->requester.engine;
+    enum { KEEP_MAX = 64 * 1024 };
+    struct monitors *monitors = &engine->clients->monitors;
+    if (command->flags & COMMAND_ADMIN) return;
+    build_line(session, command, argv, argc);
+    /* Backwards: who is too slow is closed, and the last one takes his place. */
+    for (size_t i = monitors->count; i-- > 0;)
+        session_tell(monitors->sessions[i], sds_slice(monitors->line));
+    if (sds_len(monitors->line) < KEEP_MAX) return;
+    sds_free(monitors->line);
+    monitors->line = NULL;
+}
+
+void monitors_free(struct monitors *monitors) {
+    mem_free(monitors->sessions);
+    sds_free(monitors->line);
+    sds_free(monitors->origin);
+}
+
+/* --- Who is shown them --- */
+
+void monitor_join(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    struct monitors *monitors = &engine->clients->monitors;
+    if (monitors->count == monitors->capacity)
+        monitors->sessions =
+            mem_grow(monitors->sessions, &monitors->capacity, sizeof(struct session *));
+    monitors->sessions[monitors->count++] = session;
+    session->flags |= SESSION_MONITOR;
+}
+
+void monitor_leave(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    struct monitors *monitors = &engine->clients->monitors;
+    if (!(session->flags & SESSION_MONITOR)) return;
+    size_t i = 0;
+    while (monitors->sessions[i] != session) i++;
+    monitors->sessions[i] = monitors->sessions[--monitors->count];
+    session->flags &= ~(uint32_t)SESSION_MONITOR;
+}

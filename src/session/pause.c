@@ -1,0 +1,52 @@
+#include "session/pause.h"
+
+#include "engine/engine.h"
+#include "session/clients.h"
+#include "session/session.h"
+#include "table/command.h"
+
+static size_t session_count;
+
+void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only) {
+    bool running = engine->pause_until_ms != 0;
+    int64_t until_ms;
+    if (__builtin_add_overflow(engine->steady_ms, duration_ms, &until_ms)) until_ms = INT64_MAX;
+    if (until_ms > engine->pause_until_ms) engine->pause_until_ms = until_ms;
+    engine->restrictions |= RESTRICTED_PAUSED;
+    engine->pause_writes_only = writes_only && (!running || engine->pause_writes_only);
+}
+
+void pause_hold(struct session *session) {
+    session->flags |= SESSION_PAUSED;
+    session_count++;
+}
+
+void pause_release(struct session *session) {
+    if (!(session->flags & SESSION_PAUSED)) return;
+    session->flags &= ~(uint32_t)SESSION_PAUSED;
+    session_count--;
+}
+
+size_t pause_session_count(void) {
+    return session_count;
+}
+
+void pause_end(struct engine *engine) {
+    engine->pause_until_ms = 0;
+    engine->restrictions &= ~(uint32_t)RESTRICTED_PAUSED;
+    for (struct session *session = engine->clients->sessions.first; session;
+         session = session->next) {
+        if (session->flags & SESSION_PAUSED) session_resume_later(session);
+    }
+}
+
+bool pause_holds(struct engine *engine, uint32_t command_flags) {
+    pause_tick(engine);
+    if (!engine->pause_until_ms) return false;
+    if (!engine->pause_writes_only) return true;
+    return command_flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE);
+}
+
+void pause_tick(struct engine *engine) {
+    if (engine->pause_until_ms && engine->steady_ms >= engine->pause_until_ms) pause_end(engine);
+}

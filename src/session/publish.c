@@ -1,0 +1,118 @@
+#include "session/publish.h"
+
+#include "base/alloc.h"
+#include "config/notify.h"
+#include "engine/engine.h"
+#include "resp/reply.h"
+#include "session/clients.h"
+#include "session/session.h"
+#include "session/session_output.h"
+
+/* --- Who listens --- */
+
+bool publish_subscribe(struct session *session, enum pubsub_kind kind, struct slice name) {
+    struct engine *engine = session->requester.engine;
+    if (!session->subscriber) {
+        session->subscriber = mem_alloc(sizeof(*session->subscriber));
+        *session->subscriber = (struct subscriber){.owner = session};
+        session->flags |= SESSION_SUBSCRIBED;
+    }
+    return pubsub_subscribe(&engine->clients->pubsub, session->subscriber, kind, name);
+}
+
+static void forget_subscriber(struct session *session) {
+    mem_free(session->subscriber);
+    session->subscriber = NULL;
+    session->flags &= ~(uint32_t)SESSION_SUBSCRIBED;
+}
+
+bool publish_unsubscribe(struct session *session, enum pubsub_kind kind, struct slice name) {
+    struct engine *engine = session->requester.engine;
+    struct subscriber *subscriber = session->subscriber;
+    if (!subscriber || !pubsub_unsubscribe(&engine->clients->pubsub, subscriber, kind, name))
+        return false;
+    if (!subscriber_is_active(subscriber)) forget_subscriber(session);
+    return true;
+}
+
+void publish_leave(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (!session->subscriber) return;
+    pubsub_leave(&engine->clients->pubsub, session->subscriber);
+    forget_subscriber(session);
+}
+
+size_t publish_count(const struct session *session, enum pubsub_kind kind) {
+    return session->subscriber ? session->subscriber->count[kind] : 0;
+}
+
+/* --- Messages --- */
+
+/* Buffers for messages are kept up to this size. */
+enum { FRAME_KEEP_MAX = 16 * 1024 };
+
+/* A message on its way, as the subscribers of the current topic get it in either protocol. */
+struct delivery {
+    struct slice channel;
+    struct slice message;
+    const struct topic *topic;
+    struct reply *frames; /* RESP2, RESP3; empty until somebody needs it */
+};
+
+/* [message, channel, text], or [pmessage, pattern, channel, text]. */
+static void write_frame(struct reply *frame, const struct delivery *delivery) {
+    static const char *const names[PUBSUB_KINDS] = {
+        [PUBSUB_CHANNEL] = "message",
+        [PUBSUB_PATTERN] = "pmessage",
+        [PUBSUB_SHARD] = "smessage",
+    };
+    enum pubsub_kind kind = topic_kind(delivery->topic);
+    reply_push(frame, kind == PUBSUB_PATTERN ? 4 : 3);
+    reply_bulk_cstr(frame, names[kind]);
+    if (kind == PUBSUB_PATTERN) reply_bulk(frame, topic_name(delivery->topic));
+    reply_bulk(frame, delivery->channel);
+    reply_bulk(frame, delivery->message);
+}
+
+static void deliver(struct subscriber *subscriber, const struct topic *topic, void *arg) {
+    struct delivery *delivery = arg;
+    struct session *session = subscriber->owner;
+    if (topic != delivery->topic) {
+        delivery->topic = topic;
+        delivery->frames[0].len = delivery->frames[1].len = 0;
+    }
+    struct reply *frame = &delivery->frames[session->protocol == 3];
+    if (frame->len == 0) write_frame(frame, delivery);
+    session_push(session, slice_make(frame->data, frame->len));
+}
+
+size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channel,
+               struct slice message) {
+    static struct reply frames[2] = {{.protocol = 2}, {.protocol = 3}};
+    struct delivery delivery = {.channel = channel, .message = message, .frames = frames};
+    size_t count = pubsub_deliver(&engine->clients->pubsub, kind, channel, deliver, &delivery);
+    for (int i = 0; i < 2; i++) {
+        if (frames[i].capacity <= FRAME_KEEP_MAX) continue;
+        reply_free(&frames[i]);
+        frames[i].protocol = 2 + i;
+    }
+    return count;
+}
+
+/* --- Keyspace events --- */
+
+static void publish_about(struct engine *engine, const char *about, int database,
+                          struct slice suffix, struct slice message) {
+    sds channel = sds_append_format(sds_new(SLICE("")), "__%s@%d__:", about, database);
+    channel = sds_append(channel, suffix);
+    publish(engine, PUBSUB_CHANNEL, sds_slice(channel), message);
+    sds_free(channel);
+}
+
+void publish_event(struct engine *engine, int database, const char *event, struct slice key) {
+    if (!pubsub_has_listeners(&engine->clients->pubsub)) return;
+    int64_t flags = engine->config.notify_keyspace_events;
+    struct slice name = slice_of_cstr(event);
+    if (flags & NOTIFY_KEYSPACE) publish_about(engine, "keyspace", database, key, name);
+    if (flags & NOTIFY_KEYEVENT) publish_about(engine, "keyevent", database, name, key);
+}

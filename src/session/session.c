@@ -1,0 +1,79 @@
+#include "session/session.h"
+
+#include "base/alloc.h"
+#include "engine/call.h"
+#include "engine/engine.h"
+#include "resp/reply.h"
+#include "session/client_memory.h"
+#include "session/clients.h"
+
+enum client_type session_type(const struct session *session) {
+    return session->flags & SESSION_SUBSCRIBED ? CLIENT_TYPE_PUBSUB : CLIENT_TYPE_NORMAL;
+}
+
+void session_resume_later(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (!(session->flags & SESSION_CLOSING))
+        session_list_queue(&engine->clients->sessions, session);
+}
+
+/* Takes the session out of everything that knows it and frees what it owns. */
+static void teardown(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (session->id == 0) return; /* was refused, or torn down already */
+    engine->clients->retire_session(session);
+    session_list_remove(&engine->clients->sessions, session);
+    client_memory_forget(session);
+    sds_free(session->name);
+    sds_free(session->lib_name);
+    sds_free(session->lib_version);
+    session->name = session->lib_name = session->lib_version = NULL;
+    session->id = 0;
+}
+
+void session_close(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (session ==
+        engine->clients->current) { /* its command is still running: serve_end comes back here */
+        session->flags |= SESSION_CLOSING | SESSION_DROPPED;
+        return;
+    }
+    teardown(session);
+    conn_close(conn_of_session(session));
+}
+
+void session_close_after_reply(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (session ==
+        engine->clients->current) { /* its replies are not sent yet: serve_end comes back here */
+        session->flags |= SESSION_CLOSING;
+        return;
+    }
+    struct conn *conn = conn_of_session(session);
+    if (conn_pending_output(conn) == 0) {
+        session_close(session);
+        return;
+    }
+    engine->clients->retire_session(session);
+    conn_close_after_write(conn); /* session_drained follows */
+}
+
+void session_set_name(struct session *session, struct slice name) {
+    sds_free(session->name);
+    session->name = name.len ? sds_new(name) : NULL;
+}
+
+bool session_check_name(struct call *call, struct slice name, const char *what) {
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] >= '!' && name.ptr[i] <= '~') continue;
+        reply_error_format(call->reply,
+                           "ERR %s cannot contain spaces, newlines or special characters.", what);
+        return false;
+    }
+    return true;
+}
+
+bool session_has_access(const struct session *session, int64_t access) {
+    if (access == CONFIG_ACCESS_LOCAL) return session->marks & SESSION_LOCAL;
+    return access == CONFIG_ACCESS_YES;
+}

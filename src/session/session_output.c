@@ -1,0 +1,196 @@
+/* session_output: replies and messages on their way to the connection. */
+#include "session/session_output.h"
+
+#include "base/alloc.h"
+#include "engine/engine.h"
+#include "resp/reply.h"
+#include "session/client_limits.h"
+#include "session/client_memory.h"
+#include "session/clients.h"
+#include "session/session.h"
+#include "table/command.h"
+
+enum {
+    /* Unsent replies of at least this size are handed to the connection with their buffer. */
+    HAND_OVER_AT = 64 * 1024,
+    /* … without its spare room, when that is more than this part of them. */
+    SPARE_SHARE = 8,
+    /* The shared reply buffer goes back to its first size when it has grown beyond this. */
+    REPLY_KEEP_MAX = 1024 * 1024,
+    REPLY_FIRST_CAPACITY = 2 * SESSION_FLUSH_AT
+};
+
+void session_reset_reply(struct reply *reply) {
+    reply->len = 0;
+    if (reply->capacity > REPLY_KEEP_MAX) {
+        reply_free(reply);
+        reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
+    }
+}
+
+/* Nearly always there is nothing to note. */
+void session_note_memory(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (engine->config.maxmemory_clients || session->accounted ||
+        session->flags & SESSION_NEEDS_AUTH)
+        client_memory_note(session);
+}
+
+static bool admits_output(struct session *session, size_t bytes) {
+    if (client_limits_admit_output(session, bytes)) return true;
+    session_close(session);
+    return false;
+}
+
+void session_check_output(struct session *session) {
+    if (!client_limits_check_output(session)) session_close(session);
+}
+
+/* Sends the bytes when the turn ends. */
+static void hold(struct session *session, struct slice bytes) {
+    struct engine *engine = session->requester.engine;
+    struct conn *conn = conn_of_session(session);
+    size_t pending = conn_pending_output(conn);
+    if (!admits_output(session, pending + bytes.len)) return;
+    if (pending == 0) { /* one write, which the socket will take */
+        engine->stats.replies_written++;
+        session->active_ms = engine->steady_ms;
+    }
+    conn_hold(conn, bytes.ptr, bytes.len);
+    session_note_memory(session);
+    session_check_output(session);
+}
+
+bool session_has_hard_limit(const struct session *session) {
+    struct engine *engine = session->requester.engine;
+    return session->flags & (SESSION_NEEDS_AUTH | SESSION_SUBSCRIBED) ||
+           engine->config.output_limits[CLIENT_CLASS_NORMAL].hard_bytes != 0;
+}
+
+/* Counted earlier together with the replies of the session being served. */
+static size_t earlier_output(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (engine->clients->counted_output != 0) return engine->clients->counted_output;
+    return conn_pending_output(conn_of_session(session));
+}
+
+/* Counts a reply of the session being served together with the earlier ones. False when the session
+ * is closed for it. */
+static bool admit_reply(struct session *session, size_t len) {
+    struct engine *engine = session->requester.engine;
+    engine->clients->counted_output = earlier_output(session) + len;
+    return admits_output(session, engine->clients->counted_output);
+}
+
+/* The client is closed at the next flush, which comes because SESSION_FLUSH_AT bytes stay. */
+void session_drop_over_limit(struct reply *reply) {
+    struct clients *clients =
+        (struct clients *)(void *)((char *)reply - offsetof(struct clients, reply));
+    struct session *session = clients->current;
+    if (!session || session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)) return;
+    if (reply->len <= SESSION_FLUSH_AT) return;
+    size_t counted = earlier_output(session) + clients->dropped_output + reply->len;
+    if (!client_limits_reaches_hard(session, counted)) return;
+    clients->dropped_output += reply->len - SESSION_FLUSH_AT;
+    reply->len = SESSION_FLUSH_AT;
+}
+
+/* While the reply gate holds replies back, output is held until the iteration of the loop ends.
+ * Where the connection can't do that, the changes are made safe now; but not in the middle of a
+ * transaction: what leaves then are messages of channels, not its reply. When that fails the
+ * session may be closed. */
+static __attribute__((noinline)) bool hold_or_flush(struct session *session,
+                                                    struct reply_gate *gate, size_t len) {
+    if (conn_can_hold(conn_of_session(session), len)) return true;
+    if (!command_log_is_inside_unit(gate->log)) gate->flush(gate->arg);
+    if (gate->denies) session_close(session);
+    return false;
+}
+
+static inline bool must_hold(struct session *session, size_t len) {
+    struct reply_gate *gate = &session->requester.engine->reply_gate;
+    return reply_gate_holds(gate) && hold_or_flush(session, gate, len);
+}
+
+void session_flush(struct session *session, struct reply *reply) {
+    struct engine *engine = session->requester.engine;
+    if (reply->len == 0 || session->flags & SESSION_DROPPED) return;
+    struct conn *conn = conn_of_session(session);
+    if (session_has_hard_limit(session) &&
+        !admit_reply(session, reply->len + engine->clients->dropped_output))
+        return;
+    if (engine->clients->dropped_output > 0) { /* the limit was raised since then */
+        session_close(session);
+        return;
+    }
+    if (must_hold(session, reply->len)) {
+        hold(session, slice_make(reply->data, reply->len));
+        session_reset_reply(reply);
+        return;
+    }
+    if (session->flags & SESSION_DROPPED) return;
+    engine->stats.replies_written++;
+    size_t sent = conn_try_write(conn, reply->data, reply->len);
+    if (sent > 0) session->active_ms = engine->steady_ms;
+    if (sent < reply->len && reply->len - sent >= HAND_OVER_AT) {
+        if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
+            reply->data = mem_realloc(reply->data, reply->len);
+        conn_queue_owned(conn, reply->data, sent, reply->len);
+        reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
+    } else if (sent < reply->len) {
+        conn_queue(conn, reply->data + sent, reply->len - sent);
+    }
+    session_reset_reply(reply);
+    session_check_output(session);
+}
+
+static void tell_other(struct session *session, struct slice bytes) {
+    must_hold(session, bytes.len);
+    if (!(session->flags & SESSION_CLOSING)) hold(session, bytes);
+}
+
+void session_tell(struct session *session, struct slice bytes) {
+    struct engine *engine = session->requester.engine;
+    if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) return;
+    if (session == engine->clients->current)
+        reply_raw(&engine->clients->reply, bytes);
+    else
+        tell_other(session, bytes);
+}
+
+void session_push(struct session *session, struct slice bytes) {
+    struct engine *engine = session->requester.engine;
+    if (session->flags & SESSION_CLOSING) return;
+    if (session == engine->clients->current)
+        reply_raw(&engine->clients->pushes, bytes);
+    else if (session == engine->clients->side)
+        reply_raw(&engine->clients->side_pushes, bytes);
+    else
+        tell_other(session, bytes);
+}
+
+struct reply *session_side_begin(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (session == engine->clients->current) return &engine->clients->reply;
+    engine->clients->side = session;
+    engine->clients->side_reply.len = 0;
+    engine->clients->side_reply.protocol = session->protocol;
+    return &engine->clients->side_reply;
+}
+
+void session_side_end(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (session == engine->clients->current) return;
+    struct reply *reply = &engine->clients->side_reply, *pushes = &engine->clients->side_pushes;
+    engine->clients->side = NULL;
+    if (reply->len > 0) {
+        if (!(session->flags & SESSION_REPLY_SKIP))
+            session_tell(session, slice_make(reply->data, reply->len));
+        session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
+        session_reset_reply(reply);
+    }
+    if (pushes->len > 0) {
+        session_push(session, slice_make(pushes->data, pushes->len));
+        reply_free(pushes);
+    }
+}

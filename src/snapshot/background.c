@@ -1,0 +1,10 @@
+#include "snapshot/background.h"
+
+#include "engine/engine.h"
+#include "snapshot/child.h"
+#include "snapshot/slices.h"
+
+enum child_purpose background_purpose(struct engine *engine) {
+    if (engine->child->awaited) return engine->child->awaited;
+    return engine->child->pid ? engine->child->purpose : engine->slices->purpose;
+}

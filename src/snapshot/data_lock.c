@@ -1,0 +1,147 @@
+#include "snapshot/data_lock.h"
+
+#include "base/clock.h"
+#include "base/dir_lock.h"
+#include "engine/engine.h"
+#include "snapshot/background.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The locks on the directory, on the one that holds the append-only file, and on the one that the
+ * directive dir has left while a snapshot is still written there; -1: not locked. Two locks on the
+ * same directory are duplicates of one descriptor: the lock lasts until both are closed. */
+static int dir_fd = -1, aof_fd = -1, save_fd = -1;
+
+/* The directory cannot be locked: this was logged. */
+static bool is_unlockable;
+
+static void unlock(int *fd) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+static sds describe_owner(const char *dir, pid_t owner) {
+    char pid[32] = "";
+    if (owner) snprintf(pid, sizeof(pid), " (process %d)", (int)owner);
+    return sds_append_format(sds_new(SLICE("")),
+                             "The directory %s is in use by another server%s. Two servers would "
+                             "overwrite each other's data: stop that one, or give this one a dir "
+                             "of its own",
+                             dir, pid);
+}
+
+static void note_unlockable(const char *dir) {
+    if (is_unlockable) return;
+    is_unlockable = true;
+    if (errno == EACCES || errno == EROFS || errno == EPERM)
+        log_notice("The directory %s is not locked, as nothing can be written to it: %s", dir,
+                   strerror(errno));
+    else
+        log_warning("The directory %s cannot be locked: %s. Nothing stops a second server from "
+                    "writing to the same files.",
+                    dir, strerror(errno));
+}
+
+/* Is `dir` the directory in which the locked file lies? */
+static bool is_locked_by(int fd, const char *dir) {
+    struct stat locked, there;
+    sds path = sds_append_format(sds_new(SLICE("")), "%s/" DIR_LOCK_NAME, dir);
+    bool is_same = fd >= 0 && fstat(fd, &locked) == 0 && stat(path, &there) == 0 &&
+                   locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
+    sds_free(path);
+    return is_same;
+}
+
+/* The server's own lock on `dir`, or -1: the system would refuse the server a second one. */
+static int find_own(const char *dir) {
+    const int fds[] = {dir_fd, aof_fd, save_fd};
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+        if (is_locked_by(fds[i], dir)) return fds[i];
+    return -1;
+}
+
+static int duplicate(int fd) {
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* Locks `dir` into *fd, which stays -1 where it cannot be locked. False with *error set when
+ * another process has it, or there is no such directory. */
+static bool lock(const char *dir, int *fd, sds *error) {
+    pid_t owner;
+    int own = find_own(dir);
+    *fd = own >= 0 ? duplicate(own) : dir_lock_take(dir, &owner);
+    if (*fd >= 0) return true;
+    if (errno == EWOULDBLOCK) {
+        *error = describe_owner(dir, owner);
+        return false;
+    }
+    if (errno == ENOENT || errno == ENOTDIR) {
+        *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
+        return false;
+    }
+    note_unlockable(dir);
+    return true;
+}
+
+bool data_lock_take(struct engine *engine, sds *error) {
+    return dir_fd >= 0 || lock(engine->config.dir, &dir_fd, error);
+}
+
+bool data_lock_take_or_log(struct engine *engine) {
+    sds error = NULL;
+    if (data_lock_take(engine, &error)) return true;
+    log_warning("%s.", error);
+    sds_free(error);
+    errno = EBUSY;
+    return false;
+}
+
+/* Will the server write files by itself? */
+static bool is_wanted(struct engine *engine) {
+    return sds_len(engine->config.save) > 0 || engine->config.appendonly;
+}
+
+bool data_lock_at_start(struct engine *engine, sds *error) {
+    enum { WAIT_MS = 500, TRY_EVERY_MS = 10 };
+    if (!is_wanted(engine)) return true;
+    int64_t end_us = clock_monotonic_us() + WAIT_MS * 1000;
+    while (!data_lock_take(engine, error)) {
+        if (clock_monotonic_us() >= end_us) return false;
+        sds_free(*error);
+        *error = NULL;
+        nanosleep(&(struct timespec){.tv_nsec = TRY_EVERY_MS * 1000000}, NULL);
+    }
+    return true;
+}
+
+bool data_lock_move(struct engine *engine, const char *dir, sds *error) {
+    int fd;
+    if (dir_fd >= 0 && is_locked_by(dir_fd, dir)) return true;
+    is_unlockable = false;
+    if (dir_fd < 0 && !is_wanted(engine)) return true;
+    if (!lock(dir, &fd, error)) return false;
+    if (background_purpose(engine) == CHILD_RDB && save_fd < 0)
+        save_fd = dir_fd;
+    else
+        unlock(&dir_fd);
+    dir_fd = fd;
+    return true;
+}
+
+void data_lock_note_save_ended(void) {
+    unlock(&save_fd);
+}
+
+void data_lock_hold_for_aof(void) {
+    unlock(&aof_fd);
+    if (dir_fd >= 0) aof_fd = duplicate(dir_fd);
+}
+
+void data_lock_release_for_aof(void) {
+    unlock(&aof_fd);
+}

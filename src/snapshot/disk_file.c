@@ -1,0 +1,117 @@
+#define _GNU_SOURCE /* sync_file_range */
+#include "snapshot/disk_file.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/sds.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { SEND_EVERY = 2 * 1024 * 1024, MOST_UNDER_WAY = 4 * SEND_EVERY };
+
+bool disk_file_create(struct disk_file *file, const char *path, bool incremental) {
+    *file = (struct disk_file){.incremental = incremental};
+    file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file->fd >= 0) flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system can */
+    return file->fd >= 0;
+}
+
+/* The system reports an error of the disk once: a later fsync would not report it again. */
+static bool sync_range(const struct disk_file *file, uint64_t begin, uint64_t end, unsigned how) {
+    if (sync_file_range(file->fd, (off_t)begin, (off_t)(end - begin), how) == 0) return true;
+    return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM;
+}
+
+/* The disk begins with the new stretch. What lies farther back should be done by now, and is waited
+ * for, so that not too much is on its way; but not what was sent last, or the disk would be waited
+ * for each time. Its pages are given back, or a large file would push out of memory what others
+ * want there. A file system that cannot do it writes at the end. */
+static bool send_on(struct disk_file *file) {
+    if (!sync_range(file, file->sent, file->written, SYNC_FILE_RANGE_WRITE)) return false;
+    file->sent = file->written;
+    if (file->sent - file->dropped <= MOST_UNDER_WAY) return true;
+    uint64_t done = file->sent - MOST_UNDER_WAY;
+    if (!sync_range(file, file->dropped, done, SYNC_FILE_RANGE_WAIT_BEFORE)) return false;
+    posix_fadvise(file->fd, (off_t)file->dropped, (off_t)(done - file->dropped),
+                  POSIX_FADV_DONTNEED);
+    file->dropped = done;
+    return true;
+}
+
+bool disk_file_write(void *arg, const void *bytes, size_t len) {
+    struct disk_file *file = arg;
+    size_t written;
+    bool done = file_write(file->fd, bytes, len, &written);
+    file->written += written;
+    if (!done) return false;
+    return !file->incremental || file->written - file->sent < SEND_EVERY || send_on(file);
+}
+
+bool disk_file_close(struct disk_file *file, bool ok) {
+    int error = errno;
+    if (ok && fsync(file->fd) != 0) {
+        ok = false;
+        error = errno;
+    }
+    if (close(file->fd) != 0 && ok) {
+        ok = false;
+        error = errno;
+    }
+    errno = error;
+    return ok;
+}
+
+/* `forgives`: what is at `path` is of a kind that not every file system can do that with. */
+static bool sync_path(const char *path, int flags, bool forgives) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    if (fd < 0) return false;
+    bool done = fsync(fd) == 0 || (forgives && errno == EINVAL);
+    file_close(fd);
+    return done;
+}
+
+bool disk_file_sync(const char *path) {
+    return sync_path(path, 0, false);
+}
+
+bool disk_file_sync_folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    sds folder =
+        slash ? sds_new(slice_make(path, (size_t)(slash - path) + 1)) : sds_new(SLICE("."));
+    bool done = sync_path(folder, O_DIRECTORY, true);
+    sds_free(folder);
+    return done;
+}
+
+bool disk_file_rename(const char *path, const char *other) {
+    return rename(path, other) == 0 && disk_file_sync_folder_of(other);
+}
+
+bool disk_file_remove_abandoned(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return false;
+    bool removed = flock(fd, LOCK_EX | LOCK_NB) == 0 && unlink(path) == 0;
+    close(fd);
+    return removed;
+}
+
+static bool is_leftover(const char *name, const char *prefix, const char *suffix) {
+    size_t len = strlen(prefix);
+    if (strncmp(name, prefix, len) != 0 || name[len] == '0') return false;
+    size_t digits = strspn(name + len, "0123456789");
+    return digits > 0 && strcmp(name + len + digits, suffix) == 0;
+}
+
+void disk_file_remove_leftovers(const char *prefix, const char *suffix) {
+    DIR *folder = opendir(".");
+    struct dirent *item;
+    while (folder && (item = readdir(folder)))
+        if (is_leftover(item->d_name, prefix, suffix) && disk_file_remove_abandoned(item->d_name))
+            log_notice("Removed %s, which was not finished", item->d_name);
+    if (folder) closedir(folder);
+}

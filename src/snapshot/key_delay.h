@@ -1,0 +1,17 @@
+/* key_delay: makes saving and loading slow, for tests (rdb-key-save-delay, key-load-delay). */
+#ifndef PACKLIST_SNAPSHOT_KEY_DELAY_H
+#define PACKLIST_SNAPSHOT_KEY_DELAY_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Before each key: waits for `delay` microseconds, or, when it is negative, for one microsecond
+ * every so many keys. */
+static inline void key_delay(int64_t delay, uint64_t key_number) {
+    if (delay == 0) return;
+    if (delay < 0 && key_number % (uint64_t)-delay != 0) return;
+    int64_t us = delay < 0 ? 1 : delay;
+    nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}, NULL);
+}
+
+#endif

@@ -1,0 +1,319 @@
+#include "snapshot/load.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/read_ahead.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/server_clock.h"
+#include "engine/usage.h"
+#include "net/net.h"
+#include "snapshot/key_delay.h"
+#include "types/value.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    SERVE_EVERY_US = 50000, /* clients, or sooner, after so many bytes that a directive says */
+    LOG_EVERY_US = 2000000,
+    KEYS_PER_LOOK = 64, /* at the time */
+    SKIPPED_SHOWN = 10  /* keys that are left out are named in the log, but not all */
+};
+
+/* --- Progress --- */
+
+double load_percent(struct engine *engine) {
+    struct load *load = engine->load;
+    if (load->total_bytes == 0) return 100;
+    double percent = 100.0 * (double)load->loaded_bytes / (double)load->total_bytes;
+    return percent < 100 ? percent : 100;
+}
+
+int64_t load_seconds_left(struct engine *engine) {
+    struct load *load = engine->load;
+    double percent = load_percent(engine);
+    if (load->loaded_bytes == 0) return 1;
+    double elapsed_s = (double)(clock_monotonic_us() - load->begin_us) / 1e6;
+    return (int64_t)(elapsed_s * (100 - percent) / percent);
+}
+
+void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, bool serves) {
+    struct load *load = engine->load;
+    int64_t now_us = clock_monotonic_us();
+    *load = (struct load){
+        .running = true,
+        .serves = serves,
+        .name = sds_new(slice_of_cstr(name)),
+        .begin_us = now_us,
+        .begin_s = clock_wall_ms() / 1000,
+        .total_bytes = total_bytes,
+        .served_us = now_us,
+        .logged_us = now_us,
+    };
+    engine->restrictions |= RESTRICTED_LOADING;
+    server_update_clock(engine);
+}
+
+void load_end(struct engine *engine) {
+    struct load *load = engine->load;
+    load->running = false;
+    sds_free(load->name);
+    load->name = NULL;
+    engine->restrictions &= ~(uint32_t)RESTRICTED_LOADING;
+}
+
+static void log_progress(struct engine *engine, int64_t now_us) {
+    struct load *load = engine->load;
+    load->logged_us = now_us;
+    log_notice("Loading %s: %.1f%% of %llu MB, about %lld seconds left", load->name,
+               load_percent(engine), (unsigned long long)(load->total_bytes >> 20),
+               (long long)load_seconds_left(engine));
+}
+
+static bool serve(struct engine *engine, int64_t now_us) {
+    struct load *load = engine->load;
+    load->served_bytes = load->loaded_bytes;
+    load->served_us = now_us;
+    if (now_us - load->logged_us >= LOG_EVERY_US) log_progress(engine, now_us);
+    if (load->serves) {
+        server_update_clock(engine);
+        net_poll(engine->net);
+    }
+    return !engine->shutting_down;
+}
+
+bool load_note_offset(struct engine *engine, uint64_t offset) {
+    struct load *load = engine->load;
+    load->loaded_bytes = offset;
+    uint64_t interval = (uint64_t)engine->config.loading_process_events_interval_bytes;
+    int64_t now_us = clock_monotonic_us();
+    bool due = load->loaded_bytes - load->served_bytes >= interval ||
+               now_us - load->served_us >= SERVE_EVERY_US;
+    return due ? serve(engine, now_us) : !engine->shutting_down;
+}
+
+bool load_note_key(struct engine *engine, uint64_t offset) {
+    struct load *load = engine->load;
+    load->loaded_bytes = offset;
+    key_delay(engine->config.key_load_delay, ++load->keys_seen);
+    if (load->keys_seen % KEYS_PER_LOOK && !engine->config.key_load_delay) return true;
+    int64_t now_us = clock_monotonic_us();
+    return now_us - load->served_us < SERVE_EVERY_US || serve(engine, now_us);
+}
+
+/* --- Items --- */
+
+struct loader {
+    struct rdb_file *file;
+    unsigned flags;
+    int database;
+    uint64_t skipped;
+};
+
+static bool note_key(struct engine *engine, struct loader *loader) {
+    if (load_note_key(engine, rdb_file_offset(loader->file))) return true;
+    return rdb_reader_fail(&loader->file->reader, "the server is to end");
+}
+
+static bool select_database(struct engine *engine, struct loader *loader, uint64_t number) {
+    if (number >= (uint64_t)engine->config.databases)
+        return rdb_reader_fail(&loader->file->reader,
+                               "database %llu, but the server has %lld (directive databases)",
+                               (unsigned long long)number, (long long)engine->config.databases);
+    loader->database = (int)number;
+    return true;
+}
+
+/* A key as the log may show it (the caller's). */
+static sds shown_key(struct engine *engine, struct slice key) {
+    if (engine->config.hide_user_data_from_log) return sds_new(SLICE(RDB_HIDDEN_KEY));
+    return sds_append_quoted(sds_new(SLICE("")), key);
+}
+
+static bool refuse_duplicate(struct engine *engine, struct loader *loader, struct slice key) {
+    sds shown = shown_key(engine, key);
+    rdb_reader_fail(&loader->file->reader, "key %s is in the database already", shown);
+    sds_free(shown);
+    return false;
+}
+
+static uint32_t clock_of(struct engine *engine, struct rdb_usage usage) {
+    int64_t value = usage.value > INT64_MAX ? INT64_MAX : (int64_t)usage.value;
+    return usage_given(engine, usage.kind == RDB_USAGE_IDLE ? value : -1,
+                       usage.kind == RDB_USAGE_FREQUENCY ? value : -1);
+}
+
+/* Takes the entry over. */
+static bool add_entry(struct engine *engine, struct loader *loader,
+                      const struct rdb_file_item *item) {
+    struct load *load = engine->load;
+    struct entry *entry = item->entry;
+    int64_t expiry_ms = entry_expiry(entry);
+    bool is_expired = expiry_ms >= 0 && engine->now_ms > expiry_ms;
+    if (is_expired && !(loader->flags & LOAD_EXPIRED)) {
+        load->keys_expired++;
+        value_free(entry);
+        return note_key(engine, loader);
+    }
+    struct keyspace *keyspace = engine->keyspaces[loader->database];
+    struct keyref ref = keyspace_find(keyspace, entry_key(entry));
+    if (ref.entry && !(loader->flags & LOAD_REPLACE)) {
+        bool refused = refuse_duplicate(engine, loader, entry_key(entry));
+        value_free(entry);
+        return refused;
+    }
+    if (ref.entry) keyspace_delete(&ref);
+    entry_set_clock(entry, clock_of(engine, item->usage));
+    keyspace_add(&ref, entry);
+    load->keys_loaded++;
+    return note_key(engine, loader);
+}
+
+static void note_fact(struct engine *engine, const struct rdb_file_item *item) {
+    int64_t number = 0;
+    number_parse_int64(item->text, &number);
+    if (slice_is(item->name, "redis-ver")) {
+        log_notice("Loading RDB produced by version %.*s", slice_precision(item->text),
+                   item->text.ptr);
+    } else if (slice_is(item->name, "ctime")) {
+        log_notice("RDB age %lld seconds", (long long)(engine->now_ms / 1000 - number));
+    } else if (slice_is(item->name, "used-mem")) {
+        engine->load->used_memory = (uint64_t)number;
+        log_notice("RDB memory usage when created %.2f Mb", (double)number / (1024 * 1024));
+    }
+}
+
+static void note_skipped(struct engine *engine, struct loader *loader,
+                         const struct rdb_file_item *item) {
+    if (++loader->skipped > SKIPPED_SHOWN) return;
+    if (!item->key.ptr) {
+        log_warning("Left out: a %s", item->type_name);
+        return;
+    }
+    sds key = shown_key(engine, item->key);
+    log_warning("Left out: key %s of database %d, a %s", key, loader->database, item->type_name);
+    sds_free(key);
+}
+
+static bool take_item(struct engine *engine, struct loader *loader,
+                      const struct rdb_file_item *item) {
+    switch (item->kind) {
+    case RDB_ITEM_AUX: note_fact(engine, item); return true;
+    case RDB_ITEM_DATABASE: return select_database(engine, loader, item->database);
+    case RDB_ITEM_ENTRY: return add_entry(engine, loader, item);
+    case RDB_ITEM_SKIPPED: note_skipped(engine, loader, item); return true;
+    default: return true;
+    }
+}
+
+/* False, for the caller: the file is refused, perhaps for what could be left out. */
+static bool note_foreign(const struct rdb_file *file, const struct rdb_file_item *item) {
+    if (item->kind == RDB_ITEM_SKIPPED && !file->options.skip_unknown)
+        log_warning("The file holds what there is no type for here (packlist-check names it). With "
+                    "rdb-skip-unknown-types yes the rest is loaded; the next snapshot then "
+                    "replaces the file: keep a copy.");
+    return false;
+}
+
+/* Adds the items of an RDB file to the databases, to its end. False when it is bad: then the file
+ * has an error. */
+static bool load_items(struct engine *engine, struct rdb_file *file, unsigned flags) {
+    struct loader loader = {.file = file, .flags = flags};
+    struct rdb_file_item item = {0};
+    do {
+        if (!rdb_file_next(file, &item)) return note_foreign(file, &item);
+        if (!take_item(engine, &loader, &item)) return false;
+    } while (item.kind != RDB_ITEM_END);
+    if (loader.skipped > SKIPPED_SHOWN)
+        log_warning("Left out: %llu keys in all, of types that are not supported",
+                    (unsigned long long)loader.skipped);
+    return true;
+}
+
+/* --- Files --- */
+
+struct source {
+    struct engine *engine;
+    struct read_ahead *bytes;
+    struct rdb_file file;
+};
+
+/* A struct rdb_source's read. Clients are served in between even within one large value. */
+static ssize_t read_source(void *arg, void *bytes, size_t room) {
+    struct source *source = arg;
+    if (!load_note_offset(source->engine, rdb_file_offset(&source->file))) {
+        errno = ECANCELED;
+        return -1;
+    }
+    return read_ahead_read(source->bytes, bytes, room);
+}
+
+/* A file that was only not read to its end, since the server is to end, is not called bad. */
+static void note_failure(const struct rdb_file *file, const char *name, enum load_status status) {
+    unsigned long long offset = rdb_file_error_offset(file);
+    if (status == LOAD_STOPPED)
+        log_notice("Loading %s ends at byte %llu: the server is to end", name, offset);
+    else
+        log_warning("Error loading %s, at byte %llu of the file: %s", name, offset,
+                    rdb_file_error(file));
+}
+
+enum load_status load_rdb_stream(struct engine *engine, int fd, const char *name, unsigned flags,
+                                 uint64_t *end) {
+    struct rdb_file_options options = {
+        .values = {.limits = engine->value_limits},
+        .checksum = engine->config.rdbchecksum && !engine->skip_checksums,
+        .skip_unknown = engine->config.rdb_skip_unknown_types,
+        .hide_keys = engine->config.hide_user_data_from_log,
+    };
+    struct source source = {.engine = engine, .bytes = read_ahead_new(fd)};
+    rdb_file_start(&source.file, (struct rdb_source){read_source, &source}, &options);
+    enum load_status status = LOAD_DONE;
+    if (!load_items(engine, &source.file, flags)) {
+        status = engine->shutting_down ? LOAD_STOPPED : LOAD_FAILED;
+        note_failure(&source.file, name, status);
+    }
+    *end = rdb_file_offset(&source.file);
+    rdb_file_finish(&source.file);
+    read_ahead_free(source.bytes);
+    return status;
+}
+
+static enum load_status load_open_file(struct engine *engine, int fd, const char *path,
+                                       unsigned flags) {
+    struct stat facts = {0};
+    uint64_t end;
+    fstat(fd, &facts);
+    load_begin(engine, path, (uint64_t)facts.st_size, flags & LOAD_SERVE);
+    enum load_status status = load_rdb_stream(engine, fd, engine->load->name, flags, &end);
+    load_end(engine);
+    return status;
+}
+
+enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned flags) {
+    struct load *load = engine->load;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return LOAD_ABSENT;
+    if (fd < 0) {
+        log_warning("Can't open %s (in server root dir %s): %s", path, engine->config.dir,
+                    strerror(errno));
+        return LOAD_FAILED;
+    }
+    enum load_status status = load_open_file(engine, fd, path, flags);
+    close(fd);
+    if (status == LOAD_DONE)
+        log_notice("Done loading RDB, keys loaded: %llu, keys expired: %llu.",
+                   (unsigned long long)load->keys_loaded, (unsigned long long)load->keys_expired);
+    return status;
+}
+
+enum load_status load_snapshot(struct engine *engine) {
+    enum load_status status = load_rdb_file(engine, engine->config.dbfilename, LOAD_SERVE);
+    if (status == LOAD_DONE)
+        log_notice("DB loaded from disk: %.3f seconds",
+                   (double)(clock_monotonic_us() - engine->load->begin_us) / 1e6);
+    return status;
+}

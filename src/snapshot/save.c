@@ -1,0 +1,295 @@
+#include "snapshot/save.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "engine/engine.h"
+#include "engine/slow.h"
+#include "snapshot/background.h"
+#include "snapshot/child.h"
+#include "snapshot/data_lock.h"
+#include "snapshot/disk_file.h"
+#include "snapshot/slices.h"
+#include "snapshot/snapshot.h"
+#include "snapshot/snapshot_thread.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { RETRY_AFTER_S = 5 };
+
+/* "temp-<pid>.rdb", of slices "temp-<pid><number>.rdb" */
+enum { TEMPORARY_MAX = 64 };
+
+static int64_t now_s(struct engine *engine) {
+    return engine->steady_ms / 1000;
+}
+
+uint64_t save_changes(struct engine *engine) {
+    return engine->dirty - engine->save->saved_dirty;
+}
+
+bool save_is_running(struct engine *engine) {
+    return background_purpose(engine) == CHILD_RDB;
+}
+
+/* --- Configuration --- */
+
+static void update_refusal(struct engine *engine) {
+    struct save *save = engine->save;
+    bool refuses =
+        save->failed && save->point_count > 0 && engine->config.stop_writes_on_bgsave_error;
+    if (refuses)
+        engine->restrictions |= RESTRICTED_UNSAVED;
+    else
+        engine->restrictions &= ~(uint32_t)RESTRICTED_UNSAVED;
+}
+
+/* The next word of a text that is separated by single blanks. */
+static int64_t take_number(const char **at) {
+    size_t len = strcspn(*at, " ");
+    int64_t number = 0;
+    number_parse_int64(slice_make(*at, len), &number);
+    *at += len + ((*at)[len] != 0);
+    return number;
+}
+
+void save_configure(struct engine *engine) {
+    struct save *save = engine->save;
+    const char *at = engine->config.save;
+    size_t capacity = 0;
+    mem_free(save->points);
+    save->points = NULL;
+    save->point_count = 0;
+    while (*at) {
+        if (save->point_count == capacity)
+            save->points = mem_grow(save->points, &capacity, sizeof(struct save_point));
+        int64_t seconds = take_number(&at);
+        uint64_t changes = (uint64_t)take_number(&at);
+        save->points[save->point_count++] = (struct save_point){seconds, changes};
+    }
+    update_refusal(engine);
+}
+
+void save_start(struct engine *engine) {
+    struct save *save = engine->save;
+    save->last_seconds = -1;
+    save->saved_s = engine->now_ms / 1000;
+    save->changes_since_s = now_s(engine);
+    save_configure(engine);
+    disk_file_remove_leftovers("temp-", ".rdb");
+}
+
+void save_stop(struct engine *engine) {
+    struct save *save = engine->save;
+    mem_free(save->points);
+    sds_free(save->begun_dir);
+}
+
+/* --- Writing --- */
+
+static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
+    snprintf(name, TEMPORARY_MAX, "temp-%d.rdb", (int)pid);
+    return name;
+}
+
+static void log_error(int error, enum snapshot_step step, const char *temporary, const char *name,
+                      const char *dir) {
+    if (step == SNAPSHOT_WRITE)
+        log_warning("Write error while saving the DB to %s (in server root dir %s): %s", temporary,
+                    dir, strerror(error));
+    else
+        log_warning("Error moving temp DB file %s on the final destination %s (in server root dir "
+                    "%s): %s",
+                    temporary, name, dir, strerror(error));
+}
+
+/* In the server or in a child. */
+static bool write_snapshot(struct engine *engine) {
+    char temporary[TEMPORARY_MAX];
+    const char *name = engine->config.dbfilename;
+    temporary_name(temporary, getpid());
+    if (!snapshot_write_file(engine, temporary, engine->config.rdb_save_incremental_fsync, false)) {
+        log_error(errno, SNAPSHOT_WRITE, temporary, name, engine->config.dir);
+        return false;
+    }
+    if (!disk_file_rename(temporary, name)) {
+        log_error(errno, SNAPSHOT_RENAME, temporary, name, engine->config.dir);
+        unlink(temporary);
+        return false;
+    }
+    log_notice("DB saved on disk");
+    return true;
+}
+
+static void note_saved(struct engine *engine, uint64_t dirty) {
+    struct save *save = engine->save;
+    save->saved_dirty = dirty;
+    save->saved_s = clock_wall_ms() / 1000;
+    save->changes_since_s = clock_monotonic_ms() / 1000;
+    save->failed = false;
+    update_refusal(engine);
+}
+
+bool save_now(struct engine *engine) {
+    if (!data_lock_take_or_log(engine) || !write_snapshot(engine)) return false;
+    note_saved(engine, engine->dirty);
+    return true;
+}
+
+/* --- By a child --- */
+
+static bool run_child(void *arg) {
+    struct engine *engine = arg;
+    bool done = write_snapshot(engine);
+    child_report_end(engine, "RDB");
+    return done;
+}
+
+/* The child's working directory stayed the one in which it was begun. */
+static void remove_temporary(struct engine *engine, pid_t pid) {
+    char name[TEMPORARY_MAX];
+    sds path = sds_append_format(sds_new(SLICE("")), "%s/%s", engine->save->begun_dir,
+                                 temporary_name(name, pid));
+    unlink(path);
+    sds_free(path);
+}
+
+static void child_ended(struct engine *engine, const struct child_end *end) {
+    struct save *save = engine->save;
+    data_lock_note_save_ended();
+    if (end->ok) {
+        log_notice("Background saving terminated with success");
+        note_saved(engine, save->begun_dirty);
+    } else if (end->signal) {
+        log_warning("Background saving terminated by signal %d", end->signal);
+        uint64_t begin = slow_begin(engine);
+        remove_temporary(engine, end->pid);
+        slow_end(engine, LATENCY_RDB_UNLINK, begin);
+    } else {
+        log_warning("Background saving error");
+    }
+    if (!end->ok && !end->was_killed) save->failed = true;
+    save->last_seconds = end->seconds;
+    save->last_cow_size = end->cow_size;
+    update_refusal(engine);
+}
+
+/* --- In slices --- */
+
+static void slices_ended(struct engine *engine, const struct slices_end *end) {
+    struct save *save = engine->save;
+    data_lock_note_save_ended();
+    if (!end->error) {
+        log_notice("DB saved on disk");
+        log_notice("Background saving terminated with success");
+        note_saved(engine, save->begun_dirty);
+    } else if (!end->was_stopped) {
+        log_error(end->error, end->step, end->temporary, engine->config.dbfilename,
+                  save->begun_dir);
+        log_warning("Background saving error");
+        save->failed = true;
+    }
+    save->last_seconds = end->seconds;
+    save->last_cow_size = end->memory_peak;
+    update_refusal(engine);
+}
+
+static bool begin_slices(struct engine *engine) {
+    char temporary[TEMPORARY_MAX];
+    snprintf(temporary, sizeof(temporary), "temp-%d%010llu.rdb", (int)getpid(),
+             (unsigned long long)engine->save->saves);
+    struct slices_order order = {
+        .purpose = CHILD_RDB,
+        .temporary = temporary,
+        .name = engine->config.dbfilename,
+        .incremental = engine->config.rdb_save_incremental_fsync,
+        .ended = slices_ended,
+    };
+    if (!slices_begin(engine, &order)) return false;
+    log_notice("Background saving started in slices of the loop");
+    return true;
+}
+
+/* --- Either --- */
+
+bool save_begin(struct engine *engine) {
+    struct save *save = engine->save;
+    if (!data_lock_take_or_log(engine)) return false;
+    save->begun_dirty = engine->dirty;
+    save->begun_s = now_s(engine);
+    sds_free(save->begun_dir);
+    save->begun_dir = sds_new(sds_slice(engine->config.dir));
+    save->saves++;
+    save->scheduled = false;
+    if (engine->config.rdb_save_in_slices && begin_slices(engine)) return true;
+    if (!child_start(engine, CHILD_RDB, run_child, engine, child_ended)) {
+        int error = errno;
+        log_warning("Can't save in background: fork: %s", strerror(error));
+        save->failed = true;
+        update_refusal(engine);
+        errno = error;
+        return false;
+    }
+    log_notice("Background saving started by pid %d", (int)engine->child->pid);
+    return true;
+}
+
+void save_schedule(struct engine *engine) {
+    engine->save->scheduled = true;
+}
+
+/* --- When --- */
+
+static const struct save_point *due_point(struct engine *engine) {
+    struct save *save = engine->save;
+    for (size_t i = 0; i < save->point_count; i++) {
+        const struct save_point *point = &save->points[i];
+        if (save_changes(engine) >= point->changes &&
+            now_s(engine) - save->changes_since_s > point->seconds)
+            return point;
+    }
+    return NULL;
+}
+
+void save_tick(struct engine *engine) {
+    struct save *save = engine->save;
+    if (background_is_busy(engine)) return;
+    if (save->failed && now_s(engine) - save->begun_s <= RETRY_AFTER_S) return;
+    const struct save_point *point = due_point(engine);
+    if (point)
+        log_notice("%llu changes in %lld seconds. Saving...", (unsigned long long)point->changes,
+                   (long long)point->seconds);
+    if (point || save->scheduled) save_begin(engine);
+}
+
+void save_cancel(struct engine *engine) {
+    slices_stop(engine, CHILD_RDB);
+    if (engine->child->purpose != CHILD_RDB) return;
+    pid_t pid = engine->child->pid;
+    child_kill(engine, CHILD_RDB);
+    remove_temporary(engine, pid);
+}
+
+void save_after_flush(struct engine *engine) {
+    if (engine->save->point_count > 0) save_now(engine);
+}
+
+bool save_at_end(struct engine *engine, int options) {
+    if (save_is_running(engine)) {
+        log_warning(engine->child->pid ? "There is a child saving an .rdb. Killing it!"
+                                       : "A snapshot is being written. Ending it!");
+        save_cancel(engine);
+    }
+    bool wanted = options & SHUTDOWN_SAVE || engine->save->point_count > 0;
+    if (!wanted || options & SHUTDOWN_NOSAVE) return true;
+    log_notice("Saving the final RDB snapshot before exiting.");
+    if (save_now(engine)) return true;
+    if (options & SHUTDOWN_FORCE) {
+        log_warning("Error trying to save the DB. Exit anyway.");
+        return true;
+    }
+    log_warning("Error trying to save the DB, can't exit.");
+    return false;
+}

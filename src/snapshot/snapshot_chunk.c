@@ -1,0 +1,116 @@
+#include "snapshot/snapshot_chunk.h"
+
+#include "base/alloc.h"
+#include "persist/rdb_value.h"
+
+#include <string.h>
+
+#ifdef TINY_LIMITS
+enum { CHUNK_ROOM = 256 };
+#else
+enum { CHUNK_ROOM = 256 * 1024 };
+#endif
+
+enum piece_kind { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_CAPTURE };
+
+struct piece {
+    uint64_t len;
+    uint32_t kind;
+    uint32_t count; /* elements of a listpack; number of a capture */
+};
+
+struct snapshot_chunk *snapshot_chunk_new(size_t size) {
+    size_t capacity = sizeof(struct piece) + size;
+    if (capacity < CHUNK_ROOM) capacity = CHUNK_ROOM;
+    struct snapshot_chunk *chunk = mem_alloc(sizeof(*chunk) + capacity);
+    *chunk = (struct snapshot_chunk){.capacity = capacity, .literal = SIZE_MAX};
+    return chunk;
+}
+
+size_t snapshot_chunk_release(struct snapshot_chunk *chunk) {
+    size_t left = 0;
+    for (unsigned i = 0; i < chunk->capture_count; i++)
+        left += value_capture_release(&chunk->captures[i]);
+    return left;
+}
+
+void snapshot_chunk_free(struct snapshot_chunk *chunk) {
+    for (unsigned i = 0; i < chunk->capture_count; i++) value_capture_free(&chunk->captures[i]);
+    mem_free(chunk);
+}
+
+bool snapshot_chunk_has_room(const struct snapshot_chunk *chunk, size_t size) {
+    return chunk->capacity - chunk->used >= sizeof(struct piece) + size &&
+           chunk->capture_count < SNAPSHOT_CHUNK_CAPTURES && chunk->shared_size < CHUNK_ROOM;
+}
+
+size_t snapshot_chunk_size(const struct snapshot_chunk *chunk) {
+    return sizeof(*chunk) + chunk->capacity + chunk->shared_size;
+}
+
+/* --- Filling --- */
+
+static void append(struct snapshot_chunk *chunk, const void *bytes, size_t len) {
+    memcpy(chunk->bytes + chunk->used, bytes, len);
+    chunk->used += len;
+}
+
+static void add(struct snapshot_chunk *chunk, struct piece piece, const void *bytes) {
+    chunk->literal = SIZE_MAX;
+    append(chunk, &piece, sizeof(piece));
+    append(chunk, bytes, piece.len);
+}
+
+void snapshot_chunk_add_literal(struct snapshot_chunk *chunk, const void *bytes, size_t len) {
+    struct piece last;
+    if (chunk->literal == SIZE_MAX) {
+        size_t at = chunk->used;
+        add(chunk, (struct piece){.len = len, .kind = PIECE_LITERAL}, bytes);
+        chunk->literal = at;
+        return;
+    }
+    memcpy(&last, chunk->bytes + chunk->literal, sizeof(last));
+    last.len += len;
+    memcpy(chunk->bytes + chunk->literal, &last, sizeof(last));
+    append(chunk, bytes, len);
+}
+
+void snapshot_chunk_add_string(struct snapshot_chunk *chunk, struct slice text) {
+    add(chunk, (struct piece){.len = text.len, .kind = PIECE_STRING}, text.ptr);
+}
+
+void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body, size_t count) {
+    struct piece piece = {.len = body.len, .kind = PIECE_LISTPACK, .count = (uint32_t)count};
+    add(chunk, piece, body.ptr);
+}
+
+size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, struct value_capture capture) {
+    size_t size = value_capture_allocated(&capture);
+    add(chunk, (struct piece){.kind = PIECE_CAPTURE, .count = chunk->capture_count}, "");
+    chunk->captures[chunk->capture_count++] = capture;
+    chunk->shared_size += size;
+    return size;
+}
+
+/* --- Writing --- */
+
+static void write_piece(const struct snapshot_chunk *chunk, const struct piece *piece,
+                        const uint8_t *at, struct rdb_writer *writer) {
+    switch ((enum piece_kind)piece->kind) {
+    case PIECE_LITERAL: rdb_write_bytes(writer, at, piece->len); return;
+    case PIECE_STRING: rdb_write_string(writer, slice_make(at, piece->len)); return;
+    case PIECE_LISTPACK: rdb_write_listpack(writer, at, at + piece->len, piece->count); return;
+    case PIECE_CAPTURE: rdb_write_capture(writer, &chunk->captures[piece->count]); return;
+    }
+}
+
+void snapshot_chunk_write(const struct snapshot_chunk *chunk, struct rdb_writer *writer) {
+    const uint8_t *at = chunk->bytes, *end = at + chunk->used;
+    while (at < end && !writer->error) {
+        struct piece piece;
+        memcpy(&piece, at, sizeof(piece));
+        at += sizeof(piece);
+        write_piece(chunk, &piece, at, writer);
+        at += piece.len;
+    }
+}

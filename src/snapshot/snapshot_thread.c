@@ -1,0 +1,396 @@
+#define _GNU_SOURCE /* SCHED_BATCH, gettid */
+#include "snapshot/snapshot_thread.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/sds.h"
+#include "base/thread.h"
+#include "net/wake.h"
+#include "persist/rdb_file.h"
+#include "snapshot/disk_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* To the system, beside the loop's 0: where both want the same processor, the thread gets a quarter
+ * of it. It must get on, or memory fills with chunks. But it takes that in small portions, as it
+ * offers the processor after each piece of work: else what it was owed while the loop was busy
+ * would make the loop wait for 10 ms and more at a time. */
+enum { THREAD_NICE = 5 };
+
+struct snapshot_job {
+    sds temporary;
+    sds name; /* or NULL */
+    bool incremental;
+    bool compress;
+    bool checksum;
+    /* The thread's. */
+    bool is_open;
+    struct disk_file file;
+    struct rdb_writer writer;
+    int error; /* atomic: the loop looks, too */
+    enum snapshot_step step;
+    /* The loop's. */
+    bool is_cancelled; /* atomic, and written under the lock: see rename_file */
+    bool is_finished;
+};
+
+struct chunk_queue {
+    struct snapshot_chunk *first, *last;
+};
+
+static struct {
+    bool exists;
+    pthread_t id;
+    struct net_wake *wake;
+    struct snapshot_thread_events events;
+    pthread_mutex_t lock;
+    pthread_cond_t put;
+    pthread_cond_t written;
+    /* Under the lock. */
+    struct chunk_queue waiting;  /* for the thread */
+    struct chunk_queue returned; /* for the loop */
+    size_t unwritten;            /* chunks of data, the one that is being written included */
+    size_t pending;              /* their bytes */
+    size_t freeing;              /* bytes that the released chunks among the waiting ones hold */
+    bool ends;
+} thread;
+
+static void lock(void) {
+    pthread_mutex_lock(&thread.lock);
+}
+
+static void unlock(void) {
+    pthread_mutex_unlock(&thread.lock);
+}
+
+static void push(struct chunk_queue *queue, struct snapshot_chunk *chunk) {
+    chunk->next = NULL;
+    if (queue->last)
+        queue->last->next = chunk;
+    else
+        queue->first = chunk;
+    queue->last = chunk;
+}
+
+static struct snapshot_chunk *pop(struct chunk_queue *queue) {
+    struct snapshot_chunk *chunk = queue->first;
+    if (!chunk) return NULL;
+    queue->first = chunk->next;
+    if (!queue->first) queue->last = NULL;
+    return chunk;
+}
+
+/* --- A job, in the thread --- */
+
+static bool is_cancelled(const struct snapshot_job *job) {
+    return __atomic_load_n(&job->is_cancelled, __ATOMIC_RELAXED);
+}
+
+static void fail(struct snapshot_job *job, int error, enum snapshot_step step) {
+    if (job->error) return;
+    job->step = step;
+    __atomic_store_n(&job->error, error ? error : EIO, __ATOMIC_RELEASE);
+}
+
+/* A struct rdb_sink's. Between portions of work the thread offers the processor, and sees whether
+ * the job was cancelled, also in the midst of a large value. */
+static bool go_on(void *arg) {
+    const struct snapshot_job *job = arg;
+    sched_yield();
+    if (is_cancelled(job)) errno = ECANCELED;
+    return !is_cancelled(job);
+}
+
+static bool write_bytes(void *arg, const void *bytes, size_t len) {
+    struct snapshot_job *job = arg;
+    return go_on(job) && disk_file_write(&job->file, bytes, len);
+}
+
+static bool is_alive(const struct snapshot_job *job) {
+    return !job->error && !is_cancelled(job);
+}
+
+static void open_file(struct snapshot_job *job) {
+    if (!disk_file_create(&job->file, job->temporary, job->incremental)) {
+        fail(job, errno, SNAPSHOT_WRITE);
+        return;
+    }
+    struct rdb_sink sink = {.write = write_bytes, .go_on = go_on, .arg = job};
+    rdb_writer_start(&job->writer, sink, job->compress, job->checksum);
+    job->is_open = true;
+}
+
+static void write_chunk(struct snapshot_job *job, const struct snapshot_chunk *chunk) {
+    if (!job->is_open && is_alive(job)) open_file(job);
+    if (!is_alive(job)) return;
+    snapshot_chunk_write(chunk, &job->writer);
+    if (job->writer.error) fail(job, job->writer.error, SNAPSHOT_WRITE);
+}
+
+static void close_file(struct snapshot_job *job) {
+    bool whole = is_alive(job) && rdb_write_end(&job->writer);
+    if (is_alive(job) && !whole) fail(job, job->writer.error, SNAPSHOT_WRITE);
+    rdb_writer_end(&job->writer);
+    job->is_open = false;
+    if (!disk_file_close(&job->file, whole) && whole) fail(job, errno, SNAPSHOT_WRITE);
+}
+
+/* Under the lock: when cancel has returned the file has its name, or will never have it. A file
+ * that had the name before is held open, as the system takes its time to give back the pages of a
+ * large one: when it is closed, and not while the loop waits for the lock. */
+static void rename_file(struct snapshot_job *job) {
+    bool renamed = false;
+    int replaced = open(job->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    lock();
+    if (is_alive(job)) {
+        renamed = rename(job->temporary, job->name) == 0;
+        if (!renamed) fail(job, errno, SNAPSHOT_RENAME);
+    }
+    unlock();
+    if (replaced >= 0) close(replaced);
+    if (renamed && !disk_file_sync_folder_of(job->name)) fail(job, errno, SNAPSHOT_RENAME);
+}
+
+static void end_job(struct snapshot_job *job) {
+    if (!job->is_open && is_alive(job)) open_file(job);
+    bool was_open = job->is_open;
+    if (job->is_open) close_file(job);
+    if (is_alive(job) && job->name) rename_file(job);
+    if (was_open && !is_alive(job)) unlink(job->temporary);
+}
+
+static void free_job(struct snapshot_job *job) {
+    sds_free(job->temporary);
+    sds_free(job->name);
+    mem_free(job);
+}
+
+/* --- The thread --- */
+
+/* Its memory is counted as being freed until it is free. */
+static void free_released(struct snapshot_chunk *chunk) {
+    size_t size = chunk->released_size;
+    snapshot_chunk_free(chunk);
+    lock();
+    thread.freeing -= size;
+    unlock();
+}
+
+/* Takes a chunk out of the queue and does what is to be done; returns it if the loop is to have it
+ * back. */
+static struct snapshot_chunk *see_to(struct snapshot_chunk *chunk) {
+    if (chunk->is_released) {
+        free_released(chunk);
+        return NULL;
+    }
+    if (chunk->is_last) {
+        end_job(chunk->job);
+        return chunk;
+    }
+    size_t size = snapshot_chunk_size(chunk);
+    write_chunk(chunk->job, chunk);
+    sched_yield();
+    if (!snapshot_chunk_is_shared(chunk)) {
+        snapshot_chunk_free(chunk);
+        chunk = NULL;
+    }
+    lock();
+    thread.pending -= size;
+    unlock();
+    return chunk;
+}
+
+static void *run(void *arg) {
+    (void)arg;
+    pthread_setschedparam(pthread_self(), SCHED_BATCH, &(struct sched_param){0});
+    setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_NICE);
+    lock();
+    for (;;) {
+        struct snapshot_chunk *chunk = pop(&thread.waiting);
+        if (!chunk && thread.ends) break;
+        if (!chunk) {
+            pthread_cond_wait(&thread.put, &thread.lock);
+            continue;
+        }
+        bool is_data = !chunk->is_released && !chunk->is_last;
+        unlock();
+        chunk = see_to(chunk);
+        lock();
+        if (chunk) push(&thread.returned, chunk);
+        if (is_data) thread.unwritten--;
+        if (is_data) pthread_cond_broadcast(&thread.written);
+        if (is_data || chunk) net_wake(thread.wake);
+    }
+    unlock();
+    return NULL;
+}
+
+/* --- In the loop --- */
+
+static void put(struct snapshot_chunk *chunk) {
+    bool is_data = !chunk->is_released && !chunk->is_last;
+    lock();
+    push(&thread.waiting, chunk);
+    thread.unwritten += is_data;
+    thread.pending += is_data ? snapshot_chunk_size(chunk) : 0;
+    thread.freeing += chunk->is_released ? chunk->released_size : 0;
+    pthread_cond_signal(&thread.put);
+    unlock();
+}
+
+static struct snapshot_chunk *take_returned(void) {
+    lock();
+    struct snapshot_chunk *chunk = pop(&thread.returned);
+    unlock();
+    return chunk;
+}
+
+static void note_end(struct snapshot_job *job) {
+    struct snapshot_result result = {job->error, job->step};
+    if (!is_cancelled(job)) thread.events.ended(thread.events.arg, job, result);
+    free_job(job);
+}
+
+static void see_to_returned(void) {
+    struct snapshot_chunk *chunk;
+    while ((chunk = take_returned())) {
+        if (chunk->is_last) {
+            note_end(chunk->job);
+            snapshot_chunk_free(chunk);
+        } else {
+            thread.events.returned(thread.events.arg, chunk);
+        }
+    }
+}
+
+static void on_wake(void *arg) {
+    (void)arg;
+    if (!thread.exists) return;
+    see_to_returned();
+    thread.events.moved(thread.events.arg);
+}
+
+/* One whose limits of time are the monotonic clock's. */
+static void init_condition(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events *events) {
+    if (thread.exists) return true;
+    thread.events = *events;
+    if (!thread.wake) {
+        thread.wake = net_wake_new(net, on_wake, NULL);
+        pthread_mutex_init(&thread.lock, NULL);
+        pthread_cond_init(&thread.put, NULL);
+        init_condition(&thread.written);
+    }
+    int error = thread.wake ? thread_create(&thread.id, run, NULL) : EAGAIN;
+    thread.exists = error == 0;
+    errno = error;
+    return thread.exists;
+}
+
+void snapshot_thread_stop(void) {
+    struct snapshot_chunk *chunk;
+    if (!thread.exists) return;
+    lock();
+    thread.ends = true;
+    pthread_cond_signal(&thread.put);
+    unlock();
+    pthread_join(thread.id, NULL);
+    thread.exists = false;
+    see_to_returned();
+    while ((chunk = pop(&thread.waiting))) free_released(chunk); /* released just now */
+}
+
+size_t snapshot_thread_pending(void) {
+    if (!thread.exists) return 0;
+    lock();
+    size_t pending = thread.pending;
+    unlock();
+    return pending;
+}
+
+size_t snapshot_thread_leaving(void) {
+    if (!thread.exists) return 0;
+    lock();
+    size_t leaving = thread.pending + thread.freeing;
+    unlock();
+    return leaving;
+}
+
+void snapshot_thread_wait_for_room(size_t size, size_t max) {
+    lock();
+    while (thread.pending > 0 && thread.pending + size > max)
+        pthread_cond_wait(&thread.written, &thread.lock);
+    unlock();
+}
+
+bool snapshot_thread_drain(int most_ms) {
+    if (!thread.exists) return true;
+    int64_t end_us = clock_monotonic_us() + most_ms * 1000;
+    struct timespec end = {.tv_sec = end_us / 1000000, .tv_nsec = end_us % 1000000 * 1000};
+    lock();
+    for (int error = 0; thread.unwritten > 0 && error == 0;)
+        error = pthread_cond_timedwait(&thread.written, &thread.lock, &end);
+    bool done = thread.unwritten == 0;
+    unlock();
+    see_to_returned();
+    return done;
+}
+
+void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left) {
+    chunk->released_size = snapshot_chunk_size(chunk) + left;
+    chunk->is_released = true;
+    put(chunk);
+}
+
+/* --- Jobs, in the loop --- */
+
+struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name, bool incremental,
+                                        bool compress, bool checksum) {
+    struct snapshot_job *job = mem_alloc_zeroed(sizeof(*job));
+    job->temporary = sds_new(slice_of_cstr(temporary));
+    job->name = name ? sds_new(slice_of_cstr(name)) : NULL;
+    job->incremental = incremental;
+    job->compress = compress;
+    job->checksum = checksum;
+    return job;
+}
+
+const char *snapshot_job_temporary(const struct snapshot_job *job) {
+    return job->temporary;
+}
+
+void snapshot_job_put(struct snapshot_job *job, struct snapshot_chunk *chunk) {
+    chunk->job = job;
+    put(chunk);
+}
+
+void snapshot_job_finish(struct snapshot_job *job) {
+    struct snapshot_chunk *end = snapshot_chunk_new(0);
+    end->job = job;
+    end->is_last = true;
+    job->is_finished = true;
+    put(end);
+}
+
+int snapshot_job_error(const struct snapshot_job *job) {
+    return __atomic_load_n(&job->error, __ATOMIC_ACQUIRE);
+}
+
+void snapshot_job_cancel(struct snapshot_job *job) {
+    lock();
+    __atomic_store_n(&job->is_cancelled, true, __ATOMIC_RELAXED);
+    unlock();
+    if (!job->is_finished) snapshot_job_finish(job);
+}
