@@ -7,9 +7,9 @@
 #include "engine/engine.h"
 #include "recovery/aof_load.h"
 #include "resp/reply.h"
+#include "snapshot/incremental.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
-#include "snapshot/slices.h"
 #include "table/command.h"
 
 enum reload_option { RELOAD_MERGE = 1 << 0, RELOAD_NOFLUSH = 1 << 1, RELOAD_NOSAVE = 1 << 2 };
@@ -37,7 +37,7 @@ static void clear_databases(struct engine *engine) {
     for (int64_t i = 0; i < engine->config.databases; i++) {
         struct keyspace *keyspace = engine->keyspaces[i];
         watch_touch_database(&engine->watches, (int)i, keyspace, NULL, engine->now_ms);
-        slices_flush(engine, keyspace, false, 0);
+        incremental_flush(engine, keyspace, false, 0);
     }
 }
 

@@ -5,8 +5,8 @@
 #include "engine/lazyfree.h"
 #include "execute/flush.h"
 #include "resp/reply.h"
+#include "snapshot/incremental.h"
 #include "snapshot/save.h"
-#include "snapshot/slices.h"
 
 /* [ASYNC | SYNC] */
 static bool parse_mode(struct call *call, bool *async) {
@@ -27,7 +27,7 @@ static bool flush(const struct call *call, int database, bool async, uint64_t nu
     watch_touch_database(&engine->watches, database, keyspace, NULL, engine->now_ms);
     engine->dirty += keyspace_count(keyspace);
     bool in_pool = async || (!call_is_loading(call) && !lazyfree_is_little(keyspace));
-    return slices_flush(engine, keyspace, in_pool, number);
+    return incremental_flush(engine, keyspace, in_pool, number);
 }
 
 /* With SYNC the client alone waits until the memory is free. In a transaction nobody can. */

@@ -8,7 +8,7 @@
 #include "admin/build_id.h"
 #include "admin/info_persistence.h"
 #include "admin/keysizes.h"
-#include "admin/memory_figures.h"
+#include "admin/memory_stats.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/version.h"
@@ -106,7 +106,7 @@ static sds append_server(struct engine *engine, sds out) {
 /* --- Clients --- */
 
 static sds append_clients(struct engine *engine, sds out) {
-    struct client_figures figures = client_figures_read(engine);
+    struct client_stats figures = client_stats_read(engine);
     return sds_append_format(out,
                              "connected_clients:%zu\r\n"
                              "cluster_connections:0\r\n"
@@ -146,7 +146,7 @@ static sds append_bytes(sds out, const char *name, const char *human_name, size_
     return append_human(out, human_name, bytes);
 }
 
-static sds append_used_memory(sds out, const struct memory_figures *memory) {
+static sds append_used_memory(sds out, const struct memory_stats *memory) {
     size_t peak = memory->peak;
     out = append_bytes(out, "used_memory", "used_memory_human", memory->used);
     out = append_bytes(out, "used_memory_rss", "used_memory_rss_human", memory->resident);
@@ -189,7 +189,7 @@ static sds append_limits(struct engine *engine, sds out) {
     return append_directive(engine, out, "maxmemory_policy", "maxmemory-policy");
 }
 
-static sds append_fragmentation(sds out, const struct memory_figures *memory) {
+static sds append_fragmentation(sds out, const struct memory_stats *memory) {
     const struct mem_stats *stats = &memory->stats;
     return sds_append_format(out,
                              "allocator_frag_ratio:%.2f\r\n"
@@ -225,7 +225,7 @@ static sds append_fragmentation(sds out, const struct memory_figures *memory) {
 }
 
 static sds append_memory(struct engine *engine, sds out) {
-    struct memory_figures memory = memory_figures_read(engine);
+    struct memory_stats memory = memory_stats_read(engine);
     out = append_used_memory(out, &memory);
     out = sds_append_format(out,
                             "allocator_allocated:%zu\r\n"

@@ -3,9 +3,9 @@
 #include "aof/aof.h"
 #include "engine/engine.h"
 #include "snapshot/child.h"
+#include "snapshot/incremental.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
-#include "snapshot/slices.h"
 
 typedef unsigned long long figure; /* what %llu prints */
 
@@ -29,27 +29,27 @@ static struct progress progress_of_child(struct engine *engine, const struct chi
     };
 }
 
-static struct progress progress_of_slices(struct engine *engine,
-                                          const struct slices_figures *figures) {
+static struct progress progress_of_incremental(struct engine *engine,
+                                               const struct incremental_stats *stats) {
     return (struct progress){
-        .peak = figures->memory_peak + figures->left_bytes,
-        .size = slices_pending(engine),
-        .keys_done = figures->keys_done,
-        .keys_total = figures->keys_total,
+        .peak = stats->memory_peak + stats->left_bytes,
+        .size = incremental_pending(engine),
+        .keys_done = stats->keys_done,
+        .keys_total = stats->keys_total,
     };
 }
 
 static struct progress progress(struct engine *engine) {
     child_tick(engine);
     if (engine->child->pid) return progress_of_child(engine, engine->child);
-    if (engine->slices->purpose == CHILD_NONE) return (struct progress){0};
-    return progress_of_slices(engine, &engine->slices->figures);
+    if (engine->incremental->purpose == CHILD_NONE) return (struct progress){0};
+    return progress_of_incremental(engine, &engine->incremental->stats);
 }
 
 static sds append_progress(struct engine *engine, sds out) {
     struct progress now = progress(engine);
     double percent = now.keys_total ? 100.0 * (double)now.keys_done / (double)now.keys_total : 0;
-    const struct slices_figures *slices = &engine->slices->figures;
+    const struct incremental_stats *incremental = &engine->incremental->stats;
     return sds_append_format(out,
                              "current_cow_peak:%zu\r\n"
                              "current_cow_size:%zu\r\n"
@@ -61,7 +61,8 @@ static sds append_progress(struct engine *engine, sds out) {
                              "slices_last_longest_usec:%llu\r\n",
                              now.peak, now.size, (long long)now.size_age_s, percent,
                              (figure)now.keys_done, (figure)now.keys_total,
-                             (figure)slices->keys_early, (figure)slices->longest_slice_us);
+                             (figure)incremental->keys_early,
+                             (figure)incremental->longest_slice_us);
 }
 
 /* --- RDB --- */

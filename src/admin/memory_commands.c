@@ -1,6 +1,6 @@
 /* memory_commands: MEMORY, but for USAGE, which is about one key (commands/object.c). */
 #include "admin/admin_commands.h"
-#include "admin/memory_figures.h"
+#include "admin/memory_stats.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "session/clients.h"
@@ -23,7 +23,7 @@ static void answer_ratio(struct reply *reply, const char *name, double ratio) {
 }
 
 /* Replication and scripts: there are none. */
-static size_t answer_general(struct reply *reply, const struct memory_figures *figures) {
+static size_t answer_general(struct reply *reply, const struct memory_stats *figures) {
     answer_bytes(reply, "peak.allocated", figures->peak);
     answer_bytes(reply, "total.allocated", figures->used);
     answer_bytes(reply, "startup.allocated", figures->startup);
@@ -53,7 +53,7 @@ static size_t answer_databases(struct engine *engine, struct reply *reply) {
     return answered;
 }
 
-static size_t answer_data(struct reply *reply, const struct memory_figures *figures) {
+static size_t answer_data(struct reply *reply, const struct memory_stats *figures) {
     answer_bytes(reply, "overhead.total", figures->overhead);
     answer_bytes(reply, "keys.count", figures->keys);
     answer_bytes(reply, "keys.bytes-per-key", figures->keys ? figures->grown / figures->keys : 0);
@@ -63,7 +63,7 @@ static size_t answer_data(struct reply *reply, const struct memory_figures *figu
     return 6;
 }
 
-static size_t answer_allocator(struct reply *reply, const struct memory_figures *figures) {
+static size_t answer_allocator(struct reply *reply, const struct memory_stats *figures) {
     const struct mem_stats *stats = &figures->stats;
     answer_bytes(reply, "allocator.allocated", stats->allocated);
     answer_bytes(reply, "allocator.active", stats->active);
@@ -83,7 +83,7 @@ static size_t answer_allocator(struct reply *reply, const struct memory_figures 
 /* Names and order are those of Redis 7.2. */
 void memory_stats_command(struct call *call) {
     struct engine *engine = call->engine;
-    struct memory_figures figures = memory_figures_read(engine);
+    struct memory_stats figures = memory_stats_read(engine);
     size_t mark = reply_begin(call->reply);
     size_t pairs = answer_general(call->reply, &figures);
     pairs += answer_databases(engine, call->reply);
@@ -97,7 +97,7 @@ void memory_stats_command(struct call *call) {
 enum { MB = 1024 * 1024, CLIENT_LARGE = 200 * 1024 };
 
 /* Clients take this much on average? */
-static bool clients_are_large(struct engine *engine, const struct memory_figures *figures) {
+static bool clients_are_large(struct engine *engine, const struct memory_stats *figures) {
     return engine->clients->sessions.count &&
            figures->sessions / engine->clients->sessions.count > CLIENT_LARGE;
 }
@@ -106,7 +106,7 @@ static sds append_finding(sds out, const char *finding) {
     return sds_append_cstr(sds_append_cstr(sds_append_cstr(out, "- "), finding), "\n");
 }
 
-static sds append_findings(struct engine *engine, sds out, const struct memory_figures *figures) {
+static sds append_findings(struct engine *engine, sds out, const struct memory_stats *figures) {
     const struct mem_stats *stats = &figures->stats;
     if (memory_ratio(figures->peak, figures->used) > 1.5)
         out = append_finding(out, "More than half as much again was in use at the peak. The "
@@ -133,7 +133,7 @@ static sds append_findings(struct engine *engine, sds out, const struct memory_f
 
 void memory_doctor_command(struct call *call) {
     struct engine *engine = call->engine;
-    struct memory_figures figures = memory_figures_read(engine);
+    struct memory_stats figures = memory_stats_read(engine);
     sds out = sds_new(SLICE(""));
     if (figures.used < 5 * MB) {
         out = sds_append_cstr(out, "Less than 5 MB are in use: too little to say anything about "

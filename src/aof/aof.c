@@ -315,23 +315,23 @@ bool aof_drain(struct engine *engine) {
 }
 
 /* Is all that was written on the disk, or could not be brought there? */
-static bool is_settled(struct engine *engine) {
+static bool is_durable(struct engine *engine) {
     struct aof *aof = engine->aof;
     return aof->pending_fsyncs == 0 && aof->synced_size == aof->file_size;
 }
 
-bool aof_settle(struct engine *engine) {
+bool aof_make_durable(struct engine *engine) {
     if (!aof_drain(engine)) return false;
-    if (engine->aof->is_open && !is_settled(engine)) sync_now(engine);
+    if (engine->aof->is_open && !is_durable(engine)) sync_now(engine);
     return true;
 }
 
 /* Not with `always`: replies would leave before the thread's fdatasync has ended. */
-bool aof_settle_begin(struct engine *engine) {
+bool aof_make_durable_begin(struct engine *engine) {
     struct aof *aof = engine->aof;
     if (aof->state != AOF_ON || policy_is(engine, AOF_FSYNC_ALWAYS)) return false;
     if (aof->pending_fsyncs > 0) return true;
-    return aof_drain(engine) && !is_settled(engine) && sync_in_pool(engine, clock_monotonic_us());
+    return aof_drain(engine) && !is_durable(engine) && sync_in_pool(engine, clock_monotonic_us());
 }
 
 void aof_attach(struct engine *engine, int fd, uint64_t size) {
@@ -395,14 +395,14 @@ void aof_init(struct engine *engine) {
 }
 
 /* An errno, or 0. */
-static int settle_files(struct engine *engine) {
-    return aof_files_settle(engine) ? 0 : errno;
+static int sync_files(struct engine *engine) {
+    return aof_files_sync(engine) ? 0 : errno;
 }
 
 bool aof_open(struct engine *engine, struct aof_opening *opening) {
     if (!aof_files_open(engine) || !aof_files_adopt_old(engine)) return false;
     opening->is_new = engine->aof->manifest.count == 0;
-    opening->error = opening->is_new ? 0 : settle_files(engine); /* loading may take long */
+    opening->error = opening->is_new ? 0 : sync_files(engine); /* loading may take long */
     return true;
 }
 
@@ -414,7 +414,7 @@ bool aof_begin(struct engine *engine, struct aof_opening opening) {
     aof->state = AOF_ON;
     aof_attach(engine, fd, size);
     if (!opening.is_new && !opening.error)
-        opening.error = settle_files(engine); /* one may have been cut */
+        opening.error = sync_files(engine); /* one may have been cut */
     note_sync(engine, opening.error, aof->generation);
     aof_files_drop_history(engine); /* of a server that was killed */
     return true;
@@ -447,7 +447,7 @@ static void turn_off(struct engine *engine) {
     struct aof *aof = engine->aof;
     command_log_end_unit(&engine->command_log);
     aof_rewrite_cancel(engine);
-    aof_settle(engine);
+    aof_make_durable(engine);
     aof->rewrite.scheduled = false;
     aof->state = AOF_OFF;
     aof->sync_moved = true; /* who waits for it is told */
@@ -509,7 +509,7 @@ void aof_stop(struct engine *engine) {
     aof_rewrite_cancel(engine); /* if one has begun since aof_at_end */
     if (aof->state != AOF_ON) return;
     log_notice("Calling fsync() on the AOF file.");
-    if (!aof_settle(engine))
+    if (!aof_make_durable(engine))
         log_warning("%zu bytes of changes could not be written.", aof->buffer.len);
 }
 

@@ -98,27 +98,27 @@ static size_t history_count(struct engine *engine) {
 }
 
 /* After this a power failure cannot bring back an older manifest. */
-static bool settle_names(struct engine *engine) {
+static bool sync_names(struct engine *engine) {
     sds path = manifest_path(engine);
     bool done = disk_file_sync_folder_of(path);
     sds_free(path);
     return done;
 }
 
-static bool settle_file(struct engine *engine, const char *name) {
+static bool sync_file(struct engine *engine, const char *name) {
     sds path = aof_files_path(engine, name);
     bool done = disk_file_sync(path);
     sds_free(path);
     return done;
 }
 
-bool aof_files_settle(struct engine *engine) {
+bool aof_files_sync(struct engine *engine) {
     struct aof_manifest *manifest = &engine->aof->manifest;
     for (size_t i = 0; i < manifest->count; i++) {
         const struct aof_file *file = &manifest->files[i];
-        if (file->type != AOF_FILE_HISTORY && !settle_file(engine, file->name)) return false;
+        if (file->type != AOF_FILE_HISTORY && !sync_file(engine, file->name)) return false;
     }
-    return settle_names(engine);
+    return sync_names(engine);
 }
 
 struct deletion {
@@ -151,7 +151,7 @@ static void on_deleted(void *arg) {
 void aof_files_drop_history(struct engine *engine) {
     struct aof_manifest *manifest = &engine->aof->manifest;
     size_t count = history_count(engine);
-    if (count == 0 || !settle_names(engine)) return;
+    if (count == 0 || !sync_names(engine)) return;
     struct deletion *deletion = mem_alloc(sizeof(*deletion) + count * sizeof(deletion->paths[0]));
     deletion->engine = engine;
     deletion->count = 0;

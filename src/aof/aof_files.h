@@ -42,7 +42,7 @@ enum aof_adoption aof_files_adopt(struct engine *engine, struct aof_manifest *ne
 
 /* Brings the files that the manifest in force names to the disk, and their names
  * (docs/durability.md, section 7). Waits for the disk. False with errno set. */
-bool aof_files_settle(struct engine *engine);
+bool aof_files_sync(struct engine *engine);
 
 /* Deletes the files of the history in another thread, and then removes their names from the
  * manifest; not while the manifest is in doubt (docs/durability.md, section 6, steps 7 and 8). */

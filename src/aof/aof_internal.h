@@ -16,12 +16,12 @@ bool aof_drain(struct engine *engine);
 /* Does so, and calls fdatasync, whatever appendfsync says: before another file follows
  * (docs/durability.md, section 6, step 1). An error of fdatasync is noted. False when it cannot
  * write. */
-bool aof_settle(struct engine *engine);
+bool aof_make_durable(struct engine *engine);
 
 /* Begins to do so without waiting: aof_rewrite_note_sync follows when the disk is done with what
  * was written up to now, at the least. False when nothing is begun: there is nothing to be done, or
- * aof_settle must do it. */
-bool aof_settle_begin(struct engine *engine);
+ * aof_make_durable must do it. */
+bool aof_make_durable_begin(struct engine *engine);
 
 /* Goes on at the end of another file of `size` bytes, whose descriptor is taken over. The one
  * before was settled; it is closed. */

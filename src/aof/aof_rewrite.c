@@ -8,7 +8,7 @@
  * incr 1 must be on the disk before incr 2 exists. The thread pool brings it there while changes
  * still go to it, several times. The loop itself waits only for what came after the last time:
  *
- *      asked for ── waits (0 to SYNCS_MAX times) ── aof_settle, base begins, incr 2
+ *      asked for ── waits (0 to SYNCS_MAX times) ── aof_make_durable, base begins, incr 2
  *
  * While the file is being turned on, and after a failed fsync, changes go to an increment apart,
  * which the manifest names only together with the new base. After a failed fsync these changes are
@@ -25,7 +25,7 @@
 #include "snapshot/background.h"
 #include "snapshot/child.h"
 #include "snapshot/disk_file.h"
-#include "snapshot/slices.h"
+#include "snapshot/incremental.h"
 #include "snapshot/snapshot.h"
 
 #include <errno.h>
@@ -257,7 +257,7 @@ static void child_ended(struct engine *engine, const struct child_end *end) {
     sds_free(temporary);
 }
 
-static void slices_ended(struct engine *engine, const struct slices_end *end) {
+static void incremental_ended(struct engine *engine, const struct incremental_end *end) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
     rewrite->last_seconds = end->seconds;
     rewrite->last_cow_size = end->memory_peak;
@@ -283,26 +283,27 @@ static bool change_increment(struct engine *engine) {
     return true;
 }
 
-static bool begin_slices(struct engine *engine) {
+static bool begin_incremental(struct engine *engine) {
     char name[TEMPORARY_MAX];
     snprintf(name, sizeof(name), "temp-rewriteaof-bg-%d%010llu.aof", (int)getpid(),
              (unsigned long long)engine->aof->rewrite.count);
     sds temporary = aof_files_path_beside(engine, name);
-    struct slices_order order = {
+    struct incremental_order order = {
         .purpose = CHILD_AOF,
         .temporary = temporary,
         .incremental = engine->config.aof_incremental_fsync,
         .aof_base = true,
-        .ended = slices_ended,
+        .ended = incremental_ended,
     };
-    bool begun = slices_begin(engine, &order);
+    bool begun = incremental_begin(engine, &order);
     sds_free(temporary);
     return begun;
 }
 
 /* Slices write snapshots only, a child writes commands, too. */
 static bool begin_base(struct engine *engine) {
-    if (engine->aof->rewrite.is_rdb && engine->config.rdb_save_in_slices && begin_slices(engine))
+    if (engine->aof->rewrite.is_rdb && engine->config.rdb_save_in_slices &&
+        begin_incremental(engine))
         return true;
     if (child_start(engine, CHILD_AOF, run_child, engine, child_ended)) return true;
     log_warning("Can't rewrite append only file in background: fork: %s", strerror(errno));
@@ -312,7 +313,7 @@ static bool begin_base(struct engine *engine) {
 /* The base is the data as it is now, and no change comes before the new increment is there. */
 static bool begin(struct engine *engine) {
     if (engine->aof->state == AOF_OFF && !aof_files_open(engine)) return false;
-    if (!aof_settle(engine)) {
+    if (!aof_make_durable(engine)) {
         log_warning("Can't rewrite the append-only file while it cannot be written");
         return false;
     }
@@ -326,7 +327,7 @@ static bool begin(struct engine *engine) {
 static bool begin_or_wait(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
     engine->child->awaited = CHILD_NONE;
-    if (rewrite->syncs_left-- > 0 && aof_settle_begin(engine)) {
+    if (rewrite->syncs_left-- > 0 && aof_make_durable_begin(engine)) {
         engine->child->awaited = CHILD_AOF;
         return true;
     }
@@ -364,7 +365,7 @@ static void remove_file(sds path) {
 void aof_rewrite_cancel(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
     engine->child->awaited = CHILD_NONE;
-    slices_stop(engine, CHILD_AOF);
+    incremental_stop(engine, CHILD_AOF);
     if (engine->child->purpose == CHILD_AOF) {
         pid_t pid = engine->child->pid;
         child_kill(engine, CHILD_AOF);

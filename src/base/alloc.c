@@ -191,7 +191,7 @@ static uint64_t balance_of(const struct thread_balance *thread) {
            __atomic_load_n(thread->freed, __ATOMIC_RELAXED) - thread->settled;
 }
 
-static void ledger_settle_thread(void *arg) {
+static void ledger_add_ended_thread(void *arg) {
     struct thread_balance *thread = arg;
     pthread_mutex_lock(&ledger.mutex);
     uint64_t balance = balance_of(thread);
@@ -261,7 +261,7 @@ static void check_size_classes(void) {
 
 static __attribute__((constructor)) void mem_start(void) {
     check_size_classes();
-    if (pthread_key_create(&ledger.thread_exit, ledger_settle_thread) != 0) abort();
+    if (pthread_key_create(&ledger.thread_exit, ledger_add_ended_thread) != 0) abort();
     if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) abort();
 }
 

@@ -10,9 +10,9 @@
 #include "session/session.h"
 
 /* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
- * reply to a command that waits is still to come: session_tell drops it. `before`: the session's
- * flags when the command came; EXEC takes back by itself what CLIENT REPLY in its queue asks
- * for. */
+ * reply to a command that waits is still to come: session_send_reply drops it. `before`: the
+ * session's flags when the command came; EXEC takes back by itself what CLIENT REPLY in its queue
+ * asks for. */
 static void suppress_reply(struct session *session, struct reply *reply, size_t begin,
                            uint32_t before) {
     bool unwanted = before & session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);

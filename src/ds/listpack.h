@@ -118,13 +118,13 @@ static inline const uint8_t *listpack_step(const uint8_t **at, bool forward) {
     return element;
 }
 
-/* The start of element `index` (0-based), walking from `first`, resp. from `end` backwards (0 = the
- * last). O(index); about half a nanosecond a step where neighbours are of equal size. */
+/* The start of element `index` (0-based), iterating from `first`, resp. from `end` backwards (0 =
+ * the last). O(index); about half a nanosecond a step where neighbours are of equal size. */
 const uint8_t *listpack_seek(const uint8_t *first, size_t index);
 const uint8_t *listpack_seek_back(const uint8_t *end, size_t index);
 
 /* The start of element `index` (== count: the end) of the body [first, end) of `count` elements,
- * walking from the nearer side. */
+ * iterating from the nearer side. */
 static inline const uint8_t *listpack_seek_in(const uint8_t *first, const uint8_t *end,
                                               size_t count, size_t index) {
     if (index == count) return end;

@@ -114,7 +114,7 @@ struct quicklist *quicklist_copy(const struct quicklist *list) {
 
 void quicklist_free(struct quicklist *list) {
     quicklist_nodes_remove(list, 0, list->nodes);
-    if (list->frozen) quicklist_frozen_list_gone(list->frozen);
+    if (list->captured) quicklist_capture_list_gone(list->captured);
     mem_free_sized(list, sizeof(*list));
 }
 

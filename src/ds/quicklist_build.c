@@ -36,7 +36,7 @@ static void place_last(struct quicklist_builder *builder) {
     if (list->nodes == 0) {
         quicklist_node_open(&list->head, node, &list->allocated);
     } else {
-        if (is_deep(builder, list->nodes)) quicklist_node_pack(node, &list->allocated);
+        if (is_deep(builder, list->nodes)) quicklist_node_compress(node, &list->allocated);
         quicklist_tree_insert(&list->tree, list->nodes - 1, *node);
     }
     list->nodes++;
@@ -122,7 +122,7 @@ struct quicklist *quicklist_build_finish(struct quicklist_builder *builder) {
         quicklist_node_open(&list->tail, &builder->last, &list->allocated);
     }
     /* Nodes were packed, or left raw, by a wrong idea of how deep they lie. */
-    if (!expected) quicklist_nodes_settle(list);
+    if (!expected) quicklist_nodes_compress_all(list);
     builder->list = NULL;
     return list;
 }

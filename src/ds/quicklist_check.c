@@ -9,7 +9,7 @@ struct totals {
 };
 
 /* Is the node packed where it must be, and raw where it must be? */
-static bool packing_check(const struct quicklist *list, const struct quicklist_place *place) {
+static bool compression_check(const struct quicklist *list, const struct quicklist_place *place) {
     size_t depth = list->limits.compress_depth;
     bool inside = depth > 0 && place->index >= depth && place->index + depth < list->nodes;
     bool packed = place->node->flags & QUICKLIST_NODE_LZF;
@@ -19,7 +19,7 @@ static bool packing_check(const struct quicklist *list, const struct quicklist_p
     if (packed) return true;
     size_t allocated = 0; /* raw though inside: packing must gain nothing */
     struct quicklist_node node = quicklist_node_copy(place->node, &allocated);
-    quicklist_node_pack(&node, &allocated);
+    quicklist_node_compress(&node, &allocated);
     packed = node.flags & QUICKLIST_NODE_LZF;
     quicklist_node_free(&node, &allocated);
     return !packed && allocated == 0;
@@ -30,7 +30,7 @@ static bool node_check(const struct quicklist *list, const struct quicklist_plac
     const struct quicklist_node *node = place->node;
     bool valid =
         place->open != NULL ? quicklist_open_check(place->open) : quicklist_node_check(node);
-    if (!valid || !packing_check(list, place)) return false;
+    if (!valid || !compression_check(list, place)) return false;
     totals->count += node->count;
     totals->serialized += quicklist_node_serialized(node);
     totals->allocated +=

@@ -90,7 +90,7 @@ static void merge(struct quicklist *list, size_t index) {
     const struct quicklist_node *node = right.node;
     uint8_t *to = quicklist_open_grow_back(left, node->size, &list->allocated);
     if (node->flags & QUICKLIST_NODE_LZF) {
-        quicklist_node_unpack_to(node, to);
+        quicklist_node_decompress_to(node, to);
     } else {
         memcpy(to, quicklist_place_first(&right), node->size);
     }

@@ -15,7 +15,7 @@
  *      those that gain nothing by it; none are when compress_depth is 0.
  *   5. No node is over the limits, but where an insert or a replacement stretched it
  *      (quicklist_edit.c).
- *   6. While `frozen` is set, the mark QUICKLIST_NODE_FROZEN says that a node's buffer is shared:
+ *   6. While `captured` is set, the mark QUICKLIST_NODE_FROZEN says that a node's buffer is shared:
  *      of nodes in arrays that the tree does not share itself, and of plain nodes at the ends.
  *      Otherwise the mark means nothing.
  * 4 and 5 are not promised when limits were changed while the list had nodes, or when it was given
@@ -40,15 +40,15 @@ struct quicklist {
     struct quicklist_tree tree;
     struct quicklist_limits limits;
     bool mixed;
-    struct quicklist_frozen *frozen; /* as it was, or NULL (quicklist_frozen.h) */
+    struct quicklist_capture *captured; /* as it was, or NULL (quicklist_capture.h) */
 };
 
 /* The list is freed, its nodes first. */
-void quicklist_frozen_list_gone(struct quicklist_frozen *frozen);
+void quicklist_capture_list_gone(struct quicklist_capture *captured);
 
-/* The executable invariant, until the thaw: every array and buffer of the frozen list is either
+/* The executable invariant, until the thaw: every array and buffer of the captured list is either
  * still shared by the list or was left by it, and every body is valid. O(bytes). */
-bool quicklist_frozen_check(const struct quicklist_frozen *frozen);
+bool quicklist_capture_check(const struct quicklist_capture *captured);
 
 /* Elements of one node: as many as fit in 64 KB. */
 enum { QUICKLIST_NODE_COUNT_MAX = 32768 };
@@ -119,7 +119,7 @@ void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to);
 
 /* Packs and unpacks every node as its place demands. O(nodes log n), and the bytes of those that
  * change. */
-void quicklist_nodes_settle(struct quicklist *list);
+void quicklist_nodes_compress_all(struct quicklist *list);
 
 /* Removes the elements [from, to) of node `index`. O(log n + node). */
 void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_t to);

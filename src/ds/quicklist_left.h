@@ -1,8 +1,8 @@
-/* quicklist_left: memory that a list no longer uses, but that its frozen self still reads. Internal
- * to the quicklist.
+/* quicklist_left: memory that a list no longer uses, but that its captured self still reads.
+ * Internal to the quicklist.
  *
- * While a list is frozen (quicklist_frozen.h) it shares buffers of nodes and arrays of its tree
- * with its frozen self. What the list would free of them it leaves here. */
+ * While a list is captured (quicklist_capture.h) it shares buffers of nodes and arrays of its tree
+ * with its captured self. What the list would free of them it leaves here. */
 #ifndef PACKLIST_DS_QUICKLIST_LEFT_H
 #define PACKLIST_DS_QUICKLIST_LEFT_H
 

@@ -194,7 +194,7 @@ void quicklist_node_open(struct quicklist_open *open, const struct quicklist_nod
                          size_t *allocated) {
     open->node = *closed;
     if (closed->flags & QUICKLIST_NODE_LZF)
-        quicklist_node_unpack(&open->node, allocated);
+        quicklist_node_decompress(&open->node, allocated);
     else if (closed->flags & QUICKLIST_NODE_FROZEN && !(closed->flags & QUICKLIST_NODE_PLAIN))
         unshare(&open->node);
     open->node.flags &= (uint8_t)~QUICKLIST_NODE_INCOMPRESSIBLE;
@@ -261,13 +261,13 @@ uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t co
     return node->buffer;
 }
 
-bool quicklist_node_may_pack(const struct quicklist_node *node) {
+bool quicklist_node_may_compress(const struct quicklist_node *node) {
     return !(node->flags & (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE)) &&
            quicklist_node_serialized(node) >= PACK_SERIALIZED_MIN && node->size > PACK_GAIN_MIN;
 }
 
 /* Would it take less memory as a stream of this size? */
-static bool packing_gains(const struct quicklist_node *node, size_t stream_size) {
+static bool compressing_gains(const struct quicklist_node *node, size_t stream_size) {
     return mem_good_size(STREAM_HEADER_SIZE + stream_size) < mem_good_size(node->size);
 }
 
@@ -284,18 +284,18 @@ bool quicklist_node_init_packed(struct quicklist_node *node, struct slice stream
                                 size_t count, size_t *allocated) {
     *node = (struct quicklist_node){
         .size = (uint32_t)size, .count = (uint16_t)count, .excess = -LISTPACK_OVERHEAD};
-    if (!quicklist_node_may_pack(node) || !packing_gains(node, stream.len)) return false;
+    if (!quicklist_node_may_compress(node) || !compressing_gains(node, stream.len)) return false;
     set_stream(node, stream, allocated);
     return true;
 }
 
-void quicklist_node_pack(struct quicklist_node *node, size_t *allocated) {
+void quicklist_node_compress(struct quicklist_node *node, size_t *allocated) {
     uint8_t on_stack[STACK_WORKSPACE_SIZE];
-    if (!quicklist_node_may_pack(node)) return;
+    if (!quicklist_node_may_compress(node)) return;
     uint8_t *workspace = node->size <= sizeof(on_stack) ? on_stack : mem_alloc(node->size);
     size_t size =
         lzf_pack(slice_make(node->buffer, node->size), workspace, node->size - PACK_GAIN_MIN);
-    if (size == 0 || !packing_gains(node, size)) {
+    if (size == 0 || !compressing_gains(node, size)) {
         node->flags |= QUICKLIST_NODE_INCOMPRESSIBLE;
     } else {
         quicklist_node_free(node, allocated);
@@ -304,15 +304,15 @@ void quicklist_node_pack(struct quicklist_node *node, size_t *allocated) {
     if (workspace != on_stack) mem_free(workspace);
 }
 
-void quicklist_node_unpack_to(const struct quicklist_node *node, uint8_t *dst) {
+void quicklist_node_decompress_to(const struct quicklist_node *node, uint8_t *dst) {
     bool valid = lzf_unpack(quicklist_node_stream(node), dst, node->size);
     assert(valid);
     (void)valid;
 }
 
-void quicklist_node_unpack(struct quicklist_node *node, size_t *allocated) {
+void quicklist_node_decompress(struct quicklist_node *node, size_t *allocated) {
     uint8_t *raw = buffer_new(capacity_for(node->size), allocated);
-    quicklist_node_unpack_to(node, raw);
+    quicklist_node_decompress_to(node, raw);
     quicklist_node_free(node, allocated);
     node->buffer = raw;
     node->flags &= (uint8_t)~QUICKLIST_NODE_LZF;

@@ -21,8 +21,8 @@ enum quicklist_node_flags {
     QUICKLIST_NODE_PLAIN = 1,          /* one large element that has the node to itself */
     QUICKLIST_NODE_LZF = 2,            /* the buffer holds an LZF stream of the body */
     QUICKLIST_NODE_INCOMPRESSIBLE = 4, /* LZF was tried on just these bytes and gained nothing */
-    /* The buffer is shared with a frozen list, which frees it. Of open nodes only plain ones, which
-     * are never written to. Counts only while the list is frozen (quicklist_internal.h). */
+    /* The buffer is shared with a captured list, which frees it. Of open nodes only plain ones,
+     * which are never written to. Counts only while the list is captured (quicklist_internal.h). */
     QUICKLIST_NODE_FROZEN = 8
 };
 
@@ -101,7 +101,7 @@ uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t co
                              size_t *allocated);
 
 /* A packed node with a copy of the LZF stream of a body of `size` bytes; false when that would not
- * be worth it, as quicklist_node_pack sees it. */
+ * be worth it, as quicklist_node_compress sees it. */
 bool quicklist_node_init_packed(struct quicklist_node *node, struct slice stream, size_t size,
                                 size_t count, size_t *allocated);
 
@@ -114,15 +114,15 @@ struct slice quicklist_node_stream(const struct quicklist_node *node);
 
 /* Packs a raw node if it is worth it: at least 48 serialized bytes, and fewer bytes of memory
  * afterwards. The second half can only be known by trying: may it be worth it? */
-bool quicklist_node_may_pack(const struct quicklist_node *node);
-void quicklist_node_pack(struct quicklist_node *node, size_t *allocated);
+bool quicklist_node_may_compress(const struct quicklist_node *node);
+void quicklist_node_compress(struct quicklist_node *node, size_t *allocated);
 
 /* Makes a packed node raw again. */
-void quicklist_node_unpack(struct quicklist_node *node, size_t *allocated);
+void quicklist_node_decompress(struct quicklist_node *node, size_t *allocated);
 
 /* Unpacks the body of a packed node to `dst`, which has room for node->size bytes; the node stays
  * packed. */
-void quicklist_node_unpack_to(const struct quicklist_node *node, uint8_t *dst);
+void quicklist_node_decompress_to(const struct quicklist_node *node, uint8_t *dst);
 
 /* Frees the buffer, unless it is shared. */
 void quicklist_node_free(struct quicklist_node *node, size_t *allocated);

@@ -83,7 +83,7 @@ const uint8_t *quicklist_place_body(const struct quicklist_place *place,
         scratch->size = mem_good_size(node->size);
         scratch->bytes = mem_alloc(scratch->size);
     }
-    quicklist_node_unpack_to(node, scratch->bytes);
+    quicklist_node_decompress_to(node, scratch->bytes);
     return scratch->bytes;
 }
 
@@ -92,7 +92,7 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
     *scratch = (struct quicklist_scratch){0};
 }
 
-/* --- Sharing with a frozen list --- */
+/* --- Sharing with a captured list --- */
 
 /* What was done to a node that looked like `before` may have ended the sharing. */
 static void note_left(struct quicklist *list, const struct quicklist_node *before,
@@ -103,49 +103,50 @@ static void note_left(struct quicklist *list, const struct quicklist_node *befor
 
 /* --- Packing --- */
 
-static bool is_packed_zone(const struct quicklist *list, size_t index) {
+static bool is_compressed_zone(const struct quicklist *list, size_t index) {
     size_t depth = list->limits.compress_depth;
     return depth > 0 && index >= depth && index + depth < list->nodes;
 }
 
 /* Packs or unpacks node `index` as its place demands. */
-static void settle(struct quicklist *list, size_t index) {
+static void recompress(struct quicklist *list, size_t index) {
     if (index == 0 || index + 1 >= list->nodes) return;
     struct quicklist_tree_place place;
     quicklist_tree_at(&list->tree, index - 1, &place);
-    const struct quicklist_node *seen = &place.leaf[place.slot];
-    bool pack = is_packed_zone(list, index);
-    if (pack ? !quicklist_node_may_pack(seen) : !(seen->flags & QUICKLIST_NODE_LZF)) return;
+    const struct quicklist_node *node_now = &place.leaf[place.slot];
+    bool compress = is_compressed_zone(list, index);
+    if (compress ? !quicklist_node_may_compress(node_now) : !(node_now->flags & QUICKLIST_NODE_LZF))
+        return;
     struct quicklist_node *node = quicklist_tree_writable(&list->tree, index - 1), before = *node;
-    if (pack)
-        quicklist_node_pack(node, &list->allocated);
+    if (compress)
+        quicklist_node_compress(node, &list->allocated);
     else
-        quicklist_node_unpack(node, &list->allocated);
+        quicklist_node_decompress(node, &list->allocated);
     note_left(list, &before, node);
 }
 
 /* After a node was put in at `index`. */
-static void settle_added(struct quicklist *list, size_t index) {
+static void recompress_after_insertion(struct quicklist *list, size_t index) {
     size_t depth = list->limits.compress_depth;
     if (depth == 0) return;
-    settle(list, index);
+    recompress(list, index);
     if (depth >= list->nodes) return;
-    if (index < depth) settle(list, depth);
-    if (index + depth >= list->nodes) settle(list, list->nodes - 1 - depth);
+    if (index < depth) recompress(list, depth);
+    if (index + depth >= list->nodes) recompress(list, list->nodes - 1 - depth);
 }
 
 /* After `removed` nodes were taken out before what is node `index` now. */
-static void settle_removed(struct quicklist *list, size_t index, size_t removed) {
+static void recompress_after_removal(struct quicklist *list, size_t index, size_t removed) {
     size_t depth = list->limits.compress_depth, nodes = list->nodes;
     if (depth == 0) return;
     size_t front = depth > removed ? depth - removed : 0;
-    for (size_t i = front > index ? front : index; i < depth && i < nodes; i++) settle(list, i);
+    for (size_t i = front > index ? front : index; i < depth && i < nodes; i++) recompress(list, i);
     size_t back = nodes > depth ? nodes - depth : 0;
-    for (size_t i = back; i < index && i < nodes && i < back + removed; i++) settle(list, i);
+    for (size_t i = back; i < index && i < nodes && i < back + removed; i++) recompress(list, i);
 }
 
-void quicklist_nodes_settle(struct quicklist *list) {
-    for (size_t i = 1; i + 1 < list->nodes; i++) settle(list, i);
+void quicklist_nodes_compress_all(struct quicklist *list) {
+    for (size_t i = 1; i + 1 < list->nodes; i++) recompress(list, i);
 }
 
 /* --- Adding and removing --- */
@@ -178,7 +179,7 @@ void quicklist_node_insert(struct quicklist *list, size_t index,
     list->nodes++;
     list->count += open->node.count;
     list->serialized += quicklist_node_serialized(&open->node);
-    settle_added(list, index);
+    recompress_after_insertion(list, index);
 }
 
 static void discount(struct quicklist *list, const struct quicklist_node *node) {
@@ -248,7 +249,7 @@ void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to) {
     if (no_tail && list->tree.root.nodes > 0) {
         open_from_tree(list, list->tree.root.nodes - 1, &list->tail);
     }
-    settle_removed(list, from, to - from);
+    recompress_after_removal(list, from, to - from);
 }
 
 /* --- Opening and closing --- */
@@ -272,7 +273,7 @@ static void drop_emptied(struct quicklist *list, size_t index, struct quicklist_
     free_open(list, open);
     quicklist_tree_remove(&list->tree, index - 1, index, NULL, NULL);
     list->nodes--;
-    settle_removed(list, index, 1);
+    recompress_after_removal(list, index, 1);
 }
 
 bool quicklist_node_put(struct quicklist *list, size_t index, struct quicklist_open *open) {
@@ -282,7 +283,7 @@ bool quicklist_node_put(struct quicklist *list, size_t index, struct quicklist_o
     }
     if (open == &list->head || open == &list->tail) return true;
     struct quicklist_node node = quicklist_node_close(open, &list->allocated);
-    if (is_packed_zone(list, index)) quicklist_node_pack(&node, &list->allocated);
+    if (is_compressed_zone(list, index)) quicklist_node_compress(&node, &list->allocated);
     quicklist_tree_replace(&list->tree, index - 1, node);
     return true;
 }

@@ -154,7 +154,7 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
                   const char *event, uint64_t changes) {
     struct engine *engine = call->engine;
     engine->dirty += changes;
-    assert(keyref_was_seen(ref));
+    assert(keyref_was_visited(ref));
     if (CHECKS_ARE_ON) checks_value(ref->entry);
     if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
     call_notify(call, class, event, key);

@@ -31,7 +31,7 @@ struct clients;
 struct load;
 struct net;
 struct save;
-struct slices;
+struct incremental;
 
 /* Why not every command may run at the moment. */
 enum restriction {
@@ -73,11 +73,11 @@ struct engine {
 
     struct command_log command_log;
     struct reply_gate reply_gate;
-    struct save *save;     /* snapshot/save.h: when snapshots are written, … */
-    struct slices *slices; /* snapshot/slices.h: by the loop, … */
-    struct child *child;   /* snapshot/child.h: or by a child */
-    struct load *load;     /* snapshot/load.h: and read */
-    struct aof *aof;       /* aof/aof.h */
+    struct save *save;               /* snapshot/save.h: when snapshots are written, … */
+    struct incremental *incremental; /* snapshot/incremental.h: by the loop, … */
+    struct child *child;             /* snapshot/child.h: or by a child */
+    struct load *load;               /* snapshot/load.h: and read */
+    struct aof *aof;                 /* aof/aof.h */
 
     struct stats stats;
     struct slowlog slowlog;

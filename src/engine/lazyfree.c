@@ -98,14 +98,14 @@ static void run_batch(void *arg) {
 
 static void hand_over(void);
 
-static void tell_freed(const struct batch *batch) {
+static void report_freed(const struct batch *batch) {
     for (size_t i = 0; i < batch->count; i++)
         if (batch->items[i].number) lazyfree.freed(lazyfree.arg, batch->items[i].number);
 }
 
-/* What tell_freed brings about may add items, which `filling` takes while `in_flight` is true. */
+/* What report_freed brings about may add items, which `filling` takes while `in_flight` is true. */
 static void on_done(void *arg) {
-    if (!is_stopped()) tell_freed(arg);
+    if (!is_stopped()) report_freed(arg);
     lazyfree.in_flight = false;
     if (is_stopped()) return;
     lazyfree.running.count = lazyfree.running.done = 0;

@@ -9,7 +9,7 @@
 #include "engine/engine.h"
 #include "engine/lazyfree.h"
 #include "engine/slow.h"
-#include "snapshot/slices.h"
+#include "snapshot/incremental.h"
 
 #include <math.h>
 
@@ -65,7 +65,7 @@ static bool is_exceeded(struct engine *engine) {
     size_t max = (size_t)engine->config.maxmemory;
     if (max == 0 || mem_used() <= max) return false;
     /* First, as threads free memory before they count it as free: nothing is evicted for it. */
-    size_t leaving = lazyfree_pending_bytes() + slices_leaving_bytes(engine);
+    size_t leaving = lazyfree_pending_bytes() + incremental_leaving_bytes(engine);
     return mem_used() > max + leaving + aof_buffer_size(engine) + engine->unauthenticated_memory;
 }
 

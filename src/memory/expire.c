@@ -40,13 +40,13 @@ static struct {
     int database;  /* where the round is */
     int remaining; /* databases that it has not finished */
     bool running;
-    int64_t begun_us;    /* when the last round began, monotonic */
-    int64_t budget_us;   /* what is left of this round's time */
-    uint64_t batch_seen; /* keys, since the last decision to go on */
+    int64_t begun_us;       /* when the last round began, monotonic */
+    int64_t budget_us;      /* what is left of this round's time */
+    uint64_t batch_visited; /* keys, since the last decision to go on */
     uint64_t batch_dead;
-    uint64_t seen; /* in this round */
+    uint64_t visited; /* in this round */
     uint64_t dead;
-} walk;
+} cycle;
 
 static void on_timer(void *arg) {
     struct engine *engine = arg;
@@ -54,14 +54,14 @@ static void on_timer(void *arg) {
 }
 
 void expire_start(struct engine *engine, int databases) {
-    walk.timer = net_timer_new(engine->net, on_timer, engine);
-    walk.databases = databases;
-    walk.cursors = mem_alloc_zeroed((size_t)databases * sizeof(*walk.cursors));
+    cycle.timer = net_timer_new(engine->net, on_timer, engine);
+    cycle.databases = databases;
+    cycle.cursors = mem_alloc_zeroed((size_t)databases * sizeof(*cycle.cursors));
 }
 
 void expire_stop(void) {
-    net_timer_free(walk.timer);
-    mem_free(walk.cursors);
+    net_timer_free(cycle.timer);
+    mem_free(cycle.cursors);
 }
 
 /* --- How much --- */
@@ -86,67 +86,67 @@ static uint64_t batch_size(struct engine *engine, const struct keyspace *keyspac
 
 struct step {
     struct call call;
-    uint64_t seen;
+    uint64_t visited;
     size_t dead_count;
     const struct entry *dead[DEAD_PER_STEP];
 };
 
 static void visit(struct entry *entry, void *arg) {
     struct step *step = arg;
-    step->seen++;
+    step->visited++;
     if (call_is_expired(&step->call, entry) && step->dead_count < DEAD_PER_STEP)
         step->dead[step->dead_count++] = entry;
 }
 
 /* Looks at the next bucket of the current database. */
-static void walk_step(struct step *step) {
-    uint64_t *cursor = &walk.cursors[walk.database];
-    step->seen = step->dead_count = 0;
+static void cycle_step(struct step *step) {
+    uint64_t *cursor = &cycle.cursors[cycle.database];
+    step->visited = step->dead_count = 0;
     *cursor = keyspace_scan_expiring(step->call.keyspace, *cursor, visit, step);
     for (size_t i = 0; i < step->dead_count; i++)
         call_find_quiet(&step->call, entry_key(step->dead[i])); /* deletes it */
-    walk.batch_seen += step->seen;
-    walk.batch_dead += step->dead_count;
+    cycle.batch_visited += step->visited;
+    cycle.batch_dead += step->dead_count;
 }
 
 /* --- The round --- */
 
 static void end_batch(void) {
-    walk.seen += walk.batch_seen;
-    walk.dead += walk.batch_dead;
-    walk.batch_seen = walk.batch_dead = 0;
+    cycle.visited += cycle.batch_visited;
+    cycle.dead += cycle.batch_dead;
+    cycle.batch_visited = cycle.batch_dead = 0;
 }
 
 static void end_round(struct engine *engine) {
-    walk.running = false;
-    if (walk.seen == 0) return;
-    if (walk.dead * 100 > walk.seen * acceptable_percent(engine))
-        net_timer_start(walk.timer, SOON_MS, 0);
-    double percent = 100 * (double)walk.dead / (double)walk.seen;
+    cycle.running = false;
+    if (cycle.visited == 0) return;
+    if (cycle.dead * 100 > cycle.visited * acceptable_percent(engine))
+        net_timer_start(cycle.timer, SOON_MS, 0);
+    double percent = 100 * (double)cycle.dead / (double)cycle.visited;
     engine->stats.expired_stale_percent =
         engine->stats.expired_stale_percent * 0.95 + percent * 0.05;
 }
 
 static void next_database(struct engine *engine) {
-    walk.database = (walk.database + 1) % walk.databases;
-    if (--walk.remaining == 0) end_round(engine);
+    cycle.database = (cycle.database + 1) % cycle.databases;
+    if (--cycle.remaining == 0) end_round(engine);
 }
 
 /* Is the current database done with for this round? */
 static bool is_database_done(struct engine *engine, const struct keyspace *keyspace) {
     if (keyspace_expiring_count(keyspace) == 0) return true;
-    if (walk.batch_seen < batch_size(engine, keyspace)) return false;
-    bool low = walk.batch_dead * 100 <= walk.batch_seen * acceptable_percent(engine);
+    if (cycle.batch_visited < batch_size(engine, keyspace)) return false;
+    bool low = cycle.batch_dead * 100 <= cycle.batch_visited * acceptable_percent(engine);
     end_batch();
     return low;
 }
 
 /* Walks until the round or the stretch ends. */
-static void walk_stretch(struct engine *engine, uint64_t start) {
-    while (walk.running) {
-        struct step step = {.call = call_of_server(engine, walk.database)};
+static void cycle_stretch(struct engine *engine, uint64_t start) {
+    while (cycle.running) {
+        struct step step = {.call = call_of_server(engine, cycle.database)};
         while (!is_database_done(engine, step.call.keyspace)) {
-            for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++) walk_step(&step);
+            for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++) cycle_step(&step);
             if (clock_ticks_to_us(clock_ticks() - start) >= STRETCH_US) return;
         }
         end_batch();
@@ -155,37 +155,37 @@ static void walk_stretch(struct engine *engine, uint64_t start) {
 }
 
 bool expire_step(struct engine *engine) {
-    if (!walk.running) return false;
+    if (!cycle.running) return false;
     if (!engine->active_expire || engine->pause_until_ms) {
-        walk.running = false;
+        cycle.running = false;
         return false;
     }
     uint64_t start = clock_ticks(), begin = slow_begin(engine);
     server_update_clock(engine);
-    walk_stretch(engine, start);
+    cycle_stretch(engine, start);
     uint64_t ticks = clock_ticks() - start;
     engine->stats.expire_ticks += ticks;
     slow_end(engine, LATENCY_EXPIRE_CYCLE, begin);
-    walk.budget_us -= (int64_t)clock_ticks_to_us(ticks);
-    if (walk.running && walk.budget_us <= 0) {
+    cycle.budget_us -= (int64_t)clock_ticks_to_us(ticks);
+    if (cycle.running && cycle.budget_us <= 0) {
         engine->stats.expire_time_caps++;
         end_batch();
         end_round(engine);
     }
-    return walk.running;
+    return cycle.running;
 }
 
 void expire_tick(struct engine *engine) {
     if (!engine->active_expire || engine->pause_until_ms) return;
     int64_t now_us = clock_monotonic_us(), period_us = 1000000 / engine->config.hz;
-    int64_t elapsed_us = now_us - walk.begun_us;
-    if (!walk.running) {
-        walk.running = true;
-        walk.begun_us = now_us;
-        walk.budget_us =
+    int64_t elapsed_us = now_us - cycle.begun_us;
+    if (!cycle.running) {
+        cycle.running = true;
+        cycle.begun_us = now_us;
+        cycle.budget_us =
             (elapsed_us < period_us ? elapsed_us : period_us) * time_percent(engine) / 100;
-        walk.remaining = walk.databases;
-        walk.seen = walk.dead = walk.batch_seen = walk.batch_dead = 0;
+        cycle.remaining = cycle.databases;
+        cycle.visited = cycle.dead = cycle.batch_visited = cycle.batch_dead = 0;
     }
     expire_step(engine);
 }

@@ -11,7 +11,7 @@
  *      *tail*: the next read copies it in front of the shared buffer and goes there. Any other
  *      block is read into directly.
  *   3. Bytes that are being presented do not move: a block changes only in conn_room and after the
- *      upcall, and a connection is freed only by conn_closed, at the end of the turn. */
+ *      callback, and a connection is freed only by conn_closed, at the end of the turn. */
 #include "net/conn.h"
 
 #include "base/alloc.h"
@@ -212,12 +212,12 @@ uv_buf_t conn_room(struct conn *conn) {
         net_note_awake(net);
         net->reader = conn;
         net->reader_bytes = 0;
-    } else if (net->reader_bytes >= CONN_TURN_MAX) {
+    } else if (net->reader_bytes >= CONN_ITERATION_MAX) {
         return uv_buf_init(NULL, 0);
     }
     struct input *input = conn->input;
     if (input != NULL && input->collected.missing > 0) {
-        uv_buf_t room = conn_collect_room(conn, CONN_TURN_MAX - net->reader_bytes);
+        uv_buf_t room = conn_collect_room(conn, CONN_ITERATION_MAX - net->reader_bytes);
         if (room.base == NULL) conn_input_ended(conn, UV_ENOMEM);
         return room;
     }

@@ -1,7 +1,7 @@
 /* conn: one client connection: input tail, output queue, and the room for its session.
  *
  * Input. All connections read into one shared buffer, so an idle connection owns none. The owner's
- * `data` upcall gets all unconsumed bytes in one piece and returns how many it has consumed; the
+ * `data` callback gets all unconsumed bytes in one piece and returns how many it has consumed; the
  * rest (an incomplete request) is kept and comes again, at another address, together with what
  * arrives next. Small tails are copied back in front of the next read into the shared buffer; once
  * a tail is large, or conn_expect says that it will be, the connection gets a buffer of its own
@@ -31,7 +31,7 @@ struct conn_events {
     void (*opened)(struct conn *conn, void *owner);
 
     /* `bytes` (writable, `len` > 0) are all unconsumed bytes; returns how many were consumed. They
-     * are gone when the upcall returns. May call conn_close; then the result is ignored. */
+     * are gone when the callback returns. May call conn_close; then the result is ignored. */
     size_t (*data)(struct conn *conn, char *bytes, size_t len);
 
     /* conn_input_allocated may have changed: the connection keeps unconsumed bytes, or no longer
@@ -48,7 +48,7 @@ struct conn_events {
     void (*ended)(struct conn *conn, const char *reason);
 
     /* The output that conn_close_after_write left to be sent is sent, or cannot be; once. The
-     * connection is closed when the upcall returns. */
+     * connection is closed when the callback returns. */
     void (*drained)(struct conn *conn);
 };
 
@@ -56,7 +56,7 @@ struct conn_events {
 void *conn_session(struct conn *conn);
 struct conn *conn_of_session(void *session);
 
-/* Closes now: no upcall follows, queued output is dropped. Connection and session stay readable
+/* Closes now: no callback follows, queued output is dropped. Connection and session stay readable
  * until the current turn of the loop ends, then they are freed. Calling it twice is allowed. The
  * peer sees the end at once too, unless many connections are closed: of these a turn of the loop
  * closes only so many sockets that it does not last, and the next turns close the others. */
@@ -64,7 +64,7 @@ void conn_close(struct conn *conn);
 
 /* Stops reading and closes as soon as the queued output is sent (at once when there is none) or
  * cannot be sent. If it is not closed at once, `drained` follows, and nothing else; no more output
- * is taken. conn_close cuts it short, without an upcall. */
+ * is taken. conn_close cuts it short, without a callback. */
 void conn_close_after_write(struct conn *conn);
 bool conn_is_closing(const struct conn *conn); /* true after either */
 
@@ -109,7 +109,7 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len);
  * if there are any. */
 void conn_queue(struct conn *conn, const char *bytes, size_t len);
 
-/* Copies bytes to the end of the queue and sends them after all upcalls of this turn, before the
+/* Copies bytes to the end of the queue and sends them after all callbacks of this turn, before the
  * loop sleeps, with one system call for all that was held until then; sooner when that is much. */
 void conn_hold(struct conn *conn, const char *bytes, size_t len);
 

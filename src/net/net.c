@@ -7,13 +7,13 @@
 
 struct net_timer {
     uv_timer_t handle;
-    void (*upcall)(void *arg);
+    void (*callback)(void *arg);
     void *arg;
 };
 
 struct net_signal {
     uv_signal_t handle;
-    void (*upcall)(int signum, void *arg);
+    void (*callback)(int signum, void *arg);
     void *arg;
 };
 
@@ -97,8 +97,8 @@ void net_stop(struct net *net) {
     uv_stop(&net->loop);
 }
 
-void net_on_before_poll(struct net *net, bool (*upcall)(void *arg), void *arg) {
-    net->before_poll = upcall;
+void net_on_before_poll(struct net *net, bool (*callback)(void *arg), void *arg) {
+    net->before_poll = callback;
     net->before_poll_arg = arg;
 }
 
@@ -115,12 +115,13 @@ void net_reset_totals(struct net *net) {
 
 static void on_signal(uv_signal_t *handle, int signum) {
     struct net_signal *watch = (struct net_signal *)handle;
-    watch->upcall(signum, watch->arg);
+    watch->callback(signum, watch->arg);
 }
 
-bool net_on_signal(struct net *net, int signum, void (*upcall)(int signum, void *arg), void *arg) {
+bool net_on_signal(struct net *net, int signum, void (*callback)(int signum, void *arg),
+                   void *arg) {
     struct net_signal *watch = mem_alloc(sizeof(*watch));
-    watch->upcall = upcall;
+    watch->callback = callback;
     watch->arg = arg;
     if (uv_signal_init(&net->loop, &watch->handle) != 0) {
         mem_free(watch);
@@ -136,13 +137,13 @@ bool net_on_signal(struct net *net, int signum, void (*upcall)(int signum, void 
 static void on_timer(uv_timer_t *handle) {
     struct net_timer *timer = (struct net_timer *)handle;
     net_note_awake(handle->loop->data);
-    timer->upcall(timer->arg);
+    timer->callback(timer->arg);
 }
 
-struct net_timer *net_timer_new(struct net *net, void (*upcall)(void *arg), void *arg) {
+struct net_timer *net_timer_new(struct net *net, void (*callback)(void *arg), void *arg) {
     struct net_timer *timer = mem_alloc(sizeof(*timer));
     uv_timer_init(&net->loop, &timer->handle);
-    timer->upcall = upcall;
+    timer->callback = callback;
     timer->arg = arg;
     return timer;
 }

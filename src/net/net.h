@@ -1,7 +1,7 @@
 /* net: the event loop, its timers and signals. Together with net/conn.h and net/listener.h the only
  * face of libuv.
  *
- * Single-threaded: every upcall comes from net_run, one at a time. */
+ * Single-threaded: every callback comes from net_run, one at a time. */
 #ifndef PACKLIST_NET_NET_H
 #define PACKLIST_NET_NET_H
 
@@ -14,8 +14,8 @@ struct net;
  * Makes the process ignore SIGPIPE: a write to a closed connection is an error, not a signal. */
 struct net *net_new(const char **error);
 
-/* Closes and frees everything of this loop: connections (without an upcall), listeners, timers, and
- * the loop itself. Not from inside an upcall. */
+/* Closes and frees everything of this loop: connections (without a callback), listeners, timers,
+ * and the loop itself. Not from inside a callback. */
 void net_free(struct net *net);
 
 /* Runs until net_stop. */
@@ -23,17 +23,17 @@ void net_run(struct net *net);
 void net_stop(struct net *net);
 
 /* One turn of the loop, without sleeping: for who has much to do before net_run. From outside any
- * upcall only. A net_stop in it ends nothing but this turn: who asked for it must be heard. */
+ * callback only. A net_stop in it ends nothing but this turn: who asked for it must be heard. */
 void net_poll(struct net *net);
 
-/* Called once per turn of the loop, after all upcalls of that turn and before it sleeps: the place
- * to send what is still to be sent and to resume who was waiting. One only. If it returns true the
- * loop does not sleep. */
-void net_on_before_poll(struct net *net, bool (*upcall)(void *arg), void *arg);
+/* Called once per turn of the loop, after all callbacks of that turn and before it sleeps: the
+ * place to send what is still to be sent and to resume who was waiting. One only. If it returns
+ * true the loop does not sleep. */
+void net_on_before_poll(struct net *net, bool (*callback)(void *arg), void *arg);
 
-/* Calls upcall(signum, arg) from the loop (not from a signal handler) when the signal arrives.
+/* Calls callback(signum, arg) from the loop (not from a signal handler) when the signal arrives.
  * False when refused. */
-bool net_on_signal(struct net *net, int signum, void (*upcall)(int signum, void *arg), void *arg);
+bool net_on_signal(struct net *net, int signum, void (*callback)(int signum, void *arg), void *arg);
 
 /* Iterations of the loop since the start or the last net_reset_totals, and the clock_ticks in which
  * they were active: from the first callback of a socket, a timer or the pool to the end of
@@ -51,8 +51,8 @@ void net_reset_totals(struct net *net);
 
 struct net_timer;
 
-/* A stopped timer. Freed with net_timer_free (also from inside its upcall). */
-struct net_timer *net_timer_new(struct net *net, void (*upcall)(void *arg), void *arg);
+/* A stopped timer. Freed with net_timer_free (also from inside its callback). */
+struct net_timer *net_timer_new(struct net *net, void (*callback)(void *arg), void *arg);
 void net_timer_free(struct net_timer *timer);
 
 /* Fires after `delay_ms`, then every `repeat_ms` unless that is 0. Starting a running timer resets

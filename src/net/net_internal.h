@@ -18,14 +18,15 @@
  *
  * A tail that is longer, or announced to become so, has a buffer of its own. */
 #ifdef TINY_LIMITS
-enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_TURN_MAX = 256, CONN_BELIEVED = 200 };
+enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_ITERATION_MAX = 256, CONN_BELIEVED = 200 };
 enum { CONN_CLOSES_MAX = 2 };
 enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_FIRST_CHUNK = 64, CONN_HOLD_MAX = 200 };
 #else
 enum {
     CONN_TAIL_MAX = 32 * 1024,
     CONN_READ_SIZE = 64 * 1024,
-    CONN_TURN_MAX = 256 * 1024, /* read from one connection before the others have their turn */
+    CONN_ITERATION_MAX =
+        256 * 1024,             /* read from one connection before the others have their turn */
     CONN_BELIEVED = 1024 * 1024 /* of an announced size: given before any of it has come */
 };
 enum {

@@ -8,7 +8,7 @@
 
 struct net;
 
-/* Runs work(arg) in a thread of the pool, beside the loop; then done(arg) as an upcall from the
+/* Runs work(arg) in a thread of the pool, beside the loop; then done(arg) as a callback from the
  * loop. What `arg` points to belongs to the work until `done` is called: that is after all that
  * work() wrote. Pieces of work may run at the same time and end in any order. net_free waits for
  * those that were begun, and calls their `done`, which may begin no other. */

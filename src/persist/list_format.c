@@ -18,7 +18,7 @@
 #include "base/lzf.h"
 #include "base/number.h"
 #include "ds/quicklist_build.h"
-#include "ds/quicklist_frozen.h"
+#include "ds/quicklist_capture.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "persist/type_format.h"
@@ -129,12 +129,12 @@ static void visit_nodes(struct list_writer *list, const struct entry *entry) {
 }
 
 static void list_format_write_capture(struct rdb_writer *writer, void *state) {
-    const struct quicklist_frozen *frozen = state;
+    const struct quicklist_capture *captured = state;
     struct list_writer list = {.out = NULL};
-    quicklist_frozen_visit(frozen, visit_node, &list);
+    quicklist_capture_visit(captured, visit_node, &list);
     rdb_write_length(writer, list.nodes);
     list.out = writer;
-    quicklist_frozen_visit(frozen, visit_node, &list);
+    quicklist_capture_visit(captured, visit_node, &list);
 }
 
 static void list_format_write(struct rdb_writer *writer, const struct entry *entry) {

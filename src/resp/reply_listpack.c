@@ -11,9 +11,9 @@
  * readable. The last ones of a body, where the readable bytes may end with it, are first copied to
  * the stack, where they have that margin.
  *
- * The chain of dependent loads that walking a listpack is costs more than the copying. So where two
- * neighbours have the same header byte the loop assumes the third to have it too, and only checks:
- * see string_run. */
+ * The chain of dependent loads that iterating a listpack is costs more than the copying. So where
+ * two neighbours have the same header byte the loop assumes the third to have it too, and only
+ * checks: see string_run. */
 #include "resp/reply.h"
 
 #include "resp/reply_internal.h"

@@ -17,9 +17,9 @@
 #include "server/supervisor.h"
 #include "session/clients.h"
 #include "snapshot/child.h"
+#include "snapshot/incremental.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
-#include "snapshot/slices.h"
 #include "table/command.h"
 #include "table/families.h"
 
@@ -147,13 +147,13 @@ static int answer_question(int argc, char **argv) {
 static struct engine *the_engine(void) {
     static struct clients clients;
     static struct save save;
-    static struct slices slices;
+    static struct incremental incremental;
     static struct child child;
     static struct load load;
     static struct aof aof;
     static struct engine engine = {.clients = &clients,
                                    .save = &save,
-                                   .slices = &slices,
+                                   .incremental = &incremental,
                                    .child = &child,
                                    .load = &load,
                                    .aof = &aof};

@@ -32,8 +32,8 @@
 #include "session/session_output.h"
 #include "snapshot/child.h"
 #include "snapshot/data_lock.h"
+#include "snapshot/incremental.h"
 #include "snapshot/save.h"
-#include "snapshot/slices.h"
 #include "types/value.h"
 
 #include <signal.h>
@@ -53,7 +53,7 @@ static bool before_poll(void *arg) {
     struct engine *engine = arg;
     bool more = expire_step(engine);
     more |= evict_step(engine);
-    more |= slices_step(engine);
+    more |= incremental_step(engine);
     more |= watch_step(&engine->watches);
     session_resume_all(engine);
     if (engine->config.maxmemory_clients) more |= evict_clients(engine);
@@ -106,7 +106,7 @@ static void on_keyspace_freed(void *arg, uint64_t number) {
 }
 
 static bool keep_entry(void *arg, struct entry *entry) {
-    return slices_keep_entry(arg, entry);
+    return incremental_keep_entry(arg, entry);
 }
 
 bool server_start(struct engine *engine, const char **error) {
@@ -173,7 +173,7 @@ void server_stop(struct engine *engine) {
     expire_stop();
     while (engine->clients->sessions.first) session_close(engine->clients->sessions.first);
     aof_stop(engine);
-    slices_end_all(engine);
+    incremental_end_all(engine);
     session_list_free(&engine->clients->sessions);
     blocking_free(engine->blocking);
     watches_free(&engine->watches);

@@ -54,7 +54,7 @@ void monitor_feed(const struct session *session, const struct command *command,
     build_line(session, command, argv, argc);
     /* Backwards: who is too slow is closed, and the last one takes his place. */
     for (size_t i = monitors->count; i-- > 0;)
-        session_tell(monitors->sessions[i], sds_slice(monitors->line));
+        session_send_reply(monitors->sessions[i], sds_slice(monitors->line));
     if (sds_len(monitors->line) < KEEP_MAX) return;
     sds_free(monitors->line);
     monitors->line = NULL;

@@ -144,18 +144,18 @@ void session_flush(struct session *session, struct reply *reply) {
     session_check_output(session);
 }
 
-static void tell_other(struct session *session, struct slice bytes) {
+static void send_to_other(struct session *session, struct slice bytes) {
     must_hold(session, bytes.len);
     if (!(session->flags & SESSION_CLOSING)) hold(session, bytes);
 }
 
-void session_tell(struct session *session, struct slice bytes) {
+void session_send_reply(struct session *session, struct slice bytes) {
     struct engine *engine = session->requester.engine;
     if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) return;
     if (session == engine->clients->current)
         reply_raw(&engine->clients->reply, bytes);
     else
-        tell_other(session, bytes);
+        send_to_other(session, bytes);
 }
 
 void session_push(struct session *session, struct slice bytes) {
@@ -166,7 +166,7 @@ void session_push(struct session *session, struct slice bytes) {
     else if (session == engine->clients->side)
         reply_raw(&engine->clients->side_pushes, bytes);
     else
-        tell_other(session, bytes);
+        send_to_other(session, bytes);
 }
 
 struct reply *session_side_begin(struct session *session) {
@@ -185,7 +185,7 @@ void session_side_end(struct session *session) {
     engine->clients->side = NULL;
     if (reply->len > 0) {
         if (!(session->flags & SESSION_REPLY_SKIP))
-            session_tell(session, slice_make(reply->data, reply->len));
+            session_send_reply(session, slice_make(reply->data, reply->len));
         session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
         session_reset_reply(reply);
     }

@@ -16,15 +16,15 @@ enum { SESSION_FLUSH_AT = 64 * 1024 };
  * protocol). All that it is told in one turn of the loop leaves with one system call when the turn
  * ends; the session being served finds it among its replies, in order. May close the session, when
  * it is over its output limit. */
-void session_tell(struct session *session, struct slice bytes);
+void session_send_reply(struct session *session, struct slice bytes);
 
 /* Sends a session a message of a channel that it listens to, even if it does not want replies. What
  * comes up while a command of its own is being run, or answered, follows the answer. */
 void session_push(struct session *session, struct slice bytes);
 
-/* session_tell for a reply that is still to be written: fill the returned writer (speaking the
- * session's protocol), or do not, then call session_side_end. One at a time; session_tell and
- * session_push are allowed in between. */
+/* session_send_reply for a reply that is still to be written: fill the returned writer (speaking
+ * the session's protocol), or do not, then call session_side_end. One at a time; session_send_reply
+ * and session_push are allowed in between. */
 struct reply *session_side_begin(struct session *session);
 void session_side_end(struct session *session);
 

@@ -2,9 +2,9 @@
 
 #include "engine/engine.h"
 #include "snapshot/child.h"
-#include "snapshot/slices.h"
+#include "snapshot/incremental.h"
 
 enum child_purpose background_purpose(struct engine *engine) {
     if (engine->child->awaited) return engine->child->awaited;
-    return engine->child->pid ? engine->child->purpose : engine->slices->purpose;
+    return engine->child->pid ? engine->child->purpose : engine->incremental->purpose;
 }

@@ -98,8 +98,8 @@ bool load_note_offset(struct engine *engine, uint64_t offset) {
 bool load_note_key(struct engine *engine, uint64_t offset) {
     struct load *load = engine->load;
     load->loaded_bytes = offset;
-    key_delay(engine->config.key_load_delay, ++load->keys_seen);
-    if (load->keys_seen % KEYS_PER_LOOK && !engine->config.key_load_delay) return true;
+    key_delay(engine->config.key_load_delay, ++load->keys_visited);
+    if (load->keys_visited % KEYS_PER_LOOK && !engine->config.key_load_delay) return true;
     int64_t now_us = clock_monotonic_us();
     return now_us - load->served_us < SERVE_EVERY_US || serve(engine, now_us);
 }

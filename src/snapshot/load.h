@@ -24,8 +24,8 @@ struct load {
     uint64_t served_bytes; /* when clients were last served … */
     int64_t served_us;     /* … and the time */
     int64_t logged_us;
-    uint64_t used_memory; /* of the server that wrote the file, when it did */
-    uint64_t keys_seen;   /* by the last load: expired … */
+    uint64_t used_memory;  /* of the server that wrote the file, when it did */
+    uint64_t keys_visited; /* by the last load: expired … */
     uint64_t keys_expired;
     uint64_t keys_loaded; /* … and not */
 };
@@ -38,7 +38,7 @@ enum load_status {
 };
 
 enum load_flag {
-    LOAD_SERVE = 1 << 0,   /* serve clients in between; from outside any upcall only */
+    LOAD_SERVE = 1 << 0,   /* serve clients in between; from outside any callback only */
     LOAD_REPLACE = 1 << 1, /* a key that is there already is replaced; else it is an error */
     LOAD_EXPIRED =
         1 << 2 /* keys whose time has come are kept: what follows may tell more of them */

@@ -9,7 +9,7 @@
 #include "snapshot/child.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
-#include "snapshot/slices.h"
+#include "snapshot/incremental.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/snapshot_thread.h"
 
@@ -178,7 +178,7 @@ static void child_ended(struct engine *engine, const struct child_end *end) {
 
 /* --- In slices --- */
 
-static void slices_ended(struct engine *engine, const struct slices_end *end) {
+static void incremental_ended(struct engine *engine, const struct incremental_end *end) {
     struct save *save = engine->save;
     data_lock_note_save_ended();
     if (!end->error) {
@@ -196,18 +196,18 @@ static void slices_ended(struct engine *engine, const struct slices_end *end) {
     update_refusal(engine);
 }
 
-static bool begin_slices(struct engine *engine) {
+static bool begin_incremental(struct engine *engine) {
     char temporary[TEMPORARY_MAX];
     snprintf(temporary, sizeof(temporary), "temp-%d%010llu.rdb", (int)getpid(),
              (unsigned long long)engine->save->saves);
-    struct slices_order order = {
+    struct incremental_order order = {
         .purpose = CHILD_RDB,
         .temporary = temporary,
         .name = engine->config.dbfilename,
         .incremental = engine->config.rdb_save_incremental_fsync,
-        .ended = slices_ended,
+        .ended = incremental_ended,
     };
-    if (!slices_begin(engine, &order)) return false;
+    if (!incremental_begin(engine, &order)) return false;
     log_notice("Background saving started in slices of the loop");
     return true;
 }
@@ -223,7 +223,7 @@ bool save_begin(struct engine *engine) {
     save->begun_dir = sds_new(sds_slice(engine->config.dir));
     save->saves++;
     save->scheduled = false;
-    if (engine->config.rdb_save_in_slices && begin_slices(engine)) return true;
+    if (engine->config.rdb_save_in_slices && begin_incremental(engine)) return true;
     if (!child_start(engine, CHILD_RDB, run_child, engine, child_ended)) {
         int error = errno;
         log_warning("Can't save in background: fork: %s", strerror(error));
@@ -265,7 +265,7 @@ void save_tick(struct engine *engine) {
 }
 
 void save_cancel(struct engine *engine) {
-    slices_stop(engine, CHILD_RDB);
+    incremental_stop(engine, CHILD_RDB);
     if (engine->child->purpose != CHILD_RDB) return;
     pid_t pid = engine->child->pid;
     child_kill(engine, CHILD_RDB);

@@ -1,9 +1,9 @@
 /* save: snapshots of all data, in the file dbfilename: SAVE, BGSAVE, save points, and at the end.
  *
  * A snapshot replaces the one before it as a whole (docs/durability.md, sections 3 and 4), in the
- * directory in which it was begun. In the background the loop copies it out (slices.h), or, without
- * rdb-save-in-slices, a child writes it (child.h). When that has failed, it is tried again after
- * five seconds, and writes are refused meanwhile (stop-writes-on-bgsave-error). */
+ * directory in which it was begun. In the background the loop copies it out (incremental.h), or,
+ * without rdb-save-in-slices, a child writes it (child.h). When that has failed, it is tried again
+ * after five seconds, and writes are refused meanwhile (stop-writes-on-bgsave-error). */
 #ifndef PACKLIST_SNAPSHOT_SAVE_H
 #define PACKLIST_SNAPSHOT_SAVE_H
 

@@ -19,8 +19,9 @@ struct keyspace {
     void (*free_entry)(struct entry *entry);
     uint64_t (*length)(const struct entry *entry);
     struct size_histogram sizes;
-    struct keyspace_walk *walk; /* that has not seen all entries yet, or NULL nearly always */
-    uint8_t epoch;              /* of entries that it has seen, and of all when there is none */
+    struct snapshot_iterator
+        *iterator; /* that has not seen all entries yet, or NULL nearly always */
+    uint8_t epoch; /* of entries that it has seen, and of all when there is none */
 };
 
 static struct slice item_key(const void *item) {
@@ -40,12 +41,12 @@ struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
 }
 
 /* A keyspace that goes takes nothing along that its walk has not seen. */
-static void finish_walk(struct keyspace *keyspace) {
-    while (keyspace->walk) keyspace_walk_step(keyspace->walk);
+static void finish_snapshot_iterator(struct keyspace *keyspace) {
+    while (keyspace->iterator) snapshot_iterator_step(keyspace->iterator);
 }
 
 void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace) {
-    finish_walk(keyspace);
+    finish_snapshot_iterator(keyspace);
     ending->keyspace = keyspace;
     keyspace_iter_start(&ending->iter, keyspace);
 }
@@ -77,8 +78,8 @@ void keyspace_swap(struct keyspace *a, struct keyspace *b) {
     struct keyspace a_before = *a;
     *a = *b;
     *b = a_before;
-    if (a->walk) a->walk->keyspace = a;
-    if (b->walk) b->walk->keyspace = b;
+    if (a->iterator) a->iterator->keyspace = a;
+    if (b->iterator) b->iterator->keyspace = b;
 }
 
 void keyspace_clear(struct keyspace *keyspace) {
@@ -190,21 +191,21 @@ void keyref_moved(struct keyref *ref, struct entry *entry) {
     hashtable_replace(ref->slot, entry);
 }
 
-static void see(struct keyspace_walk *walk, struct entry *entry) {
-    entry_set_epoch(entry, walk->keyspace->epoch);
-    walk->visit(walk, entry);
+static void visit_entry(struct snapshot_iterator *iterator, struct entry *entry) {
+    entry_set_epoch(entry, iterator->keyspace->epoch);
+    iterator->visit(iterator, entry);
 }
 
-static inline bool is_unseen(const struct keyref *ref) {
-    return ref->keyspace->walk && entry_epoch(ref->entry) != ref->keyspace->epoch;
+static inline bool is_unvisited(const struct keyref *ref) {
+    return ref->keyspace->iterator && entry_epoch(ref->entry) != ref->keyspace->epoch;
 }
 
 void keyspace_before_change(struct keyref *ref) {
-    if (is_unseen(ref)) see(ref->keyspace->walk, ref->entry);
+    if (is_unvisited(ref)) visit_entry(ref->keyspace->iterator, ref->entry);
 }
 
-bool keyref_was_seen(const struct keyref *ref) {
-    return !is_unseen(ref);
+bool keyref_was_visited(const struct keyref *ref) {
+    return !is_unvisited(ref);
 }
 
 void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size) {
@@ -289,40 +290,42 @@ uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
     return hashtable_scan(keyspace->expiring, cursor, visit_item, &scan);
 }
 
-void keyspace_walk_start(struct keyspace_walk *walk, struct keyspace *keyspace) {
-    assert(!keyspace->walk);
-    walk->keyspace = keyspace;
-    walk->cursor = 0;
-    walk->over = false;
-    keyspace->walk = walk;
+void snapshot_iterator_start(struct snapshot_iterator *iterator, struct keyspace *keyspace) {
+    assert(!keyspace->iterator);
+    iterator->keyspace = keyspace;
+    iterator->cursor = 0;
+    iterator->over = false;
+    keyspace->iterator = iterator;
     keyspace->epoch ^= ENTRY_EPOCH;
 }
 
-static void see_if_unseen(struct entry *entry, void *arg) {
-    struct keyspace_walk *walk = arg;
-    if (!walk->paused && entry_epoch(entry) != walk->keyspace->epoch) see(walk, entry);
+static void visit_if_unvisited(struct entry *entry, void *arg) {
+    struct snapshot_iterator *iterator = arg;
+    if (!iterator->paused && entry_epoch(entry) != iterator->keyspace->epoch)
+        visit_entry(iterator, entry);
 }
 
-bool keyspace_walk_step(struct keyspace_walk *walk) {
-    if (walk->over) return false; /* its keyspace may be gone */
-    CHECKED_ASSERT(walk->keyspace->walk == walk);
-    walk->paused = false;
-    uint64_t next = keyspace_scan(walk->keyspace, walk->cursor, see_if_unseen, walk);
-    if (walk->paused) return true;
-    walk->cursor = next;
+bool snapshot_iterator_step(struct snapshot_iterator *iterator) {
+    if (iterator->over) return false; /* its keyspace may be gone */
+    CHECKED_ASSERT(iterator->keyspace->iterator == iterator);
+    iterator->paused = false;
+    uint64_t next =
+        keyspace_scan(iterator->keyspace, iterator->cursor, visit_if_unvisited, iterator);
+    if (iterator->paused) return true;
+    iterator->cursor = next;
     if (next) return true;
-    walk->over = true;
-    walk->keyspace->walk = NULL;
+    iterator->over = true;
+    iterator->keyspace->iterator = NULL;
     return false;
 }
 
-void keyspace_walk_abandon(struct keyspace_walk *walk) {
-    walk->over = true;
-    walk->keyspace->walk = NULL;
+void snapshot_iterator_abandon(struct snapshot_iterator *iterator) {
+    iterator->over = true;
+    iterator->keyspace->iterator = NULL;
 }
 
-struct keyspace_walk *keyspace_walk_of(const struct keyspace *keyspace) {
-    return keyspace->walk;
+struct snapshot_iterator *keyspace_snapshot_iterator(const struct keyspace *keyspace) {
+    return keyspace->iterator;
 }
 
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace) {
@@ -356,7 +359,8 @@ static bool check_sizes(const struct keyspace *keyspace) {
 bool keyspace_check(const struct keyspace *keyspace) {
     if (!hashtable_check(keyspace->table) || !hashtable_check(keyspace->expiring)) return false;
     if (!check_memo(keyspace) || !check_sizes(keyspace)) return false;
-    if (keyspace->walk && (keyspace->walk->over || keyspace->walk->keyspace != keyspace))
+    if (keyspace->iterator &&
+        (keyspace->iterator->over || keyspace->iterator->keyspace != keyspace))
         return false;
     struct keyspace_iter iter;
     keyspace_iter_start(&iter, keyspace);
@@ -364,7 +368,7 @@ bool keyspace_check(const struct keyspace *keyspace) {
     size_t count = 0, expiring = 0;
     for (; (entry = keyspace_iter_next(&iter)) != NULL; count++) {
         if (!entry_check(entry)) return false;
-        if (!keyspace->walk && entry_epoch(entry) != keyspace->epoch) return false;
+        if (!keyspace->iterator && entry_epoch(entry) != keyspace->epoch) return false;
         if (entry_expiry(entry) < 0) continue;
         hashtable_slot *slot =
             hashtable_find(keyspace->expiring, entry_key(entry), hashtable_hash(entry_key(entry)));

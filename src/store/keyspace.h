@@ -128,9 +128,9 @@ struct entry *keyspace_iter_next(struct keyspace_iter *iter);
  * a walker that loses interest exchanges visit() for one that does nothing, and goes on
  * stepping. --- */
 
-struct keyspace_walk {
+struct snapshot_iterator {
     /* Must not change the keyspace. */
-    void (*visit)(struct keyspace_walk *walk, struct entry *entry); /* may be exchanged */
+    void (*visit)(struct snapshot_iterator *iterator, struct entry *entry); /* may be exchanged */
     struct keyspace *keyspace; /* where its entries are; may be gone when the walk is over */
     uint64_t cursor;
     int number;   /* for the walker */
@@ -140,24 +140,24 @@ struct keyspace_walk {
 };
 
 /* Marks every entry as not seen yet. No walk may be under way in this keyspace. O(1). */
-void keyspace_walk_start(struct keyspace_walk *walk, struct keyspace *keyspace);
+void snapshot_iterator_start(struct snapshot_iterator *iterator, struct keyspace *keyspace);
 
 /* Sees what is left of one bucket, or of a few. False when all were seen: the walk is over. */
-bool keyspace_walk_step(struct keyspace_walk *walk);
+bool snapshot_iterator_step(struct snapshot_iterator *iterator);
 
 /* Ends a walk before it has seen all entries. Its keyspace is given up, too: it may only be swapped
  * and freed from now on. O(1). */
-void keyspace_walk_abandon(struct keyspace_walk *walk);
+void snapshot_iterator_abandon(struct snapshot_iterator *iterator);
 
 /* The walk that runs, or NULL. */
-struct keyspace_walk *keyspace_walk_of(const struct keyspace *keyspace);
+struct snapshot_iterator *keyspace_snapshot_iterator(const struct keyspace *keyspace);
 
 /* The entry that `ref` names is about to be changed in place: a walk sees it first. Not needed
  * before the functions here that take it out or set its expiry. */
 void keyspace_before_change(struct keyref *ref);
 
 /* Is it so that no walk still has to see the entry? For asserting. */
-bool keyref_was_seen(const struct keyref *ref);
+bool keyref_was_visited(const struct keyref *ref);
 
 /* Frees a keyspace bit by bit: from the start on nothing else may be done with it. A step frees up
  * to `keys` entries and returns whether there is more to do; the last one frees the keyspace

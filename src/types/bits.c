@@ -237,8 +237,8 @@ static int64_t type_min(struct bits_type type) {
 }
 
 /* What becomes of a number that lies outside, `wrapped` being its low 64 bits. */
-static bool settle(struct bits_type type, enum bits_overflow overflow, bool above, uint64_t wrapped,
-                   int64_t *result) {
+static bool handle_overflow(struct bits_type type, enum bits_overflow overflow, bool above,
+                            uint64_t wrapped, int64_t *result) {
     switch (overflow) {
     case BITS_FAIL: return false;
     case BITS_SATURATE: *result = above ? type_max(type) : type_min(type); return true;
@@ -251,7 +251,7 @@ bool bits_fit(struct bits_type type, enum bits_overflow overflow, int64_t value,
     *result = value;
     if (value >= type_min(type) && value <= type_max(type)) return true;
     bool above = !type.is_signed || value > 0;
-    return settle(type, overflow, above, (uint64_t)value, result);
+    return handle_overflow(type, overflow, above, (uint64_t)value, result);
 }
 
 bool bits_add(struct bits_type type, enum bits_overflow overflow, int64_t value, int64_t increment,
@@ -259,5 +259,5 @@ bool bits_add(struct bits_type type, enum bits_overflow overflow, int64_t value,
     bool outside = __builtin_add_overflow(value, increment, result);
     if (!outside && *result >= type_min(type) && *result <= type_max(type)) return true;
     uint64_t sum = (uint64_t)value + (uint64_t)increment;
-    return settle(type, overflow, increment > 0, sum, result);
+    return handle_overflow(type, overflow, increment > 0, sum, result);
 }

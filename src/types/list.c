@@ -18,27 +18,28 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/number.h"
-#include "ds/quicklist_frozen.h"
+#include "ds/quicklist_capture.h"
 #include "types/list_embedded.h"
 #include "types/type_operations.h"
 
 /* What a hanging list shown as listpack works with: its one node is as large as a node can be. */
 static const struct quicklist_limits one_node_limits = {.fill = QUICKLIST_FILL_WHOLE};
 
-static struct quicklist *hanging(const struct entry *entry) {
+static struct quicklist *out_of_line(const struct entry *entry) {
     return entry_pointer(entry);
 }
 
 /* Bytes of the list as one serialized listpack; for lists of one node. */
 static size_t serialized_size(const struct entry *entry) {
     return list_is_embedded(entry) ? list_embedded_size(entry) + LISTPACK_OVERHEAD
-                                   : quicklist_serialized_size(hanging(entry));
+                                   : quicklist_serialized_size(out_of_line(entry));
 }
 
 /* --- Conversions --- */
 
 /* Makes the value of the entry one pointer to `list`. */
-static void hang(struct keyref *ref, struct quicklist *list, enum list_encoding encoding) {
+static void set_out_of_line_list(struct keyref *ref, struct quicklist *list,
+                                 enum list_encoding encoding) {
     struct entry *entry =
         entry_resize(ref->entry, list_value_size(ref->entry), sizeof(struct quicklist *));
     entry_set_pointer(entry, list);
@@ -47,26 +48,26 @@ static void hang(struct keyref *ref, struct quicklist *list, enum list_encoding 
     if (entry != ref->entry) keyref_moved(ref, entry);
 }
 
-static void hang_embedded(struct keyref *ref, enum list_encoding encoding,
-                          struct quicklist_limits limits) {
+static void move_out_of_line(struct keyref *ref, enum list_encoding encoding,
+                             struct quicklist_limits limits) {
     const uint8_t *first = list_embedded_first(ref->entry);
     size_t count = list_embedded_count(ref->entry);
     struct quicklist *list =
         count ? quicklist_from_body(limits, first, first + list_embedded_size(ref->entry), count)
               : quicklist_new(limits);
-    hang(ref, list, encoding);
+    set_out_of_line_list(ref, list, encoding);
 }
 
 /* Puts a hanging list of one raw node, whose body fits, into the entry. */
 static void embed(struct keyref *ref) {
-    struct quicklist *list = hanging(ref->entry);
+    struct quicklist *list = out_of_line(ref->entry);
     const uint8_t *first, *end;
     if (!quicklist_single_body(list, &first, &end)) return;
     size_t size = (size_t)(end - first);
     struct entry *entry =
         entry_resize(ref->entry, sizeof(struct quicklist *), LIST_EMBEDDED_OFFSET + size);
     entry_set_type(entry, VALUE_LIST, LIST_EMBEDDED);
-    list_embedded_set_figures(entry, size, quicklist_count(list));
+    list_embedded_set_size_and_count(entry, size, quicklist_count(list));
     memcpy(list_embedded_first(entry), first, size);
     if (entry != ref->entry) keyref_moved(ref, entry);
     quicklist_free(list);
@@ -74,17 +75,18 @@ static void embed(struct keyref *ref) {
 
 static void become_quicklist(struct keyref *ref, const struct quicklist_limits *limits) {
     if (list_is_embedded(ref->entry)) {
-        hang_embedded(ref, LIST_QUICKLIST, *limits);
+        move_out_of_line(ref, LIST_QUICKLIST, *limits);
     } else {
-        quicklist_set_limits(hanging(ref->entry), *limits);
+        quicklist_set_limits(out_of_line(ref->entry), *limits);
         entry_set_type(ref->entry, VALUE_LIST, LIST_QUICKLIST);
     }
 }
 
 /* After something grew: a list shown as listpack has one raw node, or is one no more. */
-static void settle_listpack(struct keyref *ref, const struct quicklist_limits *limits) {
+static void choose_encoding(struct keyref *ref, const struct quicklist_limits *limits) {
     const uint8_t *first, *end;
-    if (!quicklist_single_body(hanging(ref->entry), &first, &end)) become_quicklist(ref, limits);
+    if (!quicklist_single_body(out_of_line(ref->entry), &first, &end))
+        become_quicklist(ref, limits);
 }
 
 /* Has a quicklist fallen to half of what a listpack may be? A limit of either count or bytes is
@@ -102,7 +104,7 @@ static bool fell_to_half(const struct quicklist *list, const struct quicklist_li
 static void shrink(struct keyref *ref, const struct quicklist_limits *limits) {
     unsigned encoding = entry_encoding(ref->entry);
     if (encoding == LIST_EMBEDDED) return;
-    struct quicklist *list = hanging(ref->entry);
+    struct quicklist *list = out_of_line(ref->entry);
     if (quicklist_node_count(list) != 1) return;
     if (encoding == LIST_QUICKLIST) {
         if (!fell_to_half(list, limits)) return;
@@ -153,8 +155,8 @@ static void batch_write(const struct batch *batch, uint8_t *dst, enum list_end e
 }
 
 /* Returns the new length. */
-static uint64_t push_hanging(struct quicklist *list, enum list_end end,
-                             const struct slice *elements, size_t count) {
+static uint64_t push_out_of_line(struct quicklist *list, enum list_end end,
+                                 const struct slice *elements, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct listpack_element element;
         listpack_prepare(&element, elements[i]);
@@ -173,7 +175,7 @@ static uint64_t push_listpack(struct keyref *ref, enum list_end end, const struc
         size_t size = list_embedded_size(ref->entry);
         size_t length = list_embedded_count(ref->entry) + batch.count;
         if (!list_embedded_fits(size + batch.size, length)) {
-            hang_embedded(ref, LIST_LISTPACK, one_node_limits);
+            move_out_of_line(ref, LIST_LISTPACK, one_node_limits);
             break;
         }
         size_t at = end == LIST_HEAD ? 0 : size;
@@ -182,13 +184,13 @@ static uint64_t push_listpack(struct keyref *ref, enum list_end end, const struc
         count -= batch.count;
     }
     if (count == 0) return list_length(ref->entry);
-    uint64_t length = push_hanging(hanging(ref->entry), end, elements, count);
-    settle_listpack(ref, limits);
+    uint64_t length = push_out_of_line(out_of_line(ref->entry), end, elements, count);
+    choose_encoding(ref, limits);
     return length;
 }
 
-static struct entry *hanging_new(struct slice key, struct quicklist *list,
-                                 enum list_encoding encoding) {
+static struct entry *out_of_line_new(struct slice key, struct quicklist *list,
+                                     enum list_encoding encoding) {
     struct entry *entry = entry_new(key, VALUE_LIST, encoding, sizeof(struct quicklist *));
     entry_set_pointer(entry, list);
     return entry;
@@ -210,9 +212,9 @@ void list_create(struct keyref *ref, struct slice key, enum list_end end,
         return;
     }
     struct quicklist *list = quicklist_new(large ? *limits : one_node_limits);
-    push_hanging(list, end, elements, count);
-    keyspace_add(ref, hanging_new(key, list, large ? LIST_QUICKLIST : LIST_LISTPACK));
-    if (!large) settle_listpack(ref, limits);
+    push_out_of_line(list, end, elements, count);
+    keyspace_add(ref, out_of_line_new(key, list, large ? LIST_QUICKLIST : LIST_LISTPACK));
+    if (!large) choose_encoding(ref, limits);
 }
 
 struct entry *list_from_body(struct slice key, const uint8_t *first, const uint8_t *end,
@@ -232,14 +234,14 @@ struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
     size_t count = quicklist_count(list);
     if (!quicklist_single_body(list, &first, &end) ||
         quicklist_exceeds_fill(limits->fill, (size_t)(end - first) + LISTPACK_OVERHEAD, count))
-        return hanging_new(key, list, LIST_QUICKLIST);
+        return out_of_line_new(key, list, LIST_QUICKLIST);
     if (list_embedded_fits((size_t)(end - first), count)) {
         struct entry *entry = list_from_body(key, first, end, count, limits);
         quicklist_free(list);
         return entry;
     }
     quicklist_set_limits(list, one_node_limits);
-    return hanging_new(key, list, LIST_LISTPACK);
+    return out_of_line_new(key, list, LIST_LISTPACK);
 }
 
 /* Returns the new length. */
@@ -251,7 +253,7 @@ static uint64_t push(struct keyref *ref, enum list_end end, const struct slice *
             return push_listpack(ref, end, elements, count, limits);
         become_quicklist(ref, limits);
     }
-    return push_hanging(hanging(ref->entry), end, elements, count);
+    return push_out_of_line(out_of_line(ref->entry), end, elements, count);
 }
 
 void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
@@ -276,14 +278,14 @@ static void insert(struct keyref *ref, uint64_t index, bool after, struct slice 
             listpack_write(list_embedded_splice(ref, at, 0, element.size, count), &element);
             return;
         }
-        hang_embedded(ref, LIST_LISTPACK, one_node_limits);
+        move_out_of_line(ref, LIST_LISTPACK, one_node_limits);
     }
     if (after) {
-        quicklist_insert_after(hanging(ref->entry), index, &element);
+        quicklist_insert_after(out_of_line(ref->entry), index, &element);
     } else {
-        quicklist_insert_before(hanging(ref->entry), index, &element);
+        quicklist_insert_before(out_of_line(ref->entry), index, &element);
     }
-    if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
+    if (entry_encoding(ref->entry) == LIST_LISTPACK) choose_encoding(ref, limits);
 }
 
 void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice text,
@@ -333,16 +335,16 @@ void list_set(struct keyref *ref, uint64_t index, struct slice text,
             listpack_write(list_embedded_splice(ref, at, old_size, element.size, count), &element);
             return;
         }
-        hang_embedded(ref, LIST_LISTPACK, one_node_limits);
+        move_out_of_line(ref, LIST_LISTPACK, one_node_limits);
     }
-    quicklist_replace(hanging(ref->entry), index, &element);
-    if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
+    quicklist_replace(out_of_line(ref->entry), index, &element);
+    if (entry_encoding(ref->entry) == LIST_LISTPACK) choose_encoding(ref, limits);
     shrink(ref, limits);
 }
 
 /* Moves an end element of a hanging list, whose text is copied first: a push may move or free what
  * it lies in. */
-static void rotate_hanging(struct quicklist *list, enum list_end from, struct slice text) {
+static void rotate_out_of_line(struct quicklist *list, enum list_end from, struct slice text) {
     char buffer[1024];
     char *copy = text.len <= sizeof(buffer) ? buffer : mem_alloc(text.len);
     memcpy(copy, text.ptr, text.len);
@@ -371,8 +373,8 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
         list_embedded_rotate(ref->entry, from);
         return;
     }
-    rotate_hanging(hanging(ref->entry), from, text);
-    if (entry_encoding(ref->entry) == LIST_LISTPACK) settle_listpack(ref, limits);
+    rotate_out_of_line(out_of_line(ref->entry), from, text);
+    if (entry_encoding(ref->entry) == LIST_LISTPACK) choose_encoding(ref, limits);
     shrink(ref, limits);
 }
 
@@ -384,7 +386,7 @@ void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
     if (list_is_embedded(ref->entry)) {
         list_embedded_delete(ref, end == LIST_HEAD ? 0 : (size_t)length, (size_t)count);
     } else {
-        quicklist_drop(hanging(ref->entry), end, count);
+        quicklist_drop(out_of_line(ref->entry), end, count);
         shrink(ref, limits);
     }
     keyspace_resized(ref, old_length, length);
@@ -397,7 +399,7 @@ void list_trim(struct keyref *ref, uint64_t from, uint64_t count,
         list_embedded_delete(ref, (size_t)(from + count), (size_t)behind);
         list_embedded_delete(ref, 0, (size_t)from);
     } else {
-        struct quicklist *list = hanging(ref->entry);
+        struct quicklist *list = out_of_line(ref->entry);
         quicklist_drop(list, LIST_TAIL, behind);
         quicklist_drop(list, LIST_HEAD, from);
         shrink(ref, limits);
@@ -412,10 +414,10 @@ static uint64_t remove_from_embedded(struct keyref *ref, const struct listpack_e
                                 direction == LIST_BACKWARD);
 }
 
-static uint64_t remove_from_hanging(struct keyref *ref, const struct listpack_element *needle,
-                                    uint64_t max, enum list_direction direction,
-                                    const struct quicklist_limits *limits) {
-    uint64_t removed = quicklist_remove_matching(hanging(ref->entry), needle, max, direction);
+static uint64_t remove_out_of_line(struct keyref *ref, const struct listpack_element *needle,
+                                   uint64_t max, enum list_direction direction,
+                                   const struct quicklist_limits *limits) {
+    uint64_t removed = quicklist_remove_matching(out_of_line(ref->entry), needle, max, direction);
     if (removed) shrink(ref, limits);
     return removed;
 }
@@ -427,7 +429,7 @@ uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
     uint64_t old_length = list_length(ref->entry);
     uint64_t removed = list_is_embedded(ref->entry)
                            ? remove_from_embedded(ref, &needle, max, direction)
-                           : remove_from_hanging(ref, &needle, max, direction, limits);
+                           : remove_out_of_line(ref, &needle, max, direction, limits);
     keyspace_resized(ref, old_length, old_length - removed);
     return removed;
 }
@@ -435,11 +437,12 @@ uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
 /* --- Looking --- */
 
 uint64_t list_length(const struct entry *entry) {
-    return list_is_embedded(entry) ? list_embedded_count(entry) : quicklist_count(hanging(entry));
+    return list_is_embedded(entry) ? list_embedded_count(entry)
+                                   : quicklist_count(out_of_line(entry));
 }
 
 const uint8_t *list_peek(const struct entry *entry, enum list_end end) {
-    if (!list_is_embedded(entry)) return quicklist_peek(hanging(entry), end);
+    if (!list_is_embedded(entry)) return quicklist_peek(out_of_line(entry), end);
     const uint8_t *first = list_embedded_first(entry);
     if (end == LIST_HEAD) return first;
     const uint8_t *behind = first + list_embedded_size(entry);
@@ -456,7 +459,7 @@ size_t list_value_size(const struct entry *entry) {
 }
 
 size_t list_allocated(const struct entry *entry) {
-    return list_is_embedded(entry) ? 0 : quicklist_allocated(hanging(entry));
+    return list_is_embedded(entry) ? 0 : quicklist_allocated(out_of_line(entry));
 }
 
 static uint64_t list_value_length(const struct entry *entry) {
@@ -465,24 +468,24 @@ static uint64_t list_value_length(const struct entry *entry) {
 
 static size_t list_free_effort(const struct entry *entry) {
     if (list_is_embedded(entry)) return 1;
-    const struct quicklist *list = hanging(entry);
+    const struct quicklist *list = out_of_line(entry);
     return type_free_effort(quicklist_node_count(list), quicklist_allocated(list));
 }
 
 static void list_free_value(struct entry *entry) {
-    if (!list_is_embedded(entry)) quicklist_free(hanging(entry));
+    if (!list_is_embedded(entry)) quicklist_free(out_of_line(entry));
 }
 
 static void list_own_value(struct entry *entry) {
-    if (!list_is_embedded(entry)) entry_set_pointer(entry, quicklist_copy(hanging(entry)));
+    if (!list_is_embedded(entry)) entry_set_pointer(entry, quicklist_copy(out_of_line(entry)));
 }
 
 const struct quicklist *list_quicklist(const struct entry *entry) {
-    return list_is_embedded(entry) ? NULL : hanging(entry);
+    return list_is_embedded(entry) ? NULL : out_of_line(entry);
 }
 
 bool list_single_body(const struct entry *entry, const uint8_t **first, const uint8_t **end) {
-    if (!list_is_embedded(entry)) return quicklist_single_body(hanging(entry), first, end);
+    if (!list_is_embedded(entry)) return quicklist_single_body(out_of_line(entry), first, end);
     *first = list_embedded_first(entry);
     *end = *first + list_embedded_size(entry);
     return true;
@@ -491,7 +494,7 @@ bool list_single_body(const struct entry *entry, const uint8_t **first, const ui
 bool list_check(const struct entry *entry) {
     if (!entry_check(entry) || entry_type(entry) != VALUE_LIST) return false;
     if (list_is_embedded(entry)) return list_embedded_check(entry);
-    const struct quicklist *list = hanging(entry);
+    const struct quicklist *list = out_of_line(entry);
     const uint8_t *first, *end;
     if (entry_encoding(entry) == LIST_LISTPACK && quicklist_count(list) != 0 &&
         !quicklist_single_body(list, &first, &end))
@@ -502,7 +505,7 @@ bool list_check(const struct entry *entry) {
 /* --- Captures: a list shares its nodes with what was captured, and copies those that it
  * changes --- */
 
-/* A shorter list is copied sooner than frozen and thawed. */
+/* A shorter list is copied sooner than captured and thawed. */
 #ifdef TINY_LIMITS
 enum { LIST_CAPTURE_MIN = 256 };
 #else
@@ -511,24 +514,25 @@ enum { LIST_CAPTURE_MIN = 64 * 1024 };
 
 static void *list_capture_begin(struct entry *entry, size_t *left) {
     if (list_is_embedded(entry)) return NULL;
-    struct quicklist *list = hanging(entry);
-    return quicklist_serialized_size(list) < LIST_CAPTURE_MIN ? NULL : quicklist_freeze(list, left);
+    struct quicklist *list = out_of_line(entry);
+    return quicklist_serialized_size(list) < LIST_CAPTURE_MIN ? NULL
+                                                              : quicklist_capture_begin(list, left);
 }
 
 static bool list_is_captured(const struct entry *entry) {
-    return !list_is_embedded(entry) && quicklist_is_frozen(hanging(entry));
+    return !list_is_embedded(entry) && quicklist_is_captured(out_of_line(entry));
 }
 
 static size_t list_capture_allocated(const void *state) {
-    return quicklist_frozen_allocated(state);
+    return quicklist_capture_allocated(state);
 }
 
 static size_t list_capture_release(void *state) {
-    return quicklist_thaw(state);
+    return quicklist_capture_release(state);
 }
 
 static void list_capture_free(void *state) {
-    quicklist_frozen_free(state);
+    quicklist_capture_free(state);
 }
 
 const struct type_operations list_operations = TYPE_OPERATIONS(list);

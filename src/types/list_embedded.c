@@ -2,7 +2,7 @@
 
 #include "ds/listpack.h"
 
-void list_embedded_set_figures(struct entry *entry, size_t size, size_t count) {
+void list_embedded_set_size_and_count(struct entry *entry, size_t size, size_t count) {
     uint16_t size16 = (uint16_t)size;
     memcpy(entry_value(entry), &size16, sizeof(size16));
     entry_set_byte(entry, (uint8_t)count);
@@ -10,7 +10,7 @@ void list_embedded_set_figures(struct entry *entry, size_t size, size_t count) {
 
 struct entry *list_embedded_new(struct slice key, size_t size, size_t count) {
     struct entry *entry = entry_new(key, VALUE_LIST, LIST_EMBEDDED, LIST_EMBEDDED_OFFSET + size);
-    list_embedded_set_figures(entry, size, count);
+    list_embedded_set_size_and_count(entry, size, count);
     return entry;
 }
 
@@ -29,7 +29,7 @@ uint8_t *list_embedded_splice(struct keyref *ref, size_t at, size_t remove, size
     }
     gap = list_embedded_first(ref->entry) + at;
     if (add > remove) memmove(gap + add, gap + remove, tail);
-    list_embedded_set_figures(ref->entry, new_size, count);
+    list_embedded_set_size_and_count(ref->entry, new_size, count);
     return gap;
 }
 

@@ -47,7 +47,7 @@ static inline bool list_embedded_fits(size_t size, size_t count) {
 }
 
 /* Writes the size of the body and the count of an entry that has room for them. */
-void list_embedded_set_figures(struct entry *entry, size_t size, size_t count);
+void list_embedded_set_size_and_count(struct entry *entry, size_t size, size_t count);
 
 /* A new entry with room for a body of `size` bytes, its figures set; the caller writes the body. */
 struct entry *list_embedded_new(struct slice key, size_t size, size_t count);

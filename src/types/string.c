@@ -16,7 +16,7 @@ struct plan {
     size_t length; /* of the text */
     struct slice text;
     int64_t integer;
-    sds hanging; /* a text that the entry takes over; else NULL, and `text` is copied */
+    sds out_of_line; /* a text that the entry takes over; else NULL, and `text` is copied */
 };
 
 /* --- Integers: of the eight bytes that end with the value, which always lie in the entry behind
@@ -55,7 +55,7 @@ static struct plan plan_integer(int64_t value, size_t length) {
 
 static struct plan plan_text(struct slice text) {
     bool embedded = text.len <= STRING_EMBEDDED_MAX;
-    return (struct plan){.encoding = embedded ? STRING_EMBEDDED : STRING_HANGING,
+    return (struct plan){.encoding = embedded ? STRING_EMBEDDED : STRING_OUT_OF_LINE,
                          .size = embedded ? text.len : sizeof(sds),
                          .length = text.len,
                          .text = text};
@@ -69,7 +69,7 @@ static struct plan plan_any(struct slice text) {
 /* Labels the entry, which has `size` bytes for its value. */
 static void set_layout(struct entry *entry, enum string_encoding encoding, size_t size) {
     entry_set_type(entry, VALUE_STRING, encoding);
-    entry_set_byte(entry, encoding >= STRING_HANGING ? 0 : (uint8_t)size);
+    entry_set_byte(entry, encoding >= STRING_OUT_OF_LINE ? 0 : (uint8_t)size);
 }
 
 /* --- Texts outside the entry --- */
@@ -79,14 +79,14 @@ static struct shared_text *shared_text_of(const struct entry *entry) {
 }
 
 /* Of a text outside the entry. */
-static sds hanging_text(const struct entry *entry) {
+static sds out_of_line_text(const struct entry *entry) {
     return entry_encoding(entry) == STRING_SHARED ? shared_text_of(entry)->text
                                                   : entry_pointer(entry);
 }
 
 /* Gives an entry that is labelled as hanging its text. */
-static void set_hanging(struct entry *entry, sds text) {
-    set_layout(entry, STRING_HANGING, sizeof(text));
+static void set_out_of_line(struct entry *entry, sds text) {
+    set_layout(entry, STRING_OUT_OF_LINE, sizeof(text));
     entry_set_pointer(entry, text);
 }
 
@@ -95,8 +95,8 @@ static void set_hanging(struct entry *entry, sds text) {
 static bool may_overwrite(struct entry *entry) {
     if (string_is_captured(entry)) return false;
     if (entry_encoding(entry) == STRING_SHARED)
-        set_hanging(entry, shared_text_take(shared_text_of(entry)));
-    return entry_encoding(entry) == STRING_HANGING;
+        set_out_of_line(entry, shared_text_take(shared_text_of(entry)));
+    return entry_encoding(entry) == STRING_OUT_OF_LINE;
 }
 
 /* Fills in a value whose entry has `plan->size` bytes for it. */
@@ -104,8 +104,8 @@ static void write_value(struct entry *entry, const struct plan *plan) {
     set_layout(entry, plan->encoding, plan->size);
     if (plan->encoding == STRING_INTEGER)
         write_integer(entry, plan->size, plan->integer);
-    else if (plan->encoding == STRING_HANGING)
-        entry_set_pointer(entry, plan->hanging ? plan->hanging : sds_new(plan->text));
+    else if (plan->encoding == STRING_OUT_OF_LINE)
+        entry_set_pointer(entry, plan->out_of_line ? plan->out_of_line : sds_new(plan->text));
     else
         slice_copy((char *)entry_value(entry), plan->text);
 }
@@ -127,9 +127,10 @@ static void create(struct keyref *ref, struct slice key, const struct plan *plan
 
 /* Is the present value a text outside the entry, with memory of just the size that `text` needs?
  * Then it is overwritten. */
-static bool overwrite_hanging(struct entry *entry, const struct plan *plan) {
+static bool overwrite_out_of_line(struct entry *entry, const struct plan *plan) {
     struct slice text = plan->text;
-    if (plan->encoding != STRING_HANGING || plan->hanging || !may_overwrite(entry)) return false;
+    if (plan->encoding != STRING_OUT_OF_LINE || plan->out_of_line || !may_overwrite(entry))
+        return false;
     sds present = entry_pointer(entry);
     size_t capacity = sds_capacity(present);
     if (text.len > capacity || text.len < capacity - capacity / 8) return false;
@@ -143,7 +144,7 @@ static void become_string(struct keyref *ref) {
     enum value_type old_type = entry_type(ref->entry);
     uint64_t old_length = value_length(ref->entry);
     size_t old_size = value_size(ref->entry);
-    value_free_hanging(ref->entry);
+    value_free_out_of_line(ref->entry);
     struct entry *entry = entry_resize(ref->entry, old_size, 0);
     set_layout(entry, STRING_EMBEDDED, 0);
     if (entry != ref->entry) keyref_moved(ref, entry);
@@ -151,7 +152,7 @@ static void become_string(struct keyref *ref) {
 }
 
 static void string_free_value(struct entry *entry) {
-    if (entry_encoding(entry) == STRING_HANGING)
+    if (entry_encoding(entry) == STRING_OUT_OF_LINE)
         sds_free(entry_pointer(entry));
     else if (entry_encoding(entry) == STRING_SHARED)
         shared_text_free(shared_text_of(entry));
@@ -160,7 +161,7 @@ static void string_free_value(struct entry *entry) {
 /* Stores the value over the present string. */
 static void replace(struct keyref *ref, const struct plan *plan) {
     struct entry *entry = ref->entry;
-    if (overwrite_hanging(entry, plan)) return;
+    if (overwrite_out_of_line(entry, plan)) return;
     size_t old_size = string_value_size(entry);
     string_free_value(entry);
     if (plan->size != old_size) entry = entry_resize(entry, old_size, plan->size);
@@ -222,13 +223,13 @@ void string_set_raw(struct keyref *ref, struct slice key, sds text) {
 
 void string_set_raw_keep_expiry(struct keyref *ref, struct slice key, sds text) {
     struct plan plan = plan_text(sds_slice(text));
-    bool hangs = plan.encoding == STRING_HANGING;
-    if (hangs)
-        plan.hanging = text;
+    bool is_out_of_line = plan.encoding == STRING_OUT_OF_LINE;
+    if (is_out_of_line)
+        plan.out_of_line = text;
     else
         plan.encoding = STRING_EMBEDDED_RAW;
     store(ref, key, &plan);
-    if (!hangs) sds_free(text);
+    if (!is_out_of_line) sds_free(text);
 }
 
 uint8_t *string_overwrite(struct keyref *ref, size_t len) {
@@ -242,7 +243,7 @@ uint8_t *string_overwrite(struct keyref *ref, size_t len) {
 /* --- Editing in place --- */
 
 /* Makes room for `more` bytes in the text outside the entry. */
-static bool grow_hanging(struct entry *entry, size_t more) {
+static bool grow_out_of_line(struct entry *entry, size_t more) {
     if (entry_encoding(entry) == STRING_SHARED)
         return shared_text_try_grow(shared_text_of(entry), more);
     sds text = sds_try_grow(entry_pointer(entry), more);
@@ -252,13 +253,13 @@ static bool grow_hanging(struct entry *entry, size_t more) {
 }
 
 /* Makes a text outside its entry longer, up to `len` bytes, the new ones uninitialised. */
-static char *extend_hanging(struct entry *entry, size_t len) {
-    sds text = hanging_text(entry);
+static char *extend_out_of_line(struct entry *entry, size_t len) {
+    sds text = out_of_line_text(entry);
     size_t old_len = sds_len(text);
     if (len <= old_len) return text;
     if (len > sds_capacity(text)) {
-        if (!grow_hanging(entry, len - old_len)) return NULL;
-        text = hanging_text(entry);
+        if (!grow_out_of_line(entry, len - old_len)) return NULL;
+        text = out_of_line_text(entry);
     }
     sds_set_len(text, len);
     return text;
@@ -271,27 +272,27 @@ static char *extend_embedded(struct keyref *ref, size_t len) {
     struct entry *entry = ref->entry;
     struct slice old = string_text(entry, buffer);
     size_t old_size = string_value_size(entry);
-    sds hanging = NULL;
+    sds out_of_line = NULL;
     if (len > STRING_EMBEDDED_MAX) {
-        hanging = sds_try_new_uninit(len);
-        if (hanging == NULL) return NULL;
-        slice_copy(hanging, old);
+        out_of_line = sds_try_new_uninit(len);
+        if (out_of_line == NULL) return NULL;
+        slice_copy(out_of_line, old);
     }
-    size_t size = hanging ? sizeof(sds) : len;
+    size_t size = out_of_line ? sizeof(sds) : len;
     bool was_integer = entry_encoding(entry) == STRING_INTEGER;
     if (size != old_size) entry = entry_resize(entry, old_size, size);
-    set_layout(entry, hanging ? STRING_HANGING : STRING_EMBEDDED_RAW, size);
-    if (hanging)
-        entry_set_pointer(entry, hanging);
+    set_layout(entry, out_of_line ? STRING_OUT_OF_LINE : STRING_EMBEDDED_RAW, size);
+    if (out_of_line)
+        entry_set_pointer(entry, out_of_line);
     else if (was_integer)
         slice_copy((char *)entry_value(entry), old);
     if (entry != ref->entry) keyref_moved(ref, entry);
-    return hanging ? hanging : (char *)entry_value(entry);
+    return out_of_line ? out_of_line : (char *)entry_value(entry);
 }
 
 static char *extend(struct keyref *ref, size_t len) {
-    return string_is_hanging(ref->entry) ? extend_hanging(ref->entry, len)
-                                         : extend_embedded(ref, len);
+    return string_is_out_of_line(ref->entry) ? extend_out_of_line(ref->entry, len)
+                                             : extend_embedded(ref, len);
 }
 
 bool string_append(struct keyref *ref, struct slice text) {
@@ -333,7 +334,7 @@ uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t t
 /* --- Captures --- */
 
 struct shared_text *string_share(struct entry *entry) {
-    if (entry_encoding(entry) == STRING_HANGING) {
+    if (entry_encoding(entry) == STRING_OUT_OF_LINE) {
         entry_set_pointer(entry, shared_text_new(entry_pointer(entry)));
         set_layout(entry, STRING_SHARED, sizeof(struct shared_text *));
     }
@@ -364,7 +365,7 @@ bool string_parse_integer(const struct entry *entry, int64_t *value) {
 struct slice string_text(const struct entry *entry, char buffer[INT64_TEXT_MAX]) {
     switch (entry_encoding(entry)) {
     case STRING_INTEGER: return number_text(buffer, read_integer(entry));
-    case STRING_HANGING: return sds_slice(entry_pointer(entry));
+    case STRING_OUT_OF_LINE: return sds_slice(entry_pointer(entry));
     case STRING_SHARED: return sds_slice(shared_text_of(entry)->text);
     default: return slice_make(entry_value(entry), entry_byte(entry));
     }
@@ -373,7 +374,7 @@ struct slice string_text(const struct entry *entry, char buffer[INT64_TEXT_MAX])
 size_t string_length(const struct entry *entry) {
     switch (entry_encoding(entry)) {
     case STRING_INTEGER: return number_int64_length(read_integer(entry));
-    case STRING_HANGING: return sds_len(entry_pointer(entry));
+    case STRING_OUT_OF_LINE: return sds_len(entry_pointer(entry));
     case STRING_SHARED: return sds_len(shared_text_of(entry)->text);
     default: return entry_byte(entry);
     }
@@ -392,12 +393,12 @@ static uint64_t string_value_length(const struct entry *entry) {
 }
 
 size_t string_value_size(const struct entry *entry) {
-    return string_is_hanging(entry) ? sizeof(void *) : entry_byte(entry);
+    return string_is_out_of_line(entry) ? sizeof(void *) : entry_byte(entry);
 }
 
 size_t string_allocated(const struct entry *entry) {
     switch (entry_encoding(entry)) {
-    case STRING_HANGING: return sds_allocated(entry_pointer(entry));
+    case STRING_OUT_OF_LINE: return sds_allocated(entry_pointer(entry));
     case STRING_SHARED: return shared_text_allocated(shared_text_of(entry));
     default: return 0;
     }
@@ -409,7 +410,8 @@ static size_t string_free_effort(const struct entry *entry) {
 }
 
 static void string_own_value(struct entry *entry) {
-    if (string_is_hanging(entry)) set_hanging(entry, sds_new(sds_slice(hanging_text(entry))));
+    if (string_is_out_of_line(entry))
+        set_out_of_line(entry, sds_new(sds_slice(out_of_line_text(entry))));
 }
 
 bool string_check(const struct entry *entry) {
@@ -422,9 +424,9 @@ bool string_check(const struct entry *entry) {
     case STRING_SHARED:
         if (!shared_text_check(shared_text_of(entry))) return false;
         __attribute__((fallthrough));
-    case STRING_HANGING:
-        return byte == 0 && sds_check(hanging_text(entry)) &&
-               sds_len(hanging_text(entry)) > STRING_EMBEDDED_MAX;
+    case STRING_OUT_OF_LINE:
+        return byte == 0 && sds_check(out_of_line_text(entry)) &&
+               sds_len(out_of_line_text(entry)) > STRING_EMBEDDED_MAX;
     default: return false;
     }
 }

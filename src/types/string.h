@@ -44,7 +44,7 @@ enum string_encoding {
     STRING_INTEGER,
     STRING_EMBEDDED,
     STRING_EMBEDDED_RAW,
-    STRING_HANGING,
+    STRING_OUT_OF_LINE,
     STRING_SHARED
 };
 
@@ -103,8 +103,8 @@ uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t t
 struct shared_text *string_share(struct entry *entry);
 
 /* Does the text lie outside the entry, where it may be large? O(1). */
-static inline bool string_is_hanging(const struct entry *entry) {
-    return entry_encoding(entry) >= STRING_HANGING;
+static inline bool string_is_out_of_line(const struct entry *entry) {
+    return entry_encoding(entry) >= STRING_OUT_OF_LINE;
 }
 
 /* Does another thread read what the text was at an earlier moment? Then only the loop's thread may

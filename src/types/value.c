@@ -55,7 +55,7 @@ size_t value_size(const struct entry *entry) {
     return operations_of(entry)->value_size(entry);
 }
 
-void value_free_hanging(struct entry *entry) {
+void value_free_out_of_line(struct entry *entry) {
     operations_of(entry)->free_value(entry);
 }
 

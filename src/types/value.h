@@ -46,7 +46,7 @@ static inline bool value_wakes_clients(const struct entry *entry) {
 size_t value_size(const struct entry *entry);
 
 /* Frees what hangs off the entry, which must then be freed or given another value. O(nodes). */
-void value_free_hanging(struct entry *entry);
+void value_free_out_of_line(struct entry *entry);
 
 /* Frees the entry with everything its value owns. */
 void value_free(struct entry *entry);

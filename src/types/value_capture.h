@@ -16,21 +16,22 @@
  *
  * A cursor (for a type that cannot share, as a hash table or a skiplist whose members are linked in
  * place; no type has one yet): begin only notes where to start, and the loop copies the members out
- * step by step, as the walk over a keyspace does (keyspace_walk_step in store/keyspace.h). Then:
+ * step by step, as the walk over a keyspace does (snapshot_iterator_step in store/keyspace.h).
+ * Then:
  *   - Each member that the value has at the moment of begin is copied exactly once, as it was then.
  *     Members that are added later are not copied. A mark in each member tells the two apart.
  *   - Before a member that still has to be copied is changed or removed, it is copied: a change
  *     costs at most O(member) more.
  *   - A rehash, or a change of the value's encoding, neither skips nor repeats members: the cursor
- *     goes in the order of hashes (hashtable_scan), or the value postpones the change.
- *   - When the value is deleted or replaced, the loop's thread keeps the entry (slices_keep_entry)
+ * goes in the order of hashes (hashtable_scan), or the value postpones the change. - When the value
+ * is deleted or replaced, the loop's thread keeps the entry (incremental_keep_entry)
  *     until the cursor has reached the end. Other threads must not free it before.
  *   - One step copies one bucket or node, and goes on to the next one only while it has copied less
  *     than 16 KB; between steps the loop looks at its time budget. A large member is a large text,
  *     and is captured by sharing.
  *   - In the file the value's bytes are in one piece. So the copies go to a queue of the capture.
- *     When the writer thread comes to the capture, it writes the copies as they arrive, until the
- *     cursor has ended. Copies count as bytes that wait for the disk (slices_pending), so that the
+ * When the writer thread comes to the capture, it writes the copies as they arrive, until the
+ * cursor has ended. Copies count as bytes that wait for the disk (incremental_pending), so that the
  *     steps pause. A command that waits for the thread because too many bytes wait must first bring
  *     such a cursor to its end, or both would wait for each other. */
 #ifndef PACKLIST_TYPES_VALUE_CAPTURE_H

@@ -1,4 +1,4 @@
-/* quicklist_frozen: whatever is done to lists, those that are frozen meanwhile keep their moment. Two
+/* quicklist_capture: whatever is done to lists, those that are captured meanwhile keep their moment. Two
  * bytes of limits, then edits of six bytes each. */
 #include "unit/quicklist_edits.h"
 

@@ -1,7 +1,7 @@
 /* rdb_mutate: mutations of RDB files and payloads that stay well formed around what they change.
  *
  * Bytes that are changed at random are mostly refused by the first length or checksum that they
- * meet. So half of the mutations change one of the strings inside, found by walking over the file:
+ * meet. So half of the mutations change one of the strings inside, found by iterating over the file:
  * it is unpacked when it was packed, changed by libFuzzer, its frame and its elements' lengths are
  * put right when it was a listpack or ziplist, and it is stored in its place, its length with it. */
 #ifndef PACKLIST_TESTS_FUZZ_RDB_MUTATE_H

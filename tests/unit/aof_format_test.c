@@ -64,7 +64,7 @@ static void check_bad(const char *text, size_t at, const char *error) {
     aof_parser_free(&parser);
 }
 
-static void damage_is_told_with_its_place(void **state) {
+static void damage_is_reported_with_its_place(void **state) {
     (void)state;
     const char *number = "a count or length is not a number in range";
     const char *line = "a line does not end where it should";
@@ -97,7 +97,7 @@ int main(void) {
         cmocka_unit_test(commands_are_found),
         cmocka_unit_test(annotations_are_lines),
         cmocka_unit_test(every_prefix_is_awaited),
-        cmocka_unit_test(damage_is_told_with_its_place),
+        cmocka_unit_test(damage_is_reported_with_its_place),
         cmocka_unit_test(announcements_take_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

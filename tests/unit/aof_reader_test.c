@@ -136,7 +136,7 @@ static void assert_ends(const char *bytes, enum aof_read expected, const char *e
 #define MULTI "*1\r\n$5\r\nMULTI\r\n"
 #define EXEC  "*1\r\n$4\r\nEXEC\r\n"
 
-static void what_is_wrong_is_told_with_its_place(void **state) {
+static void what_is_wrong_is_reported_with_its_place(void **state) {
     (void)state;
     assert_ends("", AOF_READ_END, NULL, 0);
     assert_ends(GOOD "x", AOF_READ_BAD, "no command begins here", 14);
@@ -148,7 +148,7 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
     assert_ends("*2\r\n$5\r\nMULTI\r\n$1\r\nx\r\n", AOF_READ_END, NULL, 0);
 }
 
-static void a_source_that_fails_is_told(void **state) {
+static void a_source_that_fails_is_reported(void **state) {
     struct random *random = *state;
     struct rdb_io io = rdb_io_new(random);
     struct aof_reader reader;
@@ -165,8 +165,8 @@ int main(void) {
     struct random random = random_of_this_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(files_are_read_and_cuts_are_seen, &random),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
-        cmocka_unit_test_prestate(a_source_that_fails_is_told, &random),
+        cmocka_unit_test(what_is_wrong_is_reported_with_its_place),
+        cmocka_unit_test_prestate(a_source_that_fails_is_reported, &random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

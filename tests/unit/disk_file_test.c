@@ -82,7 +82,7 @@ static void what_is_sent_bit_by_bit_is_all_there(void **state) {
     close(fd);
 }
 
-static void what_cannot_be_written_is_told(void **state) {
+static void what_cannot_be_written_is_reported(void **state) {
     (void)state;
     struct disk_file file;
     assert_false(disk_file_create(&file, "nosuch/new", false));
@@ -108,7 +108,7 @@ static void what_cannot_be_written_is_told(void **state) {
     assert_false(closed);
 }
 
-static void a_device_that_is_full_is_told(void **state) {
+static void a_device_that_is_full_is_reported(void **state) {
     (void)state;
     struct disk_file file;
     assert_true(disk_file_create(&file, "/dev/full", false));
@@ -147,8 +147,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_takes_the_place_of_another, enter, leave),
         cmocka_unit_test_setup_teardown(what_is_sent_bit_by_bit_is_all_there, enter, leave),
-        cmocka_unit_test_setup_teardown(what_cannot_be_written_is_told, enter, leave),
-        cmocka_unit_test_setup_teardown(a_device_that_is_full_is_told, enter, leave),
+        cmocka_unit_test_setup_teardown(what_cannot_be_written_is_reported, enter, leave),
+        cmocka_unit_test_setup_teardown(a_device_that_is_full_is_reported, enter, leave),
         cmocka_unit_test_setup_teardown(what_cannot_be_renamed_stays, enter, leave),
         cmocka_unit_test_setup_teardown(only_an_abandoned_file_is_removed, enter, leave),
     };

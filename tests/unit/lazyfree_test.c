@@ -126,7 +126,7 @@ static void a_keyspace_counts_as_its_keys(void **state) {
     assert_int_equal(lazyfree_freed_objects(), 0);
 }
 
-static void keyspaces_with_a_number_are_told_to_be_free_in_order_once_they_are(void **state) {
+static void keyspaces_with_a_number_are_reported_free_in_order(void **state) {
     (void)state;
     size_t used = mem_used();
     freed_count = 0;
@@ -183,7 +183,7 @@ int main(void) {
         cmocka_unit_test(a_small_value_is_freed_at_once_and_a_large_one_if_it_is_to_be),
         cmocka_unit_test(large_values_are_freed_by_another_thread),
         cmocka_unit_test(a_keyspace_counts_as_its_keys),
-        cmocka_unit_test(keyspaces_with_a_number_are_told_to_be_free_in_order_once_they_are),
+        cmocka_unit_test(keyspaces_with_a_number_are_reported_free_in_order),
         cmocka_unit_test(few_small_keys_are_little_work),
         cmocka_unit_test(what_is_left_when_it_stops_is_freed_at_the_end),
     };

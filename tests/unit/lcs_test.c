@@ -74,7 +74,7 @@ static void length_and_stretches_agree_with_the_table(void **state) {
     assert_int_equal(mem_used(), before);
 }
 
-static void memory_that_cannot_be_had_is_told(void **state) {
+static void memory_that_cannot_be_had_is_reported(void **state) {
     (void)state;
     struct lcs lcs; /* the texts are not read before there is memory */
     struct slice huge = slice_make("a", SIZE_MAX / 4);
@@ -85,7 +85,7 @@ static void memory_that_cannot_be_had_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(length_and_stretches_agree_with_the_table),
-        cmocka_unit_test(memory_that_cannot_be_had_is_told),
+        cmocka_unit_test(memory_that_cannot_be_had_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ struct world {
     struct net *net;
     struct listener *listener;
     int opened;
-    int ended; /* upcalls over all connections */
+    int ended; /* callbacks over all connections */
     int drained;
     struct conn *newest;
     void (*on_opened)(struct conn *conn);
@@ -480,7 +480,7 @@ static size_t replay_other(struct conn *conn, char *bytes, size_t len) {
     return len;
 }
 
-static void upcalls_nest_over_different_connections(void **state) {
+static void callbacks_nest_over_different_connections(void **state) {
     (void)state;
     char bytes[20];
     stream_fill(bytes, sizeof(bytes), 0);
@@ -504,7 +504,7 @@ static void upcalls_nest_over_different_connections(void **state) {
     close(serving);
 }
 
-static void a_client_that_floods_leaves_a_turn_to_the_others(void **state) {
+static void a_client_that_floods_leaves_time_to_the_others(void **state) {
     (void)state;
     world.on_data = swallow;
     int flooding = client_new();
@@ -517,12 +517,12 @@ static void a_client_that_floods_leaves_a_turn_to_the_others(void **state) {
     for (ssize_t sent; (sent = send(flooding, bytes, sizeof(bytes), MSG_NOSIGNAL)) > 0;)
         queued += (size_t)sent;
     client_send(polite, "x", 1);
-    assert_true(queued > CONN_TURN_MAX + CONN_READ_SIZE);
+    assert_true(queued > CONN_ITERATION_MAX + CONN_READ_SIZE);
     await_socket(flooded_fd, POLLIN);
     await_socket(conn_fd(world.newest), POLLIN);
     turn();
     assert_int_equal(other->received, 1);
-    assert_true(flooded->received <= CONN_TURN_MAX + CONN_READ_SIZE);
+    assert_true(flooded->received <= CONN_ITERATION_MAX + CONN_READ_SIZE);
     TURN_UNTIL(flooded->received == queued);
     close(flooding);
     close(polite);
@@ -591,7 +591,7 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
     close(quick);
 }
 
-static void held_output_leaves_when_the_turn_ends(void **state) {
+static void held_output_leaves_when_the_iteration_ends(void **state) {
     (void)state;
     char bytes[16];
     int fd = client_new();
@@ -612,7 +612,7 @@ static void held_output_leaves_when_the_turn_ends(void **state) {
     close(fd);
 }
 
-static void much_held_output_does_not_wait_for_the_end_of_the_turn(void **state) {
+static void much_held_output_does_not_wait_for_the_end_of_the_iteration(void **state) {
     (void)state;
     static char bytes[CONN_HOLD_MAX];
     int fd = client_new();
@@ -800,7 +800,7 @@ static void remember(struct conn *conn) {
     assert_ptr_equal(session_of(conn)->conn, conn); /* readable until the turn ends */
 }
 
-static void the_end_of_a_client_is_told_once(void **state) {
+static void the_end_of_a_client_is_reported_once(void **state) {
     (void)state;
     world.on_ended = remember;
     int fd = client_new();
@@ -815,7 +815,7 @@ static void the_end_of_a_client_is_told_once(void **state) {
     assert_string_equal(last_words.reason, "connection reset by peer");
 }
 
-static void a_failing_write_is_told_in_a_later_turn(void **state) {
+static void a_failing_write_is_reported_in_a_later_iteration(void **state) {
     (void)state;
     world.on_ended = remember;
     int fd = client_new();
@@ -829,7 +829,7 @@ static void a_failing_write_is_told_in_a_later_turn(void **state) {
     assert_string_equal(last_words.reason, "connection reset by peer");
 }
 
-static void a_failing_queued_write_is_told(void **state) {
+static void a_failing_queued_write_is_reported(void **state) {
     (void)state;
     world.on_ended = remember;
     int fd = client_new();
@@ -932,7 +932,7 @@ static int count_closed(const int server_fds[CROWD]) {
     return closed;
 }
 
-static void of_many_closed_connections_a_turn_closes_a_few_sockets(void **state) {
+static void of_many_closed_connections_an_iteration_closes_a_few_sockets(void **state) {
     (void)state;
     int fds[CROWD], server_fds[CROWD];
     struct conn *conns[CROWD];
@@ -1187,7 +1187,7 @@ static void a_unix_socket_replaces_a_socket_but_no_other_file(void **state) {
     assert_string_equal(text, strerror(ENAMETOOLONG));
 }
 
-static void a_client_that_takes_no_answers_any_more_is_told_as_an_end(void **state) {
+static void a_client_that_takes_no_answers_any_more_is_reported_as_an_end(void **state) {
     (void)state;
     world.on_ended = remember;
     struct listener *listener;
@@ -1286,7 +1286,7 @@ static void the_loop_sleeps_only_when_before_poll_says_so(void **state) {
     assert_true(polls >= 10 && polls <= 12); /* ten turns at once, and then it slept */
 }
 
-static void a_poll_is_one_turn_without_sleep(void **state) {
+static void a_poll_is_one_iteration_without_sleep(void **state) {
     (void)state;
     struct beat beat = {.stop_after = 1};
     beat.timer = net_timer_new(world.net, on_beat, &beat);
@@ -1309,7 +1309,7 @@ static void on_usr1(int signum, void *arg) {
     net_stop(world.net);
 }
 
-static void a_signal_arrives_as_an_upcall(void **state) {
+static void a_signal_arrives_as_a_callback(void **state) {
     (void)state;
     int seen = 0;
     assert_true(net_on_signal(world.net, SIGUSR1, on_usr1, &seen));
@@ -1333,27 +1333,27 @@ int main(void) {
         NET_TEST(an_announcement_alone_costs_little_memory),
         NET_TEST(input_that_is_not_consumed_is_kept_and_replayed),
         NET_TEST(no_byte_is_lost_or_moved_whatever_is_consumed_and_announced),
-        NET_TEST(upcalls_nest_over_different_connections),
-        NET_TEST(a_client_that_floods_leaves_a_turn_to_the_others),
+        NET_TEST(callbacks_nest_over_different_connections),
+        NET_TEST(a_client_that_floods_leaves_time_to_the_others),
         NET_TEST(a_slow_reader_gets_every_byte_in_order_and_stops_nobody),
         NET_TEST(pending_output_counts_what_the_socket_has_not_taken),
         NET_TEST(a_full_socket_takes_nothing_and_is_no_error),
         NET_TEST(close_after_write_sends_all_and_then_closes),
-        NET_TEST(held_output_leaves_when_the_turn_ends),
-        NET_TEST(much_held_output_does_not_wait_for_the_end_of_the_turn),
+        NET_TEST(held_output_leaves_when_the_iteration_ends),
+        NET_TEST(much_held_output_does_not_wait_for_the_end_of_the_iteration),
         NET_TEST(held_output_is_sent_before_a_close_after_write_and_dropped_by_a_close),
         NET_TEST(close_after_write_closes_at_once_when_nothing_is_queued),
         NET_TEST(a_draining_connection_can_be_closed_at_once),
         NET_TEST(output_moves_while_the_client_reads),
         NET_TEST(a_client_that_shut_its_sending_side_down_still_gets_its_answer),
         NET_TEST(a_draining_connection_whose_client_dies_is_closed),
-        NET_TEST(the_end_of_a_client_is_told_once),
-        NET_TEST(a_failing_write_is_told_in_a_later_turn),
-        NET_TEST(a_failing_queued_write_is_told),
+        NET_TEST(the_end_of_a_client_is_reported_once),
+        NET_TEST(a_failing_write_is_reported_in_a_later_iteration),
+        NET_TEST(a_failing_queued_write_is_reported),
         NET_TEST(close_inside_data_keeps_the_bytes_until_it_returns),
         NET_TEST(close_drops_output_that_is_being_written),
         NET_TEST(close_inside_opened_still_says_why),
-        NET_TEST(of_many_closed_connections_a_turn_closes_a_few_sockets),
+        NET_TEST(of_many_closed_connections_an_iteration_closes_a_few_sockets),
         NET_TEST(closed_connections_whose_sockets_wait_are_freed_with_the_loop),
         NET_TEST(everything_alive_is_freed_with_the_loop),
         NET_TEST(many_clients_that_come_at_once_are_all_served),
@@ -1363,12 +1363,12 @@ int main(void) {
         NET_TEST(ipv6_names_stand_in_brackets),
         NET_TEST(a_unix_socket_serves_and_removes_its_file),
         NET_TEST(a_unix_socket_replaces_a_socket_but_no_other_file),
-        NET_TEST(a_client_that_takes_no_answers_any_more_is_told_as_an_end),
+        NET_TEST(a_client_that_takes_no_answers_any_more_is_reported_as_an_end),
         NET_TEST(timers_fire_once_or_again_and_not_early),
         NET_TEST(a_timer_can_be_stopped_and_reset),
         NET_TEST(the_loop_sleeps_only_when_before_poll_says_so),
-        NET_TEST(a_poll_is_one_turn_without_sleep),
-        NET_TEST(a_signal_arrives_as_an_upcall),
+        NET_TEST(a_poll_is_one_iteration_without_sleep),
+        NET_TEST(a_signal_arrives_as_a_callback),
     };
     return cmocka_run_group_tests_name("net", tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static struct net *new_net(void) {
     return net;
 }
 
-static void work_runs_in_another_thread_and_its_end_is_told_in_the_loop(void **state) {
+static void work_runs_in_another_thread_and_its_end_is_reported_in_the_loop(void **state) {
     (void)state;
     enum { JOBS = 50, AGAIN = 20 };
     struct net *net = new_net();
@@ -85,7 +85,7 @@ static void freeing_the_loop_waits_for_work_that_was_begun(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_runs_in_another_thread_and_its_end_is_told_in_the_loop),
+        cmocka_unit_test(work_runs_in_another_thread_and_its_end_is_reported_in_the_loop),
         cmocka_unit_test(freeing_the_loop_waits_for_work_that_was_begun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

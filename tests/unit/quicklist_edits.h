@@ -1,10 +1,10 @@
 /* quicklist_edits: everything that can be done to a quicklist, each edit told by a few bytes, so that
- * chance or a fuzzer may choose; and lists that are frozen now and then while they are edited, each
+ * chance or a fuzzer may choose; and lists that are captured now and then while they are edited, each
  * beside a twin that never is. Of such a pair must hold at any time:
  *
- *   - the frozen list gives the bytes of the moment of the freeze;
+ *   - the captured list gives the bytes of the moment of the freeze;
  *   - list and twin have the same nodes, byte for byte, in buffers of the same size;
- *   - what the list takes beyond its own figure is what it has left to the frozen one: so many bytes
+ *   - what the list takes beyond its own figure is what it has left to the captured one: so many bytes
  *     are told by the thaw, and freed with it. */
 #ifndef PACKLIST_TESTS_UNIT_QUICKLIST_EDITS_H
 #define PACKLIST_TESTS_UNIT_QUICKLIST_EDITS_H
@@ -13,7 +13,7 @@
 #include "base/lzf.h"
 #include "base/number.h"
 #include "ds/quicklist_build.h"
-#include "ds/quicklist_frozen.h"
+#include "ds/quicklist_capture.h"
 #include "ds/quicklist_internal.h"
 
 #include <stdio.h>
@@ -60,10 +60,10 @@ static inline void picture_of_list(struct picture *picture, const struct quickli
     quicklist_visit_nodes(list, picture_add_node, picture);
 }
 
-static inline void picture_of_frozen(struct picture *picture,
-                                     const struct quicklist_frozen *frozen) {
+static inline void picture_of_capture(struct picture *picture,
+                                      const struct quicklist_capture *captured) {
     picture->used = 0;
-    quicklist_frozen_visit(frozen, picture_add_node, picture);
+    quicklist_capture_visit(captured, picture_add_node, picture);
 }
 
 static inline bool picture_equal(const struct picture *a, const struct picture *b) {
@@ -243,7 +243,7 @@ static inline void edit_quicklist(struct quicklist **at, const struct quicklist_
     case 25: quicklist_set_limits(list, edit_limits(edit)); break;
     case 26:
         quicklist_set_limits(list, edit_limits(edit));
-        quicklist_nodes_settle(list);
+        quicklist_nodes_compress_all(list);
         break;
     case 27: edit_exchange(at, quicklist_copy(list)); break;
     case 28: edit_exchange(at, edit_rebuilt(list)); break;
@@ -254,9 +254,9 @@ static inline void edit_quicklist(struct quicklist **at, const struct quicklist_
 /* --- Pairs --- */
 
 struct list_pair {
-    struct quicklist *list; /* is frozen at times */
+    struct quicklist *list; /* is captured at times */
     struct quicklist *twin; /* never is */
-    struct quicklist_frozen *frozen;
+    struct quicklist_capture *captured;
     struct picture then;       /* what the list was */
     struct picture now, twins; /* workspace */
     size_t own;                /* bytes that the freeze took */
@@ -268,24 +268,25 @@ static inline void pair_begin(struct list_pair *pair, struct quicklist_limits li
     *pair = (struct list_pair){.list = quicklist_new(limits), .twin = quicklist_new(limits)};
 }
 
-static inline void pair_freeze(struct list_pair *pair) {
-    if (pair->frozen || quicklist_count(pair->list) == 0) return;
+static inline void pair_capture(struct list_pair *pair) {
+    if (pair->captured || quicklist_count(pair->list) == 0) return;
     size_t allocated = quicklist_allocated(pair->list);
     picture_of_list(&pair->then, pair->list);
     size_t used = mem_used();
-    pair->frozen = quicklist_freeze(pair->list, &pair->told);
+    pair->captured = quicklist_capture_begin(pair->list, &pair->told);
     pair->own = mem_used() - used;
-    edits_require(quicklist_allocated(pair->list) == allocated && quicklist_is_frozen(pair->list));
+    edits_require(quicklist_allocated(pair->list) == allocated &&
+                  quicklist_is_captured(pair->list));
 }
 
-static inline void pair_thaw(struct list_pair *pair) {
-    if (!pair->frozen) return;
+static inline void pair_release(struct list_pair *pair) {
+    if (!pair->captured) return;
     size_t used = mem_used(), allocated = quicklist_allocated(pair->list);
-    size_t left = quicklist_thaw(pair->frozen);
-    edits_require(left == pair->left && mem_used() == used && !quicklist_is_frozen(pair->list));
+    size_t left = quicklist_capture_release(pair->captured);
+    edits_require(left == pair->left && mem_used() == used && !quicklist_is_captured(pair->list));
     edits_require(pair->told == 0);
-    quicklist_frozen_free(pair->frozen);
-    pair->frozen = NULL;
+    quicklist_capture_free(pair->captured);
+    pair->captured = NULL;
     edits_require(used - mem_used() == pair->own + left);
     edits_require(quicklist_allocated(pair->list) == allocated);
     pair->left = 0;
@@ -293,18 +294,18 @@ static inline void pair_thaw(struct list_pair *pair) {
 
 static inline void pair_edit(struct list_pair *pair, const struct quicklist_edit *edit) {
     if (edit->kind % EDIT_KINDS == EDIT_FREEZE) {
-        pair_freeze(pair);
+        pair_capture(pair);
         return;
     }
     if (edit->kind % EDIT_KINDS == EDIT_THAW) {
-        pair_thaw(pair);
+        pair_release(pair);
         return;
     }
     size_t used = mem_used(), allocated = quicklist_allocated(pair->list);
     edit_quicklist(&pair->list, edit);
     size_t more = mem_used() - used, counted = quicklist_allocated(pair->list) - allocated;
     pair->left += more - counted;
-    edits_require(pair->left < SIZE_MAX / 2 && (pair->frozen || pair->left == 0));
+    edits_require(pair->left < SIZE_MAX / 2 && (pair->captured || pair->left == 0));
     edits_require(pair->told == pair->left);
     edit_quicklist(&pair->twin, edit);
 }
@@ -334,27 +335,27 @@ static inline void pair_check(struct list_pair *pair) {
     edits_require(picture_equal(&pair->now, &pair->twins));
     pair_read(pair, LIST_FORWARD);
     pair_read(pair, LIST_BACKWARD);
-    if (!pair->frozen) return;
-    edits_require(quicklist_frozen_check(pair->frozen));
+    if (!pair->captured) return;
+    edits_require(quicklist_capture_check(pair->captured));
     pair->now.of_buffers = false;
-    picture_of_frozen(&pair->now, pair->frozen);
+    picture_of_capture(&pair->now, pair->captured);
     edits_require(picture_equal(&pair->now, &pair->then));
 }
 
-/* `thaw_first`, or the list is freed while it is frozen. */
-static inline void pair_end(struct list_pair *pair, bool thaw_first) {
-    if (thaw_first) pair_thaw(pair);
+/* `release_first`, or the list is freed while it is captured. */
+static inline void pair_end(struct list_pair *pair, bool release_first) {
+    if (release_first) pair_release(pair);
     size_t used = mem_used(), allocated = quicklist_allocated(pair->list);
     quicklist_free(pair->list);
-    if (pair->frozen) {
+    if (pair->captured) {
         pair->now.of_buffers = false;
-        picture_of_frozen(&pair->now, pair->frozen);
+        picture_of_capture(&pair->now, pair->captured);
         edits_require(picture_equal(&pair->now, &pair->then));
-        edits_require(quicklist_frozen_check(pair->frozen));
-        edits_require(quicklist_thaw(pair->frozen) >= pair->left);
-        quicklist_frozen_free(pair->frozen);
+        edits_require(quicklist_capture_check(pair->captured));
+        edits_require(quicklist_capture_release(pair->captured) >= pair->left);
+        quicklist_capture_free(pair->captured);
     }
-    edits_require(used - mem_used() == allocated + (pair->frozen ? pair->own + pair->left : 0));
+    edits_require(used - mem_used() == allocated + (pair->captured ? pair->own + pair->left : 0));
     quicklist_free(pair->twin);
     mem_free(pair->then.bytes);
     mem_free(pair->now.bytes);

@@ -165,7 +165,7 @@ static void the_end_is_where_the_file_ends(void **state) {
     file_end(&file);
 }
 
-static void an_error_is_told_each_time(void **state) {
+static void an_error_is_reported_each_time(void **state) {
     (void)state;
     char byte;
     struct random random = random_of_this_run();
@@ -191,7 +191,7 @@ int main(void) {
         cmocka_unit_test(every_size_is_read_whole),
         cmocka_unit_test(reading_may_end_anywhere),
         cmocka_unit_test(the_end_is_where_the_file_ends),
-        cmocka_unit_test(an_error_is_told_each_time),
+        cmocka_unit_test(an_error_is_reported_each_time),
     };
     return cmocka_run_group_tests_name("read_ahead", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "snapshot/snapshot_chunk.h"
 
 #include "base/alloc.h"
-#include "ds/quicklist_frozen.h"
+#include "ds/quicklist_capture.h"
 #include "persist/rdb_reader.h"
 #include "unit/rdb_io.h"
 #include "unit/seed.h"
@@ -34,7 +34,7 @@ static struct quicklist *make_list(size_t elements, size_t bytes) {
 }
 
 static size_t add_list(struct snapshot_chunk *chunk, struct quicklist *list, size_t *left) {
-    struct value_capture capture = {VALUE_LIST, quicklist_freeze(list, left)};
+    struct value_capture capture = {VALUE_LIST, quicklist_capture_begin(list, left)};
     return snapshot_chunk_add_capture(chunk, capture);
 }
 

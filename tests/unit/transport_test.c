@@ -356,7 +356,7 @@ static void an_argument_is_collected_byte_by_byte(void **state) {
 static void a_flood_waits_for_the_next_iteration(void **state) {
     (void)state;
     struct conn *conn = client_new();
-    size_t len = 3 * (size_t)CONN_TURN_MAX;
+    size_t len = 3 * (size_t)CONN_ITERATION_MAX;
     char *flood = mem_alloc_zeroed(len);
     other.most = CONN_READ_SIZE;
     client_sends(flood, len);
@@ -459,7 +459,7 @@ static void a_client_that_ended_its_input_gets_the_rest(void **state) {
 
 /* --- Errors and closing --- */
 
-static void a_failing_try_is_told_as_an_end(void **state) {
+static void a_failing_try_is_reported_as_an_end(void **state) {
     (void)state;
     struct conn *conn = client_new();
     other.write_status = UV_EPIPE;
@@ -472,7 +472,7 @@ static void a_failing_try_is_told_as_an_end(void **state) {
     assert_string_equal(owner.reason, uv_strerror(UV_EPIPE));
 }
 
-static void a_failing_outstanding_write_is_told_as_an_end(void **state) {
+static void a_failing_outstanding_write_is_reported_as_an_end(void **state) {
     (void)state;
     struct conn *conn = client_new();
     conn_queue(conn, "abc", 3);
@@ -545,8 +545,8 @@ int main(void) {
         TRANSPORT_TEST(much_output_goes_through_small_writes),
         TRANSPORT_TEST(output_is_sent_before_a_close_after_write),
         TRANSPORT_TEST(a_client_that_ended_its_input_gets_the_rest),
-        TRANSPORT_TEST(a_failing_try_is_told_as_an_end),
-        TRANSPORT_TEST(a_failing_outstanding_write_is_told_as_an_end),
+        TRANSPORT_TEST(a_failing_try_is_reported_as_an_end),
+        TRANSPORT_TEST(a_failing_outstanding_write_is_reported_as_an_end),
         TRANSPORT_TEST(a_draining_connection_whose_write_fails_is_closed),
         TRANSPORT_TEST(a_close_leaves_the_bytes_of_a_write_until_it_is_done),
         TRANSPORT_TEST(a_client_that_cannot_be_accepted_is_closed),

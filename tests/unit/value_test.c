@@ -79,7 +79,7 @@ static void an_entry_of_a_type_without_values_ends_the_process(void **state) {
     (void)state;
     static void (*const uses[])(struct entry *) = {
         use_value_encoding_name, use_value_length,   use_value_size,
-        value_free_hanging,      value_free,         use_value_copy,
+        value_free_out_of_line,  value_free,         use_value_copy,
         use_value_free_effort,   use_value_allocated};
     for (int type = 0; type < VALUE_TYPE_NUMBERS; type++) {
         if (value_type_exists((enum value_type)type)) continue;
@@ -152,7 +152,7 @@ static void the_bytes_allocated_are_those_the_allocator_counts(void **state) {
     }
 }
 
-static void freeing_what_hangs_leaves_an_entry_that_takes_another_value(void **state) {
+static void freeing_what_is_out_of_line_leaves_an_entry_that_takes_another_value(void **state) {
     struct keyspace *keyspace = *state;
     add(keyspace, VALUE_LIST, SLICE("key"), sizeof(text));
     for (size_t len = 0; len <= sizeof(text); len += 50) {
@@ -291,7 +291,7 @@ int main(void) {
         VALUE_TEST(a_list_is_empty_without_elements_and_a_string_never),
         VALUE_TEST(the_length_is_that_of_the_text_or_the_number_of_elements),
         VALUE_TEST(the_bytes_allocated_are_those_the_allocator_counts),
-        VALUE_TEST(freeing_what_hangs_leaves_an_entry_that_takes_another_value),
+        VALUE_TEST(freeing_what_is_out_of_line_leaves_an_entry_that_takes_another_value),
         VALUE_TEST(a_copy_is_equal_and_shares_nothing),
         VALUE_TEST(a_renamed_value_is_the_same_under_another_key),
         VALUE_TEST(freeing_is_as_much_work_as_there_are_nodes_and_memory),

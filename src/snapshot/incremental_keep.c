@@ -1,4 +1,4 @@
-/* slices_keep: what left the data while the thread may still read it.
+/* incremental_keep: what left the data while the thread may still read it.
  *
  *      an entry with a captured value   until the capture is released    then lazyfree
  *      a keyspace                       until all captures are           then lazyfree
@@ -8,25 +8,25 @@
  * will be free without it, or it would go on and on, as deleting such values frees nothing yet. */
 #include "base/alloc.h"
 #include "engine/lazyfree.h"
-#include "snapshot/slices.h"
-#include "snapshot/slices_internal.h"
+#include "snapshot/incremental.h"
+#include "snapshot/incremental_internal.h"
 #include "types/value.h"
 #include "types/value_capture.h"
 
 static bool is_captured(struct engine *engine, const struct entry *entry) {
-    return engine->slices->shared > 0 && value_is_captured(entry);
+    return engine->incremental->shared > 0 && value_is_captured(entry);
 }
 
-size_t slices_leaving_bytes(struct engine *engine) {
-    const struct slices *s = engine->slices;
+size_t incremental_leaving_bytes(struct engine *engine) {
+    const struct incremental *s = engine->incremental;
     size_t filling = s->filling ? snapshot_chunk_size(s->filling) : 0;
     return snapshot_thread_leaving() + filling + s->kept_bytes + s->left_bytes;
 }
 
 /* --- Entries --- */
 
-bool slices_keep_entry(struct engine *engine, struct entry *entry) {
-    struct slices *s = engine->slices;
+bool incremental_keep_entry(struct engine *engine, struct entry *entry) {
+    struct incremental *s = engine->incremental;
     if (!is_captured(engine, entry) || !lazyfree_is_much(entry)) return false;
     if (s->entry_count == s->entry_capacity)
         s->entries = mem_grow(s->entries, &s->entry_capacity, sizeof(*s->entries));
@@ -36,7 +36,7 @@ bool slices_keep_entry(struct engine *engine, struct entry *entry) {
 }
 
 static void free_entries(struct engine *engine) {
-    struct slices *s = engine->slices;
+    struct incremental *s = engine->incremental;
     size_t kept = 0;
     for (size_t i = 0; i < s->entry_count; i++) {
         if (is_captured(engine, s->entries[i])) {
@@ -53,7 +53,7 @@ static void free_entries(struct engine *engine) {
 
 /* Its share of all that is used for keys. */
 static size_t estimated_bytes(struct engine *engine, const struct keyspace *keyspace) {
-    size_t used = mem_used(), other = engine->startup_memory + slices_leaving_bytes(engine),
+    size_t used = mem_used(), other = engine->startup_memory + incremental_leaving_bytes(engine),
            keys = 0;
     for (int64_t i = 0; i < engine->config.databases; i++)
         keys += keyspace_count(engine->keyspaces[i]);
@@ -61,13 +61,13 @@ static size_t estimated_bytes(struct engine *engine, const struct keyspace *keys
     return (size_t)((double)(used - other) * (double)keyspace_count(keyspace) / (double)keys);
 }
 
-static void let_go(struct engine *engine, struct slices_keyspace kept) {
-    engine->slices->kept_bytes -= kept.bytes;
+static void let_go(struct engine *engine, struct incremental_keyspace kept) {
+    engine->incremental->kept_bytes -= kept.bytes;
     lazyfree_keyspace(kept.keyspace, kept.number);
 }
 
-void slices_free_keyspace(struct engine *engine, struct slices_keyspace kept) {
-    struct slices *s = engine->slices;
+void incremental_free_keyspace(struct engine *engine, struct incremental_keyspace kept) {
+    struct incremental *s = engine->incremental;
     if (s->shared == 0) {
         let_go(engine, kept);
         return;
@@ -78,48 +78,51 @@ void slices_free_keyspace(struct engine *engine, struct slices_keyspace kept) {
 }
 
 static void free_keyspaces(struct engine *engine) {
-    struct slices *s = engine->slices;
+    struct incremental *s = engine->incremental;
     for (size_t i = 0; i < s->keyspace_count; i++) let_go(engine, s->keyspaces[i]);
     s->keyspace_count = 0;
 }
 
 /* The walk of a snapshot that still reads the keyspace, or NULL. What a snapshot that was stopped
  * has left to walk over ends with the keyspace. */
-static struct slices_walk *walk_needing(struct engine *engine, struct keyspace *keyspace) {
-    struct keyspace_walk *walk = keyspace_walk_of(keyspace);
-    if (!walk || engine->slices->purpose != CHILD_NONE) return (struct slices_walk *)walk;
-    keyspace_walk_abandon(walk);
+static struct incremental_iterator *iterator_needing(struct engine *engine,
+                                                     struct keyspace *keyspace) {
+    struct snapshot_iterator *iterator = keyspace_snapshot_iterator(keyspace);
+    if (!iterator || engine->incremental->purpose != CHILD_NONE)
+        return (struct incremental_iterator *)iterator;
+    snapshot_iterator_abandon(iterator);
     return NULL;
 }
 
-bool slices_flush(struct engine *engine, struct keyspace *keyspace, bool in_pool, uint64_t number) {
-    struct slices *s = engine->slices;
-    struct slices_walk *walk = walk_needing(engine, keyspace);
-    if (keyspace_count(keyspace) == 0 || (!in_pool && !walk && s->shared == 0)) {
+bool incremental_flush(struct engine *engine, struct keyspace *keyspace, bool in_pool,
+                       uint64_t number) {
+    struct incremental *s = engine->incremental;
+    struct incremental_iterator *iterator = iterator_needing(engine, keyspace);
+    if (keyspace_count(keyspace) == 0 || (!in_pool && !iterator && s->shared == 0)) {
         keyspace_clear(keyspace);
         return false;
     }
-    bool waits_for_disk = walk || s->shared > 0;
-    struct slices_keyspace kept = {.keyspace = keyspace_new(value_free, value_length),
-                                   .bytes = estimated_bytes(engine, keyspace),
-                                   .number = waits_for_disk ? 0 : number};
+    bool waits_for_disk = iterator || s->shared > 0;
+    struct incremental_keyspace kept = {.keyspace = keyspace_new(value_free, value_length),
+                                        .bytes = estimated_bytes(engine, keyspace),
+                                        .number = waits_for_disk ? 0 : number};
     keyspace_swap(keyspace, kept.keyspace);
     s->kept_bytes += kept.bytes;
-    if (walk) { /* when it is over, see slices.c, they are freed */
-        walk->walk.adopted = true;
-        walk->adopted_bytes = kept.bytes;
+    if (iterator) { /* when it is over, see incremental.c, they are freed */
+        iterator->iterator.adopted = true;
+        iterator->adopted_bytes = kept.bytes;
     } else {
-        slices_free_keyspace(engine, kept);
+        incremental_free_keyspace(engine, kept);
     }
     return kept.number != 0;
 }
 
 /* --- The release --- */
 
-size_t slices_release(struct engine *engine, struct snapshot_chunk *chunk) {
-    struct slices *s = engine->slices;
+size_t incremental_release(struct engine *engine, struct snapshot_chunk *chunk) {
+    struct incremental *s = engine->incremental;
     size_t left = snapshot_chunk_release(chunk);
-    s->figures.left_bytes += left;
+    s->stats.left_bytes += left;
     s->shared -= chunk->capture_count;
     free_entries(engine);
     if (s->shared == 0) free_keyspaces(engine);

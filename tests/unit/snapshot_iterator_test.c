@@ -34,7 +34,7 @@ struct database {
 };
 
 struct walker {
-    struct keyspace_walk walk; /* first */
+    struct snapshot_iterator iterator; /* first */
     struct world *world;
     struct value *then; /* KEYS, as the walk began */
     size_t unseen;      /* of them, not seen yet */
@@ -106,60 +106,60 @@ static struct keyref find(const struct database *database, size_t i) {
 
 /* --- The walkers --- */
 
-static void visit(struct keyspace_walk *walk, struct entry *entry) {
-    struct walker *walker = (struct walker *)walk;
+static void visit(struct snapshot_iterator *iterator, struct entry *entry) {
+    struct walker *walker = (struct walker *)iterator;
     size_t i = index_of(entry);
     assert_true(walker->runs && !walker->silent);
-    assert_int_equal(walk->number, walker - walker->world->walkers);
+    assert_int_equal(iterator->number, walker - walker->world->walkers);
     assert_true(i < KEYS && walker->then[i].number != 0); /* was there, and not seen yet */
     assert_value(entry, &walker->then[i]);
     walker->then[i].number = 0;
     walker->unseen--;
     walker->early += !walker->stepping;
     size_t pauses = walker->world->pauses;
-    if (pauses) walk->paused = random_below(walker->world->random, pauses) == 0;
+    if (pauses) iterator->paused = random_below(walker->world->random, pauses) == 0;
 }
 
-static void ignore(struct keyspace_walk *walk, struct entry *entry) {
+static void ignore(struct snapshot_iterator *iterator, struct entry *entry) {
     (void)entry;
-    assert_true(((struct walker *)walk)->silent);
+    assert_true(((struct walker *)iterator)->silent);
 }
 
-static void walk_begins(struct world *world, int number) {
+static void iterator_begins(struct world *world, int number) {
     struct walker *walker = &world->walkers[number];
     const struct database *database = &world->databases[number];
-    assert_null(keyspace_walk_of(database->keyspace));
+    assert_null(keyspace_snapshot_iterator(database->keyspace));
     memcpy(walker->then, database->now, KEYS * sizeof(struct value));
     walker->unseen = keyspace_count(database->keyspace);
-    walker->walk = (struct keyspace_walk){.visit = visit, .number = number};
+    walker->iterator = (struct snapshot_iterator){.visit = visit, .number = number};
     walker->silent = false;
     walker->early = 0;
     walker->runs = true;
-    keyspace_walk_start(&walker->walk, database->keyspace);
-    assert_ptr_equal(keyspace_walk_of(database->keyspace), &walker->walk);
+    snapshot_iterator_start(&walker->iterator, database->keyspace);
+    assert_ptr_equal(keyspace_snapshot_iterator(database->keyspace), &walker->iterator);
 }
 
-static void walk_steps(struct walker *walker) {
+static void iterator_steps(struct walker *walker) {
     if (!walker->runs) return;
-    struct keyspace *keyspace = walker->walk.keyspace;
-    bool was_over = walker->walk.over;
+    struct keyspace *keyspace = walker->iterator.keyspace;
+    bool was_over = walker->iterator.over;
     walker->stepping = true;
-    walker->runs = keyspace_walk_step(&walker->walk);
+    walker->runs = snapshot_iterator_step(&walker->iterator);
     walker->stepping = false;
     if (walker->runs) return;
     if (!walker->silent) assert_int_equal(walker->unseen, 0);
-    assert_true(walker->walk.over);
-    assert_false(keyspace_walk_step(&walker->walk));
+    assert_true(walker->iterator.over);
+    assert_false(snapshot_iterator_step(&walker->iterator));
     walker->world->early += walker->early;
     if (was_over) return; /* its entries were all freed: the keyspace is gone */
-    assert_null(keyspace_walk_of(keyspace));
+    assert_null(keyspace_snapshot_iterator(keyspace));
     assert_true(keyspace_check(keyspace)); /* all epochs are equal */
 }
 
-static void walk_is_given_up(struct walker *walker) {
+static void iterator_is_given_up(struct walker *walker) {
     if (!walker->runs) return;
     walker->silent = true;
-    walker->walk.visit = ignore;
+    walker->iterator.visit = ignore;
 }
 
 /* --- What is done meanwhile --- */
@@ -193,7 +193,7 @@ static void change(struct world *world, struct database *database, size_t i, str
     struct value value = random_value(world);
     value.expiry = database->now[i].expiry;
     keyspace_before_change(ref);
-    assert_true(keyref_was_seen(ref));
+    assert_true(keyref_was_visited(ref));
     uint64_t old_length = value_length(ref->entry);
     struct entry *entry = entry_resize(ref->entry, value_size(ref->entry), 5 + (size_t)value.more);
     keyref_moved(ref, entry);
@@ -205,11 +205,11 @@ static void change(struct world *world, struct database *database, size_t i, str
 /* The same value elsewhere: no change. */
 static void move(struct keyref *ref) {
     size_t size = value_size(ref->entry);
-    bool unseen = !keyref_was_seen(ref);
+    bool unseen = !keyref_was_visited(ref);
     for (int i = 0; i < 2; i++) {
         size_t from = i ? size + 500 : size, to = i ? size : size + 500;
         keyref_moved(ref, entry_resize(ref->entry, from, to));
-        assert_int_equal(keyref_was_seen(ref), !unseen);
+        assert_int_equal(keyref_was_visited(ref), !unseen);
     }
 }
 
@@ -275,9 +275,9 @@ static void swap(struct world *world) {
  * it was silent and is abandoned. */
 static void clear(struct world *world) {
     struct database *database = &world->databases[random_below(world->random, DATABASES)];
-    struct keyspace_walk *walk = keyspace_walk_of(database->keyspace);
-    if (walk && ((struct walker *)walk)->silent && random_below(world->random, 2))
-        keyspace_walk_abandon(walk);
+    struct snapshot_iterator *iterator = keyspace_snapshot_iterator(database->keyspace);
+    if (iterator && ((struct walker *)iterator)->silent && random_below(world->random, 2))
+        snapshot_iterator_abandon(iterator);
     if (random_below(world->random, 2)) {
         keyspace_clear(database->keyspace);
     } else { /* what goes to a thread is seen before */
@@ -285,16 +285,16 @@ static void clear(struct world *world) {
         struct keyspace_ending ending;
         database->keyspace = keyspace_new(free_entry, value_length);
         keyspace_end_start(&ending, old);
-        if (walk) assert_true(walk->over);
+        if (iterator) assert_true(iterator->over);
         while (keyspace_end_step(&ending, 10)) {
         }
     }
-    if (walk) {
-        struct walker *walker = (struct walker *)walk;
-        assert_true(walk->over);
+    if (iterator) {
+        struct walker *walker = (struct walker *)iterator;
+        assert_true(iterator->over);
         if (!walker->silent) assert_int_equal(walker->unseen, 0);
     }
-    assert_null(keyspace_walk_of(database->keyspace));
+    assert_null(keyspace_snapshot_iterator(database->keyspace));
     assert_int_equal(keyspace_count(database->keyspace), 0);
     forget(database);
 }
@@ -302,12 +302,12 @@ static void clear(struct world *world) {
 /* The keyspace is put aside, walked to the end and freed, while a new one takes its place. */
 static void put_aside(struct world *world) {
     struct database *database = &world->databases[random_below(world->random, DATABASES)];
-    struct keyspace_walk *walk = keyspace_walk_of(database->keyspace);
+    struct snapshot_iterator *iterator = keyspace_snapshot_iterator(database->keyspace);
     struct keyspace *old = keyspace_new(free_entry, value_length);
     keyspace_swap(database->keyspace, old);
     forget(database);
-    if (walk) assert_ptr_equal(walk->keyspace, old);
-    while (walk && ((struct walker *)walk)->runs) walk_steps((struct walker *)walk);
+    if (iterator) assert_ptr_equal(iterator->keyspace, old);
+    while (iterator && ((struct walker *)iterator)->runs) iterator_steps((struct walker *)iterator);
     keyspace_free(old);
 }
 
@@ -329,7 +329,7 @@ static void world_ends(struct world *world) {
         mem_free(world->databases[i].now);
     }
     for (int i = 0; i < DATABASES; i++) { /* freeing has shown them the rest */
-        if (world->walkers[i].runs) walk_steps(&world->walkers[i]);
+        if (world->walkers[i].runs) iterator_steps(&world->walkers[i]);
         assert_false(world->walkers[i].runs);
         mem_free(world->walkers[i].then);
     }
@@ -357,16 +357,16 @@ static void turn(struct world *world, bool grows, size_t rare) {
         case 0: clear(world); break;
         case 1: put_aside(world); break;
         case 2: swap(world); break;
-        default: walk_is_given_up(&world->walkers[random_below(random, DATABASES)]);
+        default: iterator_is_given_up(&world->walkers[random_below(random, DATABASES)]);
         }
     }
     for (int i = 0; i < DATABASES; i++) {
-        if (random_below(random, 3)) walk_steps(&world->walkers[i]);
+        if (random_below(random, 3)) iterator_steps(&world->walkers[i]);
     }
 }
 
-static bool walk_may_begin(const struct world *world, int i) {
-    return !world->walkers[i].runs && !keyspace_walk_of(world->databases[i].keyspace);
+static bool iterator_may_begin(const struct world *world, int i) {
+    return !world->walkers[i].runs && !keyspace_snapshot_iterator(world->databases[i].keyspace);
 }
 
 /* Walks begin when others are under way, and again as soon as they are over. */
@@ -374,14 +374,14 @@ static void run(struct random *random, size_t pauses, size_t rare) {
     size_t used = mem_used();
     struct world world;
     world_begins(&world, random, pauses);
-    size_t walks = 0, turns = 0;
-    while (walks < WALKS) {
+    size_t iterators = 0, turns = 0;
+    while (iterators < WALKS) {
         turn(&world, turns++ / 100 % 2 == 0, rare);
         if (turns % 100 == 0) assert_world(&world);
         for (int i = 0; i < DATABASES; i++) {
-            if (!walk_may_begin(&world, i) || random_below(random, 8)) continue;
-            walk_begins(&world, i);
-            walks++;
+            if (!iterator_may_begin(&world, i) || random_below(random, 8)) continue;
+            iterator_begins(&world, i);
+            iterators++;
         }
     }
     assert_true(world.early > 0);
@@ -389,16 +389,16 @@ static void run(struct random *random, size_t pauses, size_t rare) {
     assert_int_equal(mem_used(), used);
 }
 
-static void every_entry_is_seen_once_as_it_was(void **state) {
+static void every_entry_is_visited_once_as_it_was(void **state) {
     run(*state, 0, 0);
 }
 
-static void walks_may_pause_within_a_bucket(void **state) {
+static void iterators_may_pause_within_a_bucket(void **state) {
     run(*state, 3, 0);
     run(*state, 1, 0);
 }
 
-static void walks_survive_what_is_done_to_whole_keyspaces(void **state) {
+static void iterators_survive_what_is_done_to_whole_keyspaces(void **state) {
     run(*state, 0, 5);
     run(*state, 2, 3);
 }
@@ -412,106 +412,106 @@ static void fill(struct world *world, int database, size_t keys) {
     }
 }
 
-static void an_empty_keyspace_is_walked_in_one_step(void **state) {
+static void an_empty_keyspace_takes_one_step(void **state) {
     struct world world;
     world_begins(&world, *state, 0);
-    walk_begins(&world, 0);
-    walk_steps(&world.walkers[0]);
+    iterator_begins(&world, 0);
+    iterator_steps(&world.walkers[0]);
     assert_false(world.walkers[0].runs);
-    walk_begins(&world, 0);
+    iterator_begins(&world, 0);
     fill(&world, 0, 100); /* come too late */
-    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
-    walk_begins(&world, 0);
+    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
+    iterator_begins(&world, 0);
     assert_int_equal(world.walkers[0].unseen, 100);
-    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
     assert_world(&world);
     world_ends(&world);
 }
 
-static void entries_that_come_late_do_not_lengthen_a_walk_unseen(void **state) {
+static void entries_that_come_late_do_not_lengthen_an_iteration(void **state) {
     struct world world;
     world_begins(&world, *state, 0);
     fill(&world, 0, 50);
-    walk_begins(&world, 0);
-    walk_steps(&world.walkers[0]);
+    iterator_begins(&world, 0);
+    iterator_steps(&world.walkers[0]);
     fill(&world, 0, KEYS); /* splits every bucket, several times */
     assert_int_equal(world.walkers[0].early, 0);
-    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
     assert_int_equal(world.walkers[0].early, 0);
     world_ends(&world);
 }
 
-static void deleting_all_keys_shows_them_to_the_walk(void **state) {
+static void deleting_all_keys_shows_them_to_the_iterator(void **state) {
     struct world world;
     world_begins(&world, *state, 0);
     fill(&world, 0, KEYS);
-    walk_begins(&world, 0);
+    iterator_begins(&world, 0);
     for (size_t i = 0; i < KEYS; i++) {
         struct keyref ref = find(&world.databases[0], i);
         delete (&world.databases[0], i, &ref);
     }
     assert_int_equal(world.walkers[0].unseen, 0);
     assert_int_equal(world.walkers[0].early, KEYS);
-    walk_steps(&world.walkers[0]);
+    iterator_steps(&world.walkers[0]);
     assert_false(world.walkers[0].runs);
     world_ends(&world);
 }
 
-static void a_walk_follows_its_entries_through_swaps(void **state) {
+static void an_iterator_follows_its_entries_through_swaps(void **state) {
     struct world world;
     world_begins(&world, *state, 0);
     fill(&world, 0, KEYS);
-    walk_begins(&world, 0);
-    walk_steps(&world.walkers[0]);
+    iterator_begins(&world, 0);
+    iterator_steps(&world.walkers[0]);
     struct keyspace *a = world.databases[0].keyspace, *b = world.databases[1].keyspace;
     keyspace_swap(a, b);
-    assert_null(keyspace_walk_of(a));
-    assert_ptr_equal(keyspace_walk_of(b), &world.walkers[0].walk);
+    assert_null(keyspace_snapshot_iterator(a));
+    assert_ptr_equal(keyspace_snapshot_iterator(b), &world.walkers[0].iterator);
     keyspace_swap(b, world.databases[2].keyspace);
     keyspace_swap(a, world.databases[2].keyspace);
-    assert_ptr_equal(keyspace_walk_of(a), &world.walkers[0].walk);
-    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    assert_ptr_equal(keyspace_snapshot_iterator(a), &world.walkers[0].iterator);
+    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
     assert_int_equal(world.walkers[0].early, 0);
     assert_world(&world);
     world_ends(&world);
 }
 
-static void clearing_shows_the_rest_to_the_walk(void **state) {
+static void clearing_shows_the_rest_to_the_iterator(void **state) {
     struct world world;
     world_begins(&world, *state, 1); /* it would like to pause at every entry */
     fill(&world, 0, KEYS);
-    walk_begins(&world, 0);
+    iterator_begins(&world, 0);
     while (world.walkers[0].unseen == KEYS)
-        walk_steps(&world.walkers[0]); /* a bucket may be empty */
+        iterator_steps(&world.walkers[0]); /* a bucket may be empty */
     assert_int_equal(world.walkers[0].unseen, KEYS - 1);
     keyspace_clear(world.databases[0].keyspace);
     forget(&world.databases[0]);
     assert_int_equal(world.walkers[0].unseen, 0);
     fill(&world, 0, 10);
-    walk_steps(&world.walkers[0]); /* sees none of these */
+    iterator_steps(&world.walkers[0]); /* sees none of these */
     assert_false(world.walkers[0].runs);
-    walk_begins(&world, 0);
-    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    iterator_begins(&world, 0);
+    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
     world_ends(&world);
 }
 
-static void an_abandoned_walk_is_over_and_leaves_the_emptied_keyspace_to_others(void **state) {
+static void an_abandoned_iterator_is_over_and_leaves_the_emptied_keyspace_to_others(void **state) {
     struct world world;
     world_begins(&world, *state, 0);
     fill(&world, 0, KEYS);
-    walk_begins(&world, 0);
-    walk_is_given_up(&world.walkers[0]);
-    walk_steps(&world.walkers[0]);
+    iterator_begins(&world, 0);
+    iterator_is_given_up(&world.walkers[0]);
+    iterator_steps(&world.walkers[0]);
     assert_true(world.walkers[0].runs);
-    keyspace_walk_abandon(&world.walkers[0].walk);
-    assert_null(keyspace_walk_of(world.databases[0].keyspace));
+    snapshot_iterator_abandon(&world.walkers[0].iterator);
+    assert_null(keyspace_snapshot_iterator(world.databases[0].keyspace));
     keyspace_clear(world.databases[0].keyspace);
     forget(&world.databases[0]);
-    walk_steps(&world.walkers[0]);
+    iterator_steps(&world.walkers[0]);
     assert_false(world.walkers[0].runs);
     fill(&world, 0, 10);
-    walk_begins(&world, 0);
-    while (world.walkers[0].runs) walk_steps(&world.walkers[0]);
+    iterator_begins(&world, 0);
+    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
     assert_world(&world);
     world_ends(&world);
 }
@@ -521,15 +521,15 @@ int main(void) {
     hash_init_seed(random_next(&random));
 #define WALK_TEST(test) cmocka_unit_test_prestate(test, &random)
     const struct CMUnitTest tests[] = {
-        WALK_TEST(every_entry_is_seen_once_as_it_was),
-        WALK_TEST(walks_may_pause_within_a_bucket),
-        WALK_TEST(walks_survive_what_is_done_to_whole_keyspaces),
-        WALK_TEST(an_empty_keyspace_is_walked_in_one_step),
-        WALK_TEST(entries_that_come_late_do_not_lengthen_a_walk_unseen),
-        WALK_TEST(deleting_all_keys_shows_them_to_the_walk),
-        WALK_TEST(a_walk_follows_its_entries_through_swaps),
-        WALK_TEST(an_abandoned_walk_is_over_and_leaves_the_emptied_keyspace_to_others),
-        WALK_TEST(clearing_shows_the_rest_to_the_walk),
+        WALK_TEST(every_entry_is_visited_once_as_it_was),
+        WALK_TEST(iterators_may_pause_within_a_bucket),
+        WALK_TEST(iterators_survive_what_is_done_to_whole_keyspaces),
+        WALK_TEST(an_empty_keyspace_takes_one_step),
+        WALK_TEST(entries_that_come_late_do_not_lengthen_an_iteration),
+        WALK_TEST(deleting_all_keys_shows_them_to_the_iterator),
+        WALK_TEST(an_iterator_follows_its_entries_through_swaps),
+        WALK_TEST(an_abandoned_iterator_is_over_and_leaves_the_emptied_keyspace_to_others),
+        WALK_TEST(clearing_shows_the_rest_to_the_iterator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

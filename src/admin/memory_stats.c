@@ -1,4 +1,4 @@
-#include "admin/memory_figures.h"
+#include "admin/memory_stats.h"
 
 #include "aof/aof.h"
 #include "engine/engine.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct client_figures client_figures_read(struct engine *engine) {
-    struct client_figures figures = {0};
+struct client_stats client_stats_read(struct engine *engine) {
+    struct client_stats figures = {0};
     for (struct session *session = engine->clients->sessions.first; session;
          session = session->next) {
         struct conn *conn = conn_of_session(session);
@@ -42,12 +42,12 @@ static size_t more_than(size_t a, size_t b) {
     return a > b ? a - b : 0;
 }
 
-struct memory_figures memory_figures_read(struct engine *engine) {
-    struct memory_figures figures = {
+struct memory_stats memory_stats_read(struct engine *engine) {
+    struct memory_stats figures = {
         .used = mem_used(),
         .startup = engine->startup_memory,
         .resident = resident_size(),
-        .sessions = client_figures_read(engine).allocated,
+        .sessions = client_stats_read(engine).allocated,
         .aof_buffer = aof_buffer_size(engine),
     };
     mem_stats_read(&figures.stats);

@@ -1,6 +1,6 @@
-/* memory_figures: what memory is used for: one reading for INFO and MEMORY. */
-#ifndef PACKLIST_ADMIN_MEMORY_FIGURES_H
-#define PACKLIST_ADMIN_MEMORY_FIGURES_H
+/* memory_stats: what memory is used for: one reading for INFO and MEMORY. */
+#ifndef PACKLIST_ADMIN_MEMORY_STATS_H
+#define PACKLIST_ADMIN_MEMORY_STATS_H
 
 #include "base/alloc.h"
 
@@ -9,7 +9,7 @@
 struct engine;
 
 /* Bytes, but for the numbers. */
-struct memory_figures {
+struct memory_stats {
     size_t used;     /* in live allocations */
     size_t peak;     /* the most that was ever in use */
     size_t startup;  /* what was in use before there was any data */
@@ -24,16 +24,16 @@ struct memory_figures {
 };
 
 /* Reads them; notes a new peak. O(clients), some tens of microseconds. */
-struct memory_figures memory_figures_read(struct engine *engine);
+struct memory_stats memory_stats_read(struct engine *engine);
 
 /* What all clients together take, and the largest input and output among them. O(clients). */
-struct client_figures {
+struct client_stats {
     size_t allocated;
     size_t largest_input;
     size_t largest_output;
 };
 
-struct client_figures client_figures_read(struct engine *engine);
+struct client_stats client_stats_read(struct engine *engine);
 
 /* part / whole, 0 for nothing at all; a - b, which may be negative. */
 static inline double memory_ratio(size_t part, size_t whole) {

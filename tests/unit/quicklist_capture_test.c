@@ -1,5 +1,5 @@
 /* Frozen lists: long random runs of edits, and what a second thread reads meanwhile. */
-#include "ds/quicklist_frozen.h"
+#include "ds/quicklist_capture.h"
 
 #include "ds/quicklist_internal.h"
 #include "unit/quicklist_edits.h"
@@ -19,7 +19,7 @@ static struct quicklist_edit random_edit(struct random *random) {
     return edit_of_bytes((const uint8_t *)&bits);
 }
 
-/* One that neither freezes nor thaws. */
+/* One that neither captures nor thaws. */
 static struct quicklist_edit plain_edit(struct random *random) {
     struct quicklist_edit edit = random_edit(random);
     edit.kind %= EDIT_FREEZE;
@@ -39,29 +39,29 @@ static void push_many(struct list_pair *pair, struct random *random, size_t n) {
 
 /* --- At random --- */
 
-/* Edits of several lists, each frozen and thawed again as chance has it: one edit in `rare`. */
+/* Edits of several lists, each captured and thawed again as chance has it: one edit in `rare`. */
 static void random_run(struct random *random, struct quicklist_limits limits, size_t steps,
                        size_t rare) {
-    size_t used = mem_used(), freezes = 0, frozen_edits = 0;
+    size_t used = mem_used(), captures = 0, captured_edits = 0;
     struct list_pair pairs[LISTS];
     for (int i = 0; i < LISTS; i++) pair_begin(&pairs[i], limits);
     for (size_t step = 0; step < steps; step++) {
         struct list_pair *pair = &pairs[random_below(random, LISTS)];
         struct quicklist_edit edit = plain_edit(random);
-        if (random_below(random, rare) == 0) edit.kind = pair->frozen ? EDIT_THAW : EDIT_FREEZE;
-        bool was_frozen = pair->frozen;
+        if (random_below(random, rare) == 0) edit.kind = pair->captured ? EDIT_THAW : EDIT_FREEZE;
+        bool was_captured = pair->captured;
         pair_edit(pair, &edit);
-        frozen_edits += was_frozen;
-        freezes += pair->frozen && !was_frozen;
+        captured_edits += was_captured;
+        captures += pair->captured && !was_captured;
         pair_check(pair);
     }
-    assert_true(freezes > 0 && frozen_edits > freezes);
+    assert_true(captures > 0 && captured_edits > captures);
     for (int i = 0; i < LISTS; i++) pair_end(&pairs[i], i % 2);
     assert_int_equal(mem_used(), used);
 }
 
 /* Limits change by edits, too. */
-static void a_frozen_list_keeps_its_moment_through_any_edits(void **state) {
+static void a_captured_list_keeps_its_moment_through_any_edits(void **state) {
     static const int16_t fills[] = {1, 2, 4, 128, -1, -2};
     for (size_t i = 0; i < sizeof(fills) / sizeof(*fills); i++) {
         for (uint16_t depth = 0; depth <= 3; depth++) {
@@ -89,8 +89,8 @@ static void long_lists_keep_their_moment(void **state) {
         pair_begin(&pair, (struct quicklist_limits){.fill = 1, .compress_depth = depth});
         for (int round = 0; round < 5; round++) {
             push_many(&pair, random, 800);
-            pair_freeze(&pair);
-            assert_non_null(pair.frozen);
+            pair_capture(&pair);
+            assert_non_null(pair.captured);
             for (int i = 0; i < 100; i++) {
                 struct quicklist_edit edit = plain_edit(random);
                 if (edit.kind == 22) edit.size |= 1; /* not all elements at once */
@@ -100,7 +100,7 @@ static void long_lists_keep_their_moment(void **state) {
             }
             pair_check(&pair);
             assert_true(pair.left > 0);
-            pair_thaw(&pair);
+            pair_release(&pair);
             pair_check(&pair);
         }
         pair_end(&pair, true);
@@ -128,43 +128,43 @@ static void note_buffer(const struct quicklist_node_info *info, void *arg) {
     buffers->data[buffers->n++] = info->data;
 }
 
-static void freezing_copies_nothing_but_the_nodes_at_the_ends(void **state) {
+static void a_capture_copies_nothing_but_the_nodes_at_the_ends(void **state) {
     (void)state;
     for (size_t nodes = 1; nodes <= 6; nodes++) {
         struct list_pair pair;
         pair_begins_with(&pair, (struct quicklist_limits){.fill = 1, .compress_depth = 2}, nodes);
-        pair_freeze(&pair);
-        struct buffers list = {.n = 0}, frozen = {.n = 0};
+        pair_capture(&pair);
+        struct buffers list = {.n = 0}, captured = {.n = 0};
         quicklist_visit_nodes(pair.list, note_buffer, &list);
-        quicklist_frozen_visit(pair.frozen, note_buffer, &frozen);
+        quicklist_capture_visit(pair.captured, note_buffer, &captured);
         assert_int_equal(list.n, nodes);
-        assert_int_equal(frozen.n, nodes);
+        assert_int_equal(captured.n, nodes);
         for (size_t i = 0; i < nodes; i++) {
             bool is_end = i == 0 || i == nodes - 1;
-            assert_int_equal(list.data[i] == frozen.data[i], !is_end);
+            assert_int_equal(list.data[i] == captured.data[i], !is_end);
         }
-        pair_thaw(&pair);
+        pair_release(&pair);
         assert_int_equal(pair.left, 0);
         pair_check(&pair);
         pair_end(&pair, true);
     }
 }
 
-static void freezing_costs_the_same_however_long_the_list_is(void **state) {
+static void a_capture_costs_the_same_however_long_the_list_is(void **state) {
     (void)state;
     size_t own = 0, left = 0;
     for (size_t nodes = 4; nodes <= 40000; nodes *= 10) {
         struct quicklist *list = quicklist_new((struct quicklist_limits){.fill = 1});
         for (size_t i = 0; i < nodes; i++) edit_push(list, LIST_TAIL, 20);
         size_t used = mem_used();
-        struct quicklist_frozen *frozen = quicklist_freeze(list, &left);
+        struct quicklist_capture *captured = quicklist_capture_begin(list, &left);
         if (own == 0) own = mem_used() - used;
         assert_int_equal(mem_used() - used, own);
         struct quicklist_edit edit = {.text = 21, .at = (uint16_t)(nodes / 2)};
         edit_at(list, &edit, 2); /* leaves a buffer, and an array of each level */
         assert_true(left > 0 && left < 8192);
-        quicklist_thaw(frozen);
-        quicklist_frozen_free(frozen);
+        quicklist_capture_release(captured);
+        quicklist_capture_free(captured);
         quicklist_free(list);
     }
 }
@@ -187,21 +187,22 @@ static void plain_nodes_at_the_ends_are_never_copied(void **state) {
         struct quicklist *list = quicklist_new((struct quicklist_limits){.fill = -2});
         for (int i = 0; i < nodes; i++) push_plain(list, i % 2 ? LIST_TAIL : LIST_HEAD, SIZE);
         size_t whole = mem_used();
-        struct quicklist_frozen *frozen = quicklist_freeze(list, &left);
+        struct quicklist_capture *captured = quicklist_capture_begin(list, &left);
         edit_push(list, LIST_HEAD, 3);
         edit_push(list, LIST_TAIL, 3);
         quicklist_drop(list, LIST_HEAD, 1);
         quicklist_drop(list, LIST_TAIL, 1);
         assert_true(mem_used() - whole < SIZE / 2);
-        assert_true(left < SIZE / 2 && quicklist_check(list) && quicklist_frozen_check(frozen));
+        assert_true(left < SIZE / 2 && quicklist_check(list) && quicklist_capture_check(captured));
         quicklist_drop(list, LIST_HEAD, 1);
-        assert_true(left >= SIZE && quicklist_check(list) && quicklist_frozen_check(frozen));
-        quicklist_thaw(frozen);
-        frozen =
-            nodes > 1 ? (quicklist_frozen_free(frozen), quicklist_freeze(list, &left)) : frozen;
+        assert_true(left >= SIZE && quicklist_check(list) && quicklist_capture_check(captured));
+        quicklist_capture_release(captured);
+        captured = nodes > 1
+                       ? (quicklist_capture_free(captured), quicklist_capture_begin(list, &left))
+                       : captured;
         quicklist_free(list);
-        if (nodes > 1) quicklist_thaw(frozen);
-        quicklist_frozen_free(frozen);
+        if (nodes > 1) quicklist_capture_release(captured);
+        quicklist_capture_free(captured);
         assert_int_equal(mem_used(), used);
     }
 }
@@ -228,7 +229,7 @@ static void a_list_that_is_emptied_leaves_every_node(void **state) {
         pair_begins_with(&pair, (struct quicklist_limits){.fill = 2, .compress_depth = depth}, 40);
         size_t shared = shared_size(pair.list);
         assert_true(shared > 0);
-        pair_freeze(&pair);
+        pair_capture(&pair);
         struct quicklist_edit all = {.kind = 22};
         pair_edit(&pair, &all);
         assert_int_equal(quicklist_count(pair.list), 0);
@@ -238,7 +239,7 @@ static void a_list_that_is_emptied_leaves_every_node(void **state) {
         struct quicklist_edit edit = push_edit(20); /* and is filled again */
         for (int i = 0; i < 50; i++) pair_edit(&pair, &edit);
         pair_check(&pair);
-        pair_thaw(&pair);
+        pair_release(&pair);
         pair_check(&pair);
         pair_end(&pair, true);
     }
@@ -251,7 +252,7 @@ static void a_list_that_is_freed_leaves_every_node(void **state) {
         struct list_pair pair;
         pair_begins_with(&pair, (struct quicklist_limits){.fill = 1, .compress_depth = 1}, nodes);
         size_t shared = nodes > 2 ? shared_size(pair.list) : 0;
-        pair_freeze(&pair);
+        pair_capture(&pair);
         struct quicklist_edit copied = {.kind =
                                             27}; /* the list goes, a copy of it takes its place */
         pair_edit(&pair, &copied);
@@ -263,14 +264,14 @@ static void a_list_that_is_freed_leaves_every_node(void **state) {
 }
 
 /* Limits change; then nodes are packed and unpacked as they come and go beside them, or all at once. */
-static void packing_and_unpacking_leave_the_frozen_bytes_alone(void **state) {
+static void compressing_and_decompressing_leave_the_captured_bytes_alone(void **state) {
     (void)state;
     static const uint8_t kinds[] = {0, 3, 15, 17, 22, 12};
     for (uint16_t depths = 0; depths < 16; depths++) {
         struct list_pair pair;
         struct quicklist_limits limits = {.fill = 1, .compress_depth = depths / 4};
         pair_begins_with(&pair, limits, 20);
-        pair_freeze(&pair);
+        pair_capture(&pair);
         struct quicklist_edit edit = {.kind = 25, .size = depths % 4};
         pair_edit(&pair, &edit);
         for (uint16_t i = 0; i < 24; i++) {
@@ -284,17 +285,17 @@ static void packing_and_unpacking_leave_the_frozen_bytes_alone(void **state) {
             pair_check(&pair);
         }
         assert_true(pair.left > 0);
-        pair_thaw(&pair);
+        pair_release(&pair);
         pair_check(&pair);
         pair_end(&pair, true);
     }
 }
 
-static void a_frozen_list_is_copied_and_rebuilt_as_any_other(void **state) {
+static void a_captured_list_is_copied_and_rebuilt_as_any_other(void **state) {
     (void)state;
     struct list_pair pair;
     pair_begins_with(&pair, (struct quicklist_limits){.fill = 3, .compress_depth = 1}, 60);
-    pair_freeze(&pair);
+    pair_capture(&pair);
     struct quicklist *copy = quicklist_copy(pair.list), *rebuilt = edit_rebuilt(pair.list);
     struct picture picture = {.of_buffers = false};
     struct quicklist *const others[] = {copy, rebuilt};
@@ -302,15 +303,15 @@ static void a_frozen_list_is_copied_and_rebuilt_as_any_other(void **state) {
         picture_of_list(&picture, others[i]);
         assert_true(picture_equal(&picture, &pair.then));
         assert_true(quicklist_check(others[i]));
-        size_t left = 0; /* is frozen beside the other one */
-        struct quicklist_frozen *frozen = quicklist_freeze(others[i], &left);
+        size_t left = 0; /* is captured beside the other one */
+        struct quicklist_capture *captured = quicklist_capture_begin(others[i], &left);
         quicklist_drop(others[i], LIST_HEAD, 30);
-        picture_of_frozen(&picture, frozen);
+        picture_of_capture(&picture, captured);
         assert_true(picture_equal(&picture, &pair.then));
         assert_true(left > 0);
-        assert_true(quicklist_thaw(frozen) > 0);
+        assert_true(quicklist_capture_release(captured) > 0);
         assert_int_equal(left, 0);
-        quicklist_frozen_free(frozen);
+        quicklist_capture_free(captured);
         quicklist_free(others[i]);
     }
     mem_free(picture.bytes);
@@ -321,7 +322,7 @@ static void a_frozen_list_is_copied_and_rebuilt_as_any_other(void **state) {
 /* --- In two threads --- */
 
 struct reader {
-    struct quicklist_frozen *frozen;
+    struct quicklist_capture *captured;
     uint64_t expected;
     bool stop; /* atomic */
     unsigned readings;
@@ -346,15 +347,15 @@ static void *read_on(void *arg) {
     struct reader *reader = arg;
     do {
         uint64_t digest = 0;
-        quicklist_frozen_visit(reader->frozen, digest_node, &digest);
+        quicklist_capture_visit(reader->captured, digest_node, &digest);
         reader->agreed &= digest == reader->expected;
         reader->readings++;
     } while (!__atomic_load_n(&reader->stop, __ATOMIC_ACQUIRE));
     return NULL;
 }
 
-static void *free_frozen(void *arg) {
-    quicklist_frozen_free(arg);
+static void *free_capture(void *arg) {
+    quicklist_capture_free(arg);
     return NULL;
 }
 
@@ -374,8 +375,8 @@ static void another_thread_may_read_and_free_while_this_one_edits(void **state) 
     pair_begin(&pair, (struct quicklist_limits){.fill = 4, .compress_depth = 1});
     for (int round = 0; round < 30; round++) {
         push_many(&pair, random, 100);
-        pair_freeze(&pair);
-        struct reader reader = {.frozen = pair.frozen, .agreed = true};
+        pair_capture(&pair);
+        struct reader reader = {.captured = pair.captured, .agreed = true};
         quicklist_visit_nodes(pair.list, digest_node, &reader.expected);
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, read_on, &reader), 0);
@@ -387,11 +388,11 @@ static void another_thread_may_read_and_free_while_this_one_edits(void **state) 
         __atomic_store_n(&reader.stop, true, __ATOMIC_RELEASE);
         assert_int_equal(pthread_join(thread, NULL), 0);
         assert_true(reader.agreed && reader.readings > 0);
-        assert_int_equal(quicklist_thaw(pair.frozen), pair.left);
-        assert_int_equal(pthread_create(&thread, NULL, free_frozen, pair.frozen), 0);
+        assert_int_equal(quicklist_capture_release(pair.captured), pair.left);
+        assert_int_equal(pthread_create(&thread, NULL, free_capture, pair.captured), 0);
         edit_on(&pair, random);
         assert_int_equal(pthread_join(thread, NULL), 0);
-        pair.frozen = NULL;
+        pair.captured = NULL;
         pair.left = 0;
         pair_check(&pair);
     }
@@ -402,16 +403,16 @@ int main(void) {
     struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
     const struct CMUnitTest tests[] = {
-        RANDOM_TEST(a_frozen_list_keeps_its_moment_through_any_edits),
+        RANDOM_TEST(a_captured_list_keeps_its_moment_through_any_edits),
         RANDOM_TEST(plain_nodes_keep_their_moment),
         RANDOM_TEST(long_lists_keep_their_moment),
-        cmocka_unit_test(freezing_copies_nothing_but_the_nodes_at_the_ends),
-        cmocka_unit_test(freezing_costs_the_same_however_long_the_list_is),
+        cmocka_unit_test(a_capture_copies_nothing_but_the_nodes_at_the_ends),
+        cmocka_unit_test(a_capture_costs_the_same_however_long_the_list_is),
         cmocka_unit_test(plain_nodes_at_the_ends_are_never_copied),
         cmocka_unit_test(a_list_that_is_emptied_leaves_every_node),
         cmocka_unit_test(a_list_that_is_freed_leaves_every_node),
-        cmocka_unit_test(packing_and_unpacking_leave_the_frozen_bytes_alone),
-        cmocka_unit_test(a_frozen_list_is_copied_and_rebuilt_as_any_other),
+        cmocka_unit_test(compressing_and_decompressing_leave_the_captured_bytes_alone),
+        cmocka_unit_test(a_captured_list_is_copied_and_rebuilt_as_any_other),
         RANDOM_TEST(another_thread_may_read_and_free_while_this_one_edits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
