@@ -3,15 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/prefetch.h"
+#include "ds/linear_hashing.h"
 
 /* --- Scanning --- */
-
-static uint64_t bits_reversed(uint64_t x) {
-    x = (x >> 1 & 0x5555555555555555ull) | (x & 0x5555555555555555ull) << 1;
-    x = (x >> 2 & 0x3333333333333333ull) | (x & 0x3333333333333333ull) << 2;
-    x = (x >> 4 & 0x0F0F0F0F0F0F0F0Full) | (x & 0x0F0F0F0F0F0F0F0Full) << 4;
-    return __builtin_bswap64(x);
-}
 
 /* Small items have 48 bytes or so, and every second of such lies on two cache lines. */
 static void prefetch_item(hashtable_slot slot) {
@@ -25,19 +19,11 @@ static void bucket_prefetch_items(struct hashtable_bucket *bucket) {
     for (size_t i = 0; i < own; i++) prefetch_item(bucket->slot[i]);
 }
 
-/* Reading hashes with their bits reversed as fractions of 1, a bucket with l bits in use holds one
- * whole interval of length 2^-l, whichever split or merge made it. The cursor is a point:
- * everything below it has been visited. So each call visits the interval around the point and moves
- * to its end, and growing and shrinking between the calls is of no matter. */
-static uint64_t scan_next(uint64_t index, unsigned level) {
-    return level ? bits_reversed(bits_reversed(index) + ((uint64_t)1 << (64 - level))) : 0;
-}
-
 /* Items of the bucket that comes next, and the bucket behind that. */
 static void scan_prefetch(const struct hashtable *table, uint64_t cursor) {
     size_t index = hashtable__locate(table, cursor).index;
     bucket_prefetch_items(hashtable__bucket(table, index));
-    hashtable_prefetch(table, scan_next(index, hashtable__level_of(table, index)));
+    hashtable_prefetch(table, linear_scan_next(index, hashtable__level_of(table, index)));
 }
 
 uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
@@ -47,7 +33,7 @@ uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
     unsigned level = hashtable__level_of(table, index);
     struct hashtable_bucket *bucket = hashtable__bucket(table, index);
     bucket_prefetch_items(bucket);
-    uint64_t next = scan_next(index, level);
+    uint64_t next = linear_scan_next(index, level);
     if (next) scan_prefetch(table, next);
     size_t count = hashtable__bucket_count(bucket);
     for (size_t i = 0; i < count; i++) {

@@ -1,0 +1,143 @@
+/* recordtable: a set of records found by their field, each with or without a value, that another
+ * thread can read as it was while it changes. What large sets (fields alone) and large hashes
+ * (fields with values) are.
+ *
+ * Records lie packed in blocks of about 512 bytes. Linear hashing grows and shrinks the table by one
+ * block at a time, so that no operation takes longer in a larger table. A record costs 2 bytes (in
+ * hashes 3) beside its texts, and its share of a block's slack: about 10%. A text of more than 254
+ * bytes has memory of its own.
+ *
+ * A record may expire. A table without such records does not pay for it. With them, the next one
+ * that expires is found at once. The table deletes nothing by itself, and compares no times.
+ *
+ * Fields and values that are passed in are copied, and must not lie in the table. */
+#ifndef PACKLIST_DS_RECORDTABLE_H
+#define PACKLIST_DS_RECORDTABLE_H
+
+#include "base/random.h"
+#include "base/sds.h"
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recordtable;
+
+enum { RECORD_NEVER = -1 }; /* the expiry of a record that has none */
+
+/* A view of a record: valid until the table changes. */
+struct record {
+    struct slice field;
+    struct slice value; /* empty in a table without values */
+    int64_t expiry_ms;  /* since the epoch, or RECORD_NEVER */
+};
+
+/* An empty table, for records with values or without. */
+struct recordtable *recordtable_new(bool values);
+
+/* Frees the table with its records. While it is captured it goes over to the capture: O(1). */
+void recordtable_free(struct recordtable *table);
+
+/* A table with the same records; it is not captured. O(bytes). */
+struct recordtable *recordtable_copy(const struct recordtable *table);
+
+/* Records; those that expire; allocated bytes; allocations. O(1). */
+size_t recordtable_count(const struct recordtable *table);
+size_t recordtable_expiring(const struct recordtable *table);
+size_t recordtable_allocated(const struct recordtable *table);
+size_t recordtable_allocations(const struct recordtable *table);
+
+/* The hash of a field, for the functions below. */
+uint64_t recordtable_hash(struct slice field);
+
+/* Starts loading the block in which a field is. */
+void recordtable_prefetch(const struct recordtable *table, uint64_t hash);
+
+/* Is there a record with this field? *record, which may be NULL, gets it. O(1). */
+bool recordtable_find(const struct recordtable *table, struct slice field, uint64_t hash,
+                      struct record *record);
+
+/* Adds the record, or gives the one with this field the value and expiry. True when it was added.
+ * O(texts). */
+bool recordtable_set(struct recordtable *table, const struct record *record, uint64_t hash);
+
+/* Deletes the record with this field; false when there is none. O(1), and freeing its texts. */
+bool recordtable_delete(struct recordtable *table, struct slice field, uint64_t hash);
+
+/* Gives the record with this field another expiry (RECORD_NEVER: none); false when there is no such
+ * record. O(1). */
+bool recordtable_set_expiry(struct recordtable *table, struct slice field, uint64_t hash,
+                            int64_t expiry_ms);
+
+/* The least expiry of all records, or RECORD_NEVER. O(1); after the record that had it was deleted
+ * or changed, O(blocks / 512) once. */
+int64_t recordtable_first_expiry(struct recordtable *table);
+
+/* Deletes up to `max` records that expire before `now_ms`, and returns how many. visit(), which may
+ * be NULL, gets each one before it is deleted, and must not change the table. O(records deleted),
+ * and that of recordtable_first_expiry. */
+size_t recordtable_expire(struct recordtable *table, int64_t now_ms, size_t max,
+                          void (*visit)(const struct record *record, void *arg), void *arg);
+
+/* A record chosen at random, each with the same probability; the table must not be empty. Expected
+ * O(1). */
+void recordtable_random(const struct recordtable *table, struct random *random,
+                        struct record *record);
+
+/* Visits the records of one block and returns the next cursor; start with 0, done when it returns
+ * 0. Every record that is in the table from the first call to the last is visited at least once,
+ * however the table grows or shrinks between the calls; some may be visited twice. visit() must not
+ * change the table. O(block). */
+uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
+                          void (*visit)(const struct record *record, void *arg), void *arg);
+
+/* Visits all records in no order. The table must not change meanwhile. Lives on the caller's stack;
+ * needs no end. */
+struct recordtable_iter {
+    const struct recordtable_segment *directory;
+    size_t buckets;
+    size_t next_bucket;
+    const struct recordtable_block *block;
+    unsigned columns;
+    unsigned index;
+    size_t offset;
+};
+void recordtable_iter_start(struct recordtable_iter *iter, const struct recordtable *table);
+bool recordtable_iter_next(struct recordtable_iter *iter, struct record *record);
+
+/* Appends a readable description: records, blocks, bytes. */
+sds recordtable_describe(const struct recordtable *table, sds out);
+
+/* --- A capture: the table as it is at one moment, read by another thread while the table changes.
+ * They share blocks; the table copies a block before it changes it (copy on write). --- */
+
+struct recordtable_capture;
+
+/* Captures the table, which must not be captured already. Until the release *left is larger by the
+ * bytes of memory that only the capture still needs. O(blocks / 512). */
+struct recordtable_capture *recordtable_capture_begin(struct recordtable *table, size_t *left);
+
+/* Is there a capture that was not released? */
+bool recordtable_is_captured(const struct recordtable *table);
+
+/* What was captured. In any thread, until the release. */
+size_t recordtable_capture_count(const struct recordtable_capture *capture);
+int64_t recordtable_capture_first_expiry(const struct recordtable_capture *capture);
+void recordtable_capture_iter_start(struct recordtable_iter *iter,
+                                    const struct recordtable_capture *capture);
+
+/* Bytes allocated for the capture beside what *left counts. O(1). */
+size_t recordtable_capture_allocated(const struct recordtable_capture *capture);
+
+/* Ends the capture, in the thread that changes the table. Returns the bytes by which *left becomes
+ * smaller. O(1). */
+size_t recordtable_capture_release(struct recordtable_capture *capture);
+
+/* Frees a released capture with all that it alone still needed. In any thread. */
+void recordtable_capture_free(struct recordtable_capture *capture);
+
+/* The executable invariant. O(bytes). */
+bool recordtable_check(const struct recordtable *table);
+
+#endif

@@ -1,0 +1,410 @@
+/* Blocks of records: reading and changing them. */
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "ds/recordtable_internal.h"
+
+#include <assert.h>
+
+/* --- Reading --- */
+
+static const uint8_t *tags_of(const struct recordtable_block *block) {
+    return block->bytes;
+}
+
+static const uint8_t *field_lengths(const struct recordtable_block *block) {
+    return block->bytes + block->count;
+}
+
+static const uint8_t *value_lengths(const struct recordtable_block *block) {
+    return block->bytes + 2 * block->count;
+}
+
+size_t recordtable__record_size(const struct recordtable_block *block, unsigned columns,
+                                unsigned index) {
+    size_t size = recordtable__stored(field_lengths(block)[index]);
+    if (columns == 3) size += recordtable__stored(value_lengths(block)[index]);
+    if (tags_of(block)[index] & RECORD_TAG_EXPIRES) size += RECORD_EXPIRY_SIZE;
+    return size;
+}
+
+/* The sum of `n` bytes, eight at a time. */
+static size_t sum_bytes(const uint8_t *bytes, size_t n) {
+    size_t sum = 0;
+    for (; n >= 8; n -= 8, bytes += 8) {
+        uint64_t eight;
+        memcpy(&eight, bytes, sizeof(eight));
+        uint64_t pairs = (eight & 0x00FF00FF00FF00FFull) + (eight >> 8 & 0x00FF00FF00FF00FFull);
+        sum += pairs * 0x0001000100010001ull >> 48;
+    }
+    for (; n > 0; n--) sum += *bytes++;
+    return sum;
+}
+
+size_t recordtable__offset(const struct recordtable_block *block, unsigned columns,
+                           unsigned index) {
+    size_t offset = 0;
+    if (!block->mixed) {
+        offset = sum_bytes(field_lengths(block), index);
+        return columns == 3 ? offset + sum_bytes(value_lengths(block), index) : offset;
+    }
+    for (unsigned i = 0; i < index; i++) offset += recordtable__record_size(block, columns, i);
+    return offset;
+}
+
+/* The text of this length at *at, which is moved behind it. */
+static struct slice read_text(const uint8_t **at, uint8_t length) {
+    const uint8_t *p = *at;
+    *at += recordtable__stored(length);
+    if (length != RECORD_OUT_OF_LINE) return slice_make(p, length);
+    const struct record_text *text = recordtable__text(p);
+    return slice_make(text->bytes, text->len);
+}
+
+size_t recordtable__read(const struct recordtable_block *block, unsigned columns, unsigned index,
+                         size_t offset, struct record *record) {
+    const uint8_t *begin = recordtable__records(block, columns) + offset, *at = begin;
+    record->field = read_text(&at, field_lengths(block)[index]);
+    record->value = columns == 3 ? read_text(&at, value_lengths(block)[index]) : SLICE("");
+    record->expiry_ms = RECORD_NEVER;
+    if (tags_of(block)[index] & RECORD_TAG_EXPIRES) {
+        memcpy(&record->expiry_ms, at, RECORD_EXPIRY_SIZE);
+        at += RECORD_EXPIRY_SIZE;
+    }
+    return (size_t)(at - begin);
+}
+
+uint64_t recordtable__record_hash(const struct recordtable_block *block, unsigned columns,
+                                  unsigned index, size_t offset) {
+    const uint8_t *at = recordtable__records(block, columns) + offset;
+    uint8_t length = field_lengths(block)[index];
+    return length == RECORD_OUT_OF_LINE ? recordtable__text(at)->hash
+                                        : hash_bytes(slice_make(at, length));
+}
+
+static uint8_t tag_of(uint64_t hash) {
+    return hash >> RECORD_TAG_SHIFT & 0x7F;
+}
+
+/* Has the record at `offset`, whose length of the field is right, this field? */
+static bool has_field(const uint8_t *at, uint8_t length, struct slice field, uint64_t hash) {
+    if (length != RECORD_OUT_OF_LINE) return memcmp(at, field.ptr, length) == 0;
+    const struct record_text *text = recordtable__text(at);
+    return text->hash == hash && slice_equal(slice_make(text->bytes, text->len), field);
+}
+
+/* The top bit of each byte of `tags` that, without its own top bit, may be `tag`: all that are, and
+ * at times one behind such a byte. */
+static uint64_t match_tags(uint64_t tags, uint8_t tag) {
+    const uint64_t ones = 0x0101010101010101ull;
+    uint64_t differs = (tags & ones * 0x7F) ^ ones * tag;
+    return (differs - ones) & ~differs & ones * 0x80;
+}
+
+bool recordtable__find_in_block(const struct recordtable_block *block, unsigned columns,
+                                struct slice field, uint64_t hash, struct record_place *place) {
+    if (!block) return false;
+    uint8_t tag = tag_of(hash), length = recordtable__length(field.len);
+    const uint8_t *lengths = field_lengths(block);
+    if (length == 0) field.ptr = "";
+    for (unsigned first = 0; first < block->count; first += 8) {
+        /* The smallest block has 16 bytes, and behind many tags there are as many lengths. */
+        uint64_t tags;
+        memcpy(&tags, block->bytes + first, sizeof(tags));
+        for (uint64_t match = match_tags(tags, tag); match != 0; match &= match - 1) {
+            unsigned index = first + (unsigned)__builtin_ctzll(match) / 8;
+            if (index >= block->count) break;
+            if (lengths[index] != length) continue;
+            size_t offset = recordtable__offset(block, columns, index);
+            if (!has_field(recordtable__records(block, columns) + offset, length, field, hash))
+                continue;
+            place->index = index;
+            place->offset = offset;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- Texts out-of-line --- */
+
+static size_t text_size(size_t len) {
+    return sizeof(struct record_text) + len;
+}
+
+struct record_text *recordtable__text_new(struct recordtable *table, struct slice text,
+                                          uint64_t hash) {
+    struct record_text *new = mem_alloc(text_size(text.len));
+    new->epoch = table->epoch;
+    new->hash = hash;
+    new->len = text.len;
+    memcpy(new->bytes, text.ptr, text.len);
+    table->text_bytes += mem_good_size(text_size(text.len));
+    table->texts++;
+    return new;
+}
+
+void recordtable__text_free(struct recordtable *table, struct record_text *text) {
+    size_t size = mem_good_size(text_size(text->len));
+    table->text_bytes -= size;
+    table->texts--;
+    recordtable__drop(table, text, size, text->epoch != table->epoch);
+}
+
+/* --- Changing --- */
+
+static size_t size_of(const struct recordtable *table, const struct recordtable_block *block) {
+    return block ? recordtable__block_size(table->columns, block->count, block->used) : 0;
+}
+
+/* Blocks have all the memory of their size class. The least is what a lookup reads at once. */
+static size_t allocated_for(size_t size) {
+    return mem_good_size(size < 16 ? 16 : size);
+}
+
+static struct recordtable_block *block_new(struct recordtable *table, size_t count, size_t used) {
+    size_t size = allocated_for(recordtable__block_size(table->columns, count, used));
+    struct recordtable_block *block = mem_alloc(size);
+    block->count = count & 0x7FFF;
+    block->used = (uint16_t)used;
+    block->mixed = 0;
+    table->block_bytes += size;
+    return block;
+}
+
+/* Gives up the block of a word, whose segment is the table's own. */
+static void drop_block(struct recordtable *table, uintptr_t word) {
+    struct recordtable_block *block = recordtable__pointer(word);
+    if (!block) return;
+    size_t size = allocated_for(size_of(table, block));
+    table->block_bytes -= size;
+    recordtable__drop(table, block, size, word & RECORDTABLE_SHARED);
+}
+
+struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,
+                                                  size_t more) {
+    uintptr_t *word = recordtable__open_word(table, bucket);
+    struct recordtable_block *block = recordtable__pointer(*word);
+    bool shared = *word & RECORDTABLE_SHARED && table->capture;
+    size_t used = size_of(table, block), old_size = allocated_for(used);
+    size_t new_size = allocated_for((used ? used : sizeof(*block)) + more);
+    if (!block) {
+        block = block_new(table, 0, 0);
+        old_size = allocated_for(0);
+        *word = (uintptr_t)block;
+    }
+    if (shared) {
+        struct recordtable_block *copy = mem_alloc(new_size);
+        memcpy(copy, block, used);
+        drop_block(table, *word);
+        block = copy;
+        table->block_bytes += new_size;
+    } else if (new_size != old_size) {
+        block = mem_realloc(block, new_size);
+        table->block_bytes += new_size - old_size;
+    }
+    *word = (uintptr_t)block;
+    return block;
+}
+
+/* Something was taken out of the bucket's block, which had `old_size` bytes: gives back what its
+ * size class has too much. */
+static void fit_block(struct recordtable *table, size_t bucket, size_t old_size) {
+    uintptr_t *word = recordtable__open_word(table, bucket);
+    struct recordtable_block *block = recordtable__pointer(*word);
+    size_t size = allocated_for(size_of(table, block));
+    old_size = allocated_for(old_size);
+    table->block_bytes += size - old_size;
+    if (block->count == 0) {
+        table->block_bytes -= size;
+        mem_free_sized(block, old_size);
+        *word = 0;
+    } else if (size != old_size) {
+        *word = (uintptr_t)mem_realloc(block, size);
+    }
+}
+
+uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, size_t at,
+                                   size_t remove, size_t add) {
+    struct recordtable_block *block =
+        recordtable__open_block(table, bucket, add > remove ? add - remove : 0);
+    size_t old_size = size_of(table, block);
+    uint8_t *gap = recordtable__records(block, table->columns) + at;
+    memmove(gap + add, gap + remove, block->used - at - remove);
+    assert(block->used + add - remove <= UINT16_MAX);
+    block->used = (uint16_t)(block->used + add - remove);
+    if (add >= remove) return gap;
+    fit_block(table, bucket, old_size);
+    block = recordtable__block(table->directory, bucket);
+    return recordtable__records(block, table->columns) + at;
+}
+
+static uint8_t *write_text(struct recordtable *table, uint8_t *at, struct slice text,
+                           uint64_t hash) {
+    if (recordtable__length(text.len) != RECORD_OUT_OF_LINE) {
+        slice_copy((char *)at, text);
+        return at + text.len;
+    }
+    struct record_text *out_of_line = recordtable__text_new(table, text, hash);
+    memcpy(at, &out_of_line, sizeof(out_of_line));
+    return at + RECORD_POINTER_SIZE;
+}
+
+/* Makes place for one record more at the end of the columns. */
+static void grow_columns(struct recordtable_block *block, unsigned columns) {
+    unsigned count = block->count;
+    for (unsigned column = columns; column > 0; column--) {
+        uint8_t *from = block->bytes + column * count;
+        memmove(from + column, from, column == columns ? block->used : count);
+    }
+    block->count = (count + 1) & 0x7FFF;
+}
+
+void recordtable__block_add(struct recordtable *table, size_t bucket, const struct record *record,
+                            uint64_t hash) {
+    unsigned columns = table->columns;
+    bool expires = record->expiry_ms != RECORD_NEVER;
+    uint8_t lengths[2] = {recordtable__length(record->field.len),
+                          recordtable__length(record->value.len)};
+    size_t size = recordtable__stored(lengths[0]) + (expires ? RECORD_EXPIRY_SIZE : 0) +
+                  (columns == 3 ? recordtable__stored(lengths[1]) : 0);
+    struct recordtable_block *block = recordtable__open_block(table, bucket, columns + size);
+    unsigned index = block->count;
+    assert(index < 0x7FFF && block->used + size <= UINT16_MAX);
+    grow_columns(block, columns);
+    block->bytes[index] = (uint8_t)(tag_of(hash) | (expires ? RECORD_TAG_EXPIRES : 0));
+    for (unsigned i = 0; i + 1 < columns; i++)
+        block->bytes[(i + 1) * block->count + index] = lengths[i];
+    if (expires || lengths[0] == RECORD_OUT_OF_LINE || lengths[1] == RECORD_OUT_OF_LINE)
+        block->mixed = 1;
+    uint8_t *at = recordtable__records(block, columns) + block->used;
+    block->used = (uint16_t)(block->used + size);
+    at = write_text(table, at, record->field, hash);
+    if (columns == 3) at = write_text(table, at, record->value, 0);
+    if (expires) memcpy(at, &record->expiry_ms, RECORD_EXPIRY_SIZE);
+    table->expiring += expires;
+    recordtable__note_count(table, block->count);
+}
+
+static void free_texts(struct recordtable *table, const struct recordtable_block *block,
+                       const struct record_place *place) {
+    const uint8_t *at = recordtable__records(block, table->columns) + place->offset;
+    uint8_t length = field_lengths(block)[place->index];
+    if (length == RECORD_OUT_OF_LINE) recordtable__text_free(table, recordtable__text(at));
+    at += recordtable__stored(length);
+    if (table->columns == 3 && value_lengths(block)[place->index] == RECORD_OUT_OF_LINE)
+        recordtable__text_free(table, recordtable__text(at));
+}
+
+void recordtable__block_remove(struct recordtable *table, const struct record_place *place) {
+    struct recordtable_block *block = recordtable__open_block(table, place->bucket, 0);
+    unsigned count = block->count, columns = table->columns;
+    size_t old_size = size_of(table, block), total = old_size - sizeof(*block);
+    size_t size = recordtable__record_size(block, columns, place->index);
+    free_texts(table, block, place);
+    table->expiring -= (block->bytes[place->index] & RECORD_TAG_EXPIRES) != 0;
+    /* What is between the cuts moves together: a byte of each column, and the record. */
+    uint8_t *to = block->bytes + place->index;
+    for (unsigned column = 0; column <= columns; column++) {
+        bool last = column == columns;
+        size_t begin =
+            last ? columns * count + place->offset + size : column * count + place->index + 1;
+        size_t end = last                   ? total
+                     : column + 1 < columns ? (column + 1) * count + place->index
+                                            : columns * count + place->offset;
+        memmove(to, block->bytes + begin, end - begin);
+        to += end - begin;
+    }
+    block->count = (count - 1) & 0x7FFF;
+    block->used = (uint16_t)(block->used - size);
+    fit_block(table, place->bucket, old_size);
+}
+
+/* --- Splitting and merging --- */
+
+/* A block that is filled record by record, its count and bytes known before. */
+struct filling {
+    struct recordtable_block *block;
+    unsigned index;
+    uint8_t *at;
+};
+
+static struct filling fill_begin(struct recordtable *table, size_t count, size_t used) {
+    struct filling filling = {.block = NULL};
+    if (count == 0) return filling;
+    assert(count <= 0x7FFF && used <= UINT16_MAX);
+    filling.block = block_new(table, count, used);
+    filling.at = recordtable__records(filling.block, table->columns);
+    recordtable__note_count(table, count);
+    return filling;
+}
+
+/* Copies record `index` with its `size` bytes at `from`. */
+static void fill(struct filling *filling, unsigned columns, const struct recordtable_block *source,
+                 unsigned index, const uint8_t *from, size_t size) {
+    struct recordtable_block *block = filling->block;
+    for (unsigned column = 0; column < columns; column++)
+        block->bytes[column * block->count + filling->index] =
+            source->bytes[column * source->count + index];
+    if (source->mixed) block->mixed = 1;
+    filling->index++;
+    memcpy(filling->at, from, size);
+    filling->at += size;
+}
+
+static void fill_with_all(struct filling *filling, unsigned columns,
+                          const struct recordtable_block *source) {
+    if (!source) return;
+    const uint8_t *at = recordtable__records(source, columns);
+    for (unsigned i = 0; i < source->count; i++) {
+        size_t size = recordtable__record_size(source, columns, i);
+        fill(filling, columns, source, i, at, size);
+        at += size;
+    }
+}
+
+void recordtable__block_split(struct recordtable *table, size_t low, size_t high, uint64_t bit) {
+    uintptr_t *low_word = recordtable__open_word(table, low);
+    uintptr_t *high_word = recordtable__open_word(table, high);
+    uintptr_t old_word = *low_word;
+    const struct recordtable_block *old = recordtable__pointer(old_word);
+    *high_word = 0;
+    if (!old) return;
+    unsigned columns = table->columns;
+    uint8_t few[256], *moves = old->count <= sizeof(few) ? few : mem_alloc(old->count);
+    size_t count = 0, used = 0, offset = 0;
+    for (unsigned i = 0; i < old->count; i++) {
+        size_t size = recordtable__record_size(old, columns, i);
+        moves[i] = (recordtable__record_hash(old, columns, i, offset) & bit) != 0;
+        if (moves[i]) count++, used += size;
+        offset += size;
+    }
+    struct filling fillings[2] = {fill_begin(table, old->count - count, old->used - used),
+                                  fill_begin(table, count, used)};
+    const uint8_t *at = recordtable__records(old, columns);
+    for (unsigned i = 0; i < old->count; i++) {
+        size_t size = recordtable__record_size(old, columns, i);
+        fill(&fillings[moves[i]], columns, old, i, at, size);
+        at += size;
+    }
+    if (moves != few) mem_free(moves);
+    *low_word = (uintptr_t)fillings[0].block;
+    *high_word = (uintptr_t)fillings[1].block;
+    drop_block(table, old_word);
+}
+
+void recordtable__block_merge(struct recordtable *table, size_t low, size_t high) {
+    uintptr_t *low_word = recordtable__open_word(table, low);
+    uintptr_t *high_word = recordtable__open_word(table, high);
+    uintptr_t words[2] = {*low_word, *high_word};
+    const struct recordtable_block *a = recordtable__pointer(words[0]);
+    const struct recordtable_block *b = recordtable__pointer(words[1]);
+    size_t count = (a ? a->count : 0u) + (b ? b->count : 0u);
+    size_t used = (a ? a->used : 0u) + (b ? b->used : 0u);
+    struct filling filling = fill_begin(table, count, used);
+    fill_with_all(&filling, table->columns, a);
+    fill_with_all(&filling, table->columns, b);
+    *low_word = (uintptr_t)filling.block;
+    *high_word = 0;
+    drop_block(table, words[0]);
+    drop_block(table, words[1]);
+}

@@ -1,0 +1,110 @@
+/* Which record expires first: the least expiry of each block, of each segment, of the table. */
+#include "base/alloc.h"
+#include "ds/recordtable_internal.h"
+
+void recordtable__resize_expiries(struct recordtable *table, struct recordtable_segment *segment,
+                                  size_t old_capacity, size_t capacity) {
+    size_t size = sizeof(*segment->expiries);
+    size_t old_bytes = segment->expiries ? mem_good_size(old_capacity * size) : 0;
+    size_t kept = segment->expiries ? old_capacity : 0;
+    table->expiry_bytes -= old_bytes;
+    if (capacity == 0) {
+        mem_free(segment->expiries);
+        segment->expiries = NULL;
+        return;
+    }
+    segment->expiries = mem_realloc(segment->expiries, mem_good_size(capacity * size));
+    for (size_t i = kept; i < capacity; i++) segment->expiries[i] = RECORD_NO_EXPIRY;
+    table->expiry_bytes += mem_good_size(capacity * size);
+}
+
+static int64_t first_of_block(const struct recordtable_block *block, unsigned columns) {
+    int64_t first = RECORD_NO_EXPIRY;
+    if (!block || !block->mixed) return first;
+    size_t offset = 0;
+    for (unsigned i = 0; i < block->count; i++) {
+        struct record record;
+        offset += recordtable__read(block, columns, i, offset, &record);
+        if (record.expiry_ms != RECORD_NEVER && record.expiry_ms < first) first = record.expiry_ms;
+    }
+    return first;
+}
+
+static int64_t least(const int64_t *values, size_t count) {
+    int64_t value = RECORD_NO_EXPIRY;
+    for (size_t i = 0; i < count; i++) value = values[i] < value ? values[i] : value;
+    return value;
+}
+
+void recordtable__update_expiry(struct recordtable *table, size_t bucket) {
+    struct recordtable_segment *segment = recordtable__segment(table, bucket);
+    if (__builtin_expect(table->expiring == 0 && !segment->expiries, 1)) return;
+    size_t number = bucket >> RECORDTABLE_SEGMENT_BITS;
+    size_t capacity = recordtable__segment_capacity(table, number);
+    int64_t first = first_of_block(recordtable__block(table->directory, bucket), table->columns);
+    if (!segment->expiries) {
+        if (first == RECORD_NO_EXPIRY) return;
+        recordtable__resize_expiries(table, segment, capacity, capacity);
+    }
+    int64_t *expiry = &segment->expiries[bucket & (RECORDTABLE_SEGMENT - 1)], old = *expiry;
+    *expiry = first;
+    if (first < segment->first_expiry) {
+        segment->first_expiry = first;
+    } else if (old == segment->first_expiry && first > old) {
+        segment->first_expiry = least(segment->expiries, capacity);
+        if (old == table->first_expiry) table->first_expiry_is_stale = true;
+    }
+    if (first < table->first_expiry) table->first_expiry = first;
+}
+
+int64_t recordtable_first_expiry(struct recordtable *table) {
+    if (table->first_expiry_is_stale) {
+        size_t segments = recordtable__segments(recordtable__buckets(table));
+        table->first_expiry = RECORD_NO_EXPIRY;
+        for (size_t s = 0; s < segments; s++) {
+            int64_t first = table->directory[s].first_expiry;
+            if (first < table->first_expiry) table->first_expiry = first;
+        }
+        table->first_expiry_is_stale = false;
+    }
+    return table->expiring > 0 ? table->first_expiry : RECORD_NEVER;
+}
+
+/* A bucket with a record that expires at the least expiry of all. */
+static size_t first_bucket(const struct recordtable *table) {
+    size_t s = 0, i = 0;
+    while (table->directory[s].first_expiry != table->first_expiry) s++;
+    while (table->directory[s].expiries[i] != table->first_expiry) i++;
+    return (s << RECORDTABLE_SEGMENT_BITS) + i;
+}
+
+/* Deletes up to `max` such records of the bucket, the last ones first. */
+static size_t expire_bucket(struct recordtable *table, size_t bucket, int64_t now_ms, size_t max,
+                            void (*visit)(const struct record *record, void *arg), void *arg) {
+    size_t deleted = 0;
+    for (unsigned i = recordtable__block(table->directory, bucket)->count; i-- > 0;) {
+        const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+        struct record_place place = {bucket, i, recordtable__offset(block, table->columns, i)};
+        struct record record;
+        recordtable__read(block, table->columns, i, place.offset, &record);
+        if (record.expiry_ms == RECORD_NEVER || record.expiry_ms >= now_ms) continue;
+        if (visit) visit(&record, arg);
+        recordtable__block_remove(table, &place);
+        table->count--;
+        if (++deleted == max) break;
+    }
+    return deleted;
+}
+
+size_t recordtable_expire(struct recordtable *table, int64_t now_ms, size_t max,
+                          void (*visit)(const struct record *record, void *arg), void *arg) {
+    size_t deleted = 0;
+    while (deleted < max && table->expiring > 0 && recordtable_first_expiry(table) < now_ms) {
+        size_t bucket = first_bucket(table);
+        size_t now = expire_bucket(table, bucket, now_ms, max - deleted, visit, arg);
+        recordtable__update_expiry(table, bucket);
+        for (size_t i = 0; i < now; i++) recordtable__balance(table);
+        deleted += now;
+    }
+    return deleted;
+}

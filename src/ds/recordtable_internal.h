@@ -1,0 +1,250 @@
+/* recordtable, inside: the layout, for recordtable*.c and their test.
+ *
+ *      directory    │ segment 0 │ segment 1 │ …           a segment points to 512 blocks
+ *      block        [count, mixed 2][used 2] │ tags │ lengths of fields │ lengths of values │ records
+ *
+ *      tag          [1 bit: expires][bits 56 … 62 of the hash]
+ *      length       1 byte; 255: out-of-line
+ *      record       [field][value][expiry 8, if the tag says so]
+ *      out-of-line  in place of the text the address of a struct record_text, 8 bytes
+ *
+ * A table without values has no lengths of values. Tags and lengths stand together at the block's
+ * start, so that a lookup compares eight tags at a time, adds up the lengths before the record
+ * eight at a time, and reads two places of memory behind the directory: the block's start and the
+ * record. A block is *mixed* when a record in it expires or is out-of-line: then the sizes of
+ * records are not just the sums of lengths.
+ *
+ * Linear hashing as in ds/hashtable_internal.h: there are 2^level + split buckets, one block each
+ * (none when it is empty). One bucket more is taken as soon as the blocks have more than
+ * BLOCK_TARGET bytes on average, and one is given back when they have less than 5/8 of that.
+ *
+ * Copy on write. Each capture begins an epoch. It copies the directory, and from then on owns
+ * nothing, but reads all segments, blocks and texts of before. The table replaces a segment that
+ * is older than the epoch by a copy before it changes it; in the copy the pointers to blocks have
+ * the bit SHARED. A block with this bit is replaced by a copy before it changes. What is replaced
+ * or dropped is left to the capture (ds/quicklist_left.h), as is a text that is older than the
+ * epoch. While there is no capture, epochs and SHARED mean nothing.
+ *
+ * Expiries: a segment in which a record expires has a column with the least expiry of each of its
+ * blocks, and the least of the column. INT64_MAX stands for none. */
+#ifndef PACKLIST_DS_RECORDTABLE_INTERNAL_H
+#define PACKLIST_DS_RECORDTABLE_INTERNAL_H
+
+#include "ds/quicklist_left.h"
+#include "ds/recordtable.h"
+
+#ifdef TINY_LIMITS
+enum { RECORDTABLE_SEGMENT_BITS = 2, RECORDTABLE_BLOCK_TARGET = 64, RECORD_INLINE_MAX = 16 };
+#else
+enum { RECORDTABLE_SEGMENT_BITS = 9, RECORDTABLE_BLOCK_TARGET = 512, RECORD_INLINE_MAX = 254 };
+#endif
+
+enum {
+    RECORDTABLE_SEGMENT = 1 << RECORDTABLE_SEGMENT_BITS,
+    RECORD_OUT_OF_LINE = 255, /* as a length */
+    RECORD_POINTER_SIZE = 8,
+    RECORD_EXPIRY_SIZE = 8,
+    RECORD_TAG_EXPIRES = 0x80,
+    RECORD_TAG_SHIFT = 56,
+    RECORDTABLE_SHARED = 1 /* in a pointer to a block */
+};
+
+#define RECORD_NO_EXPIRY INT64_MAX
+
+struct recordtable_block {
+    uint16_t count : 15;
+    uint16_t mixed : 1;
+    uint16_t used; /* bytes of all records */
+    uint8_t bytes[];
+};
+
+/* A text out-of-line. */
+struct record_text {
+    uint64_t epoch; /* in which it was made */
+    uint64_t hash;  /* of a field */
+    size_t len;
+    char bytes[];
+};
+
+struct recordtable_segment {
+    uintptr_t *blocks;
+    int64_t *expiries; /* NULL: no record expires */
+    int64_t first_expiry;
+    uint64_t epoch; /* in which `blocks` was allocated */
+};
+
+struct recordtable {
+    struct recordtable_segment *directory;
+    uint64_t level_mask; /* 2^level - 1 */
+    uint64_t split;      /* < 2^level: the next bucket to split */
+    size_t count;
+    unsigned columns; /* bytes of a record that stand at the block's start: 2, with values 3 */
+    unsigned level;
+    size_t block_bytes; /* of all blocks, by size class */
+    size_t text_bytes;  /* of all texts out-of-line, likewise */
+    size_t texts;
+    size_t expiry_bytes;        /* of all columns of expiries */
+    size_t expiring;            /* records */
+    int64_t first_expiry;       /* of all records */
+    bool first_expiry_is_stale; /* it is less than that */
+
+    /* No block has more than `most` records: what choosing at random relies on. `pass_most` is the
+     * same for the blocks written since the last pass of splits began, if it began at bucket 0. */
+    size_t most;
+    size_t pass_most;
+    bool pass_is_whole;
+
+    size_t directory_capacity;
+    size_t first_capacity; /* blocks that the first segment has room for */
+    uint64_t epoch;
+    struct recordtable_capture *capture; /* NULL: none */
+};
+
+struct recordtable_capture {
+    struct recordtable *table;             /* NULL: it was freed by its owner */
+    struct recordtable *orphan;            /* that table, to be freed with the capture */
+    struct recordtable_segment *directory; /* a copy */
+    size_t segments;
+    size_t buckets;
+    size_t count;
+    int64_t first_expiry;
+    unsigned columns;
+    struct quicklist_left left;
+};
+
+/* A record's place. */
+struct record_place {
+    size_t bucket;
+    unsigned index;
+    size_t offset; /* among the block's records */
+};
+
+/* --- Blocks: reading --- */
+
+static inline struct recordtable_block *recordtable__pointer(uintptr_t word) {
+    return (struct recordtable_block *)(word & ~(uintptr_t)RECORDTABLE_SHARED);
+}
+
+static inline size_t recordtable__block_size(unsigned columns, size_t count, size_t used) {
+    return sizeof(struct recordtable_block) + count * columns + used;
+}
+
+static inline uint8_t *recordtable__records(const struct recordtable_block *block,
+                                            unsigned columns) {
+    return (uint8_t *)(uintptr_t)block->bytes + block->count * columns;
+}
+
+/* Bytes that a text of this length takes in its record. */
+static inline size_t recordtable__stored(uint8_t length) {
+    return length == RECORD_OUT_OF_LINE ? RECORD_POINTER_SIZE : length;
+}
+
+static inline uint8_t recordtable__length(size_t len) {
+    return len <= RECORD_INLINE_MAX ? (uint8_t)len : RECORD_OUT_OF_LINE;
+}
+
+static inline struct record_text *recordtable__text(const uint8_t *at) {
+    struct record_text *text;
+    memcpy(&text, at, sizeof(text));
+    return text;
+}
+
+/* Bytes of record `index`. */
+size_t recordtable__record_size(const struct recordtable_block *block, unsigned columns,
+                                unsigned index);
+
+/* Where record `index` begins among the records. O(index / 8) in a block that is not mixed. */
+size_t recordtable__offset(const struct recordtable_block *block, unsigned columns, unsigned index);
+
+/* The record at `offset`; returns its size. */
+size_t recordtable__read(const struct recordtable_block *block, unsigned columns, unsigned index,
+                         size_t offset, struct record *record);
+
+/* The hash of the field of the record at `offset`. */
+uint64_t recordtable__record_hash(const struct recordtable_block *block, unsigned columns,
+                                  unsigned index, size_t offset);
+
+/* The record with this field in the block, which may be NULL. */
+bool recordtable__find_in_block(const struct recordtable_block *block, unsigned columns,
+                                struct slice field, uint64_t hash, struct record_place *place);
+
+/* --- Blocks: writing. The bucket's segment must be the table's own --- */
+
+/* The word of a bucket, in a segment that may be written to. */
+uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket);
+
+/* The block of a bucket, to be changed, in memory that has room for `more` bytes more. */
+struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,
+                                                  size_t more);
+
+/* Adds a record whose field is not in the bucket. */
+void recordtable__block_add(struct recordtable *table, size_t bucket, const struct record *record,
+                            uint64_t hash);
+
+/* Takes the record out and frees its texts. */
+void recordtable__block_remove(struct recordtable *table, const struct record_place *place);
+
+/* Replaces `remove` bytes at `at` among the records of the bucket's block by `add` bytes, which the
+ * caller writes where the result points. */
+uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, size_t at,
+                                   size_t remove, size_t add);
+
+/* Distributes the records of bucket `low` over it and bucket `high`, which is new: those whose hash
+ * has `bit` go there. Or puts all records of both into `low`. */
+void recordtable__block_split(struct recordtable *table, size_t low, size_t high, uint64_t bit);
+void recordtable__block_merge(struct recordtable *table, size_t low, size_t high);
+
+/* A new text out-of-line, counted; and its end. */
+struct record_text *recordtable__text_new(struct recordtable *table, struct slice text,
+                                          uint64_t hash);
+void recordtable__text_free(struct recordtable *table, struct record_text *text);
+
+/* --- Buckets --- */
+
+static inline size_t recordtable__buckets(const struct recordtable *table) {
+    return table->first_capacity == 0 ? 0 : (size_t)(table->level_mask + 1 + table->split);
+}
+
+static inline size_t recordtable__segments(size_t buckets) {
+    return (buckets + RECORDTABLE_SEGMENT - 1) >> RECORDTABLE_SEGMENT_BITS;
+}
+
+/* Blocks that segment `index` has room for. */
+static inline size_t recordtable__segment_capacity(const struct recordtable *table, size_t index) {
+    return index == 0 ? table->first_capacity : RECORDTABLE_SEGMENT;
+}
+
+static inline struct recordtable_segment *recordtable__segment(const struct recordtable *table,
+                                                               size_t bucket) {
+    return &table->directory[bucket >> RECORDTABLE_SEGMENT_BITS];
+}
+
+static inline struct recordtable_block *
+recordtable__block(const struct recordtable_segment *directory, size_t bucket) {
+    return recordtable__pointer(
+        directory[bucket >> RECORDTABLE_SEGMENT_BITS].blocks[bucket & (RECORDTABLE_SEGMENT - 1)]);
+}
+
+/* Counts a block's records for `most`. */
+static inline void recordtable__note_count(struct recordtable *table, size_t count) {
+    if (count > table->most) table->most = count;
+    if (count > table->pass_most) table->pass_most = count;
+}
+
+/* Frees memory of `size` bytes that the capture reads, if it is `captured`, when that ends. */
+void recordtable__drop(struct recordtable *table, void *memory, size_t size, bool captured);
+
+/* One bucket more or less when the load asks for it. O(block). */
+void recordtable__balance(struct recordtable *table);
+
+/* --- Expiries --- */
+
+/* A record of the bucket has changed: brings the least expiries up to date. Costs nothing where no
+ * record expires. O(block), and O(512) at times. */
+void recordtable__update_expiry(struct recordtable *table, size_t bucket);
+
+/* Gives a segment's column the length `capacity` (0: frees it). */
+void recordtable__resize_expiries(struct recordtable *table, struct recordtable_segment *segment,
+                                  size_t old_capacity, size_t capacity);
+
+#endif

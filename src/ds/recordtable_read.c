@@ -1,0 +1,235 @@
+/* Reading a table: iterating, scanning, choosing at random, describing; and captures. */
+#include "base/alloc.h"
+#include "base/prefetch.h"
+#include "ds/linear_hashing.h"
+#include "ds/recordtable_internal.h"
+
+#include <assert.h>
+
+/* --- Iterating --- */
+
+void recordtable_iter_start(struct recordtable_iter *iter, const struct recordtable *table) {
+    *iter = (struct recordtable_iter){.directory = table->directory,
+                                      .buckets = recordtable__buckets(table),
+                                      .columns = table->columns};
+}
+
+/* Loads the first lines of a block into the cache. */
+static void prefetch_block(const struct recordtable_segment *directory, size_t bucket) {
+    const char *block = (const char *)recordtable__block(directory, bucket);
+    if (!block) return;
+    for (size_t line = 0; line < RECORDTABLE_BLOCK_TARGET; line += 64) prefetch(block + line);
+}
+
+bool recordtable_iter_next(struct recordtable_iter *iter, struct record *record) {
+    while (!iter->block || iter->index == iter->block->count) {
+        if (iter->next_bucket == iter->buckets) return false;
+        iter->block = recordtable__block(iter->directory, iter->next_bucket++);
+        iter->index = 0;
+        iter->offset = 0;
+        if (iter->next_bucket < iter->buckets) prefetch_block(iter->directory, iter->next_bucket);
+    }
+    iter->offset +=
+        recordtable__read(iter->block, iter->columns, iter->index++, iter->offset, record);
+    return true;
+}
+
+/* --- Scanning --- */
+
+uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
+                          void (*visit)(const struct record *record, void *arg), void *arg) {
+    if (table->count == 0) return 0;
+    size_t bucket = linear_bucket(cursor, table->level_mask, table->split);
+    unsigned bits = linear_level_of(bucket, table->level, table->level_mask, table->split);
+    const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+    size_t offset = 0;
+    for (unsigned i = 0; block && i < block->count; i++) {
+        struct record record;
+        offset += recordtable__read(block, table->columns, i, offset, &record);
+        visit(&record, arg);
+    }
+    return linear_scan_next(bucket, bits);
+}
+
+/* --- At random --- */
+
+/* A place is drawn among as many in each bucket as the fullest one has records, until there is a
+ * record in it: so each record is as likely as any other. */
+void recordtable_random(const struct recordtable *table, struct random *random,
+                        struct record *record) {
+    assert(table->count > 0);
+    for (;;) {
+        size_t bucket = random_below(random, recordtable__buckets(table));
+        unsigned index = (unsigned)random_below(random, table->most);
+        const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+        if (!block || index >= block->count) continue;
+        recordtable__read(block, table->columns, index,
+                          recordtable__offset(block, table->columns, index), record);
+        return;
+    }
+}
+
+/* --- Describing --- */
+
+sds recordtable_describe(const struct recordtable *table, sds out) {
+    size_t buckets = recordtable__buckets(table);
+    out = sds_append_format(out,
+                            " records: %zu\n blocks: %zu\n bits in use: %u, split %zu\n"
+                            " block bytes: %zu\n out-of-line: %zu, bytes: %zu\n",
+                            table->count, buckets, table->level, (size_t)table->split,
+                            table->block_bytes, table->texts, table->text_bytes);
+    out = sds_append_format(out, " expiring: %zu\n allocated bytes: %zu\n", table->expiring,
+                            recordtable_allocated(table));
+    if (table->count == 0) return out;
+    return sds_append_format(out, " records per block, mean: %.2f, at most %zu\n",
+                             (double)table->count / (double)buckets, table->most);
+}
+
+/* --- Captures --- */
+
+struct recordtable_capture *recordtable_capture_begin(struct recordtable *table, size_t *left) {
+    assert(!table->capture);
+    struct recordtable_capture *capture = mem_alloc(sizeof(*capture));
+    size_t buckets = recordtable__buckets(table), segments = recordtable__segments(buckets);
+    size_t size = segments * sizeof(*table->directory);
+    int64_t first_expiry = recordtable_first_expiry(table);
+    *capture = (struct recordtable_capture){.table = table,
+                                            .directory = mem_alloc(size),
+                                            .segments = segments,
+                                            .buckets = buckets,
+                                            .count = table->count,
+                                            .first_expiry = first_expiry,
+                                            .columns = table->columns,
+                                            .left = {.bytes_of_all = left}};
+    if (size > 0) memcpy(capture->directory, table->directory, size);
+    table->capture = capture;
+    table->epoch++;
+    return capture;
+}
+
+bool recordtable_is_captured(const struct recordtable *table) {
+    return table->capture;
+}
+
+size_t recordtable_capture_count(const struct recordtable_capture *capture) {
+    return capture->count;
+}
+
+int64_t recordtable_capture_first_expiry(const struct recordtable_capture *capture) {
+    return capture->first_expiry;
+}
+
+void recordtable_capture_iter_start(struct recordtable_iter *iter,
+                                    const struct recordtable_capture *capture) {
+    *iter = (struct recordtable_iter){
+        .directory = capture->directory, .buckets = capture->buckets, .columns = capture->columns};
+}
+
+size_t recordtable_capture_allocated(const struct recordtable_capture *capture) {
+    return mem_good_size(sizeof(*capture)) +
+           mem_good_size(capture->segments * sizeof(*capture->directory));
+}
+
+size_t recordtable_capture_release(struct recordtable_capture *capture) {
+    if (capture->table) capture->table->capture = NULL;
+    capture->table = NULL;
+    *capture->left.bytes_of_all -= capture->left.bytes;
+    return capture->left.bytes;
+}
+
+void recordtable_capture_free(struct recordtable_capture *capture) {
+    quicklist_left_free(&capture->left);
+    if (capture->orphan) recordtable_free(capture->orphan);
+    mem_free(capture->directory);
+    mem_free_sized(capture, sizeof(*capture));
+}
+
+/* --- Checking --- */
+
+struct totals {
+    size_t count, expiring, block_bytes, text_bytes, texts, most;
+};
+
+static bool check_text(const struct record_text *text, struct totals *totals) {
+    totals->texts++;
+    totals->text_bytes += mem_good_size(sizeof(*text) + text->len);
+    return text->len > RECORD_INLINE_MAX;
+}
+
+static bool check_record(const struct recordtable *table, size_t bucket,
+                         const struct recordtable_block *block, unsigned i, size_t offset,
+                         struct totals *totals) {
+    const uint8_t *at = recordtable__records(block, table->columns) + offset;
+    bool out_of_line = false, expires = block->bytes[i] & RECORD_TAG_EXPIRES;
+    for (unsigned column = 1; column < table->columns; column++) {
+        uint8_t length = block->bytes[column * block->count + i];
+        if (length == RECORD_OUT_OF_LINE) {
+            out_of_line = true;
+            if (!check_text(recordtable__text(at), totals)) return false;
+        }
+        at += recordtable__stored(length);
+    }
+    if ((out_of_line || expires) && !block->mixed) return false;
+    struct record record;
+    struct record_place place;
+    recordtable__read(block, table->columns, i, offset, &record);
+    uint64_t hash = recordtable_hash(record.field);
+    if (hash != recordtable__record_hash(block, table->columns, i, offset)) return false;
+    totals->expiring += expires;
+    return linear_bucket(hash, table->level_mask, table->split) == bucket &&
+           recordtable__find_in_block(block, table->columns, record.field, hash, &place) &&
+           place.index == i && place.offset == offset;
+}
+
+static bool check_block(const struct recordtable *table, size_t bucket, struct totals *totals) {
+    const struct recordtable_segment *segment = recordtable__segment(table, bucket);
+    const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+    int64_t first = RECORD_NO_EXPIRY;
+    size_t offset = 0;
+    for (unsigned i = 0; block && i < block->count; i++) {
+        struct record record;
+        if (!check_record(table, bucket, block, i, offset, totals)) return false;
+        offset += recordtable__read(block, table->columns, i, offset, &record);
+        if (record.expiry_ms != RECORD_NEVER && record.expiry_ms < first) first = record.expiry_ms;
+    }
+    if (block) {
+        size_t size = recordtable__block_size(table->columns, block->count, block->used);
+        totals->block_bytes += mem_good_size(size < 16 ? 16 : size);
+        totals->count += block->count;
+        if (block->count > totals->most) totals->most = block->count;
+        if (block->count == 0 || offset != block->used) return false;
+    }
+    int64_t noted = segment->expiries ? segment->expiries[bucket & (RECORDTABLE_SEGMENT - 1)]
+                                      : RECORD_NO_EXPIRY;
+    return noted == first;
+}
+
+static bool check_expiries(const struct recordtable *table, size_t segments) {
+    int64_t first = RECORD_NO_EXPIRY;
+    size_t bytes = 0;
+    for (size_t s = 0; s < segments; s++) {
+        const struct recordtable_segment *segment = &table->directory[s];
+        size_t capacity = recordtable__segment_capacity(table, s);
+        int64_t least = RECORD_NO_EXPIRY;
+        for (size_t i = 0; segment->expiries && i < capacity; i++)
+            if (segment->expiries[i] < least) least = segment->expiries[i];
+        if (least != segment->first_expiry) return false;
+        if (least < first) first = least;
+        if (segment->expiries) bytes += mem_good_size(capacity * sizeof(int64_t));
+    }
+    return bytes == table->expiry_bytes &&
+           (table->first_expiry_is_stale ? table->first_expiry <= first
+                                         : table->first_expiry == first);
+}
+
+bool recordtable_check(const struct recordtable *table) {
+    size_t buckets = recordtable__buckets(table);
+    struct totals totals = {0};
+    for (size_t b = 0; b < buckets; b++)
+        if (!check_block(table, b, &totals)) return false;
+    return totals.count == table->count && totals.expiring == table->expiring &&
+           totals.block_bytes == table->block_bytes && totals.texts == table->texts &&
+           totals.text_bytes == table->text_bytes && totals.most <= table->most &&
+           table->split <= table->level_mask &&
+           check_expiries(table, recordtable__segments(buckets));
+}
