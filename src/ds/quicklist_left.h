@@ -1,5 +1,5 @@
 /* quicklist_left: memory that a list no longer uses, but that its captured self still reads.
- * Internal to the quicklist.
+ * Internal to the quicklist; a table of records leaves its memory to its capture in the same way.
  *
  * While a list is captured (quicklist_capture.h) it shares buffers of nodes and arrays of its tree
  * with its captured self. What the list would free of them it leaves here. */

@@ -5,6 +5,7 @@
 #include "ds/recordtable_internal.h"
 #include "unit/seed.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -288,6 +289,41 @@ static void a_table_that_is_freed_goes_over_to_its_capture(void **state) {
     assert_int_equal(mem_used(), used);
 }
 
+struct reader {
+    const struct recordtable_capture *capture;
+    uint64_t sum;
+    bool same;
+};
+
+static void *read_capture(void *arg) {
+    struct reader *reader = arg;
+    reader->same = true;
+    for (int i = 0; i < 20; i++) reader->same &= sum_capture(reader->capture) == reader->sum;
+    return NULL;
+}
+
+/* What the sanitizer for threads looks at. */
+static void another_thread_reads_a_capture_while_the_table_changes(void **state) {
+    (void)state;
+    struct model *model = model_new(true);
+    for (int round = 0; round < 3; round++) {
+        size_t left = 0;
+        pthread_t thread;
+        for (size_t i = 0; i < 2000; i++) change(model, FIELDS, true, true);
+        struct reader reader = {.sum = sum_table(model->table)};
+        struct recordtable_capture *capture = recordtable_capture_begin(model->table, &left);
+        reader.capture = capture;
+        assert_int_equal(pthread_create(&thread, NULL, read_capture, &reader), 0);
+        for (size_t i = 0; i < 3000; i++) change(model, FIELDS, round % 2, true);
+        if (round == 2) recordtable_free(model->table);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_true(reader.same);
+        recordtable_capture_release(capture);
+        recordtable_capture_free(capture);
+    }
+    mem_free(model);
+}
+
 /* A change while there is a capture copies a segment and a block, not more. */
 static void a_change_copies_only_what_it_changes(void **state) {
     (void)state;
@@ -387,6 +423,7 @@ int main(void) {
         cmocka_unit_test(the_allocated_bytes_are_what_the_allocator_gives),
         cmocka_unit_test(a_capture_stays_as_the_table_was),
         cmocka_unit_test(a_table_that_is_freed_goes_over_to_its_capture),
+        cmocka_unit_test(another_thread_reads_a_capture_while_the_table_changes),
         cmocka_unit_test(a_change_copies_only_what_it_changes),
         cmocka_unit_test(a_scan_visits_what_is_there_throughout),
         cmocka_unit_test(each_record_is_as_likely_as_any_other),
