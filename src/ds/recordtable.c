@@ -263,13 +263,15 @@ void recordtable__balance(struct recordtable *table) {
 
 /* --- Records --- */
 
-/* Overwrites the value, when the record stays as long as it is. */
+/* Overwrites the value, when the record stays as long as it is; changes nothing when it is as it
+ * should be. */
 static bool overwrite(struct recordtable *table, const struct record_place *place,
                       const struct record *record) {
     struct record old;
     recordtable__read(recordtable__block(table->directory, place->bucket), table->columns,
                       place->index, place->offset, &old);
     size_t len = record->value.len;
+    if (old.expiry_ms == record->expiry_ms && slice_equal(old.value, record->value)) return true;
     if (old.value.len != len || len > RECORD_INLINE_MAX ||
         (old.expiry_ms == RECORD_NEVER) != (record->expiry_ms == RECORD_NEVER))
         return false;

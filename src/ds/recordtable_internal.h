@@ -1,7 +1,7 @@
 /* recordtable, inside: the layout, for recordtable*.c and their test.
  *
  *      directory    │ segment 0 │ segment 1 │ …           a segment points to 512 blocks
- *      block        [count, mixed 2][used 2] │ tags │ lengths of fields │ lengths of values │ records
+ *      block        [count, mixed 2][used 2] │ tags │ lengths of fields │ of values │ records
  *
  *      tag          [1 bit: expires][bits 56 … 62 of the hash]
  *      length       1 byte; 255: out-of-line

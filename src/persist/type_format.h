@@ -13,8 +13,10 @@
 
 /* Every function gets entries of its type only, and takes O(value). */
 struct type_format {
-    unsigned written;    /* the enum rdb_type that write() writes */
-    uint32_t read_types; /* those that read() reads: RDB_TYPE_BIT of each */
+    uint32_t read_types; /* each enum rdb_type that read() reads: RDB_TYPE_BIT of it */
+
+    /* See rdb_value_type: what write() will write of this entry. O(1). */
+    unsigned (*written)(const struct entry *entry);
 
     /* See rdb_write_value. */
     void (*write)(struct rdb_writer *writer, const struct entry *entry);
@@ -40,16 +42,19 @@ struct type_format {
 
 /* The row of the type whose functions begin with `prefix`. The initialisers stand in the order of
  * the members, and the compiler refuses a row that lacks the last ones. */
-#define TYPE_FORMAT(prefix, written, read_types)                                                   \
+#define TYPE_FORMAT(prefix, read_types)                                                            \
     {                                                                                              \
-        (written), (read_types), prefix##_format_write, prefix##_format_write_capture,             \
-            prefix##_format_read, prefix##_format_digest, prefix##_format_write_commands           \
+        (read_types), prefix##_format_written, prefix##_format_write,                              \
+            prefix##_format_write_capture, prefix##_format_read, prefix##_format_digest,           \
+            prefix##_format_write_commands                                                         \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 
 /* The rows. */
 extern const struct type_format string_format; /* persist/string_format.c */
 extern const struct type_format list_format;   /* persist/list_format.c */
+extern const struct type_format set_format;    /* persist/set_format.c */
+extern const struct type_format hash_format;   /* persist/hash_format.c */
 
 /* The row of a type (any number); NULL when there are no values of it. O(1). */
 const struct type_format *type_format_of(enum value_type type);

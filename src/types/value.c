@@ -9,9 +9,9 @@
 #define TYPES(ROW)                                                                                 \
     ROW(VALUE_STRING, "string", &string_operations, 0)                                             \
     ROW(VALUE_LIST, "list", &list_operations, VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS)           \
-    ROW(VALUE_SET, "set", NULL, 0)                                                                 \
+    ROW(VALUE_SET, "set", &set_operations, VALUE_IS_COLLECTION)                                    \
     ROW(VALUE_ZSET, "zset", NULL, 0)                                                               \
-    ROW(VALUE_HASH, "hash", NULL, 0)
+    ROW(VALUE_HASH, "hash", &hash_operations, VALUE_IS_COLLECTION)
 
 /* In arrays of their own: every command that writes looks at the flags. */
 #define NAME(type, name, operations, flags)       [type] = (name),

@@ -5,11 +5,29 @@
 
 #include "ds/quicklist.h"
 
+/* A collection that exceeds one of them becomes a table. */
+struct set_limits {
+    size_t intset_entries;   /* set-max-intset-entries */
+    size_t listpack_entries; /* set-max-listpack-entries */
+    size_t listpack_value;   /* set-max-listpack-value: bytes of a member */
+};
+
+struct hash_limits {
+    size_t listpack_entries; /* hash-max-listpack-entries: fields */
+    size_t listpack_value;   /* hash-max-listpack-value: bytes of a field or a value */
+};
+
 struct value_limits {
     struct quicklist_limits list; /* list-max-listpack-size, list-compress-depth */
+    struct set_limits set;
+    struct hash_limits hash;
 };
 
 /* The limits that the directives have by default. */
-static const struct value_limits value_limits_default = {.list = {.fill = -2}};
+static const struct value_limits value_limits_default = {
+    .list = {.fill = -2},
+    .set = {.intset_entries = 512, .listpack_entries = 128, .listpack_value = 64},
+    .hash = {.listpack_entries = 512, .listpack_value = 64},
+};
 
 #endif

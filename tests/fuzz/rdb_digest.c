@@ -2,7 +2,9 @@
 
 #include "base/hash.h"
 #include "base/number.h"
+#include "types/hash.h"
 #include "types/list.h"
+#include "types/set.h"
 #include "types/string.h"
 #include "types/value.h"
 
@@ -36,6 +38,34 @@ static uint64_t digest_list(uint64_t digest, const struct entry *entry) {
     return digest_word(digest, count);
 }
 
+/* The members of a set have no order. */
+static uint64_t digest_set(uint64_t digest, const struct entry *entry) {
+    struct set_iter iter;
+    struct slice member;
+    uint64_t count = 0, sum = 0;
+    set_iter_start(&iter, entry);
+    for (; set_iter_next(&iter, &member); count++) {
+        sum += digest_bytes(0, member);
+        require(set_contains(entry, member), "a set contains its members");
+    }
+    require(count == set_length(entry), "a set is as long as it says");
+    return digest_word(digest, sum);
+}
+
+static uint64_t digest_hash(uint64_t digest, const struct entry *entry) {
+    struct hash_iter iter;
+    struct record record, found;
+    uint64_t count = 0, sum = 0;
+    hash_iter_start(&iter, entry, HASH_ALL);
+    for (; hash_iter_next(&iter, &record); count++) {
+        sum += digest_word(digest_bytes(digest_bytes(0, record.field), record.value),
+                           (uint64_t)record.expiry_ms);
+        require(hash_find(entry, record.field, HASH_ALL, &found), "a hash has its fields");
+    }
+    require(count == hash_length(entry), "a hash is as long as it says");
+    return digest_word(digest, sum);
+}
+
 uint64_t digest_entry(const struct entry *entry) {
     char digits[INT64_TEXT_MAX];
     require(value_check(entry), "the value's invariant");
@@ -43,6 +73,8 @@ uint64_t digest_entry(const struct entry *entry) {
     uint64_t digest = digest_bytes((uint64_t)entry_type(entry), entry_key(entry));
     digest = digest_word(digest, (uint64_t)entry_expiry(entry));
     if (entry_type(entry) == VALUE_LIST) return digest_list(digest, entry);
+    if (entry_type(entry) == VALUE_SET) return digest_set(digest, entry);
+    if (entry_type(entry) == VALUE_HASH) return digest_hash(digest, entry);
     require(entry_type(entry) == VALUE_STRING, "the type has a digest here");
     return digest_bytes(digest, string_text(entry, digits));
 }

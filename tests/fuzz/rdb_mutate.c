@@ -33,9 +33,17 @@ static void find_many(struct rdb_reader *reader, struct rdb_strings *strings,
 
 void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings) {
     switch (type) {
-    case RDB_STRING: note(reader, strings, RDB_KIND_TEXT); break;
+    case RDB_STRING:
+    case RDB_SET_INTSET:
+    case RDB_HASH_ZIPMAP: note(reader, strings, RDB_KIND_TEXT); break;
+    case RDB_SET:
     case RDB_LIST: find_many(reader, strings, RDB_KIND_TEXT, false); break;
+    case RDB_HASH_ZIPLIST:
     case RDB_LIST_ZIPLIST: note(reader, strings, RDB_KIND_ZIPLIST); break;
+    case RDB_HASH_LISTPACK_EX: rdb_skip_bytes(reader, 8); __attribute__((fallthrough));
+    case RDB_HASH_LISTPACK_EX_PRE_GA:
+    case RDB_HASH_LISTPACK:
+    case RDB_SET_LISTPACK: note(reader, strings, RDB_KIND_LISTPACK); break;
     case RDB_LIST_QUICKLIST: find_many(reader, strings, RDB_KIND_ZIPLIST, false); break;
     case RDB_LIST_QUICKLIST_2: find_many(reader, strings, RDB_KIND_LISTPACK, true); break;
     default: rdb_skip_value(reader, type, false);

@@ -155,25 +155,25 @@ check_in 2 "what is wrong with a snapshot is told with offset, key and database"
     check_bytes bad.rdb $bytes
 } "1 {*/bad.rdb: bad at byte 54: malformed listpack, in key \"bad\" of type list, database 5}" -match glob
 
-# A string and a set; a string and a function.
-set with_set "REDIS0010\xfe\x02\x00\x01a\x01b\x02\x03set\x01\x01m\xff[string repeat \0 8]"
+# A string and a value of a module; a string and a function.
+set with_module "REDIS0010\xfe\x02\x00\x01a\x01b\x07\x03mod\x01\x00\xff[string repeat \0 8]"
 set with_function "REDIS0010\xf5\x04code\xfe\x02\x00\x01a\x01b\xff[string repeat \0 8]"
 
 check_in 2 "a snapshot with keys of types that there are not is bad: the server does not start with it" {
-    check_bytes foreign.rdb $with_set
-} "1 {*/foreign.rdb: bad: *no type for 1 key, *: set \"set\" of database 2}" -match glob
+    check_bytes foreign.rdb $with_module
+} "1 {*/foreign.rdb: bad: *no type for 1 key, *: module \"mod\" of database 2}" -match glob
 
 check_in 2 "a function is not counted as a key" {
     check_bytes function.rdb $with_function
 } "1 {*/function.rdb: bad: *no type for 0 keys and 1 function, *: function}" -match glob
 
 check_in 2 "for other servers such snapshots are good" {
-    list [check_bytes foreign.rdb $with_set --for-other-servers] \
+    list [check_bytes foreign.rdb $with_module --for-other-servers] \
         [check_bytes function.rdb $with_function --for-other-servers]
 } "{0 {*: good: *with 1 key *: note: *no type for 1 key*}} {0 {*: good: *with 1 key *: note: *1 function*}}" -match glob
 
 check_in 2 "the server refuses such snapshots" {
-    lmap bytes [list $with_set $with_function] {
+    lmap bytes [list $with_module $with_function] {
         write_file $folder/refused.rdb $bytes
         lindex [server_run [list --dir $folder --dbfilename refused.rdb --port [free_port] --save ""]] 0
     }

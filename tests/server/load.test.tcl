@@ -145,11 +145,11 @@ check_in 2 "so does a wrong checksum" {
     }
 } 1
 check_in 2 "so do keys of types that there are none of, with their names" {
-    string match "*my set*" [failed_load [rdb [rdb_string a 1] [rdb_set "my set" x y]]]
+    string match "*my value*" [failed_load [rdb [rdb_string a 1] [rdb_module "my value"]]]
 } 1
 check_in 2 "the log tells who may leave them out" {
     with_server {} {
-        write_data [rdb [rdb_set s x]]
+        write_data [rdb [rdb_module s]]
         $current_server kill
         lassign [$current_server fail_to_start] status log
         string match "*rdb-skip-unknown-types*Error loading dump.rdb*" $log
@@ -166,20 +166,20 @@ check_in 2 "a library of functions is left out, too" {
 } 1
 check_in 2 "rdb-skip-unknown-types leaves them out" {
     with_server {} {
-        write_data [rdb [rdb_string a 1] [rdb_set "my set" x y] [rdb_select 2] [rdb_set other x] [rdb_string b 2]]
+        write_data [rdb [rdb_string a 1] [rdb_module "my value"] [rdb_select 2] [rdb_module other] [rdb_string b 2]]
         $current_server kill
         $current_server launch_with {rdb-skip-unknown-types yes}
         assert_equal [list [r GET a] [r DBSIZE] [r SELECT 2] [r GET b]] {1 1 OK 2}
-        assert {[string match "*Left out: key \"my set\" of database 0, a set*" [$current_server log]]}
-        string match "*Left out: key \"other\" of database 2, a set*" [$current_server log]
+        assert {[string match "*Left out: key \"my value\" of database 0, a module*" [$current_server log]]}
+        string match "*Left out: key \"other\" of database 2, a module*" [$current_server log]
     }
 } 1
 check_in 2 "with hide-user-data-from-log the log names no key" {
     with_server {hide-user-data-from-log yes} {
-        write_data [rdb [rdb_string a 1] [rdb_set secret x y]]
+        write_data [rdb [rdb_string a 1] [rdb_module secret]]
         $current_server kill
         $current_server launch_with {rdb-skip-unknown-types yes}
-        assert {[string match {*Left out: key \*redacted\* of database 0, a set*} [$current_server log]]}
+        assert {[string match {*Left out: key \*redacted\* of database 0, a module*} [$current_server log]]}
         $current_server kill
         foreach {bad named} [list [rdb [rdb_string secret 1] [rdb_string secret 2]] {key \*redacted\* is in} \
                 [string range [rdb [rdb_string secret [string repeat x 100]]] 0 60] {in key \*redacted\* of type}] {

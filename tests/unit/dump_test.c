@@ -104,7 +104,8 @@ static void bad_values_are_refused(void **state) {
     (void)state;
     assert_sealed_error(SLICE("\x00\x06hello"), 10, DUMP_BAD_VALUE);
     assert_sealed_error(SLICE("\x00\x04hello"), 10, DUMP_BAD_VALUE); /* something follows */
-    assert_sealed_error(SLICE("\x02\x01\x01x"), 10, DUMP_BAD_VALUE);
+    assert_sealed_error(SLICE("\x02\x02\x01x\x01x"), 10, DUMP_BAD_VALUE);
+    assert_sealed_error(SLICE("\x13\x01\x01x"), 10, DUMP_BAD_VALUE); /* a stream */
     assert_sealed_error(SLICE("\xFF"), 10, DUMP_BAD_VALUE);
     assert_sealed_error(SLICE(""), 10, DUMP_BAD_FOOTER);
 }

@@ -246,7 +246,7 @@ static void bad_lists_are_refused(void **state) {
                    SLICE("\x81\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02\x0C" LISTPACK_A_5),
                    "unexpected end of the data");
     assert_refused(RDB_LIST, SLICE("\x80\xFF\xFF\xFF\xFF\x01x"), "unexpected end of the data");
-    assert_refused(RDB_SET, SLICE("\x01\x01x"), "values of type 2 can't be read");
+    assert_refused(RDB_MODULE_2, SLICE("\x01\x01x"), "values of type 7 can't be read");
 }
 
 /* Every byte of a good value, made another, gives a good value or an error. */

@@ -1,7 +1,7 @@
 # Servers that take their time to load, and the files that they load. Sourced by a test after lib/packlist.tcl.
 #
 #   rdb items …                     a snapshot without a checksum that holds these items
-#   rdb_string key value, rdb_set key members …, rdb_select database        such items
+#   rdb_string key value, rdb_module key, rdb_select database        such items
 #   many_strings count              that many items: key:0 …, all with the value "value"
 #   loading_server new {path bytes …} directives    a server with these files in its folder: it counts as started as
 #                                   soon as it listens. CONFIG SET key-load-delay 0 lets it end loading at once.
@@ -18,8 +18,9 @@ proc rdb_string {key value} {
     return \0[rdb_text $key][rdb_text $value]
 }
 
-proc rdb_set {key args} {
-    return \2[rdb_text $key][binary format c [llength $args]][join [lmap member $args {rdb_text $member}] ""]
+# A value of a module, of which there are none here.
+proc rdb_module {key} {
+    return \7[rdb_text $key]\1\0
 }
 
 proc rdb_select {database} {

@@ -1,0 +1,107 @@
+#include "ds/recordlist.h"
+
+#include "ds/hashtable.h"
+
+enum { NIBBLE_LONG = 15, BYTE_LONG = 255 };
+
+/* Bytes of a length that does not stand in 4 bits. */
+static size_t length_size(size_t len) {
+    return len < BYTE_LONG ? 1 : 5;
+}
+
+static uint8_t *write_length(uint8_t *at, size_t len) {
+    uint32_t long_len = (uint32_t)len;
+    *at++ = len < BYTE_LONG ? (uint8_t)len : BYTE_LONG;
+    if (len < BYTE_LONG) return at;
+    memcpy(at, &long_len, sizeof(long_len));
+    return at + sizeof(long_len);
+}
+
+static inline const uint8_t *read_length(const uint8_t *at, size_t *len) {
+    uint32_t long_len;
+    *len = *at++;
+    if (__builtin_expect(*len < BYTE_LONG, 1)) return at;
+    memcpy(&long_len, at, sizeof(long_len));
+    *len = long_len;
+    return at + sizeof(long_len);
+}
+
+static size_t nibble_size(size_t len) {
+    return len < NIBBLE_LONG ? 0 : length_size(len);
+}
+
+size_t recordlist_size(const struct record *record, unsigned layout) {
+    size_t size = record->field.len + (layout & RECORDLIST_EXPIRIES ? 8 : 0);
+    if (!(layout & RECORDLIST_VALUES)) return size + length_size(record->field.len);
+    return size + record->value.len + 1 + nibble_size(record->field.len) +
+           nibble_size(record->value.len);
+}
+
+static uint8_t *write_text(uint8_t *at, struct slice text) {
+    slice_copy((char *)at, text);
+    return at + text.len;
+}
+
+uint8_t *recordlist_write(uint8_t *at, const struct record *record, unsigned layout) {
+    if (layout & RECORDLIST_VALUES) {
+        size_t field = record->field.len, value = record->value.len;
+        size_t high = field < NIBBLE_LONG ? field : NIBBLE_LONG;
+        size_t low = value < NIBBLE_LONG ? value : NIBBLE_LONG;
+        *at++ = (uint8_t)(high << 4 | low);
+        if (high == NIBBLE_LONG) at = write_length(at, field);
+        if (low == NIBBLE_LONG) at = write_length(at, value);
+        at = write_text(at, record->field);
+        at = write_text(at, record->value);
+    } else {
+        at = write_length(at, record->field.len);
+        at = write_text(at, record->field);
+    }
+    if (!(layout & RECORDLIST_EXPIRIES)) return at;
+    memcpy(at, &record->expiry_ms, sizeof(record->expiry_ms));
+    return at + sizeof(record->expiry_ms);
+}
+
+static inline const uint8_t *read(const uint8_t *at, unsigned layout, struct record *record) {
+    size_t field_len, value_len = 0;
+    if (layout & RECORDLIST_VALUES) {
+        uint8_t head = *at++;
+        field_len = head >> 4;
+        value_len = head & 15;
+        if (field_len == NIBBLE_LONG) at = read_length(at, &field_len);
+        if (value_len == NIBBLE_LONG) at = read_length(at, &value_len);
+    } else {
+        at = read_length(at, &field_len);
+    }
+    record->field = slice_make(at, field_len);
+    record->value = slice_make(at + field_len, value_len);
+    record->expiry_ms = RECORD_NEVER;
+    at += field_len + value_len;
+    if (!(layout & RECORDLIST_EXPIRIES)) return at;
+    memcpy(&record->expiry_ms, at, sizeof(record->expiry_ms));
+    return at + sizeof(record->expiry_ms);
+}
+
+const uint8_t *recordlist_read(const uint8_t *at, unsigned layout, struct record *record) {
+    return read(at, layout, record);
+}
+
+const uint8_t *recordlist_find(const uint8_t *first, const uint8_t *end, unsigned layout,
+                               struct slice field, struct record *record) {
+    while (first < end) {
+        const uint8_t *at = first;
+        first = read(at, layout, record);
+        if (hashtable_key_equal(record->field, field)) return at;
+    }
+    return NULL;
+}
+
+bool recordlist_check(const uint8_t *first, const uint8_t *end, unsigned layout, size_t count) {
+    const uint8_t *at = first;
+    struct record record, earlier;
+    for (; count > 0 && at < end; count--) {
+        const uint8_t *next = read(at, layout, &record);
+        if (recordlist_find(first, at, layout, record.field, &earlier)) return false;
+        at = next;
+    }
+    return count == 0 && at == end;
+}

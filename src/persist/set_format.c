@@ -1,0 +1,161 @@
+/* Sets in files:
+ *
+ *      RDB_SET            [n] string …        any                      written for all but intsets
+ *      RDB_SET_INTSET     string              ds/intset.h              written for those
+ *      RDB_SET_LISTPACK   string              a listpack of members    Redis 7.2 on
+ *
+ * Redis 7.0 reads what is written. */
+#include "base/alloc.h"
+#include "base/number.h"
+#include "ds/intset.h"
+#include "ds/listpack.h"
+#include "persist/rdb_body.h"
+#include "persist/rdb_format.h"
+#include "persist/type_format.h"
+#include "types/set.h"
+#include "types/value.h"
+
+/* --- Writing --- */
+
+static unsigned set_format_written(const struct entry *entry) {
+    size_t size;
+    return set_intset(entry, &size) ? RDB_SET_INTSET : RDB_SET;
+}
+
+static void set_format_write(struct rdb_writer *writer, const struct entry *entry) {
+    size_t size;
+    const uint8_t *intset = set_intset(entry, &size);
+    struct set_iter iter;
+    struct slice member;
+    if (intset) {
+        rdb_write_string(writer, slice_make(intset, size));
+        return;
+    }
+    rdb_write_length(writer, set_length(entry));
+    set_iter_start(&iter, entry);
+    while (set_iter_next(&iter, &member)) rdb_write_string(writer, member);
+}
+
+static void set_format_write_capture(struct rdb_writer *writer, void *state) {
+    struct recordtable_iter iter;
+    struct record record;
+    rdb_write_length(writer, recordtable_capture_count(state));
+    recordtable_capture_iter_start(&iter, state);
+    while (recordtable_iter_next(&iter, &record)) rdb_write_string(writer, record.field);
+}
+
+static bool set_format_write_commands(struct value_commands *commands, const struct entry *entry) {
+    struct set_iter iter;
+    struct slice member;
+    bool wanted = true;
+    set_iter_start(&iter, entry);
+    for (uint64_t left = set_length(entry); left > 0 && wanted;) {
+        size_t count = left < VALUE_COMMANDS_MEMBERS ? (size_t)left : VALUE_COMMANDS_MEMBERS;
+        value_commands_begin(commands, "SADD", entry_key(entry), count);
+        for (size_t i = 0; i < count && set_iter_next(&iter, &member); i++)
+            reply_bulk(&commands->bytes, member);
+        wanted = value_commands_end(commands);
+        left -= count;
+    }
+    return wanted;
+}
+
+static void set_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
+                              const struct entry *entry) {
+    struct set_iter iter;
+    struct slice member;
+    set_iter_start(&iter, entry);
+    while (set_iter_next(&iter, &member)) digest_add(digest, to, member);
+}
+
+/* --- Reading --- */
+
+static bool add_member(struct rdb_reader *reader, struct entry **entry, struct slice member,
+                       const struct set_limits *limits) {
+    return set_load_add(entry, member, limits) ||
+           rdb_reader_fail(reader, "a set has a member twice");
+}
+
+/* Adds `count` members that are read one by one. */
+static bool read_members(struct rdb_reader *reader, struct entry **entry, uint64_t count,
+                         const struct set_limits *limits) {
+    for (; count > 0; count--) {
+        struct slice member;
+        if (!rdb_read_string(reader, &member) || !add_member(reader, entry, member, limits))
+            return false;
+    }
+    return true;
+}
+
+static bool add_body(struct rdb_reader *reader, struct entry **entry, const struct rdb_body *body,
+                     const struct set_limits *limits) {
+    for (const uint8_t *at = body->first; at < body->end;) {
+        char digits[INT64_TEXT_MAX];
+        struct listpack_value value;
+        at += listpack_get(at, &value);
+        if (!add_member(reader, entry, listpack_value_text(&value, digits), limits)) return false;
+    }
+    return true;
+}
+
+/* The entry, or NULL when it could not be filled. */
+static struct entry *finish(struct entry *entry, bool filled) {
+    if (filled) return entry;
+    value_free(entry);
+    return NULL;
+}
+
+static struct entry *read_plain(struct rdb_reader *reader, struct slice key,
+                                const struct set_limits *limits) {
+    uint64_t count;
+    if (!rdb_read_length(reader, &count)) return NULL;
+    if (count == 0) {
+        rdb_reader_fail(reader, "set without members");
+        return NULL;
+    }
+    struct entry *entry = set_load_new(key, count, limits);
+    bool filled = read_members(reader, &entry, count, limits);
+    return finish(entry, filled);
+}
+
+static struct entry *read_intset(struct rdb_reader *reader, struct slice key,
+                                 const struct set_limits *limits) {
+    struct slice bytes;
+    if (!rdb_read_string(reader, &bytes)) return NULL;
+    if (intset_validate(bytes)) return set_from_intset(key, (const uint8_t *)bytes.ptr, limits);
+    rdb_reader_fail(reader, "malformed intset");
+    return NULL;
+}
+
+static struct entry *read_listpack(struct rdb_reader *reader, struct slice key,
+                                   const struct set_limits *limits) {
+    struct rdb_scratch scratch = {0};
+    struct rdb_body body;
+    struct slice bytes;
+    const char *error;
+    struct entry *entry = NULL;
+    if (rdb_read_string(reader, &bytes)) {
+        if (rdb_body_of_listpack(bytes, &scratch, &body, &error)) {
+            entry = set_load_new(key, body.count, limits);
+            bool filled = add_body(reader, &entry, &body, limits);
+            entry = finish(entry, filled);
+        } else {
+            rdb_reader_fail(reader, "%s", error);
+        }
+    }
+    mem_free(scratch.bytes);
+    return entry;
+}
+
+static struct entry *set_format_read(struct rdb_reader *reader, unsigned type, struct slice key,
+                                     const struct rdb_load_options *options) {
+    const struct set_limits *limits = &options->limits.set;
+    switch (type) {
+    case RDB_SET_INTSET: return read_intset(reader, key, limits);
+    case RDB_SET_LISTPACK: return read_listpack(reader, key, limits);
+    default: return read_plain(reader, key, limits);
+    }
+}
+
+const struct type_format set_format = TYPE_FORMAT(
+    set, RDB_TYPE_BIT(RDB_SET) | RDB_TYPE_BIT(RDB_SET_INTSET) | RDB_TYPE_BIT(RDB_SET_LISTPACK));

@@ -1,0 +1,206 @@
+/* Hashes: expiry of fields and encodings. The records are the work of types/records.c. */
+#include "types/hash.h"
+
+#include "base/checked.h"
+#include "types/type_operations.h"
+
+static struct records_limits records_limits_of(const struct hash_limits *limits) {
+    return (struct records_limits){limits->listpack_entries, limits->listpack_value};
+}
+
+/* The entry of the keyref is now `entry`, and had `old_length` fields before. */
+static void changed(struct keyref *ref, struct entry *entry, uint64_t old_length) {
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyspace_resized(ref, old_length, records_count(entry));
+}
+
+/* --- Changing --- */
+
+struct entry *hash_load_new(struct slice key, uint64_t expected, const struct hash_limits *limits) {
+    return records_new(key, VALUE_HASH, expected > limits->listpack_entries);
+}
+
+bool hash_load_add(struct entry **entry, const struct record *record,
+                   const struct hash_limits *limits) {
+    struct records_limits records_limits = records_limits_of(limits);
+    return records_set(entry, record, &records_limits);
+}
+
+void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms) {
+    records_set_expiry(entry, field, expiry_ms);
+}
+
+void hash_create(struct keyref *ref, struct slice key, struct slice field, struct slice value,
+                 size_t expected, const struct hash_limits *limits) {
+    struct entry *entry = hash_load_new(key, expected, limits);
+    struct records_limits records_limits = records_limits_of(limits);
+    struct record record = {field, value, RECORD_NEVER};
+    records_set(&entry, &record, &records_limits);
+    keyspace_add(ref, entry);
+}
+
+void hash_expect(struct keyref *ref, size_t expected, const struct hash_limits *limits) {
+    struct entry *entry = ref->entry;
+    if (expected <= limits->listpack_entries) return;
+    records_make_table(&entry);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+}
+
+bool hash_set(struct keyref *ref, struct slice field, struct slice value,
+              enum hash_expiry_mode mode, int64_t now_ms, const struct hash_limits *limits) {
+    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_HASH);
+    struct entry *entry = ref->entry;
+    struct records_limits records_limits = records_limits_of(limits);
+    struct record record = {field, value, RECORD_NEVER}, old;
+    uint64_t old_length = records_count(entry);
+    bool had_expired = false;
+    if (records_have_expiries(entry) && records_find(entry, field, &old)) {
+        had_expired = hash_has_expired(&old, now_ms);
+        if (mode == HASH_KEEP_EXPIRY && !had_expired) record.expiry_ms = old.expiry_ms;
+    }
+    bool added = records_set(&entry, &record, &records_limits);
+    changed(ref, entry, old_length);
+    return added || had_expired;
+}
+
+bool hash_delete(struct keyref *ref, struct slice field) {
+    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_HASH);
+    struct entry *entry = ref->entry;
+    uint64_t old_length = records_count(entry);
+    bool deleted = records_delete(&entry, field);
+    changed(ref, entry, old_length);
+    return deleted;
+}
+
+/* --- Reading --- */
+
+uint64_t hash_length(const struct entry *entry) {
+    return records_count(entry);
+}
+
+bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
+               struct record *record) {
+    struct record found;
+    if (!record) record = &found;
+    return records_find(entry, field, record) && !hash_has_expired(record, now_ms);
+}
+
+void hash_prefetch(const struct entry *entry, struct slice field) {
+    if (records_is_table(entry))
+        recordtable_prefetch(records_table(entry), recordtable_hash(field));
+}
+
+bool hash_random(const struct entry *entry, struct random *random, int64_t now_ms,
+                 struct record *record) {
+    enum { DRAWS = 64 };
+    for (int i = 0; i < DRAWS; i++) {
+        records_random(entry, random, record);
+        if (!hash_has_expired(record, now_ms)) return true;
+    }
+    /* Nearly all have expired: one among those that have not, each in turn replacing the one chosen
+     * so far with the probability that it is the last. */
+    struct hash_iter iter;
+    struct record next;
+    uint64_t seen = 0;
+    hash_iter_start(&iter, entry, now_ms);
+    while (hash_iter_next(&iter, &next))
+        if (random_below(random, ++seen) == 0) *record = next;
+    return seen > 0;
+}
+
+void hash_iter_start(struct hash_iter *iter, const struct entry *entry, int64_t now_ms) {
+    records_iter_start(&iter->records, entry);
+    iter->now_ms = now_ms;
+}
+
+bool hash_iter_next(struct hash_iter *iter, struct record *record) {
+    while (records_iter_next(&iter->records, record))
+        if (!hash_has_expired(record, iter->now_ms)) return true;
+    return false;
+}
+
+uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
+                   void (*visit)(const struct record *record, void *arg), void *arg) {
+    return records_scan(entry, cursor, visit, arg);
+}
+
+const char *hash_encoding_name(const struct entry *entry) {
+    static const char *const names[RECORDS_ENCODINGS] = {
+        [RECORDS_PACKED] = "listpack",
+        [RECORDS_EXPIRING] = "listpackex",
+        [RECORDS_TABLE] = "hashtable",
+    };
+    return names[entry_encoding(entry)];
+}
+
+const struct recordtable *hash_table(const struct entry *entry) {
+    return records_is_table(entry) ? records_table(entry) : NULL;
+}
+
+/* --- Expiry of fields --- */
+
+static bool condition_is_met(enum hash_condition condition, int64_t old_ms, int64_t new_ms) {
+    bool none = old_ms == RECORD_NEVER;
+    switch (condition) {
+    case HASH_IF_NONE: return none;
+    case HASH_IF_ANY: return !none;
+    case HASH_IF_GREATER: return !none && new_ms > old_ms;
+    case HASH_IF_LESS: return none || new_ms < old_ms;
+    case HASH_ALWAYS: break;
+    }
+    return true;
+}
+
+enum hash_expiry_result hash_set_expiry(struct keyref *ref, struct slice field, int64_t expiry_ms,
+                                        enum hash_condition condition, int64_t now_ms) {
+    struct record record;
+    if (!hash_find(ref->entry, field, now_ms, &record)) return HASH_NO_FIELD;
+    if (!condition_is_met(condition, record.expiry_ms, expiry_ms)) return HASH_CONDITION_NOT_MET;
+    if (expiry_ms <= now_ms) {
+        hash_delete(ref, field);
+        return HASH_FIELD_DELETED;
+    }
+    struct entry *entry = ref->entry;
+    records_set_expiry(&entry, field, expiry_ms);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    return HASH_EXPIRY_SET;
+}
+
+enum hash_expiry_result hash_persist(struct keyref *ref, struct slice field, int64_t now_ms) {
+    struct record record;
+    if (!hash_find(ref->entry, field, now_ms, &record)) return HASH_NO_FIELD;
+    if (record.expiry_ms == RECORD_NEVER) return HASH_NO_EXPIRY;
+    struct entry *entry = ref->entry;
+    records_set_expiry(&entry, field, RECORD_NEVER);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    return HASH_EXPIRY_SET;
+}
+
+bool hash_has_expiries(const struct entry *entry) {
+    return records_have_expiries(entry);
+}
+
+int64_t hash_first_expiry(const struct entry *entry) {
+    return records_first_expiry(entry);
+}
+
+size_t hash_expire(struct keyref *ref, int64_t now_ms, size_t max,
+                   void (*visit)(const struct record *record, void *arg), void *arg) {
+    struct entry *entry = ref->entry;
+    uint64_t old_length = records_count(entry);
+    size_t expired = records_expire(&entry, now_ms, max, visit, arg);
+    changed(ref, entry, old_length);
+    return expired;
+}
+
+/* --- What every type has --- */
+
+bool hash_check(const struct entry *entry) {
+    return entry_type(entry) == VALUE_HASH && records_check(entry);
+}
+
+const struct type_operations hash_operations = {
+    hash_encoding_name,    records_length,      records_value_size,        records_allocated,
+    records_free_effort,   records_free_value,  records_own_value,         hash_check,
+    records_capture_begin, records_is_captured, records_capture_allocated, records_capture_release,
+    records_capture_free};

@@ -1,0 +1,151 @@
+/* hash: what a hash value can do; the only place that knows its encodings.
+ *
+ *      layout (types/records.h)                                OBJECT ENCODING
+ *      packed inside the entry                                 listpack
+ *      packed inside the entry, with expiries                  listpackex
+ *      a pointer to a table                                    hashtable
+ *
+ * Which encoding OBJECT ENCODING shows follows Redis 8: a hash is a listpack up to
+ * hash-max-listpack-entries fields, with fields and values of up to hash-max-listpack-value bytes;
+ * it becomes a listpackex when a field of it gets an expiry. Any other is a hashtable, and stays
+ * one.
+ *
+ * A field that has expired is invisible at once, but stays in the hash until it is deleted
+ * (hash_delete, hash_expire) or set again: hash_length counts it. A field expires when its expiry
+ * is less than now. Functions that take `now_ms` (of the command, in ms since the epoch) skip such
+ * fields; with HASH_ALL they skip none.
+ *
+ * Functions with a keyref may move the entry, and report changes of its length to the keyspace.
+ * Texts that are passed in must not lie in the same hash. A hash in the keyspace is never empty:
+ * who empties one deletes the key. A struct record (ds/recordtable.h) is a view until the hash
+ * changes. */
+#ifndef PACKLIST_TYPES_HASH_H
+#define PACKLIST_TYPES_HASH_H
+
+#include "store/keyspace.h"
+#include "types/records.h"
+#include "types/value_limits.h"
+
+#define HASH_ALL INT64_MIN /* as `now_ms`: nothing has expired */
+
+/* --- Changing --- */
+
+/* Adds a new hash with one field under `key`, which `ref` looked up and did not find. `expected`,
+ * at least 1, is how many fields are about to be set: it decides on the encoding. O(texts). */
+void hash_create(struct keyref *ref, struct slice key, struct slice field, struct slice value,
+                 size_t expected, const struct hash_limits *limits);
+
+/* So many fields are about to be set by one command: makes the hash a table when even these alone
+ * exceed the limits. O(fields), at most the limits. */
+void hash_expect(struct keyref *ref, size_t expected, const struct hash_limits *limits);
+
+/* Whether a field that is set keeps its expiry, as with HINCRBY, or loses it, as with HSET. */
+enum hash_expiry_mode { HASH_DROP_EXPIRY, HASH_KEEP_EXPIRY };
+
+/* Sets the field. True when it was not there or had expired by `now_ms`; then it has no expiry.
+ * O(1); O(hash) while packed. */
+bool hash_set(struct keyref *ref, struct slice field, struct slice value,
+              enum hash_expiry_mode mode, int64_t now_ms, const struct hash_limits *limits);
+
+/* Deletes the field, expired or not; false when there is none. The hash may be empty after it. As
+ * hash_set. */
+bool hash_delete(struct keyref *ref, struct slice field);
+
+/* --- Reading --- */
+
+/* Fields, those included that have expired, but were not deleted. O(1). */
+uint64_t hash_length(const struct entry *entry);
+
+/* Is there this field, which had not expired by `now_ms`? *record, which may be NULL, gets it.
+ * O(1); O(hash) while packed. */
+bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
+               struct record *record);
+
+/* Starts loading into the cache what hash_find of this field will read. */
+void hash_prefetch(const struct entry *entry, struct slice field);
+
+/* A random field that had not expired by `now_ms`, each with the same probability; false when there
+ * is none. Expected O(1); O(hash) while packed, or where nearly all have expired. */
+bool hash_random(const struct entry *entry, struct random *random, int64_t now_ms,
+                 struct record *record);
+
+/* All fields that had not expired by `now_ms`; the hash must not change meanwhile. On the caller's
+ * stack; needs no end. Amortised O(1) a field. */
+struct hash_iter {
+    struct records_iter records;
+    int64_t now_ms;
+};
+void hash_iter_start(struct hash_iter *iter, const struct entry *entry, int64_t now_ms);
+bool hash_iter_next(struct hash_iter *iter, struct record *record);
+
+/* One step of a scan: see recordtable_scan. A packed hash is visited in one step. Fields that have
+ * expired are visited, too: visit() asks hash_has_expired. */
+uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
+                   void (*visit)(const struct record *record, void *arg), void *arg);
+
+static inline bool hash_has_expired(const struct record *record, int64_t now_ms) {
+    return record->expiry_ms != RECORD_NEVER && record->expiry_ms < now_ms;
+}
+
+/* "listpack", "listpackex" or "hashtable". */
+const char *hash_encoding_name(const struct entry *entry);
+
+/* The table of a hash that is one, or NULL: for DEBUG. */
+const struct recordtable *hash_table(const struct entry *entry);
+
+/* --- Expiry of fields --- */
+
+/* When an expiry is set. No expiry counts as a later one than any. */
+enum hash_condition {
+    HASH_ALWAYS,
+    HASH_IF_NONE,    /* NX */
+    HASH_IF_ANY,     /* XX */
+    HASH_IF_GREATER, /* GT */
+    HASH_IF_LESS     /* LT */
+};
+
+/* The numbers are those that HEXPIRE and HPERSIST reply. */
+enum hash_expiry_result {
+    HASH_NO_FIELD = -2,
+    HASH_NO_EXPIRY = -1,
+    HASH_CONDITION_NOT_MET = 0,
+    HASH_EXPIRY_SET = 1,
+    HASH_FIELD_DELETED = 2 /* the expiry is not later than now */
+};
+
+/* Lets the field expire at `expiry_ms` (>= 0). An expiry that is not later than `now_ms` deletes
+ * the field; the hash may be empty after it. As hash_set. */
+enum hash_expiry_result hash_set_expiry(struct keyref *ref, struct slice field, int64_t expiry_ms,
+                                        enum hash_condition condition, int64_t now_ms);
+
+/* Takes the field's expiry away: HASH_EXPIRY_SET, HASH_NO_EXPIRY or HASH_NO_FIELD. */
+enum hash_expiry_result hash_persist(struct keyref *ref, struct slice field, int64_t now_ms);
+
+/* Is there a field with an expiry? The least expiry of all, or RECORD_NEVER. O(1), and O(blocks /
+ * 512) after the field that had it was deleted. */
+bool hash_has_expiries(const struct entry *entry);
+int64_t hash_first_expiry(const struct entry *entry);
+
+/* Deletes up to `max` fields that have expired by `now_ms`, those that expired first before others,
+ * and returns how many. visit(), which may be NULL, gets each before it is deleted. The hash may be
+ * empty after it. O(fields deleted), and that of hash_first_expiry. */
+size_t hash_expire(struct keyref *ref, int64_t now_ms, size_t max,
+                   void (*visit)(const struct record *record, void *arg), void *arg);
+
+/* --- For files --- */
+
+/* A new entry with a hash without fields, which hash_load_add fills, knowing of so many. */
+struct entry *hash_load_new(struct slice key, uint64_t expected, const struct hash_limits *limits);
+
+/* Adds a field with value and expiry; false, when there is this field: the hash is of no use then.
+ * May move the entry. */
+bool hash_load_add(struct entry **entry, const struct record *record,
+                   const struct hash_limits *limits);
+
+/* Gives a field, which must be there, an expiry. May move the entry. */
+void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms);
+
+/* The executable invariant; an empty hash passes. O(bytes). */
+bool hash_check(const struct entry *entry);
+
+#endif

@@ -1,0 +1,372 @@
+#include "types/records.h"
+
+#include "types/packed.h"
+#include "types/type_operations.h"
+
+#include <assert.h>
+
+static bool has_values(const struct entry *entry) {
+    return entry_type(entry) == VALUE_HASH;
+}
+
+static unsigned layout_of(const struct entry *entry) {
+    return (has_values(entry) ? RECORDLIST_VALUES : 0u) |
+           (entry_encoding(entry) == RECORDS_EXPIRING ? RECORDLIST_EXPIRIES : 0u);
+}
+
+struct entry *records_new(struct slice key, enum value_type type, bool as_table) {
+    if (!as_table) return packed_new(key, type, RECORDS_PACKED);
+    struct entry *entry = entry_new(key, type, RECORDS_TABLE, sizeof(struct recordtable *));
+    entry_set_pointer(entry, recordtable_new(has_values(entry)));
+    return entry;
+}
+
+size_t records_count(const struct entry *entry) {
+    return records_is_table(entry) ? recordtable_count(records_table(entry))
+                                   : packed_view(entry).count;
+}
+
+/* --- Finding --- */
+
+static const uint8_t *find_packed(const struct entry *entry, struct slice field,
+                                  struct record *record) {
+    struct packed body = packed_view(entry);
+    return recordlist_find(body.first, body.end, layout_of(entry), field, record);
+}
+
+bool records_find(const struct entry *entry, struct slice field, struct record *record) {
+    struct record ignored;
+    if (!record) record = &ignored;
+    if (!records_is_table(entry)) return find_packed(entry, field, record);
+    return recordtable_find(records_table(entry), field, recordtable_hash(field), record);
+}
+
+/* --- Changing --- */
+
+static void insert_at(struct entry **entry, size_t to, const struct record *record) {
+    unsigned layout = layout_of(*entry);
+    size_t count = packed_view(*entry).count + 1;
+    recordlist_write(packed_splice(entry, to, 0, recordlist_size(record, layout), count), record,
+                     layout);
+}
+
+static void remove_at(struct entry **entry, const uint8_t *at) {
+    struct packed body = packed_view(*entry);
+    struct record record;
+    size_t size = (size_t)(recordlist_read(at, layout_of(*entry), &record) - at);
+    packed_splice(entry, (size_t)(at - body.first), size, 0, body.count - 1);
+}
+
+/* Where a record with this expiry belongs: behind those that expire no later. */
+static size_t place_for(const struct entry *entry, int64_t expiry_ms) {
+    struct packed body = packed_view(entry);
+    const uint8_t *at = body.first;
+    if (expiry_ms == RECORD_NEVER) return (size_t)(body.end - body.first);
+    while (at < body.end) {
+        struct record record;
+        const uint8_t *next = recordlist_read(at, layout_of(entry), &record);
+        if (record.expiry_ms == RECORD_NEVER || record.expiry_ms > expiry_ms) break;
+        at = next;
+    }
+    return (size_t)(at - body.first);
+}
+
+void records_append(struct entry **entry, const struct record *record) {
+    insert_at(entry, place_for(*entry, record->expiry_ms), record);
+}
+
+/* Gives a packed value without expiries room for them. */
+static void make_expiring(struct entry **entry) {
+    unsigned old_layout = layout_of(*entry);
+    struct packed body = packed_view(*entry);
+    size_t old_size = (size_t)(body.end - body.first), count = body.count;
+    /* The old records stand at the end while the new ones are written from the start on. */
+    uint8_t *to = packed_splice(entry, 0, 0, count * sizeof(int64_t), count);
+    entry_set_type(*entry, entry_type(*entry), RECORDS_EXPIRING);
+    const uint8_t *from = packed_view(*entry).end - old_size;
+    for (size_t i = 0; i < count; i++) {
+        struct record record;
+        const uint8_t *next = recordlist_read(from, old_layout, &record);
+        memmove(to, from, (size_t)(next - from));
+        to += next - from;
+        memcpy(to, &record.expiry_ms, sizeof(record.expiry_ms));
+        to += sizeof(record.expiry_ms);
+        from = next;
+    }
+}
+
+void records_make_table(struct entry **entry) {
+    if (records_is_table(*entry)) return;
+    struct recordtable *table = recordtable_new(has_values(*entry));
+    struct records_iter iter;
+    struct record record;
+    records_iter_start(&iter, *entry);
+    while (records_iter_next(&iter, &record))
+        recordtable_set(table, &record, recordtable_hash(record.field));
+    *entry = entry_resize(*entry, packed_value_size(*entry), sizeof(table));
+    entry_set_type(*entry, entry_type(*entry), RECORDS_TABLE);
+    entry_set_byte(*entry, 0);
+    entry_set_pointer(*entry, table);
+}
+
+/* Would a packed value exceed the limits with this record, as one more if `more`? */
+static bool exceeds(const struct entry *entry, const struct record *record, bool more,
+                    const struct records_limits *limits) {
+    struct packed body = packed_view(entry);
+    size_t size = record->field.len + record->value.len;
+    return record->field.len > limits->text || record->value.len > limits->text ||
+           body.count + more > limits->records ||
+           (size_t)(body.end - body.first) + size > PACKED_SIZE_MAX;
+}
+
+/* Replaces the packed record at `at`, which is `old`. */
+static void replace(struct entry **entry, const uint8_t *at, const struct record *old,
+                    const struct record *record) {
+    if (old->expiry_ms != record->expiry_ms) {
+        remove_at(entry, at);
+        records_append(entry, record);
+        return;
+    }
+    unsigned layout = layout_of(*entry);
+    struct packed body = packed_view(*entry);
+    recordlist_write(packed_splice(entry, (size_t)(at - body.first), recordlist_size(old, layout),
+                                   recordlist_size(record, layout), body.count),
+                     record, layout);
+}
+
+bool records_set(struct entry **entry, const struct record *record,
+                 const struct records_limits *limits) {
+    if (!records_is_table(*entry)) {
+        struct record old;
+        const uint8_t *at = find_packed(*entry, record->field, &old);
+        if (!exceeds(*entry, record, !at, limits)) {
+            if (record->expiry_ms != RECORD_NEVER && entry_encoding(*entry) == RECORDS_PACKED) {
+                make_expiring(entry);
+                at = find_packed(*entry, record->field, &old);
+            }
+            if (at)
+                replace(entry, at, &old, record);
+            else
+                records_append(entry, record);
+            return !at;
+        }
+        records_make_table(entry);
+    }
+    return recordtable_set(records_table(*entry), record, recordtable_hash(record->field));
+}
+
+bool records_add(struct entry **entry, const struct record *record,
+                 const struct records_limits *limits) {
+    struct record old;
+    if (!records_is_table(*entry)) {
+        if (find_packed(*entry, record->field, &old)) return false;
+        if (!exceeds(*entry, record, true, limits)) {
+            records_append(entry, record);
+            return true;
+        }
+        records_make_table(entry);
+    }
+    return recordtable_set(records_table(*entry), record, recordtable_hash(record->field));
+}
+
+bool records_delete(struct entry **entry, struct slice field) {
+    struct record record;
+    if (records_is_table(*entry))
+        return recordtable_delete(records_table(*entry), field, recordtable_hash(field));
+    const uint8_t *at = find_packed(*entry, field, &record);
+    if (at) remove_at(entry, at);
+    return at;
+}
+
+/* --- Expiries --- */
+
+void records_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms) {
+    struct record record;
+    if (records_is_table(*entry)) {
+        recordtable_set_expiry(records_table(*entry), field, recordtable_hash(field), expiry_ms);
+        return;
+    }
+    if (entry_encoding(*entry) == RECORDS_PACKED) {
+        if (expiry_ms == RECORD_NEVER) return;
+        make_expiring(entry);
+    }
+    const uint8_t *at = find_packed(*entry, field, &record);
+    struct packed body = packed_view(*entry);
+    size_t size = recordlist_size(&record, layout_of(*entry));
+    /* The record moves within the body: it goes to its new place, and is then removed. */
+    size_t from = (size_t)(at - body.first), to = place_for(*entry, expiry_ms);
+    uint8_t *gap = packed_splice(entry, to, 0, size, body.count + 1);
+    if (to <= from) from += size;
+    const uint8_t *source = packed_view(*entry).first + from;
+    memcpy(gap, source, size - sizeof(expiry_ms));
+    memcpy(gap + size - sizeof(expiry_ms), &expiry_ms, sizeof(expiry_ms));
+    packed_splice(entry, from, size, 0, body.count);
+}
+
+bool records_have_expiries(const struct entry *entry) {
+    return records_is_table(entry) ? recordtable_expiring(records_table(entry)) > 0
+                                   : records_first_expiry(entry) != RECORD_NEVER;
+}
+
+int64_t records_first_expiry(const struct entry *entry) {
+    struct record record;
+    if (records_is_table(entry)) return recordtable_first_expiry(records_table(entry));
+    if (entry_encoding(entry) == RECORDS_PACKED) return RECORD_NEVER;
+    struct packed body = packed_view(entry);
+    if (body.count == 0) return RECORD_NEVER;
+    recordlist_read(body.first, layout_of(entry), &record);
+    return record.expiry_ms;
+}
+
+size_t records_expire(struct entry **entry, int64_t now_ms, size_t max,
+                      void (*visit)(const struct record *record, void *arg), void *arg) {
+    if (records_is_table(*entry))
+        return recordtable_expire(records_table(*entry), now_ms, max, visit, arg);
+    if (entry_encoding(*entry) == RECORDS_PACKED) return 0;
+    struct packed body = packed_view(*entry);
+    const uint8_t *at = body.first;
+    size_t expired = 0;
+    while (expired < max && at < body.end) {
+        struct record record;
+        const uint8_t *next = recordlist_read(at, layout_of(*entry), &record);
+        if (record.expiry_ms == RECORD_NEVER || record.expiry_ms >= now_ms) break;
+        if (visit) visit(&record, arg);
+        at = next;
+        expired++;
+    }
+    if (expired) packed_splice(entry, 0, (size_t)(at - body.first), 0, body.count - expired);
+    return expired;
+}
+
+/* --- Reading --- */
+
+void records_random(const struct entry *entry, struct random *random, struct record *record) {
+    if (records_is_table(entry)) {
+        recordtable_random(records_table(entry), random, record);
+        return;
+    }
+    struct packed body = packed_view(entry);
+    const uint8_t *at = body.first;
+    for (size_t i = random_below(random, body.count) + 1; i > 0; i--)
+        at = recordlist_read(at, layout_of(entry), record);
+}
+
+uint64_t records_scan(const struct entry *entry, uint64_t cursor,
+                      void (*visit)(const struct record *record, void *arg), void *arg) {
+    struct records_iter iter;
+    struct record record;
+    if (records_is_table(entry)) return recordtable_scan(records_table(entry), cursor, visit, arg);
+    records_iter_start(&iter, entry);
+    while (records_iter_next(&iter, &record)) visit(&record, arg);
+    return 0;
+}
+
+void records_iter_start(struct records_iter *iter, const struct entry *entry) {
+    if (records_is_table(entry)) {
+        iter->at = NULL;
+        recordtable_iter_start(&iter->table, records_table(entry));
+        return;
+    }
+    struct packed body = packed_view(entry);
+    iter->at = body.first;
+    iter->end = body.end;
+    iter->layout = layout_of(entry);
+}
+
+void records_iter_start_capture(struct records_iter *iter,
+                                const struct recordtable_capture *capture) {
+    iter->at = NULL;
+    recordtable_capture_iter_start(&iter->table, capture);
+}
+
+bool records_iter_next(struct records_iter *iter, struct record *record) {
+    if (!iter->at) return recordtable_iter_next(&iter->table, record);
+    if (iter->at == iter->end) return false;
+    iter->at = recordlist_read(iter->at, iter->layout, record);
+    return true;
+}
+
+/* --- What every type has --- */
+
+uint64_t records_length(const struct entry *entry) {
+    return records_count(entry);
+}
+
+size_t records_value_size(const struct entry *entry) {
+    return records_is_table(entry) ? sizeof(struct recordtable *) : packed_value_size(entry);
+}
+
+size_t records_allocated(const struct entry *entry) {
+    return records_is_table(entry) ? recordtable_allocated(records_table(entry)) : 0;
+}
+
+/* A captured table goes over to its capture. */
+size_t records_free_effort(const struct entry *entry) {
+    if (!records_is_table(entry) || records_is_captured(entry)) return 1;
+    const struct recordtable *table = records_table(entry);
+    return type_free_effort(recordtable_allocations(table), recordtable_allocated(table));
+}
+
+void records_free_value(struct entry *entry) {
+    if (records_is_table(entry)) recordtable_free(records_table(entry));
+}
+
+void records_own_value(struct entry *entry) {
+    if (records_is_table(entry)) entry_set_pointer(entry, recordtable_copy(records_table(entry)));
+}
+
+/* Are the records in the order of their expiries? */
+static bool check_order(const struct entry *entry) {
+    struct records_iter iter;
+    struct record record;
+    int64_t last = INT64_MIN;
+    records_iter_start(&iter, entry);
+    while (records_iter_next(&iter, &record)) {
+        int64_t expiry_ms = record.expiry_ms == RECORD_NEVER ? INT64_MAX : record.expiry_ms;
+        if (expiry_ms < last) return false;
+        last = expiry_ms;
+    }
+    return true;
+}
+
+bool records_check(const struct entry *entry) {
+    if (!entry_check(entry) || entry_encoding(entry) > RECORDS_TABLE) return false;
+    if (records_is_table(entry)) return recordtable_check(records_table(entry));
+    struct packed body = packed_view(entry);
+    return packed_check(entry) &&
+           recordlist_check(body.first, body.end, layout_of(entry), body.count) &&
+           check_order(entry);
+}
+
+/* --- Captures: a table shares its blocks with what was captured, and copies those that it
+ * changes --- */
+
+/* A smaller table is copied sooner than captured and released. */
+#ifdef TINY_LIMITS
+enum { RECORDS_CAPTURE_MIN = 1024 };
+#else
+enum { RECORDS_CAPTURE_MIN = 64 * 1024 };
+#endif
+
+void *records_capture_begin(struct entry *entry, size_t *left) {
+    if (!records_is_table(entry)) return NULL;
+    struct recordtable *table = records_table(entry);
+    bool small = recordtable_allocated(table) < RECORDS_CAPTURE_MIN;
+    return small || recordtable_count(table) == 0 ? NULL : recordtable_capture_begin(table, left);
+}
+
+bool records_is_captured(const struct entry *entry) {
+    return records_is_table(entry) && recordtable_is_captured(records_table(entry));
+}
+
+size_t records_capture_allocated(const void *state) {
+    return recordtable_capture_allocated(state);
+}
+
+size_t records_capture_release(void *state) {
+    return recordtable_capture_release(state);
+}
+
+void records_capture_free(void *state) {
+    recordtable_capture_free(state);
+}

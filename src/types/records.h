@@ -1,0 +1,110 @@
+/* records: what sets and hashes share: a value that consists of records (ds/recordtable.h), which
+ * are members of a set or fields of a hash. For types/ only.
+ *
+ *      encoding                where the records are
+ *      RECORDS_PACKED          a body inside the entry (types/packed.h, ds/recordlist.h)
+ *      RECORDS_EXPIRING        the same with expiries; the records are in their order, those that
+ *                              do not expire at the end
+ *      RECORDS_TABLE           one pointer to a table (ds/recordtable.h)
+ *
+ * A packed value becomes a table when a limit is exceeded, and stays one. Functions that may move
+ * the entry take its address: they know no keyspace. Views of records live until the value
+ * changes. */
+#ifndef PACKLIST_TYPES_RECORDS_H
+#define PACKLIST_TYPES_RECORDS_H
+
+#include "ds/recordlist.h"
+#include "ds/recordtable.h"
+#include "store/entry.h"
+
+enum records_encoding { RECORDS_PACKED, RECORDS_EXPIRING, RECORDS_TABLE, RECORDS_ENCODINGS };
+
+struct records_limits {
+    size_t records;
+    size_t text; /* bytes of a field or a value */
+};
+
+/* A new entry without records: packed, or as a table. */
+struct entry *records_new(struct slice key, enum value_type type, bool as_table);
+
+static inline bool records_is_table(const struct entry *entry) {
+    return entry_encoding(entry) == RECORDS_TABLE;
+}
+
+static inline struct recordtable *records_table(const struct entry *entry) {
+    return entry_pointer(entry);
+}
+
+/* O(1). */
+size_t records_count(const struct entry *entry);
+
+/* Is there a record with this field? *record, which may be NULL, gets it. O(1); O(body) while
+ * packed. */
+bool records_find(const struct entry *entry, struct slice field, struct record *record);
+
+/* Adds a record, or gives the one with this field the value and expiry. True when it was added. As
+ * records_find. */
+bool records_set(struct entry **entry, const struct record *record,
+                 const struct records_limits *limits);
+
+/* Adds a record, unless there is one with this field: then false, and nothing has changed. As
+ * records_find. */
+bool records_add(struct entry **entry, const struct record *record,
+                 const struct records_limits *limits);
+
+/* The same for a record whose field is known not to be there, of a packed value that stays so. */
+void records_append(struct entry **entry, const struct record *record);
+
+/* Deletes the record with this field; false when there is none. */
+bool records_delete(struct entry **entry, struct slice field);
+
+/* Makes it a table, if it is none. O(records). */
+void records_make_table(struct entry **entry);
+
+/* Gives the record with this field, which must be there, another expiry. */
+void records_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms);
+
+/* Records that have an expiry: are there any? The least expiry, or RECORD_NEVER. See
+ * recordtable_first_expiry. */
+bool records_have_expiries(const struct entry *entry);
+int64_t records_first_expiry(const struct entry *entry);
+
+/* See recordtable_expire. */
+size_t records_expire(struct entry **entry, int64_t now_ms, size_t max,
+                      void (*visit)(const struct record *record, void *arg), void *arg);
+
+/* A random record of a value that is not empty, each with the same probability. */
+void records_random(const struct entry *entry, struct random *random, struct record *record);
+
+/* One step of a scan: see recordtable_scan. A packed value is visited in one step. */
+uint64_t records_scan(const struct entry *entry, uint64_t cursor,
+                      void (*visit)(const struct record *record, void *arg), void *arg);
+
+/* All records; the value must not change meanwhile. Lives on the caller's stack; needs no end. */
+struct records_iter {
+    struct recordtable_iter table;
+    const uint8_t *at; /* NULL: it is a table */
+    const uint8_t *end;
+    unsigned layout;
+};
+void records_iter_start(struct records_iter *iter, const struct entry *entry);
+void records_iter_start_capture(struct records_iter *iter,
+                                const struct recordtable_capture *capture);
+bool records_iter_next(struct records_iter *iter, struct record *record);
+
+/* --- The functions of types/type_operations.h --- */
+
+uint64_t records_length(const struct entry *entry);
+size_t records_value_size(const struct entry *entry);
+size_t records_allocated(const struct entry *entry);
+size_t records_free_effort(const struct entry *entry);
+void records_free_value(struct entry *entry);
+void records_own_value(struct entry *entry);
+bool records_check(const struct entry *entry);
+void *records_capture_begin(struct entry *entry, size_t *left);
+bool records_is_captured(const struct entry *entry);
+size_t records_capture_allocated(const void *state);
+size_t records_capture_release(void *state);
+void records_capture_free(void *state);
+
+#endif

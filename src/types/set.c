@@ -1,0 +1,288 @@
+/* Sets: chooses and converts encodings. All but intsets is the work of types/records.c. */
+#include "types/set.h"
+
+#include "base/checked.h"
+#include "ds/intset.h"
+#include "types/type_operations.h"
+
+/* The encoding nibble: one of enum records_encoding, or this. */
+enum { SET_INTSET = RECORDS_ENCODINGS };
+
+static bool is_intset(const struct entry *entry) {
+    return entry_encoding(entry) == SET_INTSET;
+}
+
+static uint8_t *intset_of(const struct entry *entry) {
+    return entry_value(entry);
+}
+
+static struct records_limits records_limits_of(const struct set_limits *limits) {
+    return (struct records_limits){limits->listpack_entries, limits->listpack_value};
+}
+
+/* --- Conversions --- */
+
+static struct record record_of(struct slice member) {
+    return (struct record){.field = member, .expiry_ms = RECORD_NEVER};
+}
+
+/* An empty set that is about to get so many members, integers or not. */
+static struct entry *new_set(struct slice key, bool integers, uint64_t expected,
+                             const struct set_limits *limits) {
+    if (!integers || expected > limits->intset_entries)
+        return records_new(key, VALUE_SET, expected > limits->listpack_entries);
+    struct entry *entry = entry_new(key, VALUE_SET, SET_INTSET, INTSET_HEADER_SIZE);
+    intset_init(intset_of(entry));
+    return entry;
+}
+
+/* Turns an intset into a listpack or a table. */
+static void leave_intset(struct entry **entry, bool as_table) {
+    struct entry *old = *entry, *new = records_new(entry_key(old), VALUE_SET, as_table);
+    struct records_limits any = {SIZE_MAX, SIZE_MAX};
+    const uint8_t *intset = intset_of(old);
+    for (size_t i = 0; i < intset_count(intset); i++) {
+        char digits[INT64_TEXT_MAX];
+        struct record record = record_of(number_text(digits, intset_get(intset, i)));
+        if (as_table)
+            records_add(&new, &record, &any);
+        else
+            records_append(&new, &record);
+    }
+    /* The value moves into the old entry, which has the key's expiry and access clock. */
+    size_t size = records_value_size(new), old_size = intset_size(intset);
+    old = entry_resize(old, old_size, size);
+    memcpy(entry_value(old), entry_value(new), size);
+    entry_set_type(old, VALUE_SET, entry_encoding(new));
+    entry_set_byte(old, entry_byte(new));
+    entry_free(new, size);
+    *entry = old;
+}
+
+/* May all members of the intset be in a listpack, with one more? */
+static bool fits_listpack(const uint8_t *intset, struct slice member,
+                          const struct set_limits *limits) {
+    size_t count = intset_count(intset);
+    if (count >= limits->listpack_entries || member.len > limits->listpack_value) return false;
+    return count == 0 ||
+           (number_int64_length(intset_get(intset, 0)) <= limits->listpack_value &&
+            number_int64_length(intset_get(intset, count - 1)) <= limits->listpack_value);
+}
+
+/* --- Changing --- */
+
+static bool add_integer(struct entry **entry, int64_t value, const struct set_limits *limits) {
+    size_t index;
+    if (intset_find(intset_of(*entry), value, &index)) return false;
+    size_t old_size = intset_size(intset_of(*entry));
+    size_t size = intset_size_with(intset_of(*entry), value);
+    *entry = entry_resize(*entry, old_size, size);
+    intset_insert(intset_of(*entry), index, value);
+    if (intset_count(intset_of(*entry)) > limits->intset_entries) leave_intset(entry, true);
+    return true;
+}
+
+bool set_load_add(struct entry **entry, struct slice member, const struct set_limits *limits) {
+    int64_t value;
+    if (is_intset(*entry)) {
+        if (number_parse_int64(member, &value)) return add_integer(entry, value, limits);
+        leave_intset(entry, !fits_listpack(intset_of(*entry), member, limits));
+    }
+    struct record record = record_of(member);
+    struct records_limits records_limits = records_limits_of(limits);
+    return records_add(entry, &record, &records_limits);
+}
+
+struct entry *set_load_new(struct slice key, uint64_t expected, const struct set_limits *limits) {
+    return new_set(key, true, expected, limits);
+}
+
+struct entry *set_from_intset(struct slice key, const uint8_t *intset,
+                              const struct set_limits *limits) {
+    size_t size = intset_size(intset);
+    struct entry *entry = entry_new(key, VALUE_SET, SET_INTSET, size);
+    memcpy(intset_of(entry), intset, size);
+    if (intset_count(intset) > limits->intset_entries) leave_intset(&entry, true);
+    return entry;
+}
+
+void set_create(struct keyref *ref, struct slice key, struct slice first, size_t expected,
+                const struct set_limits *limits) {
+    int64_t value;
+    struct entry *entry = new_set(key, number_parse_int64(first, &value), expected, limits);
+    set_load_add(&entry, first, limits);
+    keyspace_add(ref, entry);
+}
+
+void set_expect(struct keyref *ref, size_t expected, const struct set_limits *limits) {
+    struct entry *entry = ref->entry;
+    if (is_intset(entry)) {
+        if (expected > limits->intset_entries) leave_intset(&entry, true);
+    } else if (expected > limits->listpack_entries) {
+        records_make_table(&entry);
+    }
+    if (entry != ref->entry) keyref_moved(ref, entry);
+}
+
+bool set_add(struct keyref *ref, struct slice member, const struct set_limits *limits) {
+    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_SET);
+    struct entry *entry = ref->entry;
+    bool added = set_load_add(&entry, member, limits);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    uint64_t length = set_length(entry);
+    if (added) keyspace_resized(ref, length - 1, length);
+    return added;
+}
+
+static bool remove_integer(struct entry **entry, struct slice member) {
+    int64_t value;
+    size_t index;
+    uint8_t *intset = intset_of(*entry);
+    if (!number_parse_int64(member, &value) || !intset_find(intset, value, &index)) return false;
+    size_t old_size = intset_size(intset);
+    intset_delete(intset, index);
+    *entry = entry_resize(*entry, old_size, intset_size(intset));
+    return true;
+}
+
+bool set_remove(struct keyref *ref, struct slice member) {
+    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_SET);
+    struct entry *entry = ref->entry;
+    bool removed =
+        is_intset(entry) ? remove_integer(&entry, member) : records_delete(&entry, member);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    uint64_t length = set_length(entry);
+    if (removed) keyspace_resized(ref, length + 1, length);
+    return removed;
+}
+
+/* --- Reading --- */
+
+uint64_t set_length(const struct entry *entry) {
+    return is_intset(entry) ? intset_count(intset_of(entry)) : records_count(entry);
+}
+
+bool set_contains(const struct entry *entry, struct slice member) {
+    int64_t value;
+    size_t index;
+    if (!is_intset(entry)) return records_find(entry, member, NULL);
+    return number_parse_int64(member, &value) && intset_find(intset_of(entry), value, &index);
+}
+
+void set_prefetch(const struct entry *entry, struct slice member) {
+    if (!is_intset(entry) && records_is_table(entry))
+        recordtable_prefetch(records_table(entry), recordtable_hash(member));
+}
+
+struct slice set_random(const struct entry *entry, struct random *random,
+                        char digits[INT64_TEXT_MAX]) {
+    struct record record;
+    if (is_intset(entry)) {
+        const uint8_t *intset = intset_of(entry);
+        return number_text(digits, intset_get(intset, random_below(random, intset_count(intset))));
+    }
+    records_random(entry, random, &record);
+    return record.field;
+}
+
+void set_iter_start(struct set_iter *iter, const struct entry *entry) {
+    iter->intset = is_intset(entry) ? intset_of(entry) : NULL;
+    iter->index = 0;
+    if (!iter->intset) records_iter_start(&iter->records, entry);
+}
+
+bool set_iter_next(struct set_iter *iter, struct slice *member) {
+    struct record record;
+    if (iter->intset) {
+        if (iter->index == intset_count(iter->intset)) return false;
+        *member = number_text(iter->digits, intset_get(iter->intset, iter->index++));
+        return true;
+    }
+    if (!records_iter_next(&iter->records, &record)) return false;
+    *member = record.field;
+    return true;
+}
+
+struct scan {
+    void (*visit)(struct slice member, void *arg);
+    void *arg;
+};
+
+static void scan_record(const struct record *record, void *arg) {
+    const struct scan *scan = arg;
+    scan->visit(record->field, scan->arg);
+}
+
+uint64_t set_scan(const struct entry *entry, uint64_t cursor,
+                  void (*visit)(struct slice member, void *arg), void *arg) {
+    struct scan scan = {visit, arg};
+    if (!is_intset(entry)) return records_scan(entry, cursor, scan_record, &scan);
+    struct set_iter iter;
+    struct slice member;
+    set_iter_start(&iter, entry);
+    while (set_iter_next(&iter, &member)) visit(member, arg);
+    return 0;
+}
+
+const struct recordtable *set_table(const struct entry *entry) {
+    return !is_intset(entry) && records_is_table(entry) ? records_table(entry) : NULL;
+}
+
+const uint8_t *set_intset(const struct entry *entry, size_t *size) {
+    if (!is_intset(entry)) return NULL;
+    *size = intset_size(intset_of(entry));
+    return intset_of(entry);
+}
+
+const char *set_encoding_name(const struct entry *entry) {
+    if (is_intset(entry)) return "intset";
+    return records_is_table(entry) ? "hashtable" : "listpack";
+}
+
+/* --- What every type has --- */
+
+static uint64_t set_value_length(const struct entry *entry) {
+    return set_length(entry);
+}
+
+static size_t set_value_size(const struct entry *entry) {
+    return is_intset(entry) ? intset_size(intset_of(entry)) : records_value_size(entry);
+}
+
+static size_t set_allocated(const struct entry *entry) {
+    return is_intset(entry) ? 0 : records_allocated(entry);
+}
+
+static size_t set_free_effort(const struct entry *entry) {
+    return is_intset(entry) ? 1 : records_free_effort(entry);
+}
+
+static void set_free_value(struct entry *entry) {
+    if (!is_intset(entry)) records_free_value(entry);
+}
+
+static void set_own_value(struct entry *entry) {
+    if (!is_intset(entry)) records_own_value(entry);
+}
+
+bool set_check(const struct entry *entry) {
+    if (entry_type(entry) != VALUE_SET) return false;
+    if (!is_intset(entry)) return records_check(entry) && entry_encoding(entry) != RECORDS_EXPIRING;
+    const uint8_t *intset = intset_of(entry);
+    return entry_check(entry) && entry_byte(entry) == 0 &&
+           (intset_count(intset) == 0 || intset_validate(slice_make(intset, intset_size(intset))));
+}
+
+static void *set_capture_begin(struct entry *entry, size_t *left) {
+    return is_intset(entry) ? NULL : records_capture_begin(entry, left);
+}
+
+static bool set_is_captured(const struct entry *entry) {
+    return !is_intset(entry) && records_is_captured(entry);
+}
+
+#define set_capture_allocated records_capture_allocated
+#define set_capture_release   records_capture_release
+#define set_capture_free      records_capture_free
+
+const struct type_operations set_operations = TYPE_OPERATIONS(set);

@@ -1,0 +1,98 @@
+/* set: what a set value can do; the only place that knows its encodings.
+ *
+ *      layout                                                      OBJECT ENCODING
+ *      an intset inside the entry (ds/intset.h)                    intset
+ *      packed inside the entry (types/records.h)                   listpack
+ *      a pointer to a table (types/records.h)                      hashtable
+ *
+ * Which encoding OBJECT ENCODING shows follows Redis 8: a set of integers is an intset up to
+ * set-max-intset-entries; another one, or one that gets a member that is no integer, is a listpack
+ * up to set-max-listpack-entries members of up to set-max-listpack-value bytes; any other is a
+ * hashtable. A set never returns to an encoding for smaller ones.
+ *
+ * Functions with a keyref may move the entry, and report changes of its length to the keyspace.
+ * Members that are passed in must not lie in the same set. A set in the keyspace is never empty:
+ * who empties one deletes the key. */
+#ifndef PACKLIST_TYPES_SET_H
+#define PACKLIST_TYPES_SET_H
+
+#include "base/number.h"
+#include "store/keyspace.h"
+#include "types/records.h"
+#include "types/value_limits.h"
+
+/* --- Changing --- */
+
+/* Adds a new set with the one member `first` under `key`, which `ref` looked up and did not find.
+ * `expected`, at least 1, is how many members are about to be added: it decides on the encoding.
+ * O(member). */
+void set_create(struct keyref *ref, struct slice key, struct slice first, size_t expected,
+                const struct set_limits *limits);
+
+/* So many members are about to be added by one command: makes the set a table when even these
+ * alone exceed the limits. O(members), at most the limits. */
+void set_expect(struct keyref *ref, size_t expected, const struct set_limits *limits);
+
+/* Adds the member; false when it is there. O(1); O(set) while it is no table. */
+bool set_add(struct keyref *ref, struct slice member, const struct set_limits *limits);
+
+/* Removes the member; false when there is none. The set may be empty after it. As set_add. */
+bool set_remove(struct keyref *ref, struct slice member);
+
+/* --- Reading --- */
+
+/* O(1). */
+uint64_t set_length(const struct entry *entry);
+
+/* O(1); O(log n) or O(set) while it is no table. */
+bool set_contains(const struct entry *entry, struct slice member);
+
+/* Starts loading into the cache what set_contains of this member will read. */
+void set_prefetch(const struct entry *entry, struct slice member);
+
+/* A random member of a set that is not empty, each with the same probability: a view of the set or
+ * of `digits`. Expected O(1); O(set) in a listpack. */
+struct slice set_random(const struct entry *entry, struct random *random,
+                        char digits[INT64_TEXT_MAX]);
+
+/* All members; the set must not change meanwhile. On the caller's stack; needs no end. */
+struct set_iter {
+    struct records_iter records;
+    const uint8_t *intset; /* NULL: it is none */
+    size_t index;
+    char digits[INT64_TEXT_MAX];
+};
+void set_iter_start(struct set_iter *iter, const struct entry *entry);
+
+/* The next member, a view until the next call; false at the end. Amortised O(1). */
+bool set_iter_next(struct set_iter *iter, struct slice *member);
+
+/* One step of a scan: see recordtable_scan. A set that is no table is visited in one step. */
+uint64_t set_scan(const struct entry *entry, uint64_t cursor,
+                  void (*visit)(struct slice member, void *arg), void *arg);
+
+/* "intset", "listpack" or "hashtable". */
+const char *set_encoding_name(const struct entry *entry);
+
+/* The table of a set that is one, or NULL: for DEBUG. */
+const struct recordtable *set_table(const struct entry *entry);
+
+/* --- For files --- */
+
+/* The intset of a set that is one, with its size; NULL when it is none. */
+const uint8_t *set_intset(const struct entry *entry, size_t *size);
+
+/* A new entry with a set of an intset's bytes, which are valid. */
+struct entry *set_from_intset(struct slice key, const uint8_t *intset,
+                              const struct set_limits *limits);
+
+/* A new entry with a set without members, which set_load_add fills, knowing of so many. */
+struct entry *set_load_new(struct slice key, uint64_t expected, const struct set_limits *limits);
+
+/* As set_add, of a set outside of a keyspace. May move the entry. */
+bool set_load_add(struct entry **entry, struct slice member, const struct set_limits *limits);
+
+/* The executable invariant; an empty set passes. O(bytes). */
+bool set_check(const struct entry *entry);
+
+#endif
