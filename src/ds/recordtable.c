@@ -26,22 +26,6 @@ void recordtable__drop(struct recordtable *table, void *memory, size_t size, boo
         mem_free_sized(memory, size);
 }
 
-static void free_block(struct recordtable *table, struct recordtable_block *block) {
-    if (block->mixed) {
-        struct record_place place = {.offset = 0};
-        for (unsigned i = 0; i < block->count; i++) {
-            const uint8_t *at = recordtable__records(block, table->columns) + place.offset;
-            for (unsigned column = 1; column < table->columns; column++) {
-                uint8_t length = block->bytes[column * block->count + i];
-                if (length == RECORD_OUT_OF_LINE) mem_free(recordtable__text(at));
-                at += recordtable__stored(length);
-            }
-            place.offset += recordtable__record_size(block, table->columns, i);
-        }
-    }
-    mem_free(block);
-}
-
 void recordtable_free(struct recordtable *table) {
     if (table->capture) {
         struct recordtable_capture *capture = table->capture;
@@ -54,7 +38,7 @@ void recordtable_free(struct recordtable *table) {
     size_t buckets = recordtable__buckets(table);
     for (size_t b = 0; b < buckets; b++) {
         struct recordtable_block *block = recordtable__block(table->directory, b);
-        if (block) free_block(table, block);
+        if (block) recordtable__block_free(block, table->columns);
     }
     for (size_t s = 0; s < recordtable__segments(buckets); s++) {
         mem_free(table->directory[s].blocks);
@@ -62,16 +46,6 @@ void recordtable_free(struct recordtable *table) {
     }
     mem_free(table->directory);
     mem_free_sized(table, sizeof(*table));
-}
-
-struct recordtable *recordtable_copy(const struct recordtable *table) {
-    struct recordtable *copy = recordtable_new(table->columns == 3);
-    struct recordtable_iter iter;
-    struct record record;
-    recordtable_iter_start(&iter, table);
-    while (recordtable_iter_next(&iter, &record))
-        recordtable_set(copy, &record, recordtable_hash(record.field));
-    return copy;
 }
 
 size_t recordtable_count(const struct recordtable *table) {
@@ -84,6 +58,36 @@ size_t recordtable_expiring(const struct recordtable *table) {
 
 static size_t segment_bytes(size_t capacity) {
     return mem_good_size(capacity * sizeof(uintptr_t));
+}
+
+static uintptr_t *copy_blocks(const struct recordtable *table, const uintptr_t *blocks,
+                              size_t capacity) {
+    uintptr_t *copy = mem_alloc(segment_bytes(capacity));
+    memset(copy, 0, segment_bytes(capacity));
+    for (size_t i = 0; i < capacity; i++)
+        if (blocks[i])
+            copy[i] =
+                (uintptr_t)recordtable__block_copy(recordtable__pointer(blocks[i]), table->columns);
+    return copy;
+}
+
+struct recordtable *recordtable_copy(const struct recordtable *table) {
+    struct recordtable *copy = mem_alloc(sizeof(*copy));
+    *copy = *table;
+    copy->capture = NULL;
+    if (table->first_capacity == 0) return copy;
+    copy->directory = mem_alloc(table->directory_capacity * sizeof(*copy->directory));
+    size_t segments = recordtable__segments(recordtable__buckets(table));
+    for (size_t s = 0; s < segments; s++) {
+        size_t capacity = recordtable__segment_capacity(table, s);
+        const int64_t *expiries = table->directory[s].expiries;
+        copy->directory[s] = table->directory[s];
+        copy->directory[s].blocks = copy_blocks(table, table->directory[s].blocks, capacity);
+        if (!expiries) continue;
+        copy->directory[s].expiries = mem_alloc(mem_good_size(capacity * sizeof(*expiries)));
+        memcpy(copy->directory[s].expiries, expiries, capacity * sizeof(*expiries));
+    }
+    return copy;
 }
 
 size_t recordtable_allocated(const struct recordtable *table) {

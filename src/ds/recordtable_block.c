@@ -238,6 +238,46 @@ uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, siz
     return recordtable__records(block, table->columns) + at;
 }
 
+/* Visits the places in the block where addresses of texts stand. */
+static void each_text(struct recordtable_block *block, unsigned columns,
+                      void (*visit)(uint8_t *at)) {
+    uint8_t *record = recordtable__records(block, columns);
+    for (unsigned i = 0; block->mixed && i < block->count; i++) {
+        uint8_t *at = record;
+        for (unsigned column = 1; column < columns; column++) {
+            uint8_t length = block->bytes[column * block->count + i];
+            if (length == RECORD_OUT_OF_LINE) visit(at);
+            at += recordtable__stored(length);
+        }
+        record += recordtable__record_size(block, columns, i);
+    }
+}
+
+static void free_text_at(uint8_t *at) {
+    mem_free(recordtable__text(at));
+}
+
+static void copy_text_at(uint8_t *at) {
+    const struct record_text *text = recordtable__text(at);
+    struct record_text *copy = mem_alloc(text_size(text->len));
+    memcpy(copy, text, text_size(text->len));
+    memcpy(at, &copy, sizeof(copy));
+}
+
+void recordtable__block_free(struct recordtable_block *block, unsigned columns) {
+    each_text(block, columns, free_text_at);
+    mem_free(block);
+}
+
+struct recordtable_block *recordtable__block_copy(const struct recordtable_block *block,
+                                                  unsigned columns) {
+    size_t size = recordtable__block_size(columns, block->count, block->used);
+    struct recordtable_block *copy = mem_alloc(allocated_for(size));
+    memcpy(copy, block, size);
+    each_text(copy, columns, copy_text_at);
+    return copy;
+}
+
 static uint8_t *write_text(struct recordtable *table, uint8_t *at, struct slice text,
                            uint64_t hash) {
     if (recordtable__length(text.len) != RECORD_OUT_OF_LINE) {

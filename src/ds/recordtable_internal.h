@@ -194,6 +194,11 @@ uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, siz
 void recordtable__block_split(struct recordtable *table, size_t low, size_t high, uint64_t bit);
 void recordtable__block_merge(struct recordtable *table, size_t low, size_t high);
 
+/* A block with its texts, not counted: frees it, and makes another one like it. */
+void recordtable__block_free(struct recordtable_block *block, unsigned columns);
+struct recordtable_block *recordtable__block_copy(const struct recordtable_block *block,
+                                                  unsigned columns);
+
 /* A new text out-of-line, counted; and its end. */
 struct record_text *recordtable__text_new(struct recordtable *table, struct slice text,
                                           uint64_t hash);
