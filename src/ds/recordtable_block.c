@@ -180,6 +180,16 @@ static void drop_block(struct recordtable *table, uintptr_t word) {
     recordtable__drop(table, block, size, word & RECORDTABLE_SHARED);
 }
 
+/* Moves the block, which uses `used` bytes, to memory of another size class. Sizes are known here:
+ * mem_realloc would look them up, which costs more than the rest. */
+static struct recordtable_block *resize_block(struct recordtable_block *block, size_t used,
+                                              size_t old_size, size_t new_size) {
+    struct recordtable_block *moved = mem_alloc(new_size);
+    memcpy(moved, block, used);
+    mem_free_sized(block, old_size);
+    return moved;
+}
+
 struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,
                                                   size_t more) {
     uintptr_t *word = recordtable__open_word(table, bucket);
@@ -189,7 +199,8 @@ struct recordtable_block *recordtable__open_block(struct recordtable *table, siz
     size_t new_size = allocated_for((used ? used : sizeof(*block)) + more);
     if (!block) {
         block = block_new(table, 0, 0);
-        old_size = allocated_for(0);
+        used = size_of(table, block);
+        old_size = allocated_for(used);
         *word = (uintptr_t)block;
     }
     if (shared) {
@@ -199,7 +210,7 @@ struct recordtable_block *recordtable__open_block(struct recordtable *table, siz
         block = copy;
         table->block_bytes += new_size;
     } else if (new_size != old_size) {
-        block = mem_realloc(block, new_size);
+        block = resize_block(block, used, old_size, new_size);
         table->block_bytes += new_size - old_size;
     }
     *word = (uintptr_t)block;
@@ -219,7 +230,7 @@ static void fit_block(struct recordtable *table, size_t bucket, size_t old_size)
         mem_free_sized(block, old_size);
         *word = 0;
     } else if (size != old_size) {
-        *word = (uintptr_t)mem_realloc(block, size);
+        *word = (uintptr_t)resize_block(block, size_of(table, block), old_size, size);
     }
 }
 
