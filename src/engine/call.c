@@ -125,6 +125,10 @@ struct call call_in_database(const struct call *call, int number) {
     return other;
 }
 
+struct random *call_random(const struct call *call) {
+    return &call->engine->random;
+}
+
 int call_database_count(const struct call *call) {
     (void)call;
     return (int)call->engine->config.databases;
@@ -218,6 +222,14 @@ void call_discard(struct call *call, struct entry *entry) {
 
 void call_replace(struct call *call, struct keyref *ref) {
     call_discard(call, keyspace_take(ref));
+}
+
+void call_put(struct call *call, struct keyref *ref, struct entry *entry) {
+    if (ref->entry) {
+        entry_set_clock(entry, entry_clock(ref->entry));
+        call_replace(call, ref);
+    }
+    keyspace_add(ref, entry);
 }
 
 sds call_take_argument(struct call *call, size_t index) {

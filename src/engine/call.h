@@ -122,6 +122,9 @@ void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s
  * the functions here then work on that database. `number` is within range. */
 struct call call_in_database(const struct call *call, int number);
 
+/* The server's generator, for choices that need no secrecy. */
+struct random *call_random(const struct call *call);
+
 /* How many databases there are. */
 int call_database_count(const struct call *call);
 
@@ -159,6 +162,10 @@ void call_discard(struct call *call, struct entry *entry);
 /* Takes the entry that `ref` names out of the way and frees it as call_discard does: `ref` then
  * names nothing and is good for keyspace_add. */
 void call_replace(struct call *call, struct keyref *ref);
+
+/* Puts an entry under the key that `ref` was looked up for. What stands there is freed as
+ * call_discard does, and its access bits stay with the key. call_touched follows. */
+void call_put(struct call *call, struct keyref *ref, struct entry *entry);
 
 /* Takes over the argument argv[index] where that needs no copy: the bytes become the caller's, who
  * must keep them as they are until the command ends, as argv still names them. NULL, with nothing

@@ -235,6 +235,10 @@ void reply_array_end(struct reply *reply, size_t mark, size_t count) {
     insert_header(reply, mark, '*', count);
 }
 
+void reply_set_end(struct reply *reply, size_t mark, size_t count) {
+    insert_header(reply, mark, is_resp3(reply) ? '~' : '*', count);
+}
+
 void reply_map_end(struct reply *reply, size_t mark, size_t pairs) {
     if (is_resp3(reply)) {
         insert_header(reply, mark, '%', pairs);

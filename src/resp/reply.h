@@ -95,6 +95,7 @@ void reply_attribute(struct reply *reply, size_t pairs);
  * since)). Nests. */
 size_t reply_begin(const struct reply *reply);
 void reply_array_end(struct reply *reply, size_t mark, size_t count);
+void reply_set_end(struct reply *reply, size_t mark, size_t count);
 void reply_map_end(struct reply *reply, size_t mark, size_t pairs);
 
 /* One listpack element as a bulk. */

@@ -108,6 +108,15 @@ bool hash_random(const struct entry *entry, struct random *random, int64_t now_m
     return seen > 0;
 }
 
+size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count, int64_t now_ms,
+                   void (*visit)(const struct record *record, void *arg), void *arg) {
+    return records_sample(entry, random, count, now_ms, visit, arg);
+}
+
+uint64_t hash_living(const struct entry *entry, int64_t now_ms) {
+    return records_living(entry, now_ms);
+}
+
 void hash_iter_start(struct hash_iter *iter, const struct entry *entry, int64_t now_ms) {
     records_iter_start(&iter->records, entry);
     iter->now_ms = now_ms;

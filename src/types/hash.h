@@ -69,6 +69,13 @@ void hash_prefetch(const struct entry *entry, struct slice field);
 bool hash_random(const struct entry *entry, struct random *random, int64_t now_ms,
                  struct record *record);
 
+/* Visits fields chosen at random, and returns how many; see records_sample. */
+size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count, int64_t now_ms,
+                   void (*visit)(const struct record *record, void *arg), void *arg);
+
+/* Fields that had not expired by `now_ms`. O(1); O(hash) where some have expired. */
+uint64_t hash_living(const struct entry *entry, int64_t now_ms);
+
 /* All fields that had not expired by `now_ms`; the hash must not change meanwhile. On the caller's
  * stack; needs no end. Amortised O(1) a field. */
 struct hash_iter {
@@ -84,7 +91,7 @@ uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
                    void (*visit)(const struct record *record, void *arg), void *arg);
 
 static inline bool hash_has_expired(const struct record *record, int64_t now_ms) {
-    return record->expiry_ms != RECORD_NEVER && record->expiry_ms < now_ms;
+    return record_has_expired(record, now_ms);
 }
 
 /* "listpack", "listpackex" or "hashtable". */

@@ -251,6 +251,54 @@ void records_random(const struct entry *entry, struct random *random, struct rec
         at = recordlist_read(at, layout_of(entry), record);
 }
 
+uint64_t records_living(const struct entry *entry, int64_t now_ms) {
+    int64_t first_ms = records_first_expiry(entry);
+    if (first_ms == RECORD_NEVER || first_ms >= now_ms) return records_count(entry);
+    struct records_iter iter;
+    struct record record;
+    uint64_t living = 0;
+    records_iter_start(&iter, entry);
+    while (records_iter_next(&iter, &record)) living += !record_has_expired(&record, now_ms);
+    return living;
+}
+
+/* Draws until enough different ones were drawn. */
+static void sample_few(const struct entry *entry, struct random *random, uint64_t count,
+                       void (*visit)(const struct record *record, void *arg), void *arg) {
+    struct recordtable *drawn = recordtable_new(false);
+    while (recordtable_count(drawn) < count) {
+        struct record record;
+        records_random(entry, random, &record);
+        struct record name = {.field = record.field, .expiry_ms = RECORD_NEVER};
+        if (recordtable_set(drawn, &name, recordtable_hash(name.field))) visit(&record, arg);
+    }
+    recordtable_free(drawn);
+}
+
+/* Selection sampling (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S): each
+ * record is chosen with the probability with which those still needed are among those left. */
+size_t records_sample(const struct entry *entry, struct random *random, uint64_t count,
+                      int64_t now_ms, void (*visit)(const struct record *record, void *arg),
+                      void *arg) {
+    uint64_t living = records_living(entry, now_ms);
+    if (count > living) count = living;
+    if (records_is_table(entry) && living == records_count(entry) && count <= living / 3) {
+        sample_few(entry, random, count, visit, arg);
+        return count;
+    }
+    struct records_iter iter;
+    struct record record;
+    uint64_t needed = count;
+    records_iter_start(&iter, entry);
+    while (needed && records_iter_next(&iter, &record)) {
+        if (record_has_expired(&record, now_ms)) continue;
+        if (random_below(random, living--) >= needed) continue;
+        visit(&record, arg);
+        needed--;
+    }
+    return count;
+}
+
 uint64_t records_scan(const struct entry *entry, uint64_t cursor,
                       void (*visit)(const struct record *record, void *arg), void *arg) {
     struct records_iter iter;

@@ -169,9 +169,21 @@ bool set_contains(const struct entry *entry, struct slice member) {
     return number_parse_int64(member, &value) && intset_find(intset_of(entry), value, &index);
 }
 
-void set_prefetch(const struct entry *entry, struct slice member) {
-    if (!is_intset(entry) && records_is_table(entry))
-        recordtable_prefetch(records_table(entry), recordtable_hash(member));
+uint64_t set_hash(struct slice member) {
+    return recordtable_hash(member);
+}
+
+size_t set_keep_members(const struct entry *entry, struct set_probe *probes, size_t count) {
+    const struct recordtable *table = set_table(entry);
+    size_t kept = 0;
+    for (size_t i = 0; table && i < count; i++) recordtable_prefetch(table, probes[i].hash);
+    for (size_t i = 0; i < count; i++) {
+        struct set_probe probe = probes[i];
+        if (table ? recordtable_find(table, probe.member, probe.hash, NULL)
+                  : set_contains(entry, probe.member))
+            probes[kept++] = probe;
+    }
+    return kept;
 }
 
 struct slice set_random(const struct entry *entry, struct random *random,
@@ -211,6 +223,22 @@ struct scan {
 static void scan_record(const struct record *record, void *arg) {
     const struct scan *scan = arg;
     scan->visit(record->field, scan->arg);
+}
+
+size_t set_sample(const struct entry *entry, struct random *random, uint64_t count,
+                  void (*visit)(struct slice member, void *arg), void *arg) {
+    struct scan scan = {visit, arg};
+    if (!is_intset(entry))
+        return records_sample(entry, random, count, INT64_MIN, scan_record, &scan);
+    const uint8_t *intset = intset_of(entry);
+    size_t left = intset_count(intset), needed = count < left ? count : left, sampled = needed;
+    for (size_t i = 0; needed; i++) {
+        char digits[INT64_TEXT_MAX];
+        if (random_below(random, left--) >= needed) continue;
+        visit(number_text(digits, intset_get(intset, i)), arg);
+        needed--;
+    }
+    return sampled;
 }
 
 uint64_t set_scan(const struct entry *entry, uint64_t cursor,

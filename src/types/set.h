@@ -47,13 +47,28 @@ uint64_t set_length(const struct entry *entry);
 /* O(1); O(log n) or O(set) while it is no table. */
 bool set_contains(const struct entry *entry, struct slice member);
 
-/* Starts loading into the cache what set_contains of this member will read. */
-void set_prefetch(const struct entry *entry, struct slice member);
-
 /* A random member of a set that is not empty, each with the same probability: a view of the set or
  * of `digits`. Expected O(1); O(set) in a listpack. */
 struct slice set_random(const struct entry *entry, struct random *random,
                         char digits[INT64_TEXT_MAX]);
+
+/* Visits up to `count` different members chosen at random, every choice with the same probability,
+ * and returns how many there were. visit() must not change the set. Expected O(count); O(set) while
+ * it is no table, or for more than a third of its members. */
+size_t set_sample(const struct entry *entry, struct random *random, uint64_t count,
+                  void (*visit)(struct slice member, void *arg), void *arg);
+
+/* A text that is looked for in several sets. */
+struct set_probe {
+    struct slice member;
+    uint64_t hash; /* set_hash(member) */
+};
+uint64_t set_hash(struct slice member);
+
+/* Moves the probes that are members of the set to the front of the array, in their order, and
+ * returns how many they are. The lookups overlap their cache misses. O(1) a probe, as
+ * set_contains. */
+size_t set_keep_members(const struct entry *entry, struct set_probe *probes, size_t count);
 
 /* All members; the set must not change meanwhile. On the caller's stack; needs no end. */
 struct set_iter {

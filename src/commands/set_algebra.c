@@ -1,0 +1,301 @@
+/* SINTER SUNION SDIFF, the same with STORE, SINTERCARD: sets made of several sets.
+ *
+ * Members come in batches, so that lookups of a batch in one table overlap their cache misses. A
+ * key that does not exist is an empty set. */
+#include "base/alloc.h"
+#include "base/number.h"
+#include "commands/commands.h"
+#include "engine/call.h"
+#include "types/set.h"
+#include "types/value.h"
+
+#include <stdlib.h>
+
+/* The sets that a command names, in the order of its arguments; NULL: there is none. */
+struct operands {
+    const struct entry **sets;
+    size_t count;
+};
+
+static uint64_t length_of(const struct entry *set) {
+    return set ? set_length(set) : 0;
+}
+
+/* Finds the sets under `keys`; replies WRONGTYPE and returns false where a key holds something
+ * else. The caller frees operands->sets in both cases. */
+static bool find_operands(struct call *call, const struct slice *keys, size_t count,
+                          struct operands *operands) {
+    *operands = (struct operands){mem_alloc(count * sizeof(*operands->sets)), count};
+    for (size_t i = 0; i < count; i++) {
+        struct keyref ref;
+        if (!call_find_typed_read(call, keys[i], VALUE_SET, &ref)) return false;
+        operands->sets[i] = ref.entry;
+    }
+    return true;
+}
+
+/* --- Where members of the result go --- */
+
+struct result {
+    struct reply *reply; /* a reply, … */
+    struct entry *entry; /* … or a set outside of the keyspace, … */
+    const struct set_limits *limits;
+    uint64_t count; /* … or nowhere: they are only counted, … */
+    uint64_t limit; /* … up to so many */
+};
+
+static void result_add(struct result *result, struct slice member) {
+    if (result->reply)
+        reply_bulk(result->reply, member);
+    else if (result->entry)
+        set_load_add(&result->entry, member, result->limits);
+    result->count++;
+}
+
+/* --- Batches --- */
+
+enum { BATCH = 32 };
+
+struct batch {
+    struct set_probe probes[BATCH];
+    char digits[BATCH][INT64_TEXT_MAX]; /* of members of an intset */
+    size_t count;
+};
+
+/* Reads the next members; false when there are no more. */
+static bool batch_read(struct batch *batch, struct set_iter *iter) {
+    struct slice member;
+    for (batch->count = 0; batch->count < BATCH && set_iter_next(iter, &member);) {
+        if (iter->intset) {
+            slice_copy(batch->digits[batch->count], member);
+            member.ptr = batch->digits[batch->count];
+        }
+        batch->probes[batch->count++] = (struct set_probe){member, set_hash(member)};
+    }
+    return batch->count > 0;
+}
+
+/* --- Intersection --- */
+
+static int by_length(const void *a, const void *b) {
+    uint64_t left = length_of(*(const struct entry *const *)a);
+    uint64_t right = length_of(*(const struct entry *const *)b);
+    return (left > right) - (left < right);
+}
+
+/* Members of the smallest set are looked for in the others, in smaller ones first. O(smallest *
+ * sets). */
+static void intersect(const struct operands *operands, struct result *result) {
+    struct set_iter iter;
+    struct batch batch;
+    qsort(operands->sets, operands->count, sizeof(*operands->sets), by_length);
+    if (!operands->sets[0]) return;
+    set_iter_start(&iter, operands->sets[0]);
+    while (batch_read(&batch, &iter)) {
+        for (size_t i = 1; i < operands->count && batch.count; i++)
+            batch.count = set_keep_members(operands->sets[i], batch.probes, batch.count);
+        for (size_t i = 0; i < batch.count; i++) {
+            result_add(result, batch.probes[i].member);
+            if (result->count == result->limit) return;
+        }
+    }
+}
+
+/* --- Union --- */
+
+static void add_all(struct entry **set, const struct entry *other,
+                    const struct set_limits *limits) {
+    struct set_iter iter;
+    struct slice member;
+    set_iter_start(&iter, other);
+    while (set_iter_next(&iter, &member)) set_load_add(set, member, limits);
+}
+
+/* Would a set of this length be a table whatever its members? */
+static bool is_surely_table(uint64_t length, const struct set_limits *limits) {
+    return length > limits->intset_entries && length > limits->listpack_entries;
+}
+
+/* A new entry under `key` with all members of the sets. The largest one is copied, which is cheaper
+ * than adding its members, unless the result might need a smaller encoding. O(members). */
+static struct entry *unite(const struct entry *const *sets, size_t count, struct slice key,
+                           const struct set_limits *limits) {
+    const struct entry *largest = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (length_of(sets[i]) > length_of(largest)) largest = sets[i];
+    if (!is_surely_table(length_of(largest), limits)) largest = NULL;
+    struct entry *set = largest ? value_copy(largest, key) : set_load_new(key, 0, limits);
+    if (largest) set = entry_set_expiry(set, -1, value_size(set));
+    for (size_t i = 0; i < count; i++)
+        if (sets[i] && sets[i] != largest) add_all(&set, sets[i], limits);
+    return set;
+}
+
+/* --- Difference --- */
+
+/* Looks each member of the first set up in `others`. */
+static void subtract_each(const struct entry *first, const struct entry *const *others,
+                          size_t count, struct result *result) {
+    struct set_iter iter;
+    struct batch batch;
+    set_iter_start(&iter, first);
+    while (batch_read(&batch, &iter)) {
+        struct set_probe found[BATCH];
+        bool is_in_other[BATCH] = {false};
+        for (size_t i = 0; i < count; i++) {
+            if (!others[i]) continue;
+            memcpy(found, batch.probes, batch.count * sizeof(*found));
+            size_t members = set_keep_members(others[i], found, batch.count);
+            /* Both arrays are in the same order. */
+            for (size_t probe = 0, member = 0; member < members; probe++) {
+                if (batch.probes[probe].member.ptr != found[member].member.ptr) continue;
+                is_in_other[probe] = true;
+                member++;
+            }
+        }
+        for (size_t i = 0; i < batch.count; i++)
+            if (!is_in_other[i]) result_add(result, batch.probes[i].member);
+    }
+}
+
+/* Many small sets are united first: then each member of the first set is looked up once. */
+static void subtract(const struct operands *operands, const struct set_limits *limits,
+                     struct result *result) {
+    enum { ADDING_PER_LOOKUP = 3 }; /* how much longer it takes to add a member than to find it */
+    const struct entry *first = operands->sets[0];
+    const struct entry *const *others = operands->sets + 1;
+    size_t count = operands->count - 1;
+    uint64_t members = 0;
+    if (!first) return;
+    for (size_t i = 0; i < count; i++) members += length_of(others[i]);
+    bool unites = count > 1 && members * ADDING_PER_LOOKUP / (count - 1) < set_length(first);
+    if (!unites) {
+        subtract_each(first, others, count, result);
+        return;
+    }
+    struct entry *united = unite(others, count, SLICE(""), limits);
+    const struct entry *other = united;
+    subtract_each(first, &other, 1, result);
+    value_free(united);
+}
+
+/* --- Commands --- */
+
+enum operation { INTERSECTION, UNION, DIFFERENCE };
+
+static void reply_united(struct call *call, const struct operands *operands) {
+    struct entry *set = unite(operands->sets, operands->count, SLICE(""), &call->limits->set);
+    struct set_iter iter;
+    struct slice member;
+    reply_set(call->reply, set_length(set));
+    set_iter_start(&iter, set);
+    while (set_iter_next(&iter, &member)) reply_bulk(call->reply, member);
+    value_free(set);
+}
+
+static void run(struct call *call, enum operation operation, const struct operands *operands,
+                struct result *result) {
+    if (operation == INTERSECTION)
+        intersect(operands, result);
+    else if (operation == DIFFERENCE)
+        subtract(operands, &call->limits->set, result);
+}
+
+static void reply_operation(struct call *call, enum operation operation) {
+    struct operands operands;
+    struct result result = {.reply = call->reply};
+    if (!find_operands(call, call->argv + 1, call->argc - 1, &operands)) {
+        mem_free(operands.sets);
+        return;
+    }
+    if (operation == UNION) {
+        reply_united(call, &operands);
+    } else {
+        size_t mark = reply_begin(call->reply);
+        run(call, operation, &operands, &result);
+        reply_set_end(call->reply, mark, result.count);
+    }
+    mem_free(operands.sets);
+}
+
+/* The set takes the place of whatever stands under argv[1]; an empty one deletes it. */
+static void store(struct call *call, struct entry *set, const char *event) {
+    struct slice key = call->argv[1];
+    struct keyref ref = call_find_write(call, key);
+    uint64_t length = set_length(set);
+    reply_integer(call->reply, (int64_t)length);
+    if (length == 0) {
+        value_free(set);
+        if (ref.entry) call_delete(call, &ref, key, "del");
+        return;
+    }
+    call_put(call, &ref, set);
+    call_touched(call, &ref, key, EVENT_SET, event, 1);
+}
+
+static void store_operation(struct call *call, enum operation operation, const char *event) {
+    const struct set_limits *limits = &call->limits->set;
+    struct slice key = call->argv[1];
+    struct operands operands;
+    if (find_operands(call, call->argv + 2, call->argc - 2, &operands)) {
+        struct result result = {.limits = limits};
+        if (operation == UNION)
+            result.entry = unite(operands.sets, operands.count, key, limits);
+        else
+            result.entry = set_load_new(key, 0, limits);
+        run(call, operation, &operands, &result);
+        store(call, result.entry, event);
+    }
+    mem_free(operands.sets);
+}
+
+void sinter_command(struct call *call) {
+    reply_operation(call, INTERSECTION);
+}
+
+void sunion_command(struct call *call) {
+    reply_operation(call, UNION);
+}
+
+void sdiff_command(struct call *call) {
+    reply_operation(call, DIFFERENCE);
+}
+
+void sinterstore_command(struct call *call) {
+    store_operation(call, INTERSECTION, "sinterstore");
+}
+
+void sunionstore_command(struct call *call) {
+    store_operation(call, UNION, "sunionstore");
+}
+
+void sdiffstore_command(struct call *call) {
+    store_operation(call, DIFFERENCE, "sdiffstore");
+}
+
+/* --- SINTERCARD numkeys key … [LIMIT limit] --- */
+
+void sintercard_command(struct call *call) {
+    int64_t key_count, limit = 0;
+    struct operands operands;
+    if (!call_integer_in(call, 1, 1, INT64_MAX, &key_count, "ERR numkeys should be greater than 0"))
+        return;
+    if ((uint64_t)key_count > call->argc - 2) {
+        reply_error(call->reply, "ERR Number of keys can't be greater than number of args");
+        return;
+    }
+    for (size_t i = 2 + (size_t)key_count; i < call->argc; i += 2) {
+        if (!slice_is(call->argv[i], "limit") || i + 1 == call->argc) {
+            call_syntax_error(call);
+            return;
+        }
+        if (!call_integer_in(call, i + 1, 0, INT64_MAX, &limit, "ERR LIMIT can't be negative"))
+            return;
+    }
+    if (find_operands(call, call->argv + 2, (size_t)key_count, &operands)) {
+        struct result result = {.limit = (uint64_t)limit};
+        intersect(&operands, &result);
+        reply_integer(call->reply, (int64_t)result.count);
+    }
+    mem_free(operands.sets);
+}

@@ -1,0 +1,134 @@
+/* SPOP SRANDMEMBER: members chosen at random. */
+#include "base/alloc.h"
+#include "base/number.h"
+#include "base/sds.h"
+#include "commands/commands.h"
+#include "engine/call.h"
+#include "types/set.h"
+
+static void reply_member(struct slice member, void *arg) {
+    reply_bulk(arg, member);
+}
+
+static void reply_all(struct reply *reply, const struct entry *entry) {
+    struct set_iter iter;
+    struct slice member;
+    set_iter_start(&iter, entry);
+    while (set_iter_next(&iter, &member)) reply_bulk(reply, member);
+}
+
+/* --- SRANDMEMBER key [count] --- */
+
+/* Any member may come more than once. */
+static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count) {
+    char digits[INT64_TEXT_MAX];
+    reply_array(call->reply, count);
+    while (count--) reply_bulk(call->reply, set_random(entry, call_random(call), digits));
+}
+
+static void reply_different(struct call *call, const struct entry *entry, uint64_t count) {
+    uint64_t length = set_length(entry);
+    reply_array(call->reply, count < length ? count : length);
+    if (count >= length)
+        reply_all(call->reply, entry);
+    else
+        set_sample(entry, call_random(call), count, reply_member, call->reply);
+}
+
+void srandmember_command(struct call *call) {
+    int64_t count = 0;
+    char digits[INT64_TEXT_MAX];
+    struct keyref ref;
+    bool has_count = call->argc == 3;
+    if (call->argc > 3) {
+        call_syntax_error(call);
+        return;
+    }
+    if (has_count && !call_integer_in(call, 2, -INT64_MAX, INT64_MAX, &count, NULL)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
+    if (!has_count && !ref.entry)
+        reply_null(call->reply);
+    else if (!has_count)
+        reply_bulk(call->reply, set_random(ref.entry, call_random(call), digits));
+    else if (!ref.entry)
+        reply_array(call->reply, 0);
+    else if (count < 0)
+        reply_repeated(call, ref.entry, (uint64_t)-count);
+    else
+        reply_different(call, ref.entry, (uint64_t)count);
+}
+
+/* --- SPOP key [count] --- */
+
+/* Takes a random member out; the caller frees it. */
+static sds take_random(struct call *call, struct keyref *ref) {
+    char digits[INT64_TEXT_MAX];
+    sds member = sds_new(set_random(ref->entry, call_random(call), digits));
+    set_remove(ref, sds_slice(member));
+    return member;
+}
+
+static void pop_one(struct call *call, struct keyref *ref) {
+    struct slice key = call->argv[1];
+    sds member = take_random(call, ref);
+    reply_bulk(call->reply, sds_slice(member));
+    call_touched(call, ref, key, EVENT_SET, "spop", 1);
+    CALL_PROPAGATE(call, SLICE("SREM"), key, sds_slice(member));
+    sds_free(member);
+}
+
+static void pop_all(struct call *call, struct keyref *ref) {
+    struct slice key = call->argv[1];
+    uint64_t length = set_length(ref->entry);
+    reply_set(call->reply, length);
+    reply_all(call->reply, ref->entry);
+    call_touched(call, ref, key, EVENT_SET, "spop", length - 1);
+    call_unlink(call, ref, key);
+    CALL_PROPAGATE(call, SLICE("DEL"), key);
+}
+
+/* Takes up to `count` members out and replies them; returns how many. One SREM says so. */
+static uint64_t pop_batch(struct call *call, struct keyref *ref, uint64_t count) {
+    enum { BATCH = 64 };
+    struct slice argv[2 + BATCH] = {SLICE("SREM"), call->argv[1]};
+    sds members[BATCH];
+    if (count > BATCH) count = BATCH;
+    for (size_t i = 0; i < count; i++) {
+        members[i] = take_random(call, ref);
+        argv[2 + i] = sds_slice(members[i]);
+        reply_bulk(call->reply, argv[2 + i]);
+    }
+    if (call->propagates) call_propagate_as(call, argv, 2 + count);
+    for (size_t i = 0; i < count; i++) sds_free(members[i]);
+    return count;
+}
+
+static void pop_many(struct call *call, struct keyref *ref, uint64_t count) {
+    reply_set(call->reply, count);
+    for (uint64_t left = count; left;) left -= pop_batch(call, ref, left);
+    call_touched(call, ref, call->argv[1], EVENT_SET, "spop", count);
+}
+
+void spop_command(struct call *call) {
+    int64_t count = 0;
+    struct keyref ref;
+    bool has_count = call->argc == 3;
+    if (call->argc > 3) {
+        call_syntax_error(call);
+        return;
+    }
+    if (has_count && !call_integer_in(call, 2, 0, INT64_MAX, &count,
+                                      "ERR value is out of range, must be positive"))
+        return;
+    if (!call_find_typed_write(call, call->argv[1], VALUE_SET, &ref)) return;
+    if (!has_count && !ref.entry)
+        reply_null(call->reply);
+    else if (!has_count)
+        pop_one(call, &ref);
+    else if (!ref.entry || count == 0)
+        reply_set(call->reply, 0);
+    else if ((uint64_t)count >= set_length(ref.entry))
+        pop_all(call, &ref);
+    else
+        pop_many(call, &ref, (uint64_t)count);
+}
