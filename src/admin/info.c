@@ -270,6 +270,7 @@ static sds append_key_stats(struct engine *engine, sds out) {
     return sds_append_format(
         out,
         "expired_subkeys:0\r\n"
+        "expired_subkeys:%llu\r\n"
         "expired_keys:%llu\r\n"
         "expired_stale_perc:%.2f\r\n"
         "expired_time_cap_reached_count:%llu\r\n"
@@ -280,11 +281,11 @@ static sds append_key_stats(struct engine *engine, sds out) {
         "current_eviction_exceeded_time:%lld\r\n"
         "keyspace_hits:%llu\r\n"
         "keyspace_misses:%llu\r\n",
-        (figure)stats->expired_keys, stats->expired_stale_percent, (figure)stats->expire_time_caps,
-        (figure)(clock_ticks_to_us(stats->expire_ticks) / 1000), (figure)stats->evicted_keys,
-        (figure)stats->evicted_clients, (long long)evict_total_exceeded_ms(),
-        (long long)evict_current_exceeded_ms(), (figure)stats->keyspace_hits,
-        (figure)stats->keyspace_misses);
+        (figure)stats->expired_fields, (figure)stats->expired_keys, stats->expired_stale_percent,
+        (figure)stats->expire_time_caps, (figure)(clock_ticks_to_us(stats->expire_ticks) / 1000),
+        (figure)stats->evicted_keys, (figure)stats->evicted_clients,
+        (long long)evict_total_exceeded_ms(), (long long)evict_current_exceeded_ms(),
+        (figure)stats->keyspace_hits, (figure)stats->keyspace_misses);
 }
 
 static sds append_pubsub_stats(struct engine *engine, sds out) {

@@ -211,6 +211,12 @@ static inline bool call_is_expired(const struct call *call, const struct entry *
     return expiry_ms >= 0 && call->now_ms > expiry_ms && !call_is_loading(call);
 }
 
+/* Deletes fields that have expired from the hash that `ref` names (found under `key`), up to a
+ * bounded number: propagates HDEL, publishes "hexpired", and deletes the key when no field is left;
+ * then `ref` names nothing. Does nothing while data is being loaded, nor where call_find_read would
+ * leave an expired key alone. Returns how many fields it deleted. */
+size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice key);
+
 /* Is the expiry `expiry_ms`, which a command was given, so early that the key must be deleted at
  * once instead of getting it? */
 static inline bool call_is_past(const struct call *call, int64_t expiry_ms) {

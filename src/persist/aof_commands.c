@@ -4,19 +4,25 @@ static const struct {
     const char *name;
     int arity;
 } commands[] = {
-    {"append", 3},   {"bitfield", -2},   {"bitop", -4},     {"blmove", 6},       {"blmpop", -5},
-    {"blpop", -3},   {"brpop", -3},      {"brpoplpush", 4}, {"copy", -3},        {"decr", 2},
-    {"decrby", 3},   {"del", -2},        {"expire", -3},    {"expireat", -3},    {"flushall", -1},
-    {"flushdb", -1}, {"getdel", 2},      {"getex", -2},     {"getset", 3},       {"incr", 2},
-    {"incrby", 3},   {"incrbyfloat", 3}, {"linsert", 5},    {"lmove", 5},        {"lmpop", -4},
-    {"lpop", -2},    {"lpush", -3},      {"lpushx", -3},    {"lrem", 4},         {"lset", 4},
-    {"ltrim", 4},    {"move", 3},        {"mset", -3},      {"msetnx", -3},      {"persist", 2},
-    {"pexpire", -3}, {"pexpireat", -3},  {"psetex", 4},     {"rename", 3},       {"renamenx", 3},
-    {"restore", -4}, {"rpop", -2},       {"rpoplpush", 3},  {"rpush", -3},       {"rpushx", -3},
-    {"sadd", -3},    {"sdiffstore", -3}, {"select", 2},     {"set", -3},         {"setbit", 4},
-    {"setex", 4},    {"setnx", 3},       {"setrange", 4},   {"sinterstore", -3}, {"smove", 4},
-    {"sort", -2},    {"spop", -2},       {"srem", -3},      {"sunionstore", -3}, {"swapdb", 3},
-    {"unlink", -2},
+    {"append", 3},       {"bitfield", -2},    {"bitop", -4},     {"blmove", 6},
+    {"blmpop", -5},      {"blpop", -3},       {"brpop", -3},     {"brpoplpush", 4},
+    {"copy", -3},        {"decr", 2},         {"decrby", 3},     {"del", -2},
+    {"expire", -3},      {"expireat", -3},    {"flushall", -1},  {"flushdb", -1},
+    {"getdel", 2},       {"getex", -2},       {"getset", 3},     {"hdel", -3},
+    {"hexpire", -6},     {"hexpireat", -6},   {"hgetdel", -5},   {"hgetex", -5},
+    {"hincrby", 4},      {"hincrbyfloat", 4}, {"hmset", -4},     {"hpersist", -5},
+    {"hpexpire", -6},    {"hpexpireat", -6},  {"hset", -4},      {"hsetex", -6},
+    {"hsetnx", 4},       {"incr", 2},         {"incrby", 3},     {"incrbyfloat", 3},
+    {"linsert", 5},      {"lmove", 5},        {"lmpop", -4},     {"lpop", -2},
+    {"lpush", -3},       {"lpushx", -3},      {"lrem", 4},       {"lset", 4},
+    {"ltrim", 4},        {"move", 3},         {"mset", -3},      {"msetnx", -3},
+    {"persist", 2},      {"pexpire", -3},     {"pexpireat", -3}, {"psetex", 4},
+    {"rename", 3},       {"renamenx", 3},     {"restore", -4},   {"rpop", -2},
+    {"rpoplpush", 3},    {"rpush", -3},       {"rpushx", -3},    {"sadd", -3},
+    {"sdiffstore", -3},  {"select", 2},       {"set", -3},       {"setbit", 4},
+    {"setex", 4},        {"setnx", 3},        {"setrange", 4},   {"sinterstore", -3},
+    {"smove", 4},        {"sort", -2},        {"spop", -2},      {"srem", -3},
+    {"sunionstore", -3}, {"swapdb", 3},       {"unlink", -2},
 };
 
 int aof_command_arity(struct slice name) {

@@ -33,6 +33,7 @@ struct stats {
     uint64_t keyspace_hits;
     uint64_t keyspace_misses;
     uint64_t expired_keys;
+    uint64_t expired_fields;      /* of hashes */
     double expired_stale_percent; /* of the keys that active expiry saw, a running average */
     uint64_t expire_time_caps;    /* rounds of it that used up their time */
     uint64_t expire_ticks;        /* clock_ticks it took */

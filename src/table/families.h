@@ -8,6 +8,7 @@
 /* One for each family_*.c. */
 extern const struct command_family command_family_lists;
 extern const struct command_family command_family_sets;
+extern const struct command_family command_family_hashes;
 extern const struct command_family command_family_strings;
 extern const struct command_family command_family_keys;
 extern const struct command_family command_family_transactions;

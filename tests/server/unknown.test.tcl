@@ -21,13 +21,13 @@ proc send_unknown {client args} {
 check_in 2 "the log names an unknown command once, in any case, without its arguments" {
     with_server {} {
         set client [client_open]
-        send_unknown $client HSET secret-key secret-value
-        send_unknown $client hset secret-key secret-value
-        send_unknown $client HGET secret-key
+        send_unknown $client ZADD secret-key secret-value
+        send_unknown $client zadd secret-key secret-value
+        send_unknown $client ZCARD secret-key
         assert {![string match *secret* [$current_server log]]}
         names_logged
     }
-} {{"HSET"} {"HGET"}}
+} {{"ZADD"} {"ZCARD"}}
 check_in 2 "it names an unknown subcommand with its container" {
     with_server {} {
         set client [client_open]

@@ -7,6 +7,7 @@
 #   sorted list                         lsort: members come in no order
 #   numbered from to ?prefix?           {prefix0 prefix1 …}
 #   is_null request …                   is the reply null?
+#   assert_replies {request reply …}    makes the requests, and compares the replies or the texts of errors
 #   changes body                        by how much rdb_changes_since_last_save grows
 source [file join [file dirname [file normalize [info script]]] packlist.tcl]
 
@@ -68,6 +69,15 @@ proc numbered {from to {prefix ""}} {
 
 proc is_null {args} {
     return [expr {[lindex [typed {*}$args] 0] in {nil null}}]
+}
+
+proc assert_replies {pairs} {
+    foreach {request reply} $pairs {
+        catch {r {*}$request} actual
+        if {$actual ne $reply} {
+            error "$request replied \"$actual\", not \"$reply\""
+        }
+    }
 }
 
 proc changes {body} {

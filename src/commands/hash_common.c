@@ -1,0 +1,36 @@
+#include "commands/hash_common.h"
+
+bool hash_find_read(struct call *call, struct slice key, struct keyref *ref) {
+    if (!call_find_typed_read(call, key, VALUE_HASH, ref)) return false;
+    if (ref->entry && hash_has_expiries(ref->entry)) call_expire_fields(call, ref, key);
+    return true;
+}
+
+bool hash_find_write(struct call *call, struct slice key, struct keyref *ref) {
+    if (!call_find_typed_write(call, key, VALUE_HASH, ref)) return false;
+    if (ref->entry && hash_has_expiries(ref->entry)) call_expire_fields(call, ref, key);
+    return true;
+}
+
+size_t hash_set_pairs(struct call *call, struct keyref *ref, struct slice key,
+                      const struct slice *pairs, size_t count, enum hash_expiry_mode mode) {
+    const struct hash_limits *limits = &call->limits->hash;
+    size_t added = 0, at = 0;
+    if (ref->entry) {
+        hash_expect(ref, count, limits);
+    } else {
+        hash_create(ref, key, pairs[0], pairs[1], count, limits);
+        added = at = 1;
+    }
+    for (; at < count; at++)
+        added += hash_set(ref, pairs[2 * at], pairs[2 * at + 1], mode, hash_now(call), limits);
+    return added;
+}
+
+void hash_reply_value(struct call *call, const struct entry *entry, struct slice field) {
+    struct record record;
+    if (entry && hash_find(entry, field, hash_now(call), &record))
+        reply_bulk(call->reply, record.value);
+    else
+        reply_null(call->reply);
+}

@@ -1,0 +1,28 @@
+/* hash_common: what the hash commands share. */
+#ifndef PACKLIST_COMMANDS_HASH_COMMON_H
+#define PACKLIST_COMMANDS_HASH_COMMON_H
+
+#include "engine/call.h"
+#include "types/hash.h"
+
+/* The time by which fields have expired, for functions of types/hash.h. While data is being loaded
+ * none has. */
+static inline int64_t hash_now(const struct call *call) {
+    return call_is_loading(call) ? HASH_ALL : call->now_ms;
+}
+
+/* As call_find_typed_read and call_find_typed_write for a hash, from which they delete fields that
+ * have expired. It may have more of them: see call_expire_fields. */
+bool hash_find_read(struct call *call, struct slice key, struct keyref *ref);
+bool hash_find_write(struct call *call, struct slice key, struct keyref *ref);
+
+/* Sets `count` fields to the values that follow each of them at `pairs`, making the hash if there
+ * is none (ref->entry is NULL). Returns how many fields were not there. The caller reports the
+ * change. */
+size_t hash_set_pairs(struct call *call, struct keyref *ref, struct slice key,
+                      const struct slice *pairs, size_t count, enum hash_expiry_mode mode);
+
+/* Replies the value of a field, or null. `entry` may be NULL. */
+void hash_reply_value(struct call *call, const struct entry *entry, struct slice field);
+
+#endif

@@ -1,0 +1,55 @@
+/* hash_expiry: what the commands share that let fields of a hash expire: their arguments, and what
+ * follows a change. */
+#ifndef PACKLIST_COMMANDS_HASH_EXPIRY_H
+#define PACKLIST_COMMANDS_HASH_EXPIRY_H
+
+#include "commands/hash_common.h"
+
+#define FIELD_COUNT_ERROR "ERR Number of fields must be a positive integer"
+
+/* FIELDS count field …: a part of the call's arguments. */
+struct field_list {
+    const struct slice *first;
+    size_t count;
+};
+
+/* Parses it, the word FIELDS standing at argv[index] and the last field at the end; else replies
+ * the error, `count_error` for a count that is no number above 0, and returns false. */
+bool field_list_parse(struct call *call, size_t index, const char *count_error,
+                      struct field_list *fields);
+
+/* The time at argv[index], `unit_ms` milliseconds each, counted from `base_ms`; else replies the
+ * error and returns false. */
+bool field_expiry_parse(struct call *call, size_t index, int64_t unit_ms, int64_t base_ms,
+                        int64_t *expiry_ms);
+
+/* EX, PX, EXAT or PXAT at argv[index] with its time behind it: *is_time says whether it is one.
+ * False when an error was replied. */
+bool field_expiry_option(struct call *call, size_t index, bool *is_time, int64_t *expiry_ms);
+
+/* The fields that a command has given an expiry, and those that it has deleted, as it came too
+ * early. The arrays have room for `room` fields together. */
+struct field_changes {
+    struct slice *expiring;
+    struct slice *deleted;
+    size_t expiring_count;
+    size_t deleted_count;
+};
+
+void field_changes_begin(struct field_changes *changes, size_t room);
+void field_changes_note(struct field_changes *changes, struct slice field,
+                        enum hash_expiry_result result);
+
+/* Reports what was noted of the hash under argv[1]: events, propagation as HPEXPIREAT and HDEL. */
+void field_changes_report(struct call *call, struct keyref *ref,
+                          const struct field_changes *changes, int64_t expiry_ms);
+void field_changes_end(struct field_changes *changes);
+
+/* Propagates the words, the number of fields, and the fields, as `words FIELDS count field …`. */
+void field_propagate(struct call *call, const struct slice *words, size_t word_count,
+                     const struct slice *fields, size_t count);
+
+/* Propagates HDEL of the fields. */
+void field_propagate_deleted(struct call *call, const struct slice *fields, size_t count);
+
+#endif

@@ -1,0 +1,160 @@
+/* HGETALL HKEYS HVALS HRANDFIELD HSCAN: fields of a hash without naming them. */
+#include "commands/commands.h"
+#include "commands/hash_common.h"
+#include "commands/scan_common.h"
+
+/* Which parts of a field are replied. */
+enum parts { FIELDS = 1, VALUES = 2, FIELDS_AND_VALUES = FIELDS | VALUES };
+
+static void reply_record(struct reply *reply, const struct record *record, enum parts parts) {
+    if (parts & FIELDS) reply_bulk(reply, record->field);
+    if (parts & VALUES) reply_bulk(reply, record->value);
+}
+
+static void reply_all(struct call *call, enum parts parts) {
+    struct keyref ref;
+    struct hash_iter iter;
+    struct record record;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    uint64_t count = ref.entry ? hash_living(ref.entry, hash_now(call)) : 0;
+    if (parts == FIELDS_AND_VALUES)
+        reply_map(call->reply, count);
+    else
+        reply_array(call->reply, count);
+    if (!ref.entry) return;
+    hash_iter_start(&iter, ref.entry, hash_now(call));
+    while (hash_iter_next(&iter, &record)) reply_record(call->reply, &record, parts);
+}
+
+void hgetall_command(struct call *call) {
+    reply_all(call, FIELDS_AND_VALUES);
+}
+
+void hkeys_command(struct call *call) {
+    reply_all(call, FIELDS);
+}
+
+void hvals_command(struct call *call) {
+    reply_all(call, VALUES);
+}
+
+/* --- HRANDFIELD key [count [WITHVALUES]] --- */
+
+struct choice {
+    struct call *call;
+    const struct entry *entry; /* NULL: there is no hash */
+    bool with_values;
+};
+
+/* RESP3 has an array for each field with its value. */
+static void reply_chosen(const struct record *record, void *arg) {
+    const struct choice *choice = arg;
+    struct reply *reply = choice->call->reply;
+    if (choice->with_values && reply->protocol == 3) reply_array(reply, 2);
+    reply_record(reply, record, choice->with_values ? FIELDS_AND_VALUES : FIELDS);
+}
+
+static void reply_choice_header(const struct choice *choice, uint64_t count) {
+    struct reply *reply = choice->call->reply;
+    reply_array(reply, choice->with_values && reply->protocol == 2 ? 2 * count : count);
+}
+
+/* Any field may come more than once. */
+static void reply_repeated(struct choice *choice, uint64_t count) {
+    int64_t now_ms = hash_now(choice->call);
+    struct record record;
+    reply_choice_header(choice, count);
+    while (count--) {
+        hash_random(choice->entry, call_random(choice->call), now_ms, &record);
+        reply_chosen(&record, choice);
+    }
+}
+
+static void reply_different(struct choice *choice, uint64_t count) {
+    int64_t now_ms = hash_now(choice->call);
+    uint64_t living = hash_living(choice->entry, now_ms);
+    reply_choice_header(choice, count < living ? count : living);
+    hash_sample(choice->entry, call_random(choice->call), count, now_ms, reply_chosen, choice);
+}
+
+static void reply_one(struct call *call) {
+    struct keyref ref;
+    struct record record;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    if (ref.entry && hash_random(ref.entry, call_random(call), hash_now(call), &record))
+        reply_bulk(call->reply, record.field);
+    else
+        reply_null(call->reply);
+}
+
+static bool parse_choice(struct call *call, int64_t *count) {
+    if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, count, NULL)) return false;
+    if (call->argc == 3) return true;
+    if (call->argc > 4 || !slice_is(call->argv[3], "withvalues")) {
+        call_syntax_error(call);
+        return false;
+    }
+    if (*count >= -INT64_MAX / 2 && *count <= INT64_MAX / 2) return true;
+    reply_error(call->reply, "ERR value is out of range");
+    return false;
+}
+
+void hrandfield_command(struct call *call) {
+    int64_t count;
+    struct keyref ref;
+    if (call->argc == 2) {
+        reply_one(call);
+        return;
+    }
+    if (!parse_choice(call, &count)) return;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    struct choice choice = {call, ref.entry, call->argc == 4};
+    if (!ref.entry || hash_living(ref.entry, hash_now(call)) == 0)
+        reply_array(call->reply, 0);
+    else if (count < 0)
+        reply_repeated(&choice, (uint64_t)-count);
+    else
+        reply_different(&choice, (uint64_t)count);
+}
+
+/* --- HSCAN key cursor [MATCH pattern] [COUNT count] [NOVALUES] --- */
+
+struct hash_scan {
+    struct scan scan; /* the first member: steps get its address */
+    const struct entry *entry;
+    enum parts parts;
+};
+
+static void scan_visit(const struct record *record, void *arg) {
+    struct hash_scan *hash = arg;
+    struct scan *scan = &hash->scan;
+    scan->visited++;
+    if (hash_has_expired(record, hash_now(scan->call)) || !scan_matches(scan, record->field))
+        return;
+    scan_reply(scan, record->field);
+    if (hash->parts & VALUES) scan_reply(scan, record->value);
+}
+
+static uint64_t scan_step(struct scan *scan) {
+    struct hash_scan *hash = (struct hash_scan *)scan;
+    return hash_scan(hash->entry, scan->cursor, scan_visit, hash);
+}
+
+void hscan_command(struct call *call) {
+    struct hash_scan hash = {.parts = FIELDS_AND_VALUES};
+    struct keyref ref;
+    if (!scan_begin(&hash.scan, call, 2)) return;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    hash.entry = ref.entry;
+    if (!ref.entry) {
+        scan_reply_empty(call);
+        return;
+    }
+    for (size_t i = 3; i < call->argc; i++) {
+        if (slice_is(call->argv[i], "novalues"))
+            hash.parts = FIELDS;
+        else if (!scan_parse_option(&hash.scan, i++))
+            return;
+    }
+    scan_run(&hash.scan, scan_step);
+}

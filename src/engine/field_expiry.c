@@ -1,0 +1,49 @@
+/* Fields of hashes that have expired: deleting them, and saying so. */
+#include "base/sds.h"
+#include "engine/call.h"
+#include "engine/engine.h"
+#include "table/command.h"
+#include "types/hash.h"
+
+/* So many fields are deleted at once. Others that have expired are invisible meanwhile. */
+enum { FIELDS_MAX = 64 };
+
+struct expired_fields {
+    sds fields[FIELDS_MAX];
+    size_t count;
+};
+
+static void note_field(const struct record *record, void *arg) {
+    struct expired_fields *expired = arg;
+    expired->fields[expired->count++] = sds_new(record->field);
+}
+
+/* Outside of any command this is a unit of its own. */
+static void propagate(const struct call *call, struct slice key,
+                      const struct expired_fields *expired) {
+    struct command_log *log = &call->engine->command_log;
+    struct slice argv[2 + FIELDS_MAX] = {SLICE("HDEL"), key};
+    for (size_t i = 0; i < expired->count; i++) argv[2 + i] = sds_slice(expired->fields[i]);
+    command_log_append(log, call->database, argv, 2 + expired->count);
+    if (call->origin == ORIGIN_SERVER) command_log_end_unit(log);
+}
+
+/* During a CLIENT PAUSE only commands that write may change anything. */
+static bool may_delete(const struct call *call) {
+    if (call_is_loading(call)) return false;
+    bool writes = !call->command || (call->command->flags & COMMAND_WRITE);
+    return writes || !call->engine->pause_until_ms;
+}
+
+size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice key) {
+    struct expired_fields expired = {.count = 0};
+    int64_t first_ms = hash_first_expiry(ref->entry);
+    if (first_ms == RECORD_NEVER || first_ms >= call->now_ms || !may_delete(call)) return 0;
+    keyspace_before_change(ref);
+    hash_expire(ref, call->now_ms, FIELDS_MAX, note_field, &expired);
+    if (call->propagates) propagate(call, key, &expired);
+    for (size_t i = 0; i < expired.count; i++) sds_free(expired.fields[i]);
+    call->engine->stats.expired_fields += expired.count;
+    call_touched(call, ref, key, EVENT_HASH, "hexpired", 0);
+    return expired.count;
+}

@@ -1,0 +1,168 @@
+# Fields of hashes that expire: HEXPIRE HPEXPIRE HEXPIREAT HPEXPIREAT HTTL HPTTL HEXPIRETIME HPEXPIRETIME HPERSIST
+# HGETEX HSETEX HGETDEL.
+source [file join [file dirname [file normalize [info script]]] lib collections.tcl]
+
+server_start
+
+# --- Requests in this order, with their replies
+
+check_hashes "expiries are set, read and taken away" {
+    assert_replies {
+        {HSET h a 1 b 2 c 3 d 4} 4
+        {HEXPIRE h 1000 FIELDS 2 a none} {1 -2}
+        {HEXPIRE h 1000 NX FIELDS 2 a b} {0 1}
+        {HEXPIRE h 500 XX FIELDS 2 a c} {1 0}
+        {HEXPIRE h 400 GT FIELDS 2 a c} {0 0}
+        {HEXPIRE h 600 GT FIELDS 1 a} {1}
+        {HEXPIRE h 700 LT FIELDS 2 a c} {0 1}
+        {HEXPIRE none 100 FIELDS 2 a b} {-2 -2}
+        {HPEXPIREAT h 4102444800123 FIELDS 2 a b} {1 1}
+        {HPEXPIRETIME h FIELDS 4 a b d none} {4102444800123 4102444800123 -1 -2}
+        {HEXPIRETIME h FIELDS 4 a b d none} {4102444801 4102444801 -1 -2}
+        {HEXPIREAT h 4102444800 FIELDS 1 a} {1}
+        {HPEXPIRETIME h FIELDS 1 a} {4102444800000}
+        {HTTL h FIELDS 2 d none} {-1 -2}
+        {HPTTL h FIELDS 2 d none} {-1 -2}
+        {HTTL none FIELDS 1 a} {-2}
+        {HPERSIST h FIELDS 3 a d none} {1 -1 -2}
+        {HPERSIST none FIELDS 1 a} {-2}
+        {HTTL h FIELDS 1 a} {-1}
+        {HEXPIRE h 0 FIELDS 2 a none} {2 -2}
+        {HEXISTS h a} 0
+        {HPEXPIREAT h 1 FIELDS 3 b c d} {2 2 2}
+        {EXISTS h} 0
+    }
+}
+
+check_hashes "what is wrong with an expiry is said as by Redis" {
+    assert_replies {
+        {HSET h c 1} 1
+        {HEXPIRE h 100 FIELDS 2 c} {ERR The `numfields` parameter must match the number of arguments}
+        {HEXPIRE h 100 FIELDS 1 c d} {ERR The `numfields` parameter must match the number of arguments}
+        {HEXPIRE h 100 FIELDS 0 c} {ERR Parameter `numFields` should be greater than 0}
+        {HEXPIRE h 100 FIELDS x c} {ERR Parameter `numFields` should be greater than 0}
+        {HEXPIRE h 100 FOO 1 c} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HEXPIRE h 100 NX XX FIELDS 1 c} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HEXPIRE h x FIELDS 1 c} {ERR value is not an integer or out of range}
+        {HEXPIRE h -1 FIELDS 1 c} {ERR invalid expire time, must be >= 0}
+        {HEXPIRE h 99999999999999999 FIELDS 1 c} {ERR invalid expire time in 'hexpire' command}
+        {HPEXPIRE h 70368744177664 FIELDS 1 c} {ERR invalid expire time in 'hpexpire' command}
+        {HPEXPIREAT h 70368744177664 FIELDS 1 c} {ERR invalid expire time in 'hpexpireat' command}
+        {HPEXPIREAT h 70368744177663 FIELDS 1 c} {1}
+        {HEXPIREAT h 70368744178 FIELDS 1 c} {ERR invalid expire time in 'hexpireat' command}
+        {HEXPIRE none -100 FIELDS 1 c} {ERR invalid expire time, must be >= 0}
+        {HTTL h FIELDS 2 n} {ERR The `numfields` parameter must match the number of arguments}
+        {HTTL h FIELDS 0 n} {ERR Number of fields must be a positive integer}
+        {HTTL h FIELDS x n} {ERR Number of fields must be a positive integer}
+        {HTTL h FOO 1 n} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HTTL none FOO 1 n} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HPERSIST h FIELDS 2 n} {ERR The `numfields` parameter must match the number of arguments}
+        {HPERSIST h FOO 1 n} {ERR Mandatory argument FIELDS is missing or not at the right position}
+    }
+}
+
+check_hashes "HGETEX and HGETDEL read and change" {
+    assert_replies {
+        {HSET h c 5 d 6 e 7} 3
+        {HGETEX h FIELDS 2 c none} {5 (nil)}
+        {HGETEX h PXAT 4102444800123 FIELDS 2 c none} {5 (nil)}
+        {HPEXPIRETIME h FIELDS 2 c d} {4102444800123 -1}
+        {HGETEX h FIELDS 1 c} {5}
+        {HPEXPIRETIME h FIELDS 1 c} {4102444800123}
+        {HGETEX h PERSIST FIELDS 2 c d} {5 6}
+        {HTTL h FIELDS 1 c} {-1}
+        {HGETEX h EXAT 1 FIELDS 1 c} {5}
+        {HGETEX h EX 0 FIELDS 2 c d} {(nil) 6}
+        {HLEN h} 1
+        {HGETEX none EX 10 FIELDS 2 c d} {(nil) (nil)}
+        {HGETEX h EX -1 FIELDS 1 e} {ERR invalid expire time, must be >= 0}
+        {HGETEX h EX x FIELDS 1 e} {ERR value is not an integer or out of range}
+        {HGETEX h PX 99999999999999999 FIELDS 1 e} {ERR invalid expire time in 'hgetex' command}
+        {HGETEX h PERSIST EX 10 FIELDS 1 e} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HGETEX h FIELDS 3 c d} {ERR The `numfields` parameter must match the number of arguments}
+        {HGETEX h FIELDS 0 c} {ERR Number of fields must be a positive integer}
+        {HGETEX h KEEPTTL FIELDS 1 c} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HGETEX h EX 10 c d e} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HGETDEL h FIELDS 2 e none} {7 (nil)}
+        {EXISTS h} 0
+        {HGETDEL h FIELDS 2 e} {ERR The `numfields` parameter must match the number of arguments}
+        {HGETDEL h FIELDS x e} {ERR Number of fields must be a positive integer}
+        {HGETDEL h FOO 1 e} {ERR Mandatory argument FIELDS is missing or not at the right position}
+    }
+}
+
+check_hashes "HSETEX sets values with an expiry" {
+    assert_replies {
+        {HSETEX h FIELDS 1 c 5} 1
+        {HSETEX h FNX FIELDS 2 c 6 d 6} 0
+        {HSETEX h FXX FIELDS 2 c 6 d 6} 0
+        {HSETEX h FNX PXAT 4102444800123 FIELDS 2 d 6 e 7} 1
+        {HPEXPIRETIME h FIELDS 3 c d e} {-1 4102444800123 4102444800123}
+        {HSETEX h FXX KEEPTTL FIELDS 2 d 8 c 8} 1
+        {HPEXPIRETIME h FIELDS 2 c d} {-1 4102444800123}
+        {HMGET h c d e} {8 8 7}
+        {HSETEX h FIELDS 1 d 8} 1
+        {HTTL h FIELDS 1 d} {-1}
+        {HSETEX h PXAT 1 FIELDS 2 c 1 x 1} 1
+        {HMGET h c x} {(nil) (nil)}
+        {HSETEX n FXX FIELDS 1 c 5} 0
+        {HSETEX n PXAT 1 FIELDS 1 c 5} 1
+        {EXISTS n} 0
+        {HSETEX h FIELDS 2 c 5} {ERR wrong number of arguments for 'hsetex' command}
+        {HSETEX h FIELDS 1 c 5 d} {ERR wrong number of arguments for 'hsetex' command}
+        {HSETEX h FIELDS 0 c 5} {ERR invalid number of fields}
+        {HSETEX h FIELDS x c 5} {ERR invalid number of fields}
+        {HSETEX h FNX FXX FIELDS 1 c 5} {ERR Only one of FXX or FNX arguments can be specified}
+        {HSETEX h EX 10 KEEPTTL FIELDS 1 c 5} {ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified}
+        {HSETEX h EX 0 FIELDS 1 c 5} 1
+        {HSETEX h EX x FIELDS 1 c 5} {ERR value is not an integer or out of range}
+        {HSETEX h EX -1 FIELDS 1 c 5} {ERR invalid expire time, must be >= 0}
+        {HSETEX h PX 99999999999999999 FIELDS 1 c 5} {ERR invalid expire time in 'hsetex' command}
+        {HSETEX h PERSIST FIELDS 1 c 5} {ERR unknown argument: PERSIST}
+        {HSETEX h EX 10 FNX a b} {ERR unknown argument: a}
+        {HSETEX h EX 10 FNX FIELDS} {ERR wrong number of arguments for 'hsetex' command}
+    }
+}
+
+# --- As time goes by
+
+check_hashes "a field that has expired is not there any more" {
+    r HSET k a 1 b 2 c 3
+    r HPEXPIRE k 1 FIELDS 2 a b
+    wait_until {[r HEXISTS k a] == 0 && [r HEXISTS k b] == 0}
+    list [r HGET k a] [r HMGET k a c] [r HGETALL k] [r HKEYS k] [r HRANDFIELD k 5] [r HLEN k] [r HSETNX k a 5] \
+        [r HTTL k FIELDS 2 a b] [llength [lindex [r HSCAN k 0 NOVALUES] 1]]
+} {(nil) {(nil) 3} {c 3} c c 1 1 {-1 -2} 2}
+check_hashes "the key goes with its last field" {
+    r HSET k a 1 b 2
+    r HPEXPIRE k 1 FIELDS 2 a b
+    wait_until {[is_null HGET k a]}
+    list [r EXISTS k] [r HSET k c 1] [r HGETALL k]
+} {0 1 {c 1}}
+check_hashes "HSET takes the expiry away, HINCRBY and HINCRBYFLOAT keep it" {
+    r HSET k a 1 b 2 c 3
+    r HEXPIRE k 1000 FIELDS 3 a b c
+    r HSET k a 5
+    r HINCRBY k b 5
+    r HINCRBYFLOAT k c 5
+    lmap ttl [r HTTL k FIELDS 3 a b c] {expr {$ttl > 0}}
+} {0 1 1}
+check_hashes "expiries survive COPY, RENAME, DUMP, RESTORE and a reload" {
+    r HSET k a 1 b 2
+    r HPEXPIREAT k 4102444800123 FIELDS 1 a
+    r COPY k copy
+    r RESTORE restored 0 [r DUMP k]
+    r RENAME k renamed
+    r DEBUG RELOAD
+    foreach key {copy restored renamed} {
+        assert_equal [r HPEXPIRETIME $key FIELDS 2 a b] {4102444800123 -1}
+        assert_equal [lsort -stride 2 [r HGETALL $key]] {a 1 b 2}
+    }
+}
+check "a listpack with expiries is a listpackex" {
+    r HSET k a 1
+    r HEXPIRE k 100 FIELDS 1 a
+    r OBJECT ENCODING k
+} listpackex
+
+finish
