@@ -1,15 +1,18 @@
 /* SORT SORT_RO: key [BY pattern] [LIMIT offset count] [GET pattern …] [ASC | DESC] [ALPHA] [STORE
  * destination]
  *
- * The elements are copied first: iterators move on, and the result may be stored over the list.
- * Items point to the copies, or to values of other keys, which stay as they are until the command
- * ends. */
+ * The elements are copied first: iterators move on, and the result may be stored over the list or
+ * set. Items point to the copies, or to values of other keys, which stay as they are until the
+ * command ends. */
 #include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
+#include "commands/hash_common.h"
 #include "commands/list_common.h"
 #include "commands/sort_order.h"
+#include "types/set.h"
 #include "types/string.h"
+#include "types/value.h"
 
 /* --- Copies of texts --- */
 
@@ -46,12 +49,13 @@ static void free_chunks(struct chunk *chunk) {
 /* --- Options --- */
 
 /* A pattern of BY or GET: the key to look at is its text with the first '*' replaced by the
- * element. */
+ * element. "…*…->field" names a field of the hash under that key. */
 struct pattern {
     struct slice before;
     struct slice after;
     bool is_element; /* '#': the element itself */
-    bool is_field; /* "…*…->field" names a field of a hash: there are none, it finds nothing */
+    struct slice field;
+    bool is_field;
     bool is_fixed; /* there is no '*' */
 };
 
@@ -80,8 +84,13 @@ static struct pattern parse_pattern(struct slice text) {
     if (star == NULL) return pattern;
     pattern.before = slice_make(text.ptr, (size_t)(star - text.ptr));
     pattern.after = slice_make(star + 1, (size_t)(slice_end(text) - star - 1));
-    for (size_t i = 0; i + 2 < pattern.after.len && !pattern.is_field; i++)
-        pattern.is_field = memcmp(pattern.after.ptr + i, "->", 2) == 0;
+    for (size_t i = 0; i + 2 < pattern.after.len; i++) {
+        if (memcmp(pattern.after.ptr + i, "->", 2) != 0) continue;
+        pattern.is_field = true;
+        pattern.field = slice_make(pattern.after.ptr + i + 2, pattern.after.len - i - 2);
+        pattern.after.len = i;
+        break;
+    }
     return pattern;
 }
 
@@ -122,16 +131,26 @@ static sds key_of(const struct pattern *pattern, struct slice element) {
     return sds_append(sds_append(key, element), pattern->after);
 }
 
-/* The string that the pattern finds for the element, valid until the command ends; its `ptr` is
+/* The value of the field, or a slice without `ptr`. An empty value has a `ptr`, too. */
+static struct slice field_of(const struct sort *sort, const struct entry *hash,
+                             struct slice field) {
+    struct record record;
+    if (entry_type(hash) != VALUE_HASH || !hash_find(hash, field, hash_now(sort->call), &record))
+        return (struct slice){0};
+    return record.value.len ? record.value : SLICE("");
+}
+
+/* The text that the pattern finds for the element, valid until the command ends; its `ptr` is
  * NULL when there is none. */
 static struct slice look_up(struct sort *sort, const struct pattern *pattern,
                             struct slice element) {
     const struct slice none = {0};
     if (pattern->is_element) return element;
-    if (pattern->is_fixed || pattern->is_field) return none;
+    if (pattern->is_fixed) return none;
     sds key = key_of(pattern, element);
     const struct entry *entry = call_find_read(sort->call, sds_slice(key)).entry;
     sds_free(key);
+    if (entry && pattern->is_field) return field_of(sort, entry, pattern->field);
     if (entry == NULL || entry_type(entry) != VALUE_STRING) return none;
     char buffer[INT64_TEXT_MAX];
     int64_t integer;
@@ -195,6 +214,21 @@ static void read_items(struct sort *sort, const struct entry *entry, uint64_t fr
     list_iter_end(&iter);
 }
 
+/* Copies `count` members of a set, without the first `from`. */
+static void read_members(struct sort *sort, const struct entry *entry, uint64_t from,
+                         size_t count) {
+    struct set_iter iter;
+    struct slice member;
+    sort->items = mem_alloc(count * sizeof(*sort->items));
+    set_iter_start(&iter, entry);
+    while (sort->count < count && set_iter_next(&iter, &member)) {
+        if (from > 0)
+            from--;
+        else
+            sort->items[sort->count++].text = keep(&sort->chunks, member);
+    }
+}
+
 /* LIMIT → the positions [*from, *from + *count) of the result. */
 static void clamp_limit(const struct sort *sort, size_t length, size_t *from, size_t *count) {
     *from = 0;
@@ -203,18 +237,27 @@ static void clamp_limit(const struct sort *sort, size_t length, size_t *from, si
     if (sort->limit >= 0 && (uint64_t)sort->limit < *count) *count = (size_t)sort->limit;
 }
 
-/* Reads the list and sorts it; the result is the items [*from, *from + *count). False when an error
- * was answered. */
+/* Copies `count` elements from position `from` on, or all, in the order of the list or set. */
+static void read_in_order(struct sort *sort, const struct entry *entry, size_t length, size_t from,
+                          size_t count, bool backward) {
+    if (entry && entry_type(entry) == VALUE_SET)
+        read_members(sort, entry, from, count);
+    else
+        read_items(sort, entry, backward ? length - 1 - from : from, count,
+                   backward ? LIST_BACKWARD : LIST_FORWARD);
+}
+
+/* Reads the list or set and sorts it; the result is the items [*from, *from + *count). False when
+ * an error was replied. */
 static bool make_result(struct sort *sort, const struct entry *entry, size_t *from, size_t *count) {
-    size_t length = entry ? (size_t)list_length(entry) : 0;
+    size_t length = entry ? (size_t)value_length(entry) : 0;
     clamp_limit(sort, length, from, count);
     if (sort->unsorted) {
-        uint64_t first = sort->descending ? length - 1 - *from : *from;
-        read_items(sort, entry, first, *count, sort->descending ? LIST_BACKWARD : LIST_FORWARD);
+        read_in_order(sort, entry, length, *from, *count, sort->descending);
         *from = 0;
         return true;
     }
-    read_items(sort, entry, 0, length, LIST_FORWARD);
+    read_in_order(sort, entry, length, 0, length, false);
     if (!weigh_all(sort)) return false;
     sort_items(sort->items, length, *from + *count, sort->alpha ? SORT_BY_WEIGHT : SORT_BY_SCORE,
                sort->descending);
@@ -273,7 +316,14 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
 static void run(struct sort *sort) {
     struct keyref ref;
     size_t from, count;
-    if (!call_find_typed_read(sort->call, sort->call->argv[1], VALUE_LIST, &ref)) return;
+    ref = call_find_read(sort->call, sort->call->argv[1]);
+    bool is_set = ref.entry && entry_type(ref.entry) == VALUE_SET;
+    if (ref.entry && !is_set && !call_check_type(sort->call, ref.entry, VALUE_LIST)) return;
+    /* What is stored must not depend on the order in which a set has its members. */
+    if (is_set && sort->stores && sort->unsorted) {
+        sort->unsorted = sort->has_by = false;
+        sort->alpha = true;
+    }
     if (!make_result(sort, ref.entry, &from, &count)) return;
     if (sort->stores)
         store(sort, sort->items + from, count);

@@ -194,7 +194,7 @@ static const struct command rows[] = {
  .keys = SORT_KEYS(OVERWRITE),
  .complexity =
      "O(N * log(M)), N being the elements to sort and M those returned; O(M) without sorting",
- .summary = "Sorts a list by its elements or by other keys, and returns or stores the result.",
+ .summary = "Sorts a list or set by its elements or by other keys; returns or stores the result.",
  .syntax =
      "key [BY by-pattern:pattern=pattern] [LIMIT (offset:integer count:integer):limit] "
      "[GET get-pattern:pattern=pattern [GET get-pattern:pattern ...]] [<ASC | DESC>:order] "
