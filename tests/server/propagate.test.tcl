@@ -45,6 +45,26 @@ foreach {name requests expected} {
      {SETBIT a 3 0} {SETBIT a 3 0} {MSET b 1 c 2}}
     {{INCR a} {DECR a} {INCRBY a 5} {DECRBY a 2} {APPEND a 1} {SETRANGE a 1 9} {SETBIT a 3 0} {MSET b 1 c 2}}
 
+    "members of sets are told as what was added and removed"
+    {{SADD a 1 2 3} {SADD a 1} {SREM a 9} {SREM a 1 9} {SMOVE a b 2} {SMOVE a b 2} {SPOP a} {SADD c 5 6} {SPOP c 5}
+     {SRANDMEMBER b} {SINTERSTORE d b b} {SUNIONSTORE d none}}
+    {{SADD a 1 2 3} {SREM a 1 9} {SMOVE a b 2} {SREM a 3} {SADD c 5 6} {DEL c} {SINTERSTORE d b b}
+     {SUNIONSTORE d none}}
+
+    "fields of hashes are told as what was set and deleted"
+    {{HSET a f 1 g 2} {HMSET a h 3} {HSETNX a f 9} {HSETNX a i 4} {HDEL a i j} {HDEL a i} {HINCRBY a f 5}
+     {HINCRBYFLOAT a f 1.5} {HRANDFIELD a} {HGETDEL a FIELDS 2 h none}}
+    {{HSET a f 1 g 2} {HMSET a h 3} {HSETNX a i 4} {HDEL a i j} {HINCRBY a f 5} {HSET a f 7.5} {HDEL a h}}
+
+    "expiries of fields are told with the time at which they end, and what has ended as HDEL"
+    {{HSET a f 1 g 2 h 3} {HPEXPIREAT a 4102444800123 NX FIELDS 2 f none} {HPEXPIREAT a 4102444800123 NX FIELDS 1 f}
+     {HINCRBYFLOAT a f 1} {HGETEX a EXAT 4102444800 FIELDS 1 g} {HGETEX a PERSIST FIELDS 2 g h} {HGETEX a FIELDS 1 f}
+     {HPERSIST a FIELDS 1 f} {HEXPIRE a 0 FIELDS 1 f} {HGETEX a EX 0 FIELDS 1 g} {HSETEX a KEEPTTL FIELDS 1 h 4}
+     {HSETEX a FXX FIELDS 1 none 4}}
+    {{HSET a f 1 g 2 h 3} {HPEXPIREAT a 4102444800123 FIELDS 1 f} {HSETEX a KEEPTTL FIELDS 1 f 2}
+     {HPEXPIREAT a 4102444800000 FIELDS 1 g} {HPERSIST a FIELDS 1 g} {HPERSIST a FIELDS 1 f} {HDEL a f} {HDEL a g}
+     {HSETEX a KEEPTTL FIELDS 1 h 4}}
+
     "bits"
     {{SET a 5} {BITOP NOT x a} {BITOP AND x none} {BITOP AND x none} {BITFIELD a INCRBY u8 0 1}
      {BITFIELD a GET u8 0} {BITFIELD a SET u8 0 5 GET u8 0} {BITFIELD a SET u8 0 5}}
