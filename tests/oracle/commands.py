@@ -1,4 +1,5 @@
 """Random commands over a few keys: mostly sensible, sometimes wrong in every way a client can be wrong."""
+from collections_commands import CollectionGenerator
 from payloads import PayloadGenerator
 from strings import StringGenerator
 
@@ -7,10 +8,10 @@ STRING_KEY = b"text"
 SIZES = [0, 1, 5, 31, 63, 64, 65, 200, 4095, 4096]
 
 
-class Generator(StringGenerator, PayloadGenerator):
+class Generator(StringGenerator, PayloadGenerator, CollectionGenerator):
     # An argument changed at random would ask for another server's cursor, for seconds that pass, or for memory.
     FIXED = (b"SCAN", b"SETBIT", b"SETRANGE", b"SETEX", b"PSETEX", b"SET", b"GETEX", b"EXPIRE", b"PEXPIRE", b"RESTORE",
-             b"BITCOUNT", b"BITPOS", b"BITFIELD")
+             b"BITCOUNT", b"BITPOS", b"BITFIELD", b"SPOP", b"SRANDMEMBER", b"HRANDFIELD", b"SSCAN", b"HSCAN")
 
     def __init__(self, random, reference):
         self.random = random
@@ -251,6 +252,9 @@ class Generator(StringGenerator, PayloadGenerator):
         return argv or [b"PING"]
 
     def command(self):
+        if self.random.random() < 0.25:
+            argv = self.random.choice([self.set_command, self.hash_command])()
+            return self.mangled(argv) if self.random.random() < 0.04 and argv[0] not in self.FIXED else argv
         roll = self.random.random()
         if roll < 0.35:
             argv = self.list_write()
