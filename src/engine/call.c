@@ -363,8 +363,7 @@ void call_bad_database(struct call *call) {
 }
 
 void call_wrong_arity(struct call *call) {
-    reply_error_format(call->reply, "ERR wrong number of arguments for '%s' command",
-                       call->command->name);
+    reply_error_format(call->reply, CALL_WRONG_ARITY, call->command->name);
 }
 
 void call_bad_expiry(struct call *call) {

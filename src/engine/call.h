@@ -257,8 +257,9 @@ void call_fail(struct call *call, enum call_error error, const char *text);
 void call_bad_database(struct call *call);
 
 void call_syntax_error(struct call *call); /* ERR syntax error */
-void call_wrong_arity(struct call *call);  /* ERR wrong number of arguments for '…' command */
-void call_bad_expiry(struct call *call);   /* ERR invalid expire time in '…' command */
+#define CALL_WRONG_ARITY "ERR wrong number of arguments for '%s' command"
+void call_wrong_arity(struct call *call);
+void call_bad_expiry(struct call *call);         /* ERR invalid expire time in '…' command */
 void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'. Try X HELP. */
 
 /* "ERR unknown subcommand or wrong number of arguments for '…'. Try X HELP.": what commands

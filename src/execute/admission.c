@@ -69,8 +69,7 @@ static void reject(struct session *session, struct reply *reply, const struct co
 
 static void reject_arity(struct session *session, struct reply *reply,
                          const struct command *command) {
-    sds error = sds_append_format(sds_new(SLICE("")),
-                                  "ERR wrong number of arguments for '%s' command", command->name);
+    sds error = sds_append_format(sds_new(SLICE("")), CALL_WRONG_ARITY, command->name);
     reject(session, reply, command, error);
     sds_free(error);
 }
@@ -81,8 +80,12 @@ static const struct command *find_subcommand(struct requester *who, struct reply
                                              const struct slice *argv, size_t argc) {
     const struct command *command = command_find_subcommand(container, argv[1]);
     if (!command && who->session)
-        call_unknown_subcommand(&(struct call){
-            .argv = argv, .argc = argc, .reply = reply, .command = container, .requester = who});
+        call_unknown_subcommand(&(struct call){.engine = who->engine,
+                                               .argv = argv,
+                                               .argc = argc,
+                                               .reply = reply,
+                                               .command = container,
+                                               .requester = who});
     return command;
 }
 
