@@ -196,8 +196,7 @@ static void serve_begin(struct clients *clients, struct session *session) {
 }
 
 static void serve_end(struct clients *clients, struct session *session) {
-    if (!(session->flags & SESSION_DROPPED)) session_flush(session, &clients->reply);
-    session_reset_reply(&clients->reply);
+    session_flush(session, &clients->reply);
     clients->current = NULL;
     session_note_memory(session);
     if (session->flags & SESSION_DROPPED)

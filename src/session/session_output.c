@@ -112,36 +112,52 @@ static inline bool must_hold(struct session *session, size_t len) {
     return reply_gate_holds(gate) && hold_or_flush(session, gate, len);
 }
 
-void session_flush(struct session *session, struct reply *reply) {
-    struct engine *engine = session->requester.engine;
-    if (reply->len == 0 || session->flags & SESSION_DROPPED) return;
+/* The socket took only `sent` bytes: the connection keeps the rest, with the buffer if that is
+ * large. */
+static __attribute__((noinline)) void queue_rest(struct conn *conn, struct reply *reply,
+                                                 size_t sent) {
+    if (reply->len - sent < HAND_OVER_AT) {
+        conn_queue(conn, reply->data + sent, reply->len - sent);
+        return;
+    }
+    if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
+        reply->data = mem_realloc(reply->data, reply->len);
+    conn_queue_owned(conn, reply->data, sent, reply->len);
+    reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
+}
+
+/* The rare half of the question whether the limits of output admit a reply of `len` bytes. */
+static __attribute__((noinline)) bool limits_admit(struct clients *clients, struct session *session,
+                                                   size_t len) {
+    if (session_has_hard_limit(session)) return admit_reply(session, len + clients->dropped_output);
+    if (clients->dropped_output == 0) return true;
+    session_close(session); /* the limit was raised since then */
+    return false;
+}
+
+/* Gives the socket what it takes, and the connection the rest. */
+static void send_reply(struct engine *engine, struct session *session, struct reply *reply) {
     struct conn *conn = conn_of_session(session);
-    if (session_has_hard_limit(session) &&
-        !admit_reply(session, reply->len + engine->clients->dropped_output))
-        return;
-    if (engine->clients->dropped_output > 0) { /* the limit was raised since then */
-        session_close(session);
-        return;
-    }
-    if (must_hold(session, reply->len)) {
-        hold(session, slice_make(reply->data, reply->len));
-        session_reset_reply(reply);
-        return;
-    }
-    if (session->flags & SESSION_DROPPED) return;
     engine->stats.replies_written++;
     size_t sent = conn_try_write(conn, reply->data, reply->len);
     if (sent > 0) session->active_ms = engine->steady_ms;
-    if (sent < reply->len && reply->len - sent >= HAND_OVER_AT) {
-        if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
-            reply->data = mem_realloc(reply->data, reply->len);
-        conn_queue_owned(conn, reply->data, sent, reply->len);
-        reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
-    } else if (sent < reply->len) {
-        conn_queue(conn, reply->data + sent, reply->len - sent);
+    if (__builtin_expect(sent < reply->len, 0)) queue_rest(conn, reply, sent);
+    session_check_output(session);
+}
+
+void session_flush(struct session *session, struct reply *reply) {
+    struct engine *engine = session->requester.engine;
+    if (reply->len > 0 && !(session->flags & SESSION_DROPPED)) {
+        struct clients *clients = engine->clients;
+        bool may_be_limited = clients->dropped_output > 0 || session_has_hard_limit(session);
+        if (may_be_limited && !limits_admit(clients, session, reply->len))
+            ; /* the session is closed */
+        else if (must_hold(session, reply->len))
+            hold(session, slice_make(reply->data, reply->len));
+        else if (!(session->flags & SESSION_DROPPED))
+            send_reply(engine, session, reply);
     }
     session_reset_reply(reply);
-    session_check_output(session);
 }
 
 static void send_to_other(struct session *session, struct slice bytes) {
