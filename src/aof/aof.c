@@ -203,7 +203,7 @@ static void drop_written(struct engine *engine, size_t count) {
 
 /* Cuts off what was written of a buffer that could not be written whole, so that no half command
  * stands in the file; if even that cannot be done, it counts as written. */
-static void take_back(struct engine *engine, size_t written) {
+static void remove_short_write(struct engine *engine, size_t written) {
     struct aof *aof = engine->aof;
     if (written == 0 || ftruncate(aof->fd, (off_t)aof->file_size) == 0) return;
     log_warning(
@@ -240,7 +240,7 @@ static void write_buffer(struct engine *engine, int64_t now_us) {
     slow_end(engine, kind_of_write(engine), begin);
     slow_end(engine, LATENCY_AOF_WRITE, begin);
     if (error) {
-        take_back(engine, written);
+        remove_short_write(engine, written);
         note_write_error(engine, error, now_us);
         return;
     }

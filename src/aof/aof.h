@@ -104,7 +104,7 @@ bool aof_configure(struct engine *engine, sds *error);
  * False where there are no files, or this cannot be done now; the log says why. */
 bool aof_prepare_reload(struct engine *engine);
 
-/* The server is to end, with these enum shutdown_option; a rewrite is ended. False when the server
+/* The server is ending, with these enum shutdown_option; a rewrite is ended. False when the server
  * must go on. */
 bool aof_at_end(struct engine *engine, int options);
 

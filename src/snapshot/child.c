@@ -19,10 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A report costs a walk over the page tables: at most this part of the child's time goes there. */
+/* A report makes the kernel walk the page tables. At most 1/REPORT_SHARE of the child's time is
+ * spent on that. */
 enum { REPORT_EVERY_US = 1000000, REPORT_SHARE = 100 };
 
-/* What goes through the pipe, in one piece. */
+/* What the child writes to the pipe, in one piece. */
 struct report {
     uint64_t keys_done;
     uint64_t cow_size;
@@ -30,7 +31,7 @@ struct report {
 
 /* --- In the child --- */
 
-/* Bytes that this process has for itself, by the kernel's count; 0 where it does not tell. */
+/* Returns the private memory of this process in bytes, or 0 where the kernel does not report it. */
 static size_t private_bytes(void) {
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
     if (!file) return 0;
@@ -49,7 +50,7 @@ static void report(struct engine *engine) {
     child->cow_size = now.cow_size;
     if (now.cow_size > child->cow_peak) child->cow_peak = now.cow_size;
     ssize_t written = write(child->report_fd, &now, sizeof(now));
-    (void)written; /* a server that is gone or does not read misses figures, no more */
+    (void)written; /* if the server is gone or does not read, only a report is lost */
     int64_t end_us = clock_monotonic_us(), pause_us = (end_us - begin_us) * REPORT_SHARE;
     child->next_report_us = end_us + (pause_us > REPORT_EVERY_US ? pause_us : REPORT_EVERY_US);
 }
@@ -69,7 +70,7 @@ void child_report_end(struct engine *engine, const char *what) {
                child->cow_peak >> 20);
 }
 
-/* The report's end, if there is one, stays as the first after the standard ones. */
+/* Closes every descriptor but the standard ones and `fd`, which becomes the first after them. */
 static void keep_only(struct engine *engine, int fd) {
     int next = STDERR_FILENO + 1;
     engine->child->report_fd = fd < 0 ? fd : next;
@@ -81,8 +82,8 @@ static void keep_only(struct engine *engine, int fd) {
     for (int i = next; i < (int)limit.rlim_cur; i++) close(i);
 }
 
-/* The handlers that the loop has set would write into a descriptor that is closed. An interrupt
- * from the terminal reaches the whole group: it is for the server to decide. */
+/* The loop's handlers would write to a closed descriptor. SIGINT from a terminal reaches the whole
+ * process group; the child ignores it and leaves the decision to the server. */
 static void reset_signals(void) {
     static const int defaults[] = {SIGTERM, SIGCHLD, SIGUSR1};
     sigset_t none;
@@ -120,8 +121,7 @@ static void close_end(int fd) {
     if (fd >= 0) close(fd);
 }
 
-/* A child that cannot report can save all the same: when there is no descriptor left, both are
- * -1. */
+/* When no descriptors are left, both ends are -1: the child then saves without reporting. */
 static void open_pipe(int ends[2]) {
     if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
 }
@@ -140,7 +140,7 @@ static uint64_t count_keys(struct engine *engine) {
     return keys;
 }
 
-/* Forks with SIGUSR1 and the others held back, until the child has its own handlers for them. */
+/* Forks with all signals blocked until the child has its own handlers. */
 static pid_t fork_quietly(void) {
     sigset_t all, before;
     sigfillset(&all);

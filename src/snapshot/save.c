@@ -19,7 +19,7 @@
 
 enum { RETRY_AFTER_S = 5 };
 
-/* "temp-<pid>.rdb", of slices "temp-<pid><number>.rdb" */
+/* "temp-<pid>.rdb"; an incremental snapshot uses "temp-<pid><number>.rdb". */
 enum { TEMPORARY_MAX = 64 };
 
 static int64_t now_s(struct engine *engine) {
@@ -46,7 +46,7 @@ static void update_refusal(struct engine *engine) {
         engine->restrictions &= ~(uint32_t)RESTRICTED_UNSAVED;
 }
 
-/* The next word of a text that is separated by single blanks. */
+/* Parses the number at *at and moves *at behind the space that follows it. */
 static int64_t take_number(const char **at) {
     size_t len = strcspn(*at, " ");
     int64_t number = 0;
@@ -105,7 +105,7 @@ static void log_error(int error, enum snapshot_step step, const char *temporary,
                     temporary, name, dir, strerror(error));
 }
 
-/* In the server or in a child. */
+/* Runs in the server or in a child. */
 static bool write_snapshot(struct engine *engine) {
     char temporary[TEMPORARY_MAX];
     const char *name = engine->config.dbfilename;
@@ -147,7 +147,7 @@ static bool run_child(void *arg) {
     return done;
 }
 
-/* The child's working directory stayed the one in which it was begun. */
+/* The child's working directory is the one in which the snapshot was begun. */
 static void remove_temporary(struct engine *engine, pid_t pid) {
     char name[TEMPORARY_MAX];
     sds path = sds_append_format(sds_new(SLICE("")), "%s/%s", engine->save->begun_dir,
@@ -176,7 +176,7 @@ static void child_ended(struct engine *engine, const struct child_end *end) {
     update_refusal(engine);
 }
 
-/* --- In slices --- */
+/* --- Incremental --- */
 
 static void incremental_ended(struct engine *engine, const struct incremental_end *end) {
     struct save *save = engine->save;

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Keys between two looks at the time. */
+/* Keys between two calls of child_note_keys. */
 enum { KEYS_PER_NOTE = 1024 };
 
 struct snapshot {
@@ -27,7 +27,6 @@ static bool write_bytes(void *arg, const void *bytes, size_t len) {
     return disk_file_write(&snapshot->file, bytes, len);
 }
 
-/* How the key was used, where the policy in force looks at it. */
 struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *entry) {
     const struct eviction_rules *rules = &engine->eviction;
     uint32_t clock = entry_clock(entry);

@@ -90,7 +90,7 @@ check_in 2 "a server that is to end while it loads does so at once, and leaves t
             assert_equal [$current_server wait_exit] 0
             assert_equal [read_file [$current_server folder]/dump.rdb] $many_keys
             assert {![string match "*Error loading*" [$current_server log]]}
-            assert {[regexp {Loading dump.rdb ends at byte \d+: the server is to end} [$current_server log]]}
+            assert {[regexp {Loading dump.rdb ends at byte \d+: the server is ending} [$current_server log]]}
         }
     }
 }

@@ -194,7 +194,7 @@ check_in 2 "a snapshot that was stopped while its disk hangs does not make the n
         r BGSAVE
         wait_saved
         assert_equal [info_field rdb_last_bgsave_status] ok
-        assert {[string match "*a child writes it: what a stopped one has left*" [$current_server log]]}
+        assert {[string match "*A stopped snapshot has not released its data*" [$current_server log]]}
         faults
         r DEBUG RELOAD NOSAVE
         r KEYS *
