@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "client/session_input.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "engine/usage.h"
 #include "persist/rdb_length.h"
 #include "resp/reply.h"
@@ -134,7 +134,7 @@ static void debug_sleep(struct call *call) {
     struct timespec duration = {.tv_sec = (time_t)seconds};
     duration.tv_nsec = (long)((seconds - (double)duration.tv_sec) * 1e9);
     nanosleep(&duration, NULL);
-    if (call_may_block(call)) server_update_clock(call->engine); /* in EXEC time stands still */
+    if (call_may_block(call)) engine_update_clock(call->engine); /* in EXEC time stands still */
     reply_ok(call->reply);
 }
 

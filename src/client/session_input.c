@@ -7,7 +7,7 @@
 #include "engine/args.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "engine/transaction.h"
 #include "execute/execute.h"
 #include "resp/parser.h"
@@ -187,7 +187,7 @@ static void run_postponed(struct session *session) {
 }
 
 static void serve_begin(struct clients *clients, struct session *session) {
-    server_update_clock(clients->engine);
+    engine_update_clock(clients->engine);
     execute_begin_batch(clients->engine);
     clients->current = session;
     clients->counted_output = 0;
@@ -287,7 +287,7 @@ static void session_opened(struct conn *conn, void *owner) {
     struct engine *engine = owner;
     engine->stats.connections_received++;
     if (is_refused(engine, conn)) return;
-    server_update_clock(engine);
+    engine_update_clock(engine);
     struct session *session = conn_session(conn);
     session->id = ++engine->clients->next_session_id;
     session->protocol = 2;

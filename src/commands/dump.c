@@ -13,7 +13,7 @@ void dump_command(struct call *call) {
         reply_null(call->reply);
         return;
     }
-    sds payload = dump_new(entry, call_packs_values(call));
+    sds payload = dump_new(entry, call_compresses_values(call));
     reply_bulk(call->reply, sds_slice(payload));
     sds_free(payload);
 }

@@ -56,8 +56,8 @@ static void append(struct transaction *transaction, const struct command *comman
     transaction->command_flags |= command->flags;
 }
 
-/* What EXEC will not run need not be kept: a client in a pipeline has not seen yet that it is
- * so. */
+/* EXEC will refuse an aborted transaction, so its further commands need not be kept. A client that
+ * pipelines does not know this yet and still gets QUEUED. */
 void transaction_queue(struct session *session, struct reply *reply, const struct command *command,
                        const struct slice *argv, size_t argc) {
     struct transaction *transaction = session->transaction;
@@ -66,7 +66,7 @@ void transaction_queue(struct session *session, struct reply *reply, const struc
     reply_status(reply, SLICE("QUEUED"));
 }
 
-/* --- Figures --- */
+/* --- Stats --- */
 
 uint32_t transaction_flags(const struct session *session) {
     return session->transaction ? session->transaction->command_flags : 0;

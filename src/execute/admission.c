@@ -14,7 +14,7 @@
 
 enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
 
-/* --- Which command? --- */
+/* --- Finding the command --- */
 
 static void answer_unknown(const struct session *session, struct reply *reply,
                            const struct slice *argv, size_t argc) {
@@ -33,8 +33,8 @@ static void answer_unknown(const struct session *session, struct reply *reply,
     sds_free(text);
 }
 
-/* Does the request begin like HTTP? A web page that makes a browser talk to this port must not
- * get commands run behind the lines of its request. */
+/* Returns whether the request begins like HTTP. A web page can make a browser send requests to this
+ * port, with commands in the lines of the body; these must not run. */
 static bool is_http(struct slice name) {
     return slice_is(name, "post") || slice_is(name, "host:");
 }
@@ -74,7 +74,7 @@ static void reject_arity(struct session *session, struct reply *reply,
     sds_free(error);
 }
 
-/* Finds a subcommand. A file is not told that there is none. */
+/* Finds a subcommand. If there is none, replies the error, but not to a file. */
 static const struct command *find_subcommand(struct requester *who, struct reply *reply,
                                              const struct command *container,
                                              const struct slice *argv, size_t argc) {
@@ -105,9 +105,9 @@ const struct command *admission_find_other(struct requester *who, struct reply *
     return NULL;
 }
 
-/* --- May the session run it? --- */
+/* --- State of the session --- */
 
-/* The command's flags; EXEC counts as the commands that it will run. */
+/* Returns the command's flags; for EXEC those of the commands that it will run. */
 static uint32_t flags_of(const struct session *session, const struct command *command) {
     uint32_t flags = command->flags;
     return flags & COMMAND_RUNS_QUEUE ? flags | transaction_flags(session) : flags;
@@ -124,8 +124,8 @@ static void reject_of_listener(struct session *session, struct reply *reply,
     sds_free(error);
 }
 
-/* While it listens to channels a client that speaks RESP2 may use a few commands only: a message
- * and the reply to a command look alike there. */
+/* In RESP2 a message looks like a reply, so a client that listens to channels may run only a few
+ * commands. */
 static bool session_admits(struct session *session, struct reply *reply,
                            const struct command *command) {
     uint32_t flags = command->flags;
@@ -145,10 +145,10 @@ static bool session_admits(struct session *session, struct reply *reply,
     return false;
 }
 
-/* --- Can the server run it now? --- */
+/* --- State of the server --- */
 
-/* Are such commands refused at the moment? If so the error is answered. PING is refused with
- * those that write, so that who watches the server learns of it. */
+/* Replies the error and returns true if the server refuses such commands at the moment. PING is
+ * refused together with commands that write, so that monitoring tools notice. */
 static bool is_refused(struct session *session, struct reply *reply,
                        const struct command *command) {
     struct engine *engine = session->requester.engine;
@@ -175,7 +175,7 @@ static bool is_refused(struct session *session, struct reply *reply,
     return error;
 }
 
-/* Does the command need memory that cannot be had? If so the error is answered. */
+/* Replies the error and returns true if the command needs memory and none can be freed. */
 static bool is_out_of_memory(struct session *session, struct reply *reply,
                              const struct command *command) {
     struct engine *engine = session->requester.engine;

@@ -1,6 +1,6 @@
-/* wait_aof: WAITAOF numlocal numreplicas timeout: until the last change of this client is on the
- * disk, and in the append-only files of replicas. There are no replicas: waiting for any ends with
- * the timeout. */
+/* wait_aof: WAITAOF numlocal numreplicas timeout waits until the client's last change is on the
+ * disk, and in the append-only files of replicas. There are no replicas, so waiting for one ends
+ * with the timeout. */
 #include "execute/wait_aof.h"
 
 #include "aof/aof.h"
@@ -27,7 +27,7 @@ static void answer(struct call *call) {
     reply_integer(call->reply, 0);
 }
 
-/* Has the wait of the session, which waits for no replicas, ended? */
+/* Returns whether the wait of the session, which waits for no replicas, has ended. */
 static bool is_done(const struct session *session) {
     struct engine *engine = session->requester.engine;
     return !engine->config.appendonly || is_synced(session);

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "engine/call.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "engine/slow.h"
 #include "net/net.h"
 
@@ -161,7 +161,7 @@ bool expire_step(struct engine *engine) {
         return false;
     }
     uint64_t start = clock_ticks(), begin = slow_begin(engine);
-    server_update_clock(engine);
+    engine_update_clock(engine);
     cycle_stretch(engine, start);
     uint64_t ticks = clock_ticks() - start;
     engine->stats.expire_ticks += ticks;

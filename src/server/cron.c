@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
 #include "net/net.h"
@@ -74,7 +74,7 @@ static void decay_memory(struct engine *engine) {
 
 static void tick(void *arg) {
     struct engine *engine = arg;
-    server_update_clock(engine);
+    engine_update_clock(engine);
     if (engine->pause_cron) return;
     pause_tick(engine);
     sample_rates(engine);

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "persist/dump.h"
 #include "resp/reply.h"
 #include "server/server_commands.h"
@@ -128,7 +128,7 @@ static int64_t time_to_live(const struct call *call, const struct entry *entry) 
 static void write_restore(struct migration *migration, struct slice key) {
     struct reply *out = &migration->out;
     const struct entry *entry = call_find_quiet(migration->call, key).entry;
-    sds payload = dump_new(entry, call_packs_values(migration->call));
+    sds payload = dump_new(entry, call_compresses_values(migration->call));
     reply_array(out, migration->replace ? 5 : 4);
     reply_bulk_cstr(out, "RESTORE");
     reply_bulk(out, key);
@@ -313,7 +313,7 @@ void migrate_command(struct call *call) {
         if (call->propagates && migration.moved > 0) propagate_moved(&migration);
         reply_free(&migration.out);
         sds_free(migration.error);
-        if (call_may_block(call)) server_update_clock(engine); /* in EXEC time stands still */
+        if (call_may_block(call)) engine_update_clock(engine); /* in EXEC time stands still */
     }
     mem_free(migration.found);
 }

@@ -15,8 +15,8 @@
 #include "client/session_input.h"
 #include "engine/blocking.h"
 #include "engine/call.h"
+#include "engine/engine_clock.h"
 #include "engine/lazyfree.h"
-#include "engine/server_clock.h"
 #include "engine/slow.h"
 #include "execute/flush.h"
 #include "execute/wait_aof.h"
@@ -110,7 +110,7 @@ static bool keep_entry(void *arg, struct entry *entry) {
 }
 
 bool server_start(struct engine *engine, const char **error) {
-    server_update_clock(engine);
+    engine_update_clock(engine);
     engine->start_ms = engine->steady_ms;
     engine->ticks_per_ms = clock_us_to_ticks(1000);
     engine->active_expire = true;

@@ -52,7 +52,7 @@ void monitor_feed(const struct session *session, const struct command *command,
     struct monitors *monitors = &engine->clients->monitors;
     if (command->flags & COMMAND_ADMIN) return;
     build_line(session, command, argv, argc);
-    /* Backwards: who is too slow is closed, and the last one takes his place. */
+    /* Backwards: a monitor that is too slow is closed, and the last one takes its index. */
     for (size_t i = monitors->count; i-- > 0;)
         session_send_reply(monitors->sessions[i], sds_slice(monitors->line));
     if (sds_len(monitors->line) < KEEP_MAX) return;
@@ -66,7 +66,7 @@ void monitors_free(struct monitors *monitors) {
     sds_free(monitors->origin);
 }
 
-/* --- Who is shown them --- */
+/* --- Monitors --- */
 
 void monitor_join(struct session *session) {
     struct engine *engine = session->requester.engine;

@@ -1,4 +1,4 @@
-/* session_output: replies and messages on their way to the connection. */
+/* session_output: passes replies and messages to the connection. */
 #include "session/session_output.h"
 
 #include "base/alloc.h"
@@ -11,9 +11,9 @@
 #include "table/command.h"
 
 enum {
-    /* Unsent replies of at least this size are handed to the connection with their buffer. */
+    /* Unsent replies of at least this size are given to the connection with their buffer … */
     HAND_OVER_AT = 64 * 1024,
-    /* … without its spare room, when that is more than this part of them. */
+    /* … but without its free space, when that is more than this part of them. */
     SPARE_SHARE = 8,
     /* The shared reply buffer goes back to its first size when it has grown beyond this. */
     REPLY_KEEP_MAX = 1024 * 1024,
@@ -46,13 +46,13 @@ void session_check_output(struct session *session) {
     if (!client_limits_check_output(session)) session_close(session);
 }
 
-/* Sends the bytes when the turn ends. */
+/* Holds bytes, which are sent when the loop iteration ends. */
 static void hold(struct session *session, struct slice bytes) {
     struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     size_t pending = conn_pending_output(conn);
     if (!admits_output(session, pending + bytes.len)) return;
-    if (pending == 0) { /* one write, which the socket will take */
+    if (pending == 0) { /* less than one write, so the socket will take it */
         engine->stats.replies_written++;
         session->active_ms = engine->steady_ms;
     }
@@ -67,22 +67,22 @@ bool session_has_hard_limit(const struct session *session) {
            engine->config.output_limits[CLIENT_CLASS_NORMAL].hard_bytes != 0;
 }
 
-/* Counted earlier together with the replies of the session being served. */
+/* Bytes that the limits counted earlier, with the replies of the session being served. */
 static size_t earlier_output(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (engine->clients->counted_output != 0) return engine->clients->counted_output;
     return conn_pending_output(conn_of_session(session));
 }
 
-/* Counts a reply of the session being served together with the earlier ones. False when the session
- * is closed for it. */
+/* Counts a reply of the session being served together with the earlier ones. Returns false when
+ * they are over the limit and the session closes. */
 static bool admit_reply(struct session *session, size_t len) {
     struct engine *engine = session->requester.engine;
     engine->clients->counted_output = earlier_output(session) + len;
     return admits_output(session, engine->clients->counted_output);
 }
 
-/* The client is closed at the next flush, which comes because SESSION_FLUSH_AT bytes stay. */
+/* The client is closed at the next flush. That comes, because SESSION_FLUSH_AT bytes are kept. */
 void session_drop_over_limit(struct reply *reply) {
     struct clients *clients =
         (struct clients *)(void *)((char *)reply - offsetof(struct clients, reply));
@@ -95,10 +95,10 @@ void session_drop_over_limit(struct reply *reply) {
     reply->len = SESSION_FLUSH_AT;
 }
 
-/* While the reply gate holds replies back, output is held until the iteration of the loop ends.
- * Where the connection can't do that, the changes are made safe now; but not in the middle of a
- * transaction: what leaves then are messages of channels, not its reply. When that fails the
- * session may be closed. */
+/* While the reply gate holds replies back, output is held until the loop iteration ends. Where the
+ * connection cannot hold it, the changes are made safe now. This does not happen in the middle of a
+ * transaction, which sends only messages of channels, not its reply. When it fails, the session may
+ * be closed. */
 static __attribute__((noinline)) bool hold_or_flush(struct session *session,
                                                     struct reply_gate *gate, size_t len) {
     if (conn_can_hold(conn_of_session(session), len)) return true;
@@ -126,12 +126,12 @@ static __attribute__((noinline)) void queue_rest(struct conn *conn, struct reply
     reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
 }
 
-/* The rare half of the question whether the limits of output admit a reply of `len` bytes. */
+/* The slow path of the check whether the output limits admit a reply of `len` bytes. */
 static __attribute__((noinline)) bool limits_admit(struct clients *clients, struct session *session,
                                                    size_t len) {
     if (session_has_hard_limit(session)) return admit_reply(session, len + clients->dropped_output);
     if (clients->dropped_output == 0) return true;
-    session_close(session); /* the limit was raised since then */
+    session_close(session); /* the limit was raised meanwhile */
     return false;
 }
 

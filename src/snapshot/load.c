@@ -5,7 +5,7 @@
 #include "base/read_ahead.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "engine/usage.h"
 #include "net/net.h"
 #include "snapshot/key_delay.h"
@@ -54,7 +54,7 @@ void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, b
         .logged_us = now_us,
     };
     engine->restrictions |= RESTRICTED_LOADING;
-    server_update_clock(engine);
+    engine_update_clock(engine);
 }
 
 void load_end(struct engine *engine) {
@@ -79,7 +79,7 @@ static bool serve(struct engine *engine, int64_t now_us) {
     load->served_us = now_us;
     if (now_us - load->logged_us >= LOG_EVERY_US) log_progress(engine, now_us);
     if (load->serves) {
-        server_update_clock(engine);
+        engine_update_clock(engine);
         net_poll(engine->net);
     }
     return !engine->shutting_down;
