@@ -301,8 +301,7 @@ struct block_request {
     int64_t deadline_ms;
     bool (*serve)(struct call *call, struct slice key);
     void (*expire)(struct call *call); /* replies at the deadline; NULL: a null array */
-    bool
-        for_work; /* the client waits for work of another thread, not for keys: blocking_finish ends the wait */
+    bool for_work;                     /* waits for work of another thread, until blocking_finish */
     bool awaits_sync; /* WAITAOF: the client waits for the append-only file, not for keys */
 };
 void call_block(struct call *call, const struct block_request *request);

@@ -58,8 +58,7 @@ struct engine {
     uint64_t dirty;                   /* changes since the server started */
     uint32_t restrictions;            /* enum restriction; 0 nearly always */
 
-    int64_t
-        now_ms; /* wall clock when the batch of requests began, or the command, once 1 ms has passed */
+    int64_t now_ms;    /* wall clock when the batch of requests, or a command in it, began */
     int64_t steady_ms; /* monotonic clock at that time: for measuring durations */
     int64_t start_ms;  /* steady_ms when the server started */
     uint64_t ticks;    /* clock_ticks at the end of the last command */

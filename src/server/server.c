@@ -1,4 +1,4 @@
-/* server: the process's state is built, run and taken down here. */
+/* server: makes, runs and frees the state of the process. */
 #include "engine/engine.h"
 #include "net/net.h"
 #include "resp/parser.h"
@@ -40,15 +40,15 @@
 
 enum { REPLY_CAPACITY = 128 * 1024, SIDE_REPLY_CAPACITY = 4 * 1024 };
 
-/* The changes of this iteration are written; then the replies to them may leave, or their clients
- * are disconnected. */
+/* The changes of this iteration are written: the replies to them may leave now. If writing failed,
+ * their clients are disconnected. */
 static void release_replies(struct engine *engine) {
     aof_flush(engine);
     if (engine->reply_gate.denies) session_cut_off_denied(engine);
 }
 
-/* Background work that a tick has begun goes on, a stretch each turn; sessions are resumed until
- * none is left to be resumed. Then the loop may sleep, if all the work is done. */
+/* Continues background work that a timer has begun, one step per loop iteration, and resumes
+ * sessions until none is left. Returns whether the loop may sleep: true when all work is done. */
 static bool before_poll(void *arg) {
     struct engine *engine = arg;
     bool more = expire_step(engine);
@@ -95,7 +95,7 @@ static void make_keyspaces(struct engine *engine) {
 }
 
 static bool lock_data(struct engine *engine, const char **error) {
-    static sds reason; /* it is shown just before the process ends */
+    static sds reason; /* valid until the process ends, which is soon */
     if (data_lock_at_start(engine, &reason)) return true;
     *error = reason;
     return false;
@@ -153,7 +153,7 @@ bool server_start(struct engine *engine, const char **error) {
         return false;
     }
     sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
-    /* A file at the limit of its size is an error of write. */
+    /* Writing beyond the limit of a file's size returns an error then. */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     if (!listeners_open(engine, error)) return false;
     config_apply_memory_thread(engine);

@@ -18,7 +18,7 @@ uint64_t tick_histogram_percentile(const struct tick_histogram *histogram, doubl
     uint64_t seen = 0;
     if (total == 0) return 0;
     if (rank == 0) rank = 1;
-    if (rank > total) rank = total; /* the product was rounded */
+    if (rank > total) rank = total; /* the product may have been rounded up */
     unsigned bucket = 0;
     while ((seen += histogram->counts[bucket]) < rank) bucket++;
     return tick_histogram_end(bucket);
