@@ -19,6 +19,7 @@
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -295,6 +296,7 @@ static void flush(struct engine *engine, int64_t now_us) {
 void aof_flush(struct engine *engine) {
     struct aof *aof = engine->aof;
     if (!aof->is_open) return;
+    assert(!command_log_is_inside_unit(&engine->command_log));
     read_log(engine);
     if (aof->buffer.len > 0 || aof->synced_size != aof->file_size)
         flush(engine, clock_monotonic_us());
@@ -336,6 +338,7 @@ bool aof_make_durable_begin(struct engine *engine) {
 
 void aof_attach(struct engine *engine, int fd, uint64_t size) {
     struct aof *aof = engine->aof;
+    assert(fd >= 0 && (!aof->is_open || aof->buffer.len == 0));
     if (aof->is_open) {
         close(aof->fd);
         command_log_repeat_database(&engine->command_log);
@@ -408,6 +411,7 @@ bool aof_open(struct engine *engine, struct aof_opening *opening) {
 
 bool aof_begin(struct engine *engine, struct aof_opening opening) {
     struct aof *aof = engine->aof;
+    assert(aof->state == AOF_OFF);
     uint64_t size = 0;
     int fd = opening.is_new ? aof_write_first_files(engine) : open_increment(engine, &size);
     if (fd < 0) return false;

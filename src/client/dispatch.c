@@ -2,6 +2,7 @@
  * serves the clients that were waiting for its keys. */
 #include "client/dispatch.h"
 
+#include "base/checked.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "execute/execute.h"
@@ -33,6 +34,7 @@ static void append_pushes(struct engine *engine, struct reply *reply) {
 }
 
 bool dispatch(struct session *session, struct reply *reply, const struct slice *argv, size_t argc) {
+    CHECKED_ASSERT(argc > 0 && !(session->flags & (SESSION_BLOCKED | SESSION_CLOSING)));
     struct engine *engine = session->requester.engine;
     execute_renew_clock(engine);
     size_t begin = reply->len;

@@ -14,6 +14,8 @@
 #include "session/session.h"
 #include "types/value.h"
 
+#include <assert.h>
+
 /* --- Blocked keys --- */
 
 void blocking_free_key_if_idle(struct blocking *blocking, struct blocked_key *key) {
@@ -88,6 +90,7 @@ void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request) {
     size_t size = sizeof(struct waiter) + request->key_count * sizeof(struct wait);
     size_t first_key = request->key_count > 0 ? (size_t)(request->keys - call->argv) : 0;
+    assert(call_may_block(call) && !call_session(call)->waiter);
     struct waiter *waiter = mem_alloc(size);
     *waiter = (struct waiter){
         .session = call_session(call),

@@ -8,6 +8,7 @@
 #include "session/session.h"
 #include "table/command.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* --- Life --- */
@@ -61,6 +62,7 @@ static void append(struct transaction *transaction, const struct command *comman
 void transaction_queue(struct session *session, struct reply *reply, const struct command *command,
                        const struct slice *argv, size_t argc) {
     struct transaction *transaction = session->transaction;
+    assert(session->flags & SESSION_MULTI);
     if (!transaction->is_aborted && !transaction->watcher.is_touched)
         append(transaction, command, argv, argc);
     reply_status(reply, SLICE("QUEUED"));

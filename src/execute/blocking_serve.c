@@ -9,6 +9,8 @@
 #include "session/session_output.h"
 #include "types/value.h"
 
+#include <assert.h>
+
 /* --- Replies without a key --- */
 
 /* Returns what the executor needs to go on with the waiter's command, which has taken `ticks` since
@@ -53,6 +55,7 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
 }
 
 void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks) {
+    assert(session->waiter && session->flags & SESSION_BLOCKED);
     end_unserved(blocking, session, session->waiter->expire, ticks);
 }
 

@@ -16,6 +16,8 @@
 #include "session/session.h"
 #include "table/command.h"
 
+#include <assert.h>
+
 /* --- Time --- */
 
 void execute_begin_batch(struct engine *engine) {
@@ -113,6 +115,7 @@ static inline __attribute__((always_inline)) void run(enum call_origin origin,
 void execute_queued(struct session *session, struct reply *reply, const struct command *command,
                     const struct slice *argv, size_t argc) {
     struct engine *engine = session->requester.engine;
+    assert(session->transaction);
     uint64_t begin_ticks = engine->ticks;
     run(ORIGIN_TRANSACTION, session, reply, command, argv, argc);
     engine->stats.queued_ticks += engine->ticks - begin_ticks;
@@ -144,6 +147,7 @@ enum execution execute(struct session *session, struct reply *reply, const struc
 
 enum execution execute_from_file(struct requester *who, struct reply *reply,
                                  const struct slice *argv, size_t argc) {
+    assert(!who->session && argc > 0);
     const struct command *command = admission_find(who, reply, argv, argc);
     if (!command || admission_check_file(who, command) == ADMISSION_REFUSED)
         return EXECUTION_REFUSED;

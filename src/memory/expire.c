@@ -22,6 +22,8 @@
 #include "engine/slow.h"
 #include "net/net.h"
 
+#include <assert.h>
+
 enum {
     STRETCH_US = 300,
     STEPS_BETWEEN_LOOKS = 4, /* at the clock: a step is a bucket of the table */
@@ -54,6 +56,7 @@ static void on_timer(void *arg) {
 }
 
 void expire_start(struct engine *engine, int databases) {
+    assert(!cycle.timer && databases > 0);
     cycle.timer = net_timer_new(engine->net, on_timer, engine);
     cycle.databases = databases;
     cycle.cursors = mem_alloc_zeroed((size_t)databases * sizeof(*cycle.cursors));

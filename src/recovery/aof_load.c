@@ -18,6 +18,7 @@
 #include "persist/aof_reader.h"
 #include "persist/rdb_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -273,6 +274,7 @@ static uint64_t bytes_to_load(struct engine *engine) {
 
 /* What is loaded is no change, and not to be told again. */
 enum load_status aof_load(struct engine *engine, unsigned flags) {
+    assert(!command_log_is_inside_unit(&engine->command_log));
     uint64_t dirty = engine->dirty;
     uint64_t total = bytes_to_load(engine);
     load_begin(engine, engine->config.appendfilename, total, flags & LOAD_SERVE);

@@ -36,6 +36,7 @@
 #include "snapshot/save.h"
 #include "types/value.h"
 
+#include <assert.h>
 #include <signal.h>
 
 enum { REPLY_CAPACITY = 128 * 1024, SIDE_REPLY_CAPACITY = 4 * 1024 };
@@ -110,6 +111,7 @@ static bool keep_entry(void *arg, struct entry *entry) {
 }
 
 bool server_start(struct engine *engine, const char **error) {
+    assert(!engine->net);
     engine_update_clock(engine);
     engine->start_ms = engine->steady_ms;
     engine->ticks_per_ms = clock_us_to_ticks(1000);

@@ -9,6 +9,8 @@
 #include "table/command.h"
 #include "table/secret.h"
 
+#include <assert.h>
+
 /* --- Lines --- */
 
 /* "address:port", or "unix:path". */
@@ -71,6 +73,7 @@ void monitors_free(struct monitors *monitors) {
 void monitor_join(struct session *session) {
     struct engine *engine = session->requester.engine;
     struct monitors *monitors = &engine->clients->monitors;
+    assert(!(session->flags & SESSION_MONITOR));
     if (monitors->count == monitors->capacity)
         monitors->sessions =
             mem_grow(monitors->sessions, &monitors->capacity, sizeof(struct session *));

@@ -10,6 +10,8 @@
 #include "session/session.h"
 #include "table/command.h"
 
+#include <assert.h>
+
 enum {
     /* Unsent replies of at least this size are given to the connection with their buffer … */
     HAND_OVER_AT = 64 * 1024,
@@ -188,6 +190,7 @@ void session_push(struct session *session, struct slice bytes) {
 struct reply *session_side_begin(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session == engine->clients->current) return &engine->clients->reply;
+    assert(!engine->clients->side);
     engine->clients->side = session;
     engine->clients->side_reply.len = 0;
     engine->clients->side_reply.protocol = session->protocol;
@@ -197,6 +200,7 @@ struct reply *session_side_begin(struct session *session) {
 void session_side_end(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session == engine->clients->current) return;
+    assert(session == engine->clients->side);
     struct reply *reply = &engine->clients->side_reply, *pushes = &engine->clients->side_pushes;
     engine->clients->side = NULL;
     if (reply->len > 0) {

@@ -9,6 +9,7 @@
 #include "process/oom_score.h"
 #include "process/process_title.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -158,6 +159,7 @@ bool child_start(struct engine *engine, enum child_purpose purpose, bool (*run)(
                  void *arg, void (*ended)(struct engine *engine, const struct child_end *end)) {
     struct child *child = engine->child;
     int ends[2];
+    assert(child->pid == 0 && purpose != CHILD_NONE);
     open_pipe(ends);
     struct child fresh = {.forks = child->forks, .last_fork_us = child->last_fork_us};
     *child = fresh;

@@ -7,6 +7,7 @@
 #include "persist/rdb_file.h"
 #include "snapshot/incremental_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 
 enum { ITERATOR_PENDING_MAX = 4 * 1024 * 1024, DRAIN_MS_MAX = 2 };
@@ -141,6 +142,7 @@ static void note_slice(struct engine *engine, uint64_t begin, uint64_t end) {
 /* Returns false also when the thread or cron will wake the loop. */
 bool incremental_step(struct engine *engine) {
     struct incremental *s = engine->incremental;
+    assert(!s->in_slice);
     if (!s->iterating) return false;
     uint64_t now = clock_ticks();
     bool is_far_ahead = incremental_pending(engine) >= ITERATOR_PENDING_MAX;
@@ -231,6 +233,7 @@ static struct snapshot_job *begin_job(struct engine *engine,
 bool incremental_begin(struct engine *engine, const struct incremental_order *order) {
     struct incremental *s = engine->incremental;
     if (!may_begin(engine)) return false;
+    assert(s->purpose == CHILD_NONE && order->purpose != CHILD_NONE && order->ended);
     s->stats = (struct incremental_stats){0};
     s->purpose = order->purpose;
     s->ended = order->ended;

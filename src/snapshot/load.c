@@ -11,6 +11,7 @@
 #include "snapshot/key_delay.h"
 #include "types/value.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -43,6 +44,7 @@ int64_t load_seconds_left(struct engine *engine) {
 void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, bool serves) {
     struct load *load = engine->load;
     int64_t now_us = clock_monotonic_us();
+    assert(!load->running && total_bytes <= INT64_MAX);
     *load = (struct load){
         .running = true,
         .serves = serves,
@@ -59,6 +61,7 @@ void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, b
 
 void load_end(struct engine *engine) {
     struct load *load = engine->load;
+    assert(load->running);
     load->running = false;
     sds_free(load->name);
     load->name = NULL;

@@ -13,6 +13,7 @@
 #include "snapshot/snapshot.h"
 #include "snapshot/snapshot_thread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -216,6 +217,7 @@ static bool begin_incremental(struct engine *engine) {
 
 bool save_begin(struct engine *engine) {
     struct save *save = engine->save;
+    assert(!background_is_busy(engine));
     if (!data_lock_take_or_log(engine)) return false;
     save->begun_dirty = engine->dirty;
     save->begun_s = now_s(engine);

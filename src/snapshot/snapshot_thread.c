@@ -9,6 +9,7 @@
 #include "persist/rdb_file.h"
 #include "snapshot/disk_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -371,11 +372,13 @@ const char *snapshot_job_temporary(const struct snapshot_job *job) {
 }
 
 void snapshot_job_put(struct snapshot_job *job, struct snapshot_chunk *chunk) {
+    assert(!job->is_finished);
     chunk->job = job;
     put(chunk);
 }
 
 void snapshot_job_finish(struct snapshot_job *job) {
+    assert(!job->is_finished);
     struct snapshot_chunk *end = snapshot_chunk_new(0);
     end->job = job;
     end->is_last = true;
