@@ -1,4 +1,4 @@
-/* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY KEYS SCAN: keys, whatever stands under them. */
+/* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY KEYS SCAN: keys of any type. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/glob.h"
@@ -7,7 +7,8 @@
 #include "engine/call.h"
 #include "types/value.h"
 
-/* Deletes keys; large values are freed elsewhere by `unlink`, else as the configuration says. */
+/* Deletes keys. With `unlink` large values are freed in another thread, otherwise as the
+ * configuration says. */
 static void delete_keys(struct call *call, bool unlink) {
     int64_t deleted = 0;
     for (size_t i = 1; i < call->argc; i++) {
@@ -47,7 +48,7 @@ void dbsize_command(struct call *call) {
     reply_integer(call->reply, (int64_t)keyspace_count(call->keyspace));
 }
 
-/* Any key that lives, or NULL. O(keys). */
+/* Returns the first key that has not expired, or NULL. O(keys). */
 static const struct entry *first_living(const struct call *call) {
     struct keyspace_iter iter;
     const struct entry *entry;
@@ -57,8 +58,8 @@ static const struct entry *first_living(const struct call *call) {
     return entry;
 }
 
-/* Draws until a key lives. Looking for a dead one deletes it, but for a time when the data must
- * stand still: then there may be none but dead ones. */
+/* Draws until a key has not expired. Looking up an expired one deletes it, except during a CLIENT
+ * PAUSE, when all keys may be expired. */
 static const struct entry *draw_living(struct call *call) {
     enum { DRAWS_IN_VAIN_MAX = 100 };
     struct random random;
@@ -101,14 +102,14 @@ void keys_command(struct call *call) {
 
 /* --- SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] --- */
 
-/* Keys whose time has come, which a step has met: deleted when it is over. */
+/* Expired keys that a step of SCAN has visited; deleted after it. */
 struct expired_keys {
     const struct entry **entries;
     size_t count;
     size_t capacity;
 };
 
-/* Is the key gone? Then it is noted. */
+/* Returns whether the key has expired, and then notes it. */
 static bool note_expired(const struct call *call, const struct entry *entry,
                          struct expired_keys *expired) {
     if (!call_is_expired(call, entry)) return false;
@@ -119,7 +120,7 @@ static bool note_expired(const struct call *call, const struct entry *entry,
     return true;
 }
 
-/* Looking for such a key deletes it. */
+/* Looking up an expired key deletes it. */
 static void delete_expired(struct call *call, struct expired_keys *expired) {
     for (size_t i = 0; i < expired->count; i++)
         call_find_quiet(call, entry_key(expired->entries[i]));
@@ -134,11 +135,10 @@ struct scan {
     struct slice type;
     bool has_type;
     uint64_t wanted;  /* COUNT */
-    uint64_t visited; /* keys looked at, whether told or not */
-    size_t told;
+    uint64_t visited; /* keys visited, whether replied or not */
+    size_t replied;
     struct expired_keys expired;
-    struct reply keys; /* the keys told, as bulks: they stand behind the cursor that comes of
-                          visiting them */
+    struct reply keys; /* those keys as bulks, which follow the cursor in the reply */
 };
 
 static bool scan_parse_option(struct call *call, size_t index, struct scan *scan) {
@@ -176,11 +176,11 @@ static void scan_visit(struct entry *entry, void *arg) {
     if (scan->has_type && !slice_is(scan->type, value_type_name(entry_type(entry)))) return;
     if (scan->has_pattern && !glob_match(scan->pattern, key, false)) return;
     reply_bulk(&scan->keys, key);
-    scan->told++;
+    scan->replied++;
 }
 
 void scan_command(struct call *call) {
-    enum { BUCKETS_PER_KEY_WANTED = 10 }; /* how long to search a sparse table for them */
+    enum { BUCKETS_PER_KEY_WANTED = 10 }; /* limits the search in a sparse table */
     struct scan scan = {.call = call, .wanted = 10};
     if (!number_parse_uint64(call->argv[1], &scan.cursor)) {
         reply_error(call->reply, "ERR invalid cursor");
@@ -199,7 +199,7 @@ void scan_command(struct call *call) {
     char cursor[INT64_TEXT_MAX];
     reply_array(call->reply, 2);
     reply_bulk(call->reply, slice_make(cursor, number_format_uint64(cursor, scan.cursor)));
-    reply_array(call->reply, scan.told);
+    reply_array(call->reply, scan.replied);
     reply_raw(call->reply, slice_make(scan.keys.data, scan.keys.len));
     reply_free(&scan.keys);
     delete_expired(call, &scan.expired);

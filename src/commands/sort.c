@@ -1,9 +1,9 @@
 /* SORT SORT_RO: key [BY pattern] [LIMIT offset count] [GET pattern …] [ASC | DESC] [ALPHA] [STORE
  * destination]
  *
- * The elements are copied first: iterators move on, and the result may be stored over the list.
- * Items point to the copies, or to values of other keys, which stay as they are until the command
- * ends. */
+ * The elements are copied first, because iterators do not keep them valid and the result may
+ * replace the list. Items point to the copies, or to values of other keys, which do not change
+ * until the command ends. */
 #include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
@@ -13,7 +13,7 @@
 
 /* --- Copies of texts --- */
 
-/* Texts are put one behind the other into chunks, and freed all at once. */
+/* Texts are copied one after another into chunks, and freed together. */
 struct chunk {
     struct chunk *next;
     size_t used;
@@ -45,21 +45,20 @@ static void free_chunks(struct chunk *chunk) {
 
 /* --- Options --- */
 
-/* A pattern of BY or GET: the key to look at is its text with the first '*' replaced by the
- * element. */
+/* A pattern of BY or GET: the key is its text with the first '*' replaced by the element. */
 struct pattern {
     struct slice before;
     struct slice after;
     bool is_element; /* '#': the element itself */
-    bool is_field; /* "…*…->field" names a field of a hash: there are none, it finds nothing */
-    bool is_fixed; /* there is no '*' */
+    bool is_field;   /* "…*…->field": a field of a hash, which does not exist here */
+    bool is_fixed;   /* without '*' */
 };
 
 struct sort {
     struct call *call;
     bool descending;
     bool alpha;
-    bool unsorted; /* BY a fixed pattern */
+    bool unsorted; /* BY a pattern without '*' */
     bool has_by;
     struct pattern by;
     int64_t offset;
@@ -70,7 +69,7 @@ struct sort {
     struct slice destination;
     struct chunk *chunks;
     struct sort_item *items;
-    size_t count; /* items */
+    size_t count; /* number of items */
 };
 
 static struct pattern parse_pattern(struct slice text) {
@@ -85,7 +84,7 @@ static struct pattern parse_pattern(struct slice text) {
     return pattern;
 }
 
-/* Reads the option at *index and moves *index to its last argument. */
+/* Parses the option at *index and moves *index to its last argument. */
 static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
     struct call *call = sort->call;
     struct slice option = call->argv[*index];
@@ -114,16 +113,16 @@ static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
     return true;
 }
 
-/* --- Looking up what a pattern names --- */
+/* --- Keys that a pattern names --- */
 
-/* The key that the pattern makes of the element; the caller frees it. */
+/* Returns the key that the pattern makes of the element; the caller frees it. */
 static sds key_of(const struct pattern *pattern, struct slice element) {
     sds key = sds_new(pattern->before);
     return sds_append(sds_append(key, element), pattern->after);
 }
 
-/* The string that the pattern finds for the element, valid until the command ends; its `ptr` is
- * NULL when there is none. */
+/* Returns the string that the pattern finds for the element, valid until the command ends. Its
+ * `ptr` is NULL when there is none. */
 static struct slice look_up(struct sort *sort, const struct pattern *pattern,
                             struct slice element) {
     const struct slice none = {0};
@@ -141,8 +140,8 @@ static struct slice look_up(struct sort *sort, const struct pattern *pattern,
 
 /* --- Scores --- */
 
-/* The number that a text stands for, read as the C library does: blanks before it are allowed, a
- * zero byte ends it, and an empty text is 0. */
+/* Converts a text to a number as the C library does: leading blanks are allowed, a zero byte ends
+ * it, and an empty text is 0. */
 static bool parse_score(struct slice text, double *score) {
     int64_t integer;
     *score = 0;
@@ -160,7 +159,8 @@ static bool parse_score(struct slice text, double *score) {
     return number_parse_double(text, score);
 }
 
-/* Finds out by what the item is compared; false when that is no number but should be. */
+/* Finds the weight by which the item is compared. Returns false when it must be a number but is
+ * none. */
 static bool weigh(struct sort *sort, struct sort_item *item) {
     struct slice weight = sort->has_by ? look_up(sort, &sort->by, item->text) : item->text;
     item->weight = weight;
@@ -195,7 +195,7 @@ static void read_items(struct sort *sort, const struct entry *entry, uint64_t fr
     list_iter_end(&iter);
 }
 
-/* LIMIT → the positions [*from, *from + *count) of the result. */
+/* Converts LIMIT to the positions [*from, *from + *count) of the result. */
 static void clamp_limit(const struct sort *sort, size_t length, size_t *from, size_t *count) {
     *from = 0;
     if (sort->offset > 0) *from = (uint64_t)sort->offset < length ? (size_t)sort->offset : length;
@@ -203,8 +203,8 @@ static void clamp_limit(const struct sort *sort, size_t length, size_t *from, si
     if (sort->limit >= 0 && (uint64_t)sort->limit < *count) *count = (size_t)sort->limit;
 }
 
-/* Reads the list and sorts it; the result is the items [*from, *from + *count). False when an error
- * was answered. */
+/* Reads the list and sorts it. The result is the items [*from, *from + *count). Returns false when
+ * an error was replied. */
 static bool make_result(struct sort *sort, const struct entry *entry, size_t *from, size_t *count) {
     size_t length = entry ? (size_t)list_length(entry) : 0;
     clamp_limit(sort, length, from, count);
@@ -238,7 +238,8 @@ static void answer(struct sort *sort, const struct sort_item *items, size_t coun
     }
 }
 
-/* The texts to store; the caller frees the array. They may lie in values of other keys. */
+/* Returns the texts to store; the caller frees the array. They may point into values of other
+ * keys. */
 static struct slice *collect(struct sort *sort, const struct sort_item *items, size_t count) {
     size_t columns = sort->get_count ? sort->get_count : 1;
     struct slice *texts = mem_alloc(count * columns * sizeof(*texts)), *at = texts;
@@ -260,10 +261,10 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
     if (count == 0) {
         if (ref.entry) call_delete(call, &ref, key, "del");
     } else {
-        /* What stood there may be among the texts: it is made away with last. */
+        /* The old value may contain some of the texts, so it is freed last. */
         struct entry *old = ref.entry ? keyspace_take(&ref) : NULL;
         list_create(&ref, key, LIST_TAIL, texts, count, &call->limits->list);
-        if (old) entry_set_clock(ref.entry, entry_clock(old)); /* the key is not a new one */
+        if (old) entry_set_clock(ref.entry, entry_clock(old)); /* the key existed before */
         if (old) call_discard(call, old);
         call_touched(call, &ref, key, EVENT_LIST, "sortstore", count);
     }

@@ -1,5 +1,5 @@
-/* WAIT numreplicas timeout: until so many replicas have all that this client has written. There are
- * no replicas: waiting for any ends with the timeout. */
+/* WAIT numreplicas timeout: waits until as many replicas have all changes of this client. There are
+ * no replicas, so waiting for one ends with the timeout. */
 #include "commands/commands.h"
 #include "engine/call.h"
 

@@ -35,11 +35,10 @@ struct incremental;
 
 /* Reasons why some commands may not run at the moment. */
 enum restriction {
-    RESTRICTED_LOADING = 1 << 0, /* data is being loaded: no command that needs it */
-    RESTRICTED_UNSAVED = 1 << 1, /* a snapshot has failed: no command that writes */
-    RESTRICTED_UNWRITTEN =
-        1 << 2, /* the append-only file could not be written: no command that writes */
-    RESTRICTED_PAUSED = 1 << 3 /* CLIENT PAUSE: session/pause.h */
+    RESTRICTED_LOADING = 1 << 0,   /* data is being loaded: no command that needs it */
+    RESTRICTED_UNSAVED = 1 << 1,   /* a snapshot has failed: no command that writes */
+    RESTRICTED_UNWRITTEN = 1 << 2, /* the append-only file failed: no command that writes */
+    RESTRICTED_PAUSED = 1 << 3     /* CLIENT PAUSE: session/pause.h */
 };
 
 struct engine {

@@ -75,33 +75,34 @@ static void reject_arity(struct session *session, struct reply *reply,
 }
 
 /* Finds a subcommand. If there is none, replies the error, but not to a file. */
-static const struct command *find_subcommand(struct requester *who, struct reply *reply,
+static const struct command *find_subcommand(struct requester *requester, struct reply *reply,
                                              const struct command *container,
                                              const struct slice *argv, size_t argc) {
     const struct command *command = command_find_subcommand(container, argv[1]);
-    if (!command && who->session)
-        call_unknown_subcommand(&(struct call){.engine = who->engine,
+    if (!command && requester->session)
+        call_unknown_subcommand(&(struct call){.engine = requester->engine,
                                                .argv = argv,
                                                .argc = argc,
                                                .reply = reply,
                                                .command = container,
-                                               .requester = who});
+                                               .requester = requester});
     return command;
 }
 
-const struct command *admission_find_other(struct requester *who, struct reply *reply,
+const struct command *admission_find_other(struct requester *requester, struct reply *reply,
                                            const struct command *command, const struct slice *argv,
                                            size_t argc) {
-    if (!command && who->session) answer_no_such_command(who->session, reply, argv, argc);
+    if (!command && requester->session)
+        answer_no_such_command(requester->session, reply, argv, argc);
     if (command && command->flags & COMMAND_CONTAINER && argc > 1)
-        command = find_subcommand(who, reply, command, argv, argc);
+        command = find_subcommand(requester, reply, command, argv, argc);
     if (!command) {
-        who->error = CALL_ERROR_UNKNOWN;
+        requester->error = CALL_ERROR_UNKNOWN;
         return NULL;
     }
-    if (command_accepts(command, argc)) return who->last_command = command;
-    if (who->session) reject_arity(who->session, reply, command);
-    who->error = CALL_ERROR_ARITY;
+    if (command_accepts(command, argc)) return requester->last_command = command;
+    if (requester->session) reject_arity(requester->session, reply, command);
+    requester->error = CALL_ERROR_ARITY;
     return NULL;
 }
 
@@ -197,10 +198,10 @@ inline enum admission admission_check(struct session *session, struct reply *rep
     return ADMISSION_GRANTED;
 }
 
-enum admission admission_check_file(struct requester *who, const struct command *command) {
+enum admission admission_check_file(struct requester *requester, const struct command *command) {
     uint32_t flags = command->flags;
     if (flags & COMMAND_FOR_FILES) return ADMISSION_GRANTED;
     if (flags & COMMAND_WRITE && !(flags & COMMAND_REACHES_OUT)) return ADMISSION_GRANTED;
-    who->error = CALL_ERROR_NOT_FOR_FILE;
+    requester->error = CALL_ERROR_NOT_FOR_FILE;
     return ADMISSION_REFUSED;
 }

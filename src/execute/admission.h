@@ -16,19 +16,19 @@ enum admission {
 
 /* The slow path of admission_find, for containers and for errors. `command`: the one that the first
  * word names, or NULL. */
-const struct command *admission_find_other(struct requester *who, struct reply *reply,
+const struct command *admission_find_other(struct requester *requester, struct reply *reply,
                                            const struct command *command, const struct slice *argv,
                                            size_t argc);
 
-/* Returns the command that the arguments name, and notes it in who->last_command. Returns NULL when
- * the command does not exist or its arity is wrong: who->error says which. The error is replied to
- * a client, but not to a file. O(1). */
-static inline const struct command *admission_find(struct requester *who, struct reply *reply,
+/* Returns the command that the arguments name, and notes it in requester->last_command. Returns
+ * NULL when the command does not exist or its arity is wrong: requester->error says which. The
+ * error is replied to a client, but not to a file. O(1). */
+static inline const struct command *admission_find(struct requester *requester, struct reply *reply,
                                                    const struct slice *argv, size_t argc) {
-    const struct command *command = command_find_cached(who->last_command, argv[0]);
+    const struct command *command = command_find_cached(requester->last_command, argv[0]);
     if (command && !(command->flags & COMMAND_CONTAINER) && command_accepts(command, argc))
-        return who->last_command = command;
-    return admission_find_other(who, reply, command, argv, argc);
+        return requester->last_command = command;
+    return admission_find_other(requester, reply, command, argv, argc);
 }
 
 /* Returns whether the session may run the command now. The checks come in this order:
@@ -38,7 +38,7 @@ enum admission admission_check(struct session *session, struct reply *reply,
                                const struct command *command);
 
 /* Returns whether the command may stand in an append-only file: only SELECT and commands that write
- * may. If not, who->error is CALL_ERROR_NOT_FOR_FILE. */
-enum admission admission_check_file(struct requester *who, const struct command *command);
+ * may. If not, requester->error is CALL_ERROR_NOT_FOR_FILE. */
+enum admission admission_check_file(struct requester *requester, const struct command *command);
 
 #endif

@@ -38,9 +38,9 @@ inline void execute_renew_clock(struct engine *engine) {
 /* --- Before and after a command --- */
 
 static inline __attribute__((always_inline)) struct call
-call_for(enum call_origin origin, struct requester *who, struct reply *reply,
+call_for(enum call_origin origin, struct requester *requester, struct reply *reply,
          const struct command *command, const struct slice *argv, size_t argc) {
-    return call_make(who->engine, origin, who, who->database, reply,
+    return call_make(requester->engine, origin, requester, requester->database, reply,
                      (struct command_line){command, argv, argc});
 }
 
@@ -103,8 +103,7 @@ static inline __attribute__((always_inline)) void run(enum call_origin origin,
     uint64_t ticks = clock_ticks();
     engine->ticks = ticks;
     if (session->waiter)
-        blocking_note_ticks(session,
-                            ticks - ticks_begin); /* counted when the client gets its reply */
+        blocking_note_ticks(session, ticks - ticks_begin); /* counted with its reply */
     else
         count(engine, &call, begin, ticks - ticks_begin);
     if (engine->clients->monitors.count) monitor_feed(session, command, argv, argc);
@@ -145,18 +144,18 @@ enum execution execute(struct session *session, struct reply *reply, const struc
     return EXECUTION_DONE;
 }
 
-enum execution execute_from_file(struct requester *who, struct reply *reply,
+enum execution execute_from_file(struct requester *requester, struct reply *reply,
                                  const struct slice *argv, size_t argc) {
-    assert(!who->session && argc > 0);
-    const struct command *command = admission_find(who, reply, argv, argc);
-    if (!command || admission_check_file(who, command) == ADMISSION_REFUSED)
+    assert(!requester->session && argc > 0);
+    const struct command *command = admission_find(requester, reply, argv, argc);
+    if (!command || admission_check_file(requester, command) == ADMISSION_REFUSED)
         return EXECUTION_REFUSED;
     size_t begin = reply->len;
-    struct call call = call_for(ORIGIN_FILE, who, reply, command, argv, argc);
-    who->error = CALL_ERROR_NONE;
+    struct call call = call_for(ORIGIN_FILE, requester, reply, command, argv, argc);
+    requester->error = CALL_ERROR_NONE;
     command->run(&call);
     check(&call);
-    if (!who->error && is_error(reply, begin)) who->error = CALL_ERROR_OTHER;
+    if (!requester->error && is_error(reply, begin)) requester->error = CALL_ERROR_OTHER;
     return EXECUTION_DONE;
 }
 

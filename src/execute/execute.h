@@ -32,9 +32,10 @@ enum execution execute(struct session *session, struct reply *reply, const struc
                        size_t argc);
 
 /* As execute, for a command of the append-only file, which is neither propagated nor counted.
- * Writes the reply of a command that was run to `reply`. who->error is the reason for a refusal or
- * the kind of error that the command replied; otherwise CALL_ERROR_NONE. Never postponed. */
-enum execution execute_from_file(struct requester *who, struct reply *reply,
+ * Writes the reply of a command that was run to `reply`. requester->error is the reason for a
+ * refusal or the kind of error that the command replied; otherwise CALL_ERROR_NONE. Never
+ * postponed. */
+enum execution execute_from_file(struct requester *requester, struct reply *reply,
                                  const struct slice *argv, size_t argc);
 
 /* Runs a command of a transaction's queue, which was admitted when it was queued. It cannot block.

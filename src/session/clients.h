@@ -19,17 +19,16 @@ struct clients {
     uint64_t next_session_id;
     struct monitors monitors;
     struct pubsub pubsub;
-    void (*retire_session)(
-        struct session *session); /* called when a session ends: client/session_input.h */
-    struct session *current;      /* the session being served, or NULL */
-    struct resp_parser parser;    /* for all sessions that are not inside a request */
-    struct reply reply;           /* replies to the requests of the current read */
-    size_t counted_output;        /* bytes of the current session that the output limits count */
-    size_t dropped_output;        /* bytes of its reply that were dropped: over its hard limit */
-    struct reply pushes;          /* messages to the current session, sent after its reply */
-    struct session *side;         /* another session that gets a reply, or NULL */
-    struct reply side_reply;      /* its reply */
-    struct reply side_pushes;     /* messages to it, sent after that reply */
+    void (*retire_session)(struct session *session); /* at its end: client/session_input.h */
+    struct session *current;                         /* the session being served, or NULL */
+    struct resp_parser parser; /* for all sessions that are not inside a request */
+    struct reply reply;        /* replies to the requests of the current read */
+    size_t counted_output;     /* bytes of the current session that the output limits count */
+    size_t dropped_output;     /* bytes of its reply that were dropped: over its hard limit */
+    struct reply pushes;       /* messages to the current session, sent after its reply */
+    struct session *side;      /* another session that gets a reply, or NULL */
+    struct reply side_reply;   /* its reply */
+    struct reply side_pushes;  /* messages to it, sent after that reply */
 };
 
 #endif

@@ -42,8 +42,7 @@ struct stats {
     uint64_t query_buffer_limit_disconnections;
     uint64_t output_buffer_limit_disconnections;
     uint64_t authentications_failed;
-    uint64_t
-        queued_ticks; /* clock_ticks of commands that EXEC ran, which EXEC's own also contain */
+    uint64_t queued_ticks; /* of commands inside EXEC, which EXEC's own ticks contain too */
     uint64_t replies_written;
     uint64_t reads;
     uint64_t peak_memory;

@@ -1,4 +1,4 @@
-/* family_admin: looking at the server and governing it. */
+/* family_admin: commands that observe and administer the server. */
 #include "admin/admin_commands.h"
 #include "commands/commands.h"
 #include "table/command_row.h"

@@ -1,4 +1,4 @@
-/* family_pubsub: publishing and listening. */
+/* family_pubsub: publishing and subscribing. */
 #include "client/client_commands.h"
 #include "table/command_row.h"
 

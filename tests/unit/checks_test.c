@@ -1,5 +1,5 @@
-/* What builds with CHECKED=1 run after commands finds data that is not as it should be. The
- * functions are part of every build; only the server's calls are not. */
+/* The checks of builds with CHECKED=1 find damaged data. Every build contains the functions; only
+ * such a build calls them. */
 #include "engine/checks.h"
 
 #include "base/checked.h"
@@ -29,7 +29,8 @@ static struct entry *make_list(struct keyspace *keyspace, struct slice key, size
     return ref.entry;
 }
 
-/* Runs the function in a child, up to `times` times. Was it ended by a failed assertion? */
+/* Runs the function in a child process, up to `times` times. Returns whether a failed assertion
+ * ended it. */
 static bool aborts(void (*function)(const void *), const void *arg, int times) {
     pid_t pid = fork();
     if (pid == 0) {

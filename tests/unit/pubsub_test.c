@@ -1,4 +1,4 @@
-/* Who listens to what, against a model: a table that says since when each subscriber has listened to
+/* Subscriptions against a model: a table of the times since when each subscriber has listened to
  * each name. */
 #include "base/glob.h"
 #include "session/pubsub.h"
@@ -18,7 +18,7 @@ static const char *const patterns[NAMES] = {"*", "a*", "?", "[ab]", "", "news.?"
 struct model {
     struct pubsub pubsub;
     struct subscriber subscribers[SUBSCRIBERS];
-    long since[PUBSUB_KINDS][NAMES][SUBSCRIBERS]; /* 0: does not listen */
+    long since[PUBSUB_KINDS][NAMES][SUBSCRIBERS]; /* 0: no subscription */
     long topic_since[PUBSUB_KINDS][NAMES];
     long clock;
     struct random random;
@@ -78,7 +78,7 @@ struct meeting {
     size_t who;
 };
 
-/* Whom a message must reach, in order; some leave when it reaches them. */
+/* The subscribers that a message must reach, in order; some leave when it reaches them. */
 struct delivery {
     struct model *model;
     struct meeting expected[SUBSCRIBERS * (NAMES + 1)];
@@ -157,7 +157,7 @@ static void check_kind(const struct model *model, enum pubsub_kind kind) {
     assert_int_equal(pubsub_topic_count(&model->pubsub, kind), topics);
 }
 
-/* The name that he has listened to longest is the one that he is told to have. */
+/* pubsub_oldest must return the name of the oldest subscription. */
 static void check_oldest(const struct model *model, enum pubsub_kind kind, size_t who) {
     size_t oldest = NAMES;
     for (size_t name = 0; name < NAMES; name++) {

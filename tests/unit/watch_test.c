@@ -1,4 +1,4 @@
-/* Watched keys against a model: a table of who watches what. */
+/* Watched keys against a model: a table of the watched keys of each watcher. */
 #include "engine/watch.h"
 #include "unit/seed.h"
 
@@ -26,7 +26,7 @@ struct model {
     struct keyspace *keyspaces[DATABASES];
     struct random random;
 
-    /* What the structures above must say. */
+    /* The expected contents of the structures above. */
     struct model_watch who[WATCHERS][DATABASES][KEYS];
     bool is_touched[WATCHERS];
 };
@@ -84,7 +84,7 @@ static void put_in_state(struct model *model, int database, int key, enum state 
     if (state == EXPIRED)
         keyspace_set_expiry(&ref, NOW_MS - 1, VALUE_SIZE);
     else if (below(model, 2))
-        keyspace_set_expiry(&ref, NOW_MS, VALUE_SIZE); /* its last millisecond */
+        keyspace_set_expiry(&ref, NOW_MS, VALUE_SIZE); /* in its last millisecond */
 }
 
 /* --- Each operation, on the structures and on the model --- */
@@ -125,7 +125,7 @@ static void do_write(struct model *model) {
     }
 }
 
-/* The time of a key comes without anybody touching it. */
+/* A key expires, and nothing touches it. */
 static void do_expire(struct model *model) {
     int database = below(model, DATABASES), key = below(model, KEYS);
     if (state_of(model, database, key) == PRESENT) put_in_state(model, database, key, EXPIRED);
@@ -289,7 +289,7 @@ static void add_key(struct keyspace *keyspace, struct slice key) {
     keyspace_add(&ref, entry_new(key, VALUE_STRING, 0, VALUE_SIZE));
 }
 
-/* The CPU time that it takes to watch them. */
+/* Returns the CPU time that watching them takes. */
 static int64_t watch_many(struct watches *watches, struct watcher *watcher) {
     char text[24];
     int64_t begin = cpu_us();
@@ -310,7 +310,7 @@ static void many_watches_are_freed_in_steps_and_touch_nobody_meanwhile(void **st
     assert_true((cpu_us() - begin) * 20 < us);
     assert_true(many.is_touched && many.count == 0 && many.allocated == 0);
     assert_int_equal(watches.watcher_count, 1);
-    watch_clear(&watches, &many); /* its owner may be gone from now on */
+    watch_clear(&watches, &many); /* the watcher may be gone from now on */
     watch_add(&watches, &many, 0, SLICE("8"), false);
     watch_touch(&watches, 0, keyspace, SLICE("5"));
     assert_true(other.is_touched);
