@@ -409,7 +409,7 @@ static const char *const help_lines[] = {
     "SEGFAULT",
     "    Crash by SIGSEGV.",
     "SET-ACTIVE-EXPIRE <0|1>",
-    "    Whether expired keys are removed before anybody asks for them.",
+    "    Whether expired keys are removed before a client looks for them.",
     "SET-SKIP-CHECKSUM-VALIDATION <0|1>",
     "    Whether checksums of RDB files and of RESTORE's payloads are ignored.",
     "SLEEP <seconds>",

@@ -111,8 +111,9 @@ static sds append_disk_advice(struct engine *engine, sds out, const unsigned fou
         out = sds_append_cstr(out, "- The more memory is in use, the longer a fork takes: fewer "
                                    "save points and rewrites, or several smaller servers.\n");
     if (found[LATENCY_AOF_SYNC])
-        out = sds_append_cstr(out, "- With appendfsync everysec nobody waits for the disk, for the "
-                                   "price of the last second's changes if the power fails.\n");
+        out = sds_append_cstr(out,
+                              "- With appendfsync everysec no client waits for the disk, for the "
+                              "price of the last second's changes if the power fails.\n");
     if ((beside_sync || beside_child) && !engine->config.no_appendfsync_on_rewrite)
         out = sds_append_cstr(out, "- With no-appendfsync-on-rewrite yes the append-only file and "
                                    "a child that writes do not compete for the disk.\n");

@@ -172,10 +172,10 @@ void memory_help_command(struct call *call) {
         "PURGE",
         "    Return pages that hold nothing to the system.",
         "STATS",
-        "    What memory is used for, in figures.",
+        "    How memory is used, in numbers.",
         "USAGE <key> [SAMPLES <count>]",
         "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the",
-        "    figure is always exact.",
+        "    number is always exact.",
         NULL,
     };
     call_help(call, lines);

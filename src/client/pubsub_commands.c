@@ -171,13 +171,13 @@ void pubsub_numpat_command(struct call *call) {
 void pubsub_help_command(struct call *call) {
     static const char *const lines[] = {
         "CHANNELS [<pattern>]",
-        "    Name the channels that somebody listens to (and that match the pattern).",
+        "    Name the channels that have subscribers (and that match the pattern).",
         "NUMPAT",
-        "    Count the patterns that somebody listens to.",
+        "    Count the patterns that have subscribers.",
         "NUMSUB [<channel> ...]",
         "    Count the subscribers of each channel; those of patterns do not count.",
         "SHARDCHANNELS [<pattern>]",
-        "    Name the shard channels that somebody listens to (and that match the pattern).",
+        "    Name the shard channels that have subscribers (and that match the pattern).",
         "SHARDNUMSUB [<shardchannel> ...]",
         "    Count the subscribers of each shard channel.",
         NULL,

@@ -75,7 +75,7 @@ static const struct config_choice eviction_policies[] = {
 #define ANY_SOURCE "the system chooses the address of outgoing connections"
 #define NO_MPTCP "there is no Multipath TCP"
 #define NO_RDMA "there is no RDMA: clients connect by TCP or a Unix socket"
-#define NO_ZONE "clients are not told a zone"
+#define NO_ZONE "the server has no zone to report"
 #define NO_TRACKING "there is no client-side caching"
 #define NAMED_REDIS "the server presents itself as Redis in any case"
 #define NO_TLS_PORT "there is no TLS"

@@ -99,7 +99,7 @@ static void find_systemd(const char *address) {
     }
     supervisor.kind = SUPERVISED_SYSTEMD;
     supervisor.watchdog_us = watchdog_interval();
-    log_notice("supervised by systemd: it is told when the server is ready");
+    log_notice("supervised by systemd: it is notified when the server is ready");
 }
 
 static void find_upstart(const char *job) {

@@ -163,7 +163,7 @@ static const struct command rows[] = {
  .flags = LOADING | STALE, .categories = CATEGORY_DANGEROUS,
  .tips = TIP_NONDETERMINISTIC | TIP_ALL_SHARDS | TIP_SPECIAL_RESPONSE,
  .complexity = "O(1)",
- .summary = "Reports figures of the server.",
+ .summary = "Reports the state and the statistics of the server.",
  .syntax = "[section ...]"
            "\n@7.0.0 Takes several sections."},
 {.name = "lastsave", .run = lastsave_command, .arity = 1, .group = "server", .since = "1.0.0",

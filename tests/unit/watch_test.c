@@ -27,7 +27,7 @@ struct model {
     struct random random;
 
     /* The expected contents of the structures above. */
-    struct model_watch who[WATCHERS][DATABASES][KEYS];
+    struct model_watch watching[WATCHERS][DATABASES][KEYS];
     bool is_touched[WATCHERS];
 };
 
@@ -90,7 +90,7 @@ static void put_in_state(struct model *model, int database, int key, enum state 
 /* --- Each operation, on the structures and on the model --- */
 
 static void touch_in_model(struct model *model, int watcher) {
-    memset(model->who[watcher], 0, sizeof(model->who[watcher]));
+    memset(model->watching[watcher], 0, sizeof(model->watching[watcher]));
     model->is_touched[watcher] = true;
 }
 
@@ -99,7 +99,7 @@ static void do_watch(struct model *model) {
     int key = below(model, KEYS);
     bool is_expired = state_of(model, database, key) == EXPIRED;
     watch_add(&model->watches, &model->watchers[watcher], database, key_name(key), is_expired);
-    struct model_watch *watch = &model->who[watcher][database][key];
+    struct model_watch *watch = &model->watching[watcher][database][key];
     if (model->is_touched[watcher] || watch->is_watched) return;
     *watch = (struct model_watch){.is_watched = true, .was_expired = is_expired};
 }
@@ -107,7 +107,7 @@ static void do_watch(struct model *model) {
 static void do_clear(struct model *model) {
     int watcher = below(model, WATCHERS);
     watch_clear(&model->watches, &model->watchers[watcher]);
-    memset(model->who[watcher], 0, sizeof(model->who[watcher]));
+    memset(model->watching[watcher], 0, sizeof(model->watching[watcher]));
     model->is_touched[watcher] = false;
 }
 
@@ -117,7 +117,7 @@ static void do_write(struct model *model) {
     put_in_state(model, database, key, state);
     watch_touch(&model->watches, database, model->keyspaces[database], key_name(key));
     for (int i = 0; i < WATCHERS; i++) {
-        struct model_watch *watch = &model->who[i][database][key];
+        struct model_watch *watch = &model->watching[i][database][key];
         if (watch->is_watched && watch->was_expired && state == MISSING)
             watch->was_expired = false;
         else if (watch->is_watched)
@@ -136,7 +136,7 @@ static void replace_in_model(struct model *model, int database, int other) {
     for (int i = 0; i < WATCHERS; i++) {
         bool sees = false;
         for (int key = 0; key < KEYS; key++) {
-            struct model_watch *watch = &model->who[i][database][key];
+            struct model_watch *watch = &model->watching[i][database][key];
             enum state before = state_of(model, database, key);
             enum state after = other < 0 ? MISSING : state_of(model, other, key);
             if (!watch->is_watched || (before == MISSING && after == MISSING)) continue;
@@ -178,7 +178,7 @@ static void assert_watcher(struct model *model, int i, bool keys[DATABASES][KEYS
     bool has_expired = false;
     for (int database = 0; database < DATABASES; database++)
         for (int key = 0; key < KEYS; key++) {
-            const struct model_watch *watch = &model->who[i][database][key];
+            const struct model_watch *watch = &model->watching[i][database][key];
             if (!watch->is_watched) continue;
             count++;
             keys[database][key] = true;
