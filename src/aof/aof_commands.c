@@ -12,17 +12,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { WRITE_AT = 64 * 1024, KEYS_PER_NOTE = 1024 /* between two looks at the time */ };
+enum { WRITE_AT = 64 * 1024, KEYS_PER_NOTE = 1024 /* between two calls of child_note_keys */ };
 
 struct output {
-    struct value_commands commands; /* first: ended() gets its address */
+    struct value_commands commands; /* first, as end_command receives its address */
     struct engine *engine;
     struct disk_file file;
     uint64_t keys;
     bool ok;
 };
 
-/* Writes what has gathered. */
+/* Writes the buffered commands. */
 static bool flush(struct output *output) {
     struct reply *bytes = &output->commands.bytes;
     output->ok = output->ok && disk_file_write(&output->file, bytes->data, bytes->len);
@@ -31,7 +31,7 @@ static bool flush(struct output *output) {
     return output->ok;
 }
 
-/* A struct value_commands's ended(). */
+/* The `ended` of a struct value_commands. */
 static bool end_command(struct value_commands *commands) {
     struct output *output = (struct output *)commands;
     return commands->bytes.len < WRITE_AT ? output->ok : flush(output);
