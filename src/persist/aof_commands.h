@@ -1,8 +1,8 @@
-/* aof_commands: which commands may stand in an append-only file: those that write, and SELECT.
- * (MULTI and EXEC are read by aof_reader.h.)
+/* aof_commands: the commands that an append-only file may contain: those that write, and SELECT.
+ * (aof_reader.h handles MULTI and EXEC.)
  *
- * The server asks its table of commands, which packlist-check does not have: a unit test holds both
- * to the same names and arities. */
+ * The server uses its table of commands instead, which packlist-check does not include. A unit test
+ * checks that both have the same names and arities. */
 #ifndef PACKLIST_PERSIST_AOF_COMMANDS_H
 #define PACKLIST_PERSIST_AOF_COMMANDS_H
 
@@ -10,12 +10,12 @@
 
 #include <stdbool.h>
 
-/* Will a server run a command of that name (in any case) with so many arguments, the name included,
- * when it loads the file? Whether their values make sense is not looked at. O(commands). */
+/* Returns whether a server accepts a command of that name (in any case) with `argc` arguments,
+ * including the name, when it loads the file. Does not check the arguments' values. O(commands). */
 bool aof_command_is_known(struct slice name, size_t argc);
 
-/* Its arity, as in the table of commands: negative when that is a minimum; 0: it may not stand in a
- * file. */
+/* Returns the arity of a command, as in the table of commands: a negative one is a minimum. Returns
+ * 0 if the command may not be in a file. O(commands). */
 int aof_command_arity(struct slice name);
 
 #endif
