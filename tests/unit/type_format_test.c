@@ -54,7 +54,7 @@ static void each_type_reads_what_it_writes(void **state) {
 /* --- Commands --- */
 
 struct output {
-    struct value_commands commands; /* first: ended() gets its address */
+    struct value_commands commands; /* first, as ended() receives its address */
     int most;                       /* commands that are wanted */
 };
 
