@@ -5,10 +5,9 @@
  * trace of them. A damaged file must not be able to do more than change data, so other commands are
  * refused. */
 #include "recovery/aof_load.h"
-#include "aof/aof.h"
-#include "aof/aof_files.h"
 
 #include "aof/aof.h"
+#include "aof/aof_files.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* incremental: a snapshot without a second process. The loop copies the data in small slices, and
+/* incremental: a snapshot without a second process. The loop copies the data in small steps, and
  * copies each key before its first change. A thread compresses, checksums and writes the copies
  * (snapshot_thread.h).
  *

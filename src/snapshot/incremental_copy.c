@@ -1,4 +1,4 @@
-/* incremental_copy: copies entries into chunks, in slices of the loop or before they change. */
+/* incremental_copy: copies entries into chunks, in steps of the loop or before they change. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/slow.h"
