@@ -148,7 +148,7 @@ static int create_apart(struct engine *engine) {
 
 /* --- The end --- */
 
-/* Renames the increment apart, and adds it to the manifest. */
+/* Renames the increment apart and adds it to `next`. */
 static bool name_apart(struct engine *engine, struct aof_manifest *next) {
     sds path =
         aof_files_path(engine, aof_manifest_add_incr(next, engine->config.appendfilename)->name);
@@ -160,9 +160,9 @@ static bool name_apart(struct engine *engine, struct aof_manifest *next) {
 }
 
 /* Call when the manifest that names the new base is in force. */
-static void begin_with_base(struct engine *engine, uint64_t base_size) {
+static void note_new_base(struct engine *engine, uint64_t base_size) {
     struct aof *aof = engine->aof;
-    aof->base_size = aof->total_size = base_size + aof->file_size;
+    aof->size_after_rewrite = aof->total_size = base_size + aof->file_size;
     engine->aof->rewrite.is_apart = false;
     if (aof->state == AOF_STARTING) aof->state = AOF_ON;
 }
@@ -191,7 +191,7 @@ static enum aof_adoption adopt_base(struct engine *engine, const char *temporary
     if (adoption == AOF_NOT_ADOPTED)
         unlink(path);
     else
-        begin_with_base(engine, size_of(path));
+        note_new_base(engine, size_of(path));
     sds_free(path);
     return adoption;
 }
@@ -379,7 +379,7 @@ void aof_rewrite_cancel(struct engine *engine) {
 static bool has_grown(struct engine *engine) {
     struct aof *aof = engine->aof;
     int64_t percentage = engine->config.aof_rewrite_percentage;
-    uint64_t base = aof->base_size ? aof->base_size : 1;
+    uint64_t base = aof->size_after_rewrite ? aof->size_after_rewrite : 1;
     if (aof->state != AOF_ON || percentage == 0) return false;
     if (aof->total_size <= (uint64_t)engine->config.aof_rewrite_min_size) return false;
     if (aof->total_size < base) return false;
@@ -417,7 +417,7 @@ int aof_write_first_files(struct engine *engine) {
     else
         aof_manifest_free(&next);
     if (adoption == AOF_ADOPTED)
-        aof->total_size = aof->base_size = size_of(base);
+        aof->total_size = aof->size_after_rewrite = size_of(base);
     else if (fd >= 0)
         close(fd);
     if (adoption == AOF_NOT_ADOPTED) { /* otherwise each failed start would leave a base */

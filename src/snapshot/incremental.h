@@ -109,8 +109,9 @@ bool incremental_begin(struct engine *engine, const struct incremental_order *or
  * can be copied at once. */
 bool incremental_step(struct engine *engine);
 
-/* Stops the snapshot, if it has this purpose. Calls `ended` before it returns. The file never gets
- * its name; the thread removes it. */
+/* Stops the snapshot, if it has this purpose. Calls `ended` before it returns. Unless the
+ * file has its final name already, it never gets it. The thread removes what is unfinished; a
+ * complete file without a final name is the caller's to remove. */
 void incremental_stop(struct engine *engine, enum child_purpose purpose);
 
 /* Deletes every key of the keyspace. Frees them at once; in another thread if `in_pool`; or later

@@ -26,7 +26,7 @@ struct snapshot_job;
 enum snapshot_step { SNAPSHOT_WRITE, SNAPSHOT_RENAME };
 
 struct snapshot_result {
-    int error;               /* 0: the file is on the disk under its name */
+    int error; /* 0: the file is on the disk under `name`, or under `temporary` if `name` is NULL */
     enum snapshot_step step; /* the step that failed */
 };
 
@@ -65,8 +65,9 @@ void snapshot_job_finish(struct snapshot_job *job);
 /* Returns the errno of the first failure so far, or 0. */
 int snapshot_job_error(const struct snapshot_job *job);
 
-/* Cancels the job: the file does not get its name, the thread removes it, and no callback follows.
- * Does not wait for the disk. Afterwards `job` is invalid. */
+/* Cancels the job; no callback follows. Unless the file has its final name already, it never gets
+ * it. The thread removes what is unfinished; a complete file without a final name is the caller's
+ * to remove. Does not wait for the disk. Afterwards `job` is invalid. */
 void snapshot_job_cancel(struct snapshot_job *job);
 
 /* Returns the bytes of chunks that are not written yet. */
