@@ -42,7 +42,7 @@ static struct progress progress_of_incremental(struct engine *engine,
 static struct progress progress(struct engine *engine) {
     child_tick(engine);
     if (engine->child->pid) return progress_of_child(engine, engine->child);
-    if (engine->incremental->purpose == CHILD_NONE) return (struct progress){0};
+    if (engine->incremental->purpose == BACKGROUND_NONE) return (struct progress){0};
     return progress_of_incremental(engine, &engine->incremental->stats);
 }
 

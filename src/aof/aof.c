@@ -6,7 +6,7 @@
  * after a short write that could not be cut off. A job of the pool has its own descriptor, so the
  * file may be closed while the job runs. */
 #include "aof/aof.h"
-#include "aof/aof_commands.h"
+#include "aof/aof_base_commands.h"
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
 #include "base/alloc.h"
@@ -279,7 +279,7 @@ static void annotate(struct command_log_reader *reader) {
     int64_t now_s = engine->now_ms / 1000;
     if (!engine->config.aof_timestamps || now_s <= aof->timestamp_s) return;
     command_log_read(&engine->command_log, reader, &aof->buffer); /* earlier units first */
-    aof_commands_annotate(&aof->buffer, now_s);
+    aof_base_commands_annotate(&aof->buffer, now_s);
     aof->timestamp_s = now_s;
 }
 

@@ -15,7 +15,7 @@
  * expirations, as the server refuses clients' changes. docs/durability.md, section 6, gives the
  * order of all steps and the reason for each fsync. */
 #include "aof/aof.h"
-#include "aof/aof_commands.h"
+#include "aof/aof_base_commands.h"
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
 #include "base/alloc.h"
@@ -52,7 +52,7 @@ enum { SYNCS_MAX = 4 };
 enum { TEMPORARY_MAX = 80 };
 
 bool aof_rewrite_is_running(struct engine *engine) {
-    return background_purpose(engine) == CHILD_AOF;
+    return background_purpose(engine) == BACKGROUND_AOF;
 }
 
 void aof_rewrite_schedule(struct engine *engine) {
@@ -81,8 +81,9 @@ static void log_write_error(const char *path, int error) {
 /* Runs in the server or in a child. */
 static bool write_base(struct engine *engine, const char *path) {
     bool incremental = engine->config.aof_incremental_fsync;
-    bool done = engine->aof->rewrite.is_rdb ? snapshot_write_file(engine, path, incremental, true)
-                                            : aof_commands_write_file(engine, path, incremental);
+    bool done = engine->aof->rewrite.is_rdb
+                    ? snapshot_write_file(engine, path, incremental, true)
+                    : aof_base_commands_write_file(engine, path, incremental);
     if (!done) log_write_error(path, errno);
     return done;
 }
@@ -290,9 +291,9 @@ static bool begin_incremental(struct engine *engine) {
              (unsigned long long)engine->aof->rewrite.count);
     sds temporary = aof_files_path_beside(engine, name);
     struct incremental_order order = {
-        .purpose = CHILD_AOF,
+        .purpose = BACKGROUND_AOF,
         .temporary = temporary,
-        .incremental = engine->config.aof_incremental_fsync,
+        .sync_in_stretches = engine->config.aof_incremental_fsync,
         .aof_base = true,
         .ended = incremental_ended,
     };
@@ -306,7 +307,7 @@ static bool begin_base(struct engine *engine) {
     if (engine->aof->rewrite.is_rdb && engine->config.rdb_save_in_slices &&
         begin_incremental(engine))
         return true;
-    if (child_start(engine, CHILD_AOF, run_child, engine, child_ended)) return true;
+    if (child_start(engine, BACKGROUND_AOF, run_child, engine, child_ended)) return true;
     log_warning("Can't rewrite append only file in background: fork: %s", strerror(errno));
     return false;
 }
@@ -327,9 +328,9 @@ static bool begin(struct engine *engine) {
 /* Begins the base, or first waits for an fdatasync in the pool. */
 static bool begin_or_wait(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    engine->child->awaited = CHILD_NONE;
+    engine->child->awaited = BACKGROUND_NONE;
     if (rewrite->syncs_left-- > 0 && aof_make_durable_begin(engine)) {
-        engine->child->awaited = CHILD_AOF;
+        engine->child->awaited = BACKGROUND_AOF;
         return true;
     }
     if (!begin(engine)) {
@@ -345,7 +346,7 @@ static bool begin_or_wait(struct engine *engine) {
 }
 
 void aof_rewrite_note_sync(struct engine *engine) {
-    if (engine->child->awaited == CHILD_AOF) begin_or_wait(engine);
+    if (engine->child->awaited == BACKGROUND_AOF) begin_or_wait(engine);
 }
 
 bool aof_rewrite_begin(struct engine *engine) {
@@ -365,11 +366,11 @@ static void remove_file(sds path) {
 
 void aof_rewrite_cancel(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    engine->child->awaited = CHILD_NONE;
-    incremental_stop(engine, CHILD_AOF);
-    if (engine->child->purpose == CHILD_AOF) {
+    engine->child->awaited = BACKGROUND_NONE;
+    incremental_stop(engine, BACKGROUND_AOF);
+    if (engine->child->purpose == BACKGROUND_AOF) {
         pid_t pid = engine->child->pid;
-        child_kill(engine, CHILD_AOF);
+        child_kill(engine, BACKGROUND_AOF);
         remove_file(temporary_path(engine, pid));
     }
     if (rewrite->is_apart) remove_file(aof_files_temporary(engine, "incr"));

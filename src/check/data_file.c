@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "persist/aof_commands.h"
+#include "persist/aof_allowed.h"
 #include "persist/aof_reader.h"
 #include "persist/rdb_file.h"
 #include "types/value.h"

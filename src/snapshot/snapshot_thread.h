@@ -49,10 +49,10 @@ bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events 
 void snapshot_thread_stop(void);
 
 /* Begins a job: to write the file `temporary`, and to rename it to `name` when it is complete,
- * unless `name` is NULL. Copies both paths. `incremental` as for disk_file_create; the others as
- * for rdb_writer_start. The thread creates the file. */
-struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name, bool incremental,
-                                        bool compress, bool checksum);
+ * unless `name` is NULL. Copies both paths. `sync_in_stretches` as for disk_file_create; the others
+ * as for rdb_writer_start. The thread creates the file. */
+struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
+                                        bool sync_in_stretches, bool compress, bool checksum);
 
 const char *snapshot_job_temporary(const struct snapshot_job *job);
 
