@@ -15,7 +15,6 @@
 #include "log/command_log.h"
 #include "persist/aof_manifest.h"
 #include "resp/reply.h"
-#include "snapshot/load.h"
 
 #include <stdbool.h>
 #include <stddef.h>

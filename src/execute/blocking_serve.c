@@ -1,7 +1,6 @@
 /* blocking_serve: see the head of blocking_serve.h. */
 #include "execute/blocking_serve.h"
 
-#include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/waiter.h"
 #include "execute/execute.h"

@@ -9,7 +9,6 @@
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "client/evict_clients.h"
 #include "client/session_input.h"

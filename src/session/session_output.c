@@ -130,17 +130,18 @@ static __attribute__((noinline)) void queue_rest(struct conn *conn, struct reply
     reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
 }
 
-/* The slow path of the check whether the output limits admit a reply of `len` bytes. */
-static __attribute__((noinline)) bool limits_admit(struct clients *clients, struct session *session,
-                                                   size_t len) {
-    if (session_has_hard_limit(session)) return admit_reply(session, len + clients->dropped_output);
-    if (clients->dropped_output == 0) return true;
+/* Returns whether the output limits admit a reply of `len` bytes. If not, the session closes. */
+static inline bool limits_admit(struct session *session, size_t len) {
+    size_t dropped = session->requester.engine->clients->dropped_output;
+    if (session_has_hard_limit(session)) return admit_reply(session, len + dropped);
+    if (dropped == 0) return true;
     session_close(session); /* the limit was raised meanwhile */
     return false;
 }
 
 /* Gives the socket what it takes, and the connection the rest. */
-static void send_reply(struct engine *engine, struct session *session, struct reply *reply) {
+static void send_reply(struct session *session, struct reply *reply) {
+    struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     engine->stats.replies_written++;
     size_t sent = conn_try_write(conn, reply->data, reply->len);
@@ -150,16 +151,12 @@ static void send_reply(struct engine *engine, struct session *session, struct re
 }
 
 void session_flush(struct session *session, struct reply *reply) {
-    struct engine *engine = session->requester.engine;
-    if (reply->len > 0 && !(session->flags & SESSION_DROPPED)) {
-        struct clients *clients = engine->clients;
-        bool may_be_limited = clients->dropped_output > 0 || session_has_hard_limit(session);
-        if (may_be_limited && !limits_admit(clients, session, reply->len))
-            ; /* the session is closed */
-        else if (hold_or_make_safe(session, reply->len))
+    if (reply->len > 0 && !(session->flags & SESSION_DROPPED) &&
+        limits_admit(session, reply->len)) {
+        if (hold_or_make_safe(session, reply->len))
             hold(session, slice_make(reply->data, reply->len));
         else if (!(session->flags & SESSION_DROPPED))
-            send_reply(engine, session, reply);
+            send_reply(session, reply);
     }
     session_reset_reply(reply);
 }
