@@ -105,7 +105,8 @@ static ssize_t read_memory(void *arg, void *bytes, size_t room) {
 }
 
 static struct keyspace *read_keyspace(const struct memory *memory, bool checksum) {
-    const struct rdb_file_options options = {.values = {.list = limits}, .checksum = checksum};
+    const struct rdb_file_options options = {.values = {.limits = {.list = limits}},
+                                             .checksum = checksum};
     struct memory source = {.bytes = memory->bytes, .size = memory->used};
     struct keyspace *keyspace = keyspace_new(value_free, value_length);
     struct rdb_file file;
