@@ -1,5 +1,5 @@
-/* acl_commands: ACL, as far as it tells about the one user that there is: "default", who may do
- * everything, and whose password is the directive requirepass. */
+/* acl_commands: ACL, as far as it concerns the only user: "default", who may do everything, and
+ * whose password is the directive requirepass. */
 #include "admin/admin_commands.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
@@ -10,8 +10,8 @@
 
 enum { SHA256_SIZE = 32 };
 
-/* Passwords are shown as the digits of their SHA-256, never as they are. NULL when there is no
- * password; the caller frees the text. */
+/* Returns the SHA-256 of the password in hex, which is shown instead of it; the caller frees the
+ * text. NULL when there is no password. */
 static sds password_digest(struct engine *engine) {
     static const char digits[] = "0123456789abcdef";
     struct slice password = sds_slice(engine->config.requirepass);

@@ -1,6 +1,5 @@
-/* admin_commands: the commands with which operators and their tools look at the server and govern
- * it, for the command table: all that server/ sees of this room. Each is run as engine/call.h
- * says. */
+/* admin_commands: the commands with which operators and their tools observe and administer the
+ * server, for the command table. Each is called as engine/call.h says. */
 #ifndef PACKLIST_ADMIN_ADMIN_COMMANDS_H
 #define PACKLIST_ADMIN_ADMIN_COMMANDS_H
 

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* dl_iterate_phdr */
+#define _GNU_SOURCE /* for dl_iterate_phdr */
 #include "admin/build_id.h"
 
 #include <elf.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names and descriptions of notes are padded to this. */
+/* Names and descriptions of notes are padded to a multiple of this. */
 static size_t padded(size_t len) {
     return (len + 3) & ~(size_t)3;
 }
@@ -27,7 +27,7 @@ static bool find_in_notes(const uint8_t *at, const uint8_t *end, char *text) {
     return false;
 }
 
-/* The program itself is the first object; libraries are of no interest. */
+/* The first object is the program itself; the libraries are not visited. */
 static int visit_program(struct dl_phdr_info *object, size_t size, void *arg) {
     (void)size;
     for (size_t i = 0; i < object->dlpi_phnum; i++) {

@@ -1,16 +1,17 @@
-/* client_commands: CLIENT: what clients may know and say of themselves, and what the operator may
- * do to them. */
+/* client_commands: CLIENT: what clients can read and set about themselves, and what an operator can
+ * do with others. */
 #include "admin/admin_commands.h"
 #include "admin/client_filter.h"
 #include "base/number.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "execute/blocking_serve.h"
 #include "resp/reply.h"
 #include "session/clients.h"
 #include "session/pause.h"
 #include "session/session.h"
 
-/* --- Who I am --- */
+/* --- A client's identity --- */
 
 void client_id_command(struct call *call) {
     reply_integer(call->reply, (int64_t)call_session(call)->id);
@@ -29,7 +30,7 @@ void client_setname_command(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* Where the library's text of that name is kept; NULL when there is no such text. */
+/* Returns where the session keeps the library text of that name; NULL when the name is unknown. */
 static sds *library_text(struct session *session, struct slice name) {
     if (slice_is(name, "lib-name")) return &session->lib_name;
     return slice_is(name, "lib-ver") ? &session->lib_version : NULL;
@@ -52,7 +53,7 @@ void client_setinfo_command(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* --- How I am served --- */
+/* --- A client's settings --- */
 
 void client_reply_command(struct call *call) {
     const uint32_t off = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT;
@@ -69,7 +70,7 @@ void client_reply_command(struct call *call) {
     }
 }
 
-/* ON or OFF; false when it is neither, which is answered. */
+/* Parses ON or OFF; otherwise replies the error and returns false. */
 static bool parse_switch(struct call *call, bool *on) {
     *on = slice_is(call->argv[2], "on");
     if (*on || slice_is(call->argv[2], "off")) return true;
@@ -93,9 +94,9 @@ void client_no_touch_command(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* --- What the operator does to others --- */
+/* --- Other clients --- */
 
-/* The number behind the last colon of an address; -1 when it ends otherwise. */
+/* Returns the number after the last colon of an address; -1 when there is none. */
 static int64_t port_of(struct slice address) {
     size_t begin = address.len;
     while (begin > 0 && address.ptr[begin - 1] != ':') begin--;
@@ -121,8 +122,8 @@ static bool filter_meets(const struct client_filter *filter, struct session *ses
     return client_filter_matches(filter, &facts);
 }
 
-/* Closes a session if it meets the filter, the asking client's only after it was answered; did
- * it? */
+/* Closes a session if it matches the filter, the calling client's after its reply. Returns whether
+ * it matched. */
 static bool kill_if_met(const struct client_filter *filter, struct session *session,
                         struct session *me) {
     if (!filter_meets(filter, session, me)) return false;
@@ -133,7 +134,8 @@ static bool kill_if_met(const struct client_filter *filter, struct session *sess
     return true;
 }
 
-/* Closes all that meet the filter; returns how many. One client's number is found in a table. */
+/* Closes all sessions that match; returns their number. A client's number is looked up in a
+ * table. */
 static int64_t kill_matching(const struct client_filter *filter, struct session *me) {
     struct engine *engine = me->requester.engine;
     if (filter->id) {
@@ -141,7 +143,8 @@ static int64_t kill_matching(const struct client_filter *filter, struct session 
         return named && kill_if_met(filter, named, me);
     }
     int64_t killed = 0;
-    /* Asking the system for the address of every client would take longer than all else. */
+    /* Compare the port first: reading the address of every client from the system would take
+     * longest. */
     int64_t port = filter->address.ptr ? port_of(filter->address) : -1;
     struct session *next;
     for (struct session *session = engine->clients->sessions.first; session; session = next) {
@@ -153,7 +156,7 @@ static int64_t kill_matching(const struct client_filter *filter, struct session 
 }
 
 void client_kill_command(struct call *call) {
-    if (call->argc == 3) { /* the old form: an address, which may be one's own */
+    if (call->argc == 3) { /* the old form: an address, which may be the client's own */
         struct client_filter filter = {.address = call->argv[2]};
         if (kill_matching(&filter, call_session(call)))
             reply_ok(call->reply);
@@ -190,7 +193,7 @@ void client_unblock_command(struct call *call) {
     reply_integer(call->reply, woken);
 }
 
-/* argv[index] as a duration in milliseconds; answers the error and returns false when it is none.
+/* Reads argv[index] as a duration in milliseconds; otherwise replies the error and returns false.
  * As in Redis it must end at a time that the wall clock can show. */
 static bool parse_duration(struct call *call, size_t index, int64_t *duration_ms) {
     if (!number_parse_int64(call->argv[index], duration_ms))

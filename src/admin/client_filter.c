@@ -30,7 +30,7 @@ static sds parse_type(struct client_filter *filter, struct slice value) {
                                            : NULL;
 }
 
-/* There is one user, who everybody is. */
+/* There is only one user, so all clients match it. */
 static sds parse_user(struct slice value) {
     if (slice_equal(value, SLICE("default"))) return NULL;
     return error_naming("ERR No such user '", value);

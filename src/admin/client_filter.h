@@ -1,5 +1,5 @@
-/* client_filter: which clients CLIENT KILL means: its options, read into a set of conditions.
- * Looks at no session itself, so that it can be tested alone. */
+/* client_filter: the options of CLIENT KILL, parsed into a set of conditions. It reads no session,
+ * so that it can be tested alone. */
 #ifndef PACKLIST_ADMIN_CLIENT_FILTER_H
 #define PACKLIST_ADMIN_CLIENT_FILTER_H
 
@@ -10,21 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The type named "normal", "replica" or "slave", "pubsub", "master", in any case; CLIENT_TYPE_ANY
- * when there is no such type. */
+/* Returns the type named "normal", "replica" or "slave", "pubsub", "master", in any case;
+ * CLIENT_TYPE_ANY for other names. */
 enum client_type client_type_named(struct slice name);
 
-/* All conditions must hold; zero or NULL is none. */
+/* All conditions must hold; zero or NULL is no condition. */
 struct client_filter {
     int64_t id;
-    struct slice address; /* the client's side, as CLIENT LIST shows it */
+    struct slice address; /* the client's side of the connection, as CLIENT LIST shows it */
     struct slice local_address;
-    int64_t min_age_s; /* connected for at least so long */
+    int64_t min_age_s; /* connected for at least this many seconds */
     enum client_type type;
-    bool skip_me; /* not the client who asks */
+    bool skip_me; /* exclude the calling client */
 };
 
-/* What is known of a client when a filter looks at it. */
+/* The facts about a client that the conditions compare. */
 struct client_facts {
     int64_t id;
     struct slice address;
@@ -34,9 +34,9 @@ struct client_facts {
     bool is_me;
 };
 
-/* Reads option and value pairs (ID, ADDR, LADDR, TYPE, USER, SKIPME, MAXAGE) into `filter`. NULL
- * when all is well, else the error to answer, owned by the caller. The slices in `filter` are
- * `options`'. */
+/* Parses pairs of option and value (ID, ADDR, LADDR, TYPE, USER, SKIPME, MAXAGE) into `filter`.
+ * Returns NULL, or the error to reply, owned by the caller. The slices in `filter` point into
+ * `options`. */
 sds client_filter_parse(struct client_filter *filter, const struct slice *options, size_t count);
 
 bool client_filter_matches(const struct client_filter *filter, const struct client_facts *facts);

@@ -1,4 +1,4 @@
-/* client_list: how a client is described to people: CLIENT LIST and CLIENT INFO. */
+/* client_list: the lines of CLIENT LIST and CLIENT INFO. */
 #include "admin/admin_commands.h"
 #include "admin/client_filter.h"
 #include "base/number.h"
@@ -14,7 +14,7 @@
 
 /* --- One client's line --- */
 
-/* The letters of the flags field; "N" when there are none. */
+/* Writes the letters of the flags field; "N" when there are none. */
 static void write_flags(const struct session *session, char out[16]) {
     const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
     char *at = out;
@@ -52,8 +52,9 @@ static sds append_identity(sds out, struct session *session) {
         session->requester.database);
 }
 
-/* Buffers: a client has input only while a request is incomplete, no reply buffer of its own (rbs,
- * rbp, obl are those of one), and a queue of output only while its socket is full. */
+/* Appends the sizes of buffers. A client has input only while a request is incomplete, and a queue
+ * of output only while its socket is full. It has no reply buffer of its own, which rbs, rbp and
+ * obl describe. */
 static sds append_memory(sds out, struct session *session) {
     struct conn *conn = conn_of_session(session);
     size_t input = conn_pending_input(conn);
@@ -73,7 +74,7 @@ static sds append_memory(sds out, struct session *session) {
                              client_memory_of(session), output ? "rw" : "r");
 }
 
-/* The fields and their order are those of Redis 7.2. O(1). */
+/* Appends the fields of Redis 7.2, in its order. O(1). */
 static sds append_line(sds out, struct session *session) {
     out = append_identity(out, session);
     out = append_memory(out, session);

@@ -1,5 +1,5 @@
-/* client_tracking: CLIENT TRACKING and its like: the server tells nobody which keys have changed,
- * so tracking is always off. */
+/* client_tracking: CLIENT TRACKING and related commands: the server does not report changed keys to
+ * clients, so tracking is always off. */
 #include "admin/admin_commands.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
@@ -21,7 +21,7 @@ void client_getredir_command(struct call *call) {
     reply_integer(call->reply, -1);
 }
 
-/* REDIRECT's argument must name a client. */
+/* The argument of REDIRECT must be the number of a client. */
 static bool check_redirection(struct call *call, size_t index) {
     int64_t id;
     if (!call_integer(call, index, &id)) return false;

@@ -1,10 +1,9 @@
 /* command_docs: COMMAND DOCS, from which redis-cli makes its hints, and COMMAND HELP.
  *
- * A row of the table writes its arguments and changes in the notation that admin/command_syntax.h
- * describes; here the tree that is read from it becomes maps. Those of arguments have these fields
- * in this order, each only where there is something to say: name, type, display_text (of all but
- * choices and blocks), key_spec_index (of keys), token, since, deprecated_since, flags, arguments
- * (of choices and blocks). */
+ * A row of the table has its arguments and changes in the notation of admin/command_syntax.h, which
+ * is parsed to a tree and replied as maps. The map of an argument has these fields in this order,
+ * as far as they apply: name, type, display_text (of all but choices and blocks), key_spec_index
+ * (of keys), token, since, deprecated_since, flags, arguments (of choices and blocks). */
 #include "admin/admin_commands.h"
 #include "admin/command_info.h"
 #include "admin/command_syntax.h"
@@ -21,7 +20,7 @@ static void reply_lower_case(struct reply *reply, struct slice text) {
     reply_bulk(reply, slice_make(lower, len));
 }
 
-/* The name of the argument, or how it is displayed. */
+/* Replies the argument's name or display name. */
 static void reply_argument_name(struct reply *reply, const struct syntax_argument *argument,
                                 struct slice name) {
     if (argument->type == SYNTAX_PURE_TOKEN)
@@ -30,7 +29,7 @@ static void reply_argument_name(struct reply *reply, const struct syntax_argumen
         reply_bulk(reply, name);
 }
 
-/* A field that is left out when its text is empty. */
+/* Replies a field, unless its text is empty. */
 static void reply_optional_field(struct reply *reply, const char *name, struct slice text) {
     if (text.len == 0) return;
     reply_bulk_cstr(reply, name);
@@ -44,7 +43,7 @@ static void reply_argument_flags(struct reply *reply, unsigned flags) {
         if (flags & 1u << i) reply_status(reply, slice_of_cstr(names[i]));
 }
 
-/* The fields of one argument; its members, if any, are announced and must follow. */
+/* Replies the fields of one argument. Its members, if any, are announced and must follow. */
 static void reply_argument(struct reply *reply, const struct syntax_argument *argument) {
     bool is_group = argument->members > 0;
     bool has_token = argument->token.len > 0 || argument->type == SYNTAX_PURE_TOKEN;
@@ -80,9 +79,9 @@ static void reply_argument(struct reply *reply, const struct syntax_argument *ar
 
 /* --- Changes --- */
 
-/* What the notes of a command say. */
+/* The contents of a command's notes. */
 struct past {
-    struct slice deprecated_since, replaced_by; /* empty: it is not deprecated */
+    struct slice deprecated_since, replaced_by; /* empty: not deprecated */
     size_t changes;
     bool is_internal;
 };
@@ -117,7 +116,7 @@ static void reply_history(struct reply *reply, const char *syntax, size_t change
     }
 }
 
-/* As many fields as past_fields says. */
+/* Replies as many fields as past_fields counts. */
 static void reply_past(struct reply *reply, const char *syntax, const struct past *past) {
     bool is_deprecated = past->deprecated_since.len > 0;
     if (is_deprecated || past->is_internal) {
@@ -138,8 +137,8 @@ static void reply_text_field(struct reply *reply, const char *name, const char *
     reply_bulk_cstr(reply, text);
 }
 
-/* The notation counts keys; which specification each belongs to depends on the command: one for all
- * keys, one for each, or those of SORT, whose patterns have one too. */
+/* The notation numbers the keys. The command decides to which specification each belongs: one for
+ * all keys, one for each, or those of SORT, whose patterns have one too. */
 static void fit_key_spec(struct syntax_argument *argument, const struct key_positions *keys) {
     if (keys->data_flags && argument->type == SYNTAX_PATTERN) argument->key_spec = 1;
     if (argument->type != SYNTAX_KEY || argument->key_spec == 0) return;
@@ -149,7 +148,8 @@ static void fit_key_spec(struct syntax_argument *argument, const struct key_posi
         argument->key_spec = 0;
 }
 
-/* The full name and the map of a command, but for its subcommands, which `more` announces. */
+/* Replies the full name and the map of a command without its subcommands, which `more`
+ * announces. */
 static void reply_docs_of_one(struct reply *reply, const struct command *command, bool more) {
     struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX];
     size_t total = 0;
@@ -165,7 +165,7 @@ static void reply_docs_of_one(struct reply *reply, const struct command *command
     if (count <= 0) return;
     reply_bulk_cstr(reply, "arguments");
     reply_array(reply, (size_t)count);
-    for (size_t i = 0; i < total; i++) { /* in preorder */
+    for (size_t i = 0; i < total; i++) { /* members follow their argument (preorder) */
         fit_key_spec(&arguments[i], &command->keys);
         reply_argument(reply, &arguments[i]);
     }
@@ -180,7 +180,7 @@ static void reply_docs(struct reply *reply, const struct command *command) {
     for (size_t i = 1; i <= count; i++) reply_docs_of_one(reply, command + i, false);
 }
 
-/* Unknown names are left out. */
+/* Unknown names are omitted. */
 void command_docs_command(struct call *call) {
     size_t total, count = 0;
     const struct command *all = command_all(&total);

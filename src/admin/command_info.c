@@ -1,9 +1,9 @@
-/* command_info: COMMAND, COMMAND INFO, COUNT, LIST, GETKEYS and GETKEYSANDFLAGS: what programs
- * ask about commands.
+/* command_info: COMMAND, COMMAND INFO, COUNT, LIST, GETKEYS and GETKEYSANDFLAGS: facts about
+ * commands for programs.
  *
- * A command is described by ten fields, as since Redis 7: name, arity, flags, first key, last
- * key, step, access categories, tips, key specifications, subcommands. In RESP3 all fields with
- * members are sets, except that subcommands are an array if there are any: so does Redis. */
+ * A command is described by ten fields, as since Redis 7: name, arity, flags, first key, last key,
+ * step, access categories, tips, key specifications, subcommands. As in Redis, fields with members
+ * are sets in RESP3, except that subcommands are an array if there are any. */
 #include "admin/command_info.h"
 
 #include "admin/admin_commands.h"
@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* --- Finding --- */
+/* --- Lookup --- */
 
 const struct command *command_find_full(struct slice name) {
     const char *bar = memchr(name.ptr, '|', name.len);
@@ -113,7 +113,7 @@ static void reply_tips(struct reply *reply, uint32_t tips) {
         if (tips & at->bit) reply_bulk_cstr(reply, at->name);
 }
 
-/* "@list": a category, as COMMAND INFO shows it. */
+/* Replies the categories as COMMAND INFO shows them: "@list". */
 static void reply_categories(struct reply *reply, const struct command *command) {
     uint32_t categories = command_categories(command);
     reply_set_of_bits(reply, command_category_names, categories);
@@ -127,7 +127,8 @@ static void reply_categories(struct reply *reply, const struct command *command)
 
 /* --- Key specifications --- */
 
-/* "name", then a map of its type and of `fields` fields under "spec", which follow. */
+/* Replies "name", then begins a map of its type and of `fields` fields under "spec", which
+ * follow. */
 static void begin_step(struct reply *reply, const char *name, const char *type, size_t fields) {
     reply_bulk_cstr(reply, name);
     reply_map(reply, 2);
@@ -142,7 +143,7 @@ static void reply_field(struct reply *reply, const char *name, int64_t value) {
     reply_integer(reply, value);
 }
 
-/* The first fields of a specification; two more, of the steps in which the keys are found, follow.
+/* Replies the first fields of a specification. Two more must follow: the steps that find the keys.
  * `notes`: NULL for none. */
 static void begin_key_specification(struct reply *reply, uint32_t flags, const char *notes) {
     reply_map(reply, notes ? 4 : 3);
@@ -172,14 +173,14 @@ static void reply_range(struct reply *reply, uint32_t flags, int first, int last
     reply_find_range(reply, last, step);
 }
 
-/* Keys that only the command itself can find. */
+/* Replies that only the command itself can find its keys. */
 static void reply_unknown_keys(struct reply *reply, uint32_t flags, const char *notes) {
     begin_key_specification(reply, flags, notes);
     begin_step(reply, "begin_search", "unknown", 0);
     begin_step(reply, "find_keys", "unknown", 0);
 }
 
-/* The keys behind a word that is looked for from the last argument but one on, backwards. */
+/* Replies the keys after a word, which is searched backwards from the last but one argument. */
 static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *keyword) {
     begin_key_specification(reply, flags, NULL);
     begin_step(reply, "begin_search", "keyword", 2);
@@ -189,7 +190,7 @@ static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *k
     reply_find_range(reply, -1, 1);
 }
 
-/* SORT and SORT_RO: the first key, those that its elements name, the one to store to. */
+/* SORT and SORT_RO: the first key, the keys that patterns name, the key to store to. */
 static void reply_sort_keys(struct reply *reply, const struct key_positions *keys) {
     reply_set(reply, keys->store_flags ? 3 : 2);
     reply_range(reply, keys->flags, keys->first, 0, 1);
@@ -198,7 +199,7 @@ static void reply_sort_keys(struct reply *reply, const struct key_positions *key
         reply_unknown_keys(reply, keys->store_flags, "The key behind STORE, wherever that stands.");
 }
 
-/* All keys are found and used in the same way: one specification. */
+/* All keys are found and used in the same way, so there is one specification. */
 static void reply_one_specification(struct reply *reply, const struct key_positions *keys) {
     reply_set(reply, 1);
     begin_key_specification(reply, keys->flags, keys->notes);
@@ -222,7 +223,7 @@ static void reply_key_specifications(struct reply *reply, const struct key_posit
         reply_listed_keys(reply, keys->listed_flags, "KEYS");
     } else if (keys->data_flags) {
         reply_sort_keys(reply, keys);
-    } else if (keys->second_flags != 0) { /* keys that are used in different ways: one each */
+    } else if (keys->second_flags != 0) { /* keys with different uses: one specification each */
         reply_set(reply, 2);
         reply_range(reply, keys->flags, keys->first, 0, 1);
         reply_range(reply, keys->second_flags, keys->first + keys->step,
@@ -234,7 +235,7 @@ static void reply_key_specifications(struct reply *reply, const struct key_posit
 
 /* --- COMMAND and COMMAND INFO --- */
 
-/* Everything but the subcommands. */
+/* Replies all fields except the subcommands. */
 static void reply_fields(struct reply *reply, const struct command *command) {
     reply_array(reply, 10);
     reply_bulk_cstr(reply, command->name);
@@ -299,7 +300,7 @@ enum filter { FILTER_NONE, FILTER_MODULE, FILTER_CATEGORY, FILTER_PATTERN };
 static bool passes(const struct command *command, enum filter filter, struct slice value) {
     switch (filter) {
     case FILTER_NONE: return true;
-    case FILTER_MODULE: return false; /* there are no modules */
+    case FILTER_MODULE: return false; /* no command comes from a module */
     case FILTER_CATEGORY: return (command_categories(command) & command_category_find(value)) != 0;
     case FILTER_PATTERN: return glob_match(value, slice_of_cstr(command->name), true);
     }
@@ -336,7 +337,7 @@ void command_list_command(struct call *call) {
 
 /* --- COMMAND GETKEYS --- */
 
-/* The command whose call stands in argv[2] and behind; NULL when unknown. */
+/* Returns the command whose call is argv[2] and the arguments after it; NULL when unknown. */
 static const struct command *find_inner(const struct call *call) {
     const struct command *command = command_find(call->argv[2]);
     if (!command) return command_find_script_call(call->argv[2]);

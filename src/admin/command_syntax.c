@@ -1,4 +1,4 @@
-/* command_syntax: a recursive-descent reader, one function for each rule:
+/* command_syntax: a recursive-descent parser with one function for each rule:
  *
  *      sequence := item { item }
  *      item     := ( '[' sequence ']' | [ TOKEN ] operand | TOKEN [ ':' word ] versions ) [ '...' ]
@@ -7,9 +7,9 @@
  *                | '(' sequence ')' ':' word versions
  *      versions := [ '@' version ] [ '~' version ]
  *
- * Arguments are appended in preorder as they are met; a choice or block knows its span when it is
- * closed. The sequence inside [ ] must come down to one argument. Invariant: an argument's members
- * fill exactly span - 1 places. */
+ * Arguments are appended in preorder as they are parsed; the span of a choice or block is set when
+ * it closes. The sequence inside [ ] must form one argument. Invariant: an argument's members fill
+ * exactly span - 1 places. */
 #include "admin/command_syntax.h"
 
 enum { NESTING_MAX = 8 };
@@ -53,21 +53,21 @@ static bool accept_dots(struct reader *reader) {
     return true;
 }
 
-/* The text at the cursor up to the first of the characters `end`, which may be empty. */
+/* Returns the text at the cursor up to the first of the characters `end`; it may be empty. */
 static struct slice read_until(struct reader *reader, const char *end) {
     struct slice text = slice_make(reader->at, strcspn(reader->at, end));
     reader->at += text.len;
     return text;
 }
 
-/* The next word, or an empty one at the end. */
+/* Returns the next word, or an empty one at the end. */
 static struct slice read_word(struct reader *reader) {
     peek(reader);
     return read_until(reader, " \n[]<>()|:=@~");
 }
 
-/* What may stand right behind `mark`: a version or the name that is displayed, which may hold a
- * colon. False when the mark is there and nothing behind it. */
+/* Reads what follows `mark`: a version, or a display name, which may contain a colon. Returns false
+ * when nothing follows the mark. */
 static bool read_marked(struct reader *reader, char mark, struct slice *text) {
     if (*reader->at != mark) return true;
     reader->at++;
@@ -118,7 +118,7 @@ static bool read_value(struct reader *reader, struct slice token) {
 
 static bool read_item(struct reader *reader);
 
-/* The members and the name of a choice or block, whose opening bracket was taken. */
+/* Reads the members and the name of a choice or block, after its opening bracket. */
 static bool read_group(struct reader *reader, enum syntax_type type, struct slice token) {
     struct syntax_argument *group = add_argument(reader, type, token);
     if (!group || ++reader->depth > NESTING_MAX) return false;
@@ -190,7 +190,7 @@ static bool read_item(struct reader *reader) {
     return true;
 }
 
-/* `key [key ...]` is one argument: folds the second into the first when it only repeats it. */
+/* `key [key ...]` is one argument: merges the second into the first if it only repeats it. */
 static bool fold_repetition(struct reader *reader, size_t first, size_t second) {
     const struct syntax_argument *repeat = &reader->arguments[second];
     struct syntax_argument *argument = &reader->arguments[first];
@@ -202,7 +202,7 @@ static bool fold_repetition(struct reader *reader, size_t first, size_t second) 
     return true;
 }
 
-/* Items up to a closing bracket or the end; returns how many arguments they make, -1 when
+/* Reads items up to a closing bracket or the end. Returns the number of arguments, -1 when
  * malformed. */
 static int read_sequence(struct reader *reader) {
     int items = 0;

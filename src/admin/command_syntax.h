@@ -65,42 +65,42 @@ enum syntax_flag {
 };
 
 /* One argument. The tree is stored in preorder: an argument's members follow it directly, and its
- * next sibling stands `span` places behind it. */
+ * next sibling is `span` places after it. */
 struct syntax_argument {
     struct slice name;             /* of a pure token: often the token, to be shown in lower case */
     struct slice token;            /* empty: none, or a pure token that is the empty word */
-    struct slice display;          /* the name in syntax lines; empty for groups */
+    struct slice display;          /* the name in syntax lines; empty for choices and blocks */
     struct slice since;            /* empty: as old as the command */
-    struct slice deprecated_since; /* empty: it is not deprecated */
+    struct slice deprecated_since; /* empty: not deprecated */
     uint8_t type;                  /* enum syntax_type */
     uint8_t flags;                 /* enum syntax_flag */
-    int8_t key_spec; /* keys: which of the command's key specifications it belongs to; else -1 */
+    int8_t key_spec; /* keys: index of its key specification in the command; else -1 */
     uint8_t members; /* direct members of a choice or block */
-    uint16_t span;   /* arguments in this subtree, this one included */
+    uint16_t span;   /* arguments of this subtree, with this one */
 };
 
-/* No command of the reference needs more. */
+/* More than any command of the reference needs. */
 enum { SYNTAX_ARGUMENTS_MAX = 64 };
 
-/* Reads a whole notation into `arguments`. Returns the number of arguments at the top level and
- * sets *total to the number stored; or -1 when the text is not in the notation, nests deeper than 8
- * or needs more than SYNTAX_ARGUMENTS_MAX places. The slices point into `text`. Pure; O(text). */
+/* Parses a whole notation into `arguments`. Returns the number of arguments at the top level, and
+ * sets *total to the number stored. Returns -1 when the text is malformed, nests deeper than 8 or
+ * needs more than SYNTAX_ARGUMENTS_MAX places. The slices point into `text`. Pure; O(text). */
 int command_syntax_parse(const char *text, struct syntax_argument arguments[SYNTAX_ARGUMENTS_MAX],
                          size_t *total);
 
-/* A line behind the arguments. */
+/* A line after the arguments. */
 struct syntax_note {
     char kind;            /* '@', '~' or '!' */
     struct slice version; /* empty for '!' */
-    struct slice text;    /* what has changed; what to use instead; empty for '!' */
+    struct slice text;    /* what has changed, or what to use instead; empty for '!' */
 };
 
 /* Reads the first note of a notation, or the next one when `at` is where the last call left it.
- * Returns false behind the last one, and when a line is no note. The slices point into the text.
+ * Returns false after the last one, and when a line is no note. The slices point into the text.
  * O(text). */
 bool command_syntax_next_note(const char **at, struct syntax_note *note);
 
-/* The type's name as COMMAND DOCS shows it: "pure-token". Static. */
+/* Returns the type's name as COMMAND DOCS shows it ("pure-token"), a static text. */
 const char *command_syntax_type_name(enum syntax_type type);
 
 #endif

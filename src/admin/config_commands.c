@@ -16,7 +16,7 @@
 
 /* --- GET --- */
 
-/* Names that were answered already, and how many they are. */
+/* The names that were replied already, and their number. */
 struct shown {
     struct config_name_set set;
     size_t count;
@@ -61,7 +61,7 @@ static void show_matching(struct call *call, struct shown *shown, struct slice p
     }
 }
 
-/* A directive that is asked for by its name is answered by the name as it was asked for. */
+/* A directive that is requested by name is replied with the name that the client used. */
 void config_get_command(struct call *call) {
     struct shown shown = {0};
     size_t mark = reply_begin(call->reply);
@@ -85,11 +85,11 @@ static void refuse_set(struct call *call, struct slice name, const char *why) {
                        slice_precision(name), name.ptr, why);
 }
 
-/* Reads the pairs into `changes`; false when it answered an error: the first one in the order of
- * arguments. */
+/* Reads the pairs into `changes`. Returns false when it has replied an error: the first one in the
+ * order of arguments. */
 static bool read_changes(struct call *call, struct config_change *changes, size_t count) {
     struct engine *engine = call->engine;
-    struct config_name_set seen = {0};
+    struct config_name_set named = {0};
     for (size_t i = 0; i < count; i++) {
         struct slice name = call->argv[2 + 2 * i];
         const struct config_directive *directive = find(name);
@@ -109,7 +109,7 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
         else if (config_is_protected(directive) &&
                  !session_has_access(call_session(call), engine->config.enable_protected_configs))
             why = "can't set protected config";
-        else if (!config_name_set_add(&seen, directive, name))
+        else if (!config_name_set_add(&named, directive, name))
             why = "duplicate parameter";
         if (why) {
             refuse_set(call, name, why);
@@ -140,7 +140,7 @@ void config_set_command(struct call *call) {
     mem_free(changes);
 }
 
-/* --- The others --- */
+/* --- The other subcommands --- */
 
 void config_rewrite_command(struct call *call) {
     struct engine *engine = call->engine;

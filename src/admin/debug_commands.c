@@ -1,5 +1,5 @@
-/* debug_commands: DEBUG: what tests and the curious ask of the inside. Off unless
- * enable-debug-command allows it. */
+/* debug_commands: DEBUG: internals of the server, for tests. Off unless enable-debug-command allows
+ * it. */
 #include "admin/admin_commands.h"
 #include "admin/debug_crash.h"
 #include "admin/debug_digest.h"
@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "client/session_input.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "engine/usage.h"
 #include "persist/rdb_length.h"
 #include "resp/reply.h"
@@ -45,21 +45,21 @@ static void debug_object(struct call *call) {
     sds_free(out);
 }
 
-/* --- Making keys --- */
+/* --- Creating keys --- */
 
-/* Keys are made so many at a time, so that the cache misses of their lookups overlap. */
+/* Keys created together, so that the cache misses of their lookups overlap. */
 enum { POPULATE_BATCH = 16 };
 
 struct populate {
     struct keyspace *keyspace;
-    char *keys; /* POPULATE_BATCH of them, `key_room` bytes each, prefix and colon written */
-    size_t key_room;
-    size_t prefix_len; /* colon included */
+    char *keys; /* POPULATE_BATCH keys of `key_size` bytes each, with prefix and colon written */
+    size_t key_size;
+    size_t prefix_len; /* with the colon */
     char *value;
-    size_t value_size; /* 0 = as long as the text */
+    size_t value_size; /* 0 = the length of the text */
 };
 
-/* "value:<number>", cut or filled up with zero bytes to the size asked for. */
+/* Returns "value:<number>", cut or filled up with zero bytes to the size asked for. */
 static struct slice populate_value(struct populate *populate, uint64_t number) {
     const struct slice word = SLICE("value:");
     memcpy(populate->value, word.ptr, word.len);
@@ -74,7 +74,7 @@ static void populate_batch(struct engine *engine, struct populate *populate, uin
     struct slice keys[POPULATE_BATCH];
     uint64_t hashes[POPULATE_BATCH];
     for (size_t i = 0; i < count; i++) {
-        char *key = populate->keys + i * populate->key_room;
+        char *key = populate->keys + i * populate->key_size;
         size_t digits = number_format_uint64(key + populate->prefix_len, first + i);
         keys[i] = slice_make(key, populate->prefix_len + digits);
         hashes[i] = keyspace_prefetch(populate->keyspace, keys[i]);
@@ -87,11 +87,12 @@ static void populate_batch(struct engine *engine, struct populate *populate, uin
     }
 }
 
-/* Adds the keys that are missing; nobody waits for strings, so nobody needs to be told. */
+/* Adds the keys that are missing. No client can wait for a string, so no key is reported as
+ * ready. */
 static void populate_run(struct engine *engine, struct populate *populate, struct slice prefix,
                          uint64_t count) {
     for (size_t i = 0; i < POPULATE_BATCH; i++) {
-        char *key = populate->keys + i * populate->key_room;
+        char *key = populate->keys + i * populate->key_size;
         memcpy(key, prefix.ptr, prefix.len);
         key[prefix.len] = ':';
     }
@@ -113,11 +114,11 @@ static void debug_populate(struct call *call) {
     struct slice prefix = call->argc > 3 ? call->argv[3] : SLICE("key");
     struct populate populate = {
         .keyspace = call->keyspace,
-        .key_room = prefix.len + 1 + INT64_TEXT_MAX,
+        .key_size = prefix.len + 1 + INT64_TEXT_MAX,
         .prefix_len = prefix.len + 1,
         .value_size = (size_t)size,
     };
-    populate.keys = mem_alloc(POPULATE_BATCH * populate.key_room);
+    populate.keys = mem_alloc(POPULATE_BATCH * populate.key_size);
     populate.value = mem_alloc(sizeof("value:") + INT64_TEXT_MAX + populate.value_size);
     populate_run(engine, &populate, prefix, (uint64_t)keys);
     mem_free(populate.keys);
@@ -134,7 +135,8 @@ static void debug_sleep(struct call *call) {
     struct timespec duration = {.tv_sec = (time_t)seconds};
     duration.tv_nsec = (long)((seconds - (double)duration.tv_sec) * 1e9);
     nanosleep(&duration, NULL);
-    if (call_may_block(call)) server_update_clock(call->engine); /* in EXEC time stands still */
+    if (call_may_block(call))
+        engine_update_clock(call->engine); /* the clock does not advance in EXEC */
     reply_ok(call->reply);
 }
 
@@ -279,9 +281,9 @@ static void debug_htstats_key(struct call *call) {
                                  : "ERR no such key");
 }
 
-/* --- Switches and the rest --- */
+/* --- Settings and the rest --- */
 
-/* What is not a number is 0, as in Redis. */
+/* A text that is no number is 0, as in Redis. */
 static void set_switch(struct call *call, bool *place) {
     int64_t on = 0;
     *place = number_parse_int64(call->argv[2], &on) && on != 0;
@@ -318,8 +320,8 @@ static void debug_change_repl_id(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* All clients share one reply buffer, so there is none to shrink after a peak: the settings are
- * checked and have nothing to change. */
+/* All clients share one reply buffer, so none shrinks after a peak: the arguments are checked and
+ * have no effect. */
 static void debug_replybuffer(struct call *call) {
     struct slice setting = call->argv[2], value = call->argv[3];
     bool is_peak = slice_is(setting, "peak-reset-time");
@@ -334,7 +336,7 @@ static void debug_replybuffer(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* How long a pattern takes: matches it against that many letters "a". */
+/* Measures a pattern: matches it against as many letters "a" as the argument says. */
 static void debug_stringmatch_len(struct call *call) {
     int64_t len;
     if (!call_integer_in(call, 2, 0, session_argument_max(call->engine), &len, NULL)) return;
@@ -344,7 +346,7 @@ static void debug_stringmatch_len(struct call *call) {
     mem_free(text);
 }
 
-/* Dumps the heap of servers written in Java; here there is nothing to do. */
+/* Dumps the heap of servers written in Java; it has no effect here. */
 static void debug_jmap(struct call *call) {
     reply_ok(call->reply);
 }
@@ -407,7 +409,7 @@ static const char *const help_lines[] = {
     "SEGFAULT",
     "    Crash by SIGSEGV.",
     "SET-ACTIVE-EXPIRE <0|1>",
-    "    Whether expired keys are removed before anybody asks for them.",
+    "    Whether expired keys are removed before a client looks for them.",
     "SET-SKIP-CHECKSUM-VALIDATION <0|1>",
     "    Whether checksums of RDB files and of RESTORE's payloads are ignored.",
     "SLEEP <seconds>",

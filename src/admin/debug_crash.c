@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* for MAP_ANONYMOUS */
 
 #include "admin/debug_crash.h"
 

@@ -6,10 +6,10 @@
 #include "types/list.h"
 #include "types/value.h"
 
-/* Longer elements are cut where they are shown. */
+/* Longer elements are cut. */
 enum { SHOWN_MAX = 64 };
 
-/* As far as nodes can count their bytes, less some room for headers. */
+/* The largest node whose bytes can be counted, minus some space for headers. */
 #define PACKED_THRESHOLD_MAX ((1ull << 32) - (1ull << 20))
 
 static bool has_encoding(const struct entry *entry, const char *encoding) {
@@ -28,8 +28,8 @@ sds debug_append_quicklist_fields(sds out, const struct entry *entry) {
                              limits.compress_depth != 0, quicklist_serialized_size(list));
 }
 
-/* The list under argv[2] in that encoding; answers the error and returns NULL when there is
- * none. */
+/* Returns the list of argv[2] if it has that encoding; otherwise replies the error and returns
+ * NULL. */
 static const struct entry *find_list(struct call *call, const char *encoding) {
     const struct entry *entry = call_find_quiet(call, call->argv[2]).entry;
     if (!entry) {
@@ -44,7 +44,7 @@ static const struct entry *find_list(struct call *call, const char *encoding) {
 
 /* --- Elements --- */
 
-/* "12: offset 84, size 13, string 11: \"hello world\"", offsets counted in the serialized
+/* Appends "12: offset 84, size 13, string 11: \"hello world\"". Offsets are those of the serialized
  * listpack. */
 static sds append_element(sds out, size_t index, size_t offset, const uint8_t *element) {
     struct listpack_value value;
@@ -81,10 +81,10 @@ void debug_listpack(struct call *call) {
 
 /* --- Nodes --- */
 
-struct node_walk {
+struct node_printer {
     sds out;
     size_t index;
-    struct quicklist_iter *elements; /* in step with the visit; NULL = nodes only */
+    struct quicklist_iter *elements; /* advances with the nodes; NULL = nodes only */
 };
 
 static sds append_node(sds out, size_t index, const struct quicklist_node_info *info) {
@@ -100,11 +100,11 @@ static sds append_node(sds out, size_t index, const struct quicklist_node_info *
 }
 
 static void show_node(const struct quicklist_node_info *info, void *arg) {
-    struct node_walk *walk = arg;
-    walk->out = append_node(walk->out, walk->index++, info);
+    struct node_printer *printer = arg;
+    printer->out = append_node(printer->out, printer->index++, info);
     struct quicklist_run run;
-    if (walk->elements && quicklist_iter_run(walk->elements, &run))
-        walk->out = append_elements(walk->out, run.first, run.count, "    ");
+    if (printer->elements && quicklist_iter_run(printer->elements, &run))
+        printer->out = append_elements(printer->out, run.first, run.count, "    ");
 }
 
 static void count_compressed(const struct quicklist_node_info *info, void *arg) {
@@ -123,7 +123,7 @@ static sds append_summary(sds out, const struct quicklist *list) {
                              limits.fill, limits.compress_depth);
 }
 
-/* [full], which Redis writes as 1; true in *full. False when it is something else. */
+/* Parses [full], which Redis writes as 1, to *full. Returns false for other arguments. */
 static bool parse_detail(const struct call *call, bool *full) {
     *full = false;
     if (call->argc == 3) return true;
@@ -141,14 +141,14 @@ void debug_quicklist(struct call *call) {
     if (!entry) return;
     const struct quicklist *list = list_quicklist(entry);
     struct quicklist_iter elements;
-    struct node_walk walk = {.out = append_summary(sds_new(SLICE("")), list)};
+    struct node_printer printer = {.out = append_summary(sds_new(SLICE("")), list)};
     if (full) {
         quicklist_iter_start(&elements, list, 0, LIST_FORWARD);
-        walk.elements = &elements;
+        printer.elements = &elements;
     }
-    quicklist_visit_nodes(list, show_node, &walk);
+    quicklist_visit_nodes(list, show_node, &printer);
     if (full) quicklist_iter_end(&elements);
-    call_answer_text(call, walk.out);
+    call_answer_text(call, printer.out);
 }
 
 void debug_packed_threshold(struct call *call) {

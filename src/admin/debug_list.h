@@ -1,11 +1,12 @@
-/* debug_list: what DEBUG shows of a list: its encoding, node by node. */
+/* debug_list: the encoding of a list, node by node, for DEBUG. */
 #ifndef PACKLIST_ADMIN_DEBUG_LIST_H
 #define PACKLIST_ADMIN_DEBUG_LIST_H
 
 #include "base/sds.h"
 #include "engine/call.h"
 
-/* Appends the ql_ fields of DEBUG OBJECT when the entry is a list in quicklist encoding. O(1). */
+/* Appends the ql_ fields of DEBUG OBJECT if the entry is a list in quicklist encoding. Returns
+ * `out`. O(1). */
 sds debug_append_quicklist_fields(sds out, const struct entry *entry);
 
 /* DEBUG LISTPACK key: every element of a list in listpack encoding: offset, size, text. */
@@ -15,7 +16,8 @@ void debug_listpack(struct call *call);
  * compression; with `full` every element too. */
 void debug_quicklist(struct call *call);
 
-/* DEBUG QUICKLIST-PACKED-THRESHOLD size: elements of that many bytes get a node of their own. */
+/* DEBUG QUICKLIST-PACKED-THRESHOLD size: elements of at least that many bytes get a node of their
+ * own. */
 void debug_packed_threshold(struct call *call);
 
 #endif

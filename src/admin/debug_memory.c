@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Numbers have 8, 4 or 1 bytes, and jemalloc does not tell how many: it refuses other sizes with
- * EINVAL. Where a setting can only be written there is no old value to answer. */
+/* Reads or writes a number of jemalloc, which has 8, 4 or 1 bytes: jemalloc does not say how many,
+ * but refuses other sizes with EINVAL. A setting that can only be written has no old value to
+ * reply. */
 static int control_number(struct call *call, const char *name, int64_t value, size_t size) {
     bool writes = call->argc > 3;
     int64_t old = 0;

@@ -5,7 +5,7 @@
 #include "engine/call.h"
 
 void debug_mallctl(struct call *call);     /* a setting of jemalloc that is a number */
-void debug_mallctl_str(struct call *call); /* … that is a text */
+void debug_mallctl_str(struct call *call); /* a setting of jemalloc that is a text */
 void debug_structsize(struct call *call);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum reload_option { RELOAD_MERGE = 1 << 0, RELOAD_NOFLUSH = 1 << 1, RELOAD_NOSAVE = 1 << 2 };
 
-/* The options, or -1 after an error was answered. */
+/* Returns the options, or -1 after an error was replied. */
 static int parse_options(struct call *call) {
     static const char *const names[] = {"merge", "noflush", "nosave"};
     int options = 0;
@@ -31,25 +31,26 @@ static int parse_options(struct call *call) {
     return options;
 }
 
-/* Clients do not see the keys go, but that what they watch may have changed, … */
+/* Clients do not notice the deletions, except that watched keys count as changed, … */
 static void clear_databases(struct engine *engine) {
     mem_keep_freed(true);
     for (int64_t i = 0; i < engine->config.databases; i++) {
         struct keyspace *keyspace = engine->keyspaces[i];
         watch_touch_database(&engine->watches, (int)i, keyspace, NULL, engine->now_ms);
-        incremental_flush(engine, keyspace, false, 0);
+        incremental_flush_keyspace(engine, keyspace, false, 0);
     }
 }
 
-/* … but those who wait for some are served if they are there now. */
+/* … and clients that wait for keys are served if these exist after loading. */
 static void signal_databases(struct engine *engine) {
     mem_keep_freed(false);
     for (int64_t i = 0; i < engine->config.databases; i++)
         blocking_signal_database(engine, engine->blocking, (int)i);
 }
 
-/* A key whose time has come goes later, when that is told: left out in silence it would still be in
- * the append-only file, and what follows under its name be added to it. */
+/* Expired keys are loaded too and deleted later, with a command in the log. If they were skipped,
+ * they would still be in the append-only file, and later commands for the same name would add to
+ * them. */
 static enum load_status reload(struct engine *engine, int options) {
     unsigned flags = (options & RELOAD_MERGE ? LOAD_REPLACE : 0) |
                      (engine->command_log.is_on ? LOAD_EXPIRED : 0);
@@ -69,7 +70,7 @@ void debug_reload(struct call *call) {
     struct engine *engine = call->engine;
     int options = parse_options(call);
     if (options < 0 || is_loading(call)) return;
-    save_cancel(engine); /* what it is to load must not be replaced meanwhile */
+    save_cancel(engine); /* a background save must not replace the file that is loaded */
     if (!(options & RELOAD_NOSAVE) && !save_now(engine)) {
         reply_error(call->reply, "ERR");
     } else if (reload(engine, options) != LOAD_DONE) {

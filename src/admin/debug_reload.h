@@ -7,7 +7,7 @@
 /* DEBUG RELOAD [MERGE] [NOFLUSH] [NOSAVE]: saves everything and loads it again. */
 void debug_reload(struct call *call);
 
-/* DEBUG LOADAOF: loads the append-only file again, in place of what is in memory. */
+/* DEBUG LOADAOF: replaces the data in memory by the contents of the append-only file. */
 void debug_loadaof(struct call *call);
 
 #endif

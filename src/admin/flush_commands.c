@@ -1,4 +1,4 @@
-/* flush_commands: FLUSHDB FLUSHALL SWAPDB: whole databases. */
+/* flush_commands: FLUSHDB FLUSHALL SWAPDB: commands on whole databases. */
 #include "admin/admin_commands.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
@@ -8,7 +8,7 @@
 #include "snapshot/incremental.h"
 #include "snapshot/save.h"
 
-/* [ASYNC | SYNC] */
+/* Parses [ASYNC | SYNC]. */
 static bool parse_mode(struct call *call, bool *async) {
     *async = call->engine->config.lazyfree_user_flush;
     if (call->argc == 1) return true;
@@ -18,19 +18,19 @@ static bool parse_mode(struct call *call, bool *async) {
     return false;
 }
 
-/* Empties a database. `number` is the flush's if a client is to wait until its keys are freed, or
- * 0; true when it has to. A few small keys are freed at once. So is everything while a file is
- * loaded: the memory must not hold what is loaded next beside what is being freed. */
+/* Empties a database. `number` is the flush's if a client waits until its keys are freed, or 0.
+ * Returns true if the client has to wait. A few small keys are freed at once. So is everything
+ * while a file is loaded, because old and new data may not fit into memory together. */
 static bool flush(const struct call *call, int database, bool async, uint64_t number) {
     struct engine *engine = call->engine;
     struct keyspace *keyspace = engine->keyspaces[database];
     watch_touch_database(&engine->watches, database, keyspace, NULL, engine->now_ms);
     engine->dirty += keyspace_count(keyspace);
     bool in_pool = async || (!call_is_loading(call) && !lazyfree_is_little(keyspace));
-    return incremental_flush(engine, keyspace, in_pool, number);
+    return incremental_flush_keyspace(engine, keyspace, in_pool, number);
 }
 
-/* With SYNC the client alone waits until the memory is free. In a transaction nobody can. */
+/* With SYNC only the client waits until the memory is free. In a transaction it cannot wait. */
 static uint64_t number_for(const struct call *call, bool async) {
     return async || !call_may_block(call) ? 0 : flush_number();
 }
@@ -49,7 +49,7 @@ void flushdb_command(struct call *call) {
     reply_when_free(call, number, flush(call, call->database, async, number));
 }
 
-/* A snapshot that is being written would hold a copy of what is no more: it is ended first. */
+/* Ends a snapshot that is being written first, because it would keep the flushed data in memory. */
 void flushall_command(struct call *call) {
     struct engine *engine = call->engine;
     bool async;
@@ -65,7 +65,8 @@ void flushall_command(struct call *call) {
 
 /* --- SWAPDB index1 index2 --- */
 
-/* Those who watch a key that changes by it are told before; those who wait for a key look after. */
+/* Watchers of the keys that change are touched before the swap; waiting clients are served after
+ * it. */
 static void swap(struct engine *engine, int a, int b) {
     struct keyspace *first = engine->keyspaces[a], *second = engine->keyspaces[b];
     watch_touch_database(&engine->watches, a, first, second, engine->now_ms);

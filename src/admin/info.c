@@ -1,9 +1,8 @@
 /* info: INFO, section by section.
  *
- * Names and order of sections and fields are those of Redis 7.2 and 8, as far as there is a true
- * figure for them; a constant 0 stands where there is nothing to count (replication, scripts,
- * forks). */
-#define _GNU_SOURCE /* RUSAGE_THREAD */
+ * Sections and fields have the names and the order of Redis 7.2 and 8, as far as they have a real
+ * value here. Fields of things that do not exist here (replication, scripts) are a constant 0. */
+#define _GNU_SOURCE /* for RUSAGE_THREAD */
 #include "admin/admin_commands.h"
 #include "admin/build_id.h"
 #include "admin/info_persistence.h"
@@ -32,7 +31,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-typedef unsigned long long figure; /* what %llu prints */
+typedef unsigned long long llu; /* the type of %llu */
 
 /* --- Server --- */
 
@@ -51,7 +50,8 @@ static sds append_listeners(struct engine *engine, sds out) {
     return out;
 }
 
-/* The program's absolute path; as it was called where the system does not tell. */
+/* Returns the program's absolute path, or the path by which it was called when the system does not
+ * know it. */
 static const char *executable_path(struct engine *engine, char buffer[PATH_MAX]) {
     ssize_t len = readlink("/proc/self/exe", buffer, PATH_MAX - 1);
     if (len < 0) return engine->executable;
@@ -59,8 +59,8 @@ static const char *executable_path(struct engine *engine, char buffer[PATH_MAX])
     return buffer;
 }
 
-/* The commit is zeroes, as of a Redis that was not built in a git checkout: only the build ID names
- * the build. */
+/* The commit is zeros, as in a Redis that was not built from a git checkout: the build ID
+ * identifies the build. */
 static sds append_server(struct engine *engine, sds out) {
     struct utsname host = {0};
     char executable[PATH_MAX], build_id[BUILD_ID_SIZE];
@@ -106,7 +106,7 @@ static sds append_server(struct engine *engine, sds out) {
 /* --- Clients --- */
 
 static sds append_clients(struct engine *engine, sds out) {
-    struct client_stats figures = client_stats_read(engine);
+    struct client_stats clients = client_stats_read(engine);
     return sds_append_format(out,
                              "connected_clients:%zu\r\n"
                              "cluster_connections:0\r\n"
@@ -122,7 +122,7 @@ static sds append_clients(struct engine *engine, sds out) {
                              "total_blocking_keys:%zu\r\n"
                              "total_blocking_keys_on_nokey:0\r\n",
                              engine->clients->sessions.count, (long long)engine->config.maxclients,
-                             figures.largest_input, figures.largest_output,
+                             clients.largest_input, clients.largest_output,
                              blocking_session_count(engine->blocking) + pause_session_count(),
                              engine->clients->pubsub.subscriber_count,
                              engine->watches.watcher_count,
@@ -132,7 +132,7 @@ static sds append_clients(struct engine *engine, sds out) {
 
 /* --- Memory --- */
 
-/* "%.2f" and a unit, as people read bytes. */
+/* Appends bytes as people read them: "%.2f" and a unit. */
 static sds append_human(sds out, const char *name, size_t bytes) {
     static const char units[] = "BKMGTP";
     int unit = 0;
@@ -162,7 +162,7 @@ static sds append_used_memory(sds out, const struct memory_stats *memory) {
                              100 * memory_ratio(memory->dataset, memory->grown));
 }
 
-/* A directive's value, as CONFIG GET shows it. */
+/* Appends a directive's value as CONFIG GET shows it. */
 static sds append_directive(struct engine *engine, sds out, const char *field, const char *name) {
     out = sds_append_format(out, "%s:", field);
     out = config_append_value(&engine->config, config_find(slice_of_cstr(name)), out);
@@ -221,7 +221,7 @@ static sds append_fragmentation(sds out, const struct memory_stats *memory) {
                              memory_ratio(memory->resident, memory->used),
                              memory_difference(memory->resident, memory->used), memory->aof_buffer,
                              memory->sessions, memory->aof_buffer, mem_allocator_name(),
-                             (figure)lazyfree_pending_objects(), (figure)lazyfree_freed_objects());
+                             (llu)lazyfree_pending_objects(), (llu)lazyfree_freed_objects());
 }
 
 static sds append_memory(struct engine *engine, sds out) {
@@ -258,13 +258,13 @@ static sds append_traffic(struct engine *engine, sds out) {
         "sync_full:0\r\n"
         "sync_partial_ok:0\r\n"
         "sync_partial_err:0\r\n",
-        (figure)stats->connections_received, (figure)stats->commands,
-        (figure)rate_per_second(&stats->commands_rate), totals.input_bytes, totals.output_bytes,
+        (llu)stats->connections_received, (llu)stats->commands,
+        (llu)rate_per_second(&stats->commands_rate), totals.input_bytes, totals.output_bytes,
         (double)rate_per_second(&stats->input_rate) / 1024,
-        (double)rate_per_second(&stats->output_rate) / 1024, (figure)stats->connections_rejected);
+        (double)rate_per_second(&stats->output_rate) / 1024, (llu)stats->connections_rejected);
 }
 
-/* Keys that ended, and how often keys were found. */
+/* Appends counters of expired and evicted keys, and of hits and misses. */
 static sds append_key_stats(struct engine *engine, sds out) {
     const struct stats *stats = &engine->stats;
     return sds_append_format(
@@ -281,11 +281,11 @@ static sds append_key_stats(struct engine *engine, sds out) {
         "current_eviction_exceeded_time:%lld\r\n"
         "keyspace_hits:%llu\r\n"
         "keyspace_misses:%llu\r\n",
-        (figure)stats->expired_fields, (figure)stats->expired_keys, stats->expired_stale_percent,
-        (figure)stats->expire_time_caps, (figure)(clock_ticks_to_us(stats->expire_ticks) / 1000),
-        (figure)stats->evicted_keys, (figure)stats->evicted_clients,
-        (long long)evict_total_exceeded_ms(), (long long)evict_current_exceeded_ms(),
-        (figure)stats->keyspace_hits, (figure)stats->keyspace_misses);
+        (llu)stats->expired_fields, (llu)stats->expired_keys, stats->expired_stale_percent,
+        (llu)stats->expire_time_caps, (llu)(clock_ticks_to_us(stats->expire_ticks) / 1000),
+        (llu)stats->evicted_keys, (llu)stats->evicted_clients, (long long)evict_total_exceeded_ms(),
+        (long long)evict_current_exceeded_ms(), (llu)stats->keyspace_hits,
+        (llu)stats->keyspace_misses);
 }
 
 static sds append_pubsub_stats(struct engine *engine, sds out) {
@@ -299,7 +299,7 @@ static sds append_pubsub_stats(struct engine *engine, sds out) {
                              pubsub_topic_count(pubsub, PUBSUB_SHARD));
 }
 
-/* Time that commands took; those inside EXEC count once. */
+/* Returns the clock_ticks that commands took; commands inside EXEC count once. */
 static uint64_t command_ticks(struct engine *engine) {
     size_t commands;
     command_all(&commands);
@@ -318,10 +318,9 @@ static sds append_loop_stats(struct engine *engine, sds out) {
                              "eventloop_duration_cmd_sum:%llu\r\n"
                              "instantaneous_eventloop_cycles_per_sec:%llu\r\n"
                              "instantaneous_eventloop_duration_usec:%llu\r\n",
-                             (figure)loop.iterations, (figure)clock_ticks_to_us(loop.active_ticks),
-                             (figure)clock_ticks_to_us(command_ticks(engine)),
-                             (figure)iterations_per_s,
-                             (figure)(iterations_per_s ? active_us_per_s / iterations_per_s : 0));
+                             (llu)loop.iterations, (llu)clock_ticks_to_us(loop.active_ticks),
+                             (llu)clock_ticks_to_us(command_ticks(engine)), (llu)iterations_per_s,
+                             (llu)(iterations_per_s ? active_us_per_s / iterations_per_s : 0));
 }
 
 static sds append_stats(struct engine *engine, sds out) {
@@ -353,18 +352,17 @@ static sds append_stats(struct engine *engine, sds out) {
                             "client_output_buffer_limit_disconnections:%llu\r\n"
                             "reply_buffer_shrinks:0\r\n"
                             "reply_buffer_expands:0\r\n",
-                            (figure)child->last_fork_us, (figure)child->forks, targets_count(),
-                            (figure)stats->errors, (figure)stats->reads,
-                            (figure)stats->replies_written,
-                            (figure)stats->query_buffer_limit_disconnections,
-                            (figure)stats->output_buffer_limit_disconnections);
+                            (llu)child->last_fork_us, (llu)child->forks, targets_count(),
+                            (llu)stats->errors, (llu)stats->reads, (llu)stats->replies_written,
+                            (llu)stats->query_buffer_limit_disconnections,
+                            (llu)stats->output_buffer_limit_disconnections);
     out = append_loop_stats(engine, out);
     return sds_append_format(out,
                              "acl_access_denied_auth:%llu\r\n"
                              "acl_access_denied_cmd:0\r\n"
                              "acl_access_denied_key:0\r\n"
                              "acl_access_denied_channel:0\r\n",
-                             (figure)stats->authentications_failed);
+                             (llu)stats->authentications_failed);
 }
 
 /* --- Replication, CPU, Modules, Cluster --- */
@@ -425,13 +423,13 @@ static sds append_command_stats(struct engine *engine, sds out) {
         out = sds_append_format(out,
                                 "cmdstat_%s:calls=%llu,usec=%llu,usec_per_call=%.2f,"
                                 "rejected_calls=%llu,failed_calls=%llu\r\n",
-                                all[i].name, (figure)stats->calls, (figure)us, us_per_call,
-                                (figure)stats->rejected, (figure)stats->failed);
+                                all[i].name, (llu)stats->calls, (llu)us, us_per_call,
+                                (llu)stats->rejected, (llu)stats->failed);
     }
     return out;
 }
 
-/* The percentiles are a directive's, so they are numbers. */
+/* The percentiles come from a directive, so they are valid numbers. */
 static sds append_percentiles(struct engine *engine, sds out,
                               const struct tick_histogram *latency) {
     const char *at = engine->config.latency_percentiles;
@@ -441,8 +439,8 @@ static sds append_percentiles(struct engine *engine, sds out,
         double percent = 0;
         number_parse_double(slice_make(at, len), &percent);
         uint64_t ns = clock_ticks_to_ns(tick_histogram_percentile(latency, percent));
-        out = sds_append_format(out, "%sp%.*s=%llu.%03llu", comma, (int)len, at, (figure)ns / 1000,
-                                (figure)ns % 1000);
+        out = sds_append_format(out, "%sp%.*s=%llu.%03llu", comma, (int)len, at, (llu)ns / 1000,
+                                (llu)ns % 1000);
         comma = ",";
         at += len + (at[len] != 0);
     }
@@ -466,7 +464,7 @@ static sds append_error_stats(struct engine *engine, sds out) {
     const struct error_stats *errors = &engine->stats.by_error;
     for (unsigned i = 0; i < errors->count; i++)
         out = sds_append_format(out, "errorstat_%s:count=%llu\r\n", errors->codes[i].name,
-                                (figure)errors->codes[i].count);
+                                (llu)errors->codes[i].count);
     return out;
 }
 

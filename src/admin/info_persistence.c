@@ -7,12 +7,12 @@
 #include "snapshot/load.h"
 #include "snapshot/save.h"
 
-typedef unsigned long long figure; /* what %llu prints */
+typedef unsigned long long llu; /* the type of %llu */
 
-/* --- What is being written in the background --- */
+/* --- Background writing --- */
 
 struct progress {
-    size_t peak; /* bytes of memory that it takes beside */
+    size_t peak; /* bytes of additional memory */
     size_t size;
     int64_t size_age_s;
     uint64_t keys_done;
@@ -42,7 +42,7 @@ static struct progress progress_of_incremental(struct engine *engine,
 static struct progress progress(struct engine *engine) {
     child_tick(engine);
     if (engine->child->pid) return progress_of_child(engine, engine->child);
-    if (engine->incremental->purpose == CHILD_NONE) return (struct progress){0};
+    if (engine->incremental->purpose == BACKGROUND_NONE) return (struct progress){0};
     return progress_of_incremental(engine, &engine->incremental->stats);
 }
 
@@ -60,9 +60,8 @@ static sds append_progress(struct engine *engine, sds out) {
                              "slices_last_keys_early:%llu\r\n"
                              "slices_last_longest_usec:%llu\r\n",
                              now.peak, now.size, (long long)now.size_age_s, percent,
-                             (figure)now.keys_done, (figure)now.keys_total,
-                             (figure)incremental->keys_early,
-                             (figure)incremental->longest_slice_us);
+                             (llu)now.keys_done, (llu)now.keys_total, (llu)incremental->keys_early,
+                             (llu)incremental->longest_slice_us);
 }
 
 /* --- RDB --- */
@@ -83,11 +82,10 @@ static sds append_rdb(struct engine *engine, sds out) {
                              "rdb_last_cow_size:%zu\r\n"
                              "rdb_last_load_keys_expired:%llu\r\n"
                              "rdb_last_load_keys_loaded:%llu\r\n",
-                             (figure)save_changes(engine), runs, (long long)save->saved_s,
+                             (llu)save_changes(engine), runs, (long long)save->saved_s,
                              save->failed ? "err" : "ok", (long long)save->last_seconds,
-                             runs ? (long long)(now_s - save->begun_s) : -1, (figure)save->saves,
-                             save->last_cow_size, (figure)load->keys_expired,
-                             (figure)load->keys_loaded);
+                             runs ? (long long)(now_s - save->begun_s) : -1, (llu)save->saves,
+                             save->last_cow_size, (llu)load->keys_expired, (llu)load->keys_loaded);
 }
 
 /* --- AOF --- */
@@ -102,9 +100,9 @@ static sds append_aof_file(struct engine *engine, sds out) {
                              "aof_buffer_length:%zu\r\n"
                              "aof_pending_bio_fsync:%llu\r\n"
                              "aof_delayed_fsync:%llu\r\n",
-                             (figure)aof->total_size, (figure)aof->base_size,
-                             aof->rewrite.scheduled, aof->buffer.len, (figure)aof->pending_fsyncs,
-                             (figure)aof->delayed_fsyncs);
+                             (llu)aof->total_size, (llu)aof->size_after_rewrite,
+                             aof->rewrite.scheduled, aof->buffer.len, (llu)aof->pending_fsyncs,
+                             (llu)aof->delayed_fsyncs);
 }
 
 static sds append_aof(struct engine *engine, sds out) {
@@ -126,7 +124,7 @@ static sds append_aof(struct engine *engine, sds out) {
         "module_fork_last_cow_size:0\r\n",
         engine->aof->state != AOF_OFF, runs, rewrite->scheduled, (long long)rewrite->last_seconds,
         runs ? (long long)(engine->steady_ms / 1000 - rewrite->begun_s) : -1,
-        rewrite->failed ? "err" : "ok", (figure)rewrite->count, (figure)rewrite->failures,
+        rewrite->failed ? "err" : "ok", (llu)rewrite->count, (llu)rewrite->failures,
         aof_error(engine) ? "err" : "ok", rewrite->last_cow_size);
     return append_aof_file(engine, out);
 }
@@ -143,9 +141,9 @@ static sds append_loading(struct engine *engine, sds out) {
                              "loading_loaded_bytes:%llu\r\n"
                              "loading_loaded_perc:%.2f\r\n"
                              "loading_eta_seconds:%lld\r\n",
-                             (long long)load->begin_s, (figure)load->total_bytes,
-                             (figure)load->used_memory, (figure)load->loaded_bytes,
-                             load_percent(engine), (long long)load_seconds_left(engine));
+                             (long long)load->begin_s, (llu)load->total_bytes,
+                             (llu)load->used_memory, (llu)load->loaded_bytes, load_percent(engine),
+                             (long long)load_seconds_left(engine));
 }
 
 sds info_append_persistence(struct engine *engine, sds out) {

@@ -6,7 +6,7 @@ static const char *const fields[VALUE_TYPES] = {[VALUE_STRING] = "strings_sizes"
                                                 [VALUE_ZSET] = "zsets_items",
                                                 [VALUE_HASH] = "hashes_items"};
 
-/* "512", "1K", "2K", … "1M" … */
+/* Appends "512", "1K", "2K", … "1M" … */
 static sds append_size(sds out, uint64_t size) {
     static const char *const units[] = {"", "K", "M", "G", "T", "P", "E"};
     unsigned unit = 0;

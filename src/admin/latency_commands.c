@@ -1,4 +1,4 @@
-/* latency_commands: LATENCY, but for what it tells in words: latency_report.c. */
+/* latency_commands: LATENCY, except for its reports in words: latency_report.c. */
 #include "admin/admin_commands.h"
 #include "admin/command_info.h"
 #include "base/clock.h"
@@ -54,33 +54,33 @@ void latency_reset_command(struct call *call) {
 
 /* --- Histograms of commands --- */
 
-/* The end of a step in nanoseconds. Steps double, from about a microsecond; that they are not round
- * numbers is what clients know from Redis: 1, 2, 4, 8, 16, 33, 66, … when shown in
- * microseconds. */
+/* Returns the end of a step in nanoseconds. Steps double, from about a microsecond. They are not
+ * round numbers, as in Redis: 1, 2, 4, 8, 16, 33, 66, … in microseconds. */
 static uint64_t step_end_ns(unsigned step) {
     return (UINT64_C(1024) << step) + (UINT64_C(8) << step) - 1;
 }
 
-/* Pairs of a duration in microseconds and how many calls took no longer, where that grows. */
+/* Replies pairs of a duration in microseconds and the number of calls that took no longer, one for
+ * each step in which that number grows. */
 static void answer_steps(struct reply *reply, const struct tick_histogram *histogram) {
     size_t mark = reply_begin(reply), pairs = 0;
-    uint64_t seen = 0, shown = 0;
+    uint64_t counted = 0, shown = 0;
     unsigned bucket = 0;
     for (unsigned step = 0; bucket < TICK_HISTOGRAM_BUCKETS; step++) {
         uint64_t end_ns = step_end_ns(step);
         while (bucket < TICK_HISTOGRAM_BUCKETS &&
                clock_ticks_to_ns(tick_histogram_end(bucket)) <= end_ns)
-            seen += histogram->counts[bucket++];
-        if (seen == shown) continue;
-        shown = seen;
+            counted += histogram->counts[bucket++];
+        if (counted == shown) continue;
+        shown = counted;
         pairs++;
         reply_integer(reply, (int64_t)(end_ns / 1000));
-        reply_integer(reply, (int64_t)seen);
+        reply_integer(reply, (int64_t)counted);
     }
     reply_map_end(reply, mark, pairs);
 }
 
-/* One command's histogram; false when it has none. */
+/* Replies one command's histogram; returns false when it has none. */
 static bool answer_histogram(struct engine *engine, struct reply *reply,
                              const struct command *command) {
     const struct command_stats *stats = &engine->stats.by_command[command_index(command)];
@@ -94,7 +94,7 @@ static bool answer_histogram(struct engine *engine, struct reply *reply,
     return true;
 }
 
-/* A command with its subcommands; returns how many of them have a histogram. */
+/* Replies the histograms of a command and its subcommands; returns their number. */
 static size_t answer_family(struct engine *engine, struct reply *reply,
                             const struct command *command) {
     size_t subcommands = command->flags & COMMAND_CONTAINER ? command_subcommand_count(command) : 0;

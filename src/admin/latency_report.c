@@ -3,11 +3,11 @@
 #include "engine/engine.h"
 #include "resp/reply.h"
 
-/* --- The drawing --- */
+/* --- The graph --- */
 
 enum { GRAPH_ROWS = 5, GRAPH_COLUMNS = 80, AGE_ROWS = 4 };
 
-/* How old a sample is, in the largest unit that fits: "15s", "3m", "7h", "12d". */
+/* Writes the age of a sample in the largest unit that fits: "15s", "3m", "7h", "12d". */
 static void write_age(int64_t seconds, char text[AGE_ROWS + 1]) {
     static const struct {
         int64_t seconds;
@@ -26,7 +26,7 @@ static void write_age(int64_t seconds, char text[AGE_ROWS + 1]) {
     text[AGE_ROWS] = 0;
 }
 
-/* How many half rows a sample's bar is high, at least one. */
+/* Returns the height of a sample's bar in half rows, at least one. */
 static unsigned bar_height(uint32_t ms, uint32_t max_ms) {
     unsigned halves = (unsigned)((uint64_t)ms * GRAPH_ROWS * 2 / (max_ms ? max_ms : 1));
     return halves ? halves : 1;
@@ -37,7 +37,7 @@ static char bar_character(unsigned halves, unsigned row_from_ground) {
     return halves == 2 * row_from_ground + 1 ? '_' : ' ';
 }
 
-/* A line without the blanks at its end. */
+/* Appends a line without the blanks at its end. */
 static sds append_line(sds out, const char *text, unsigned len) {
     while (len && text[len - 1] == ' ') len--;
     return sds_append_cstr(sds_append(out, slice_make(text, len)), "\n");
@@ -85,16 +85,16 @@ void latency_graph_command(struct call *call) {
     call_answer_text(call, out);
 }
 
-/* --- The doctor --- */
+/* --- The report --- */
 
 static sds append_findings(struct engine *engine, sds out, int64_t now_s,
-                           unsigned kinds_seen[LATENCY_KINDS]) {
+                           unsigned numbers[LATENCY_KINDS]) {
     unsigned number = 0;
     for (int kind = 0; kind < LATENCY_KINDS; kind++) {
         const struct latency_event *event = engine->latency.events[kind];
         if (!event) continue;
         struct latency_summary summary = latency_summarize(event, now_s);
-        kinds_seen[kind] = ++number;
+        numbers[kind] = ++number;
         out = sds_append_format(
             out,
             "%u. %s: %u latency spikes (average %ums, mean deviation %ums, period %.2f sec). "
@@ -105,26 +105,27 @@ static sds append_findings(struct engine *engine, sds out, int64_t now_s,
     return out;
 }
 
-static sds append_disk_advice(struct engine *engine, sds out, const unsigned seen[LATENCY_KINDS]) {
-    bool beside_sync = seen[LATENCY_AOF_WRITE_SYNC], beside_child = seen[LATENCY_AOF_WRITE_CHILD];
-    if (seen[LATENCY_FORK])
+static sds append_disk_advice(struct engine *engine, sds out, const unsigned found[LATENCY_KINDS]) {
+    bool beside_sync = found[LATENCY_AOF_WRITE_SYNC], beside_child = found[LATENCY_AOF_WRITE_CHILD];
+    if (found[LATENCY_FORK])
         out = sds_append_cstr(out, "- The more memory is in use, the longer a fork takes: fewer "
                                    "save points and rewrites, or several smaller servers.\n");
-    if (seen[LATENCY_AOF_SYNC])
-        out = sds_append_cstr(out, "- With appendfsync everysec nobody waits for the disk, for the "
-                                   "price of the last second's changes if the power fails.\n");
+    if (found[LATENCY_AOF_SYNC])
+        out = sds_append_cstr(out,
+                              "- With appendfsync everysec no client waits for the disk, for the "
+                              "price of the last second's changes if the power fails.\n");
     if ((beside_sync || beside_child) && !engine->config.no_appendfsync_on_rewrite)
         out = sds_append_cstr(out, "- With no-appendfsync-on-rewrite yes the append-only file and "
                                    "a child that writes do not compete for the disk.\n");
-    if (seen[LATENCY_AOF_WRITE] || seen[LATENCY_AOF_RENAME] || seen[LATENCY_RDB_UNLINK])
+    if (found[LATENCY_AOF_WRITE] || found[LATENCY_AOF_RENAME] || found[LATENCY_RDB_UNLINK])
         out = sds_append_cstr(out, "- The disk is slow, or busy with other programs' data: a "
                                    "faster one, or one of its own, helps.\n");
     return out;
 }
 
-static sds append_advice(struct engine *engine, sds out, const unsigned seen[LATENCY_KINDS]) {
-    bool commands = seen[LATENCY_COMMAND] || seen[LATENCY_FAST_COMMAND];
-    bool deletes = seen[LATENCY_EXPIRE_DELETE] || seen[LATENCY_EVICTION_DELETE];
+static sds append_advice(struct engine *engine, sds out, const unsigned found[LATENCY_KINDS]) {
+    bool commands = found[LATENCY_COMMAND] || found[LATENCY_FAST_COMMAND];
+    bool deletes = found[LATENCY_EXPIRE_DELETE] || found[LATENCY_EVICTION_DELETE];
     const struct config *config = &engine->config;
     out = sds_append_cstr(out, "\nWhat can be done:\n\n");
     if (commands && config->slowlog_log_slower_than < 0)
@@ -133,25 +134,25 @@ static sds append_advice(struct engine *engine, sds out, const unsigned seen[LAT
     else if (commands)
         out = sds_append_cstr(out, "- Look at SLOWLOG GET: it names the commands that take long. "
                                    "Ask them for less at a time.\n");
-    if (seen[LATENCY_FAST_COMMAND])
+    if (found[LATENCY_FAST_COMMAND])
         out = sds_append_cstr(out, "- Commands that are always short took long: the machine itself "
                                    "may be busy, swap, or be a guest that had to wait.\n");
     if (deletes || commands)
         out = sds_append_cstr(out, "- Very large values take time to delete. Split them, or delete "
                                    "them with UNLINK.\n");
-    if (seen[LATENCY_EXPIRE_CYCLE] && config->active_expire_effort > 1)
+    if (found[LATENCY_EXPIRE_CYCLE] && config->active_expire_effort > 1)
         out = sds_append_cstr(out, "- A lower active-expire-effort spends less time on the search "
                                    "for expired keys.\n");
-    if (seen[LATENCY_EVICTION_CYCLE])
+    if (found[LATENCY_EVICTION_CYCLE])
         out = sds_append_cstr(out, "- A lower maxmemory-eviction-tenacity holds commands up for "
                                    "less when memory is short.\n");
-    return append_disk_advice(engine, out, seen);
+    return append_disk_advice(engine, out, found);
 }
 
 void latency_doctor_command(struct call *call) {
     struct engine *engine = call->engine;
-    unsigned seen[LATENCY_KINDS] = {0};
-    sds findings = append_findings(engine, sds_new(SLICE("")), call->now_ms / 1000, seen);
+    unsigned found[LATENCY_KINDS] = {0};
+    sds findings = append_findings(engine, sds_new(SLICE("")), call->now_ms / 1000, found);
     sds out = sds_new(SLICE(""));
     if (sds_len(findings) == 0 && engine->config.latency_monitor_threshold == 0) {
         out = sds_append_cstr(out, "The latency monitor is off, so there is nothing to examine. "
@@ -164,7 +165,7 @@ void latency_doctor_command(struct call *call) {
                                 (long long)engine->config.latency_monitor_threshold);
     } else {
         out = sds_append_cstr(out, "Some work has held this server up:\n\n");
-        out = append_advice(engine, sds_append(out, sds_slice(findings)), seen);
+        out = append_advice(engine, sds_append(out, sds_slice(findings)), found);
     }
     sds_free(findings);
     call_answer_text(call, out);

@@ -1,4 +1,4 @@
-/* lolwut: LOLWUT draws lists as this server keeps them: packed side by side, no gaps.
+/* lolwut: LOLWUT draws lists as this server stores them: packed side by side, without gaps.
  *
  *      +-----+--+--------+
  *      |     |::|########|
@@ -6,7 +6,7 @@
  *      |//|     |.....|  |
  *      +--+-----+-----+--+
  *
- * One row a list, one box an element; where they end and how they are shaded is chance. */
+ * Each row is a list and each box an element. Where boxes end and how they are shaded is random. */
 #include "admin/admin_commands.h"
 #include "base/version.h"
 #include "engine/engine.h"
@@ -16,11 +16,11 @@ enum {
     COLUMNS_MAX = 200,
     ROWS_DEFAULT = 5,
     ROWS_MAX = 50,
-    BOX_MIN = 3, /* with one edge */
+    BOX_MIN = 3, /* columns with one edge */
     BOX_MAX = 14
 };
 
-/* Does a box end at this column? The first and the last column are edges always. */
+/* Whether a box ends at a column. The first and the last column always are edges. */
 typedef bool edges[COLUMNS_MAX + 1];
 
 static unsigned chance(struct engine *engine, unsigned below) {
@@ -35,7 +35,7 @@ static void pack(struct engine *engine, edges row, unsigned columns) {
         row[at] = true;
 }
 
-/* The border between two rows; NULL is outside. */
+/* Appends the border between two rows; NULL is outside. */
 static sds append_border(sds out, const bool *above, const bool *below, unsigned columns) {
     for (unsigned i = 0; i < columns; i++) {
         bool corner = (above && above[i]) || (below && below[i]);
@@ -67,7 +67,8 @@ static sds append_drawing(struct engine *engine, sds out, unsigned columns, unsi
     return append_border(out, above, NULL, columns);
 }
 
-/* The number at argv[index], brought within the limits, if there is one; false when it is none. */
+/* Reads the number at argv[index], if there is one, and limits it to [min, max]. Returns false when
+ * it is no number. */
 static bool read_size(struct call *call, size_t index, unsigned min, unsigned max, unsigned *size) {
     int64_t number;
     if (index >= call->argc) return true;
@@ -76,7 +77,7 @@ static bool read_size(struct call *call, size_t index, unsigned min, unsigned ma
     return true;
 }
 
-/* LOLWUT [VERSION version [columns [rows]]]: all versions draw the same. */
+/* LOLWUT [VERSION version [columns [rows]]]: the same drawing for all versions. */
 void lolwut_command(struct call *call) {
     unsigned version = 0, columns = COLUMNS_DEFAULT, rows = ROWS_DEFAULT;
     if (call->argc >= 3 && slice_is(call->argv[1], "version") &&

@@ -1,4 +1,4 @@
-/* memory_commands: MEMORY, but for USAGE, which is about one key (commands/object.c). */
+/* memory_commands: MEMORY, except for USAGE, which is about one key (commands/object.c). */
 #include "admin/admin_commands.h"
 #include "admin/memory_stats.h"
 #include "engine/engine.h"
@@ -22,16 +22,16 @@ static void answer_ratio(struct reply *reply, const char *name, double ratio) {
     reply_double(reply, ratio);
 }
 
-/* Replication and scripts: there are none. */
-static size_t answer_general(struct reply *reply, const struct memory_stats *figures) {
-    answer_bytes(reply, "peak.allocated", figures->peak);
-    answer_bytes(reply, "total.allocated", figures->used);
-    answer_bytes(reply, "startup.allocated", figures->startup);
+/* The fields of replication and scripts are 0. */
+static size_t answer_general(struct reply *reply, const struct memory_stats *memory) {
+    answer_bytes(reply, "peak.allocated", memory->peak);
+    answer_bytes(reply, "total.allocated", memory->used);
+    answer_bytes(reply, "startup.allocated", memory->startup);
     answer_bytes(reply, "replication.backlog", 0);
     answer_bytes(reply, "clients.slaves", 0);
-    answer_bytes(reply, "clients.normal", figures->sessions);
+    answer_bytes(reply, "clients.normal", memory->sessions);
     answer_bytes(reply, "cluster.links", 0);
-    answer_bytes(reply, "aof.buffer", figures->aof_buffer);
+    answer_bytes(reply, "aof.buffer", memory->aof_buffer);
     answer_bytes(reply, "lua.caches", 0);
     answer_bytes(reply, "functions.caches", 0);
     return 10;
@@ -53,18 +53,18 @@ static size_t answer_databases(struct engine *engine, struct reply *reply) {
     return answered;
 }
 
-static size_t answer_data(struct reply *reply, const struct memory_stats *figures) {
-    answer_bytes(reply, "overhead.total", figures->overhead);
-    answer_bytes(reply, "keys.count", figures->keys);
-    answer_bytes(reply, "keys.bytes-per-key", figures->keys ? figures->grown / figures->keys : 0);
-    answer_bytes(reply, "dataset.bytes", figures->dataset);
-    answer_ratio(reply, "dataset.percentage", 100 * memory_ratio(figures->dataset, figures->grown));
-    answer_ratio(reply, "peak.percentage", 100 * memory_ratio(figures->used, figures->peak));
+static size_t answer_data(struct reply *reply, const struct memory_stats *memory) {
+    answer_bytes(reply, "overhead.total", memory->overhead);
+    answer_bytes(reply, "keys.count", memory->keys);
+    answer_bytes(reply, "keys.bytes-per-key", memory->keys ? memory->grown / memory->keys : 0);
+    answer_bytes(reply, "dataset.bytes", memory->dataset);
+    answer_ratio(reply, "dataset.percentage", 100 * memory_ratio(memory->dataset, memory->grown));
+    answer_ratio(reply, "peak.percentage", 100 * memory_ratio(memory->used, memory->peak));
     return 6;
 }
 
-static size_t answer_allocator(struct reply *reply, const struct memory_stats *figures) {
-    const struct mem_stats *stats = &figures->stats;
+static size_t answer_allocator(struct reply *reply, const struct memory_stats *memory) {
+    const struct mem_stats *stats = &memory->stats;
     answer_bytes(reply, "allocator.allocated", stats->allocated);
     answer_bytes(reply, "allocator.active", stats->active);
     answer_bytes(reply, "allocator.resident", stats->resident);
@@ -73,22 +73,22 @@ static size_t answer_allocator(struct reply *reply, const struct memory_stats *f
     answer_difference(reply, "allocator-fragmentation.bytes", stats->active, stats->allocated);
     answer_ratio(reply, "allocator-rss.ratio", memory_ratio(stats->resident, stats->active));
     answer_difference(reply, "allocator-rss.bytes", stats->resident, stats->active);
-    answer_ratio(reply, "rss-overhead.ratio", memory_ratio(figures->resident, stats->resident));
-    answer_difference(reply, "rss-overhead.bytes", figures->resident, stats->resident);
-    answer_ratio(reply, "fragmentation", memory_ratio(figures->resident, figures->used));
-    answer_difference(reply, "fragmentation.bytes", figures->resident, figures->used);
+    answer_ratio(reply, "rss-overhead.ratio", memory_ratio(memory->resident, stats->resident));
+    answer_difference(reply, "rss-overhead.bytes", memory->resident, stats->resident);
+    answer_ratio(reply, "fragmentation", memory_ratio(memory->resident, memory->used));
+    answer_difference(reply, "fragmentation.bytes", memory->resident, memory->used);
     return 11;
 }
 
 /* Names and order are those of Redis 7.2. */
 void memory_stats_command(struct call *call) {
     struct engine *engine = call->engine;
-    struct memory_stats figures = memory_stats_read(engine);
+    struct memory_stats memory = memory_stats_read(engine);
     size_t mark = reply_begin(call->reply);
-    size_t pairs = answer_general(call->reply, &figures);
+    size_t pairs = answer_general(call->reply, &memory);
     pairs += answer_databases(engine, call->reply);
-    pairs += answer_data(call->reply, &figures);
-    pairs += answer_allocator(call->reply, &figures);
+    pairs += answer_data(call->reply, &memory);
+    pairs += answer_allocator(call->reply, &memory);
     reply_map_end(call->reply, mark, pairs);
 }
 
@@ -96,19 +96,19 @@ void memory_stats_command(struct call *call) {
 
 enum { MB = 1024 * 1024, CLIENT_LARGE = 200 * 1024 };
 
-/* Clients take this much on average? */
-static bool clients_are_large(struct engine *engine, const struct memory_stats *figures) {
+/* Returns whether clients take more than CLIENT_LARGE bytes on average. */
+static bool clients_are_large(struct engine *engine, const struct memory_stats *memory) {
     return engine->clients->sessions.count &&
-           figures->sessions / engine->clients->sessions.count > CLIENT_LARGE;
+           memory->sessions / engine->clients->sessions.count > CLIENT_LARGE;
 }
 
 static sds append_finding(sds out, const char *finding) {
     return sds_append_cstr(sds_append_cstr(sds_append_cstr(out, "- "), finding), "\n");
 }
 
-static sds append_findings(struct engine *engine, sds out, const struct memory_stats *figures) {
-    const struct mem_stats *stats = &figures->stats;
-    if (memory_ratio(figures->peak, figures->used) > 1.5)
+static sds append_findings(struct engine *engine, sds out, const struct memory_stats *memory) {
+    const struct mem_stats *stats = &memory->stats;
+    if (memory_ratio(memory->peak, memory->used) > 1.5)
         out = append_finding(out, "More than half as much again was in use at the peak. The "
                                   "allocator may keep pages for it; MEMORY PURGE returns what it "
                                   "can.");
@@ -121,10 +121,10 @@ static sds append_findings(struct engine *engine, sds out, const struct memory_s
         memory_difference(stats->resident, stats->active) > 10 * MB)
         out = append_finding(out, "The allocator keeps pages that hold nothing. MEMORY PURGE "
                                   "returns them to the system.");
-    if (memory_ratio(figures->resident, stats->resident) > 1.1 &&
-        memory_difference(figures->resident, stats->resident) > 10 * MB)
+    if (memory_ratio(memory->resident, stats->resident) > 1.1 &&
+        memory_difference(memory->resident, stats->resident) > 10 * MB)
         out = append_finding(out, "The process has much memory that is not the allocator's.");
-    if (clients_are_large(engine, figures))
+    if (clients_are_large(engine, memory))
         out = append_finding(out, "Clients take more than 200 KB each on average: CLIENT LIST "
                                   "(tot-mem) names them, maxmemory-clients and "
                                   "client-output-buffer-limit bound them.");
@@ -133,13 +133,13 @@ static sds append_findings(struct engine *engine, sds out, const struct memory_s
 
 void memory_doctor_command(struct call *call) {
     struct engine *engine = call->engine;
-    struct memory_stats figures = memory_stats_read(engine);
+    struct memory_stats memory = memory_stats_read(engine);
     sds out = sds_new(SLICE(""));
-    if (figures.used < 5 * MB) {
+    if (memory.used < 5 * MB) {
         out = sds_append_cstr(out, "Less than 5 MB are in use: too little to say anything about "
                                    "it.\n");
     } else {
-        out = append_findings(engine, out, &figures);
+        out = append_findings(engine, out, &memory);
         if (sds_len(out) == 0) out = sds_append_cstr(out, "No problem with memory was found.\n");
     }
     call_answer_text(call, out);
@@ -172,10 +172,10 @@ void memory_help_command(struct call *call) {
         "PURGE",
         "    Return pages that hold nothing to the system.",
         "STATS",
-        "    What memory is used for, in figures.",
+        "    How memory is used, in numbers.",
         "USAGE <key> [SAMPLES <count>]",
         "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the",
-        "    figure is always exact.",
+        "    number is always exact.",
         NULL,
     };
     call_help(call, lines);

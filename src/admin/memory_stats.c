@@ -11,20 +11,21 @@
 #include <unistd.h>
 
 struct client_stats client_stats_read(struct engine *engine) {
-    struct client_stats figures = {0};
+    struct client_stats memory = {0};
     for (struct session *session = engine->clients->sessions.first; session;
          session = session->next) {
         struct conn *conn = conn_of_session(session);
         size_t input = conn_input_allocated(conn);
         size_t output = conn_pending_output(conn);
-        figures.allocated += client_memory_of(session);
-        if (input > figures.largest_input) figures.largest_input = input;
-        if (output > figures.largest_output) figures.largest_output = output;
+        memory.allocated += client_memory_of(session);
+        if (input > memory.largest_input) memory.largest_input = input;
+        if (output > memory.largest_output) memory.largest_output = output;
     }
-    return figures;
+    return memory;
 }
 
-/* Bytes of physical memory that the process has, from /proc/self/statm; 0 where there is none. */
+/* Returns the bytes of physical memory of the process, from /proc/self/statm; 0 without that
+ * file. */
 static size_t resident_size(void) {
     char text[128];
     int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -43,23 +44,23 @@ static size_t more_than(size_t a, size_t b) {
 }
 
 struct memory_stats memory_stats_read(struct engine *engine) {
-    struct memory_stats figures = {
+    struct memory_stats memory = {
         .used = mem_used(),
         .startup = engine->startup_memory,
         .resident = resident_size(),
         .sessions = client_stats_read(engine).allocated,
         .aof_buffer = aof_buffer_size(engine),
     };
-    mem_stats_read(&figures.stats);
-    if (figures.used > engine->stats.peak_memory) engine->stats.peak_memory = figures.used;
-    figures.peak = engine->stats.peak_memory;
-    figures.grown = more_than(figures.used, figures.startup);
-    figures.overhead = figures.startup + figures.sessions + figures.aof_buffer;
+    mem_stats_read(&memory.stats);
+    if (memory.used > engine->stats.peak_memory) engine->stats.peak_memory = memory.used;
+    memory.peak = engine->stats.peak_memory;
+    memory.grown = more_than(memory.used, memory.startup);
+    memory.overhead = memory.startup + memory.sessions + memory.aof_buffer;
     for (int64_t i = 0; i < engine->config.databases; i++) {
-        figures.overhead += keyspace_table_allocated(engine->keyspaces[i]) +
-                            keyspace_expiring_allocated(engine->keyspaces[i]);
-        figures.keys += keyspace_count(engine->keyspaces[i]);
+        memory.overhead += keyspace_table_allocated(engine->keyspaces[i]) +
+                           keyspace_expiring_allocated(engine->keyspaces[i]);
+        memory.keys += keyspace_count(engine->keyspaces[i]);
     }
-    figures.dataset = more_than(figures.used, figures.overhead);
-    return figures;
+    memory.dataset = more_than(memory.used, memory.overhead);
+    return memory;
 }

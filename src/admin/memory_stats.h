@@ -1,4 +1,4 @@
-/* memory_stats: what memory is used for: one reading for INFO and MEMORY. */
+/* memory_stats: how memory is used, read once for INFO and MEMORY. */
 #ifndef PACKLIST_ADMIN_MEMORY_STATS_H
 #define PACKLIST_ADMIN_MEMORY_STATS_H
 
@@ -8,25 +8,26 @@
 
 struct engine;
 
-/* Bytes, but for the numbers. */
+/* All in bytes, except for the numbers. */
 struct memory_stats {
     size_t used;     /* in live allocations */
     size_t peak;     /* the most that was ever in use */
-    size_t startup;  /* what was in use before there was any data */
-    size_t grown;    /* used beyond that */
-    size_t resident; /* physical memory of the process; 0 where it is not known */
+    size_t startup;  /* in use before there was any data */
+    size_t grown;    /* used - startup */
+    size_t resident; /* physical memory of the process; 0 if unknown */
     size_t sessions; /* all clients */
     size_t aof_buffer;
-    size_t overhead; /* what is not keys and values */
-    size_t dataset;  /* what is */
-    size_t keys;     /* a number */
+    size_t overhead; /* everything except keys and values */
+    size_t dataset;  /* keys and values */
+    size_t keys;     /* number of keys */
     struct mem_stats stats;
 };
 
-/* Reads them; notes a new peak. O(clients), some tens of microseconds. */
+/* Reads them all, and records a new peak. O(clients), some tens of microseconds. */
 struct memory_stats memory_stats_read(struct engine *engine);
 
-/* What all clients together take, and the largest input and output among them. O(clients). */
+/* The memory that all clients take, and the largest input and output of one. client_stats_read is
+ * O(clients). */
 struct client_stats {
     size_t allocated;
     size_t largest_input;
@@ -35,7 +36,7 @@ struct client_stats {
 
 struct client_stats client_stats_read(struct engine *engine);
 
-/* part / whole, 0 for nothing at all; a - b, which may be negative. */
+/* Return part / whole, 0 when whole is 0; and a - b, which may be negative. */
 static inline double memory_ratio(size_t part, size_t whole) {
     return whole ? (double)part / (double)whole : 0;
 }

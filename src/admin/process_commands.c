@@ -15,7 +15,8 @@ void time_command(struct call *call) {
 
 /* --- SHUTDOWN --- */
 
-/* The options (enum shutdown_option), or -1 when there are others or they contradict each other. */
+/* Returns the options (enum shutdown_option); -1 when one is unknown or they contradict each
+ * other. */
 static int parse_shutdown(const struct call *call) {
     static const char *const names[] = {"save", "nosave", "now", "force", "abort"};
     const int save_modes = SHUTDOWN_SAVE | SHUTDOWN_NOSAVE;
@@ -30,8 +31,8 @@ static int parse_shutdown(const struct call *call) {
     return (options & save_modes) == save_modes ? -1 : options;
 }
 
-/* There are no replicas to wait for, so NOW changes nothing, and a shutdown is over when the next
- * command comes: ABORT never finds one. */
+/* There are no replicas to wait for, so NOW has no effect, and ABORT never finds a shutdown: it has
+ * ended before the next command. */
 void shutdown_command(struct call *call) {
     int options = parse_shutdown(call);
     if (options < 0) {
@@ -39,7 +40,7 @@ void shutdown_command(struct call *call) {
     } else if (options & SHUTDOWN_ABORT) {
         reply_error(call->reply, "ERR No shutdown in progress.");
     } else if (server_shutdown(call->engine, options)) {
-        session_close_after_reply(call_session(call)); /* answers with the connection's end */
+        session_close_after_reply(call_session(call)); /* the reply is the end of the connection */
     } else {
         reply_error(call->reply, "ERR Errors trying to SHUTDOWN. Check logs.");
     }

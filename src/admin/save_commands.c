@@ -22,7 +22,7 @@ void save_command(struct call *call) {
         reply_error(call->reply, "ERR");
 }
 
-/* In a transaction nothing is begun before its end. */
+/* In a transaction the snapshot begins after its end. */
 void bgsave_command(struct call *call) {
     struct engine *engine = call->engine;
     bool scheduled = call->argc == 2 && slice_is(call->argv[1], "schedule");

@@ -1,5 +1,5 @@
-/* standalone_commands: what clients and tools ask of replication, clusters, modules and scripts,
- * and what a server answers that runs alone and does not have these. */
+/* standalone_commands: replies to commands for replication, clusters, modules and scripts, which
+ * this server does not have. */
 #include "admin/admin_commands.h"
 #include "base/number.h"
 #include "engine/call.h"
@@ -26,8 +26,8 @@ void replicaof_command(struct call *call) {
                                  "Only NO ONE can be given.");
 }
 
-/* The options of FAILOVER but ABORT, each at most once; answers the error and returns false when
- * they are wrong. */
+/* Checks the options of FAILOVER except ABORT, each at most once. Replies the error and returns
+ * false when they are wrong. */
 static bool check_failover(struct call *call) {
     bool has_target = false, has_timeout = false, has_force = false;
     int64_t number;
@@ -63,14 +63,14 @@ void failover_command(struct call *call) {
 
 /* --- Clusters --- */
 
-/* READONLY, READWRITE and ASKING. redis-cli and valkey-cli know this text: it tells them that the
- * server runs alone. */
+/* READONLY, READWRITE and ASKING. redis-cli and valkey-cli conclude from this text that the server
+ * runs alone. */
 void no_cluster_command(struct call *call) {
     reply_error(call->reply, "ERR This instance has cluster support disabled");
 }
 
-/* A subcommand of CLUSTER: those with the right number of arguments are refused for want of a
- * cluster, others as any command. Arities as in struct command. */
+/* A subcommand of CLUSTER. With a valid arity it is refused because there is no cluster, otherwise
+ * as any command. Arities as in struct command. */
 struct cluster_subcommand {
     const char *name;
     int arity;

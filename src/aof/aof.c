@@ -2,10 +2,11 @@
  *
  *      command log → buffer → write → file → fdatasync (loop or pool)
  *
- * Invariants: the file holds whole units up to file_size; what the buffer holds follows; a job of
- * the pool has a descriptor of its own, so that the file can be closed meanwhile. */
+ * Invariants: the file followed by the buffer holds whole units; file_size lies inside one only
+ * after a short write that could not be cut off. A job of the pool has its own descriptor, so the
+ * file may be closed while the job runs. */
 #include "aof/aof.h"
-#include "aof/aof_commands.h"
+#include "aof/aof_base_commands.h"
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
 #include "base/alloc.h"
@@ -19,13 +20,14 @@
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 enum {
     SECOND_US = 1000 * 1000,
-    POSTPONE_MAX_US = 2 * SECOND_US, /* behind an fdatasync that takes long */
+    POSTPONE_MAX_US = 2 * SECOND_US, /* longest time that a write waits for a slow fdatasync */
     LOG_ERROR_EVERY_US = 30 * SECOND_US
 };
 
@@ -35,15 +37,17 @@ static bool policy_is(struct engine *engine, enum aof_fsync policy) {
 
 /* --- What is on the disk --- */
 
-/* The offset in the command log behind what was surely written: while the buffer holds what was
- * read from the log, and annotations, it is that of when it was empty last. */
+/* Returns the offset of the command log up to which everything is written. While the buffer is not
+ * empty, that is the offset at which it was last empty: the buffer also holds annotations, so its
+ * length says nothing. */
 static uint64_t written_position(struct engine *engine) {
     struct aof *aof = engine->aof;
     if (aof->buffer.len == 0) aof->written_position = aof->reader.offset;
     return aof->written_position;
 }
 
-/* A file apart and one whose fsync failed prove nothing before the base that is being written. */
+/* An increment apart, and a file whose fsync failed, prove nothing until the new base is
+ * complete. */
 static void publish_position(struct engine *engine) {
     struct aof *aof = engine->aof;
     if (aof->state != AOF_ON || aof->sync_error || aof->rewrite.is_apart) return;
@@ -57,16 +61,16 @@ static bool has_failed(struct engine *engine) {
     return engine->restrictions & RESTRICTED_UNWRITTEN;
 }
 
-/* Replies to changes that the file has read may leave: what is not written yet waits for a busy
- * disk. While changes cannot be written at all, commands that write are refused, and nothing is
- * held. */
+/* Opens the gate for changes that were taken from the log. aof_flush calls write and, with
+ * `always`, fdatasync before anything is sent. If write waits for a busy disk, replies do not.
+ * While writing fails, commands that write are refused, so the gate holds nothing. */
 static void update_gate(struct engine *engine) {
     struct aof *aof = engine->aof;
-    bool is_closed = aof->is_open && !has_failed(engine);
-    engine->reply_gate.released = is_closed ? aof->reader.offset : REPLY_GATE_OPEN;
+    bool gate_is_closed = aof->is_open && !has_failed(engine);
+    engine->reply_gate.released = gate_is_closed ? aof->reader.offset : REPLY_GATE_OPEN;
 }
 
-/* One of the errors has come or gone. */
+/* Call after write_error or sync_error has changed. */
 static void note_errors(struct engine *engine) {
     struct aof *aof = engine->aof;
     bool had_failed = has_failed(engine);
@@ -97,10 +101,11 @@ struct sync_job {
     int fd;
     int error;
     unsigned generation; /* of the file */
-    uint64_t position;   /* behind what was written when it began */
+    uint64_t position;   /* written_position when the job began */
 };
 
-/* An fdatasync that began when all up to `position` was written has succeeded. */
+/* Notes that an fdatasync has succeeded which began when everything up to `position` was
+ * written. */
 static void note_position(struct engine *engine, uint64_t position) {
     struct aof *aof = engine->aof;
     if (position > aof->file_position) aof->file_position = position;
@@ -113,7 +118,7 @@ static void run_sync(void *arg) {
     close(job->fd);
 }
 
-/* After an error no further fdatasync of this file proves anything: docs/durability.md, section
+/* After an error, no further fdatasync of this file proves anything: docs/durability.md, section
  * 8. */
 static void note_sync(struct engine *engine, int error, unsigned generation) {
     struct aof *aof = engine->aof;
@@ -144,7 +149,7 @@ static void on_synced(void *arg) {
     aof_rewrite_note_sync(engine);
 }
 
-/* False when no descriptor is left for it. */
+/* Starts an fdatasync in the pool. Returns false when no descriptor is left for it. */
 static bool sync_in_pool(struct engine *engine, int64_t now_us) {
     struct aof *aof = engine->aof;
     int fd = fcntl(aof->fd, F_DUPFD_CLOEXEC, 0);
@@ -155,7 +160,7 @@ static bool sync_in_pool(struct engine *engine, int64_t now_us) {
                              .fd = fd,
                              .generation = aof->generation,
                              .position = written_position(engine)};
-    aof->synced_size = aof->file_size;
+    aof->sync_begun_size = aof->file_size;
     aof->pending_fsyncs++;
     net_pool_run(engine->net, run_sync, on_synced, job);
     return true;
@@ -163,7 +168,7 @@ static bool sync_in_pool(struct engine *engine, int64_t now_us) {
 
 static void sync_now(struct engine *engine) {
     struct aof *aof = engine->aof;
-    aof->synced_size = aof->file_size;
+    aof->sync_begun_size = aof->file_size;
     uint64_t begin = slow_begin(engine);
     int error = fdatasync(aof->fd) == 0 ? 0 : errno;
     slow_end(engine, LATENCY_AOF_SYNC, begin);
@@ -171,7 +176,8 @@ static void sync_now(struct engine *engine) {
     if (!error) note_position(engine, written_position(engine));
 }
 
-/* Or with it, where the pool cannot: that would be no promise. */
+/* Without a descriptor for the thread the loop itself calls fdatasync: skipping it would break the
+ * promise. */
 static void sync_in_pool_or_now(struct engine *engine, int64_t now_us) {
     if (!sync_in_pool(engine, now_us)) sync_now(engine);
 }
@@ -179,7 +185,7 @@ static void sync_in_pool_or_now(struct engine *engine, int64_t now_us) {
 static void sync_if_due(struct engine *engine, int64_t now_us) {
     struct aof *aof = engine->aof;
     bool waits = engine->config.no_appendfsync_on_rewrite && background_is_busy(engine);
-    if (aof->synced_size == aof->file_size || waits) return;
+    if (aof->sync_begun_size == aof->file_size || waits) return;
     if (policy_is(engine, AOF_FSYNC_ALWAYS))
         sync_now(engine);
     else if (policy_is(engine, AOF_FSYNC_EVERYSEC) && aof->pending_fsyncs == 0 &&
@@ -201,15 +207,14 @@ static void drop_written(struct engine *engine, size_t count) {
         reply_free(buffer);
 }
 
-/* Cuts off what was written of a buffer that could not be written whole, so that no half command
- * stands in the file; if even that cannot be done, it counts as written. */
-static void take_back(struct engine *engine, size_t written) {
+/* Truncates the part of the buffer that was written, so that no incomplete command stays in the
+ * file. If that fails, the part counts as written. */
+static void remove_short_write(struct engine *engine, size_t written) {
     struct aof *aof = engine->aof;
     if (written == 0 || ftruncate(aof->fd, (off_t)aof->file_size) == 0) return;
-    log_warning(
-        "Could not remove a short write from the append-only file: %s. What is there stays, "
-        "until the rest can be added.",
-        strerror(errno));
+    log_warning("Could not remove a short write from the append-only file: %s. The part stays "
+                "until the rest can be written.",
+                strerror(errno));
     drop_written(engine, written);
 }
 
@@ -224,7 +229,7 @@ static void note_write_error(struct engine *engine, int error, int64_t now_us) {
     note_errors(engine);
 }
 
-/* Who else is at the disk: that may be why it takes long. */
+/* Names what else is using the disk, as that may explain a slow write. */
 static enum latency_kind kind_of_write(struct engine *engine) {
     if (engine->aof->pending_fsyncs) return LATENCY_AOF_WRITE_SYNC;
     return background_is_busy(engine) ? LATENCY_AOF_WRITE_CHILD : LATENCY_AOF_WRITE_ALONE;
@@ -240,7 +245,7 @@ static void write_buffer(struct engine *engine, int64_t now_us) {
     slow_end(engine, kind_of_write(engine), begin);
     slow_end(engine, LATENCY_AOF_WRITE, begin);
     if (error) {
-        take_back(engine, written);
+        remove_short_write(engine, written);
         note_write_error(engine, error, now_us);
         return;
     }
@@ -251,9 +256,9 @@ static void write_buffer(struct engine *engine, int64_t now_us) {
     note_errors(engine);
 }
 
-/* --- Each turn --- */
+/* --- Each loop iteration --- */
 
-/* Does the thread still wait for the disk, and for so short a time that the buffer waits too? */
+/* Returns whether the buffer still waits for the fdatasync in the pool. */
 static bool is_postponed(struct engine *engine, int64_t now_us) {
     struct aof *aof = engine->aof;
     if (!policy_is(engine, AOF_FSYNC_EVERYSEC) || aof->pending_fsyncs == 0) return false;
@@ -265,15 +270,16 @@ static bool is_postponed(struct engine *engine, int64_t now_us) {
     return false;
 }
 
-/* aof-timestamp-enabled: the first changes of a second are preceded by the time. It never goes
- * back, even if the clock does: who cuts a file at a time looks for the first that is later. */
+/* With aof-timestamp-enabled, the time precedes the first change of each second. It never goes
+ * back, even if the clock does: a tool that cuts a file at a given time looks for the first later
+ * one. */
 static void annotate(struct command_log_reader *reader) {
     struct engine *engine = reader->arg;
     struct aof *aof = engine->aof;
     int64_t now_s = engine->now_ms / 1000;
     if (!engine->config.aof_timestamps || now_s <= aof->timestamp_s) return;
-    command_log_read(&engine->command_log, reader, &aof->buffer); /* the units before it */
-    aof_commands_annotate(&aof->buffer, now_s);
+    command_log_read(&engine->command_log, reader, &aof->buffer); /* earlier units first */
+    aof_base_commands_annotate(&aof->buffer, now_s);
     aof->timestamp_s = now_s;
 }
 
@@ -295,8 +301,9 @@ static void flush(struct engine *engine, int64_t now_us) {
 void aof_flush(struct engine *engine) {
     struct aof *aof = engine->aof;
     if (!aof->is_open) return;
+    assert(!command_log_is_inside_unit(&engine->command_log));
     read_log(engine);
-    if (aof->buffer.len > 0 || aof->synced_size != aof->file_size)
+    if (aof->buffer.len > 0 || aof->sync_begun_size != aof->file_size)
         flush(engine, clock_monotonic_us());
 }
 
@@ -314,10 +321,10 @@ bool aof_drain(struct engine *engine) {
     return aof->buffer.len == 0;
 }
 
-/* Is all that was written on the disk, or could not be brought there? */
+/* Returns whether an fdatasync for all written bytes has ended, even in error. */
 static bool is_durable(struct engine *engine) {
     struct aof *aof = engine->aof;
-    return aof->pending_fsyncs == 0 && aof->synced_size == aof->file_size;
+    return aof->pending_fsyncs == 0 && aof->sync_begun_size == aof->file_size;
 }
 
 bool aof_make_durable(struct engine *engine) {
@@ -336,6 +343,7 @@ bool aof_make_durable_begin(struct engine *engine) {
 
 void aof_attach(struct engine *engine, int fd, uint64_t size) {
     struct aof *aof = engine->aof;
+    assert(fd >= 0 && (!aof->is_open || aof->buffer.len == 0));
     if (aof->is_open) {
         close(aof->fd);
         command_log_repeat_database(&engine->command_log);
@@ -348,7 +356,7 @@ void aof_attach(struct engine *engine, int fd, uint64_t size) {
     aof->generation++;
     aof->fd = fd;
     aof->file_size = size;
-    aof->synced_size = 0; /* what is there may have been left by a server that was killed */
+    aof->sync_begun_size = 0; /* a killed server may have left the existing bytes unsynced */
     aof->synced_us = clock_monotonic_us();
     aof->file_position = written_position(engine);
     publish_position(engine);
@@ -366,9 +374,10 @@ void aof_detach(struct engine *engine) {
     note_errors(engine);
 }
 
-/* --- Life --- */
+/* --- Start and end --- */
 
-/* Opens the last increment, behind what is there; a new one if there is none. */
+/* Opens the last increment at its end, or creates one if there is none. Returns the descriptor, or
+ * -1. */
 static int open_increment(struct engine *engine, uint64_t *size) {
     const struct aof_file *file = aof_manifest_last(&engine->aof->manifest);
     *size = 0;
@@ -394,7 +403,7 @@ void aof_init(struct engine *engine) {
     aof_files_remove_leftovers(engine);
 }
 
-/* An errno, or 0. */
+/* Returns an errno, or 0. */
 static int sync_files(struct engine *engine) {
     return aof_files_sync(engine) ? 0 : errno;
 }
@@ -402,21 +411,22 @@ static int sync_files(struct engine *engine) {
 bool aof_open(struct engine *engine, struct aof_opening *opening) {
     if (!aof_files_open(engine) || !aof_files_adopt_old(engine)) return false;
     opening->is_new = engine->aof->manifest.count == 0;
-    opening->error = opening->is_new ? 0 : sync_files(engine); /* loading may take long */
+    opening->error = opening->is_new ? 0 : sync_files(engine); /* the load may take long */
     return true;
 }
 
 bool aof_begin(struct engine *engine, struct aof_opening opening) {
     struct aof *aof = engine->aof;
+    assert(aof->state == AOF_OFF);
     uint64_t size = 0;
     int fd = opening.is_new ? aof_write_first_files(engine) : open_increment(engine, &size);
     if (fd < 0) return false;
     aof->state = AOF_ON;
     aof_attach(engine, fd, size);
     if (!opening.is_new && !opening.error)
-        opening.error = sync_files(engine); /* one may have been cut */
+        opening.error = sync_files(engine); /* the load may have cut one */
     note_sync(engine, opening.error, aof->generation);
-    aof_files_drop_history(engine); /* of a server that was killed */
+    aof_files_drop_history(engine); /* left by a killed server */
     return true;
 }
 
@@ -426,7 +436,7 @@ static bool has_files(struct engine *engine) {
     return false;
 }
 
-/* Writes all of it; with `always`, to the disk. */
+/* Writes all pending changes; with `always` also syncs them. */
 static bool bring_up_to_date(struct engine *engine) {
     aof_flush(engine);
     return aof_drain(engine) && !has_failed(engine);
@@ -450,12 +460,12 @@ static void turn_off(struct engine *engine) {
     aof_make_durable(engine);
     aof->rewrite.scheduled = false;
     aof->state = AOF_OFF;
-    aof->sync_moved = true; /* who waits for it is told */
+    aof->sync_moved = true; /* wakes clients that wait for it */
     aof_detach(engine);
     data_lock_release_for_aof();
 }
 
-/* The base of a rewrite that was begun while it was off is of no use: no changes follow it. */
+/* Cancels a rewrite that began while the file was off: no increment follows its base. */
 static bool turn_on(struct engine *engine) {
     aof_rewrite_cancel(engine);
     if (!aof_files_open(engine)) return false;
@@ -483,8 +493,9 @@ bool aof_configure(struct engine *engine, sds *error) {
     return false;
 }
 
-/* Must the end wait for the first rewrite? Not for one that only fails again and again. */
-static bool first_rewrite_holds(struct engine *engine, int options) {
+/* Returns whether the server must not end before the first rewrite does. A rewrite that keeps
+ * failing does not prevent the end. */
+static bool must_finish_first_rewrite(struct engine *engine, int options) {
     if (options & SHUTDOWN_FORCE) return false;
     if (aof_rewrite_is_running(engine)) return true;
     return !engine->aof->rewrite.failed && !(options & SHUTDOWN_NOSAVE);
@@ -492,7 +503,7 @@ static bool first_rewrite_holds(struct engine *engine, int options) {
 
 bool aof_at_end(struct engine *engine, int options) {
     struct aof *aof = engine->aof;
-    if (aof->state == AOF_STARTING && first_rewrite_holds(engine, options)) {
+    if (aof->state == AOF_STARTING && must_finish_first_rewrite(engine, options)) {
         log_warning("Writing initial AOF, can't exit.");
         return false;
     }
@@ -500,13 +511,13 @@ bool aof_at_end(struct engine *engine, int options) {
         log_warning(engine->child->pid ? "There is a child rewriting the AOF. Killing it!"
                                        : "The AOF is being rewritten. Ending that!");
     aof_rewrite_cancel(engine);
-    if (aof->sync_error) aof_rewrite_schedule(engine); /* the server may yet go on */
+    if (aof->sync_error) aof_rewrite_schedule(engine); /* as the server may still go on */
     return true;
 }
 
 void aof_stop(struct engine *engine) {
     struct aof *aof = engine->aof;
-    aof_rewrite_cancel(engine); /* if one has begun since aof_at_end */
+    aof_rewrite_cancel(engine); /* one may have begun after aof_at_end */
     if (aof->state != AOF_ON) return;
     log_notice("Calling fsync() on the AOF file.");
     if (!aof_make_durable(engine))

@@ -1,4 +1,4 @@
-/* aof_facts: what others may ask of the append-only file. */
+/* aof_facts: the state of the append-only file as other modules see it. */
 #include "aof/aof.h"
 #include "aof/aof_internal.h"
 
@@ -22,7 +22,7 @@ bool aof_take_sync_moved(struct engine *engine) {
     return moved;
 }
 
-/* One that is small is kept for the next turn when it is empty. */
+/* Returns the bytes that count: a small empty buffer is kept for reuse and does not. */
 static size_t size_of_buffer(const struct reply *buffer) {
     return buffer->capacity > AOF_BUFFER_KEEP_MAX ? buffer->capacity : buffer->len;
 }

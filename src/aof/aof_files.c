@@ -97,7 +97,7 @@ static size_t history_count(struct engine *engine) {
     return count;
 }
 
-/* After this a power failure cannot bring back an older manifest. */
+/* Syncs the folder: afterwards a power failure cannot bring back an older manifest. */
 static bool sync_names(struct engine *engine) {
     sds path = manifest_path(engine);
     bool done = disk_file_sync_folder_of(path);
@@ -132,8 +132,8 @@ static void delete_files(void *arg) {
     for (size_t i = 0; i < deletion->count; i++) unlink(deletion->paths[i]);
 }
 
-/* The manifest loses their names only now: docs/durability.md, section 6, step 8. If a rewrite has
- * added to the history meanwhile, that rewrite deletes all of it. */
+/* Removes the names from the manifest only after the files are deleted: docs/durability.md, section
+ * 6, step 8. If a rewrite has added to the history meanwhile, that rewrite deletes all of it. */
 static void on_deleted(void *arg) {
     struct deletion *deletion = arg;
     struct engine *engine = deletion->engine;
@@ -183,7 +183,7 @@ static bool parse_manifest(struct engine *engine, const char *path, struct slice
     return false;
 }
 
-/* The sequence number in the name of a file of ours; 0 when it is none. */
+/* Returns the sequence number in the name of one of our files, or 0 for another name. */
 static int64_t sequence_of(struct engine *engine, const char *name) {
     const char *prefix = engine->config.appendfilename;
     int64_t seq;
@@ -193,9 +193,9 @@ static int64_t sequence_of(struct engine *engine, const char *name) {
     return number_parse_int64(number, &seq) && seq > 0 && seq <= AOF_MANIFEST_SEQ_MAX ? seq : 0;
 }
 
-/* Files that no manifest names (it got lost, or the first start was interrupted) may be somebody's
- * only data: new ones get higher numbers. */
-static bool pass_strays(struct engine *engine, const char *path) {
+/* Files that no manifest names (it was lost, or the first start was interrupted) may be the user's
+ * only data. New files get higher numbers, so they do not replace them. */
+static bool avoid_stray_names(struct engine *engine, const char *path) {
     struct aof_manifest *manifest = &engine->aof->manifest;
     DIR *folder = opendir(path);
     int64_t highest = 0;
@@ -220,15 +220,15 @@ static bool read_manifest(struct engine *engine, const char *folder) {
     if (text)
         done = parse_manifest(engine, path, sds_slice(text));
     else
-        done = errno == ENOENT ? pass_strays(engine, folder)
+        done = errno == ENOENT ? avoid_stray_names(engine, folder)
                                : fail("Can't read the AOF manifest", path);
     sds_free(text);
     sds_free(path);
     return done;
 }
 
-/* The file goes into the folder after the manifest that names it was written: where that was
- * interrupted it is done now. */
+/* Moves the file into the folder after the manifest that names it is written. If a former start was
+ * interrupted between the two, moves it now. */
 bool aof_files_adopt_old(struct engine *engine) {
     struct aof_manifest *manifest = &engine->aof->manifest;
     const char *name = engine->config.appendfilename;
@@ -255,7 +255,7 @@ bool aof_files_adopt_old(struct engine *engine) {
 
 static bool open_folder(struct engine *engine, const char *folder) {
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
-    /* Also when it was there: whoever made it may have been killed before this. */
+    /* Even if the folder exists: the server that created it may have been killed before this. */
     if (!disk_file_sync_folder_of(folder)) return fail("Can't bring the folder to disk:", folder);
     return read_manifest(engine, folder);
 }

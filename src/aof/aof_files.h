@@ -1,10 +1,10 @@
-/* aof_files: the files of the append-only file: the manifest in force, and its folder.
+/* aof_files: the manifest in force, and the files of the append-only file in their folder.
  *
  *      <dir>/<appenddirname>/<appendfilename>.manifest
  *                            <appendfilename>.2.base.rdb
  *                            <appendfilename>.2.incr.aof
  *
- * The files that the manifest names are a complete append-only file at any time
+ * At any time, the files that the manifest names are a complete append-only file
  * (docs/durability.md, sections 3 and 6). */
 #ifndef PACKLIST_AOF_AOF_FILES_H
 #define PACKLIST_AOF_AOF_FILES_H
@@ -16,45 +16,48 @@
 
 struct engine;
 
-/* The directive dir, an absolute path, is where the files are from now on: not where it leads to
- * when it is changed later, as what is in force there may be another server's. */
+/* Stores the current directive dir, an absolute path, as the location of the files. A later change
+ * of dir does not move them: another server's files may be there. */
 void aof_files_set_dir(struct engine *engine);
 
-/* Calls aof_files_set_dir, makes the folder if need be and reads the manifest; without one it is
- * empty, and files that may be there keep their names for themselves. False when that cannot be;
- * the log says why. Not while a rewrite runs. */
+/* Calls aof_files_set_dir, creates the folder if necessary and reads the manifest. Without a
+ * manifest the list of files is empty, and new files avoid the names of existing ones. Returns
+ * false on failure; the log says why. Must not be called while a rewrite runs. */
 bool aof_files_open(struct engine *engine);
 
-/* An append-only file of before there were manifests (<dir>/<appendfilename>) becomes the base.
- * Only for who then loads it: the next rewrite deletes it. False when that cannot be; the log says
- * why. */
+/* Makes an append-only file of Redis before 7 (<dir>/<appendfilename>) the base. The caller must
+ * then load it, as the next rewrite deletes it. Returns false on failure; the log says why. */
 bool aof_files_adopt_old(struct engine *engine);
 
 enum aof_adoption {
-    AOF_NOT_ADOPTED, /* it cannot be written: the one before stays in force */
-    AOF_IN_DOUBT,    /* it is in force, but a power failure may bring back the one before: the files
-                     of both must stay, and what only the new one names is not certain */
+    /* The new manifest could not be written: the old one stays in force. */
+    AOF_NOT_ADOPTED,
+    /* The new manifest is in force, but a power failure may bring back the old one. The files of
+     * both must stay, and files that only the new one names may be lost. */
+    AOF_IN_DOUBT,
     AOF_ADOPTED
 };
 
-/* Writes `next` and puts it in force; takes it over in any case. The log says what went wrong. */
+/* Writes the manifest `next` and puts it in force. Takes ownership of `next` in any case. The log
+ * explains a failure. Waits for the disk. */
 enum aof_adoption aof_files_adopt(struct engine *engine, struct aof_manifest *next);
 
-/* Brings the files that the manifest in force names to the disk, and their names
- * (docs/durability.md, section 7). Waits for the disk. False with errno set. */
+/* Syncs the files of the manifest and their names (docs/durability.md, section 7). Waits for the
+ * disk. Returns false with errno set. */
 bool aof_files_sync(struct engine *engine);
 
-/* Deletes the files of the history in another thread, and then removes their names from the
- * manifest; not while the manifest is in doubt (docs/durability.md, section 6, steps 7 and 8). */
+/* Deletes the files of the history in another thread, and then removes them from the manifest. Does
+ * nothing while the manifest is in doubt (docs/durability.md, section 6, steps 7 and 8). */
 void aof_files_drop_history(struct engine *engine);
 
-/* The path of a file in the folder; the caller's. Of one that is not complete yet: "manifest", or
- * "incr", whose writer locks it (flock). Of one beside the folder that is to become a base. */
+/* These return paths, which the caller frees: of a file in the folder; of a temporary file in the
+ * folder (`kind`: "manifest", or "incr", which its writer locks with flock); of a temporary base in
+ * the directory dir. */
 sds aof_files_path(struct engine *engine, const char *name);
 sds aof_files_temporary(struct engine *engine, const char *kind);
 sds aof_files_path_beside(struct engine *engine, const char *name);
 
-/* Removes such files whose server was killed. */
+/* Removes temporary files of a killed server from the folder. */
 void aof_files_remove_leftovers(struct engine *engine);
 
 #endif

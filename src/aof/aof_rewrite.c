@@ -1,21 +1,21 @@
 /* aof_rewrite: replaces the append-only file by a shorter one, written from memory.
  *
- *      manifest        base 1   incr 1                  while the child writes:
+ *      manifest        base 1   incr 1                  while the base is written:
  *      begin           base 1   incr 1   incr 2         changes go to incr 2
  *      done            base 2            incr 2         base 1 and incr 1 are history
  *      failed          base 1   incr 1   incr 2         nothing is lost
  *
- * incr 1 must be on the disk before incr 2 exists. The thread pool brings it there while changes
- * still go to it, several times. The loop itself waits only for what came after the last time:
+ * incr 1 must be on the disk before incr 2 exists. The thread pool syncs it, several times, while
+ * changes still go to it. The loop itself then syncs only what came after the last time:
  *
- *      asked for ── waits (0 to SYNCS_MAX times) ── aof_make_durable, base begins, incr 2
+ *      requested ── waits (0 to SYNCS_MAX times) ── aof_make_durable, base begins, incr 2
  *
  * While the file is being turned on, and after a failed fsync, changes go to an increment apart,
- * which the manifest names only together with the new base. After a failed fsync these changes are
- * only expirations, as those of clients are refused. docs/durability.md, section 6, gives the order
- * of all steps and the reason for each fsync. */
+ * which only the manifest of the new base names. After a failed fsync these changes are only
+ * expirations, as the server refuses clients' changes. docs/durability.md, section 6, gives the
+ * order of all steps and the reason for each fsync. */
 #include "aof/aof.h"
-#include "aof/aof_commands.h"
+#include "aof/aof_base_commands.h"
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
 #include "base/alloc.h"
@@ -36,22 +36,23 @@
 #include <unistd.h>
 
 enum {
-    /* From so many failures in a row on it waits before it tries again: a minute, then twice as
-       long each time, an hour at most. Not while changes are refused until it succeeds. */
+    /* After this many failures in a row, the next attempt waits for a minute, then twice as long
+     * each time, up to an hour. While changes are refused it waits for only REFUSING_WAIT_US. */
     FAILURES_AT_ONCE = 3,
     WAIT_MAX_MINUTES = 60,
     MINUTE_US = 60 * 1000 * 1000,
     REFUSING_WAIT_US = 5 * 1000 * 1000
 };
 
-/* Each takes less than the one before, as there is less to be brought to the disk. */
+/* Each sync takes less time than the one before, as fewer bytes are new. */
 enum { SYNCS_MAX = 4 };
 
-/* "temp-rewriteaof-bg-<pid>.aof", of slices "temp-rewriteaof-bg-<pid><number>.aof" */
+/* "temp-rewriteaof-bg-<pid>.aof"; an incremental snapshot uses
+ * "temp-rewriteaof-bg-<pid><number>.aof". */
 enum { TEMPORARY_MAX = 80 };
 
 bool aof_rewrite_is_running(struct engine *engine) {
-    return background_purpose(engine) == CHILD_AOF;
+    return background_purpose(engine) == BACKGROUND_AOF;
 }
 
 void aof_rewrite_schedule(struct engine *engine) {
@@ -77,11 +78,12 @@ static void log_write_error(const char *path, int error) {
     log_warning("Write error writing append only file on disk: %s (%s)", strerror(error), path);
 }
 
-/* In the server or in a child. */
+/* Runs in the server or in a child. */
 static bool write_base(struct engine *engine, const char *path) {
     bool incremental = engine->config.aof_incremental_fsync;
-    bool done = engine->aof->rewrite.is_rdb ? snapshot_write_file(engine, path, incremental, true)
-                                            : aof_commands_write_file(engine, path, incremental);
+    bool done = engine->aof->rewrite.is_rdb
+                    ? snapshot_write_file(engine, path, incremental, true)
+                    : aof_base_commands_write_file(engine, path, incremental);
     if (!done) log_write_error(path, errno);
     return done;
 }
@@ -98,13 +100,13 @@ static bool run_child(void *arg) {
 /* --- Increments --- */
 
 static int create(const char *path) {
-    unlink(path); /* O_TRUNC would not do: after a power failure the old bytes could be back */
+    unlink(path); /* not O_TRUNC: after a power failure the old bytes could be back */
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0) log_warning("Can't create the append-only file %s: %s", path, strerror(errno));
     return fd;
 }
 
-/* For a file that the next manifest names: its own name must be on the disk first. */
+/* Creates a file that the next manifest names: its own name must be on the disk first. */
 static int create_for_manifest(const char *path) {
     int fd = create(path);
     if (fd < 0 || disk_file_sync_folder_of(path)) return fd;
@@ -135,7 +137,8 @@ int aof_create_increment(struct engine *engine) {
     return adoption == AOF_ADOPTED ? fd : -1;
 }
 
-/* Where changes go until a base is there, if no other file of the manifest may precede them. */
+/* Creates the increment apart: it receives changes when no file of the manifest may precede
+ * them. */
 static int create_apart(struct engine *engine) {
     sds path = aof_files_temporary(engine, "incr");
     int fd = create(path);
@@ -146,8 +149,7 @@ static int create_apart(struct engine *engine) {
 
 /* --- The end --- */
 
-/* Makes the increment that is written to since the server was told to begin one of the
- * manifest's. */
+/* Renames the increment apart and adds it to `next`. */
 static bool name_apart(struct engine *engine, struct aof_manifest *next) {
     sds path =
         aof_files_path(engine, aof_manifest_add_incr(next, engine->config.appendfilename)->name);
@@ -158,15 +160,15 @@ static bool name_apart(struct engine *engine, struct aof_manifest *next) {
     return done;
 }
 
-/* The manifest that names the base is in force. */
-static void begin_with_base(struct engine *engine, uint64_t base_size) {
+/* Call when the manifest that names the new base is in force. */
+static void note_new_base(struct engine *engine, uint64_t base_size) {
     struct aof *aof = engine->aof;
-    aof->base_size = aof->total_size = base_size + aof->file_size;
+    aof->size_after_rewrite = aof->total_size = base_size + aof->file_size;
     engine->aof->rewrite.is_apart = false;
     if (aof->state == AOF_STARTING) aof->state = AOF_ON;
 }
 
-/* Puts a manifest in force in which the file at `temporary` is the base. */
+/* Makes the file at `temporary` the base, and puts a manifest with it in force. */
 static enum aof_adoption adopt_base(struct engine *engine, const char *temporary) {
     struct aof *aof = engine->aof;
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
@@ -190,7 +192,7 @@ static enum aof_adoption adopt_base(struct engine *engine, const char *temporary
     if (adoption == AOF_NOT_ADOPTED)
         unlink(path);
     else
-        begin_with_base(engine, size_of(path));
+        note_new_base(engine, size_of(path));
     sds_free(path);
     return adoption;
 }
@@ -215,7 +217,7 @@ static void note_failure(struct engine *engine) {
         rewrite->not_before_us = clock_monotonic_us() + REFUSING_WAIT_US;
     else if (again)
         put_off(engine);
-    /* Nothing else can complete the start of the file, or replace one that lacks its end. */
+    /* Only a rewrite can complete a file that was turned on, or replace one that lacks its end. */
     if (aof->state == AOF_STARTING || aof->sync_error) aof_rewrite_schedule(engine);
 }
 
@@ -229,7 +231,7 @@ static void note_success(struct engine *engine) {
     log_notice("Background AOF rewrite finished successfully");
 }
 
-/* The base is written, or not. */
+/* The base is complete (`ok`), or writing it has failed. */
 static void base_ended(struct engine *engine, bool ok, bool was_stopped, const char *temporary) {
     bool was_starting = engine->aof->state == AOF_STARTING;
     enum aof_adoption adoption = ok ? adopt_base(engine, temporary) : AOF_NOT_ADOPTED;
@@ -271,7 +273,7 @@ static void incremental_ended(struct engine *engine, const struct incremental_en
 
 /* --- The beginning --- */
 
-/* Changes go to a new increment from now on, if they are written at all. */
+/* Makes changes go to a new increment, unless the file is off. */
 static bool change_increment(struct engine *engine) {
     struct aof *aof = engine->aof;
     if (aof->state == AOF_OFF) return true;
@@ -289,9 +291,9 @@ static bool begin_incremental(struct engine *engine) {
              (unsigned long long)engine->aof->rewrite.count);
     sds temporary = aof_files_path_beside(engine, name);
     struct incremental_order order = {
-        .purpose = CHILD_AOF,
+        .purpose = BACKGROUND_AOF,
         .temporary = temporary,
-        .incremental = engine->config.aof_incremental_fsync,
+        .sync_in_stretches = engine->config.aof_incremental_fsync,
         .aof_base = true,
         .ended = incremental_ended,
     };
@@ -300,17 +302,17 @@ static bool begin_incremental(struct engine *engine) {
     return begun;
 }
 
-/* Slices write snapshots only, a child writes commands, too. */
+/* Incremental snapshots write RDB files only; a child can also write commands. */
 static bool begin_base(struct engine *engine) {
     if (engine->aof->rewrite.is_rdb && engine->config.rdb_save_in_slices &&
         begin_incremental(engine))
         return true;
-    if (child_start(engine, CHILD_AOF, run_child, engine, child_ended)) return true;
+    if (child_start(engine, BACKGROUND_AOF, run_child, engine, child_ended)) return true;
     log_warning("Can't rewrite append only file in background: fork: %s", strerror(errno));
     return false;
 }
 
-/* The base is the data as it is now, and no change comes before the new increment is there. */
+/* The base holds the current data. No change may come before the new increment exists. */
 static bool begin(struct engine *engine) {
     if (engine->aof->state == AOF_OFF && !aof_files_open(engine)) return false;
     if (!aof_make_durable(engine)) {
@@ -323,12 +325,12 @@ static bool begin(struct engine *engine) {
     return false;
 }
 
-/* Begins the base, unless it must wait for the disk, and may. */
+/* Begins the base, or first waits for an fdatasync in the pool. */
 static bool begin_or_wait(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    engine->child->awaited = CHILD_NONE;
+    engine->child->awaited = BACKGROUND_NONE;
     if (rewrite->syncs_left-- > 0 && aof_make_durable_begin(engine)) {
-        engine->child->awaited = CHILD_AOF;
+        engine->child->awaited = BACKGROUND_AOF;
         return true;
     }
     if (!begin(engine)) {
@@ -344,7 +346,7 @@ static bool begin_or_wait(struct engine *engine) {
 }
 
 void aof_rewrite_note_sync(struct engine *engine) {
-    if (engine->child->awaited == CHILD_AOF) begin_or_wait(engine);
+    if (engine->child->awaited == BACKGROUND_AOF) begin_or_wait(engine);
 }
 
 bool aof_rewrite_begin(struct engine *engine) {
@@ -364,21 +366,21 @@ static void remove_file(sds path) {
 
 void aof_rewrite_cancel(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    engine->child->awaited = CHILD_NONE;
-    incremental_stop(engine, CHILD_AOF);
-    if (engine->child->purpose == CHILD_AOF) {
+    engine->child->awaited = BACKGROUND_NONE;
+    incremental_stop(engine, BACKGROUND_AOF);
+    if (engine->child->purpose == BACKGROUND_AOF) {
         pid_t pid = engine->child->pid;
-        child_kill(engine, CHILD_AOF);
+        child_kill(engine, BACKGROUND_AOF);
         remove_file(temporary_path(engine, pid));
     }
     if (rewrite->is_apart) remove_file(aof_files_temporary(engine, "incr"));
 }
 
-/* Has the file grown by so much since the last rewrite? */
+/* Returns whether the file has grown by auto-aof-rewrite-percentage since the last rewrite. */
 static bool has_grown(struct engine *engine) {
     struct aof *aof = engine->aof;
     int64_t percentage = engine->config.aof_rewrite_percentage;
-    uint64_t base = aof->base_size ? aof->base_size : 1;
+    uint64_t base = aof->size_after_rewrite ? aof->size_after_rewrite : 1;
     if (aof->state != AOF_ON || percentage == 0) return false;
     if (aof->total_size <= (uint64_t)engine->config.aof_rewrite_min_size) return false;
     if (aof->total_size < base) return false;
@@ -416,10 +418,10 @@ int aof_write_first_files(struct engine *engine) {
     else
         aof_manifest_free(&next);
     if (adoption == AOF_ADOPTED)
-        aof->total_size = aof->base_size = size_of(base);
+        aof->total_size = aof->size_after_rewrite = size_of(base);
     else if (fd >= 0)
         close(fd);
-    if (adoption == AOF_NOT_ADOPTED) { /* or each start that fails would leave a base */
+    if (adoption == AOF_NOT_ADOPTED) { /* otherwise each failed start would leave a base */
         unlink(base);
         unlink(increment);
     }

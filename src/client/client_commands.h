@@ -1,5 +1,5 @@
-/* client_commands: the commands of connections and of channels. Each is run as
- * engine/call.h says. */
+/* client_commands: the commands of connections and of channels. Each is called as engine/call.h
+ * says. */
 #ifndef PACKLIST_CLIENT_CLIENT_COMMANDS_H
 #define PACKLIST_CLIENT_CLIENT_COMMANDS_H
 

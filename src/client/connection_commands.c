@@ -1,5 +1,5 @@
-/* connection_commands: what a client says about itself and its connection. */
-#include "base/number.h"
+/* connection_commands: PING, ECHO, AUTH, HELLO and the other commands that concern the client's
+ * connection. */
 #include "base/version.h"
 #include "client/client_commands.h"
 #include "engine/engine.h"
@@ -9,7 +9,7 @@
 #include "session/publish.h"
 #include "session/session.h"
 
-/* As a message, for one who listens to channels in RESP2. */
+/* As a message, for a client that listens to channels in RESP2. */
 static void ping_listener(struct call *call) {
     reply_array(call->reply, 2);
     reply_bulk_cstr(call->reply, "pong");
@@ -67,7 +67,7 @@ void reset_command(struct call *call) {
 
 /* --- Authentication --- */
 
-/* Compares without telling by its duration how much of the password was right. */
+/* Compares in a time that does not depend on how many bytes of the password are right. */
 static bool same_secret(struct slice given, struct slice secret) {
     unsigned char difference = given.len != secret.len;
     for (size_t i = 0; i < given.len; i++)
@@ -75,7 +75,7 @@ static bool same_secret(struct slice given, struct slice secret) {
     return difference == 0;
 }
 
-/* There is one user, "default"; without requirepass any password is right for it. */
+/* The only user is "default"; without requirepass any password is right for it. */
 static bool authenticate(struct call *call, struct slice user, struct slice password) {
     struct engine *engine = call->engine;
     struct slice secret = sds_slice(engine->config.requirepass);
@@ -128,7 +128,7 @@ static void answer_hello(struct call *call) {
     reply_bulk_cstr(reply, PACKLIST_VERSION);
 }
 
-/* What HELLO's options ask for; checked as a whole before any of it is done. */
+/* HELLO's options. All are checked before any takes effect. */
 struct hello {
     struct slice user;
     struct slice password;

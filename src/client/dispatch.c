@@ -1,18 +1,19 @@
-/* dispatch: the requests of a client: each is executed; its reply follows, unless the client does
- * not want it; then the clients that it woke are served. */
+/* dispatch: executes a client's request, adds its reply unless the client does not want it, and
+ * serves the clients that were waiting for its keys. */
 #include "client/dispatch.h"
 
+#include "base/checked.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "execute/blocking_serve.h"
 #include "execute/execute.h"
 #include "resp/reply.h"
 #include "session/clients.h"
 #include "session/session.h"
 
-/* CLIENT REPLY: takes back what the command has answered when the client does not want it. The
- * reply to a command that waits is still to come: session_send_reply drops it. `before`: the
- * session's flags when the command came; EXEC takes back by itself what CLIENT REPLY in its queue
- * asks for. */
+/* CLIENT REPLY: drops the command's reply when the client does not want it. A command that waits
+ * replies later; session_send_reply drops that reply. `before`: the session's flags before the
+ * command. EXEC itself drops replies for a CLIENT REPLY in its queue. */
 static void suppress_reply(struct session *session, struct reply *reply, size_t begin,
                            uint32_t before) {
     bool unwanted = before & session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);
@@ -23,7 +24,7 @@ static void suppress_reply(struct session *session, struct reply *reply, size_t 
         session->flags = (session->flags & ~(uint32_t)SESSION_REPLY_SKIP_NEXT) | SESSION_REPLY_SKIP;
 }
 
-/* The messages that came up meanwhile follow the reply. */
+/* Messages sent while the command ran follow its reply. */
 static void append_pushes(struct engine *engine, struct reply *reply) {
     enum { KEEP_MAX = 64 * 1024 };
     struct reply *pushes = &engine->clients->pushes;
@@ -34,6 +35,7 @@ static void append_pushes(struct engine *engine, struct reply *reply) {
 }
 
 bool dispatch(struct session *session, struct reply *reply, const struct slice *argv, size_t argc) {
+    CHECKED_ASSERT(argc > 0 && !(session->flags & (SESSION_BLOCKED | SESSION_CLOSING)));
     struct engine *engine = session->requester.engine;
     execute_renew_clock(engine);
     size_t begin = reply->len;

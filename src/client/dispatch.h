@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Executes one request of `session` (argc > 0) and serves clients that it woke. The reply is added
- * to `reply`, from where CLIENT REPLY may take it back. False when the command must wait (CLIENT
- * PAUSE): nothing was done, and the session was marked as paused. */
+/* Executes one request of `session` (argc > 0), then serves clients that waited for keys that it
+ * changed. Adds the reply to `reply`, where CLIENT REPLY may remove it again. Returns false when
+ * the command must wait (CLIENT PAUSE): nothing was done, and the session is marked as paused. */
 bool dispatch(struct session *session, struct reply *reply, const struct slice *argv, size_t argc);
 
 #endif

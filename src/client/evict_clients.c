@@ -1,5 +1,5 @@
-/* evict_clients: maxmemory-clients. Only when the sum that client_memory.h knows is over the limit
- * are all clients asked. */
+/* evict_clients: maxmemory-clients. It looks at every client only when the sum of client_memory.h
+ * is over the limit. */
 #include "client/evict_clients.h"
 
 #include "base/log.h"
@@ -8,17 +8,17 @@
 #include "session/clients.h"
 #include "session/session.h"
 
-/* In bytes; 0 = no limit. */
+/* Returns maxmemory-clients in bytes; 0 = no limit. */
 static size_t limit(struct engine *engine) {
     int64_t limit = engine->config.maxmemory_clients;
     if (limit >= 0) return (size_t)limit;
     return (size_t)((unsigned __int128)engine->config.maxmemory * (uint64_t)-limit / 100);
 }
 
-/* So many clients are closed in one loop iteration. */
+/* Clients closed in one loop iteration, at most. */
 enum { CLOSED_AT_ONCE = 32 };
 
-/* Finds the largest clients, in descending order; returns how many. O(clients). */
+/* Finds the largest clients, in descending order; returns their number. O(clients). */
 static size_t find_largest(const struct clients *clients, struct session *largest[CLOSED_AT_ONCE]) {
     size_t count = 0;
     for (struct session *session = clients->sessions.first; session; session = session->next) {

@@ -3,9 +3,10 @@
 #include "resp/peek.h"
 
 enum {
-    /* As many requests are looked at together; their cache lines wait in the first cache. */
+    /* Requests whose keys are loaded together; their cache lines must fit into the first-level
+     * cache. */
     DEPTH = 16,
-    /* A keyspace of fewer keys is taken to be in the caches. */
+    /* A keyspace with fewer keys is assumed to be in the caches. */
     KEYS_MIN = 8192
 };
 

@@ -1,4 +1,4 @@
-/* pubsub_commands: SUBSCRIBE and its kin, PUBLISH, SPUBLISH, PUBSUB. */
+/* pubsub_commands: the SUBSCRIBE and UNSUBSCRIBE commands, PUBLISH, SPUBLISH, PUBSUB. */
 #include "base/glob.h"
 #include "client/client_commands.h"
 #include "engine/engine.h"
@@ -9,8 +9,8 @@
 
 /* --- SUBSCRIBE, UNSUBSCRIBE --- */
 
-/* Where to write what tells a client of its subscriptions: these are messages, not replies, and
- * come even if the client does not want replies. */
+/* Returns where to write confirmations. These are messages, not replies, so they are sent even if
+ * the client does not want replies. */
 static struct reply *confirmations(struct call *call) {
     struct engine *engine = call->engine;
     struct session *session = call_session(call);
@@ -19,8 +19,9 @@ static struct reply *confirmations(struct call *call) {
     return &engine->clients->pushes;
 }
 
-/* How many subscriptions a client is told that it has: shard channels are counted apart. */
-static int64_t told_count(const struct session *session, enum pubsub_kind kind) {
+/* Returns the number of subscriptions that a confirmation shows; shard channels are counted
+ * separately. */
+static int64_t subscription_count(const struct session *session, enum pubsub_kind kind) {
     if (kind == PUBSUB_SHARD) return (int64_t)publish_count(session, kind);
     return (int64_t)(publish_count(session, PUBSUB_CHANNEL) +
                      publish_count(session, PUBSUB_PATTERN));
@@ -33,7 +34,7 @@ static void begin_confirmation(struct call *call, const char *event) {
 }
 
 static void end_confirmation(struct call *call, enum pubsub_kind kind) {
-    reply_integer(confirmations(call), told_count(call_session(call), kind));
+    reply_integer(confirmations(call), subscription_count(call_session(call), kind));
 }
 
 static void subscribe(struct call *call, enum pubsub_kind kind, const char *event) {
@@ -45,7 +46,8 @@ static void subscribe(struct call *call, enum pubsub_kind kind, const char *even
     }
 }
 
-/* One after the other, oldest first; who has none is told so once, with no name. */
+/* Ends subscriptions one after the other, oldest first. A client without any gets one confirmation,
+ * without a name. */
 static void unsubscribe_all(struct call *call, enum pubsub_kind kind, const char *event) {
     struct session *session = call_session(call);
     size_t count = publish_count(session, kind);
@@ -81,7 +83,7 @@ void psubscribe_command(struct call *call) {
     subscribe(call, PUBSUB_PATTERN, "psubscribe");
 }
 
-/* Unlike the other two, not within a transaction. */
+/* Unlike the other two, not allowed in a transaction. */
 void ssubscribe_command(struct call *call) {
     if (call_may_block(call))
         subscribe(call, PUBSUB_SHARD, "ssubscribe");
@@ -115,7 +117,7 @@ void spublish_command(struct call *call) {
 
 /* --- PUBSUB --- */
 
-/* The names that match the pattern, if one is given. */
+/* Replies the names that match the pattern, or all names without one. */
 static void answer_names(struct call *call, enum pubsub_kind kind) {
     if (call->argc > 3) {
         call_bad_subcommand(call);
@@ -134,7 +136,7 @@ static void answer_names(struct call *call, enum pubsub_kind kind) {
     reply_array_end(call->reply, mark, count);
 }
 
-/* Each name with the number of its subscribers. */
+/* Replies each name with the number of its subscribers. */
 static void answer_counts(struct call *call, enum pubsub_kind kind) {
     reply_array(call->reply, (call->argc - 2) * 2);
     for (size_t i = 2; i < call->argc; i++) {
@@ -169,13 +171,13 @@ void pubsub_numpat_command(struct call *call) {
 void pubsub_help_command(struct call *call) {
     static const char *const lines[] = {
         "CHANNELS [<pattern>]",
-        "    Name the channels that somebody listens to (and that match the pattern).",
+        "    Name the channels that have subscribers (and that match the pattern).",
         "NUMPAT",
-        "    Count the patterns that somebody listens to.",
+        "    Count the patterns that have subscribers.",
         "NUMSUB [<channel> ...]",
         "    Count the subscribers of each channel; those of patterns do not count.",
         "SHARDCHANNELS [<pattern>]",
-        "    Name the shard channels that somebody listens to (and that match the pattern).",
+        "    Name the shard channels that have subscribers (and that match the pattern).",
         "SHARDNUMSUB [<shardchannel> ...]",
         "    Count the subscribers of each shard channel.",
         NULL,

@@ -7,7 +7,7 @@
 #include "engine/args.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "engine/transaction.h"
 #include "execute/execute.h"
 #include "resp/parser.h"
@@ -22,15 +22,16 @@
 #include "session/session_output.h"
 
 enum {
-    /* A request that has fewer arguments complete than this is parsed again from its beginning when
-       more bytes come. */
+    /* An incomplete request with fewer complete arguments than this is parsed again from its
+     * beginning when more bytes come. */
     REPARSE_ARGUMENTS = 16,
-    /* Announced requests of this size are read straight into a buffer of their own. */
+    /* Requests announced with this size are read straight into a buffer of their own. */
     EXPECT_AT = 32 * 1024,
     /* An argument of this size is read straight into a string of its own. */
     COLLECT_AT = 64 * 1024,
-    /* Replies to so many bytes of requests are counted together by the hard output limit, as Redis
-       reads so much at once and sends nothing until it has answered all of it. */
+    /* Replies to this many bytes of requests are counted together for the hard output limit,
+     * because Redis reads that much at once and sends nothing before it has replied to all of
+     * it. */
     COUNTED_TOGETHER = 16 * 1024
 };
 
@@ -55,7 +56,7 @@ static void drop_own_parser(struct session *session) {
     session->parser = NULL;
 }
 
-/* The parser stays with the session. */
+/* The session keeps the parser and its state. */
 static void own_parser(struct session *session) {
     struct engine *engine = session->requester.engine;
     session->parser = mem_alloc(sizeof(*session->parser));
@@ -63,8 +64,8 @@ static void own_parser(struct session *session) {
     resp_parser_init(&engine->clients->parser);
 }
 
-/* The bytes at `bytes`, the beginning of a request, end inside an argument: lets it be collected if
- * it is large, and not the command's name. One for each request. */
+/* The request in the bytes is incomplete and ends inside an argument. A large one, unless it is the
+ * command's name, is collected by the connection from now on. One for each request. */
 static bool collect_large(struct session *session, struct resp_parser *parser, const char *bytes,
                           size_t len) {
     struct engine *engine = session->requester.engine;
@@ -79,8 +80,8 @@ static bool collect_large(struct session *session, struct resp_parser *parser, c
     return true;
 }
 
-/* The bytes end inside a request. A parser that has seen many arguments stays with the session;
- * else the request is short or its arguments are few, and parsing them again is cheaper than
+/* The bytes end inside a request. A parser that has parsed many arguments stays with the session.
+ * Otherwise the request is short or has few arguments, and parsing them again is cheaper than
  * keeping the state. */
 static void keep_partial(struct session *session, struct resp_parser *parser) {
     struct engine *engine = session->requester.engine;
@@ -93,8 +94,8 @@ static void keep_partial(struct session *session, struct resp_parser *parser) {
         resp_parser_reset(&engine->clients->parser);
 }
 
-/* The request is complete, with the argument that was collected for it: commands may take that
- * over. False when the session may not run it. */
+/* The request is complete, with its collected argument, which the command may take over. Returns
+ * false when the session may not run it. */
 static bool put_collected(struct session *session, struct resp_parser *parser) {
     struct engine *engine = session->requester.engine;
     if (session->collected == 0) return true;
@@ -104,7 +105,7 @@ static bool put_collected(struct session *session, struct resp_parser *parser) {
     return client_limits_admit_request(session, parser->argv, parser->argc);
 }
 
-/* A request of the session's own parser has run. */
+/* A request of the session's own parser has run; the session uses the shared one again. */
 static void end_own(struct session *session) {
     struct engine *engine = session->requester.engine;
     sds_free(engine->argument);
@@ -122,8 +123,8 @@ static void protocol_error(struct session *session, const char *text) {
     session->flags |= SESSION_CLOSING;
 }
 
-/* Runs the requests in the bytes, as far as the session may; returns the bytes consumed. Of the
- * others, the first *parsed are complete arguments. */
+/* Runs the requests in the bytes while the session may run commands. Returns the number of bytes
+ * consumed; the first *parsed of the others are complete arguments. */
 static size_t run_requests(struct session *session, char *bytes, size_t len, size_t *parsed) {
     struct engine *const engine = session->requester.engine;
     struct clients *const clients = engine->clients;
@@ -131,11 +132,9 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
     const size_t stretch = session_has_hard_limit(session) ? COUNTED_TOGETHER : SIZE_MAX / 2;
     size_t done = 0, looked_ahead = 0, stretch_end = stretch;
     *parsed = 0;
-    struct resp_limits limits = input_limits(engine, session);
     while (done < len && !(session->flags & stopped)) {
         struct resp_parser *parser = session->parser ? session->parser : &clients->parser;
-        if (!limits.authenticated) limits = input_limits(engine, session);
-
+        struct resp_limits limits = input_limits(engine, session);
         enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
         if (status == RESP_MORE) {
             *parsed = parser->position;
@@ -174,8 +173,8 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
     return done;
 }
 
-/* A command that CLIENT PAUSE held back. Until then the session stays paused: what comes in behind
- * the command must not overtake it. */
+/* Runs a command that CLIENT PAUSE held back. The session stays paused until then, so that later
+ * requests do not overtake the command. */
 static void run_postponed(struct session *session) {
     struct args *args = session->postponed;
     session->postponed = NULL;
@@ -187,7 +186,7 @@ static void run_postponed(struct session *session) {
 }
 
 static void serve_begin(struct clients *clients, struct session *session) {
-    server_update_clock(clients->engine);
+    engine_update_clock(clients->engine);
     execute_begin_batch(clients->engine);
     clients->current = session;
     clients->counted_output = 0;
@@ -196,8 +195,7 @@ static void serve_begin(struct clients *clients, struct session *session) {
 }
 
 static void serve_end(struct clients *clients, struct session *session) {
-    if (!(session->flags & SESSION_DROPPED)) session_flush(session, &clients->reply);
-    session_reset_reply(&clients->reply);
+    session_flush(session, &clients->reply);
     clients->current = NULL;
     session_note_memory(session);
     if (session->flags & SESSION_DROPPED)
@@ -209,7 +207,7 @@ static void serve_end(struct clients *clients, struct session *session) {
 static size_t session_data(struct conn *conn, char *bytes, size_t len) {
     struct session *session = conn_session(conn);
     struct engine *engine = session->requester.engine;
-    if (engine->shutting_down) return 0; /* what comes now would be propagated, but not written */
+    if (engine->shutting_down) return 0; /* a change would be propagated but no longer written */
     if (session->flags & (SESSION_BLOCKED | SESSION_PAUSED) &&
         client_limits_admit_waiting(session, len))
         return 0;
@@ -224,7 +222,7 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
     return done;
 }
 
-/* More of a large argument has come: it counts as input that was not parsed yet. */
+/* More of a large argument has arrived: it counts as input that was not parsed yet. */
 static void session_collecting(struct conn *conn) {
     struct session *session = conn_session(conn);
     struct engine *engine = session->requester.engine;
@@ -235,7 +233,7 @@ static void session_collecting(struct conn *conn) {
     serve_end(engine->clients, session);
 }
 
-/* The connection keeps another amount of input than before. */
+/* The amount of input that the connection keeps has changed. */
 static void session_input_kept(struct conn *conn) {
     session_note_memory(conn_session(conn));
 }
@@ -258,7 +256,7 @@ void session_resume_all(struct engine *engine) {
 
 /* --- Beginning and end --- */
 
-/* Says why to a client that may not stay, and drops it. */
+/* Sends the error to a client that was refused, and closes its connection. */
 static void refuse(struct engine *engine, struct conn *conn, struct slice error) {
     engine->stats.connections_rejected++;
     conn_try_write(conn, error.ptr, error.len);
@@ -288,7 +286,7 @@ static void session_opened(struct conn *conn, void *owner) {
     struct engine *engine = owner;
     engine->stats.connections_received++;
     if (is_refused(engine, conn)) return;
-    server_update_clock(engine);
+    engine_update_clock(engine);
     struct session *session = conn_session(conn);
     session->id = ++engine->clients->next_session_id;
     session->protocol = 2;
@@ -307,7 +305,7 @@ static void session_opened(struct conn *conn, void *owner) {
 static void session_ended(struct conn *conn, const char *reason) {
     struct session *session = conn_session(conn);
     log_verbose("Client id=%llu closed connection: %s", (unsigned long long)session->id, reason);
-    /* It may have shut down only its sending side: what waits for it is still sent. */
+    /* The client may have shut down only its sending side: it still gets its output. */
     session_close_after_reply(session);
 }
 

@@ -1,4 +1,4 @@
-/* SETBIT GETBIT BITCOUNT BITPOS BITOP: strings seen as arrays of bits. */
+/* SETBIT GETBIT BITCOUNT BITPOS BITOP: strings as arrays of bits. */
 #include "base/alloc.h"
 #include "commands/bit_common.h"
 #include "commands/commands.h"
@@ -62,8 +62,8 @@ static bool parse_unit(struct call *call, size_t index, bool *in_bits) {
     return false;
 }
 
-/* Reads "start [end [BYTE | BIT]]" from argv[index] on; what is left out stays as it is. Which of
- * several errors is told depends on whether the unit is read before the end. */
+/* Reads "start [end [BYTE | BIT]]" from argv[index] on; what is missing stays as it is. Whether the
+ * unit is read before the end decides which of several errors is replied. */
 static bool parse_range(struct call *call, size_t index, bool unit_first, struct range *range) {
     size_t given = call->argc - index;
     if (given > 3) {
@@ -76,8 +76,8 @@ static bool parse_range(struct call *call, size_t index, bool unit_first, struct
     return given < 3 || unit_first || parse_unit(call, index + 2, &range->in_bits);
 }
 
-/* The bits [*from, *to) that a range covers in a string of `len` bytes; false when there are none.
- */
+/* Computes the bits [*from, *to) that a range covers in a string of `len` bytes. Returns false when
+ * there are none. */
 static bool cover(struct range range, size_t len, uint64_t *from, uint64_t *to) {
     int64_t total = (int64_t)len * (range.in_bits ? 8 : 1), unit = range.in_bits ? 1 : 8;
     if (range.start < 0) range.start = range.start + total > 0 ? range.start + total : 0;
@@ -124,7 +124,7 @@ void bitpos_command(struct call *call) {
         position = bit ? -1 : 0;
     } else if (cover(range, bytes.len, &from, &to)) {
         position = bits_find(bytes, bit, from, to);
-        /* Without an end the string is seen as followed by zeros. */
+        /* Without an end, zeros follow the string. */
         if (position < 0 && bit == 0 && call->argc < 5) position = (int64_t)(8 * bytes.len);
     }
     reply_integer(call->reply, position);
@@ -146,7 +146,8 @@ static bool parse_operation(struct call *call, enum bits_operation *operation) {
     return false;
 }
 
-/* The texts of the sources, and the length of the longest of them; false after WRONGTYPE. */
+/* Finds the texts of the sources, and the length of the longest one. Returns false after
+ * WRONGTYPE. */
 static bool find_sources(struct call *call, struct slice *sources, char (*buffers)[INT64_TEXT_MAX],
                          size_t *longest) {
     for (size_t i = 3; i < call->argc; i++) {
@@ -159,8 +160,9 @@ static bool find_sources(struct call *call, struct slice *sources, char (*buffer
     return true;
 }
 
-/* Where the result may be written while the sources are read: over the present value of the
- * destination, if that has its length and is no source or only one, which becomes the first. */
+/* Returns where the result can be written while the sources are read, or NULL: over the present
+ * value of the destination, if that has the right length and is no source or only one, which
+ * becomes the first. */
 static uint8_t *overwritable(struct call *call, struct keyref *ref, struct slice *sources,
                              size_t len) {
     if (ref->entry == NULL || entry_type(ref->entry) != VALUE_STRING) return NULL;
@@ -175,7 +177,7 @@ static uint8_t *overwritable(struct call *call, struct keyref *ref, struct slice
     return uses <= 1 ? string_overwrite(ref, len) : NULL;
 }
 
-/* Stores the result, which is not empty; false when the memory for it can't be had. */
+/* Stores the result, which is not empty. Returns false when there is no memory for it. */
 static bool combine(struct call *call, struct keyref *ref, enum bits_operation operation,
                     struct slice *sources, size_t len) {
     uint8_t *bytes = overwritable(call, ref, sources, len);

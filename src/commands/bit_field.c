@@ -1,8 +1,8 @@
-/* BITFIELD and BITFIELD_RO key [GET type offset | [OVERFLOW WRAP | SAT | FAIL]
- * <SET type offset value | INCRBY type offset increment> …]
+/* BITFIELD and BITFIELD_RO key [GET type offset | [OVERFLOW WRAP | SAT | FAIL] <SET type offset
+ * value | INCRBY type offset increment> …]
  *
- * The arguments are read twice: first all of them for errors, and for how far they write; then one
- * operation after the other is read again and done. */
+ * The arguments are read twice: first all of them, to find errors and how far they write; then each
+ * operation is read again and executed. */
 #include "commands/bit_common.h"
 #include "commands/commands.h"
 
@@ -43,7 +43,7 @@ static bool parse_overflow(struct call *call, size_t index, enum bits_overflow *
     return false;
 }
 
-/* Which action the word at argv[index] names, with as many arguments as it wants behind it. */
+/* Finds the action of the word at argv[index], if enough arguments follow it. */
 static bool parse_action(struct call *call, size_t index, enum field_action *action) {
     static const struct {
         const char *name;
@@ -61,8 +61,8 @@ static bool parse_action(struct call *call, size_t index, enum field_action *act
     return false;
 }
 
-/* Reads the operation at argv[*index] and moves *index behind it; what an OVERFLOW says stays in
- * `operation` for those to come. Else answers the error and returns false. */
+/* Reads the operation at argv[*index] and moves *index past it. The mode of an OVERFLOW stays in
+ * `operation` for later ones. Otherwise replies the error and returns false. */
 static bool parse_operation(struct call *call, size_t *index, struct field_operation *operation) {
     size_t at = *index;
     if (!parse_action(call, at, &operation->action)) return false;
@@ -81,9 +81,9 @@ static bool parse_operation(struct call *call, size_t *index, struct field_opera
 /* The string that the operations work on. */
 struct field_string {
     struct slice text;
-    struct entry *entry; /* NULL with `bytes` when nothing is written */
+    struct entry *entry; /* NULL, and `bytes` is set, when nothing is written */
     uint8_t *bytes;
-    bool grown; /* for the operations that write */
+    bool grown; /* it has grown for the operations that write */
 };
 
 static void write_field(const struct field_string *string, const struct field_operation *operation,
@@ -93,8 +93,8 @@ static void write_field(const struct field_string *string, const struct field_op
     bits_write(string->bytes, operation->offset, operation->type, value);
 }
 
-/* Does one operation on a string that is long enough, and answers it. Returns whether it wrote
- * something that was not there. */
+/* Executes one operation on a string that is long enough, and replies its result. Returns whether
+ * it changed the string. */
 static bool run_operation(struct reply *reply, const struct field_operation *operation,
                           const struct field_string *string) {
     int64_t old = bits_read(string->text, operation->offset, operation->type), value = old;
@@ -113,7 +113,7 @@ static bool run_operation(struct reply *reply, const struct field_operation *ope
     return value != old || string->grown;
 }
 
-/* Does all operations, their number being known. Returns how many changed something: all that
+/* Executes all operations, whose number is known. Returns how many changed something: all that
  * write, when the string has grown for them. */
 static uint64_t run_operations(struct call *call, size_t count, const struct field_string *string) {
     struct field_operation operation = {0};
@@ -135,7 +135,7 @@ static void read_fields(struct call *call, size_t count) {
     run_operations(call, count, &string);
 }
 
-/* `end`: the string must reach so far, in bits. */
+/* `end`: the length that the string must have, in bits. */
 static void write_fields(struct call *call, size_t count, uint64_t end) {
     struct slice key = call->argv[1];
     struct keyref ref;

@@ -1,5 +1,4 @@
-/* commands: every command that needs no more of the server than engine/call.h. The command table
- * names them. */
+/* commands: every command that needs only engine/call.h. The command table refers to them. */
 #ifndef PACKLIST_COMMANDS_COMMANDS_H
 #define PACKLIST_COMMANDS_COMMANDS_H
 

@@ -1,4 +1,4 @@
-/* DUMP RESTORE: values as payloads that travel. */
+/* DUMP RESTORE: values as payloads. */
 #include "persist/dump.h"
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@ void dump_command(struct call *call) {
         reply_null(call->reply);
         return;
     }
-    sds payload = dump_new(entry, call_packs_values(call));
+    sds payload = dump_new(entry, call_compresses_values(call));
     reply_bulk(call->reply, sds_slice(payload));
     sds_free(payload);
 }
@@ -25,12 +25,12 @@ struct restore {
     struct slice payload;
     int64_t expiry_ms; /* -1: none */
     bool replace;
-    bool absolute;     /* the TTL is a time */
-    int64_t idle_s;    /* -1: not said */
-    int64_t frequency; /* -1: not said */
+    bool absolute;     /* the TTL is a point in time */
+    int64_t idle_s;    /* -1: not given */
+    int64_t frequency; /* -1: not given */
 };
 
-/* A number that an option names, from 0 to `max`; `error` is for those outside. */
+/* Reads an option's number, from 0 to `max`; `error` is replied for other numbers. */
 static bool parse_usage(struct call *call, size_t index, int64_t max, int64_t *value,
                         const char *error) {
     if (!call_integer(call, index, value)) return false;
@@ -62,7 +62,7 @@ static bool parse_options(struct call *call, struct restore *restore) {
     return true;
 }
 
-/* A TTL of 0 is none. One that ends beyond what a clock can show ends there. */
+/* Reads the TTL; 0 is none. A time beyond what a clock can show becomes the latest that it can. */
 static bool parse_ttl(struct call *call, struct restore *restore) {
     int64_t ttl;
     if (!call_integer(call, 2, &ttl)) return false;
@@ -79,7 +79,7 @@ static bool parse_ttl(struct call *call, struct restore *restore) {
     return true;
 }
 
-/* The new entry; NULL when the payload is bad, with the error answered. */
+/* Returns the new entry; NULL when the payload is bad, with the error replied. */
 static struct entry *read_payload(struct call *call, const struct restore *restore) {
     const struct rdb_load_options options = {.limits = *call->limits,
                                              .skip_checksum = call_skips_checksums(call)};
@@ -92,7 +92,7 @@ static struct entry *read_payload(struct call *call, const struct restore *resto
     return entry;
 }
 
-/* Puts the entry in the place of what `ref` names, or where there was nothing. */
+/* Replaces what `ref` names by the entry, or adds it. */
 static void store(struct call *call, struct keyref *ref, struct entry *entry,
                   const struct restore *restore) {
     if (ref->entry) call_replace(call, ref);
@@ -102,7 +102,7 @@ static void store(struct call *call, struct keyref *ref, struct entry *entry,
     call_set_usage(call, ref->entry, restore->idle_s, restore->frequency);
 }
 
-/* With the time at which the key ends in place of how long it lasts. */
+/* Propagates with the time at which the key expires instead of its TTL. */
 static void propagate_absolute(struct call *call, const struct restore *restore) {
     char buffer[INT64_TEXT_MAX];
     struct slice *argv = mem_alloc((call->argc + 1) * sizeof(*argv));

@@ -1,4 +1,4 @@
-/* EXPIRE PEXPIRE EXPIREAT PEXPIREAT, TTL PTTL EXPIRETIME PEXPIRETIME, PERSIST: when keys end. */
+/* EXPIRE PEXPIRE EXPIREAT PEXPIREAT, TTL PTTL EXPIRETIME PEXPIRETIME, PERSIST: expiries of keys. */
 #include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
@@ -9,7 +9,7 @@
 enum expire_condition {
     EXPIRE_NX = 1 << 0, /* only if the key has no expiry */
     EXPIRE_XX = 1 << 1, /* only if it has one */
-    EXPIRE_GT = 1 << 2, /* only if the new one is later; none is the latest of all */
+    EXPIRE_GT = 1 << 2, /* only if the new one is later; no expiry is the latest */
     EXPIRE_LT = 1 << 3  /* only if the new one is earlier */
 };
 
@@ -39,7 +39,7 @@ static bool parse_conditions(struct call *call, unsigned *conditions) {
     return true;
 }
 
-/* The time at argv[2], `unit_ms` milliseconds each, counted from `base_ms`. */
+/* Reads the time at argv[2], in units of `unit_ms` milliseconds, counted from `base_ms`. */
 static bool parse_time(struct call *call, int64_t unit_ms, int64_t base_ms, int64_t *expiry_ms) {
     int64_t time;
     if (!call_integer(call, 2, &time)) return false;
@@ -117,11 +117,11 @@ void persist_command(struct call *call) {
     reply_integer(call->reply, expires);
 }
 
-/* --- Asking --- */
+/* --- Reading: TTL and the like --- */
 
-/* Answers the key's expiry less `base_ms` in units of `unit_ms` milliseconds, rounded to the
- * nearest; -1 when it never expires, -2 when there is no such key. */
-static void tell(struct call *call, int64_t unit_ms, int64_t base_ms) {
+/* Replies the key's expiry minus `base_ms` in units of `unit_ms` milliseconds, rounded to the
+ * nearest; -1 when it never expires, -2 when the key does not exist. */
+static void reply_expiry(struct call *call, int64_t unit_ms, int64_t base_ms) {
     struct keyref ref = call_find_unmarked(call, call->argv[1]);
     int64_t expiry_ms = ref.entry ? entry_expiry(ref.entry) : -2;
     if (expiry_ms >= 0) {
@@ -132,17 +132,17 @@ static void tell(struct call *call, int64_t unit_ms, int64_t base_ms) {
 }
 
 void ttl_command(struct call *call) {
-    tell(call, 1000, call->now_ms);
+    reply_expiry(call, 1000, call->now_ms);
 }
 
 void pttl_command(struct call *call) {
-    tell(call, 1, call->now_ms);
+    reply_expiry(call, 1, call->now_ms);
 }
 
 void expiretime_command(struct call *call) {
-    tell(call, 1000, 0);
+    reply_expiry(call, 1000, 0);
 }
 
 void pexpiretime_command(struct call *call) {
-    tell(call, 1, 0);
+    reply_expiry(call, 1, 0);
 }

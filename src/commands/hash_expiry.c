@@ -53,9 +53,9 @@ bool field_expiry_option(struct call *call, size_t index, bool *is_time, int64_t
 
 /* --- What follows a change --- */
 
-void field_changes_begin(struct field_changes *changes, size_t room) {
-    *changes = (struct field_changes){.expiring = mem_alloc(room * sizeof(*changes->expiring)),
-                                      .deleted = mem_alloc(room * sizeof(*changes->deleted))};
+void field_changes_begin(struct field_changes *changes, size_t capacity) {
+    *changes = (struct field_changes){.expiring = mem_alloc(capacity * sizeof(*changes->expiring)),
+                                      .deleted = mem_alloc(capacity * sizeof(*changes->deleted))};
 }
 
 void field_changes_note(struct field_changes *changes, struct slice field,

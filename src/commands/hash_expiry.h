@@ -28,7 +28,7 @@ bool field_expiry_parse(struct call *call, size_t index, int64_t unit_ms, int64_
 bool field_expiry_option(struct call *call, size_t index, bool *is_time, int64_t *expiry_ms);
 
 /* The fields that a command has given an expiry, and those that it has deleted, as it came too
- * early. The arrays have room for `room` fields together. */
+ * early. The arrays can hold `capacity` fields together. */
 struct field_changes {
     struct slice *expiring;
     struct slice *deleted;
@@ -36,7 +36,7 @@ struct field_changes {
     size_t deleted_count;
 };
 
-void field_changes_begin(struct field_changes *changes, size_t room);
+void field_changes_begin(struct field_changes *changes, size_t capacity);
 void field_changes_note(struct field_changes *changes, struct slice field,
                         enum hash_expiry_result result);
 

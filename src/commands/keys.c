@@ -1,4 +1,4 @@
-/* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY KEYS SCAN: keys, whatever stands under them. */
+/* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY KEYS SCAN: keys of any type. */
 #include "base/alloc.h"
 #include "base/glob.h"
 #include "commands/commands.h"
@@ -6,7 +6,8 @@
 #include "engine/call.h"
 #include "types/value.h"
 
-/* Deletes keys; large values are freed elsewhere by `unlink`, else as the configuration says. */
+/* Deletes keys. With `unlink` large values are freed in another thread, otherwise as the
+ * configuration says. */
 static void delete_keys(struct call *call, bool unlink) {
     int64_t deleted = 0;
     for (size_t i = 1; i < call->argc; i++) {
@@ -46,7 +47,7 @@ void dbsize_command(struct call *call) {
     reply_integer(call->reply, (int64_t)keyspace_count(call->keyspace));
 }
 
-/* Any key that lives, or NULL. O(keys). */
+/* Returns the first key that has not expired, or NULL. O(keys). */
 static const struct entry *first_living(const struct call *call) {
     struct keyspace_iter iter;
     const struct entry *entry;
@@ -56,8 +57,8 @@ static const struct entry *first_living(const struct call *call) {
     return entry;
 }
 
-/* Draws until a key lives. Looking for a dead one deletes it, but for a time when the data must
- * stand still: then there may be none but dead ones. */
+/* Draws until a key has not expired. Looking up an expired one deletes it, except during a CLIENT
+ * PAUSE, when all keys may be expired. */
 static const struct entry *draw_living(struct call *call) {
     enum { DRAWS_IN_VAIN_MAX = 100 };
     const struct entry *entry;

@@ -1,4 +1,5 @@
-/* RENAME RENAMENX COPY MOVE TOUCH: keys that get another name, place or copy, with their expiry. */
+/* RENAME RENAMENX COPY MOVE TOUCH: keys that get another name or database or a copy, with their
+ * expiry. */
 #include "commands/commands.h"
 #include "engine/call.h"
 #include "types/value.h"
@@ -7,8 +8,8 @@ static const char same_object[] = "ERR source and destination objects are the sa
 
 /* --- RENAME, RENAMENX --- */
 
-/* Moves the entry under argv[1], which exists, to argv[2], another key. Each lookup may delete an
- * expired key, and each change ends the keyrefs: so they are looked up again. */
+/* Moves the entry of argv[1], which exists, to argv[2], another key. Each lookup may delete an
+ * expired key, and each change invalidates keyrefs, so the keys are looked up again. */
 static void rename_to_other(struct call *call) {
     struct slice old_key = call->argv[1], key = call->argv[2];
     call_notify(call, EVENT_NEW, "new", key);
@@ -47,7 +48,7 @@ void renamenx_command(struct call *call) {
 
 /* --- Other databases --- */
 
-/* The number of a database at argv[index]. */
+/* Reads the number of a database at argv[index]. */
 static bool parse_database(struct call *call, size_t index, int *database) {
     int64_t number;
     if (!call_integer_in(call, index, INT32_MIN, INT32_MAX, &number, NULL)) return false;
@@ -88,7 +89,7 @@ void copy_command(struct call *call) {
         reply_error(call->reply, same_object);
         return;
     }
-    /* The entry stays where it is, whatever looking for the other key may delete. */
+    /* The entry stays valid, whatever the lookup of the other key deletes. */
     const struct entry *entry = call_find_read(call, call->argv[1]).entry;
     struct call other = call_in_database(call, options.database);
     struct keyref destination = {0};

@@ -1,11 +1,11 @@
-/* BLPOP BRPOP BLMPOP BLMOVE BRPOPLPUSH: answer at once when they can, else wait. Each has a
- * function that serves it when a key becomes ready; what was checked when the command came is not
- * checked again. */
+/* BLPOP BRPOP BLMPOP BLMOVE BRPOPLPUSH: reply at once if they can, otherwise wait. Each has a
+ * function that serves it when a key becomes ready; arguments that were checked when the command
+ * came are not checked again. */
 #include "commands/commands.h"
 #include "commands/list_common.h"
 
-/* Finds the list under a key that became ready; false when it is gone, or is no list: the client
- * goes on waiting. */
+/* Finds the list of a key that became ready. Returns false when it is gone or no list; the client
+ * then goes on waiting. */
 static bool find_ready(struct call *call, struct slice key, struct keyref *ref) {
     *ref = call_find_write(call, key);
     return ref->entry && entry_type(ref->entry) == VALUE_LIST;
@@ -88,8 +88,8 @@ void blmpop_command(struct call *call) {
 
 /* --- BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout, BRPOPLPUSH --- */
 
-/* Moves, and tells it as the command that does not wait: BLMOVE and BRPOPLPUSH have the timeout
- * last. */
+/* Moves the element and propagates LMOVE or RPOPLPUSH: BLMOVE and BRPOPLPUSH have the timeout as
+ * the last argument. */
 static void move(struct call *call, struct keyref *source, enum list_end from, enum list_end to) {
     enum { ARGUMENTS_MAX = 5 };
     struct slice argv[ARGUMENTS_MAX];
@@ -124,7 +124,7 @@ static void blocking_move(struct call *call, enum list_end from, enum list_end t
     if (source.entry) {
         move(call, &source, from, to);
     } else if (!call_may_block(call)) {
-        reply_null(call->reply); /* as LMOVE; but a timeout is a null array, as of all that wait */
+        reply_null(call->reply); /* as LMOVE; a timeout is a null array */
     } else {
         call_block(call, &(struct block_request){
                              .keys = call->argv + 1,

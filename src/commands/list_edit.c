@@ -22,7 +22,7 @@ void lset_command(struct call *call) {
     call_touched(call, &ref, key, EVENT_LIST, "lset", 1);
 }
 
-/* The position of the first element equal to `text`. */
+/* Finds the position of the first element equal to `text`. */
 static bool find_first(const struct entry *entry, struct slice text, uint64_t *index) {
     struct listpack_element needle;
     struct list_iter iter;

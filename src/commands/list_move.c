@@ -3,7 +3,7 @@
 #include "commands/commands.h"
 #include "commands/list_common.h"
 
-/* Within one list: the element goes to the other end, or stays where it is. */
+/* Within one list: moves the element to the other end, or leaves it where it is. */
 static void rotate(struct call *call, struct keyref *ref, enum list_end from, enum list_end to) {
     struct slice key = call->argv[1];
     reply_listpack_element(call->reply, list_peek(ref->entry, from));
@@ -12,8 +12,8 @@ static void rotate(struct call *call, struct keyref *ref, enum list_end from, en
     call_touched(call, ref, key, EVENT_LIST, list_pop_event(from), 1);
 }
 
-/* Pushes the element at the end of `source` to another list, which may have to be created: that
- * moves no value, so the element can be pushed from where it lies, but keyrefs die. */
+/* Pushes the element at the end of `source` to another list, which it may create. Creating a list
+ * moves no value, so the element can be pushed without a copy, but it invalidates keyrefs. */
 static void push_to_other(struct call *call, struct keyref *source, struct keyref *destination,
                           enum list_end from, enum list_end to) {
     struct slice source_key = call->argv[1], key = call->argv[2];

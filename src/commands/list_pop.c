@@ -9,8 +9,8 @@ void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum 
     call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), 1);
 }
 
-/* Answers an array of up to `count` (> 0) elements from an end, and removes them; returns how many
- * there were. */
+/* Replies an array of up to `count` (> 0) elements from an end, and removes them. Returns their
+ * number. */
 static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key, enum list_end end,
                          uint64_t count) {
     uint64_t length = list_length(ref->entry);
@@ -66,7 +66,7 @@ bool list_mpop_parse(struct call *call, size_t index, struct list_mpop *mpop) {
     if (!call_integer_in(call, index, 1, INT64_MAX, &key_count,
                          "ERR numkeys should be greater than 0"))
         return false;
-    size_t behind = call->argc - index - 1; /* arguments behind numkeys */
+    size_t behind = call->argc - index - 1; /* arguments after numkeys */
     if ((uint64_t)key_count >= behind) {
         call_syntax_error(call);
         return false;

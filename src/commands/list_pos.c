@@ -3,9 +3,9 @@
 #include "commands/list_common.h"
 
 struct lpos {
-    int64_t rank;   /* the first match to tell, from 1 on; negative: counted from the tail */
-    int64_t count;  /* matches to tell; 0 = all, -1 = one, not in an array */
-    int64_t maxlen; /* elements to look at; 0 = all */
+    int64_t rank;   /* the first match to reply, from 1 on; negative: counted from the tail */
+    int64_t count;  /* matches to reply; 0 = all, -1 = one, not in an array */
+    int64_t maxlen; /* elements to compare; 0 = all */
 };
 
 static bool parse_rank(struct call *call, size_t index, int64_t *rank) {
@@ -39,7 +39,7 @@ static bool parse_lpos(struct call *call, struct lpos *lpos) {
     return true;
 }
 
-/* Answers the positions of up to `wanted` matches, as integers; returns how many there were. */
+/* Replies the positions of up to `wanted` matches, as integers. Returns their number. */
 static uint64_t reply_matches(struct reply *reply, const struct entry *entry, struct slice text,
                               const struct lpos *lpos, uint64_t wanted) {
     struct listpack_element needle;
@@ -49,21 +49,21 @@ static uint64_t reply_matches(struct reply *reply, const struct entry *entry, st
     uint64_t to_skip = (uint64_t)(forward ? lpos->rank : -lpos->rank) - 1;
     uint64_t limit =
         lpos->maxlen && (uint64_t)lpos->maxlen < length ? (uint64_t)lpos->maxlen : length;
-    uint64_t start = forward ? 0 : length - 1, looked_at = 0, told = 0, index;
+    uint64_t start = forward ? 0 : length - 1, looked_at = 0, replied = 0, index;
     listpack_prepare(&needle, text);
     list_iter_start(&iter, entry, start, forward ? LIST_FORWARD : LIST_BACKWARD);
-    while (told < wanted && looked_at < limit &&
+    while (replied < wanted && looked_at < limit &&
            list_iter_find(&iter, &needle, limit - looked_at, &index)) {
         looked_at = (forward ? index : start - index) + 1;
         if (to_skip) {
             to_skip--;
         } else {
             reply_integer(reply, (int64_t)index);
-            told++;
+            replied++;
         }
     }
     list_iter_end(&iter);
-    return told;
+    return replied;
 }
 
 void lpos_command(struct call *call) {

@@ -1,4 +1,4 @@
-/* LLEN LINDEX LRANGE LPOS: commands that only look. */
+/* LLEN LINDEX LRANGE: commands that only read a list. */
 #include "commands/commands.h"
 #include "commands/list_common.h"
 

@@ -1,11 +1,10 @@
-/* OBJECT and MEMORY: what is known of a value beside its members. Looking does not count as a use
- * of the key. */
+/* OBJECT and MEMORY USAGE: facts about a value. Reading them does not count as a use of the key. */
 #include "commands/commands.h"
 #include "engine/call.h"
 #include "types/string.h"
 #include "types/value.h"
 
-/* Finds the key that stands at argv[2]; answers null when there is none. */
+/* Finds the key argv[2]; replies null when it does not exist. */
 static const struct entry *find_or_null(struct call *call) {
     struct keyref ref = call_find_unnoticed(call, call->argv[2]);
     if (ref.entry == NULL) reply_null(call->reply);
@@ -17,8 +16,8 @@ void object_encoding_command(struct call *call) {
     if (entry) reply_bulk_cstr(call->reply, value_encoding_name(entry));
 }
 
-/* Nothing is shared here; small integers, which Redis shares, have the count that it gives to
- * shared values. */
+/* Values are not shared here. Small integers, which Redis shares, have the count that Redis shows
+ * for shared values. */
 void object_refcount_command(struct call *call) {
     enum { SHARED_INTEGERS = 10000 };
     const struct entry *entry = find_or_null(call);
@@ -71,7 +70,7 @@ void object_help_command(struct call *call) {
     call_help(call, lines);
 }
 
-/* MEMORY USAGE key [SAMPLES count]. The figure is exact: there is nothing to sample. */
+/* MEMORY USAGE key [SAMPLES count]. The number is exact, so nothing is sampled. */
 void memory_usage_command(struct call *call) {
     for (size_t i = 3; i < call->argc; i += 2) {
         int64_t samples;

@@ -1,9 +1,9 @@
 /* SORT SORT_RO: key [BY pattern] [LIMIT offset count] [GET pattern …] [ASC | DESC] [ALPHA] [STORE
  * destination]
  *
- * The elements are copied first: iterators move on, and the result may be stored over the list or
- * set. Items point to the copies, or to values of other keys, which stay as they are until the
- * command ends. */
+ * The elements are copied first, because iterators do not keep them valid and the result may
+ * replace the list or set. Items point to the copies, or to values of other keys, which do not
+ * change until the command ends. */
 #include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
@@ -16,7 +16,7 @@
 
 /* --- Copies of texts --- */
 
-/* Texts are put one behind the other into chunks, and freed all at once. */
+/* Texts are copied one after another into chunks, and freed together. */
 struct chunk {
     struct chunk *next;
     size_t used;
@@ -48,22 +48,22 @@ static void free_chunks(struct chunk *chunk) {
 
 /* --- Options --- */
 
-/* A pattern of BY or GET: the key to look at is its text with the first '*' replaced by the
- * element. "…*…->field" names a field of the hash under that key. */
+/* A pattern of BY or GET: the key is its text with the first '*' replaced by the element.
+ * "…*…->field" names a field of the hash under that key. */
 struct pattern {
     struct slice before;
     struct slice after;
     bool is_element; /* '#': the element itself */
     struct slice field;
     bool is_field;
-    bool is_fixed; /* there is no '*' */
+    bool is_fixed; /* without '*' */
 };
 
 struct sort {
     struct call *call;
     bool descending;
     bool alpha;
-    bool unsorted; /* BY a fixed pattern */
+    bool unsorted; /* BY a pattern without '*' */
     bool has_by;
     struct pattern by;
     int64_t offset;
@@ -74,7 +74,7 @@ struct sort {
     struct slice destination;
     struct chunk *chunks;
     struct sort_item *items;
-    size_t count; /* items */
+    size_t count; /* number of items */
 };
 
 static struct pattern parse_pattern(struct slice text) {
@@ -94,7 +94,7 @@ static struct pattern parse_pattern(struct slice text) {
     return pattern;
 }
 
-/* Reads the option at *index and moves *index to its last argument. */
+/* Parses the option at *index and moves *index to its last argument. */
 static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
     struct call *call = sort->call;
     struct slice option = call->argv[*index];
@@ -123,15 +123,15 @@ static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
     return true;
 }
 
-/* --- Looking up what a pattern names --- */
+/* --- Keys that a pattern names --- */
 
-/* The key that the pattern makes of the element; the caller frees it. */
+/* Returns the key that the pattern makes of the element; the caller frees it. */
 static sds key_of(const struct pattern *pattern, struct slice element) {
     sds key = sds_new(pattern->before);
     return sds_append(sds_append(key, element), pattern->after);
 }
 
-/* The value of the field, or a slice without `ptr`. An empty value has a `ptr`, too. */
+/* Returns the value of the field, or a slice without `ptr`. An empty value has a `ptr`, too. */
 static struct slice field_of(const struct sort *sort, const struct entry *hash,
                              struct slice field) {
     struct record record;
@@ -140,8 +140,8 @@ static struct slice field_of(const struct sort *sort, const struct entry *hash,
     return record.value.len ? record.value : SLICE("");
 }
 
-/* The text that the pattern finds for the element, valid until the command ends; its `ptr` is
- * NULL when there is none. */
+/* Returns the string that the pattern finds for the element, valid until the command ends. Its
+ * `ptr` is NULL when there is none. */
 static struct slice look_up(struct sort *sort, const struct pattern *pattern,
                             struct slice element) {
     const struct slice none = {0};
@@ -160,8 +160,8 @@ static struct slice look_up(struct sort *sort, const struct pattern *pattern,
 
 /* --- Scores --- */
 
-/* The number that a text stands for, read as the C library does: blanks before it are allowed, a
- * zero byte ends it, and an empty text is 0. */
+/* Converts a text to a number as the C library does: leading blanks are allowed, a zero byte ends
+ * it, and an empty text is 0. */
 static bool parse_score(struct slice text, double *score) {
     int64_t integer;
     *score = 0;
@@ -179,7 +179,8 @@ static bool parse_score(struct slice text, double *score) {
     return number_parse_double(text, score);
 }
 
-/* Finds out by what the item is compared; false when that is no number but should be. */
+/* Finds the weight by which the item is compared. Returns false when it must be a number but is
+ * none. */
 static bool weigh(struct sort *sort, struct sort_item *item) {
     struct slice weight = sort->has_by ? look_up(sort, &sort->by, item->text) : item->text;
     item->weight = weight;
@@ -198,38 +199,52 @@ static bool weigh_all(struct sort *sort) {
 
 /* --- The elements --- */
 
-/* Copies `count` elements from position `from` on. */
-static void read_items(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
-                       enum list_direction direction) {
+/* Returns whether the value's type has elements to sort. */
+static bool is_sortable(const struct entry *entry) {
+    return entry_type(entry) == VALUE_LIST || entry_type(entry) == VALUE_SET;
+}
+
+static void keep_item(struct sort *sort, struct slice text) {
+    sort->items[sort->count++].text = keep(&sort->chunks, text);
+}
+
+static void read_list(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
+                      bool forward) {
     struct list_iter iter;
-    sort->items = mem_alloc(count * sizeof(*sort->items));
-    if (count == 0) return;
-    list_iter_start(&iter, entry, from, direction);
-    for (; sort->count < count; sort->count++) {
+    list_iter_start(&iter, entry, from, forward ? LIST_FORWARD : LIST_BACKWARD);
+    while (count--) {
         char digits[INT64_TEXT_MAX];
         struct listpack_value value;
         listpack_get(list_iter_next(&iter), &value);
-        sort->items[sort->count].text = keep(&sort->chunks, listpack_value_text(&value, digits));
+        keep_item(sort, listpack_value_text(&value, digits));
     }
     list_iter_end(&iter);
 }
 
-/* Copies `count` members of a set, without the first `from`. */
-static void read_members(struct sort *sort, const struct entry *entry, uint64_t from,
-                         size_t count) {
+/* Sets have no positions: the first `skip` members that the iterator returns are left out. */
+static void read_set(struct sort *sort, const struct entry *entry, uint64_t skip, size_t count) {
     struct set_iter iter;
     struct slice member;
-    sort->items = mem_alloc(count * sizeof(*sort->items));
     set_iter_start(&iter, entry);
-    while (sort->count < count && set_iter_next(&iter, &member)) {
-        if (from > 0)
-            from--;
-        else
-            sort->items[sort->count++].text = keep(&sort->chunks, member);
+    while (skip > 0 && set_iter_next(&iter, &member)) skip--;
+    while (count > 0 && set_iter_next(&iter, &member)) {
+        keep_item(sort, member);
+        count--;
     }
 }
 
-/* LIMIT → the positions [*from, *from + *count) of the result. */
+/* Copies `count` elements, without the first `skip`; `backward` counts from the end of a list. */
+static void read_items(struct sort *sort, const struct entry *entry, uint64_t skip, size_t count,
+                       bool backward) {
+    sort->items = mem_alloc(count * sizeof(*sort->items));
+    if (count == 0) return;
+    if (entry_type(entry) == VALUE_SET)
+        read_set(sort, entry, skip, count);
+    else
+        read_list(sort, entry, backward ? value_length(entry) - 1 - skip : skip, count, !backward);
+}
+
+/* Converts LIMIT to the positions [*from, *from + *count) of the result. */
 static void clamp_limit(const struct sort *sort, size_t length, size_t *from, size_t *count) {
     *from = 0;
     if (sort->offset > 0) *from = (uint64_t)sort->offset < length ? (size_t)sort->offset : length;
@@ -237,27 +252,17 @@ static void clamp_limit(const struct sort *sort, size_t length, size_t *from, si
     if (sort->limit >= 0 && (uint64_t)sort->limit < *count) *count = (size_t)sort->limit;
 }
 
-/* Copies `count` elements from position `from` on, or all, in the order of the list or set. */
-static void read_in_order(struct sort *sort, const struct entry *entry, size_t length, size_t from,
-                          size_t count, bool backward) {
-    if (entry && entry_type(entry) == VALUE_SET)
-        read_members(sort, entry, from, count);
-    else
-        read_items(sort, entry, backward ? length - 1 - from : from, count,
-                   backward ? LIST_BACKWARD : LIST_FORWARD);
-}
-
-/* Reads the list or set and sorts it; the result is the items [*from, *from + *count). False when
- * an error was replied. */
+/* Reads the elements and sorts them. The result is the items [*from, *from + *count). Returns false
+ * when an error was replied. */
 static bool make_result(struct sort *sort, const struct entry *entry, size_t *from, size_t *count) {
     size_t length = entry ? (size_t)value_length(entry) : 0;
     clamp_limit(sort, length, from, count);
     if (sort->unsorted) {
-        read_in_order(sort, entry, length, *from, *count, sort->descending);
+        read_items(sort, entry, *from, *count, sort->descending);
         *from = 0;
         return true;
     }
-    read_in_order(sort, entry, length, 0, length, false);
+    read_items(sort, entry, 0, length, false);
     if (!weigh_all(sort)) return false;
     sort_items(sort->items, length, *from + *count, sort->alpha ? SORT_BY_WEIGHT : SORT_BY_SCORE,
                sort->descending);
@@ -281,7 +286,8 @@ static void answer(struct sort *sort, const struct sort_item *items, size_t coun
     }
 }
 
-/* The texts to store; the caller frees the array. They may lie in values of other keys. */
+/* Returns the texts to store; the caller frees the array. They may point into values of other
+ * keys. */
 static struct slice *collect(struct sort *sort, const struct sort_item *items, size_t count) {
     size_t columns = sort->get_count ? sort->get_count : 1;
     struct slice *texts = mem_alloc(count * columns * sizeof(*texts)), *at = texts;
@@ -303,10 +309,10 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
     if (count == 0) {
         if (ref.entry) call_delete(call, &ref, key, "del");
     } else {
-        /* What stood there may be among the texts: it is made away with last. */
+        /* The old value may contain some of the texts, so it is freed last. */
         struct entry *old = ref.entry ? keyspace_take(&ref) : NULL;
         list_create(&ref, key, LIST_TAIL, texts, count, &call->limits->list);
-        if (old) entry_set_clock(ref.entry, entry_clock(old)); /* the key is not a new one */
+        if (old) entry_set_clock(ref.entry, entry_clock(old)); /* the key existed before */
         if (old) call_discard(call, old);
         call_touched(call, &ref, key, EVENT_LIST, "sortstore", count);
     }
@@ -317,10 +323,10 @@ static void run(struct sort *sort) {
     struct keyref ref;
     size_t from, count;
     ref = call_find_read(sort->call, sort->call->argv[1]);
-    bool is_set = ref.entry && entry_type(ref.entry) == VALUE_SET;
-    if (ref.entry && !is_set && !call_check_type(sort->call, ref.entry, VALUE_LIST)) return;
+    if (ref.entry && !is_sortable(ref.entry) && !call_check_type(sort->call, ref.entry, VALUE_LIST))
+        return;
     /* What is stored must not depend on the order in which a set has its members. */
-    if (is_set && sort->stores && sort->unsorted) {
+    if (ref.entry && entry_type(ref.entry) == VALUE_SET && sort->stores && sort->unsorted) {
         sort->unsorted = sort->has_by = false;
         sort->alpha = true;
     }

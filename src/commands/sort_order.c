@@ -1,15 +1,16 @@
-/* A merge sort, because it is stable. When only the first items are wanted, the best so far
- * stand at the front, and those that could be among them are collected behind and merged in, a
+/* A merge sort, because it is stable. When only the first items are wanted, the best so far are
+ * kept at the front. Items that could be among them are collected behind these and merged in, a
  * block at a time:
  *
- *      | best, in order, at most `wanted` | collected, at most a block | free | to look at |
- *      0                                  kept                         end    at           count */
+ *      | best, in order, at most `wanted` | collected, at most a block | free | still to compare |
+ *      0                                  kept                         end    at                
+ * count */
 #include "commands/sort_order.h"
 
 #include "base/alloc.h"
 
 enum {
-    INSERTION_MAX = 8, /* items that are sorted by insertion */
+    INSERTION_MAX = 8, /* fewer items are sorted by insertion */
 #ifdef TINY_LIMITS
     BLOCK_MIN = 4
 #else
@@ -18,7 +19,7 @@ enum {
 };
 
 struct sorter {
-    struct sort_item *scratch; /* room for half of what is sorted or merged at once */
+    struct sort_item *scratch; /* space for half of the items that are sorted or merged at once */
     enum sort_order order;
     bool descending;
 };
@@ -36,7 +37,7 @@ static int compare_weights(struct slice a, struct slice b) {
     return (a.ptr != NULL) - (b.ptr != NULL);
 }
 
-/* Must `b` stand before `a`, which stands before it now? */
+/* Returns whether `b`, which is after `a` now, must be before it. */
 static inline bool is_wrong(const struct sorter *sorter, const struct sort_item *a,
                             const struct sort_item *b) {
     int result;
@@ -60,7 +61,7 @@ static void sort_by_insertion(const struct sorter *sorter, struct sort_item *ite
     }
 }
 
-/* Merges items[0, middle) and items[middle, count), each of which is in order. */
+/* Merges items[0, middle) and items[middle, count), each of which is sorted. */
 static void merge(const struct sorter *sorter, struct sort_item *items, size_t middle,
                   size_t count) {
     if (middle == 0 || middle == count) return;
@@ -84,7 +85,8 @@ static void sort_all(const struct sorter *sorter, struct sort_item *items, size_
     merge(sorter, items, middle, count);
 }
 
-/* Merges the `collected` items behind the best ones; returns how many best there are now. */
+/* Merges the `collected` items with the best ones before them. Returns the new number of best
+ * ones. */
 static size_t merge_block(const struct sorter *sorter, struct sort_item *items, size_t kept,
                           size_t collected, size_t wanted) {
     sort_all(sorter, items + kept, collected);

@@ -13,7 +13,7 @@ uint32_t string_make_way_for_large(struct call *call, struct keyref *ref) {
     return clock;
 }
 
-/* A short text must be looked at: it may be an integer, or live inside the entry. */
+/* A short text is not taken over: it may be an integer, or be stored in the entry. */
 static sds take_text(struct call *call, size_t index) {
     return call->argv[index].len < CALL_LARGE_ARGUMENT ? NULL : call_take_argument(call, index);
 }

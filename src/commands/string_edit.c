@@ -1,4 +1,4 @@
-/* APPEND SETRANGE and the counters: values changed where they are. */
+/* APPEND SETRANGE and the counters: values changed in place. */
 #include "commands/commands.h"
 #include "commands/string_common.h"
 
@@ -31,7 +31,7 @@ void setrange_command(struct call *call) {
         return;
     }
     if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
-    if (text.len == 0) { /* makes nothing longer, nor a key */
+    if (text.len == 0) { /* an empty text changes nothing and creates no key */
         reply_integer(call->reply, ref.entry ? (int64_t)string_length(ref.entry) : 0);
         return;
     }

@@ -1,4 +1,4 @@
-/* GET GETDEL GETEX MGET STRLEN GETRANGE SUBSTR: values read, whole or in part. */
+/* GET GETDEL GETEX MGET STRLEN GETRANGE SUBSTR: whole values or parts of them. */
 #include "commands/commands.h"
 #include "commands/string_common.h"
 
@@ -42,7 +42,7 @@ static void persist(struct call *call, struct keyref *ref) {
     CALL_PROPAGATE(call, SLICE("PERSIST"), key);
 }
 
-/* Options that exclude each other, so of several only a time in the same unit again makes sense. */
+/* The options exclude each other. Only a second time in the same unit is accepted. */
 static bool parse_getex(const struct call *call, enum expiry_option *expiry, size_t *index) {
     for (size_t i = 2; i < call->argc; i++) {
         enum expiry_option option = string_expiry_option(call->argv[i]);
@@ -82,7 +82,7 @@ void getex_command(struct call *call) {
     }
 }
 
-/* --- The others --- */
+/* --- The other commands --- */
 
 void mget_command(struct call *call) {
     reply_array(call->reply, call->argc - 1);
@@ -99,8 +99,8 @@ void strlen_command(struct call *call) {
     reply_integer(call->reply, ref.entry ? (int64_t)string_length(ref.entry) : 0);
 }
 
-/* The part of `text` from `start` to `end`, both included; negative ones count from its end, and
- * what lies in front of the text is its first byte. */
+/* Returns the part of `text` from `start` to `end`, both included. Negative numbers count from its
+ * end, and a position before the text is its first byte. */
 static struct slice part_of(struct slice text, int64_t start, int64_t end) {
     int64_t length = (int64_t)text.len;
     if (start < 0 && end < 0 && start > end) return SLICE("");

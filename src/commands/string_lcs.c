@@ -30,7 +30,7 @@ static bool parse_lcs(struct call *call, struct lcs_options *options) {
     return false;
 }
 
-/* The texts under both keys; a missing one is empty. */
+/* Finds the texts of both keys; a missing one is empty. */
 static bool find_texts(struct call *call, struct slice texts[2], char buffers[2][INT64_TEXT_MAX]) {
     bool strings = true;
     for (size_t i = 0; i < 2; i++) {
@@ -44,8 +44,8 @@ static bool find_texts(struct call *call, struct slice texts[2], char buffers[2]
     return strings;
 }
 
-/* Time grows with the product of the lengths, so it is limited: as a table of four bytes for each
- * pair would be. */
+/* Limits the product of the lengths, with which the time grows: to what a table of four bytes for
+ * each pair could have. */
 static bool check_size(struct call *call, struct slice a, struct slice b) {
     if (a.len >= UINT32_MAX - 1 || b.len >= UINT32_MAX - 1) {
         reply_error(call->reply, "ERR String too long for LCS");
@@ -82,7 +82,7 @@ static void reply_matches(struct reply *reply, struct lcs *lcs, const struct lcs
     reply_integer(reply, (int64_t)lcs->length);
 }
 
-/* The subsequence itself, which the walk tells from its end. */
+/* Replies the subsequence itself, which is found from its end. */
 static void reply_text(struct reply *reply, struct lcs *lcs) {
     char *text = mem_alloc(lcs->length);
     size_t at = lcs->length;

@@ -1,9 +1,9 @@
-/* SET SETNX SETEX PSETEX GETSET MSET MSETNX: whole values stored. */
+/* SET SETNX SETEX PSETEX GETSET MSET MSETNX: storing whole values. */
 #include "base/alloc.h"
 #include "commands/commands.h"
 #include "commands/string_common.h"
 
-/* Stores the value argv[index] and tells it, the expiry apart, unless it has one. */
+/* Stores the value argv[index] and reports the change. The key has no expiry then. */
 static void set_plain(struct call *call, struct keyref *ref, struct slice key, size_t index) {
     uint32_t clock = string_make_way(call, ref);
     string_set_argument(call, ref, key, index, false);
@@ -39,11 +39,11 @@ static void set_keeping_expiry(struct call *call, struct keyref *ref, struct sli
 struct set_options {
     bool only_new, only_existing, get;
     enum expiry_option expiry;
-    size_t expiry_index; /* of the time among the arguments */
+    size_t expiry_index; /* argv index of the time */
 };
 
-/* Reads one option at *index and moves *index to its last argument; false when it makes no sense
- * here. A time may be given again in the same unit. */
+/* Parses the option at *index and moves *index to its last argument. Returns false when it is not
+ * valid here. A time may be given again in the same unit. */
 static bool parse_option(const struct call *call, size_t *index, struct set_options *options) {
     struct slice option = call->argv[*index];
     enum expiry_option expiry = string_expiry_option(option);
@@ -66,7 +66,7 @@ static bool parse_option(const struct call *call, size_t *index, struct set_opti
     return !contradicts;
 }
 
-/* As it came, but for GET. */
+/* Propagates the command without GET. */
 static void propagate_without_get(struct call *call) {
     struct slice *argv = mem_alloc(call->argc * sizeof(*argv));
     size_t count = 0;
@@ -167,7 +167,7 @@ static void set_copy(struct call *call, struct keyref *ref, struct slice key, st
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
 }
 
-/* Only the last value is taken over: a later one for the same key would free another. */
+/* Only the last value is taken over: a later one for the same key would free an earlier one. */
 static void set_many(struct call *call) {
     for (size_t i = 1; i < call->argc; i += 2) {
         struct slice key = call->argv[i];

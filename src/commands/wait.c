@@ -1,5 +1,5 @@
-/* WAIT numreplicas timeout: until so many replicas have all that this client has written. There are
- * no replicas: waiting for any ends with the timeout. */
+/* WAIT numreplicas timeout: waits until as many replicas have all changes of this client. There are
+ * no replicas, so waiting for one ends with the timeout. */
 #include "commands/commands.h"
 #include "engine/call.h"
 
@@ -13,6 +13,6 @@ void wait_command(struct call *call) {
     if (replicas <= 0)
         answer_none(call);
     else
-        call_block(call,
-                   &(struct block_request){.deadline_ms = deadline_ms, .expire = answer_none});
+        call_block(call, &(struct block_request){.deadline_ms = deadline_ms,
+                                                 .answer_unserved = answer_none});
 }

@@ -1,5 +1,5 @@
-/* config: values and their texts. How a kind of directive is read is known to config_set only,
- * how it is written to config_append_value only. */
+/* config: converts between values and texts. Only config_set knows how each kind of directive is
+ * parsed, and only config_append_value how it is written. */
 #include "config/config.h"
 
 #include "base/alloc.h"
@@ -26,7 +26,7 @@ static sds *string_at(const struct config *config, const struct config_directive
     return place_of(config, directive);
 }
 
-/* --- Texts to values --- */
+/* --- From text to value --- */
 
 __attribute__((format(printf, 2, 3))) static bool refuse(sds *error, const char *format, ...) {
     va_list args;
@@ -46,7 +46,7 @@ static bool parse_bool(bool *place, struct slice text, sds *error) {
     return true;
 }
 
-/* Puts a number in its place if its limits allow. */
+/* Stores a number if it is within its limits. */
 static bool set_number(struct config *config, const struct config_directive *directive,
                        int64_t value, sds *error) {
     bool clamped = directive->flags & CONFIG_CLAMPED;
@@ -100,7 +100,7 @@ static bool parse_number(struct config *config, const struct config_directive *d
             return true;
         }
         value =
-            bytes > INT64_MAX ? INT64_MIN : (int64_t)bytes; /* too large is out of range as well */
+            bytes > INT64_MAX ? INT64_MIN : (int64_t)bytes; /* too large: out of range as well */
     } else if (!number_parse_int64(text, &value)) {
         return refuse(error, "argument couldn't be parsed into an integer");
     }
@@ -120,7 +120,7 @@ static bool parse_enum(int64_t *place, const struct config_choice *choices, stru
     return false;
 }
 
-/* The sum of several choices. */
+/* Parses the union of several choices. */
 static bool parse_shutdown(int64_t *place, const struct config_choice *choices,
                            const struct slice *words, size_t count, sds *error) {
     int64_t options = 0, option = 0;
@@ -222,7 +222,7 @@ static bool parse_save_points(sds *place, const struct slice *words, size_t coun
     return true;
 }
 
-/* Six digits behind the point at most. */
+/* Appends a number with at most six decimal places. */
 static sds append_percentile(sds out, double percent) {
     char text[32];
     size_t len = (size_t)snprintf(text, sizeof(text), "%f", percent);
@@ -272,14 +272,14 @@ static bool parse_title(sds *place, struct slice text, sds *error) {
     return true;
 }
 
-/* Two texts that mean the same, as 1mb and 1048576. */
+/* Returns whether two texts mean the same, as 1mb and 1048576. */
 static bool same_text(struct slice a, struct slice b) {
     uint64_t left, right;
     if (number_parse_memory(a, &left) && number_parse_memory(b, &right)) return left == right;
     return slice_equal_nocase(a, b);
 }
 
-/* Stores nothing: the value is the one of the table, or wrong. */
+/* Stores nothing: checks that the value is the only one allowed. */
 static bool check_fixed(const struct config_directive *directive, const struct slice *words,
                         size_t count, sds *error) {
     sds given = sds_new(SLICE(""));
@@ -321,7 +321,7 @@ static bool parse_words(struct config *config, const struct config_directive *di
     }
 }
 
-/* Words of one argument, separated by blanks. Returns how many; more than WORDS_MAX are not
+/* Splits an argument into words at blanks. Returns their number; words after WORDS_MAX are not
  * stored. */
 static size_t split_words(struct slice text, struct slice words[WORDS_MAX]) {
     size_t count = 0;
@@ -374,7 +374,7 @@ bool config_set_line(struct config *config, const struct config_directive *direc
     return done;
 }
 
-/* --- Values to texts --- */
+/* --- From value to text --- */
 
 static const char *choice_name(const struct config_choice *choices, int64_t value) {
     while (choices->name && choices->value != value) choices++;
@@ -390,7 +390,7 @@ static sds append_output_limits(const struct output_limit *limits, sds out) {
     return out;
 }
 
-/* Every option that is set; the one that means none, if none is. */
+/* Appends every option that is set, or the word for none. */
 static sds append_shutdown(int64_t options, const struct config_choice *choices, sds out) {
     const char *blank = "";
     for (const struct config_choice *choice = choices; choice->name; choice++) {
@@ -449,7 +449,7 @@ sds config_append_value(const struct config *config, const struct config_directi
     return out;
 }
 
-/* --- The whole --- */
+/* --- All values --- */
 
 static bool owns_string(const struct config_directive *directive) {
     switch (directive->kind) {
@@ -470,7 +470,7 @@ void config_init(struct config *config) {
         struct slice text = slice_of_cstr(directive->default_text);
         sds error = NULL;
         config_set(config, directive, &text, 1, &error);
-        sds_free(error); /* a default is valid: the unit test sees to it */
+        sds_free(error); /* defaults are valid: the unit test checks it */
     }
 }
 
@@ -584,8 +584,8 @@ static bool set_all(struct config *config, const struct config_change *changes, 
     return true;
 }
 
-/* The first change with this effect whose value is another than before; `count` when there is none.
- */
+/* Returns the first change with this effect whose value differs from before; `count` when there is
+ * none. */
 static size_t find_effect(const struct config *config, const struct config *old,
                           const struct config_change *changes, size_t count,
                           enum config_effect effect) {
@@ -596,7 +596,8 @@ static size_t find_effect(const struct config *config, const struct config *old,
     return count;
 }
 
-/* The new values stand in *config and the old ones in *old; those go back when an effect fails. */
+/* *config has the new values and *old the old ones. Applies the new ones, and the old ones again
+ * when an effect fails. */
 static bool apply_all(struct config *config, struct config *old,
                       const struct config_change *changes, size_t count,
                       config_apply_function *apply, void *arg, size_t *culprit, sds *error) {

@@ -1,10 +1,10 @@
-/* config: the directives: their values, texts and checks, and where they come from (file,
- * command line, CONFIG SET).
+/* config: the directives: their values, texts and checks, and where they come from (file, command
+ * line, CONFIG SET).
  *
  * One table (config_table.c) has a row for each directive: name, kind, place in struct config,
- * limits, default, whether it can be changed at run time, and what must happen when it changed.
- * Everything else (reading files, CONFIG GET, SET and REWRITE) works from that table. A row
- * may have an alias (list-max-ziplist-size): another name of the directive, for CONFIG too. */
+ * limits, default, whether it can be changed at run time, and what must happen when it changes.
+ * Everything else (reading files, CONFIG GET, SET and REWRITE) works from that table. A row may
+ * have an alias (list-max-ziplist-size): another name of the directive, for CONFIG too. */
 #ifndef PACKLIST_CONFIG_CONFIG_H
 #define PACKLIST_CONFIG_CONFIG_H
 
@@ -16,29 +16,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who may use a dangerous command. */
+/* Which clients may use a dangerous command. */
 enum config_access { CONFIG_ACCESS_NO, CONFIG_ACCESS_LOCAL, CONFIG_ACCESS_YES };
 
-/* How the server is to be ended: SHUTDOWN's words, and shutdown-on-sigterm's. None of them: saved
- * if there are save points. */
+/* How the server ends: the words of SHUTDOWN and shutdown-on-sigterm. Without any, data is saved if
+ * there are save points. */
 enum shutdown_option {
     SHUTDOWN_SAVE = 1 << 0,
     SHUTDOWN_NOSAVE = 1 << 1,
     SHUTDOWN_NOW = 1 << 2,
     SHUTDOWN_FORCE = 1 << 3, /* even if saving fails */
-    SHUTDOWN_ABORT = 1 << 4  /* not one of the directives' words */
+    SHUTDOWN_ABORT = 1 << 4  /* only for SHUTDOWN, not for the directives */
 };
 
-/* sanitize-dump-payload: whose payloads are checked. All are, whatever it says. */
+/* sanitize-dump-payload: which clients' payloads are checked. It has no effect: all payloads
+ * are. */
 enum sanitize_level { SANITIZE_NO, SANITIZE_YES, SANITIZE_CLIENTS };
 
-/* appendfsync: when the append-only file is brought to the disk: by the system, each second, or
+/* appendfsync: when fsync is called on the append-only file: by the system, once a second, or
  * before any reply is sent. */
 enum aof_fsync { AOF_FSYNC_NO, AOF_FSYNC_EVERYSEC, AOF_FSYNC_ALWAYS };
 
-/* oom-score-adj: are its values added to the score at the start, or are they the score? */
+/* supervised: the program that supervises the server. */
 enum supervision { SUPERVISED_NO, SUPERVISED_UPSTART, SUPERVISED_SYSTEMD, SUPERVISED_AUTO };
 
+/* oom-score-adj: whether its values are added to the score at the start, or are the score. */
 enum oom_adjust { OOM_ADJUST_NO, OOM_ADJUST_RELATIVE, OOM_ADJUST_ABSOLUTE };
 enum { OOM_SCORES = 3 };
 
@@ -51,27 +53,26 @@ enum client_class {
 };
 
 struct output_limit {
-    uint64_t hard_bytes; /* 0 = none */
+    uint64_t hard_bytes; /* bytes; 0 = no limit */
     uint64_t soft_bytes;
     int64_t soft_seconds;
 };
 
-/* The values in force. Strings and lists are owned by the configuration. */
+/* The values in force. The configuration owns its strings and lists. */
 struct config {
     int64_t port; /* 0 = no TCP */
-    sds *bind;    /* addresses, a leading '-' makes one optional */
+    sds *bind;    /* addresses; a leading '-' makes one optional */
     size_t bind_count;
     sds unixsocket; /* "" = none */
     int64_t unixsocketperm;
     sds unixsocketgroup; /* "" = the process's */
     int64_t tcp_backlog;
     int64_t tcp_keepalive; /* seconds */
-    int64_t timeout;       /* seconds a client may idle; 0 = for ever */
+    int64_t timeout;       /* seconds that a client may idle; 0 = no limit */
     int64_t maxclients;
     int64_t databases;
     sds requirepass;       /* "" = none */
-    sds default_user_hash; /* SHA-256 of the password that a line `user default` asks for, in hex;
-                              "" = none. Only until config_load has compared it with requirepass */
+    sds default_user_hash; /* of a line `user default`, in hex, until config_load ends; "" = none */
     bool protected_mode;
     bool daemonize;
     sds pidfile;
@@ -85,7 +86,7 @@ struct config {
     bool crash_log_enabled;
     bool crash_memcheck_enabled;              /* has no effect: memory is not tested */
     int64_t oom_score_adj;                    /* enum oom_adjust */
-    int64_t oom_score_adj_values[OOM_SCORES]; /* of the server, a replica, a child */
+    int64_t oom_score_adj_values[OOM_SCORES]; /* of the server, a replica, a child process */
     bool set_proc_title;
     sds proc_title_template; /* config/title_template.h */
     int64_t hz;
@@ -100,7 +101,7 @@ struct config {
     int64_t list_compress_depth;
     int64_t sanitize_dump_payload; /* enum sanitize_level */
 
-    /* The encodings of types to come. */
+    /* Limits of encodings of types that do not exist yet. */
     int64_t hash_max_listpack_entries;
     int64_t hash_max_listpack_value;
     int64_t set_max_intset_entries;
@@ -114,30 +115,30 @@ struct config {
 
     int64_t notify_keyspace_events; /* enum event_class and enum notify_flag */
     uint64_t maxmemory;             /* bytes; 0 = no limit */
-    int64_t maxmemory_clients;      /* bytes, or, negated, per cent of maxmemory; 0 = no limit */
+    int64_t maxmemory_clients;      /* bytes, or a percentage of maxmemory, negated; 0 = no limit */
     int64_t maxmemory_policy;       /* enum eviction_policy */
-    int64_t maxmemory_samples;      /* keys looked at to evict one */
+    int64_t maxmemory_samples;      /* keys compared to evict one */
     int64_t eviction_tenacity;      /* 0 … 100 */
     int64_t lfu_log_factor;
     int64_t lfu_decay_time;          /* minutes */
     int64_t active_expire_effort;    /* 1 … 10 */
-    int64_t slowlog_log_slower_than; /* microseconds; -1 = nothing is logged */
+    int64_t slowlog_log_slower_than; /* microseconds; -1 = no slow log */
     int64_t slowlog_max_len;
     int64_t latency_monitor_threshold; /* milliseconds; 0 = off */
     bool latency_tracking;
     sds latency_percentiles; /* numbers separated by blanks, for INFO */
 
-    /* What frees large values in another thread. */
+    /* When large values are freed in another thread. */
     bool lazyfree_eviction;
     bool lazyfree_expire;
     bool lazyfree_server_del; /* a value is overwritten */
     bool lazyfree_user_del;   /* DEL */
-    bool lazyfree_user_flush; /* FLUSHDB and FLUSHALL that say neither SYNC nor ASYNC */
-    bool jemalloc_bg_thread;  /* freed pages go back to the system by a thread of their own */
+    bool lazyfree_user_flush; /* FLUSHDB and FLUSHALL without SYNC or ASYNC */
+    bool jemalloc_bg_thread;  /* a background thread returns freed pages to the system */
 
     /* Saving and loading. */
-    sds dir;        /* the working directory; absolute as soon as it is in effect */
-    sds dbfilename; /* in it */
+    sds dir;        /* the working directory; absolute once it is in effect */
+    sds dbfilename; /* a file in it */
     sds save;       /* save points: pairs of seconds and changes, "" = none */
     bool stop_writes_on_bgsave_error;
     bool rdbcompression;
@@ -147,17 +148,17 @@ struct config {
     int64_t rdb_save_slice_us;
     bool rdb_skip_unknown_types;
     bool rdb_del_sync_files;
-    int64_t rdb_key_save_delay; /* microseconds; negative: so many keys in a microsecond */
-    int64_t key_load_delay;     /* the same */
+    int64_t rdb_key_save_delay; /* microseconds per key; negative: keys per microsecond */
+    int64_t key_load_delay;     /* as rdb_key_save_delay */
     int64_t loading_process_events_interval_bytes;
 
     /* The append-only file. */
     bool appendonly;
-    sds appenddirname;   /* the folder of its files */
-    sds appendfilename;  /* what their names begin with */
+    sds appenddirname;   /* the directory of its files */
+    sds appendfilename;  /* the prefix of their names */
     int64_t appendfsync; /* enum aof_fsync */
     bool no_appendfsync_on_rewrite;
-    int64_t aof_rewrite_percentage; /* grown by so much it is rewritten; 0: never */
+    int64_t aof_rewrite_percentage; /* the growth that triggers a rewrite; 0: never */
     int64_t aof_rewrite_min_size;   /* bytes */
     bool aof_load_truncated;
     bool aof_rdb_preamble;
@@ -165,46 +166,47 @@ struct config {
     bool aof_incremental_fsync;
 };
 
-/* Sets every directive to its default. */
+/* Sets every directive to its default; freed with config_free. */
 void config_init(struct config *config);
 
-/* A deep copy into uninitialised memory. */
+/* Makes a deep copy in uninitialised memory; freed with config_free. */
 void config_copy(struct config *copy, const struct config *config);
 
-/* Frees what the values own. */
+/* Frees the memory of the values. */
 void config_free(struct config *config);
 
 /* --- Reading: config_load.c --- */
 
-/* A line that was ignored: to be logged once the log is known. */
+/* A line that was ignored. It is logged later, when the log is open. */
 struct config_note {
     sds text;
     enum log_level level;
 };
 
-/* Where the configuration came from. All zero before config_load. */
+/* Where the configuration comes from. All zero before config_load. */
 struct config_source {
-    /* absolute path of the file; "" when there is none (then CONFIG REWRITE cannot be done) */
+    /* absolute path of the file; "" when there is none (CONFIG REWRITE is then refused) */
     sds path;
     struct config_note *notes;
     size_t note_count;
 };
 
 /* Reads the whole command line as Redis does: an optional config file first, then directives as
- * --name value…, last an optional "-" (it may stand first as well) for standard input, whose lines
- * count before the options. An argument that begins with "--" is a name, unless the option before
- * it has no value yet: then it is that value (but --save may stand alone). Lines are split as by
+ * --name value…, last an optional "-" (which may also be first) for standard input, whose lines
+ * apply before the options. An argument that begins with "--" is a name, unless the option before
+ * it has no value yet: then it is that value (but --save may be without one). Lines are split as by
  * resp_split_next; # begins a comment line; `include path` reads another file, or every file of a
- * pattern. A line that gives another value to a directive that has a single one here becomes a
- * note, or an error where the directive protects something. False, with `*error` a text to print
- * (owned by the caller, ends with a newline: file, line and text of what is wrong), when anything
- * cannot be read. --version and --help are main's matter and must not be among `args`; `config` was
- * config_init'ed. */
+ * pattern. Some directives have only one value here: a line with another value becomes a note, or
+ * an error if the directive protects something.
+ *
+ * Returns false when anything cannot be read, with a text to print in `*error` (owned by the
+ * caller, ends with a newline: file, line and what is wrong). main handles --version and --help,
+ * which must not be among `args`. `config` must be initialised by config_init. */
 bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
                  sds *error);
 
-/* The same for a text that is at hand; it may not include files. `name` is what errors and notes
- * call it. */
+/* As config_load, for a text in memory, which may not include files. `name` is its name in errors
+ * and notes. */
 bool config_load_text(struct config *config, struct config_source *source, const char *name,
                       struct slice text, sds *error);
 
@@ -218,64 +220,65 @@ struct config_directive; /* a row of the table */
 const struct config_directive *config_directives(size_t *count);
 size_t config_directive_index(const struct config_directive *directive);
 
-/* A set of directives; all zero is an empty one. */
+/* A set of directives; all zero is the empty set. */
 enum { CONFIG_DIRECTIVES_MAX = 320 };
 struct config_directive_set {
     uint64_t words[CONFIG_DIRECTIVES_MAX / 64];
 };
 
-/* Puts a directive into a set; false when it is there already. */
+/* Adds a directive to a set. Returns false when it is already in it. */
 bool config_directive_set_add(struct config_directive_set *set,
                               const struct config_directive *directive);
 bool config_directive_set_has(const struct config_directive_set *set,
                               const struct config_directive *directive);
 
-/* A set of names: that of a directive and its alias are two. All zero is an empty one. */
+/* A set of names: a directive's name and its alias are two. All zero is the empty set. */
 struct config_name_set {
     struct config_directive_set names, aliases;
 };
 
-/* Puts a name of a directive into a set, in any case; false when it is there already. */
+/* Adds a directive's name, in any case, to a set. Returns false when it is already in it. */
 bool config_name_set_add(struct config_name_set *set, const struct config_directive *directive,
                          struct slice name);
 
-/* By name or alias, in any case; NULL when unknown. O(directives). */
+/* Finds a directive by name or alias, in any case; NULL when unknown. O(directives). */
 const struct config_directive *config_find(struct slice name);
 const char *config_name(const struct config_directive *directive);
 
-/* The directive's other name; NULL when it has none. */
+/* Returns the directive's alias; NULL when it has none. */
 const char *config_alias(const struct config_directive *directive);
 
-/* Which of the two is `name`, in any case? As the table writes it; NULL when neither is. */
+/* Returns which of its two names `name` is, in any case, as the table writes it; NULL when
+ * neither. */
 const char *config_name_matched(const struct config_directive *directive, struct slice name);
 
-/* Can CONFIG SET change it? */
+/* Returns whether CONFIG SET can change it. */
 bool config_is_mutable(const struct config_directive *directive);
 
-/* Is CONFIG SET refused while data is loaded? */
+/* Returns whether CONFIG SET is refused while data is loaded. */
 bool config_is_denied_loading(const struct config_directive *directive);
 
-/* May CONFIG SET change it only for who enable-protected-configs allows it? */
+/* Returns whether CONFIG SET needs the permission of enable-protected-configs. */
 bool config_is_protected(const struct config_directive *directive);
 
-/* Is it shown only to who asks for it by its full name? */
+/* Returns whether CONFIG GET shows it only for its full name. */
 bool config_is_hidden(const struct config_directive *directive);
 
-/* Does it stand in configuration files only, so that CONFIG GET and SET do not know it? */
+/* Returns whether it is only for configuration files, so that CONFIG GET and SET do not know it. */
 bool config_is_file_only(const struct config_directive *directive);
 
-/* Appends the value's text as CONFIG GET shows it. */
+/* Appends the value's text as CONFIG GET shows it. Returns `out`. */
 sds config_append_value(const struct config *config, const struct config_directive *directive,
                         sds out);
 
-/* Parses and sets one value: one word for most; lists of words also in one argument, separated
- * by blanks. False, the configuration unchanged and *error naming why (owned by the caller),
- * when the values are not valid. */
+/* Parses and sets one value: one word for most directives; lists of words may also be one argument,
+ * separated by blanks. Returns false with *error (owned by the caller) when the values are not
+ * valid; the configuration is then unchanged. */
 bool config_set(struct config *config, const struct config_directive *directive,
                 const struct slice *values, size_t count, sds *error);
 
-/* The same for a line of a configuration. `again`: there was one of this directive before. Then the
- * save points of both are in force, unless there are none in this one. */
+/* As config_set, for a line of a configuration. `again`: there was a line of this directive before.
+ * Save points are then added to those before, unless this line has none. */
 bool config_set_line(struct config *config, const struct config_directive *directive,
                      const struct slice *values, size_t count, bool again, sds *error);
 
@@ -284,28 +287,27 @@ struct config_change {
     struct slice value;
 };
 
-/* Puts a changed directive's value into effect; `arg` is the caller's. */
+/* Puts a directive's new value into effect; `arg` is the caller's. */
 typedef bool config_apply_function(const struct config_directive *directive, void *arg, sds *error);
 
 /* Makes all changes or none: sets them all, then calls `apply` once for each effect (several
- * directives may share one) whose value is another now, in the order of enum config_effect and not
- * in that of the changes. When anything fails, the old values are
- * in force again (applied again where that was begun), *culprit is the index of the failed
- * change and *error (owned by the caller) says why. `apply` finds the new values in *config. */
+ * directives may share one) whose value has changed, in the order of enum config_effect and not in
+ * that of the changes. When anything fails, it restores the old values, and applies them where the
+ * new ones were applied. *culprit is then the index of the failed change and *error (owned by the
+ * caller) says why. `apply` finds the new values in *config. */
 bool config_change_all(struct config *config, const struct config_change *changes, size_t count,
                        config_apply_function *apply, void *arg, size_t *culprit, sds *error);
 
 /* --- Writing: config_rewrite.c --- */
 
-/* The configuration file's text `old` with the values in force put in: comments, order and lines
- * whose value is still in force stay byte for byte; other lines are replaced in place, and what
- * differs from the default and has no line is appended behind the line "# Generated by CONFIG
- * REWRITE". `all`: directives with default values get a line, too. Pure. The result is the
- * caller's. */
+/* Returns the text `old` of the configuration file with the values in force; the caller owns it.
+ * Comments, order, and lines whose value is still in force stay byte for byte; other lines are
+ * replaced in place. Values that differ from the default and have no line are appended after the
+ * line "# Generated by CONFIG REWRITE"; with `all`, default values too. Pure. */
 sds config_rewrite_text(const struct config *config, struct slice old, bool all);
 
-/* Rewrites the file at `path` so, replacing it atomically (a link is followed). False with errno
- * set. */
+/* Rewrites the file at `path` with config_rewrite_text and replaces it atomically (a link is
+ * followed). Returns false with errno set. */
 bool config_rewrite_file(const struct config *config, const char *path, bool all);
 
 #endif

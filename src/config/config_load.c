@@ -1,8 +1,8 @@
 /* config_load: the configuration file, standard input and the command line.
  *
- * The options of the command line are first written out as lines of a file (--bind a b → bind
- * "a" "b"), so that there is one reader. Order: file, standard input, options; of a directive
- * that stands twice the last one counts. */
+ * The options of the command line are first converted to lines of a file (--bind a b → bind "a"
+ * "b"), so that one parser is enough. Order: file, standard input, options; the last line of a
+ * directive counts. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "config/config.h"
@@ -24,12 +24,12 @@ enum { INCLUDE_DEPTH_MAX = 16 };
 struct loader {
     struct config *config;
     struct config_source *source;
-    const char *name;                 /* of what is being read: a path, or a phrase */
-    size_t line;                      /* number of the line being read; 0 on the command line */
-    int depth;                        /* files around this one */
-    struct config_directive_set seen; /* have had a line */
+    const char *name;                    /* a path or a description of what is being read */
+    size_t line;                         /* number of the line being read; 0 on the command line */
+    int depth;                           /* number of files that include this one */
+    struct config_directive_set present; /* directives that had a line */
     struct config_name_set noted;
-    struct slice *words; /* of the line being read, without the directive's name */
+    struct slice *words; /* words of the current line, without the directive's name */
     size_t word_count;
     size_t word_capacity;
     sds *error;
@@ -59,7 +59,7 @@ static bool cannot_open(struct loader *loader, const char *path) {
     return false;
 }
 
-/* "path:line: 'name' <why>" */
+/* Adds a note "path:line: 'name' <why>". */
 static void add_note(struct loader *loader, enum log_level level, struct slice name,
                      const char *why) {
     struct config_source *source = loader->source;
@@ -71,7 +71,7 @@ static void add_note(struct loader *loader, enum log_level level, struct slice n
     source->notes[source->note_count++] = (struct config_note){text, level};
 }
 
-/* Once for each name. */
+/* Adds a note, once for each name. */
 static void note_ignored(struct loader *loader, const struct config_directive *directive,
                          struct slice name, const char *why) {
     if (!config_name_set_add(&loader->noted, directive, name)) return;
@@ -101,7 +101,8 @@ static void add_word(struct loader *loader, struct slice word) {
 
 static bool include_pattern(struct loader *loader, const char *pattern) {
     glob_t found;
-    if (glob(pattern, 0, NULL, &found) != 0) return true; /* nothing there is nothing to read */
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return true; /* a pattern without matches includes no file */
     bool done = true;
     for (size_t i = 0; i < found.gl_pathc && done; i++) done = load_path(loader, found.gl_pathv[i]);
     globfree(&found);
@@ -112,23 +113,24 @@ static bool include(struct loader *loader, struct slice line) {
     if (loader->word_count != 1) return bad_line(loader, line, "wrong number of arguments");
     if (loader->depth >= INCLUDE_DEPTH_MAX)
         return bad_line(loader, line, "include is not possible here: files are nested too deep");
-    /* The words give way to those of the included lines. */
+    /* The words of the included lines overwrite this line's. */
     sds path = sds_new(loader->words[0]);
     bool done = strpbrk(path, "*?[") ? include_pattern(loader, path) : load_path(loader, path);
     sds_free(path);
     return done;
 }
 
-/* Directives with a single value here: may a line that gives them another one be ignored? */
+/* For directives with a single value here: returns whether a line with another value may be
+ * ignored. */
 static bool is_ignorable(const struct config_directive *directive) {
     return directive->kind == CONFIG_FIXED && !(directive->flags & CONFIG_PROTECTS);
 }
 
-/* `name` is the directive's, as the line has it. */
+/* `name` is the directive's name as the line has it. */
 static bool set_directive(struct loader *loader, const struct config_directive *directive,
                           struct slice name, struct slice line) {
     sds reason = NULL;
-    bool again = !config_directive_set_add(&loader->seen, directive);
+    bool again = !config_directive_set_add(&loader->present, directive);
     if (config_set_line(loader->config, directive, loader->words, loader->word_count, again,
                         &reason))
         return true;
@@ -141,7 +143,7 @@ static bool set_directive(struct loader *loader, const struct config_directive *
     return ignored;
 }
 
-/* config_set takes no words at all for an empty value of these. */
+/* Returns whether an empty value of the directive is no words at all in config_set. */
 static bool needs_words(const struct config_directive *directive) {
     return directive->kind == CONFIG_FIXED || directive->kind == CONFIG_USER;
 }
@@ -155,7 +157,7 @@ static bool run_directive(struct loader *loader, struct slice name, struct slice
     return set_directive(loader, directive, name, line);
 }
 
-/* `line` has no blanks around it and is not empty; `copy` are the same bytes, writable. */
+/* `line` has no blanks around it and is not empty; `copy` has the same bytes, writable. */
 static bool run_line(struct loader *loader, struct slice line, char *copy) {
     char *at = copy;
     char *end = copy + line.len;
@@ -181,7 +183,7 @@ static struct slice trim(struct slice line) {
     return line;
 }
 
-/* Every line of `text`; its number is counted unless it is the command line's. */
+/* Reads every line of `text`, and counts them, except those of the command line. */
 static bool load_lines(struct loader *loader, struct slice text) {
     const char *at = text.ptr;
     const char *end = text.ptr + text.len;
@@ -201,7 +203,7 @@ static bool load_lines(struct loader *loader, struct slice text) {
     return true;
 }
 
-/* The lines of a text with a name of its own, inside whatever is being read. */
+/* Reads the lines of a text that has its own name, inside whatever is being read. */
 static bool load_named(struct loader *loader, const char *name, struct slice text) {
     const char *outer_name = loader->name;
     size_t outer_line = loader->line;
@@ -238,7 +240,7 @@ static bool is_option(const char *argument) {
     return argument[0] == '-' && argument[1] == '-';
 }
 
-/* The options as lines of a configuration file. */
+/* Writes the options as lines of a configuration file. */
 static sds write_options(int argc, char **argv) {
     sds lines = sds_new(SLICE(""));
     bool wants_value = false;
@@ -246,8 +248,8 @@ static sds write_options(int argc, char **argv) {
         if (is_option(argv[i]) && !wants_value) {
             if (i > 0) lines = sds_append_cstr(lines, "\n");
             lines = sds_append_cstr(lines, argv[i] + 2);
-            /* `--save` before another option means no save points; "--hz 5" in one argument has
-             * its value. */
+            /* `--save` before another option means no save points; "--hz 5" in one argument
+             * contains its value. */
             bool is_last = i + 1 == argc || is_option(argv[i + 1]);
             if (strcasecmp(argv[i], "--save") == 0 && is_last)
                 lines = sds_append_cstr(lines, " \"\"");
@@ -269,7 +271,7 @@ static bool load_options(struct loader *loader, int argc, char **argv) {
     return done;
 }
 
-/* The absolute path: CONFIG REWRITE must find the file from any directory. */
+/* Returns the absolute path, because CONFIG REWRITE must find the file from any directory. */
 static sds absolute_path(const char *path) {
     char resolved[PATH_MAX];
     return sds_append_cstr(sds_new(SLICE("")), realpath(path, resolved) ? resolved : path);
@@ -298,8 +300,8 @@ static bool load_all(struct loader *loader, int argc, char **argv) {
     return load_options(loader, argc, argv);
 }
 
-/* A line `user default` may ask for the password of requirepass, and for no other. From now on
- * requirepass alone says it. */
+/* A line `user default` may ask only for the password of requirepass. After this check only
+ * requirepass is used. */
 static bool check_password(struct config *config, sds *error) {
     struct slice hash = sds_slice(config->default_user_hash);
     if (hash.len > 0 && !default_user_has_password(hash, sds_slice(config->requirepass))) {

@@ -1,9 +1,9 @@
-/* config_rewrite: the values in force, put into the file that they came from.
+/* config_rewrite: writes the values in force to the file from which they came.
  *
- * The old text is read twice. The first pass applies its lines to the defaults: which directives
- * would this file alone set, and to which values? A directive whose result is what is in force
- * keeps its lines untouched. The second pass copies line by line; a directive whose result
- * differs gets its first line replaced and loses the others. */
+ * The old text is read twice. The first pass applies its lines to the defaults: this shows which
+ * directives the file alone would set, and to which values. A directive whose result is in force
+ * keeps its lines unchanged. The second pass copies line by line; if a directive's result differs,
+ * its first line is replaced and the others are removed. */
 #include "base/file.h"
 #include "config/config.h"
 #include "config/config_table.h"
@@ -21,9 +21,9 @@
 enum { WORDS_MAX = 64 };
 
 struct survey {
-    struct config_directive_set present;   /* have a line */
-    struct config_directive_set different; /* the file's value is not the one in force */
-    bool marker;                           /* the marker's line is there */
+    struct config_directive_set present;   /* directives with a line */
+    struct config_directive_set different; /* directives whose value in the file is not in force */
+    bool marker;                           /* the line of the marker exists */
 };
 
 /* --- Reading lines --- */
@@ -43,11 +43,11 @@ static struct slice without_carriage_return(struct slice line) {
     return line;
 }
 
-/* The directive that a line sets, by its name or alias; NULL for comments, other directives,
- * and what is not understood. When `values` is given the line is also applied to it; `seen` are the
- * directives that had one before. */
+/* Returns the directive that a line sets, found by its name or alias; NULL for comments, other
+ * directives, and malformed lines. If `values` is given, the line is also applied to it; `present`
+ * are the directives that had a line before. */
 static const struct config_directive *read_line(struct slice line, struct config *values,
-                                                const struct config_directive_set *seen) {
+                                                const struct config_directive_set *present) {
     sds copy = sds_new(without_carriage_return(line));
     char *at = copy;
     char *end = copy + sds_len(copy);
@@ -60,7 +60,7 @@ static const struct config_directive *read_line(struct slice line, struct config
         directive = config_find(words[0]);
     sds error = NULL;
     if (directive && values) {
-        bool again = config_directive_set_has(seen, directive);
+        bool again = config_directive_set_has(present, directive);
         config_set_line(values, directive, words + 1, count - 1, again, &error);
     }
     sds_free(error);
@@ -68,13 +68,13 @@ static const struct config_directive *read_line(struct slice line, struct config
     return directive;
 }
 
-/* Has the directive a line in a complete file? */
+/* Returns whether the directive has a line in a complete file. */
 static bool is_written(const struct config_directive *directive) {
     const unsigned unwritten = CONFIG_HIDDEN | CONFIG_FILE_ONLY;
     return directive->kind != CONFIG_FIXED && !(directive->flags & unwritten);
 }
 
-/* `all`: as if every value were different. */
+/* `all`: treats every value as different. */
 static struct survey survey_text(const struct config *config, struct slice text, bool all) {
     struct survey survey = {0};
     struct config of_file;
@@ -106,7 +106,7 @@ static sds append_memory(sds out, uint64_t bytes) {
     return sds_append_format(out, "%llu%s", (unsigned long long)bytes, units[unit]);
 }
 
-/* In quotes only where the reader would otherwise read something else. */
+/* Appends a word, in quotes only where the parser needs them. */
 static sds append_word(sds out, struct slice word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_./:*@+%,=~";
@@ -139,7 +139,7 @@ static sds append_save_points(sds out, sds points) {
     return sds_len(points) > 0 ? sds_append(out, sds_slice(points)) : sds_append_cstr(out, "\"\"");
 }
 
-/* The value as CONFIG GET shows it, as one word. */
+/* Appends the value as CONFIG GET shows it, as one word. */
 static sds append_value_word(sds out, const struct config *config,
                              const struct config_directive *directive) {
     sds value = config_append_value(config, directive, sds_new(SLICE("")));
@@ -155,7 +155,7 @@ static sds append_directive(sds out, const struct config *config,
     switch (directive->kind) {
     case CONFIG_MEMORY:
         if (directive->flags & CONFIG_PERCENT && *(const int64_t *)place < 0)
-            out = config_append_value(config, directive, out); /* per cent */
+            out = config_append_value(config, directive, out); /* a percentage */
         else
             out = append_memory(out, *(const uint64_t *)place);
         break;
@@ -195,7 +195,7 @@ sds config_rewrite_text(const struct config *config, struct slice old, bool all)
         if (!directive || !config_directive_set_has(&survey.different, directive)) {
             out = sds_append_cstr(sds_append(out, line), "\n");
         } else if (config_is_file_only(directive)) {
-            /* `user default` with a password: requirepass says it. */
+            /* `user default` with a password: the line of requirepass has it */
         } else if (config_directive_set_add(&written, directive)) {
             out = append_directive(out, config, directive);
         }
@@ -210,7 +210,7 @@ static bool write_all(int fd, struct slice text) {
     return file_write(fd, text.ptr, text.len, &written) && fsync(fd) == 0;
 }
 
-/* Writes a new file beside the old one and puts it in its place. */
+/* Writes a new file beside the old one and renames it. */
 static bool replace_file(const char *path, struct slice text) {
     struct stat old;
     mode_t mode = stat(path, &old) == 0 ? old.st_mode & 07777 : 0644;
@@ -233,7 +233,7 @@ bool config_rewrite_file(const struct config *config, const char *path, bool all
     char resolved[PATH_MAX];
     if (realpath(path, resolved)) path = resolved;
     sds old = file_read(path);
-    if (!old && errno == ENOENT) old = sds_new(SLICE("")); /* it was removed: written anew */
+    if (!old && errno == ENOENT) old = sds_new(SLICE("")); /* it was removed: write a new one */
     if (!old) return false;
     sds text = config_rewrite_text(config, sds_slice(old), all);
     bool done = replace_file(path, sds_slice(text));

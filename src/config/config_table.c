@@ -1,6 +1,6 @@
 /* config_table: every directive, one row each: first those that can be changed, then those of Redis
- * and Valkey that have one value here. Of the latter the row tells the default of Redis, unless
- * another value is what is true here, and why it cannot be another. */
+ * and Valkey that have one value here. A row of these has the default of Redis, unless another
+ * value is true here, and the reason why it is the only one. */
 #include "config/config_table.h"
 
 #include "base/log_syslog.h"
@@ -55,7 +55,7 @@ static const struct config_choice eviction_policies[] = {
     {"allkeys-random", EVICTION_ALLKEYS_RANDOM}, {"noeviction", EVICTION_NONE}, {NULL, 0},
 };
 
-/* Why a directive has but one value. */
+/* Reasons why a directive has only one value. */
 #define ONE_THREAD "one thread serves all clients"
 #define ALL_ACCEPTED "all connections that wait are accepted at once"
 #define NO_DEFRAGMENTATION "memory is not defragmented"
@@ -75,7 +75,7 @@ static const struct config_choice eviction_policies[] = {
 #define ANY_SOURCE "the system chooses the address of outgoing connections"
 #define NO_MPTCP "there is no Multipath TCP"
 #define NO_RDMA "there is no RDMA: clients connect by TCP or a Unix socket"
-#define NO_ZONE "clients are not told a zone"
+#define NO_ZONE "the server has no zone to report"
 #define NO_TRACKING "there is no client-side caching"
 #define NAMED_REDIS "the server presents itself as Redis in any case"
 #define NO_TLS_PORT "there is no TLS"
@@ -109,7 +109,7 @@ static const struct config_choice eviction_policies[] = {
 #define MB (1024 * 1024)
 
 const struct config_directive config_table[] = {
-    /* Where it listens. */
+    /* Listening. */
     {.name = "bind", .kind = CONFIG_ADDRESSES, .offset = AT(bind), .default_text = "127.0.0.1 -::1",
      .effect = EFFECT_LISTENERS},
     {.name = "port", .kind = CONFIG_INTEGER, .offset = AT(port), .min = 0, .max = 65535,
@@ -125,7 +125,7 @@ const struct config_directive config_table[] = {
     {.name = "unixsocketgroup", .kind = CONFIG_STRING, .flags = CONFIG_IMMUTABLE,
      .offset = AT(unixsocketgroup), .default_text = ""},
 
-    /* Its clients. */
+    /* Clients. */
     {.name = "timeout", .kind = CONFIG_INTEGER, .offset = AT(timeout), .min = 0, .max = INT32_MAX,
      .default_text = "0"},
     {.name = "tcp-keepalive", .kind = CONFIG_INTEGER, .offset = AT(tcp_keepalive), .min = 0,
@@ -193,7 +193,7 @@ const struct config_directive config_table[] = {
     {.name = "list-compress-depth", .kind = CONFIG_INTEGER, .offset = AT(list_compress_depth),
      .min = 0, .max = INT32_MAX, .default_text = "0", .effect = EFFECT_VALUE_LIMITS},
 
-    /* Types to come: the limits of their encodings. */
+    /* Types that do not exist yet: the limits of their encodings. */
     {.name = "hash-max-listpack-entries", .alias = "hash-max-ziplist-entries",
      .kind = CONFIG_INTEGER, .offset = AT(hash_max_listpack_entries), .min = 0, .max = INT64_MAX,
      .default_text = "512", .effect = EFFECT_VALUE_LIMITS},
@@ -224,7 +224,7 @@ const struct config_directive config_table[] = {
     {.name = "sanitize-dump-payload", .kind = CONFIG_ENUM, .offset = AT(sanitize_dump_payload),
      .default_text = "yes", .detail = sanitize_levels},
 
-    /* Memory and keys that end. */
+    /* Memory and expiry. */
     {.name = "notify-keyspace-events", .kind = CONFIG_EVENTS, .offset = AT(notify_keyspace_events),
      .default_text = ""},
     {.name = "maxmemory", .kind = CONFIG_MEMORY, .flags = CONFIG_UNSIGNED, .offset = AT(maxmemory),
@@ -257,7 +257,7 @@ const struct config_directive config_table[] = {
     {.name = "jemalloc-bg-thread", .kind = CONFIG_BOOL, .offset = AT(jemalloc_bg_thread),
      .default_text = "yes", .effect = EFFECT_MEMORY_THREAD},
 
-    /* What operators look at. */
+    /* Monitoring. */
     {.name = "slowlog-log-slower-than", .alias = "commandlog-execution-slower-than",
      .kind = CONFIG_INTEGER, .offset = AT(slowlog_log_slower_than), .min = -1, .max = INT64_MAX,
      .default_text = "10000", .effect = EFFECT_SLOW},
@@ -327,7 +327,7 @@ const struct config_directive config_table[] = {
     {.name = "aof-rewrite-incremental-fsync", .kind = CONFIG_BOOL,
      .offset = AT(aof_incremental_fsync), .default_text = "yes"},
 
-    /* The rest of the directives of Redis 7.0 to 8 and Valkey 8 and 9. */
+    /* The other directives of Redis 7.0 to 8 and Valkey 8 and 9. */
     {.name = "user", .kind = CONFIG_USER, .flags = CONFIG_FILE_ONLY,
      .offset = AT(default_user_hash), .default_text = ""},
 

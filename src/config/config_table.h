@@ -1,5 +1,5 @@
-/* config_table: what a row of the table of directives looks like. For the config_*.c files;
- * others use config/config.h. */
+/* config_table: the rows of the table of directives. Only for the config_*.c files; others use
+ * config/config.h. */
 #ifndef PACKLIST_CONFIG_CONFIG_TABLE_H
 #define PACKLIST_CONFIG_CONFIG_TABLE_H
 
@@ -22,30 +22,30 @@ enum config_kind {
     CONFIG_OOM_SCORES,    /* int64_t[3]; numbers from -2000 to 2000 */
     CONFIG_TITLE,         /* sds; config/title_template.h */
     CONFIG_USER,          /* sds; a line of Redis's ACLs: config/default_user.h */
-    CONFIG_FIXED          /* nothing: default_text is the only value that it can have here */
+    CONFIG_FIXED          /* none: default_text is the only value here */
 };
 
 enum config_flag {
-    CONFIG_IMMUTABLE = 1 << 0,   /* CONFIG SET cannot change it */
-    CONFIG_CLAMPED = 1 << 1,     /* a number outside the limits is taken as the nearest inside if it
-                                  is between 0 and INT32_MAX */
-    CONFIG_PERCENT = 1 << 2,     /* a memory value may be given in per cent, kept negated */
+    CONFIG_IMMUTABLE = 1 << 0, /* CONFIG SET cannot change it */
+    /* a number from 0 to INT32_MAX outside the limits becomes the nearest inside */
+    CONFIG_CLAMPED = 1 << 1,
+    CONFIG_PERCENT = 1 << 2,     /* a memory value may be a percentage, stored negated */
     CONFIG_PROTECTED = 1 << 3,   /* CONFIG SET needs enable-protected-configs */
-    CONFIG_HIDDEN = 1 << 4,      /* for tests: patterns do not find it */
-    CONFIG_UNSIGNED = 1 << 5,    /* the number is an uint64_t, and each one is valid */
+    CONFIG_HIDDEN = 1 << 4,      /* for tests: patterns do not match it */
+    CONFIG_UNSIGNED = 1 << 5,    /* the number is a uint64_t, and each one is valid */
     CONFIG_NOT_LOADING = 1 << 6, /* CONFIG SET cannot change it while data is loaded */
     CONFIG_FILE_ONLY = 1 << 7,   /* CONFIG GET and CONFIG SET do not know it */
-    /* What becomes of a line that gives another value to a CONFIG_FIXED directive. Without these
-     * flags it is ignored, with a notice in the log. */
-    CONFIG_MISSED = 1 << 8,  /* … with a warning, as the user will miss something */
-    CONFIG_PROTECTS = 1 << 9 /* it stops the start, as it was to keep somebody out, or data safe */
+    /* What happens to a line that gives a CONFIG_FIXED directive another value. Without these flags
+     * it is ignored, with a notice in the log. */
+    CONFIG_MISSED = 1 << 8,  /* ignored with a warning, because the user will miss something */
+    CONFIG_PROTECTS = 1 << 9 /* it stops the start, because it was to protect access or data */
 };
 
-/* What must happen when a value changed while the server runs, in the order in which it is done.
- * When one fails, those before it are undone. So those that can fail come first, and of these the
- * append-only file last, as its files cannot be undone; those that cannot fail are never undone. */
+/* What must happen when a value changes while the server runs, in this order. When one fails, those
+ * before it are undone. So effects that can fail come first, and of these the append-only file
+ * last, because its files cannot be undone. Effects that cannot fail are never undone. */
 enum config_effect {
-    EFFECT_NONE, /* it is read where it is used */
+    EFFECT_NONE, /* the value is read where it is used */
     EFFECT_DIR,
     EFFECT_MAXCLIENTS,
     EFFECT_LISTENERS,
@@ -73,23 +73,23 @@ struct config_choice {
 
 struct config_directive {
     const char *name;
-    const char *alias; /* another name of it, which CONFIG GET lists too; NULL: there is none */
+    const char *alias; /* another name, which CONFIG GET lists too; NULL: none */
     enum config_kind kind;
     unsigned flags; /* enum config_flag */
     size_t offset;  /* in struct config */
-    int64_t min;    /* of numbers */
+    int64_t min;    /* for numbers */
     int64_t max;
-    const char *default_text; /* words separated by blanks where it is a list */
+    const char *default_text; /* words separated by blanks for a list */
     enum config_effect effect;
-    /* Of CONFIG_ENUM and CONFIG_SHUTDOWN: the choices, an array of struct config_choice. Of
-     * CONFIG_FIXED: a text, what is not there or what is done instead. */
+    /* For CONFIG_ENUM and CONFIG_SHUTDOWN: the choices, an array of struct config_choice. For
+     * CONFIG_FIXED: a text that says what is missing here or done instead. */
     const void *detail;
 };
 
 extern const struct config_directive config_table[];
 extern const size_t config_table_count;
 
-/* Do both configurations have the same value for this directive? */
+/* Returns whether both configurations have the same value for this directive. */
 bool config_same_value(const struct config *a, const struct config *b,
                        const struct config_directive *directive);
 

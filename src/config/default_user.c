@@ -5,7 +5,7 @@
 
 enum { HASH_SIZE = 32 };
 
-/* What a line grants; all of them must stand there. */
+/* What a line grants; it must grant all of them. */
 enum grant {
     GRANT_LOGIN = 1 << 0,
     GRANT_KEYS = 1 << 1,
@@ -38,7 +38,7 @@ static sds hash_of(struct slice password) {
     return hex;
 }
 
-/* Adds what the word grants; false when it does anything else. */
+/* Adds what the word grants. Returns false when it does anything else. */
 static bool add_rule(struct slice word, unsigned *grants, bool *has_password) {
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         if (!slice_is(word, rules[i].word)) continue;
@@ -71,7 +71,7 @@ bool default_user_parse(sds *hash, const struct slice *words, size_t count, sds 
         if (!is_hash && !is_text) {
             if (!add_rule(word, &grants, &has_password)) return refuse(hash, error);
         } else {
-            if (has_password) return refuse(hash, error); /* more than requirepass can say */
+            if (has_password) return refuse(hash, error); /* more than requirepass can express */
             has_password = true;
             sds_free(*hash);
             *hash = is_hash ? sds_new(rest) : hash_of(rest);

@@ -1,13 +1,13 @@
-/* default_user: the lines `user default …` that CONFIG REWRITE of Redis and Valkey leaves in every
+/* default_user: the lines `user default …` that CONFIG REWRITE of Redis and Valkey writes to every
  * configuration file.
  *
- * There are no ACLs here: a client that gives the password of requirepass may do everything. So a
- * line is accepted only if it says just that, of the one user that there is:
+ * There are no ACLs here: a client with the password of requirepass may do everything. So a line is
+ * accepted only if it says just that about the only user:
  *
  *     user default on nopass ~* &* +@all
  *     user default on sanitize-payload #<SHA-256 of the password> ~* &* +@all
  *
- * Any other line restricts somebody, and stops the start. */
+ * Any other line restricts users, and stops the start. */
 #ifndef PACKLIST_CONFIG_DEFAULT_USER_H
 #define PACKLIST_CONFIG_DEFAULT_USER_H
 
@@ -15,17 +15,17 @@
 
 #include <stdbool.h>
 
-/* What to do instead of using ACLs. */
+/* What to do without ACLs. */
 #define CONFIG_NO_ACLS                                                                             \
     "There are no ACLs: a client that gives the password of requirepass, if there is one, may do " \
     "everything. Remove the line, and use requirepass, bind, protected-mode and a firewall."
 
-/* Reads the words of a line behind `user`. Then *hash (an sds, replaced) is the SHA-256, in hex, of
- * the password that it asks for, or "" when it asks for none. False with *error (the caller's) when
- * the line restricts somebody. */
+/* Parses the words of a line after `user`. *hash (an sds, replaced) becomes the SHA-256 in hex of
+ * the password that it asks for, or "" for none. Returns false with *error (owned by the caller)
+ * when the line restricts users. */
 bool default_user_parse(sds *hash, const struct slice *words, size_t count, sds *error);
 
-/* Is `password` the one with this hash? */
+/* Returns whether `password` has this hash. */
 bool default_user_has_password(struct slice hash, struct slice password);
 
 #endif

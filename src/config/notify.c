@@ -2,13 +2,13 @@
 
 #include "store/event.h"
 
-/* What A stands for. */
+/* The classes of A. */
 enum {
     EVENTS_ALL = EVENT_GENERIC | EVENT_STRING | EVENT_LIST | EVENT_SET | EVENT_HASH |
                  EVENT_SORTED_SET | EVENT_EXPIRED | EVENT_EVICTED | EVENT_STREAM | EVENT_MODULE
 };
 
-/* In the order in which they are shown. */
+/* In the order in which Redis shows them. */
 static const struct {
     char letter;
     uint32_t flag;
@@ -21,7 +21,7 @@ static const struct {
 
 enum { LETTERS = sizeof(letters) / sizeof(letters[0]) };
 
-/* The flags of one letter; 0 when there is no such letter. */
+/* Returns the flags of one letter; 0 for other letters. */
 static uint32_t flags_of(char letter) {
     if (letter == 'A') return EVENTS_ALL;
     for (int i = 0; i < LETTERS; i++)

@@ -1,4 +1,4 @@
-/* notify: which keyspace events are published, as notify-keyspace-events says it in letters. Pure;
+/* notify: the letters of notify-keyspace-events, which select the published events. Pure;
  * session/publish.h publishes them. */
 #ifndef PACKLIST_CONFIG_NOTIFY_H
 #define PACKLIST_CONFIG_NOTIFY_H
@@ -9,19 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Beside the classes of events (enum event_class): to which channels they go. Nothing is published
- * without either. */
+/* To which channels events go, in addition to their classes (enum event_class). Without one of
+ * these nothing is published. */
 enum notify_flag {
     NOTIFY_KEYSPACE = 1 << 16, /* K: __keyspace@<database>__:<key> gets the event */
     NOTIFY_KEYEVENT = 1 << 17  /* E: __keyevent@<database>__:<event> gets the key */
 };
 
-/* Reads the letters: those of classes, K, E, and A for all classes but n and m. False, *flags
- * unchanged, when there is another one. */
+/* Parses the letters: those of classes, K, E, and A for all classes but n and m. Returns false,
+ * with *flags unchanged, for other letters. */
 bool notify_parse(struct slice text, uint32_t *flags);
 
-/* The letters that Redis shows for the flags, in its order: A when it stands for them (it then
- * hides n). Appended to `out`. */
+/* Appends the letters that Redis shows for the flags, in its order: A when it covers them (it then
+ * hides n). Returns `out`. */
 sds notify_append(sds out, uint32_t flags);
 
 #endif

@@ -16,7 +16,7 @@ static const struct {
     {"config-file", offsetof(struct title_values, config_file)},
 };
 
-/* NULL when there is no such variable. */
+/* Returns NULL when there is no such variable. */
 static const char *value_of(struct slice name, const struct title_values *values) {
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         if (!slice_equal(name, slice_of_cstr(variables[i].name))) continue;

@@ -4,9 +4,9 @@
 
 #include "base/sds.h"
 
-/* What the variables stand for. A variable that has no value here ("" or NULL) is left out. */
+/* The values of the variables. A variable without a value ("" or NULL) is left out. */
 struct title_values {
-    const char *title;       /* {title}: how the process was started, or what a child does */
+    const char *title; /* {title}: how the process was started, or what a child process does */
     const char *listen_addr; /* {listen-addr} */
     const char *server_mode; /* {server-mode} */
     const char *port;        /* {port} */
@@ -15,11 +15,11 @@ struct title_values {
     const char *config_file; /* {config-file} */
 };
 
-/* The text with its variables replaced and without blanks at its ends (the caller's). NULL when a
- * variable is unknown, or a brace is not closed. O(n). */
+/* Returns the text with its variables replaced and without blanks at its ends; the caller owns it.
+ * NULL when a variable is unknown, or a brace is not closed. O(n). */
 sds title_template_expand(struct slice text, const struct title_values *values);
 
-/* Can it be expanded, to something? */
+/* Returns whether the template is well-formed and its text is not empty. */
 bool title_template_is_valid(struct slice text);
 
 #endif

@@ -136,7 +136,7 @@ bool recordtable_find(const struct recordtable *table, struct slice field, uint6
 
 /* --- The directory --- */
 
-/* A segment that a capture still reads is replaced by a copy with room for `capacity` blocks. */
+/* A segment that a capture still reads is replaced by a copy for up to `capacity` blocks. */
 static void replace_segment(struct recordtable *table, size_t index, size_t capacity) {
     struct recordtable_segment *segment = &table->directory[index];
     size_t old_capacity = recordtable__segment_capacity(table, index);
@@ -166,7 +166,7 @@ static void resize_directory(struct recordtable *table, size_t capacity) {
     table->directory_capacity = capacity;
 }
 
-/* A new segment with room for `capacity` blocks, all of them empty. */
+/* Adds an empty segment for up to `capacity` blocks. */
 static void add_segment(struct recordtable *table, size_t index, size_t capacity) {
     if (index == table->directory_capacity) resize_directory(table, index ? 2 * index : 1);
     table->directory[index] =

@@ -173,7 +173,7 @@ bool recordtable__find_in_block(const struct recordtable_block *block, unsigned 
 /* The word of a bucket, in a segment that may be written to. */
 uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket);
 
-/* The block of a bucket, to be changed, in memory that has room for `more` bytes more. */
+/* The block of a bucket, to be changed, in memory for `more` bytes more. */
 struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,
                                                   size_t more);
 
@@ -214,7 +214,7 @@ static inline size_t recordtable__segments(size_t buckets) {
     return (buckets + RECORDTABLE_SEGMENT - 1) >> RECORDTABLE_SEGMENT_BITS;
 }
 
-/* Blocks that segment `index` has room for. */
+/* The number of blocks that segment `index` can hold. */
 static inline size_t recordtable__segment_capacity(const struct recordtable *table, size_t index) {
     return index == 0 ? table->first_capacity : RECORDTABLE_SEGMENT;
 }

@@ -1,5 +1,5 @@
-/* args: a copy of a request's arguments that outlives the read buffer: for whoever must run a
- * command later. */
+/* args: a copy of a request's arguments for a command that runs later, when the read buffer is
+ * gone. */
 #ifndef PACKLIST_ENGINE_ARGS_H
 #define PACKLIST_ENGINE_ARGS_H
 
@@ -12,14 +12,15 @@ struct args {
     struct slice argv[];
 };
 
-/* Copies `argc` arguments; freed with args_free. O(bytes). */
+/* Returns a copy of `argc` arguments and their bytes; the caller frees it with args_free.
+ * O(bytes). */
 struct args *args_copy(const struct slice *argv, size_t argc);
 
-/* The same, but for the arguments [first, first + count): the caller must set these to bytes that
- * live as long as the copy. */
+/* As args_copy, but the arguments [first, first + count) are left unset: the caller must point them
+ * to bytes that live as long as the copy. */
 struct args *args_copy_others(const struct slice *argv, size_t argc, size_t first, size_t count);
 
-/* NULL is allowed. */
+/* Frees a copy; NULL is allowed. */
 void args_free(struct args *args);
 
 #endif

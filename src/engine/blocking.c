@@ -1,20 +1,22 @@
 /* blocking: see the drawing in blocking.h.
  *
- * Invariants: a blocked key is in its database's table exactly while it has a wait, or until it was
- * taken off the ready queue; a waiter's waits are all linked or all unlinked; a session has
+ * Invariants: a blocked key is in its database's table while it has a wait or stands in the ready
+ * queue, and only then; a waiter's waits are all linked or all unlinked; a session has
  * SESSION_BLOCKED exactly while it has a waiter. */
 #include "engine/waiter.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "net/net.h"
 #include "resp/reply.h"
 #include "session/session.h"
 #include "types/value.h"
 
-/* --- Keys that are waited for --- */
+#include <assert.h>
+
+/* --- Blocked keys --- */
 
 void blocking_free_key_if_idle(struct blocking *blocking, struct blocked_key *key) {
     if (key->first || key->is_ready) return;
@@ -28,15 +30,14 @@ static void link_wait(struct wait *wait, struct waiter *waiter, struct blocked_k
 
 static void unlink_wait(struct blocking *blocking, struct wait *wait) {
     struct blocked_key *key = wait->key;
-    if (key->turn == wait) key->turn = wait->next;
+    if (key->next_served == wait) key->next_served = wait->next;
     CHAIN_REMOVE(key->first, key->last, wait, prev, next);
     blocking_free_key_if_idle(blocking, key);
 }
 
 /* --- Deadlines --- */
 
-/* The wheel runs on the monotonic clock: a change of the wall clock neither hastens nor delays
- * anyone. */
+/* The wheel runs on the monotonic clock, so a change of the wall clock does not move a deadline. */
 static int64_t wheel_now(void) {
     return clock_monotonic_us() / 1000;
 }
@@ -60,7 +61,7 @@ static void on_deadline(struct timer_node *node, void *arg) {
 
 static void on_timer(void *arg) {
     struct blocking *blocking = arg;
-    server_update_clock(blocking->engine);
+    engine_update_clock(blocking->engine);
     timer_wheel_advance(&blocking->deadlines, wheel_now(), on_deadline, blocking);
     arm_timer(blocking);
 }
@@ -71,8 +72,8 @@ static void answer_null_array(struct call *call) {
     reply_null_array(call->reply);
 }
 
-/* Puts the waiter in the lists of its keys. Their names stand in the table, and the copied
- * arguments from `names` on refer to them there. */
+/* Puts the waiter in the lists of its keys. The copied arguments from `names` on are pointed to the
+ * names that the table holds. */
 static void link_waits(struct blocking *blocking, struct waiter *waiter, int database,
                        const struct block_request *request, struct slice *names) {
     for (size_t i = 0; i < request->key_count; i++) {
@@ -89,13 +90,14 @@ void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request) {
     size_t size = sizeof(struct waiter) + request->key_count * sizeof(struct wait);
     size_t first_key = request->key_count > 0 ? (size_t)(request->keys - call->argv) : 0;
+    assert(call_may_block(call) && !call_session(call)->waiter);
     struct waiter *waiter = mem_alloc(size);
     *waiter = (struct waiter){
         .session = call_session(call),
         .command = call->command,
         .args = args_copy_others(call->argv, call->argc, first_key, request->key_count),
         .serve = request->serve,
-        .expire = request->expire ? request->expire : answer_null_array,
+        .answer_unserved = request->answer_unserved ? request->answer_unserved : answer_null_array,
         .for_work = request->for_work,
         .awaits_sync = request->awaits_sync,
     };
@@ -108,7 +110,7 @@ void blocking_add(struct blocking *blocking, struct call *call,
     blocking->session_count++;
     if (request->deadline_ms == 0) return;
     int64_t wait_ms = request->deadline_ms - call->now_ms;
-    /* The millisecond that has begun does not count: nobody's time is up early. */
+    /* The current millisecond has already begun, so add one: no wait ends early. */
     timer_wheel_add(&blocking->deadlines, &waiter->timer, wheel_now() + wait_ms + 1);
     arm_timer(blocking);
 }
@@ -137,8 +139,8 @@ void blocking_remove(struct blocking *blocking, struct session *session) {
 
 /* --- Ready keys --- */
 
-/* Does the key exist as something that a blocked command may take from? Also when its time has
- * come: deleting it here might end clients that wait, and with them other blocked keys. */
+/* Returns whether the key holds a value that a blocked command may take from. An expired key
+ * counts: deleting it here could end other waits and free blocked keys during the iteration. */
 static bool holds_value(struct engine *engine, const struct blocked_key *key) {
     struct keyspace *keyspace = engine->keyspaces[key->key.space];
     const struct entry *entry = keyspace_find(keyspace, key->key.name).entry;

@@ -1,12 +1,14 @@
-/* blocking: clients that sleep until a key can serve them.
+/* blocking: clients that wait until a key can serve them.
  *
  *      session ── waiter ──┬─ wait ── blocked key "a" (database 0): first wait … last wait
  *                          └─ wait ── blocked key "b" (database 0): …
  *
- * Each blocked key holds its waits in order of arrival; each wait is linked into its key's list, so
- * that a waiter leaves all of its keys without a search. A key that was written to while somebody
- * waits for it is queued as ready once, and served after the command. Deadlines stand in a timer
- * wheel. Serving a waiter costs O(1) per key that it waits for, however many others wait. */
+ * Each blocked key holds its waits in order of arrival. Each wait is linked into its key's list, so
+ * a waiter leaves all of its keys without a search. A write to a key that a client waits for queues
+ * the key as ready, once; it is served after the command. Deadlines are in a timer wheel. Serving a
+ * waiter costs O(1) per key that it waits for, however many others wait.
+ *
+ * The replies are written by execute/blocking_serve.h. */
 #ifndef PACKLIST_ENGINE_BLOCKING_H
 #define PACKLIST_ENGINE_BLOCKING_H
 
@@ -20,60 +22,46 @@ struct blocking;
 struct engine;
 struct net;
 
-/* The registry for `databases` databases. Its timer lives in `net`, and calls `time_is_up`
- * (blocking_time_is_up) when the deadline of a session has come. */
+/* Returns the registry for `databases` databases; the caller frees it with blocking_free. It makes
+ * a timer in engine->net, and calls `time_is_up` (blocking_time_is_up) when the deadline of a
+ * session has come. */
 struct blocking *blocking_new(struct engine *engine, int databases,
                               void (*time_is_up)(struct session *session));
 void blocking_free(struct blocking *blocking);
 
-/* Puts the call's session to sleep as `request` says. */
+/* Makes the call's session wait as `request` says. O(keys and bytes of the arguments). */
 void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request);
 
-/* The memory of what the session waits with: its arguments, and the names of its keys, which count
- * in full for each client that waits for them. 0 when it does not wait. O(1). */
+/* Returns the bytes of memory that the session's wait takes: its arguments and the names of its
+ * keys. Each client that waits for a key is charged for the whole name. 0 when the session does not
+ * wait. O(1). */
 size_t blocking_allocated(const struct session *session);
 
-/* What the session's command took before it began to wait. */
+/* Notes how many clock_ticks the command of the waiting session took before the wait. */
 void blocking_note_ticks(struct session *session, uint64_t ticks);
 
-/* A key was written: queues it if anyone waits for it. O(1); nearly free while nobody waits. */
+/* A key was written: queues it as ready if a client waits for it. O(1); one test while no client
+ * waits. */
 void blocking_signal(struct blocking *blocking, int database, struct slice key);
 
-/* Other keys than before stand in the database: queues those that are waited for and can be served
- * now. O(keys of the database that are waited for). */
+/* The keys of the database were replaced: queues as ready those that clients wait for and that can
+ * be served now. O(keys of the database that clients wait for). */
 void blocking_signal_database(struct engine *engine, struct blocking *blocking, int database);
 
-/* Serves the waiters of all ready keys, and of those that become ready meanwhile. */
-void blocking_serve(struct engine *engine, struct blocking *blocking);
-
-/* True when blocking_serve has something to do. */
+/* Returns whether blocking_serve has something to do. O(1). */
 bool blocking_has_ready(const struct blocking *blocking);
 
-/* The session leaves without an answer (it closes). Does nothing when it does not wait. */
+/* Ends the session's wait without a reply, because it closes or was served. Does nothing when it
+ * does not wait. O(keys that it waits for). */
 void blocking_remove(struct blocking *blocking, struct session *session);
 
-/* The work that the session waits for (block_request.for_work) is done: what `expire` writes is its
- * reply. The command has taken `ticks` since it began to wait. */
-void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks);
-
-/* Does the session wait for work of another thread? Then its command has changed the data already,
- * and has not been answered. */
+/* Returns whether the session waits for work of another thread. Such a command has changed the data
+ * already but has no reply yet. O(1). */
 bool blocking_is_for_work(const struct session *session);
 
-/* The deadline of the session's wait has come: answers what the request's `expire` writes. */
-void blocking_time_is_up(struct session *session);
-
-/* CLIENT UNBLOCK: wakes the session as if its time was up, or with "UNBLOCKED client unblocked via
- * CLIENT UNBLOCK". False when it does not wait, or waits for work. */
-bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error);
-
-/* WAITAOF: answers, as if their time was up, all sessions that wait for the append-only file and
- * for which `is_done` returns true. Returns whether there were any. O(sessions that wait for
- * it). */
-bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *));
-
-/* Sessions that wait; those of them that have a deadline; keys that are waited for. O(1). */
+/* Return the number of sessions that wait, of those that have a deadline, and of keys that clients
+ * wait for. O(1). */
 size_t blocking_session_count(const struct blocking *blocking);
 size_t blocking_deadline_count(const struct blocking *blocking);
 size_t blocking_key_count(const struct blocking *blocking);

@@ -1,4 +1,4 @@
-/* call: what a command may ask of the server. */
+/* call: see call.h. */
 #include "engine/call.h"
 
 #include "base/number.h"
@@ -32,7 +32,7 @@ static __attribute__((noinline)) void count_use(struct engine *engine, struct en
                     access_lfu_use(entry_clock(entry), rules->lfu_minute, &rules->lfu, random));
 }
 
-/* CLIENT NO-TOUCH; but TOUCH marks keys even for clients that do not want to leave marks. */
+/* CLIENT NO-TOUCH; TOUCH marks keys even for such clients. */
 static bool leaves_no_marks(const struct call *call) {
     return call->requester && call->requester->leaves_no_marks &&
            !(call->command->flags & COMMAND_TOUCHES);
@@ -48,14 +48,12 @@ static void mark_used(const struct call *call, struct entry *entry) {
 }
 
 int64_t call_idle_seconds(const struct call *call, const struct entry *entry) {
-    (void)call;
     const struct eviction_rules *rules = &call->engine->eviction;
     if (eviction_is_lfu(rules->policy)) return -1;
     return access_lru_idle_seconds(entry_clock(entry), rules->lru_clock);
 }
 
 int64_t call_frequency(const struct call *call, const struct entry *entry) {
-    (void)call;
     const struct eviction_rules *rules = &call->engine->eviction;
     if (!eviction_is_lfu(rules->policy)) return -1;
     return access_lfu_frequency(entry_clock(entry), rules->lfu_minute, &rules->lfu);
@@ -63,11 +61,10 @@ int64_t call_frequency(const struct call *call, const struct entry *entry) {
 
 void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s,
                     int64_t frequency) {
-    (void)call;
     entry_set_clock(entry, usage_given(call->engine, idle_s, frequency));
 }
 
-/* During a CLIENT PAUSE the data stands still: what does not write only does not see the key. */
+/* CLIENT PAUSE forbids changes: a command that does not write only treats the key as missing. */
 static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
                                              struct slice key) {
     struct engine *engine = call->engine;
@@ -130,7 +127,6 @@ struct random *call_random(const struct call *call) {
 }
 
 int call_database_count(const struct call *call) {
-    (void)call;
     return (int)call->engine->config.databases;
 }
 
@@ -148,7 +144,7 @@ void call_notify(struct call *call, enum event_class class, const char *event, s
         engine->publish_event(engine, call->database, event, key);
 }
 
-/* The key was just made: it has no access bits yet. */
+/* A key was just created; its entry has no access bits yet. */
 static void note_new(struct call *call, struct entry *entry, struct slice key) {
     entry_set_clock(entry, usage_fresh(call->engine));
     call_notify(call, EVENT_NEW, "new", key);
@@ -172,7 +168,7 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
     if (value_wakes_clients(ref->entry)) blocking_signal(engine->blocking, call->database, key);
 }
 
-/* Takes the entry out and tells everybody. */
+/* Takes the entry out, touches the key's watchers and publishes the event. */
 static struct entry *take(struct call *call, struct keyref *ref, struct slice key,
                           enum event_class class, const char *event) {
     struct entry *entry = keyspace_take(ref);
@@ -181,7 +177,8 @@ static struct entry *take(struct call *call, struct keyref *ref, struct slice ke
     return entry;
 }
 
-/* A key that the server deletes by itself: outside of any command this is a unit of its own. */
+/* Propagates a deletion that the server made by itself. Outside of a command it is a unit of its
+ * own. */
 static void propagate_removed(const struct call *call, struct slice key, bool unlink) {
     struct engine *engine = call->engine;
     const struct slice argv[] = {unlink ? SLICE("UNLINK") : SLICE("DEL"), key};
@@ -216,7 +213,6 @@ struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
 }
 
 void call_discard(struct call *call, struct entry *entry) {
-    (void)call;
     lazyfree_entry(entry, call->engine->config.lazyfree_server_del);
 }
 
@@ -288,18 +284,15 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
 }
 
 size_t call_string_max(const struct call *call) {
-    (void)call;
     uint64_t max = (uint64_t)call->engine->config.proto_max_bulk_len;
     return max < STRING_LENGTH_MAX ? max : STRING_LENGTH_MAX;
 }
 
-bool call_packs_values(const struct call *call) {
-    (void)call;
+bool call_compresses_values(const struct call *call) {
     return call->engine->config.rdbcompression;
 }
 
 bool call_skips_checksums(const struct call *call) {
-    (void)call;
     return call->engine->skip_checksums;
 }
 
@@ -359,7 +352,7 @@ bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
     return true;
 }
 
-/* --- Errors and texts for people --- */
+/* --- Errors and help texts --- */
 
 void call_fail(struct call *call, enum call_error error, const char *text) {
     if (call->requester) call->requester->error = error;
@@ -375,15 +368,14 @@ void call_bad_database(struct call *call) {
 }
 
 void call_wrong_arity(struct call *call) {
-    reply_error_format(call->reply, "ERR wrong number of arguments for '%s' command",
-                       call->command->name);
+    reply_error_format(call->reply, CALL_WRONG_ARITY, call->command->name);
 }
 
 void call_bad_expiry(struct call *call) {
     reply_error_format(call->reply, "ERR invalid expire time in '%s' command", call->command->name);
 }
 
-/* The container's name in capitals, as texts for people show it. */
+/* The container's name in capitals, as help texts show it. */
 static sds container_name(const struct call *call) {
     const char *name = call->command->name;
     sds upper = sds_new(slice_make(name, strcspn(name, "|")));
@@ -435,8 +427,8 @@ void call_answer_text(struct call *call, sds text) {
 void call_block(struct call *call, const struct block_request *request) {
     if (call_may_block(call))
         blocking_add(call->engine->blocking, call, request);
-    else if (request->expire)
-        request->expire(call);
+    else if (request->answer_unserved)
+        request->answer_unserved(call);
     else
         reply_null_array(call->reply);
 }

@@ -1,4 +1,4 @@
-/* call_make: the one place where a struct call is filled in. */
+/* call_make: the one place where a struct call is made. */
 #ifndef PACKLIST_ENGINE_CALL_MAKE_H
 #define PACKLIST_ENGINE_CALL_MAKE_H
 
@@ -12,8 +12,8 @@ struct command_line {
     size_t argc;
 };
 
-/* The call of a command for a requester (NULL: the server itself), in a database, which answers to
- * `reply`. Inlined, as it is on every command's way. */
+/* Returns the call of a command for a requester (NULL: the server itself) in a database, with
+ * replies to `reply`. Inlined because every command makes one. */
 static inline __attribute__((always_inline)) struct call
 call_make(struct engine *engine, enum call_origin origin, struct requester *requester, int database,
           struct reply *reply, struct command_line line) {

@@ -5,13 +5,15 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* What each write pays for: about as many bytes as can be checked in some ten microseconds. */
+/* Bytes that each write pays for, about as many as can be checked in some ten microseconds; and
+ * what checking a key of a keyspace costs. */
 enum { BYTES_PER_WRITE = 16 * 1024, BYTES_PER_KEY = 256 };
 
-/* What writes have paid, less what was checked for it: bytes of values, and of keyspaces. */
+/* What writes have paid, minus what checks have spent of it, in bytes: for values and for
+ * keyspaces. */
 static size_t value_credit, keyspace_credit;
 
-/* Does the credit suffice for so many bytes? Takes them off it. */
+/* Adds one write's credit. Takes `bytes` off the credit and returns true if it suffices. */
 static bool spend(size_t *credit, size_t bytes) {
     *credit += BYTES_PER_WRITE;
     if (*credit < bytes) return false;

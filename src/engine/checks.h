@@ -1,9 +1,10 @@
-/* checks: builds with CHECKED=1 check the data that commands have changed, with the invariants of
- * types/value.h and store/keyspace.h. A failure ends the server as any failed assertion does.
+/* checks: in builds with CHECKED=1 the server checks the data that commands have changed, with the
+ * invariants of types/value.h and store/keyspace.h. A failed check ends the server, as any failed
+ * assertion does.
  *
- * A check reads all bytes of a value, or all keys of a database. Each write therefore pays for a
- * constant number of bytes only: what is larger is checked after so many writes that they have paid
- * for it together. In other builds nothing of this is called. */
+ * A check reads all bytes of a value, or all keys of a database. Each write pays for a constant
+ * number of bytes, and a large value is checked when enough writes have paid for it. Other builds
+ * call none of these functions. */
 #ifndef PACKLIST_ENGINE_CHECKS_H
 #define PACKLIST_ENGINE_CHECKS_H
 
@@ -17,10 +18,10 @@ enum { CHECKS_ARE_ON = true };
 enum { CHECKS_ARE_ON = false };
 #endif
 
-/* A command has changed the value. Amortised O(1). */
+/* Call it after a command has changed the value. Amortised O(1). */
 void checks_value(const struct entry *entry);
 
-/* A command that writes has ended, in this database. Amortised O(1). */
+/* Call it after a command that writes has ended, for its database. Amortised O(1). */
 void checks_keyspace(const struct keyspace *keyspace);
 
 #endif

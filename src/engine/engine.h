@@ -1,9 +1,9 @@
-/* engine: what commands work on: the data, the clocks, what watches and follows changes, and the
- * facts about the process that commands report.
+/* engine: the state that commands work on: the data, the clocks, everything that watches or follows
+ * changes, and facts about the process that commands report.
  *
- * There is one engine in a process. It is made by main() and passed on from there: to callbacks of
- * the event loop as their argument, to a command as call->engine, to a function that serves a
- * client as session->requester.engine. Nothing reaches it as a global variable. */
+ * A process has one engine. main() makes it and passes it on: to callbacks of the event loop as
+ * their argument, to a command as call->engine, to a function that serves a client as
+ * session->requester.engine. It is never a global variable. */
 #ifndef PACKLIST_ENGINE_ENGINE_H
 #define PACKLIST_ENGINE_ENGINE_H
 
@@ -18,10 +18,10 @@
 #include "store/keyspace.h"
 #include "types/value_limits.h"
 
-/* The version of Redis whose commands and replies clients may count on. */
+/* The version of Redis whose commands and replies clients can rely on. */
 #define PACKLIST_REDIS_VERSION "7.2.4"
 
-/* Said to a client that asks for what is refused while data is loaded. */
+/* The error for commands that are refused while data is loaded. */
 #define LOADING_REFUSAL "LOADING Redis is loading the dataset in memory"
 
 struct aof;
@@ -33,11 +33,11 @@ struct net;
 struct save;
 struct incremental;
 
-/* Why not every command may run at the moment. */
+/* Reasons why some commands may not run at the moment. */
 enum restriction {
-    RESTRICTED_LOADING = 1 << 0,   /* the data is being loaded: no command that needs it */
+    RESTRICTED_LOADING = 1 << 0,   /* data is being loaded: no command that needs it */
     RESTRICTED_UNSAVED = 1 << 1,   /* a snapshot has failed: no command that writes */
-    RESTRICTED_UNWRITTEN = 1 << 2, /* the append-only file could not be written: the same */
+    RESTRICTED_UNWRITTEN = 1 << 2, /* the append-only file failed: no command that writes */
     RESTRICTED_PAUSED = 1 << 3     /* CLIENT PAUSE: session/pause.h */
 };
 
@@ -45,48 +45,49 @@ struct engine {
     struct config config;
     struct config_source config_source;
     struct net *net;
-    struct clients *clients; /* session/clients.h: for what serves them */
+    struct clients *clients; /* session/clients.h */
 
-    /* A keyspace event may have to be published: session/publish.h. */
+    /* Publishes a keyspace event where clients may listen to it: session/publish.h. */
     void (*publish_event)(struct engine *engine, int database, const char *event, struct slice key);
 
     struct keyspace **keyspaces;      /* config.databases of them */
-    struct value_limits value_limits; /* as the directives say */
-    struct eviction_rules eviction;   /* with the time, for entries' access bits */
+    struct value_limits value_limits; /* from the directives */
+    struct eviction_rules eviction;   /* policy and current time, for entries' access bits */
     bool active_expire;               /* DEBUG SET-ACTIVE-EXPIRE */
-    uint64_t dirty;                   /* changes since the start */
+    uint64_t dirty;                   /* changes since the server started */
     uint32_t restrictions;            /* enum restriction; 0 nearly always */
 
-    int64_t now_ms;    /* wall clock when the batch began, or the command, if it is 1 ms older */
-    int64_t steady_ms; /* monotonic clock of that time: for all that lasts for a while */
-    int64_t start_ms;  /* steady_ms when it started */
+    int64_t now_ms;    /* wall clock when the batch of requests, or a command in it, began */
+    int64_t steady_ms; /* monotonic clock at that time: for measuring durations */
+    int64_t start_ms;  /* steady_ms when the server started */
     uint64_t ticks;    /* clock_ticks at the end of the last command */
     uint64_t ticks_per_ms;
-    uint64_t clock_due;  /* clock_ticks when a batch that lasts must read the wall clock again */
-    uint64_t slow_ticks; /* commands that take so long are noted: engine/slow.h */
+    uint64_t clock_due;  /* clock_ticks at which a long batch must read the wall clock again */
+    uint64_t slow_ticks; /* commands that take this long are noted: engine/slow.h */
 
-    sds argument;              /* of the request being served, to be taken over; or NULL */
-    struct blocking *blocking; /* engine/blocking.c */
+    sds argument; /* the current request's large argument, which a command may take over; or NULL */
+    struct blocking *blocking; /* engine/blocking.h */
     struct watches watches;
     int64_t pause_until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
     bool pause_writes_only;
 
     struct command_log command_log;
     struct reply_gate reply_gate;
-    struct save *save;               /* snapshot/save.h: when snapshots are written, … */
-    struct incremental *incremental; /* snapshot/incremental.h: by the loop, … */
-    struct child *child;             /* snapshot/child.h: or by a child */
-    struct load *load;               /* snapshot/load.h: and read */
-    struct aof *aof;                 /* aof/aof.h */
+    struct save *save; /* snapshot/save.h: when snapshots are written */
+    struct incremental
+        *incremental;    /* snapshot/incremental.h: snapshots written by the event loop */
+    struct child *child; /* snapshot/child.h: snapshots written by a child process */
+    struct load *load;   /* snapshot/load.h: reading them */
+    struct aof *aof;     /* aof/aof.h */
 
     struct stats stats;
     struct slowlog slowlog;
     struct latency_monitor latency;
-    size_t clients_memory; /* see session/client_memory.h, as the next */
+    size_t clients_memory; /* session/client_memory.h, as the next one */
     size_t unauthenticated_memory;
-    size_t startup_memory; /* mem_used() when it began to serve */
+    size_t startup_memory; /* mem_used() when the server was ready to serve */
 
-    struct random random; /* for choices that need no secrecy */
+    struct random random; /* for choices that need not be secret */
     const char *executable;
     char run_id[41];
     char replication_id[41];

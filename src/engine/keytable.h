@@ -1,6 +1,6 @@
-/* keytable: what there is to know about keys that need not exist, and about channels: who waits for
- * one, who watches it, who listens to it. A table per space (a database, or a kind of channel), of
- * items that begin with struct keytable_key.
+/* keytable: what a module records about names: keys that clients wait for or watch, which need not
+ * exist, and channels with their subscribers. There is one table per space (a database, or a kind
+ * of channel). Its items begin with struct keytable_key.
  *
  *      item   | key: name ┐, space | what its owner keeps | the name's bytes |
  *                         └────────────────────────────────↑
@@ -17,7 +17,7 @@
 struct keytable {
     struct hashtable **spaces; /* space_count of them */
     int space_count;
-    size_t count; /* of items in all of them */
+    size_t count; /* items in all spaces */
 };
 
 struct keytable_key {
@@ -25,15 +25,17 @@ struct keytable_key {
     int space;
 };
 
+/* Makes `spaces` empty tables; freed with keytable_free. */
 void keytable_init(struct keytable *table, int spaces);
 
-/* The tables must be empty. */
+/* Frees the tables, which must be empty. */
 void keytable_free(struct keytable *table);
 
-/* The item of that name, or NULL. O(1). */
+/* Returns the item of that name, or NULL. O(1). */
 void *keytable_find(const struct keytable *table, int space, struct slice name);
 
-/* The same; when there is none, adds one of `size` bytes, zero but for its key. O(name). */
+/* As keytable_find; when there is no item, adds one of `size` bytes, zero except for its key.
+ * O(name). */
 void *keytable_find_or_add(struct keytable *table, int space, struct slice name, size_t size);
 
 /* Takes an item out and frees it. O(1). */

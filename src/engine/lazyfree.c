@@ -1,44 +1,45 @@
 /* lazyfree: see the drawing in lazyfree.h.
  *
- * The loop alone touches `filling`, `added…` and `in_flight`; the batch `running` belongs to the
- * pool while it is in flight, to the loop else. The counters of what was freed are written by the
- * pool and read by the loop at any time, `stopped` the other way round: these are atomic. */
+ * Only the loop touches `filling`, `added…` and `in_flight`. The batch `running` belongs to the
+ * pool while it is in flight, and to the loop otherwise. The pool writes the counters of freed
+ * objects and the loop reads them at any time; the loop writes `stopped` and the pool reads it.
+ * These are atomic. */
 #include "engine/lazyfree.h"
 
 #include "base/alloc.h"
 #include "net/pool.h"
 #include "types/value.h"
 
-/* Less effort than this takes less time than handing the value over: value_free_effort. */
+/* A value with less effort (value_free_effort) is freed sooner than it is handed over. */
 #ifdef TINY_LIMITS
 enum { EFFORT_MIN = 4 };
 #else
 enum { EFFORT_MIN = 64 };
 #endif
 
-/* Entries of a keyspace that are freed between two looks at `stopped`. */
+/* Entries of a keyspace that are freed between two tests of `stopped`. */
 enum { KEYS_PER_STEP = 256 };
 
 struct item {
-    struct entry *entry; /* NULL: the keyspace of `ending` */
+    struct entry *entry; /* NULL: the item is the keyspace of `ending` */
     struct keyspace_ending ending;
     uint64_t objects;
-    uint64_t bytes;  /* of entries */
-    uint64_t number; /* of keyspaces: what `freed` is called with; 0: it is not called */
+    uint64_t bytes;  /* of an entry; 0 for a keyspace */
+    uint64_t number; /* of a keyspace: the argument of `freed`; 0: no call */
 };
 
 struct batch {
     struct item *items;
     size_t count;
     size_t capacity;
-    size_t done; /* items that were freed */
+    size_t done; /* items that are freed */
 };
 
 static struct {
     struct net *net;
     void (*freed)(void *arg, uint64_t number);
     bool (*keeps)(void *arg, struct entry *entry);
-    void *arg; /* what these two get */
+    void *arg; /* the first argument of `freed` and `keeps` */
     struct batch filling;
     struct batch running;
     bool in_flight;
@@ -48,7 +49,7 @@ static struct {
     uint64_t freed_objects; /* atomic */
     uint64_t freed_bytes;
     uint64_t freed_keyspaces;
-    uint64_t reset_objects; /* freed before the counter was reset */
+    uint64_t reset_objects; /* freed_objects when the statistics were reset */
     bool stopped;           /* atomic */
 } lazyfree;
 
@@ -66,7 +67,7 @@ static uint64_t counted(const uint64_t *counter) {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* False when it was stopped before the keyspace was freed. */
+/* Returns false when it was stopped before the keyspace was freed. */
 static bool free_keyspace(struct item *item) {
     while (!is_stopped()) {
         bool more = keyspace_end_step(&item->ending, KEYS_PER_STEP);
@@ -103,7 +104,7 @@ static void report_freed(const struct batch *batch) {
         if (batch->items[i].number) lazyfree.freed(lazyfree.arg, batch->items[i].number);
 }
 
-/* What report_freed brings about may add items, which `filling` takes while `in_flight` is true. */
+/* `freed` may add items: `in_flight` is still true then, so they go to `filling`. */
 static void on_done(void *arg) {
     if (!is_stopped()) report_freed(arg);
     lazyfree.in_flight = false;
@@ -171,7 +172,7 @@ bool lazyfree_is_little(const struct keyspace *keyspace) {
     return effort <= EFFORT_MIN;
 }
 
-/* --- Figures --- */
+/* --- Stats --- */
 
 uint64_t lazyfree_pending_objects(void) {
     return lazyfree.added_objects - counted(&lazyfree.freed_objects);
@@ -196,8 +197,8 @@ static void do_nothing(void *arg) {
     (void)arg;
 }
 
-/* The threads start now, not while a client waits for its first UNLINK: that takes a
- * millisecond. */
+/* Starts the threads now, which takes a millisecond, rather than while a client waits for its first
+ * UNLINK. */
 void lazyfree_start(struct net *net, void (*freed)(void *arg, uint64_t number),
                     bool (*keeps)(void *arg, struct entry *entry), void *arg) {
     lazyfree.net = net;

@@ -8,6 +8,7 @@
 #include "session/session.h"
 #include "table/command.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* --- Life --- */
@@ -56,17 +57,18 @@ static void append(struct transaction *transaction, const struct command *comman
     transaction->command_flags |= command->flags;
 }
 
-/* What EXEC will not run need not be kept: a client in a pipeline has not seen yet that it is
- * so. */
+/* EXEC will refuse an aborted transaction, so its further commands need not be kept. A client that
+ * pipelines does not know this yet and still gets QUEUED. */
 void transaction_queue(struct session *session, struct reply *reply, const struct command *command,
                        const struct slice *argv, size_t argc) {
     struct transaction *transaction = session->transaction;
+    assert(session->flags & SESSION_MULTI);
     if (!transaction->is_aborted && !transaction->watcher.is_touched)
         append(transaction, command, argv, argc);
     reply_status(reply, SLICE("QUEUED"));
 }
 
-/* --- Figures --- */
+/* --- Stats --- */
 
 uint32_t transaction_flags(const struct session *session) {
     return session->transaction ? session->transaction->command_flags : 0;

@@ -1,13 +1,13 @@
-/* transaction: MULTI, EXEC, DISCARD, WATCH, UNWATCH: commands that are queued and then run in one
- * piece.
+/* transaction: MULTI, EXEC, DISCARD, WATCH, UNWATCH: commands that are queued and then run as one
+ * unit.
  *
  *      session ── transaction ──┬─ watcher: the keys it watches (engine/watch.h)
  *                               └─ queue: | command, args | command, args | …
  *
- * The struct exists from MULTI or WATCH on until EXEC, DISCARD, RESET or the end; SESSION_MULTI is
- * set from MULTI on. Queued commands own copies of their arguments. EXEC runs them one after the
- * other: time stands still, blocking commands do not block, and clients that wait for keys are
- * served after the last one. */
+ * The struct exists from MULTI or WATCH until EXEC, DISCARD, RESET or the end of the session;
+ * SESSION_MULTI is set from MULTI on. Queued commands own copies of their arguments. EXEC runs them
+ * one after the other: the clock does not advance, blocking commands do not block, and clients that
+ * wait for keys are served after the last command. */
 #ifndef PACKLIST_ENGINE_TRANSACTION_H
 #define PACKLIST_ENGINE_TRANSACTION_H
 
@@ -21,29 +21,32 @@
 
 struct session;
 
-/* Queues a command of a session in MULTI and answers QUEUED. O(bytes of the arguments). */
+/* Queues a command of a session in MULTI and replies QUEUED. O(bytes of the arguments). */
 void transaction_queue(struct session *session, struct reply *reply, const struct command *command,
                        const struct slice *argv, size_t argc);
 
-/* A command could not be queued: EXEC will refuse. Nothing outside MULTI. */
+/* Marks the transaction as aborted because a command could not be queued: EXEC will refuse it. Does
+ * nothing outside MULTI. */
 void transaction_abort(struct session *session);
 
-/* EXEC itself was refused (its arity, memory, authentication …) with `error`, a whole error
- * line: the transaction is over, and the answer says why. */
+/* EXEC itself was refused (its arity, memory, authentication …): ends the transaction and replies
+ * EXECABORT with `error`, a whole error line. */
 void transaction_refuse(struct session *session, struct reply *reply, const char *error);
 
-/* Leaves MULTI, frees the queue, forgets watched keys. Nothing when there is no transaction. */
+/* Leaves MULTI, frees the queue and forgets watched keys. Does nothing when there is no
+ * transaction. O(queued commands). */
 void transaction_end(struct session *session);
 
-/* Command flags that any of the queued commands has: what EXEC counts as. O(1). */
+/* Returns the command flags that any of the queued commands has; EXEC is checked as if it had them.
+ * O(1). */
 uint32_t transaction_flags(const struct session *session);
 
-/* For CLIENT LIST: queued commands, -1 outside MULTI; watched keys. What
- * client-query-buffer-limit counts of the queue, as Redis does: bytes of the arguments, and a
- * pointer to each. Memory of the queue, and of all with watched keys. O(1). */
+/* For CLIENT LIST: the number of queued commands (-1 outside MULTI) and of watched keys. The bytes
+ * that client-query-buffer-limit counts for the queue, as Redis does: the arguments, and a pointer
+ * to each. The bytes of memory of the queue, and of queue and watched keys. O(1). */
 long transaction_count(const struct session *session);
 size_t transaction_watch_count(const struct session *session);
-bool transaction_is_touched(const struct session *session); /* a key changed that it watched */
+bool transaction_is_touched(const struct session *session); /* a key that it watches has changed */
 size_t transaction_counted_bytes(const struct session *session);
 size_t transaction_queue_allocated(const struct session *session);
 size_t transaction_allocated(const struct session *session);

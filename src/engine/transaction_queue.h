@@ -1,4 +1,4 @@
-/* transaction_queue: a transaction as a struct, for what runs it. */
+/* transaction_queue: a transaction as a struct, for the commands that run it. */
 #ifndef PACKLIST_ENGINE_TRANSACTION_QUEUE_H
 #define PACKLIST_ENGINE_TRANSACTION_QUEUE_H
 
@@ -16,13 +16,13 @@ struct transaction {
     struct queued *queue;
     size_t count;
     size_t capacity;
-    size_t counted_bytes; /* by client-query-buffer-limit */
+    size_t counted_bytes; /* bytes that client-query-buffer-limit counts */
     size_t args_allocated;
-    uint32_t command_flags; /* of all queued commands together */
+    uint32_t command_flags; /* flags that any queued command has */
     bool is_aborted;        /* a command could not be queued */
 };
 
-/* The session's transaction, made if it has none. */
+/* Returns the session's transaction; makes one if it has none. The session owns it. */
 struct transaction *transaction_begin(struct session *session);
 
 #endif

@@ -14,7 +14,7 @@ struct name {
     size_t len;
 };
 
-/* Names that the log has. */
+/* Names that were logged. */
 static struct {
     struct name names[NAMES_MAX];
     unsigned count;

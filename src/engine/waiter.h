@@ -1,4 +1,5 @@
-/* waiter: blocked clients as structs: the drawing of blocking.h, for what serves them. */
+/* waiter: blocked clients as structs, for the code that serves them: see the drawing in
+ * blocking.h. */
 #ifndef PACKLIST_ENGINE_WAITER_H
 #define PACKLIST_ENGINE_WAITER_H
 
@@ -24,14 +25,14 @@ struct waiter {
     const struct command *command;
     struct args *args;
     bool (*serve)(struct call *call, struct slice key);
-    void (*expire)(struct call *call);
-    struct timer_node timer; /* in the wheel when there is a deadline */
-    bool awaits_sync;        /* it is linked into the registry's chain of these */
+    void (*answer_unserved)(struct call *call);
+    struct timer_node timer; /* in the wheel while there is a deadline */
+    bool awaits_sync;        /* in the chain from blocking->sync_first */
     struct waiter *sync_prev;
     struct waiter *sync_next;
-    size_t allocated; /* with the arguments and the keys that it waits for */
+    size_t allocated; /* bytes, with the arguments and the keys that it waits for */
     bool for_work;
-    uint64_t ticks; /* what the command took before it waited */
+    uint64_t ticks; /* of the command before the wait */
     size_t wait_count;
     struct wait waits[];
 };
@@ -40,25 +41,25 @@ struct blocked_key {
     struct keytable_key key;
     struct wait *first;
     struct wait *last;
-    struct wait *turn; /* whose turn comes next while the key is being served */
+    struct wait *next_served; /* the next to be tried while the key is being served */
     struct blocked_key *ready_next;
     bool is_ready;
 };
 
 struct blocking {
     struct engine *engine;
-    struct keytable keys; /* the blocked ones */
+    struct keytable keys; /* of struct blocked_key */
     size_t session_count;
     struct blocked_key *ready_first;
     struct blocked_key *ready_last;
-    struct waiter *sync_first; /* those that wait for the append-only file */
+    struct waiter *sync_first; /* waiters for the append-only file */
     struct waiter *sync_last;
     struct timer_wheel deadlines;
     struct net_timer *timer;
     void (*time_is_up)(struct session *session);
 };
 
-/* Forgets a key that nobody waits for any more and that is not ready. */
+/* Frees a key that has no waits and is not ready. */
 void blocking_free_key_if_idle(struct blocking *blocking, struct blocked_key *key);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Invariants: a watched key is in its database's table exactly while it has a watch; each watch is
  * in its key's list and in that of its set; a set watches a key at most once. A watcher has a set
- * exactly while he watches something, and none while he is touched; a set without a watcher is in
- * the chain of those that are left to be freed. */
+ * exactly while it watches a key, and none once it is touched. A set without a watcher is in the
+ * chain of sets that are still to be freed. */
 #include "engine/watch.h"
 
 #include "base/alloc.h"
@@ -21,17 +21,17 @@ struct watch {
     struct watch *prev; /* in the key's list */
     struct watch *next;
     struct watch *next_own; /* in the set's list */
-    bool was_expired;       /* when it was watched, and not touched since */
+    bool was_expired;       /* when it was watched, and the key was not touched since */
 };
 
-/* All that a watcher watches. */
+/* All watches of one watcher. */
 struct watch_set {
-    struct watcher *watcher; /* NULL: nobody's any more, its watches mean nothing */
+    struct watcher *watcher; /* NULL: the watcher is gone and the watches have no effect */
     struct watch *first;
-    struct watch_set *next_left; /* in the chain of those that are left to be freed */
+    struct watch_set *next_left; /* in the chain of sets that are still to be freed */
 };
 
-/* Watches that are freed at once, and in a step. */
+/* Watches that are freed at once, and per step. */
 #ifdef TINY_LIMITS
 enum { CLEAR_AT_ONCE = 2, CLEAR_PER_STEP = 3 };
 #else
@@ -51,7 +51,7 @@ void watches_free(struct watches *watches) {
 
 /* --- Watching --- */
 
-/* Walks the shorter one of the two lists that would have it. */
+/* Searches both lists in parallel, so the shorter one bounds the cost. */
 static bool is_watching(const struct watch_set *set, const struct watched_key *key) {
     const struct watch *of_key = key->first, *own = set->first;
     for (; of_key && own; of_key = of_key->next, own = own->next_own)
@@ -95,7 +95,8 @@ static void free_watch(struct watches *watches, struct watch *watch) {
     mem_free(watch);
 }
 
-/* Frees up to `limit` watches of the set, and the set with the last one: then true. */
+/* Frees up to `limit` watches of the set. Returns true when it has freed the last one and the
+ * set. */
 static bool free_some(struct watches *watches, struct watch_set *set, size_t limit) {
     for (struct watch *watch; (watch = set->first) && limit > 0; limit--) {
         set->first = watch->next_own;
@@ -155,8 +156,7 @@ void watch_touch_key(struct watches *watches, int database, struct keyspace *key
     struct watched_key *key = keytable_find(&watches->keys, database, name);
     if (!key) return;
     bool is_gone = entry_in(keyspace, key) == NULL;
-    struct watch
-        *next; /* another watcher's, so it outlives this one's; the key goes with the last */
+    struct watch *next; /* of another watcher, so clearing this one leaves it in place */
     for (struct watch *watch = key->first; watch; watch = next) {
         next = watch->next;
         if (!watch->set->watcher) continue;
@@ -174,7 +174,7 @@ struct replacing {
     struct keyspace *before;
     struct keyspace *after; /* NULL: no keys */
     int64_t now_ms;
-    struct watcher *touched; /* cleared at the end: no table must change before */
+    struct watcher *touched; /* cleared at the end, because the tables must not change before */
     size_t untouched;        /* watchers that may still be touched */
 };
 
@@ -182,12 +182,12 @@ struct replacing {
 struct fate {
     bool was_there;
     bool will_be_there;
-    bool will_be_expired; /* there, but its time has come */
+    bool will_be_expired; /* it exists but has expired */
 };
 
-/* Does the watch see a change? Going from expired to gone, or from missing to expired, is none.
- * When the key is in both keyspaces, it can be asked twice. */
-static bool sees_change(struct watch *watch, const struct fate *fate) {
+/* Returns whether the watcher must be touched. A change from expired to missing, or from missing to
+ * expired, does not count. A key that is in both keyspaces may be examined twice. */
+static bool counts_as_change(struct watch *watch, const struct fate *fate) {
     if (watch->was_expired && !fate->will_be_there) {
         watch->was_expired = false;
         return false;
@@ -208,7 +208,7 @@ static void replace_key(struct replacing *replacing, const struct watched_key *k
     if (!fate.was_there && !fate.will_be_there) return;
     for (struct watch *watch = key->first; watch; watch = watch->next) {
         struct watcher *watcher = watch->set->watcher;
-        if (!watcher || watcher->is_touched || !sees_change(watch, &fate)) continue;
+        if (!watcher || watcher->is_touched || !counts_as_change(watch, &fate)) continue;
         watcher->is_touched = true;
         watcher->next_touched = replacing->touched;
         replacing->touched = watcher;
@@ -235,8 +235,8 @@ static void replace_present(struct replacing *replacing, const struct keyspace *
     }
 }
 
-/* Goes over the watched keys or over the keys that there are, whichever are fewer: only a key that
- * is both can change. */
+/* Iterates over the watched keys or over the existing keys, whichever are fewer: only a key that is
+ * both can change. */
 void watch_touch_database(struct watches *watches, int database, struct keyspace *keyspace,
                           struct keyspace *replacement, int64_t now_ms) {
     size_t watched = hashtable_count(watches->keys.spaces[database]);
@@ -261,7 +261,7 @@ void watch_touch_database(struct watches *watches, int database, struct keyspace
 
 /* --- Check --- */
 
-/* The watches in the key's list; 0 when something is wrong with it. */
+/* Returns the number of watches in the key's list; 0 when the list is broken. */
 static size_t check_key(const struct watched_key *key, int database) {
     size_t count = 0;
     const struct watch *prev = NULL;

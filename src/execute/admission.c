@@ -14,7 +14,7 @@
 
 enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
 
-/* --- Which command? --- */
+/* --- Finding the command --- */
 
 static void answer_unknown(const struct session *session, struct reply *reply,
                            const struct slice *argv, size_t argc) {
@@ -33,8 +33,8 @@ static void answer_unknown(const struct session *session, struct reply *reply,
     sds_free(text);
 }
 
-/* Does the request begin like HTTP? A web page that makes a browser talk to this port must not
- * get commands run behind the lines of its request. */
+/* Returns whether the request begins like HTTP. A web page can make a browser send requests to this
+ * port, with commands in the lines of the body; these must not run. */
 static bool is_http(struct slice name) {
     return slice_is(name, "post") || slice_is(name, "host:");
 }
@@ -69,42 +69,46 @@ static void reject(struct session *session, struct reply *reply, const struct co
 
 static void reject_arity(struct session *session, struct reply *reply,
                          const struct command *command) {
-    sds error = sds_append_format(sds_new(SLICE("")),
-                                  "ERR wrong number of arguments for '%s' command", command->name);
+    sds error = sds_append_format(sds_new(SLICE("")), CALL_WRONG_ARITY, command->name);
     reject(session, reply, command, error);
     sds_free(error);
 }
 
-/* Finds a subcommand. A file is not told that there is none. */
-static const struct command *find_subcommand(struct requester *who, struct reply *reply,
+/* Finds a subcommand. If there is none, replies the error, but not to a file. */
+static const struct command *find_subcommand(struct requester *requester, struct reply *reply,
                                              const struct command *container,
                                              const struct slice *argv, size_t argc) {
     const struct command *command = command_find_subcommand(container, argv[1]);
-    if (!command && who->session)
-        call_unknown_subcommand(&(struct call){
-            .argv = argv, .argc = argc, .reply = reply, .command = container, .requester = who});
+    if (!command && requester->session)
+        call_unknown_subcommand(&(struct call){.engine = requester->engine,
+                                               .argv = argv,
+                                               .argc = argc,
+                                               .reply = reply,
+                                               .command = container,
+                                               .requester = requester});
     return command;
 }
 
-const struct command *admission_find_other(struct requester *who, struct reply *reply,
+const struct command *admission_find_other(struct requester *requester, struct reply *reply,
                                            const struct command *command, const struct slice *argv,
                                            size_t argc) {
-    if (!command && who->session) answer_no_such_command(who->session, reply, argv, argc);
+    if (!command && requester->session)
+        answer_no_such_command(requester->session, reply, argv, argc);
     if (command && command->flags & COMMAND_CONTAINER && argc > 1)
-        command = find_subcommand(who, reply, command, argv, argc);
+        command = find_subcommand(requester, reply, command, argv, argc);
     if (!command) {
-        who->error = CALL_ERROR_UNKNOWN;
+        requester->error = CALL_ERROR_UNKNOWN;
         return NULL;
     }
-    if (command_accepts(command, argc)) return who->last_command = command;
-    if (who->session) reject_arity(who->session, reply, command);
-    who->error = CALL_ERROR_ARITY;
+    if (command_accepts(command, argc)) return requester->last_command = command;
+    if (requester->session) reject_arity(requester->session, reply, command);
+    requester->error = CALL_ERROR_ARITY;
     return NULL;
 }
 
-/* --- May the session run it? --- */
+/* --- State of the session --- */
 
-/* The command's flags; EXEC counts as the commands that it will run. */
+/* Returns the command's flags; for EXEC those of the commands that it will run. */
 static uint32_t flags_of(const struct session *session, const struct command *command) {
     uint32_t flags = command->flags;
     return flags & COMMAND_RUNS_QUEUE ? flags | transaction_flags(session) : flags;
@@ -121,8 +125,8 @@ static void reject_of_listener(struct session *session, struct reply *reply,
     sds_free(error);
 }
 
-/* While it listens to channels a client that speaks RESP2 may use a few commands only: a message
- * and the reply to a command look alike there. */
+/* In RESP2 a message looks like a reply, so a client that listens to channels may run only a few
+ * commands. */
 static bool session_admits(struct session *session, struct reply *reply,
                            const struct command *command) {
     uint32_t flags = command->flags;
@@ -142,10 +146,10 @@ static bool session_admits(struct session *session, struct reply *reply,
     return false;
 }
 
-/* --- Can the server run it now? --- */
+/* --- State of the server --- */
 
-/* Are such commands refused at the moment? If so the error is answered. PING is refused with
- * those that write, so that who watches the server learns of it. */
+/* Replies the error and returns true if the server refuses such commands at the moment. PING is
+ * refused together with commands that write, so that monitoring tools notice. */
 static bool is_refused(struct session *session, struct reply *reply,
                        const struct command *command) {
     struct engine *engine = session->requester.engine;
@@ -172,7 +176,7 @@ static bool is_refused(struct session *session, struct reply *reply,
     return error;
 }
 
-/* Does the command need memory that cannot be had? If so the error is answered. */
+/* Replies the error and returns true if the command needs memory and none can be freed. */
 static bool is_out_of_memory(struct session *session, struct reply *reply,
                              const struct command *command) {
     struct engine *engine = session->requester.engine;
@@ -194,10 +198,10 @@ inline enum admission admission_check(struct session *session, struct reply *rep
     return ADMISSION_GRANTED;
 }
 
-enum admission admission_check_file(struct requester *who, const struct command *command) {
+enum admission admission_check_file(struct requester *requester, const struct command *command) {
     uint32_t flags = command->flags;
     if (flags & COMMAND_FOR_FILES) return ADMISSION_GRANTED;
     if (flags & COMMAND_WRITE && !(flags & COMMAND_REACHES_OUT)) return ADMISSION_GRANTED;
-    who->error = CALL_ERROR_NOT_FOR_FILE;
+    requester->error = CALL_ERROR_NOT_FOR_FILE;
     return ADMISSION_REFUSED;
 }

@@ -1,5 +1,5 @@
-/* admission: all that is asked before a command runs. What a client may not run is answered with an
- * error; a rule that concerns all commands (an access-control list) belongs here. */
+/* admission: every check that is made before a command runs. A client gets an error for a command
+ * that it may not run. Rules for all commands (an access-control list) belong here. */
 #ifndef PACKLIST_EXECUTE_ADMISSION_H
 #define PACKLIST_EXECUTE_ADMISSION_H
 
@@ -10,34 +10,35 @@
 
 enum admission {
     ADMISSION_GRANTED,
-    ADMISSION_REFUSED,  /* the error is answered */
-    ADMISSION_POSTPONED /* CLIENT PAUSE holds such commands back */
+    ADMISSION_REFUSED,  /* the error has been replied */
+    ADMISSION_POSTPONED /* CLIENT PAUSE holds the command back */
 };
 
-/* The rare half of admission_find: for a container, or where an error is to be answered. `command`:
- * what the first word names, or NULL. */
-const struct command *admission_find_other(struct requester *who, struct reply *reply,
+/* The slow path of admission_find, for containers and for errors. `command`: the one that the first
+ * word names, or NULL. */
+const struct command *admission_find_other(struct requester *requester, struct reply *reply,
                                            const struct command *command, const struct slice *argv,
                                            size_t argc);
 
-/* The command that the arguments name, which becomes who->last_command. NULL when there is none, or
- * when it does not take so many arguments: who->error says which. The error is answered, but not to
- * a file, which nobody reads the reply of. */
-static inline const struct command *admission_find(struct requester *who, struct reply *reply,
+/* Returns the command that the arguments name, and notes it in requester->last_command. Returns
+ * NULL when the command does not exist or its arity is wrong: requester->error says which. The
+ * error is replied to a client, but not to a file. O(1). */
+static inline const struct command *admission_find(struct requester *requester, struct reply *reply,
                                                    const struct slice *argv, size_t argc) {
-    const struct command *command = command_find_cached(who->last_command, argv[0]);
+    const struct command *command = command_find_cached(requester->last_command, argv[0]);
     if (command && !(command->flags & COMMAND_CONTAINER) && command_accepts(command, argc))
-        return who->last_command = command;
-    return admission_find_other(who, reply, command, argv, argc);
+        return requester->last_command = command;
+    return admission_find_other(requester, reply, command, argv, argc);
 }
 
-/* May the session run the command now? Asked in this order: authentication and other states of the
- * session; loading, and errors of the disk; CLIENT PAUSE; memory, for which keys may be evicted. */
+/* Returns whether the session may run the command now. The checks come in this order:
+ * authentication and other states of the session; loading, and errors of the disk; CLIENT PAUSE;
+ * memory, for which keys may be evicted. */
 enum admission admission_check(struct session *session, struct reply *reply,
                                const struct command *command);
 
-/* May the command stand in an append-only file? Only what changes data may, and SELECT; else
- * who->error is CALL_ERROR_NOT_FOR_FILE. */
-enum admission admission_check_file(struct requester *who, const struct command *command);
+/* Returns whether the command may stand in an append-only file: only SELECT and commands that write
+ * may. If not, requester->error is CALL_ERROR_NOT_FOR_FILE. */
+enum admission admission_check_file(struct requester *requester, const struct command *command);
 
 #endif

@@ -1,6 +1,6 @@
-/* blocking_serve: clients that wait are answered: from a key that is ready, or because their wait
- * has ended otherwise. */
-#include "base/clock.h"
+/* blocking_serve: see the head of blocking_serve.h. */
+#include "execute/blocking_serve.h"
+
 #include "engine/engine.h"
 #include "engine/waiter.h"
 #include "execute/execute.h"
@@ -9,9 +9,12 @@
 #include "session/session_output.h"
 #include "types/value.h"
 
-/* --- Answers without a key --- */
+#include <assert.h>
 
-/* The waiter's command goes on, having taken `ticks` since it began to wait. */
+/* --- Replies without a key --- */
+
+/* Returns what the executor needs to go on with the waiter's command, which has taken `ticks` since
+ * its wait began. */
 static struct resumption resume(const struct waiter *waiter, struct reply *reply, uint64_t ticks) {
     return (struct resumption){
         .session = waiter->session,
@@ -27,31 +30,33 @@ static void answer_unblocked(struct call *call) {
     reply_error(call->reply, "UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 
-/* The session has its answer and may go on. */
+/* The session has its reply and may run commands again. */
 static void end_wait(struct blocking *blocking, struct session *session) {
     blocking_remove(blocking, session);
     session_resume_later(session);
 }
 
-/* Ends the wait without a key: `answer` writes the reply, `ticks` after the wait began. */
+/* Ends the wait without a key: `answer` writes the reply. `ticks` have passed since the wait
+ * began. */
 static void end_unserved(struct blocking *blocking, struct session *session,
                          void (*answer)(struct call *call), uint64_t ticks) {
-    struct reply *reply = session_side_begin(session);
+    struct reply *reply = session_other_begin(session);
     struct resumption resumption = resume(session->waiter, reply, ticks);
     execute_finish(&resumption, answer);
-    session_side_end(session);
+    session_other_end(session);
     end_wait(blocking, session);
 }
 
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error) {
     const struct waiter *waiter = session->waiter;
     if (!waiter || waiter->for_work) return false;
-    end_unserved(blocking, session, with_error ? answer_unblocked : waiter->expire, 0);
+    end_unserved(blocking, session, with_error ? answer_unblocked : waiter->answer_unserved, 0);
     return true;
 }
 
 void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks) {
-    end_unserved(blocking, session, session->waiter->expire, ticks);
+    assert(session->waiter && session->flags & SESSION_BLOCKED);
+    end_unserved(blocking, session, session->waiter->answer_unserved, ticks);
 }
 
 void blocking_time_is_up(struct session *session) {
@@ -74,41 +79,41 @@ bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struc
 
 /* --- Serving --- */
 
-/* Does the key exist as something that a blocked command may take from? Whether it is of the type
- * that a waiter wants is looked at by the waiter's own `serve`. */
+/* Returns whether the key holds a value that a blocked command may take from. The waiter's own
+ * `serve` checks its type. */
 static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
     struct call call = call_of_server(engine, key->key.space);
     struct keyref ref = call_find_quiet(&call, key->key.name);
     return ref.entry && value_wakes_clients(ref.entry);
 }
 
-/* Lets one waiter have its turn at a key. The waiter may be gone after it. */
+/* Tries to serve one waiter from a key. The waiter may be freed by it. */
 static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
     struct session *session = waiter->session;
-    struct reply *reply = session_side_begin(session);
+    struct reply *reply = session_other_begin(session);
     struct resumption resumption = resume(waiter, reply, 0);
     bool is_served = execute_serve(&resumption, waiter->serve, key->key.space, key->key.name);
-    session_side_end(session);
+    session_other_end(session);
     if (is_served && session->waiter) end_wait(blocking, session);
 }
 
-/* May the waiters of the key be served now? The clock is read again first: a transaction that
- * pushed to the key may have lasted longer than the key was to live. */
+/* Returns whether the waiters of the key can be served. Reads the clock first, because the
+ * transaction that pushed to the key may have lasted until the key expired. */
 static bool can_serve_now(struct engine *engine, struct blocked_key *key) {
     execute_renew_clock(engine);
     return key_can_serve(engine, key);
 }
 
-/* Serving one client may close other clients that wait for the key: those that are sent a message
- * about it and exceed their output limit. */
+/* Serving one client sends messages to others. Those that exceed their output limit are closed, and
+ * may be waiters of this key. */
 static void serve_key(struct engine *engine, struct blocking *blocking, struct blocked_key *key) {
-    key->turn = key->first;
-    while (key->turn && can_serve_now(engine, key)) {
-        struct waiter *waiter = key->turn->waiter;
-        key->turn = key->turn->next;
+    key->next_served = key->first;
+    while (key->next_served && can_serve_now(engine, key)) {
+        struct waiter *waiter = key->next_served->waiter;
+        key->next_served = key->next_served->next;
         serve_one(blocking, waiter, key);
     }
-    key->turn = NULL;
+    key->next_served = NULL;
 }
 
 void blocking_serve(struct engine *engine, struct blocking *blocking) {
@@ -117,7 +122,7 @@ void blocking_serve(struct engine *engine, struct blocking *blocking) {
         blocking->ready_first = key->ready_next;
         if (!blocking->ready_first) blocking->ready_last = NULL;
         serve_key(engine, blocking,
-                  key); /* still marked as ready, so that it is not freed meanwhile */
+                  key); /* is_ready stays set, so that the key is not freed meanwhile */
         key->is_ready = false;
         blocking_free_key_if_idle(blocking, key);
     }

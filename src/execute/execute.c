@@ -5,7 +5,7 @@
 #include "engine/call_make.h"
 #include "engine/checks.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "engine/slow.h"
 #include "engine/transaction.h"
 #include "execute/admission.h"
@@ -16,6 +16,8 @@
 #include "session/session.h"
 #include "table/command.h"
 
+#include <assert.h>
+
 /* --- Time --- */
 
 void execute_begin_batch(struct engine *engine) {
@@ -23,9 +25,9 @@ void execute_begin_batch(struct engine *engine) {
     engine->clock_due = engine->ticks + engine->ticks_per_ms;
 }
 
-/* A batch has lasted so long that time has passed since it began. */
+/* The batch has lasted so long that the clock must be read again. */
 static __attribute__((noinline)) void renew_clock(struct engine *engine) {
-    server_update_clock(engine);
+    engine_update_clock(engine);
     engine->clock_due = engine->ticks + engine->ticks_per_ms;
 }
 
@@ -33,16 +35,16 @@ inline void execute_renew_clock(struct engine *engine) {
     if (engine->ticks >= engine->clock_due) renew_clock(engine);
 }
 
-/* --- Before a command and behind it --- */
+/* --- Before and after a command --- */
 
 static inline __attribute__((always_inline)) struct call
-call_for(enum call_origin origin, struct requester *who, struct reply *reply,
+call_for(enum call_origin origin, struct requester *requester, struct reply *reply,
          const struct command *command, const struct slice *argv, size_t argc) {
-    return call_make(who->engine, origin, who, who->database, reply,
+    return call_make(requester->engine, origin, requester, requester->database, reply,
                      (struct command_line){command, argv, argc});
 }
 
-/* A change goes to the command log, as the command came or as it has said. */
+/* Propagates a change: the command as the client sent it, or what it has propagated itself. */
 static void propagate(const struct call *call, bool changed) {
     struct command_log *log = &call->engine->command_log;
     if (changed && call->command->flags & COMMAND_WRITE && !call->has_propagated)
@@ -61,15 +63,15 @@ static inline __attribute__((always_inline)) bool is_error(const struct reply *r
     return reply->len > begin && reply->data[begin] == '-';
 }
 
-/* Counts the error that was answered. */
+/* Counts the error that was replied. */
 static __attribute__((noinline)) void count_error(struct engine *engine, const struct reply *reply,
                                                   size_t begin) {
     engine->stats.errors++;
     error_stats_count(&engine->stats.by_error, slice_make(reply->data + begin, reply->len - begin));
 }
 
-/* The command was answered, from `begin` of the reply on, after so many ticks of its own. Inlined
- * as it is on every command's way. */
+/* Counts a command: its reply begins at `begin`, and it took `ticks`. Inlined because every command
+ * needs it. */
 static inline __attribute__((always_inline)) void
 count(struct engine *engine, const struct call *call, size_t begin, uint64_t ticks) {
     struct command_stats *stats = &engine->stats.by_command[command_index(call->command)];
@@ -83,7 +85,8 @@ count(struct engine *engine, const struct call *call, size_t begin, uint64_t tic
         slow_note_command(call_session(call), call->command, call->argv, call->argc, ticks);
 }
 
-/* At once or in EXEC. Inlined in both places, one of which is on every command's way. */
+/* Runs a command of a client or of EXEC. Inlined in both places because nearly every command takes
+ * one of them. */
 static inline __attribute__((always_inline)) void run(enum call_origin origin,
                                                       struct session *session, struct reply *reply,
                                                       const struct command *command,
@@ -95,12 +98,12 @@ static inline __attribute__((always_inline)) void run(enum call_origin origin,
     uint64_t dirty = engine->dirty;
     command->run(&call);
     check(&call);
-    /* Not call.propagates: the log may have got a reader inside a transaction. */
+    /* Not call.propagates: a command in the transaction may have turned the log on. */
     if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
     uint64_t ticks = clock_ticks();
     engine->ticks = ticks;
     if (session->waiter)
-        blocking_note_ticks(session, ticks - ticks_begin); /* counted when it is answered */
+        blocking_note_ticks(session, ticks - ticks_begin); /* counted with its reply */
     else
         count(engine, &call, begin, ticks - ticks_begin);
     if (engine->clients->monitors.count) monitor_feed(session, command, argv, argc);
@@ -111,6 +114,7 @@ static inline __attribute__((always_inline)) void run(enum call_origin origin,
 void execute_queued(struct session *session, struct reply *reply, const struct command *command,
                     const struct slice *argv, size_t argc) {
     struct engine *engine = session->requester.engine;
+    assert(session->transaction);
     uint64_t begin_ticks = engine->ticks;
     run(ORIGIN_TRANSACTION, session, reply, command, argv, argc);
     engine->stats.queued_ticks += engine->ticks - begin_ticks;
@@ -140,17 +144,18 @@ enum execution execute(struct session *session, struct reply *reply, const struc
     return EXECUTION_DONE;
 }
 
-enum execution execute_from_file(struct requester *who, struct reply *reply,
+enum execution execute_from_file(struct requester *requester, struct reply *reply,
                                  const struct slice *argv, size_t argc) {
-    const struct command *command = admission_find(who, reply, argv, argc);
-    if (!command || admission_check_file(who, command) == ADMISSION_REFUSED)
+    assert(!requester->session && argc > 0);
+    const struct command *command = admission_find(requester, reply, argv, argc);
+    if (!command || admission_check_file(requester, command) == ADMISSION_REFUSED)
         return EXECUTION_REFUSED;
     size_t begin = reply->len;
-    struct call call = call_for(ORIGIN_FILE, who, reply, command, argv, argc);
-    who->error = CALL_ERROR_NONE;
+    struct call call = call_for(ORIGIN_FILE, requester, reply, command, argv, argc);
+    requester->error = CALL_ERROR_NONE;
     command->run(&call);
     check(&call);
-    if (!who->error && is_error(reply, begin)) who->error = CALL_ERROR_OTHER;
+    if (!requester->error && is_error(reply, begin)) requester->error = CALL_ERROR_OTHER;
     return EXECUTION_DONE;
 }
 
@@ -176,7 +181,7 @@ bool execute_serve(const struct resumption *resumption,
     check(&call);
     if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
     if (!is_served) return false;
-    engine->ticks = clock_ticks(); /* not the next command's time */
+    engine->ticks = clock_ticks(); /* the next command does not count this time as its own */
     count(engine, &call, begin, resumption->ticks + engine->ticks - ticks_begin);
     return true;
 }

@@ -1,4 +1,4 @@
-/* execute: the one place where commands are run, whoever asks for it.
+/* execute: the one place where commands run, whatever their origin.
  *
  *      request of a client ───────┐                     ┌─ refused: an error is answered
  *      command of a file ─────────┴─ find ── admit ─────┼─ postponed (CLIENT PAUSE)
@@ -7,8 +7,8 @@
  *      blocked client, its key is ready ── serve ───────────────┴─ propagate, count
  *      expiry, eviction ── call_of_server: the functions of call.h
  *
- * `find` and `admit` ask everything that must be asked before a command runs: does it exist, does
- * it get the right number of arguments, may this client run it now, is there memory for it. Behind
+ * `find` and `admit` make every check before a command runs: whether it exists and gets a valid
+ * number of arguments, whether this client may run it now, whether there is memory for it. After
  * `run` a change goes to the command log, and the command is counted. */
 #ifndef PACKLIST_EXECUTE_EXECUTE_H
 #define PACKLIST_EXECUTE_EXECUTE_H
@@ -21,52 +21,53 @@
 struct engine;
 
 enum execution {
-    EXECUTION_DONE,     /* it was run (perhaps it waits for a key now), or queued in MULTI */
+    EXECUTION_DONE,     /* it was run (it may wait for a key now), or queued in MULTI */
     EXECUTION_REFUSED,  /* it was not run */
-    EXECUTION_POSTPONED /* nothing was done: CLIENT PAUSE holds the session, which was marked */
+    EXECUTION_POSTPONED /* nothing was done: CLIENT PAUSE holds the session back; it is marked */
 };
 
-/* Finds the command that the arguments of a client name (argc > 0), asks whether it may be run, and
- * runs it. The answer goes to `reply`. */
+/* Finds the command that a client's arguments name (argc > 0), checks whether it may run, and runs
+ * it. Writes the reply or the error to `reply`. */
 enum execution execute(struct session *session, struct reply *reply, const struct slice *argv,
                        size_t argc);
 
-/* The same for a command of the append-only file, which is neither propagated nor counted. The
- * answer of one that was run goes to `reply`. who->error says why it was refused, or which kind of
- * error it has answered; CALL_ERROR_NONE if it has not. Never postponed. */
-enum execution execute_from_file(struct requester *who, struct reply *reply,
+/* As execute, for a command of the append-only file, which is neither propagated nor counted.
+ * Writes the reply of a command that was run to `reply`. requester->error is the reason for a
+ * refusal or the kind of error that the command replied; otherwise CALL_ERROR_NONE. Never
+ * postponed. */
+enum execution execute_from_file(struct requester *requester, struct reply *reply,
                                  const struct slice *argv, size_t argc);
 
-/* Runs a command that a transaction has queued: it was admitted then. It cannot block. The reply
- * goes to `reply`. */
+/* Runs a command of a transaction's queue, which was admitted when it was queued. It cannot block.
+ * Writes its reply to `reply`. */
 void execute_queued(struct session *session, struct reply *reply, const struct command *command,
                     const struct slice *argv, size_t argc);
 
-/* A command of a client that was blocked, which goes on. */
+/* What is needed to go on with the command of a blocked client. */
 struct resumption {
     struct session *session;
     const struct command *command;
     const struct slice *argv;
     size_t argc;
     struct reply *reply;
-    uint64_t ticks; /* that it has taken before */
+    uint64_t ticks; /* clock_ticks that it has taken before */
 };
 
-/* Lets `serve` answer from the key of a database. True if it did: then the command counts as
+/* Calls `serve` with the key of a database. Returns true if it replied; the command then counts as
  * executed. */
 bool execute_serve(const struct resumption *resumption,
                    bool (*serve)(struct call *call, struct slice key), int database,
                    struct slice key);
 
-/* Lets `finish` answer, as the wait has ended without a key. */
+/* Calls `finish` to write the reply, because the wait has ended without a key. */
 void execute_finish(const struct resumption *resumption, void (*finish)(struct call *call));
 
-/* A batch of requests begins: the time of the first one is counted from here. */
+/* Call it when a batch of requests begins: the duration of the first one is measured from here. */
 void execute_begin_batch(struct engine *engine);
 
-/* Reads the wall clock again if a millisecond has passed since it was read last, as far as
- * engine->ticks (the end of the last command) tells. One comparison otherwise. Not to be called
- * inside EXEC, where time stands still. */
+/* Reads the wall clock if a millisecond has passed between the last reading and engine->ticks, the
+ * end of the last command. Otherwise one comparison. Do not call it inside EXEC, where the clock
+ * does not advance. */
 void execute_renew_clock(struct engine *engine);
 
 #endif

@@ -1,5 +1,5 @@
-/* execute_commands: the commands of transactions, and WAITAOF. Each is run as
- * engine/call.h says. */
+/* execute_commands: the commands of transactions, and WAITAOF. Each is called as engine/call.h
+ * says. */
 #ifndef PACKLIST_EXECUTE_EXECUTE_COMMANDS_H
 #define PACKLIST_EXECUTE_EXECUTE_COMMANDS_H
 

@@ -5,7 +5,8 @@
 #include "base/clock.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
+#include "execute/blocking_serve.h"
 #include "resp/reply.h"
 #include "session/clients.h"
 #include "session/session.h"
@@ -13,7 +14,7 @@
 struct flush {
     uint64_t number;
     uint64_t session_id;
-    size_t keyspaces; /* that are not free yet */
+    size_t keyspaces; /* not freed yet */
     uint64_t begin_ticks;
     struct flush *prev;
     struct flush *next;
@@ -41,7 +42,7 @@ void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
                             .begin_ticks = clock_ticks()};
     CHAIN_APPEND(flushes.first, flushes.last, flush, prev, next);
     blocking_add(call->engine->blocking, call,
-                 &(struct block_request){.for_work = true, .expire = answer_ok});
+                 &(struct block_request){.for_work = true, .answer_unserved = answer_ok});
 }
 
 static void forget(struct flush *flush) {
@@ -49,13 +50,13 @@ static void forget(struct flush *flush) {
     mem_free(flush);
 }
 
-/* A blocked client runs no other command: if it still waits for work, it waits for this flush. A
- * client that has ended waits for nothing any more, although it stays in the list until its output
- * is sent. */
+/* A blocked client runs no other command, so if it waits for work, it waits for this flush. A
+ * client that has closed does not wait any more, although it stays in the list until its output is
+ * sent. */
 static void answer(struct engine *engine, const struct flush *flush) {
     struct session *session = session_list_find(&engine->clients->sessions, flush->session_id);
     if (!session || !blocking_is_for_work(session)) return;
-    server_update_clock(engine);
+    engine_update_clock(engine);
     blocking_finish(engine->blocking, session, clock_ticks() - flush->begin_ticks);
 }
 

@@ -1,10 +1,10 @@
-/* flush: clients whose FLUSHDB or FLUSHALL is to be answered when the memory is free again.
+/* flush: a FLUSHDB or FLUSHALL gets its reply when the memory is free again.
  *
  *      command     keyspaces ──→ lazyfree, each with the number of the flush; the client is blocked
  *      thread      frees them
  *      loop        flush_freed(number), once for each keyspace; after the last one: +OK
  *
- * A client that closes its connection meanwhile is not looked for: its flush ends unanswered. */
+ * When a client closes its connection meanwhile, its flush ends without a reply. */
 #ifndef PACKLIST_EXECUTE_FLUSH_H
 #define PACKLIST_EXECUTE_FLUSH_H
 
@@ -14,17 +14,18 @@
 struct call;
 struct engine;
 
-/* The number of a new flush, never 0. */
+/* Returns the number of a new flush, never 0. */
 uint64_t flush_number(void);
 
-/* Blocks the call's client, and answers +OK after `keyspaces` (1 or more) calls of
+/* Blocks the call's client, and replies +OK after `keyspaces` (1 or more) calls of
  * flush_freed(number). The command counts as running until then. */
 void flush_wait(struct call *call, uint64_t number, size_t keyspaces);
 
-/* One keyspace of the flush is free. As a callback of the loop only. O(flushes that wait). */
+/* One keyspace of the flush is free. Call it only from a callback of the event loop. O(flushes that
+ * wait). */
 void flush_freed(struct engine *engine, uint64_t number);
 
-/* The server has ended: forgets the flushes that were not finished. */
+/* Frees all flushes that were not finished, at the end of the server. */
 void flush_forget_all(void);
 
 #endif

@@ -31,8 +31,9 @@ void discard_command(struct call *call) {
 
 /* --- EXEC --- */
 
-/* Runs the queue. CLIENT REPLY among the commands changes what of the answer is sent: each reply is
- * taken back by the state that its command leaves. Who kills itself hears nothing more. */
+/* Runs the queue. A CLIENT REPLY in it decides whether its own reply and later ones are sent: each
+ * reply is dropped if the state after its command says so. A client that killed itself gets no
+ * further replies. */
 static void run_queue(struct call *call, const struct transaction *transaction) {
     uint32_t unwanted = SESSION_REPLY_OFF | SESSION_REPLY_SKIP;
     struct session *session = call_session(call);

@@ -1,11 +1,12 @@
-/* wait_aof: WAITAOF numlocal numreplicas timeout: until the last change of this client is on the
- * disk, and in the append-only files of replicas. There are no replicas: waiting for any ends with
- * the timeout. */
+/* wait_aof: WAITAOF numlocal numreplicas timeout waits until the client's last change is on the
+ * disk, and in the append-only files of replicas. There are no replicas, so waiting for one ends
+ * with the timeout. */
 #include "execute/wait_aof.h"
 
 #include "aof/aof.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "execute/blocking_serve.h"
 #include "execute/execute_commands.h"
 #include "resp/reply.h"
 #include "session/session.h"
@@ -27,7 +28,7 @@ static void answer(struct call *call) {
     reply_integer(call->reply, 0);
 }
 
-/* Has the wait of the session, which waits for no replicas, ended? */
+/* Returns whether the wait of the session, which waits for no replicas, has ended. */
 static bool is_done(const struct session *session) {
     struct engine *engine = session->requester.engine;
     return !engine->config.appendonly || is_synced(session);
@@ -46,7 +47,7 @@ void waitaof_command(struct call *call) {
         return;
     }
     call_block(call, &(struct block_request){.deadline_ms = deadline_ms,
-                                             .expire = answer,
+                                             .answer_unserved = answer,
                                              .awaits_sync = replicas == 0});
 }
 

@@ -6,9 +6,10 @@
 
 struct engine;
 
-/* Answers the clients for whom the append-only file has reached the disk, or was turned off, since
- * the last call. Returns whether any was answered: they are to be resumed. O(1) when no fsync has
- * ended meanwhile, else O(clients that wait). Once in each iteration of the loop. */
+/* Replies to the clients whose changes have reached the disk since the last call, or whose wait
+ * ends because the append-only file was turned off. Returns whether there were any; they are queued
+ * to resume. O(1) when no fsync has ended meanwhile, otherwise O(clients that wait). Call it once
+ * in each loop iteration. */
 bool wait_aof_wake(struct engine *engine);
 
 #endif

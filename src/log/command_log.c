@@ -40,8 +40,8 @@ void command_log_add_reader(struct command_log *log, struct command_log_reader *
     update_is_on(log);
 }
 
-/* Drops the bytes when there is nobody who has yet to read some of them. Readers read all that
- * there is, so that there is no point in looking for a part that all of them have read. */
+/* Drops all bytes once every reader has read all of them. Readers always read everything, so
+ * dropping a part is not worth the effort. */
 static void drop_read(struct command_log *log) {
     for (const struct command_log_reader *reader = log->first_reader; reader; reader = reader->next)
         if (reader->offset < command_log_end(log)) return;

@@ -1,18 +1,18 @@
-/* command_log: all changes of the data as commands which, run on the same data, make the same
- * changes again, whenever that is.
+/* command_log: all changes as commands that make the same changes again on the same data, whenever
+ * they run.
  *
  *      unit of one command       [SELECT db] LPUSH k a
  *      unit of several           MULTI [SELECT db] DEL old  LPUSH old a  EXEC
  *
- * A unit takes effect as a whole or not at all: a command together with the expired keys that it
- * deleted; an EXEC; the reply to one blocked client; a key that the server deletes by itself.
- * SELECT precedes a command of another database than the command before it. MULTI is inserted in
- * front of the first command of a unit when the second one is appended.
+ * A unit takes effect as a whole or not at all. A unit is: a command together with the expired keys
+ * that it deleted; an EXEC; the reply to one blocked client; a key that the server deletes by
+ * itself. SELECT precedes a command whose database differs from that of the command before. When
+ * the second command of a unit is appended, MULTI is inserted before the first one.
  *
- * The log is a stream of bytes (arrays of bulk strings in RESP) with a running offset: the number
- * of bytes appended since the server started. Readers (the append-only file) consume it at their
- * own pace, at least once in each iteration of the event loop; what all of them have read is
- * dropped. Without readers nothing is appended, and a command costs one test. */
+ * The log is a stream of bytes (RESP arrays of bulk strings). Its offset is the number of bytes
+ * appended since the server started. Each reader (the append-only file) reads it at its own pace,
+ * at least once per loop iteration. The log drops what all readers have read. Without readers
+ * nothing is appended, and a command costs one test. */
 #ifndef PACKLIST_LOG_COMMAND_LOG_H
 #define PACKLIST_LOG_COMMAND_LOG_H
 
@@ -23,11 +23,11 @@
 #include <stdint.h>
 
 struct command_log_reader {
-    uint64_t offset; /* of the first byte that it has not read */
-    /* Called when a unit is about to be opened, at the end of the log; the reader may read what
-     * precedes it. NULL: not called. */
+    uint64_t offset; /* of the first byte that the reader has not read */
+    /* Called before a unit is opened, with the log ending at the previous unit; the reader may read
+     * up to there. NULL: not called. */
     void (*unit_opens)(struct command_log_reader *reader);
-    void *arg; /* for unit_opens */
+    void *arg; /* passed to unit_opens */
     struct command_log_reader *prev;
     struct command_log_reader *next;
 };
@@ -35,55 +35,55 @@ struct command_log_reader {
 struct command_log {
     struct command_log_reader *first_reader;
     struct command_log_reader *last_reader;
-    bool is_on; /* it has readers and is not suspended */
+    bool is_on; /* the log has readers and is not suspended */
     bool is_suspended;
-    int database;        /* of the last command; -1: the next one gets its SELECT in any case */
+    int database;        /* of the last command; -1: SELECT precedes the next command */
     uint64_t begin;      /* offset of the first byte in `bytes` */
     struct reply bytes;  /* what at least one reader has not read */
     size_t unit_begin;   /* where the current unit begins in `bytes` */
     uint64_t unit_count; /* its commands so far; 0: no unit is open */
 };
 
-/* An empty log without readers; free releases its memory. */
+/* Makes an empty log without readers. command_log_free releases its memory. */
 void command_log_init(struct command_log *log);
 void command_log_free(struct command_log *log);
 
-/* Adds a reader, which gets all that is appended from now on. The first command that it gets is
- * preceded by its SELECT. The caller keeps the reader in place until it is removed. Not inside a
- * unit. */
+/* Adds a reader, which gets everything appended from now on; the first command has its SELECT. The
+ * caller owns the reader and must not move it before it is removed. Not inside a unit.
+ * O(readers). */
 void command_log_add_reader(struct command_log *log, struct command_log_reader *reader);
 
-/* Removes the reader, if it is one, and ends the current unit. What it has not read is lost to
- * it. */
+/* Removes the reader, if it was added, and ends the current unit. The reader loses what it has not
+ * read. O(readers). */
 void command_log_remove_reader(struct command_log *log, struct command_log_reader *reader);
 
-/* While suspended the log has no use for commands (is_on is false): the data is being loaded. */
+/* While the log is suspended, nothing is appended (is_on is false): data is being loaded. */
 void command_log_suspend(struct command_log *log);
 void command_log_resume(struct command_log *log);
 
-/* The next command gets its SELECT: what a reader writes goes on in another file. */
+/* Makes SELECT precede the next command, because a reader continues in another file. */
 void command_log_repeat_database(struct command_log *log);
 
-/* Has a unit been opened that has not ended? */
+/* Returns whether a unit is open. */
 static inline bool command_log_is_inside_unit(const struct command_log *log) {
     return log->unit_count > 0;
 }
 
-/* The offset behind the last byte. O(1). */
+/* Returns the offset after the last byte. O(1). */
 static inline uint64_t command_log_end(const struct command_log *log) {
     return log->begin + log->bytes.len;
 }
 
-/* Appends a command, copying its arguments, to the current unit, which it opens if need be. Does
- * nothing while the log is off. O(bytes). */
+/* Appends a command to the current unit, or opens a unit; copies the arguments. Does nothing while
+ * the log is off. O(bytes). */
 void command_log_append(struct command_log *log, int database, const struct slice *argv,
                         size_t argc);
 
 /* Ends the current unit, if one is open. */
 void command_log_end_unit(struct command_log *log);
 
-/* Moves all that the reader has not read behind the bytes in `into`. Not inside a unit. O(bytes);
- * O(1) for the only reader when `into` is empty: then the buffers are exchanged. */
+/* Appends everything that the reader has not read to `into`. Not inside a unit. O(bytes); O(1) for
+ * the only reader when `into` is empty, as the buffers are then exchanged. */
 void command_log_read(struct command_log *log, struct command_log_reader *reader,
                       struct reply *into);
 

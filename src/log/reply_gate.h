@@ -1,10 +1,10 @@
 /* reply_gate: holds replies back until the changes that they confirm are safe (docs/durability.md,
  * section 5).
  *
- * The append-only file says up to which offset of the command log replies may leave. While the log
- * goes beyond that offset all output is held. It leaves at the end of the iteration of the event
- * loop at the latest. A gate that denies lets nothing out: the clients whose output is held are
- * disconnected, as their changes may not survive. */
+ * The append-only file sets the offset of the command log up to which replies may leave. While the
+ * log is longer than that, the server holds all output, until the end of the loop iteration at the
+ * latest. A gate that denies lets nothing out: the server disconnects the clients whose output is
+ * held, as their changes may not survive. */
 #ifndef PACKLIST_LOG_REPLY_GATE_H
 #define PACKLIST_LOG_REPLY_GATE_H
 
@@ -13,19 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The offset of a gate that holds nothing back. */
+/* `released` of a gate that holds nothing back. */
 #define REPLY_GATE_OPEN UINT64_MAX
 
 struct reply_gate {
     const struct command_log *log;
-    uint64_t released; /* replies to changes up to this offset may leave */
+    uint64_t released; /* replies to changes up to this offset may leave, or REPLY_GATE_OPEN */
     bool denies;
-    /* Makes the changes safe now, as far as that is possible; NULL: the gate is open. */
+    /* Makes the changes safe now, as far as possible. Set by aof_init. */
     void (*flush)(void *arg);
     void *arg;
 };
 
-/* Must output wait for the end of the iteration? */
+/* Returns whether output must wait for the end of the loop iteration. O(1). */
 static inline bool reply_gate_holds(const struct reply_gate *gate) {
     return command_log_end(gate->log) > gate->released || gate->denies;
 }

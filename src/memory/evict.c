@@ -1,10 +1,9 @@
-/* evict: when to evict, and for how long; store/eviction.c knows what. */
+/* evict: decides when and for how long keys are evicted; store/eviction.c chooses the keys. */
 #include "memory/evict.h"
 
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/lazyfree.h"
@@ -15,20 +14,20 @@
 
 enum evict_result { EVICT_DONE, EVICT_INTERRUPTED, EVICT_IMPOSSIBLE };
 
-/* Evicting one key takes about a microsecond: the clock is looked at after so many. */
+/* The clock is read after this many evictions, each of which takes about a microsecond. */
 enum { EVICTIONS_BETWEEN_LOOKS = 16 };
 
 static struct {
     struct eviction_pool pool;
-    bool running;        /* goes on in before_poll */
+    bool running;        /* evict_step continues the work */
     int64_t exceeded_us; /* since when the limit is exceeded, monotonic; 0: it is not */
-    int64_t total_us;    /* before that */
+    int64_t total_us;    /* exceeded before that */
 } evict;
 
 /* --- Time --- */
 
-/* How long keys are evicted at a stretch: in a straight line up to a tenacity of 10, which is
- * half a millisecond, then 15 % more for each, and without an end at 100. */
+/* Returns how long one call may evict, in microseconds: grows linearly up to a tenacity of 10,
+ * which is half a millisecond, then by 15 % for each, and is unlimited at 100. */
 static uint64_t stretch_us(struct engine *engine) {
     int64_t tenacity = engine->config.eviction_tenacity;
     if (tenacity >= 100) return UINT64_MAX;
@@ -57,19 +56,20 @@ void evict_reset_exceeded(void) {
 
 /* --- Keys --- */
 
-/* Memory that another thread is about to free, and memory that only a snapshot still needs, counts
- * as free: evicting more would not free it sooner. Output that waits for the append-only file does
- * not count, as each evicted key adds to it. Nor does the memory of unauthenticated clients: nobody
- * without the password may make the server evict keys. */
+/* Returns whether too much memory is in use. Does not count memory that another thread is about to
+ * free or that only a snapshot needs: evicting more keys would not free it sooner. Does not count
+ * output for the append-only file, because each evicted key adds to it. Does not count
+ * unauthenticated clients: without the password, no client may cause an eviction. */
 static bool is_exceeded(struct engine *engine) {
     size_t max = (size_t)engine->config.maxmemory;
     if (max == 0 || mem_used() <= max) return false;
-    /* First, as threads free memory before they count it as free: nothing is evicted for it. */
+    /* Read before mem_used(): a thread frees memory first and subtracts it here afterwards, so the
+     * other order could evict keys needlessly. */
     size_t leaving = lazyfree_pending_bytes() + incremental_leaving_bytes(engine);
     return mem_used() > max + leaving + aof_buffer_size(engine) + engine->unauthenticated_memory;
 }
 
-/* A key whose time has come anyway counts as expired. */
+/* Deletes the key. A key whose time has come counts as expired, not as evicted. */
 static void evict_key(struct call *call, struct keyref *ref) {
     struct engine *engine = call->engine;
     struct slice key = entry_key(ref->entry);
@@ -99,7 +99,8 @@ static enum evict_result evict_keys(struct engine *engine) {
     return EVICT_DONE;
 }
 
-/* Evicts for a stretch. Nothing is evicted during a CLIENT PAUSE, so that the data stands still. */
+/* Evicts until time or need ends. During CLIENT PAUSE nothing is evicted, so that the data stays
+ * unchanged. */
 static enum evict_result run(struct engine *engine) {
     enum evict_result result = EVICT_DONE;
     if (is_exceeded(engine) && !engine->pause_until_ms) {
@@ -132,5 +133,5 @@ void evict_configure(struct engine *engine) {
     engine->eviction.lfu.log_factor = (uint32_t)config->lfu_log_factor;
     engine->eviction.lfu.decay_minutes = (uint32_t)config->lfu_decay_time;
     evict.pool.count = 0;
-    evict.running = is_exceeded(engine); /* begins in before_poll */
+    evict.running = is_exceeded(engine); /* evict_step begins */
 }

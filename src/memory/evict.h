@@ -1,4 +1,4 @@
-/* evict: keeps the memory in use below maxmemory by letting keys go. */
+/* evict: keeps the memory in use below maxmemory by deleting keys. */
 #ifndef PACKLIST_MEMORY_EVICT_H
 #define PACKLIST_MEMORY_EVICT_H
 
@@ -7,23 +7,25 @@
 
 struct engine;
 
-/* Before a command that may need memory, while maxmemory is set: evicts keys until the memory in
- * use is below it, for half a millisecond or so (maxmemory-eviction-tenacity); what is left is
- * done between commands. False when nothing more can be evicted: the command must be refused
- * with EVICT_REFUSAL. Some tens of nanoseconds when there is nothing to do. */
+/* Call before a command that may need memory, while maxmemory is set. Evicts keys until the memory
+ * in use is below the limit, for half a millisecond or so (maxmemory-eviction-tenacity); evict_step
+ * does the rest between commands. Returns false when no more keys can be evicted: the command must
+ * be refused with EVICT_REFUSAL. Costs some tens of nanoseconds when there is nothing to do. */
 bool evict_make_room(struct engine *engine);
 #define EVICT_REFUSAL "OOM command not allowed when used memory > 'maxmemory'."
 
-/* maxmemory, or how keys are chosen, has changed. */
+/* Call when maxmemory or a directive of the eviction policy has changed. */
 void evict_configure(struct engine *engine);
 
-/* Looks whether there is something to do; cron. */
+/* Begins an eviction when the limit is exceeded. Called by cron. */
 void evict_tick(struct engine *engine);
 
-/* Goes on with what a command or a tick has begun; true while there is more to do. before_poll. */
+/* Continues what a command or a tick has begun, for up to the same time. Returns true while there
+ * is more to do. Call once per loop iteration. */
 bool evict_step(struct engine *engine);
 
-/* Since when, and for how long in all before that, the limit has been exceeded; in ms, for INFO. */
+/* For INFO: milliseconds since the limit is exceeded (0: it is not), and in total.
+ * evict_reset_exceeded sets both to zero. */
 int64_t evict_current_exceeded_ms(void);
 int64_t evict_total_exceeded_ms(void);
 void evict_reset_exceeded(void);

@@ -1,51 +1,52 @@
-/* expire: how many dead keys there are is not known, but the keys that expire stand in tables of
- * their own, which are walked in circles.
+/* expire: deletes expired keys in the background. Keys with an expiry are in tables of their own,
+ * which the cycle scans round and round; the number of expired ones is unknown.
  *
- * A round begins `hz` times a second. In each database it walks on from where the last one
- * ended: at first a few keys; then, while more of them turn out dead than is acceptable,
- * further. So the work follows the number of keys that die: next to nothing when few do, and
- * enough to keep their share down when many do. Even when few die a walk comes round in
- * PASS_SECONDS.
+ * A round begins `hz` times a second. In each database it continues the scan where the last round
+ * ended. It scans at least a few keys, and goes on while more of them are expired than is
+ * acceptable. So the work follows the number of keys that expire: almost nothing when few do, and
+ * enough to keep their share low when many do. Even when few expire, a scan takes at most
+ * PASS_SECONDS for a whole table.
  *
- * After a round that has found more dead keys than are acceptable the next one begins sooner.
- *
- * A round may use a part of the time since the last one, and not in one piece: between stretches
- * of STRETCH_US clients are served. active-expire-effort makes the part larger and the
- * acceptable share smaller. */
+ * After a round that found more expired keys than are acceptable, the next one begins sooner. A
+ * round may use only a part of the time since the last one, in stretches of STRETCH_US between
+ * which clients are served. active-expire-effort makes that part larger and the acceptable share
+ * smaller. */
 #include "memory/expire.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/call.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "engine/slow.h"
 #include "net/net.h"
 
+#include <assert.h>
+
 enum {
     STRETCH_US = 300,
-    STEPS_BETWEEN_LOOKS = 4, /* at the clock: a step is a bucket of the table */
+    STEPS_BETWEEN_LOOKS = 4, /* between two reads of the clock; a step scans one bucket */
     BATCH_MIN = 200,         /* keys */
     PASS_SECONDS = 60,
     SOON_MS = 10, /* until the next round when there is much to do */
-    DEAD_PER_STEP =
-        128, /* a bucket never has nearly as many; what is over waits for the next pass */
+    /* Far more than a bucket ever holds; the rest would wait for the next pass. */
+    EXPIRED_PER_STEP = 128,
     TTL_SAMPLES = 64
 };
 
 static struct {
-    struct net_timer *timer; /* of a round that comes before the next tick */
-    uint64_t *cursors;       /* of each database's walk */
+    struct net_timer *timer; /* starts a round before the next tick */
+    uint64_t *cursors;       /* position of the scan in each database */
     int databases;
-    int database;  /* where the round is */
-    int remaining; /* databases that it has not finished */
+    int database;  /* that the round has reached */
+    int remaining; /* databases that the round has not finished */
     bool running;
-    int64_t begun_us;       /* when the last round began, monotonic */
-    int64_t budget_us;      /* what is left of this round's time */
-    uint64_t batch_visited; /* keys, since the last decision to go on */
-    uint64_t batch_dead;
-    uint64_t visited; /* in this round */
-    uint64_t dead;
+    int64_t begun_us;       /* begin of the last round, monotonic */
+    int64_t budget_us;      /* time left for this round */
+    uint64_t batch_visited; /* keys scanned since end_batch */
+    uint64_t batch_expired;
+    uint64_t visited; /* keys scanned in this round */
+    uint64_t expired;
 } cycle;
 
 static void on_timer(void *arg) {
@@ -54,6 +55,7 @@ static void on_timer(void *arg) {
 }
 
 void expire_start(struct engine *engine, int databases) {
+    assert(!cycle.timer && databases > 0);
     cycle.timer = net_timer_new(engine->net, on_timer, engine);
     cycle.databases = databases;
     cycle.cursors = mem_alloc_zeroed((size_t)databases * sizeof(*cycle.cursors));
@@ -64,15 +66,15 @@ void expire_stop(void) {
     mem_free(cycle.cursors);
 }
 
-/* --- How much --- */
+/* --- Limits --- */
 
-/* Per cent of the keys seen that may be dead: 5 down to 1. The walk sees each key when it has been
- * longest unseen, so about half as many are dead on average. */
+/* Returns the percentage of scanned keys that may be expired: from 5 down to 1. The scan visits the
+ * keys that it has not visited for longest, so on average about half as many are expired. */
 static unsigned acceptable_percent(struct engine *engine) {
     return 5 - (unsigned)(engine->config.active_expire_effort - 1) * 4 / 9;
 }
 
-/* Per cent of the time that rounds may take: 25 up to 43. */
+/* Returns the percentage of the time that rounds may use: from 25 up to 43. */
 static int64_t time_percent(struct engine *engine) {
     return 25 + 2 * (engine->config.active_expire_effort - 1);
 }
@@ -87,42 +89,42 @@ static uint64_t batch_size(struct engine *engine, const struct keyspace *keyspac
 struct step {
     struct call call;
     uint64_t visited;
-    size_t dead_count;
-    const struct entry *dead[DEAD_PER_STEP];
+    size_t expired_count;
+    const struct entry *expired[EXPIRED_PER_STEP];
 };
 
 static void visit(struct entry *entry, void *arg) {
     struct step *step = arg;
     step->visited++;
-    if (call_is_expired(&step->call, entry) && step->dead_count < DEAD_PER_STEP)
-        step->dead[step->dead_count++] = entry;
+    if (call_is_expired(&step->call, entry) && step->expired_count < EXPIRED_PER_STEP)
+        step->expired[step->expired_count++] = entry;
 }
 
-/* Looks at the next bucket of the current database. */
+/* Scans the next bucket of the current database, and deletes the expired keys in it. */
 static void cycle_step(struct step *step) {
     uint64_t *cursor = &cycle.cursors[cycle.database];
-    step->visited = step->dead_count = 0;
+    step->visited = step->expired_count = 0;
     *cursor = keyspace_scan_expiring(step->call.keyspace, *cursor, visit, step);
-    for (size_t i = 0; i < step->dead_count; i++)
-        call_find_quiet(&step->call, entry_key(step->dead[i])); /* deletes it */
+    for (size_t i = 0; i < step->expired_count; i++)
+        call_find_quiet(&step->call, entry_key(step->expired[i])); /* deletes it */
     cycle.batch_visited += step->visited;
-    cycle.batch_dead += step->dead_count;
+    cycle.batch_expired += step->expired_count;
 }
 
 /* --- The round --- */
 
 static void end_batch(void) {
     cycle.visited += cycle.batch_visited;
-    cycle.dead += cycle.batch_dead;
-    cycle.batch_visited = cycle.batch_dead = 0;
+    cycle.expired += cycle.batch_expired;
+    cycle.batch_visited = cycle.batch_expired = 0;
 }
 
 static void end_round(struct engine *engine) {
     cycle.running = false;
     if (cycle.visited == 0) return;
-    if (cycle.dead * 100 > cycle.visited * acceptable_percent(engine))
+    if (cycle.expired * 100 > cycle.visited * acceptable_percent(engine))
         net_timer_start(cycle.timer, SOON_MS, 0);
-    double percent = 100 * (double)cycle.dead / (double)cycle.visited;
+    double percent = 100 * (double)cycle.expired / (double)cycle.visited;
     engine->stats.expired_stale_percent =
         engine->stats.expired_stale_percent * 0.95 + percent * 0.05;
 }
@@ -132,16 +134,16 @@ static void next_database(struct engine *engine) {
     if (--cycle.remaining == 0) end_round(engine);
 }
 
-/* Is the current database done with for this round? */
+/* Returns whether this round has finished the current database. */
 static bool is_database_done(struct engine *engine, const struct keyspace *keyspace) {
     if (keyspace_expiring_count(keyspace) == 0) return true;
     if (cycle.batch_visited < batch_size(engine, keyspace)) return false;
-    bool low = cycle.batch_dead * 100 <= cycle.batch_visited * acceptable_percent(engine);
+    bool low = cycle.batch_expired * 100 <= cycle.batch_visited * acceptable_percent(engine);
     end_batch();
     return low;
 }
 
-/* Walks until the round or the stretch ends. */
+/* Scans until the round or the stretch ends. */
 static void cycle_stretch(struct engine *engine, uint64_t start) {
     while (cycle.running) {
         struct step step = {.call = call_of_server(engine, cycle.database)};
@@ -161,7 +163,7 @@ bool expire_step(struct engine *engine) {
         return false;
     }
     uint64_t start = clock_ticks(), begin = slow_begin(engine);
-    server_update_clock(engine);
+    engine_update_clock(engine);
     cycle_stretch(engine, start);
     uint64_t ticks = clock_ticks() - start;
     engine->stats.expire_ticks += ticks;
@@ -185,12 +187,12 @@ void expire_tick(struct engine *engine) {
         cycle.budget_us =
             (elapsed_us < period_us ? elapsed_us : period_us) * time_percent(engine) / 100;
         cycle.remaining = cycle.databases;
-        cycle.visited = cycle.dead = cycle.batch_visited = cycle.batch_dead = 0;
+        cycle.visited = cycle.expired = cycle.batch_visited = cycle.batch_expired = 0;
     }
     expire_step(engine);
 }
 
-/* --- Figures --- */
+/* --- Stats --- */
 
 struct ttl_sum {
     int64_t now_ms;

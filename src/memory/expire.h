@@ -1,5 +1,5 @@
-/* expire: deletes keys whose time has come before anybody looks for them (who does look deletes
- * them on his own: engine/call.c). */
+/* expire: deletes expired keys that no command accesses. (A command that accesses an expired key
+ * deletes it: engine/call.c.) */
 #ifndef PACKLIST_MEMORY_EXPIRE_H
 #define PACKLIST_MEMORY_EXPIRE_H
 
@@ -10,15 +10,15 @@ struct engine;
 void expire_start(struct engine *engine, int databases);
 void expire_stop(void);
 
-/* Begins a round; cron. */
+/* Begins a round, unless one is running. Called by cron. */
 void expire_tick(struct engine *engine);
 
-/* One stretch of the round, far below a millisecond; true while there is more to do.
- * before_poll. */
+/* Continues the round for one stretch, far below a millisecond. Returns true while there is more to
+ * do. Call once per loop iteration. */
 bool expire_step(struct engine *engine);
 
-/* For how long the keys that expire still live on average, in ms; 0 when there are none. A sample;
- * O(1). */
+/* Returns the average time to live of the keys with an expiry in milliseconds, from a sample; 0
+ * when there are none. O(1). */
 int64_t expire_average_ttl(struct engine *engine, struct keyspace *keyspace);
 
 #endif

@@ -1,6 +1,6 @@
-/* Life and input of a connection.
+/* Connections: opening, closing and input.
  *
- * Unconsumed bytes, in a block that exists only while there are any:
+ * Unconsumed bytes are in a block that exists only while there are any:
  *
  *      struct input | consumed | pending bytes | free |
  *                   ^bytes     ^start          ^end   ^capacity
@@ -8,10 +8,10 @@
  * Invariants
  *   1. start < end <= capacity.
  *   2. A block of at most CONN_TAIL_MAX pending bytes that does not expect to grow beyond that is a
- *      *tail*: the next read copies it in front of the shared buffer and goes there. Any other
+ *      *tail*: the next read copies it to the front of the shared buffer and goes there. Any other
  *      block is read into directly.
- *   3. Bytes that are being presented do not move: a block changes only in conn_room and after the
- *      callback, and a connection is freed only by conn_closed, at the end of the turn. */
+ *   3. Bytes do not move while they are presented: a block changes only in conn_room and after the
+ *      callback, and a connection is freed only by conn_closed, at the end of the iteration. */
 #include "net/conn.h"
 
 #include "base/alloc.h"
@@ -33,7 +33,7 @@ void *transport_state(const struct conn *conn) {
     return (char *)conn - conn->transport->state_size;
 }
 
-/* --- Buffers of its own --- */
+/* --- Blocks of a connection --- */
 
 static size_t pending(const struct input *input) {
     return input == NULL ? 0 : input->end - input->start;
@@ -49,9 +49,10 @@ static void input_drop(struct conn *conn) {
     conn->input = NULL;
 }
 
-/* How large a block is to be that holds `have` bytes of `expected`. A small announcement is
- * believed at once, a large one in proportion to what has come: announcing alone costs little. It
- * grows by a quarter at least, as each of many small arguments announces only itself. */
+/* Returns the capacity of a block that holds `have` bytes of `expected`. A small announcement gets
+ * its block at once, a large one in proportion to the bytes that have arrived, so a client cannot
+ * take memory by announcing alone. A block grows by at least a quarter, because each of many small
+ * arguments announces only itself. */
 static size_t block_capacity(size_t have, size_t expected) {
     if (have <= CONN_TAIL_MAX && expected <= CONN_TAIL_MAX) return have;
     if (expected <= have) return have + (have > CONN_READ_SIZE ? have : CONN_READ_SIZE);
@@ -60,7 +61,7 @@ static size_t block_capacity(size_t have, size_t expected) {
     return size > have + have / 4 ? size : have + have / 4;
 }
 
-/* Replaces the connection's block by one that holds `len` bytes, which may lie in the old one. */
+/* Replaces the connection's block by one that holds `len` bytes, which may be in the old one. */
 static void input_replace(struct conn *conn, const char *bytes, size_t len, size_t expected) {
     size_t size = mem_good_size(sizeof(struct input) + block_capacity(len, expected));
     struct input *input = mem_alloc(size);
@@ -72,7 +73,7 @@ static void input_replace(struct conn *conn, const char *bytes, size_t len, size
     conn->input = input;
 }
 
-/* Keeps `len` bytes that lie in the shared buffer, in the block that is there if it fits. */
+/* Keeps `len` bytes of the shared buffer, in the existing block if they fit. */
 static void input_keep(struct conn *conn, const char *bytes, size_t len, size_t expected) {
     struct input *input = conn->input;
     size_t wanted = block_capacity(len, expected);
@@ -86,8 +87,9 @@ static void input_keep(struct conn *conn, const char *bytes, size_t len, size_t 
     memcpy(input->bytes, bytes, len);
 }
 
-/* Makes room for a read behind the pending bytes. A byte is moved O(1) times on average: to the
- * front only when at least as many have been consumed, else into a block larger by a factor. */
+/* Makes room for a read after the pending bytes. A byte is moved O(1) times on average: to the
+ * front only when at least as many bytes have been consumed, otherwise into a block that is larger
+ * by a factor. */
 static void input_reserve(struct conn *conn) {
     struct input *input = conn->input;
     size_t have = pending(input);
@@ -105,8 +107,8 @@ static void input_reserve(struct conn *conn) {
 
 /* --- Presenting bytes --- */
 
-/* Calls `data`. Returns the bytes consumed; *expected is what it announced. Upcalls nest: serving
- * one connection may replay another. */
+/* Calls `data`. Returns the bytes consumed; *expected is what the callback announced. Callbacks
+ * nest: serving one connection may replay another. */
 static size_t present(struct conn *conn, char *bytes, size_t len, size_t *expected) {
     struct net *net = net_of(conn);
     struct conn *outer = net->presenting;
@@ -130,13 +132,15 @@ static void input_kept(struct conn *conn) {
     if (conn->events->input_kept != NULL && !conn_is_closing(conn)) conn->events->input_kept(conn);
 }
 
-/* Of the unconsumed bytes at `bytes`, how many are kept: not those that conn_collect has taken. */
+/* Returns how many of the unconsumed bytes at `bytes` are kept: all but those that conn_collect has
+ * taken. */
 static size_t kept(struct conn *conn, const char *bytes, size_t len) {
     struct net *net = net_of(conn);
     return net->collecting.text == NULL ? len : (size_t)(net->collecting_from - bytes);
 }
 
-/* What conn_collect has begun is the connection's, which keeps the bytes before the argument. */
+/* Gives the connection the argument that conn_collect has begun; the connection keeps the bytes
+ * before it. */
 static void attach_collected(struct conn *conn) {
     struct net *net = net_of(conn);
     if (net->collecting.text == NULL) return;
@@ -197,7 +201,7 @@ size_t conn_input_allocated(const struct conn *conn) {
 
 /* --- Reading --- */
 
-/* Calls `ended` once. */
+/* Calls `ended`, once. */
 void conn_input_ended(struct conn *conn, int status) {
     if (conn->flags & (CONN_CLOSING | CONN_ENDED)) return;
     conn->flags |= CONN_ENDED;
@@ -246,7 +250,7 @@ void conn_received(struct conn *conn, size_t len) {
     }
 }
 
-/* --- Life --- */
+/* --- Open and close --- */
 
 void conn_closed(struct conn *conn) {
     conn_output_drop(conn);
@@ -276,7 +280,7 @@ void conn_close_all_sockets(struct net *net) {
     while (net->unclosed_first != NULL) close_first_socket(net);
 }
 
-/* What the peer sees of the end can wait; that nothing more is read cannot. */
+/* Closes the socket later, but stops reading now. */
 static void close_socket_later(struct conn *conn) {
     struct net *net = net_of(conn);
     conn->transport->stop_reading(conn);
@@ -289,7 +293,8 @@ static void close_socket_later(struct conn *conn) {
 
 void conn_accept(struct net *net, const struct transport *transport, void *from,
                  const struct conn_events *events, void *owner) {
-    if (net->unclosed_first != NULL) close_first_socket(net); /* descriptors stay as many */
+    if (net->unclosed_first != NULL)
+        close_first_socket(net); /* so that the number of descriptors does not grow */
     char *block =
         mem_alloc_zeroed(transport->state_size + sizeof(struct conn) + events->session_size);
     struct conn *conn = (struct conn *)(block + transport->state_size);

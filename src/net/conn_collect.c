@@ -5,13 +5,13 @@
  *      collected                                  argument
  *      presented then   *3 $3 SET $1 k $500000000 \r\n *1 $4 PING
  *
- * Announcing alone costs little: the string gets room for the whole argument when a small part of
- * it has come. Only that part is ever copied, once. */
+ * A client cannot take memory by announcing alone: the string gets its full size when a small part
+ * of the argument has arrived. Only that part is copied, once. */
 #include "net/net_internal.h"
 
 #include <assert.h>
 
-/* 1 MB, or 1/256 of a very large argument: so that copying it takes 2 ms at most. */
+/* The part is 1 MB, or 1/256 of a very large argument, so that copying it takes 2 ms at most. */
 enum { COLLECT_SHARE = 256 };
 
 static size_t believed(size_t have, size_t len) {
@@ -20,8 +20,8 @@ static size_t believed(size_t have, size_t len) {
     return have < first && first < len ? first : len;
 }
 
-/* A string with room for what is believed of `len` bytes, that begins with these. NULL when the
- * memory can't be had. */
+/* Returns a string that begins with the bytes, with the capacity that believed() allows for `len`.
+ * NULL when there is no memory. */
 static sds begin_text(const char *bytes, size_t have, size_t len) {
     sds text = sds_try_new_uninit(believed(have, len));
     if (text == NULL) return NULL;

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* The address of either side; AF_UNSPEC when there is none (any more). */
+/* Returns the address of either side; AF_UNSPEC when there is none, or not any more. */
 static struct sockaddr_storage address_of(const struct conn *conn, bool peer) {
     struct sockaddr_storage address;
     memset(&address, 0, sizeof(address));
@@ -23,7 +23,7 @@ static struct sockaddr_storage address_of(const struct conn *conn, bool peer) {
 }
 
 static const char *name_of(const struct conn *conn, bool peer, char buffer[CONN_NAME_MAX]) {
-    /* The client's end of a unix socket has no name of its own. */
+    /* The client's end of a Unix socket has no name of its own. */
     struct sockaddr_storage address = address_of(conn, peer && !conn_is_unix(conn));
     char text[INET6_ADDRSTRLEN];
     if (address.ss_family == AF_INET) {
@@ -78,8 +78,8 @@ bool conn_is_local(const struct conn *conn) {
     return IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127);
 }
 
-/* A dead peer is noticed after `seconds` of silence and three unanswered probes, a third of that
- * apart. */
+/* A dead peer is noticed after `seconds` of silence and three probes without an answer, a third of
+ * that apart. */
 void conn_set_keepalive(struct conn *conn, unsigned seconds) {
     if (conn_is_unix(conn)) return;
     int fd = conn_fd(conn);

@@ -1,4 +1,4 @@
-/* Output of a connection: what the socket did not take at once.
+/* The output of a connection that the socket did not take at once.
  *
  *      struct output: the one outstanding write, and a queue of chunks
  *
@@ -7,12 +7,12 @@
  *             ^start                                          ^end   ^capacity
  *
  * Invariants
- *   1. The struct exists exactly while bytes are queued, and then either a write is outstanding or
- *      it is held: it stands in the net's list and is sent before the loop sleeps.
- *   2. queued = sum of (end - start) >= submitted; the submitted bytes are the queue's first, and
+ *   1. The struct exists exactly while bytes are queued. Then either a write is outstanding, or it
+ *     is held: it is in the net's list and is sent before the loop sleeps.
+ *   2. queued = sum of (end - start) >= submitted. The submitted bytes are the first of the queue;
  *      there are some exactly while it is not held.
- *   3. Submitted bytes stay where they are until the write has called back; new ones may be
- *      appended behind them, even in the same chunk. */
+ *   3. Submitted bytes do not move until the write's callback. New bytes may be appended after
+ *     them, even in the same chunk. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "net/conn.h"
@@ -22,7 +22,7 @@
 
 struct chunk {
     struct chunk *next;
-    char *bytes; /* behind this struct, or a buffer that was handed over */
+    char *bytes; /* after this struct, or a buffer that was handed over */
     size_t start;
     size_t end;
     size_t capacity;
@@ -34,12 +34,12 @@ struct output {
     struct chunk *last;
     size_t queued;
     size_t submitted;
-    size_t allocated; /* by the chunks */
+    size_t allocated; /* bytes of the chunks */
     struct output *next_held;
-    struct output **held_link; /* what points to this in the net's list; NULL = is not held */
-    size_t removed;            /* from the queue since it exists */
-    size_t seen; /* bytes that the socket had taken when conn_output_moved was asked last */
-    _Alignas(uint64_t) char write[]; /* the transport's, for the outstanding write */
+    struct output **held_link; /* the pointer to this in the net's list; NULL = not held */
+    size_t removed;            /* bytes removed from the queue since it exists */
+    size_t reported;           /* bytes that the socket had taken at the last conn_output_moved */
+    _Alignas(uint64_t) char write[]; /* the transport's state of the outstanding write */
 };
 
 static size_t chunk_allocated(const struct chunk *chunk) {
@@ -59,7 +59,7 @@ static struct chunk *chunk_new(size_t len, size_t least) {
     return chunk;
 }
 
-/* --- The list of those who hold output --- */
+/* --- The list of connections that hold output --- */
 
 static void link_held(struct output *output) {
     struct net *net = net_of(output->conn);
@@ -90,16 +90,15 @@ void conn_output_drop(struct conn *conn) {
     conn->output = NULL;
 }
 
-/* The owner has asked for the end before, so this is not inside its own call. */
+/* The owner has called conn_close_after_write before, so this runs outside its own call. */
 static void finish_draining(struct conn *conn) {
     conn->events->drained(conn);
     conn_close(conn);
 }
 
-/* A write failed: nothing can be sent any more. Shutting the transport down makes the reading side
- * end in the next turn of the loop, so that `ended` is never called from inside the owner's own
- * call.
- * Where nothing is read any more the owner has done its part already. */
+/* A write failed: nothing can be sent any more. Shutting down the transport ends the input in the
+ * next loop iteration, so `ended` is never called inside a call of the owner. If nothing is read
+ * any more, the owner knows already. */
 static void fail(struct conn *conn, int status) {
     conn->flags |= CONN_FAILED;
     conn->error = status;
@@ -112,7 +111,7 @@ static void fail(struct conn *conn, int status) {
         conn->transport->shut_down(conn);
 }
 
-/* Takes bytes that were sent off the queue. An empty queue is not used again. */
+/* Removes bytes that were sent from the queue. An empty queue is freed. */
 static void remove_sent(struct output *output, size_t sent) {
     CHECKED_ASSERT(sent <= output->queued);
     size_t left = sent;
@@ -152,7 +151,7 @@ void conn_written(struct conn *conn, int status) {
     if (conn->flags & CONN_DRAINING) finish_draining(conn);
 }
 
-/* The first chunks as buffers for one system call; *bytes is what they hold. */
+/* Fills in the first chunks as buffers for one system call; *bytes is their sum. */
 static unsigned fill_buffers(const struct output *output, uv_buf_t buffers[CONN_BATCH_MAX],
                              size_t *bytes) {
     unsigned count = 0;
@@ -166,7 +165,7 @@ static unsigned fill_buffers(const struct output *output, uv_buf_t buffers[CONN_
     return count;
 }
 
-/* Hands the first chunks to one write. */
+/* Starts one write with the first chunks. */
 static void submit(struct output *output) {
     uv_buf_t buffers[CONN_BATCH_MAX];
     unsigned count = fill_buffers(output, buffers, &output->submitted);
@@ -175,7 +174,7 @@ static void submit(struct output *output) {
     if (status < 0) fail(conn, status);
 }
 
-/* Sends held output: at once what the socket takes, the rest as any other queue. */
+/* Sends held output: the socket takes what it can at once, and the rest is an ordinary queue. */
 static void release(struct output *output) {
     struct conn *conn = output->conn;
     unlink_held(output);
@@ -235,7 +234,7 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
     return (size_t)sent;
 }
 
-/* Something was appended: sends it unless a write is outstanding, or the queue is held and not too
+/* Bytes were appended: sends them, unless a write is outstanding or the queue is held and not too
  * long for that. */
 static void send_appended(struct output *output) {
     if (output->submitted > 0) return;
@@ -245,8 +244,8 @@ static void send_appended(struct output *output) {
         release(output);
 }
 
-/* Copies bytes behind the last ones. The first chunk is small, as most clients leave little output
- * unread; the next ones double. */
+/* Copies bytes to the end of the queue. The first chunk is small, because most clients leave little
+ * output unread; further ones double in size. */
 static void append_bytes(struct output *output, const char *bytes, size_t len) {
     output->queued += len;
     struct chunk *last = output->last;
@@ -324,7 +323,7 @@ bool conn_output_moved(struct conn *conn) {
     struct output *output = conn->output;
     if (output == NULL) return false;
     size_t taken = output->removed + output->queued - conn_pending_output(conn);
-    bool moved = taken != output->seen;
-    output->seen = taken;
+    bool moved = taken != output->reported;
+    output->reported = taken;
     return moved;
 }

@@ -15,7 +15,7 @@
 
 struct listener {
     union net_socket uv;
-    const struct transport *transport; /* of the connections */
+    const struct transport *transport; /* of the accepted connections */
     const struct conn_events *events;
     void *owner;
 };
@@ -40,7 +40,7 @@ static struct listener *listener_new(const struct transport *transport,
     return listener;
 }
 
-/* The system's reason for a libuv status, which is a negative errno. */
+/* Returns the status and the system's error text for a libuv status, a negative errno. */
 static enum listen_status refused(struct listener *listener, int status, char *error,
                                   size_t error_size) {
     snprintf(error, error_size, "%s", strerror(-status));
@@ -59,7 +59,7 @@ static enum listen_status refused(struct listener *listener, int status, char *e
 
 /* --- TCP --- */
 
-/* Text to address; names are looked up. Returns 0 or a status of getaddrinfo. */
+/* Converts a text to an address; looks up names. Returns 0 or a status of getaddrinfo. */
 static int resolve(const char *address, int port, struct sockaddr_storage *result) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     if (strcmp(address, "*") == 0) {
@@ -109,8 +109,8 @@ int listener_port(const struct listener *listener) {
 
 /* --- Unix sockets --- */
 
-/* Does the folder that `path` lies in exist? 0 or a negative errno. libuv reports a missing one as
- * a lack of permission. */
+/* Returns 0 if the directory of `path` exists, otherwise a negative errno. libuv reports a missing
+ * directory as a lack of permission. */
 static int check_folder(const char *path) {
     struct sockaddr_un address;
     char folder[sizeof(address.sun_path)];
@@ -120,7 +120,7 @@ static int check_folder(const char *path) {
     return access(folder, F_OK) == 0 ? 0 : -errno;
 }
 
-/* Makes way for a socket at `path`: 0 or a negative errno. */
+/* Removes an old socket at `path`. Returns 0 or a negative errno. */
 static int clear_path(const char *path) {
     struct sockaddr_un address;
     if (strlen(path) >= sizeof(address.sun_path)) return -ENAMETOOLONG;
@@ -130,7 +130,7 @@ static int clear_path(const char *path) {
     return unlink(path) == 0 ? 0 : -errno;
 }
 
-/* 0 or a negative errno. */
+/* Binds the socket and sets its permissions and group. Returns 0 or a negative errno. */
 static int bind_path(struct listener *listener, const struct unix_place *place, gid_t group) {
     int status = clear_path(place->path);
     if (status == 0) status = uv_pipe_bind(&listener->uv.pipe, place->path);
@@ -140,7 +140,7 @@ static int bind_path(struct listener *listener, const struct unix_place *place, 
     return 0;
 }
 
-/* The system's number of the group; false when there is no such group. */
+/* Looks up the group's number; returns false when there is no such group. */
 static bool find_group(const char *name, gid_t *number) {
     if (!name[0]) return true;
     const struct group *group = getgrnam(name);
@@ -166,7 +166,7 @@ enum listen_status listener_open_unix(struct net *net, const struct unix_place *
     return LISTEN_OK;
 }
 
-/* --- Either --- */
+/* --- Both --- */
 
 void listener_close(struct listener *listener) {
     uv_close(&listener->uv.handle, net_free_handle);

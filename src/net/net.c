@@ -23,7 +23,8 @@ void net_free_handle(uv_handle_t *handle) {
 
 /* --- The loop --- */
 
-/* An active idle handle is what keeps the loop from sleeping; there is nothing else to do. */
+/* While this idle handle is active, libuv does not let the loop sleep. It has nothing else to
+ * do. */
 static void on_idle(uv_idle_t *idle) {
     (void)idle;
 }
@@ -153,7 +154,8 @@ void net_timer_free(struct net_timer *timer) {
 }
 
 void net_timer_start(struct net_timer *timer, uint64_t delay_ms, uint64_t repeat_ms) {
-    /* The loop's clock stands still during a turn; the timer would fire early by as much. */
+    /* libuv reads its clock once per iteration; without an update the timer would fire too
+     * early. */
     uv_update_time(timer->handle.loop);
     uv_timer_start(&timer->handle, on_timer, delay_ms, repeat_ms);
 }

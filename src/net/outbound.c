@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* memmem */
+#define _GNU_SOURCE /* for memmem */
 #include "net/outbound.h"
 
 #include "base/alloc.h"
@@ -15,12 +15,12 @@
 
 struct outbound {
     int fd;
-    size_t line; /* bytes of the line that was given out last */
-    size_t used; /* bytes in the buffer, that line first */
+    size_t line; /* bytes of the line that was returned last */
+    size_t used; /* bytes in the buffer, with that line first */
     char buffer[OUTBOUND_LINE_MAX];
 };
 
-/* Waits until the socket can be read from or written to; false with errno set. */
+/* Waits until the socket can be read or written. Returns false with errno set. */
 static bool wait_for(int fd, short events, int timeout_ms) {
     struct pollfd poll_fd = {.fd = fd, .events = events};
     int ready;
@@ -33,7 +33,7 @@ static bool wait_for(int fd, short events, int timeout_ms) {
 
 /* --- Opening --- */
 
-/* 0, or the errno of why it did not come about. */
+/* Waits until the socket is connected. Returns 0 or an errno. */
 static int finish_connecting(int fd, int timeout_ms) {
     int error = 0;
     socklen_t size = sizeof(error);
@@ -41,7 +41,7 @@ static int finish_connecting(int fd, int timeout_ms) {
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-/* A connected socket, or -1 with errno set. */
+/* Returns a connected socket, or -1 with errno set. */
 static int connect_to(const struct addrinfo *address, int timeout_ms) {
     const int on = 1;
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -85,7 +85,7 @@ void outbound_close(struct outbound *outbound) {
     mem_free(outbound);
 }
 
-/* --- Using --- */
+/* --- Reading and writing --- */
 
 static bool is_transient(int error) {
     return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
@@ -105,7 +105,7 @@ bool outbound_write(struct outbound *outbound, const void *bytes, size_t len, in
     return true;
 }
 
-/* Reads what has come, or waits for more. */
+/* Reads the bytes that have arrived; waits for some if there are none. */
 static bool read_more(struct outbound *outbound, int timeout_ms) {
     for (;;) {
         ssize_t got = recv(outbound->fd, outbound->buffer + outbound->used,
@@ -120,7 +120,7 @@ static bool read_more(struct outbound *outbound, int timeout_ms) {
     }
 }
 
-/* The line at the beginning of the buffer. */
+/* Finds the line at the beginning of the buffer. */
 static bool find_line(struct outbound *outbound, struct slice *line) {
     const char *end = memmem(outbound->buffer, outbound->used, "\r\n", 2);
     if (!end) return false;

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* SCHED_BATCH */
+#define _GNU_SOURCE /* for SCHED_BATCH */
 #include "net/pool.h"
 
 #include "base/alloc.h"
@@ -15,9 +15,9 @@ struct piece {
     void *arg;
 };
 
-/* A thread that wakes up would take the processor away from the one that woke it, the loop, and
- * keep it for as long as the work lasts; not so one that is declared to do batch work. (Said each
- * time: it takes a microsecond, and a thread's first piece cannot be told from others.) */
+/* Declares the thread's work as batch work. Otherwise a thread that wakes up would take the
+ * processor from the event loop, and keep it as long as the work lasts. This is done for each piece
+ * of work, because a thread's first piece is not known, and takes a microsecond. */
 static void let_others_go_first(void) {
     pthread_setschedparam(pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 }
@@ -32,7 +32,7 @@ static void after_run(uv_work_t *request, int status) {
     struct piece *piece = (struct piece *)request;
     void (*done)(void *) = piece->done;
     void *arg = piece->arg;
-    (void)status; /* nobody cancels */
+    (void)status; /* nothing cancels it */
     net_note_awake(request->loop->data);
     mem_free(piece);
     done(arg);
@@ -44,5 +44,5 @@ void net_pool_run(struct net *net, void (*work)(void *arg), void (*done)(void *a
     piece->done = done;
     piece->arg = arg;
     if (uv_queue_work(&net->loop, &piece->request, run, after_run) != 0)
-        abort(); /* it fails without work only */
+        abort(); /* it fails only if there is no work */
 }

@@ -1,7 +1,7 @@
-/* transport: how the bytes of a connection reach the other side and come from there.
+/* transport: how the bytes of a connection are sent and received.
  *
- * conn.c, conn_output.c, conn_collect.c and conn_facts.c use a connection's socket through one of
- * these tables alone. transport_socket.c has the tables for TCP and for unix sockets; another
+ * conn.c, conn_output.c, conn_collect.c and conn_facts.c use a connection's socket only through one
+ * of these tables. transport_socket.c has the tables for TCP and for Unix sockets. Another
  * transport, such as one that encrypts, adds a table and a listener that accepts with it.
  *
  *      one allocation:   | state of the transport | struct conn | session |
@@ -25,80 +25,77 @@
 #include <uv.h>
 
 struct transport {
-    /* Bytes of its state for a connection, a multiple of 8, and for an outstanding write. Both are
-     * zeroed at first. */
+    /* Size in bytes of its state for a connection, a multiple of 8, and for an outstanding write.
+     * Both are zeroed at first. */
     size_t state_size;
     size_t write_size;
 
-    bool is_unix; /* the other side is a process of this machine that came by a unix socket */
+    bool is_unix; /* the other side is a process of this machine, connected by a Unix socket */
 
-    /* Connects the new `conn` with the client that waits at `from`, which is what this transport's
-     * listener hands to conn_accept. Returns a status. After an error nothing but `close` is
-     * called. */
+    /* Connects the new `conn` with the client that waits at `from`, which this transport's listener
+     * has given to conn_accept. Returns a status. After an error nothing but `close` is called. */
     int (*accept)(struct conn *conn, void *from);
 
-    /* From then on each arrival of bytes is reported: the transport calls conn_room, stores at most
-     * that many bytes there, and calls conn_received, with nothing between the two that could call
-     * a function of this room. It repeats that while bytes are there and reading was not stopped.
-     * When conn_room returns no buffer, it turns to other connections and asks again in the next
-     * iteration of the loop, even if no further bytes arrive until then. The end of the input, or
-     * an error, is reported by conn_input_ended, after all bytes that came before it. The other
-     * direction may remain usable. */
+    /* Starts reading. Whenever bytes arrive, the transport calls conn_room, stores at most that
+     * many bytes there, and calls conn_received, with no call of another function of net/ in
+     * between. It repeats that while bytes are there and reading was not stopped. When conn_room
+     * returns no buffer, it turns to other connections and asks again in the next loop iteration,
+     * even if no further bytes arrive until then. The end of the input, or an error, is reported by
+     * conn_input_ended, after all bytes that came before it. The other direction may remain
+     * usable. */
     void (*start_reading)(struct conn *conn);
 
-    /* No call of conn_room, conn_received or conn_input_ended follows. May be called from inside
-     * any of these, and more than once. */
+    /* Stops reading: no call of conn_room, conn_received or conn_input_ended follows. May be called
+     * from inside any of these, and more than once. */
     void (*stop_reading)(struct conn *conn);
 
-    /* Takes what can be sent, or buffered within a fixed bound, without waiting: possibly only a
-     * part, from the front. Returns the number of bytes taken, 0 when none can be taken now, or a
-     * negative status. Never called while a write is outstanding. The buffers are the caller's
-     * again when it returns. */
+    /* Takes what can be sent, or buffered within a fixed bound, without waiting: possibly only the
+     * first part. Returns the number of bytes taken, 0 when none can be taken now, or a negative
+     * status. Never called while a write is outstanding. The buffers belong to the caller again
+     * when it returns. */
     ssize_t (*try_write)(struct conn *conn, const uv_buf_t *buffers, unsigned count);
 
-    /* Begins to send all bytes of the buffers and calls conn_written once when that is done or has
-     * failed: also when `close` cuts it short, unless conn_closed comes instead. `write` points to
-     * write_size bytes for its use. They, and the bytes that the buffers refer to, stay in place
-     * until conn_written begins, or conn_closed; the array of buffers only until `write` returns.
-     * One write is outstanding at a time. Returns a status; after an error conn_written does not
-     * follow. */
+    /* Starts sending all bytes of the buffers. Calls conn_written once when that is done or has
+     * failed, also when `close` ends it early, unless conn_closed comes instead. `write` points to
+     * write_size bytes for the transport's use. They, and the bytes that the buffers refer to, stay
+     * in place until conn_written begins, or conn_closed; the array of buffers stays only until
+     * `write` returns. One write is outstanding at a time. Returns a status; after an error
+     * conn_written does not follow. */
     int (*write)(struct conn *conn, void *write, const uv_buf_t *buffers, unsigned count);
 
-    /* Bytes of the outstanding write that still are in the caller's buffers: 0 when there is none.
-     * What is known of a partial write; it need not be exact, but only falls during a write.
-     * O(1). */
+    /* Returns how many bytes of the outstanding write are still in the caller's buffers; 0 when
+     * there is none. It need not be exact, but may only fall during a write. O(1). */
     size_t (*unsent)(const struct conn *conn);
 
-    /* Called once a write has failed: makes the input end too. conn_input_ended must follow, in a
-     * later iteration of the loop, if the connection reads. */
+    /* Called once, after a write has failed: ends the input too. conn_input_ended must follow, in a
+     * later loop iteration, if the connection reads. */
     void (*shut_down)(struct conn *conn);
 
-    /* Ends both directions at once, without waiting for the outstanding write. Calls conn_closed
-     * in this iteration of the loop or a later one, as the last call about this connection. Called
-     * once. */
+    /* Ends both directions at once, without waiting for the outstanding write. Calls conn_closed in
+     * this loop iteration or a later one, as the last call about this connection. Called once. */
     void (*close)(struct conn *conn);
 
-    /* The file descriptor of the socket that the addresses and keepalive belong to; -1 when there
-     * is none, or it is closed. */
+    /* Returns the file descriptor of the socket to which the addresses and keepalive belong; -1
+     * when there is none, or it is closed. */
     int (*fd)(const struct conn *conn);
 };
 
 extern const struct transport transport_tcp;
 extern const struct transport transport_unix;
 
-/* The transport's own state of this connection. O(1). */
+/* Returns the transport's own state of this connection. O(1). */
 void *transport_state(const struct conn *conn);
 
-/* --- What a transport calls --- */
+/* --- Functions that a transport calls --- */
 
-/* Where the next bytes of the connection go. base is NULL, and len 0, when the connection shall
- * wait for the next iteration, or was closed by this call. */
+/* Returns where the next bytes of the connection go. base is NULL, and len 0, when the connection
+ * must wait for the next iteration, or was closed by this call. */
 uv_buf_t conn_room(struct conn *conn);
 
-/* So many bytes (> 0) were stored in that room. */
+/* `len` bytes (> 0) were stored there. */
 void conn_received(struct conn *conn, size_t len);
 
-/* Nothing more can be read. `status` is UV_EOF when the other side ended its output, else an
+/* Nothing more can be read. `status` is UV_EOF when the other side ended its output, otherwise an
  * error. */
 void conn_input_ended(struct conn *conn, int status);
 

@@ -1,6 +1,6 @@
-/* TCP and unix sockets, by libuv. The state is libuv's handle; its `data` is the connection. libuv
- * keeps the rules of transport.h by itself: it never calls back from inside its functions, and its
- * close callback comes after the callback of a write that the closing has cut short. */
+/* TCP and Unix sockets, by libuv. The state is libuv's handle; its `data` is the connection. libuv
+ * itself keeps the rules of transport.h: it never calls back from inside its functions, and its
+ * close callback comes after the callback of a write that closing has ended early. */
 #include "net/net_internal.h"
 
 #include <sys/socket.h>
@@ -48,8 +48,8 @@ static void shut_down(struct conn *conn) {
 
 /* --- Reading --- */
 
-/* libuv reads a stream again and again as long as it fills the buffer; no buffer makes it turn to
- * the others. */
+/* libuv reads a stream again as long as it fills the buffer. Without a buffer it goes on to other
+ * streams. */
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
     (void)suggested;
     *buffer = conn_room(handle->data);

@@ -1,15 +1,15 @@
-/* wake: how another thread gets the loop's attention. */
+/* wake: wakes the event loop from another thread. */
 #ifndef PACKLIST_NET_WAKE_H
 #define PACKLIST_NET_WAKE_H
 
 struct net;
 struct net_wake;
 
-/* NULL when the system refuses. net_free frees it. */
+/* Returns a wake for net_wake; NULL when the system refuses. net_free frees it. */
 struct net_wake *net_wake_new(struct net *net, void (*callback)(void *arg), void *arg);
 
-/* Lets the loop call callback(arg) soon, at least once after this; from any thread, until net_free.
- * */
+/* Makes the loop call callback(arg) soon, at least once after this call. May be called from any
+ * thread, until net_free. */
 void net_wake(struct net_wake *wake);
 
 #endif

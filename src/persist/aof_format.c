@@ -5,7 +5,7 @@
 
 enum { ANNOTATION_MAX = 1024 };
 
-/* Where the parser stands within the item. */
+/* The parser's position in the item. */
 struct place {
     const char *bytes;
     size_t len;

@@ -4,8 +4,7 @@
 #include "base/number.h"
 #include "resp/parser.h"
 
-/* Of a name, as file systems have it; of a line, in which each byte of the name may be written as
- * four. */
+/* Longest name that a file system allows; longest line: each byte of a name may take four. */
 enum { NAME_MAX_BYTES = 255, LINE_MAX_BYTES = 2048 };
 
 #define INCREMENT_SUFFIX ".incr.aof"
@@ -42,7 +41,7 @@ const struct aof_file *aof_manifest_last(const struct aof_manifest *manifest) {
     return last->type == AOF_FILE_INCR ? last : NULL;
 }
 
-/* Inserts behind all files whose type does not come later. */
+/* Inserts the file after all files whose type does not come later. */
 static const struct aof_file *insert(struct aof_manifest *manifest, struct aof_file file) {
     if (manifest->count == manifest->capacity)
         manifest->files = mem_grow(manifest->files, &manifest->capacity, sizeof(*manifest->files));
@@ -55,7 +54,7 @@ static const struct aof_file *insert(struct aof_manifest *manifest, struct aof_f
     return &manifest->files[at];
 }
 
-/* Takes a file out of its place and puts it among the history. */
+/* Moves a file to the history. */
 static void retire(struct aof_manifest *manifest, size_t index) {
     struct aof_file file = manifest->files[index];
     memmove(manifest->files + index, manifest->files + index + 1,
@@ -90,7 +89,7 @@ const struct aof_file *aof_manifest_add_incr(struct aof_manifest *manifest, cons
 void aof_manifest_retire_incrs(struct aof_manifest *manifest, size_t keep) {
     size_t first = 0;
     while (first < manifest->count && manifest->files[first].type != AOF_FILE_INCR) first++;
-    /* What is retired moves in front of the increments. */
+    /* a retired file moves to a place before the increments */
     for (; first + keep < manifest->count; first++) retire(manifest, first);
 }
 
@@ -146,7 +145,7 @@ static bool is_plain_name(struct slice name) {
            !slice_equal(name, SLICE(".."));
 }
 
-/* What a line says of a file. */
+/* The pairs of one line. */
 struct described {
     struct slice name;
     int64_t seq;
@@ -154,7 +153,7 @@ struct described {
     bool has_name, has_seq, has_type;
 };
 
-/* One pair; NULL when it is good, else what is wrong. */
+/* Stores one pair. Returns NULL, or what is wrong. */
 static const char *note_pair(struct described *file, struct slice key, struct slice value) {
     if (slice_is(key, "file")) {
         if (!is_plain_name(value)) return "the file is not a plain name";
@@ -173,9 +172,10 @@ static const char *note_pair(struct described *file, struct slice key, struct sl
     return NULL;
 }
 
-/* The history tells by its names what it was. Its numbers stay given out: a new file of such a name
- * would be deleted with it. Not those of the other kind: what a killed rewrite has left gets its
- * place taken by the next one's, if that counts on from the same number. */
+/* Returns whether the file is or was an increment; a file of the history shows that by its name.
+ * Each kind is numbered by itself. The numbers of the history stay in use: a new file with such a
+ * name would be deleted with it. A retired increment must not raise base_seq: the next base
+ * replaces, under the same name, one that a killed rewrite left. */
 static bool was_increment(const struct described *file) {
     return file->type == AOF_FILE_INCR ||
            (file->type == AOF_FILE_HISTORY && slice_ends(file->name, SLICE(INCREMENT_SUFFIX)));
@@ -186,7 +186,7 @@ static void note_seq(struct aof_manifest *manifest, const struct described *file
     if (file->seq > *seq) *seq = file->seq;
 }
 
-/* Adds the file that a line describes. */
+/* Adds the file of a line. Returns NULL, or what is wrong. */
 static const char *note_file(struct aof_manifest *manifest, const struct described *file) {
     const struct aof_file *last = aof_manifest_last(manifest);
     if (!file->has_name || !file->has_seq || !file->has_type)
@@ -200,7 +200,7 @@ static const char *note_file(struct aof_manifest *manifest, const struct describ
     return NULL;
 }
 
-/* The line is unquoted in place. */
+/* Parses a line, and removes its quotes in place. Returns NULL, or what is wrong. */
 static const char *parse_line(struct aof_manifest *manifest, char *at, char *end) {
     struct described file = {0};
     struct slice words[2];

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Read at once; a longer command makes the buffer grow with what has come of it. */
+/* Bytes read at once. For a longer command the buffer grows with the bytes that have arrived. */
 #ifdef TINY_LIMITS
 enum { BUFFER_SIZE = 64 };
 #else
@@ -23,7 +23,7 @@ void aof_reader_end(struct aof_reader *reader) {
     reader->bytes = NULL;
 }
 
-/* Reads more behind the bytes that are there; false when that fails. */
+/* Reads more bytes into the buffer. Returns false on failure. */
 static bool fill(struct aof_reader *reader) {
     size_t have = reader->end - reader->begin;
     if (reader->begin > 0) {
@@ -49,7 +49,7 @@ static enum aof_read bad(struct aof_reader *reader, const char *error, size_t at
     return AOF_READ_BAD;
 }
 
-/* The item is whole: the next one begins behind it. */
+/* The item is complete: the next one begins after it. */
 static enum aof_read take(struct aof_reader *reader, enum aof_read read) {
     reader->begin += reader->parser.consumed;
     reader->next_offset = reader->offset + reader->parser.consumed;

@@ -6,7 +6,7 @@
 
 /* --- SHA-1 --- */
 
-/* The functions of the library that are called once SHA-1 has been chosen can't fail. */
+/* The library's functions cannot fail once SHA-1 has been chosen. */
 static void sha1(struct digest *digest, const void *bytes, size_t len, uint8_t out[DIGEST_SIZE]) {
     EVP_DigestInit_ex(digest->sha1, NULL, NULL);
     EVP_DigestUpdate(digest->sha1, bytes, len);

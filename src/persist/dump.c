@@ -36,7 +36,7 @@ static bool footer_is_good(struct slice payload, bool skip_checksum) {
     return skip_checksum || checksum == crc64(0, payload.ptr, payload.len - sizeof(checksum));
 }
 
-/* The value, which must fill its bytes. */
+/* Reads the value, which must end where its bytes end. */
 static struct entry *read_value(struct rdb_reader *reader, struct slice key,
                                 const struct rdb_load_options *options) {
     uint8_t type;

@@ -272,7 +272,7 @@ static bool read_zipmap(struct hash_load *load) {
     const uint8_t *at = (const uint8_t *)bytes.ptr, *end = at + bytes.len - 1;
     size_t count = 0;
     if (bytes.len < 2 || *end != END) return rdb_reader_fail(load->reader, "malformed zipmap");
-    uint8_t told = *at++;
+    uint8_t stated = *at++;
     if (!begin_hash(load, at < end)) return false;
     for (; at < end; count++) {
         struct slice field, value;
@@ -281,7 +281,8 @@ static bool read_zipmap(struct hash_load *load) {
         if (!at) return rdb_reader_fail(load->reader, "malformed zipmap");
         if (!add_record(load, field, value, RECORD_NEVER)) return false;
     }
-    return told >= UNKNOWN || told == count || rdb_reader_fail(load->reader, "malformed zipmap");
+    return stated >= UNKNOWN || stated == count ||
+           rdb_reader_fail(load->reader, "malformed zipmap");
 }
 
 static bool read_any(struct hash_load *load, unsigned type) {

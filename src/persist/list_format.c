@@ -7,13 +7,12 @@
  *      node                  [1 = plain] string  the element
  *                            [2 = packed] string a listpack
  *
- * All is written in the last form, node by node. Nodes that are compressed in memory are written as
- * they stand.
+ * Lists are written in the last form, node by node. The streams of compressed nodes are copied.
  *
- * The back length of an element with 16383 bytes of header and text takes 3 bytes in a listpack
- * of Redis and 2 in one of Valkey from 9.1 on, and each calls the other's malformed. Such an
- * element is written as a plain node, which all read. (The next such lengths, beyond 2 MB, are in
- * plain nodes anyway.) */
+ * The back length of an element with 16383 bytes of header and text takes 3 bytes in a listpack of
+ * Redis and 2 in one of Valkey from 9.1 on, and each rejects the other's. Such an element is
+ * written as a plain node, which all can read. (The next such lengths, beyond 2 MB, are in plain
+ * nodes anyway.) */
 #include "base/alloc.h"
 #include "base/lzf.h"
 #include "base/number.h"
@@ -37,8 +36,8 @@ static void write_plain_element(struct rdb_writer *writer, const uint8_t *elemen
         rdb_write_integer(writer, value.integer);
 }
 
-/* What the stream of a packed node stands for; the caller frees it. */
-static uint8_t *unpack(const struct quicklist_node_info *node) {
+/* Returns the decompressed body of a node; the caller frees it. */
+static uint8_t *decompress_node(const struct quicklist_node_info *node) {
     uint8_t *bytes = mem_alloc(node->body_size);
     bool good = lzf_unpack(slice_make(node->data, node->compressed_size), bytes, node->body_size);
     assert(good);
@@ -49,22 +48,23 @@ static uint8_t *unpack(const struct quicklist_node_info *node) {
 static void write_node(struct rdb_writer *writer, const struct quicklist_node_info *node) {
     rdb_write_byte(writer, node->plain ? RDB_CONTAINER_PLAIN : RDB_CONTAINER_PACKED);
     if (node->plain && node->compressed_size) {
-        uint8_t *element = unpack(node); /* its headers are packed with it */
+        uint8_t *element = decompress_node(node); /* compressed with the element's headers */
         write_plain_element(writer, element);
         mem_free(element);
     } else if (node->plain) {
         write_plain_element(writer, node->data);
     } else if (node->compressed_size) {
-        rdb_write_packed_listpack(writer, slice_make(node->data, node->compressed_size),
-                                  node->body_size, node->count);
+        rdb_write_compressed_listpack(writer, slice_make(node->data, node->compressed_size),
+                                      node->body_size, node->count);
     } else {
         rdb_write_listpack(writer, node->data, node->data + node->body_size, node->count);
     }
 }
 
-enum { DISPUTED_SIZE = 16383 + 3 }; /* of an element that is read differently */
+enum { DISPUTED_SIZE = 16383 + 3 }; /* size of an element that is read differently */
 
-/* The first such element of the body, or its end. *count gets the number of those before it. */
+/* Returns the first such element of the body, or its end. *count gets the number of elements before
+ * it. */
 static const uint8_t *find_disputed(const uint8_t *first, const uint8_t *end, size_t *count) {
     *count = 0;
     while (first < end) {
@@ -76,13 +76,13 @@ static const uint8_t *find_disputed(const uint8_t *first, const uint8_t *end, si
     return first;
 }
 
-/* Nodes on their way into a file, or, without a writer, only counted. */
+/* Writes nodes, or only counts them if there is no writer. */
 struct list_writer {
     struct rdb_writer *out;
     uint64_t nodes;
 };
 
-/* A body that has disputed elements, in pieces. */
+/* Writes a body that has disputed elements, in pieces. */
 static void write_pieces(struct list_writer *list, const uint8_t *first, const uint8_t *end) {
     while (first < end) {
         struct quicklist_node_info piece = {.data = first};
@@ -96,15 +96,15 @@ static void write_pieces(struct list_writer *list, const uint8_t *first, const u
     }
 }
 
-/* Writes the node in pieces if it must be: then true. */
+/* Writes the node in pieces if it has disputed elements. Returns whether it did. */
 static bool write_disputed_node(struct list_writer *list, const struct quicklist_node_info *node) {
     if (node->plain || node->body_size < DISPUTED_SIZE) return false;
-    uint8_t *unpacked = node->compressed_size ? unpack(node) : NULL;
-    const uint8_t *first = unpacked ? unpacked : node->data, *end = first + node->body_size;
+    uint8_t *decompressed = node->compressed_size ? decompress_node(node) : NULL;
+    const uint8_t *first = decompressed ? decompressed : node->data, *end = first + node->body_size;
     size_t before;
     bool disputed = find_disputed(first, end, &before) < end;
     if (disputed) write_pieces(list, first, end);
-    mem_free(unpacked);
+    mem_free(decompressed);
     return disputed;
 }
 
@@ -190,24 +190,25 @@ struct list_load {
     struct rdb_scratch stream; /* streams without the listpack's frame */
 };
 
-/* Sees the body in the string that was read last. */
-static bool see_body(struct list_load *load, bool ziplist, const struct rdb_stored_string *string,
-                     struct rdb_body *body) {
+/* Sets *body to the body in the string that was read last. */
+static bool view_body(struct list_load *load, bool ziplist, const struct rdb_stored_string *string,
+                      struct rdb_body *body) {
     struct slice text = string->bytes;
     const char *error;
-    if (string->packed && !rdb_unpack_string(load->reader, string, &text)) return false;
+    if (string->compressed && !rdb_decompress_string(load->reader, string, &text)) return false;
     bool good = ziplist ? rdb_body_of_ziplist(text, &load->body, body, &error)
                         : rdb_body_of_listpack(text, &load->body, body, &error);
     return good || rdb_reader_fail(load->reader, "%s", error);
 }
 
-/* Adds the node by the stream that it was stored in, without the listpack's frame, when it can be
- * kept so. The stream is known to be good, and its text to be that of `body`. */
+/* Adds the node with its stored stream, without the listpack's frame, if the list keeps such nodes
+ * compressed. The caller has checked that the stream is valid and expands to `body`. Returns
+ * whether it did. */
 static bool keep_stream(struct list_load *load, struct quicklist_builder *builder,
                         const struct rdb_stored_string *string, const struct rdb_body *body) {
     size_t size = (size_t)(body->end - body->first);
     bool as_stored = body->first != load->body.bytes;
-    if (!string->packed || !as_stored || !quicklist_build_is_deep(builder)) return false;
+    if (!string->compressed || !as_stored || !quicklist_build_is_deep(builder)) return false;
     if (load->stream.size < string->bytes.len) {
         mem_free(load->stream.bytes);
         load->stream.size = mem_good_size(string->bytes.len);
@@ -218,19 +219,19 @@ static bool keep_stream(struct list_load *load, struct quicklist_builder *builde
                                                  size, body->count);
 }
 
-/* Unpacks a listpack straight into a new node, which is what most nodes of long lists come to.
- * False, adding nothing, when it can't be done, or must not be: bad ones and such that have to be
- * encoded anew are left to see_body(). */
-static bool add_unpacked(struct quicklist_builder *builder,
-                         const struct rdb_stored_string *string) {
-    enum { SIZE_MAX_TAKEN = 1 << 16 }; /* no memory is asked for that a bad length might mean */
+/* Decompresses a listpack directly into a new node, which works for most nodes of long lists.
+ * Returns false and adds nothing otherwise: view_body() handles bad listpacks and those that must
+ * be encoded anew. */
+static bool add_decompressed(struct quicklist_builder *builder,
+                             const struct rdb_stored_string *string) {
+    enum { SIZE_MAX_TAKEN = 1 << 16 }; /* a bad length must not cause a large allocation */
     uint8_t header[LISTPACK_HEADER_SIZE];
     size_t size = string->len - LISTPACK_OVERHEAD, count;
     bool canonical;
-    if (!string->packed || string->len <= LISTPACK_OVERHEAD || size > SIZE_MAX_TAKEN ||
+    if (!string->compressed || string->len <= LISTPACK_OVERHEAD || size > SIZE_MAX_TAKEN ||
         mem_good_size(size) == size || quicklist_build_is_deep(builder))
         return false;
-    uint8_t *body = quicklist_build_room(builder, size); /* which the end byte fits in, too */
+    uint8_t *body = quicklist_build_room(builder, size); /* including the end byte */
     bool good = lzf_unpack_split(string->bytes, header, sizeof(header), body, size + 1) &&
                 listpack_validate_split(header, body, size, &count, &canonical) && canonical;
     return quicklist_build_room_used(builder, good ? count : 0);
@@ -241,14 +242,14 @@ static bool add_packed_node(struct list_load *load, struct quicklist_builder *bu
     struct rdb_stored_string string;
     struct rdb_body body;
     if (!rdb_read_stored_string(load->reader, &string)) return false;
-    if (!ziplist && add_unpacked(builder, &string)) return true;
-    if (!see_body(load, ziplist, &string, &body)) return false;
+    if (!ziplist && add_decompressed(builder, &string)) return true;
+    if (!view_body(load, ziplist, &string, &body)) return false;
     if (ziplist || !keep_stream(load, builder, &string, &body))
         quicklist_build_body(builder, body.first, body.end, body.count);
     return true;
 }
 
-/* The element that is read next. */
+/* Reads the next element. */
 static bool read_element(struct list_load *load, struct listpack_element *element) {
     struct slice text;
     if (!rdb_read_string(load->reader, &text)) return false;
@@ -265,7 +266,7 @@ static bool add_plain_node(struct list_load *load, struct quicklist_builder *bui
     return true;
 }
 
-/* The kind of the node that comes next: files from before 7.0 have but one. */
+/* Reads the kind of the next node; files from before 7.0 have only packed ones. */
 static bool read_container(struct list_load *load, unsigned type, uint64_t *container) {
     *container = RDB_CONTAINER_PACKED;
     if (type != RDB_LIST_QUICKLIST_2) return true;
@@ -297,7 +298,7 @@ static struct entry *read_nodes(struct list_load *load, unsigned type, uint64_t 
     return NULL;
 }
 
-/* A list of one node: most are small, and need no quicklist. */
+/* Reads a list of one node. Most lists are small and need no quicklist. */
 static struct entry *read_one_node(struct list_load *load, unsigned type) {
     uint64_t container;
     struct rdb_stored_string string;
@@ -312,11 +313,11 @@ static struct entry *read_one_node(struct list_load *load, unsigned type) {
         return NULL;
     }
     if (!rdb_read_stored_string(load->reader, &string)) return NULL;
-    if (!see_body(load, type != RDB_LIST_QUICKLIST_2, &string, &body)) return NULL;
+    if (!view_body(load, type != RDB_LIST_QUICKLIST_2, &string, &body)) return NULL;
     return list_from_body(load->key, body.first, body.end, body.count, load->limits);
 }
 
-/* The oldest form: elements, one by one. */
+/* Reads the oldest form: element after element. */
 static struct entry *read_elements(struct list_load *load, uint64_t count) {
     struct quicklist *list = quicklist_new(*load->limits);
     for (; count > 0; count--) {

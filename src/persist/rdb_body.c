@@ -1,4 +1,4 @@
-/* Ziplist, what lists, hashes and sorted sets were before the listpack (Redis 2.6 to 6.2):
+/* Ziplist: the format of lists, hashes and sorted sets before the listpack (Redis 2.6 to 6.2):
  *
  *      [total bytes 4 LE][offset of the last entry 4 LE][count 2 LE, 65535: unknown] entry … [FF]
  *      entry     [bytes of the entry before: 1 below 254 | 0xFE, 4 LE][encoding + data]
@@ -23,7 +23,7 @@ static const char no_memory[] = "no memory for a string of this size";
 
 /* --- Writing a body anew --- */
 
-/* Makes room for `more` bytes behind the `used` ones. */
+/* Makes the buffer take `more` bytes after the `used` ones. False when there is no memory. */
 static bool reserve(struct rdb_scratch *scratch, size_t used, size_t more) {
     if (scratch->size - used >= more) return true;
     size_t wanted = mem_good_size(used + more + used / 2);
@@ -42,7 +42,7 @@ static bool append_element(struct rdb_scratch *scratch, size_t *used,
     return true;
 }
 
-/* Adds an element with this text to the body of `*used` bytes. */
+/* Appends an element with this text to the body of `*used` bytes. */
 static bool append(struct rdb_scratch *scratch, size_t *used, struct slice text) {
     struct listpack_element element;
     if (text.len > LISTPACK_TEXT_MAX) return false;
@@ -56,7 +56,7 @@ static bool append_integer(struct rdb_scratch *scratch, size_t *used, int64_t in
     return append_element(scratch, used, &element);
 }
 
-static void see_scratch(const struct rdb_scratch *scratch, size_t used, struct rdb_body *body) {
+static void view_scratch(const struct rdb_scratch *scratch, size_t used, struct rdb_body *body) {
     body->first = scratch->bytes;
     body->end = scratch->bytes + used;
 }
@@ -72,11 +72,12 @@ static bool encode_anew(struct rdb_scratch *scratch, struct rdb_body *body) {
                               : append_integer(scratch, &used, value.integer);
         if (!done) return false;
     }
-    see_scratch(scratch, used, body);
+    view_scratch(scratch, used, body);
     return true;
 }
 
-/* The body of a listpack: where it lies, when it is canonical and may be seen there. */
+/* Sets *body to the body of a listpack. If it is canonical and `in_place`, that is a view of
+ * `bytes`. */
 static bool take_listpack(struct slice bytes, bool in_place, struct rdb_scratch *scratch,
                           struct rdb_body *body, const char **error) {
     bool canonical;
@@ -91,8 +92,8 @@ static bool take_listpack(struct slice bytes, bool in_place, struct rdb_scratch 
     return (canonical && in_place) || encode_anew(scratch, body);
 }
 
-/* As take_listpack, of one that is malformed unless it has back lengths as Valkey 9.1 writes them.
- * The body is in the scratch buffer. */
+/* Like take_listpack, for a listpack that is malformed unless it has the back lengths of Valkey
+ * 9.1. The body is in the scratch buffer. */
 static bool take_lengthened(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
                             const char **error) {
     const uint8_t *serialized = (const uint8_t *)bytes.ptr;
@@ -127,7 +128,7 @@ enum {
     ZIPLIST_HEADER_SIZE = 10,
     ZIPLIST_END = 0xFF,
     ZIPLIST_COUNT_UNKNOWN = 65535,
-    ZIPLIST_LONG_LENGTH = 0xFE, /* of the entry before: 4 more bytes tell it */
+    ZIPLIST_LONG_LENGTH = 0xFE, /* of the entry before: its length is in 4 more bytes */
     ZIPLIST_STRING14 = 0x40,
     ZIPLIST_STRING32 = 0x80,
     ZIPLIST_INTEGER16 = 0xC0,
@@ -139,8 +140,8 @@ enum {
     ZIPLIST_SMALL_MAX = 0xFD
 };
 
-/* Bytes of data of an entry that is an integer; 0 when its first byte says it all, -1 when there is
- * no such encoding. */
+/* Returns how many bytes follow the first byte of an integer entry; 0 when there are none, -1 when
+ * there is no such encoding. */
 static int integer_width(uint8_t encoding) {
     switch (encoding) {
     case ZIPLIST_INTEGER8: return 1;
@@ -152,8 +153,8 @@ static int integer_width(uint8_t encoding) {
     return encoding >= ZIPLIST_SMALL_MIN && encoding <= ZIPLIST_SMALL_MAX ? 0 : -1;
 }
 
-/* The text of the entry whose encoding is at `p`, written to `digits` or seen in the ziplist, and
- * where the entry ends; NULL when that is not before `end`, or there is no such encoding. */
+/* Reads an entry's text: into `digits`, or as a view of the ziplist. Returns where the entry ends,
+ * or NULL when that is not before `end` or there is no such encoding. */
 static const uint8_t *read_integer(const uint8_t *p, const uint8_t *end, char *digits,
                                    struct slice *text) {
     int width = integer_width(*p);
@@ -196,17 +197,17 @@ static const uint8_t *read_text(const uint8_t *p, const uint8_t *end, char *digi
     return p + header + len;
 }
 
-/* Reads what an entry at `p` < end says of the size of the one before; NULL when it is cut off or
- * not `size`. */
+/* Reads the size of the previous entry at `p` < end. Returns where it ends; NULL when it is cut off
+ * or not `size`. */
 static const uint8_t *check_size_before(const uint8_t *p, const uint8_t *end, size_t size) {
-    uint32_t told = *p;
-    if (told < ZIPLIST_LONG_LENGTH) return told == size ? p + 1 : NULL;
-    if (told != ZIPLIST_LONG_LENGTH || end - p < 5) return NULL;
-    memcpy(&told, p + 1, sizeof(told));
-    return told == size ? p + 5 : NULL;
+    uint32_t size_before = *p;
+    if (size_before < ZIPLIST_LONG_LENGTH) return size_before == size ? p + 1 : NULL;
+    if (size_before != ZIPLIST_LONG_LENGTH || end - p < 5) return NULL;
+    memcpy(&size_before, p + 1, sizeof(size_before));
+    return size_before == size ? p + 5 : NULL;
 }
 
-/* Is the frame of the ziplist right? `*last_offset` and `*count` are what it tells. */
+/* Returns whether the frame of the ziplist is valid. Reads *last_offset and *count from it. */
 static bool ziplist_frame(struct slice bytes, uint32_t *last_offset, uint16_t *count) {
     uint32_t total;
     if (bytes.len < ZIPLIST_HEADER_SIZE + 1) return false;
@@ -241,6 +242,6 @@ bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct
         return false;
     *error = "ziplist without elements";
     if (body->count == 0) return false;
-    see_scratch(scratch, used, body);
+    view_scratch(scratch, used, body);
     return true;
 }

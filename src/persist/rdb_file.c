@@ -107,7 +107,7 @@ uint64_t rdb_file_offset(const struct rdb_file *file) {
     return rdb_reader_offset(&file->reader);
 }
 
-/* Digits behind the magic, all of which must be digits; 0 when they are none. */
+/* Returns the number in the digits after the magic, or 0 when some byte is no digit. */
 static unsigned read_version(struct slice digits) {
     unsigned version = 0;
     for (size_t i = 0; i < digits.len; i++) {
@@ -140,7 +140,7 @@ static bool read_magic(struct rdb_file *file) {
                                     (const char *)bytes);
 }
 
-/* Reads a string that outlives what is read next. */
+/* Reads a string into memory that outlives the next read. */
 static bool read_kept_string(struct rdb_file *file, struct slice *text) {
     if (!rdb_read_string(&file->reader, text)) return false;
     if (file->kept.size < text->len) {
@@ -160,7 +160,7 @@ struct key_facts {
     struct rdb_usage usage;
 };
 
-/* Has the error, whatever it is, name the key, or how it begins, in letters that can be printed. */
+/* Adds the key, or its beginning, to the error, in printable characters. Always false. */
 static bool fail_in_key(struct rdb_file *file, const struct rdb_file_item *item) {
     enum { SHOWN_MAX = 30 };
     char error[RDB_READER_ERROR_MAX];
@@ -175,7 +175,7 @@ static bool fail_in_key(struct rdb_file *file, const struct rdb_file_item *item)
     return false;
 }
 
-/* A key with a value of a type that we do not have. */
+/* Skips a key with a value of an unsupported type. */
 static bool skip_entry(struct rdb_file *file, unsigned type, struct rdb_file_item *item) {
     item->kind = RDB_ITEM_SKIPPED;
     if (file->options.skip_unknown && rdb_skip_value(&file->reader, type, file->valkey))
@@ -199,16 +199,16 @@ static bool read_entry(struct rdb_file *file, unsigned type, const struct key_fa
 }
 
 static bool read_end(struct rdb_file *file, struct rdb_file_item *item) {
-    uint64_t told, counted = rdb_reader_checksum(&file->reader);
+    uint64_t stored, computed = rdb_reader_checksum(&file->reader);
     item->kind = RDB_ITEM_END;
     if (file->version < RDB_CHECKSUM_VERSION_MIN) return true;
-    if (!rdb_read_uint64(&file->reader, &told)) return false;
-    return !file->options.checksum || told == 0 || told == counted ||
+    if (!rdb_read_uint64(&file->reader, &stored)) return false;
+    return !file->options.checksum || stored == 0 || stored == computed ||
            rdb_reader_fail(&file->reader, "wrong checksum: %016llx is expected, %016llx is found",
-                           (unsigned long long)counted, (unsigned long long)told);
+                           (unsigned long long)computed, (unsigned long long)stored);
 }
 
-/* Reads what precedes a key; *is_prefix tells whether the opcode is such. */
+/* Reads an opcode that precedes a key; *is_prefix tells whether this opcode does. */
 static bool read_prefix(struct rdb_file *file, uint8_t opcode, struct key_facts *facts,
                         bool *is_prefix) {
     struct rdb_reader *reader = &file->reader;
@@ -248,7 +248,7 @@ static bool read_resize(struct rdb_file *file, struct rdb_file_item *item) {
            rdb_read_length(&file->reader, &item->expiring_keys);
 }
 
-/* How the keys of a cluster's slots are spread: hints that say nothing to us. */
+/* Skips the statistics of a cluster's slots: hints that this server does not use. */
 static bool skip_slot_info(struct rdb_file *file) {
     uint64_t length;
     for (unsigned i = 0; i < 3; i++) {

@@ -1,17 +1,16 @@
-/* rdb_file: whole RDB files: written item by item, read item by item.
+/* rdb_file: writes and reads whole RDB files, item by item.
  *
- * Writing: rdb_write_header; for each database that has keys rdb_write_database and then an
- * rdb_write_entry for each key; rdb_write_end. Errors are the writer's.
+ * Writing: rdb_write_header; for each database with keys rdb_write_database, and then
+ * rdb_write_entry for each key; rdb_write_end. The writer holds the error.
  *
- * Reading is left to the caller's pace, who decides what becomes of each item and may do other
- * things in between:
+ * Reading: the caller asks for one item after another, and may do other work in between:
  *
  *      struct rdb_file file;
  *      struct rdb_file_item item;
  *      rdb_file_start(&file, source, &options);
  *      while (rdb_file_next(&file, &item) && item.kind != RDB_ITEM_END) …
  *      … rdb_file_error(&file) …
- *      rdb_file_finish(&file);                                                          */
+ *      rdb_file_finish(&file); */
 #ifndef PACKLIST_PERSIST_RDB_FILE_H
 #define PACKLIST_PERSIST_RDB_FILE_H
 
@@ -22,36 +21,36 @@
 
 /* --- Writing --- */
 
-/* What a file tells of itself (AUX). */
+/* Facts about the file, written as AUX. */
 struct rdb_facts {
-    const char *server_version; /* redis-ver: a version of Redis that the file is like */
-    int64_t created_s;          /* ctime, since the epoch */
-    uint64_t used_memory;       /* used-mem */
-    bool aof_base;              /* aof-base: it begins an append-only file */
+    const char *server_version; /* redis-ver: the Redis version that the file corresponds to */
+    int64_t created_s;          /* ctime, seconds since the epoch */
+    uint64_t used_memory;       /* used-mem, bytes */
+    bool aof_base;              /* aof-base: the file begins an append-only file */
 };
 
-/* How a key was used, in the form that the eviction policy keeps. */
+/* The key's use, in the form that the eviction policy keeps. */
 enum rdb_usage_kind { RDB_USAGE_NONE, RDB_USAGE_IDLE, RDB_USAGE_FREQUENCY };
 struct rdb_usage {
     enum rdb_usage_kind kind;
-    uint64_t value; /* seconds since the last use; LFU counter (0 … 255) */
+    uint64_t value; /* seconds since the last use, or LFU counter (0 … 255) */
 };
 
 void rdb_write_header(struct rdb_writer *writer, const struct rdb_facts *facts);
 void rdb_write_database(struct rdb_writer *writer, uint64_t database, uint64_t keys,
                         uint64_t expiring_keys);
 
-/* The same where the database was begun before. */
+/* Selects a database that was begun before. */
 void rdb_write_select(struct rdb_writer *writer, uint64_t database);
 
-/* One key with its value, expiry and usage. O(value). */
+/* Writes one key with its value, expiry and usage. O(value). */
 void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage);
 
-/* The same without the value, which the caller writes next (persist/rdb_value.h). O(key). */
+/* Writes the same without the value: the caller writes it next (persist/rdb_value.h). O(key). */
 void rdb_write_key(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage);
 
-/* The end, with the checksum where the writer keeps one; flushes: false when anything has failed
- * (writer->error). */
+/* Writes the end, with the checksum if the writer keeps one, and flushes. Returns false when
+ * anything has failed (writer->error). */
 bool rdb_write_end(struct rdb_writer *writer);
 
 /* --- Reading --- */
@@ -59,7 +58,7 @@ bool rdb_write_end(struct rdb_writer *writer);
 struct rdb_file_options {
     struct rdb_load_options values;
     bool checksum;     /* verify it (rdbchecksum) */
-    bool skip_unknown; /* rdb-skip-unknown-types: leave out what there is no type for */
+    bool skip_unknown; /* rdb-skip-unknown-types: skip values of unsupported types */
     bool hide_keys;    /* hide-user-data-from-log: errors show RDB_HIDDEN_KEY instead of keys */
 };
 
@@ -68,62 +67,62 @@ struct rdb_file_options {
 enum rdb_item_kind {
     RDB_ITEM_AUX,      /* name, text */
     RDB_ITEM_DATABASE, /* database */
-    RDB_ITEM_RESIZE,   /* keys, expiring_keys: a hint, not to be trusted */
+    RDB_ITEM_RESIZE,   /* keys, expiring_keys: an untrusted hint */
     RDB_ITEM_ENTRY,    /* entry, usage: the caller owns the entry (value_free) */
-    RDB_ITEM_SKIPPED,  /* type_name, key: something that was left out; the key may be empty */
-    RDB_ITEM_END       /* the checksum is right, or was not to be verified */
+    RDB_ITEM_SKIPPED,  /* type_name, key: a skipped value; the key may be empty */
+    RDB_ITEM_END       /* the checksum is right, or was not verified */
 };
 
-/* What was read. Slices live until the next call. */
+/* An item. Its slices are valid until the next call. */
 struct rdb_file_item {
     enum rdb_item_kind kind;
     struct slice name, text;
     uint64_t database;
     uint64_t keys, expiring_keys;
-    struct slice key;      /* of an entry too */
+    struct slice key;      /* of an entry, too */
     const char *type_name; /* static */
-    struct entry *entry;   /* with its expiry (perhaps past: the caller drops it then); clock 0 */
+    struct entry *entry;   /* with its expiry, which may have passed; its clock is 0 */
     struct rdb_usage usage;
 };
 
-/* Lives on the caller's stack, and must not be copied. Private but for `version`. */
+/* Lives on the caller's stack, and must not be copied. All fields but `version` are private. */
 struct rdb_file {
     struct rdb_reader reader;
     struct rdb_file_options options;
-    unsigned version;        /* 0 until the first item was asked for */
-    bool valkey;             /* of Valkey's own version */
+    unsigned version;        /* 0 before the first item */
+    bool valkey;             /* has Valkey's own version */
     struct rdb_scratch kept; /* key or name of the item */
 };
 
-/* Do these bytes begin as such a file does? RDB_MAGIC_SIZE of them tell. */
+/* Returns whether an RDB file can begin with these bytes; RDB_MAGIC_SIZE bytes are enough. */
 bool rdb_file_begins(struct slice bytes);
 
-/* Is a file of this name to hold a snapshot (….rdb)? Then it is bad when it is empty, which a file
- * of commands may be. */
+/* Returns whether the name is that of a snapshot (….rdb). An empty snapshot is bad, while an empty
+ * file of commands is not. */
 bool rdb_file_is_named(const char *path);
 
 void rdb_file_start(struct rdb_file *file, struct rdb_source source,
                     const struct rdb_file_options *options);
 
-/* The same over bytes in memory, which stay where they are. */
+/* Starts reading from memory; the bytes must stay valid and unchanged. */
 void rdb_file_start_memory(struct rdb_file *file, struct slice bytes,
                            const struct rdb_file_options *options);
 
-/* Reads the next item; false when the file is bad: see rdb_file_error. Not to be called after
- * RDB_ITEM_END. O(item). */
+/* Reads the next item. Returns false when the file is bad: see rdb_file_error. Must not be called
+ * after RDB_ITEM_END. O(item). */
 bool rdb_file_next(struct rdb_file *file, struct rdb_file_item *item);
 
-/* NULL, or what is wrong, with the key where it is known (in quotes, with escapes for what can't
- * be printed), and where in the file. As of the reader's; errors that only the caller can see (a
- * key that is there already) are noted by rdb_reader_fail(&file->reader, …). */
+/* Return what is wrong, or NULL, and the offset of the error. The text names the key if it is known
+ * (quoted, with escapes). It is valid as long as the file. The caller reports its own errors, such
+ * as a duplicate key, with rdb_reader_fail(&file->reader, …). */
 const char *rdb_file_error(const struct rdb_file *file);
 uint64_t rdb_file_error_offset(const struct rdb_file *file);
 
-/* Bytes consumed so far: after RDB_ITEM_END the size of the file, or where the commands of an
- * append-only file with a preamble begin. */
+/* Returns the bytes consumed so far. After RDB_ITEM_END that is the size of the file, or where the
+ * commands after a preamble begin. */
 uint64_t rdb_file_offset(const struct rdb_file *file);
 
-/* Frees what the file holds (not entries that were given out). */
+/* Frees the file's memory, but no entries that the caller received. */
 void rdb_file_finish(struct rdb_file *file);
 
 #endif

@@ -1,8 +1,9 @@
-/* rdb_format: the numbers of RDB files; the only place that has them.
+/* rdb_format: the constants of RDB files.
  *
  *      file      "REDIS" version in 4 digits | "VALKEY" version in 3 digits
  *                item …
  *                [EOF] [CRC-64 of all bytes before it, 8 LE; 0: none]      from version 5 on
+ *
  *      item      [AUX] string string                      a fact about the file
  *                [SELECTDB] length                        the database of the keys that follow
  *                [RESIZEDB] length length                 its keys; those with an expiry
@@ -16,9 +17,10 @@
  *      length    00llllll                       6 bits
  *                01llllll [1]                   14 bits, BE
  *                10000000 [4] | 10000001 [8]    32 | 64 bits, BE
+ *
  *      string    length bytes
  *                11000000 [1] | 11000001 [2] | 11000010 [4]      decimal text of an integer, LE
- *                11000011 length length bytes   LZF: packed length, length, stream
+ *                11000011 length length bytes   LZF: compressed length, length, stream
  *
  *      payload   [type] value [RDB version, 2 LE] [CRC-64 of all bytes before it, 8 LE]     DUMP
  *
@@ -26,10 +28,10 @@
 #ifndef PACKLIST_PERSIST_RDB_FORMAT_H
 #define PACKLIST_PERSIST_RDB_FORMAT_H
 
-/* What is written: Redis 7.0 and everything newer reads it. */
+/* The version that is written. Redis 7.0 and everything newer reads it. */
 enum { RDB_VERSION = 10 };
 
-/* What is read: versions 1 to 12 of Redis and of Valkey up to 8, 80 of Valkey 9. */
+/* The versions that are read: 1 to 12 of Redis and of Valkey up to 8; 80 of Valkey 9. */
 enum { RDB_VERSION_MAX = 12, RDB_VERSION_VALKEY = 80 };
 
 #define RDB_MAGIC        "REDIS"
@@ -37,7 +39,7 @@ enum { RDB_VERSION_MAX = 12, RDB_VERSION_VALKEY = 80 };
 
 enum {
     RDB_MAGIC_SIZE = 9,             /* with the version */
-    RDB_CHECKSUM_SIZE = 8,          /* behind EOF */
+    RDB_CHECKSUM_SIZE = 8,          /* after EOF */
     RDB_CHECKSUM_VERSION_MIN = 5,   /* older files have none */
     RDB_PAYLOAD_FOOTER_SIZE = 2 + 8 /* version, checksum */
 };
@@ -80,14 +82,14 @@ enum rdb_type {
     RDB_STREAM_LISTPACKS_2 = 19,
     RDB_SET_LISTPACK = 20,
     RDB_STREAM_LISTPACKS_3 = 21,
-    RDB_HASH_2 =
-        22, /* Valkey 9: fields with expiries; Redis 7.4 before its release: another form */
+    /* Valkey 9: fields with expiries. Redis 7.4 before its release used another form. */
+    RDB_HASH_2 = 22,
     RDB_HASH_LISTPACK_EX_PRE_GA = 23,
     RDB_HASH_METADATA = 24,
     RDB_HASH_LISTPACK_EX = 25
 };
 
-/* The nodes of RDB_LIST_QUICKLIST_2: [container length] string. */
+/* Node types of RDB_LIST_QUICKLIST_2: [container length] string. */
 enum rdb_container { RDB_CONTAINER_PLAIN = 1, RDB_CONTAINER_PACKED = 2 };
 
 /* First byte of a length … */
@@ -95,11 +97,12 @@ enum {
     RDB_LENGTH_14 = 0x40, /* or'ed with the upper 6 bits */
     RDB_LENGTH_32 = 0x80,
     RDB_LENGTH_64 = 0x81,
-    RDB_LENGTH_ENCODED = 0xC0 /* … or of a string that is not stored as its bytes */
+    RDB_LENGTH_ENCODED = 0xC0 /* … or of a string that is not stored as plain bytes */
 };
 enum rdb_string_encoding { RDB_STRING_INT8, RDB_STRING_INT16, RDB_STRING_INT32, RDB_STRING_LZF };
 
-/* A text is stored by LZF when it is long enough and becomes shorter by so much. */
+/* A text of at least RDB_LZF_TEXT_MIN bytes is compressed if that saves at least
+ * RDB_LZF_GAIN_MIN. */
 enum { RDB_LZF_TEXT_MIN = 21, RDB_LZF_GAIN_MIN = 4 };
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "persist/rdb_value.h"
 
-/* The writer counts what passes. */
+/* Discards the bytes: the writer counts them. */
 static bool swallow(void *arg, const void *bytes, size_t len) {
     (void)arg, (void)bytes, (void)len;
     return true;

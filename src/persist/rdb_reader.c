@@ -1,11 +1,11 @@
-/* The buffer. Over a source, bytes at hand lie in a buffer of at least RDB_READER_BUFFER bytes:
+/* With a source, the available bytes are in a buffer of at least RDB_READER_BUFFER bytes:
  *
- *      [ consumed | at hand         | free      ]
+ *      [ consumed | available       | free      ]
  *      0     summed   at          end           size
  *
- * When more contiguous bytes are wanted than there are, those at hand move to the front, and the
- * buffer doubles only when it is full of them: so it is at most twice as large as what has really
- * arrived. Bytes go into the checksum when they leave the buffer. */
+ * When a caller needs more contiguous bytes, the available ones move to the front. The buffer
+ * doubles only when they fill it, so it is at most twice as large as the bytes that have arrived.
+ * Bytes are added to the checksum when they leave the buffer. */
 #include "persist/rdb_reader.h"
 
 #include "base/alloc.h"
@@ -36,8 +36,8 @@ void rdb_reader_start(struct rdb_reader *reader, struct rdb_source source, bool 
 
 void rdb_reader_end(struct rdb_reader *reader) {
     mem_free(reader->buffer.bytes);
-    mem_free(reader->unpacked.bytes);
-    reader->buffer = reader->unpacked = (struct rdb_scratch){0};
+    mem_free(reader->decompressed.bytes);
+    reader->buffer = reader->decompressed = (struct rdb_scratch){0};
 }
 
 /* --- Errors --- */
@@ -63,7 +63,7 @@ uint64_t rdb_reader_error_offset(const struct rdb_reader *reader) {
 
 /* --- Bytes --- */
 
-/* Adds what was consumed to the checksum. */
+/* Adds the consumed bytes to the checksum. */
 static void sum(struct rdb_reader *reader) {
     if (reader->checksum)
         reader->crc = crc64(reader->crc, reader->summed, (size_t)(reader->at - reader->summed));
@@ -75,7 +75,7 @@ uint64_t rdb_reader_checksum(struct rdb_reader *reader) {
     return reader->crc;
 }
 
-/* Moves the bytes at hand to the front of the buffer, or of a larger one when they fill it. */
+/* Moves the available bytes to the front of the buffer, or of a larger one if they fill it. */
 static bool make_room(struct rdb_reader *reader) {
     struct rdb_scratch *buffer = &reader->buffer;
     size_t left = (size_t)(reader->end - reader->at);
@@ -93,7 +93,7 @@ static bool make_room(struct rdb_reader *reader) {
     return true;
 }
 
-/* Gets more bytes behind those at hand; false when there are no more. */
+/* Reads more bytes after the available ones. Returns false when there are no more. */
 static bool refill(struct rdb_reader *reader) {
     if (!reader->source.read || reader->failed) return false;
     const uint8_t *limit = reader->buffer.bytes + reader->buffer.size;
@@ -117,7 +117,7 @@ static __attribute__((noinline)) bool need_more(struct rdb_reader *reader, size_
     return true;
 }
 
-/* Are `len` bytes at hand, contiguous, perhaps after reading? */
+/* Returns whether `len` contiguous bytes are available, after reading if necessary. */
 static inline bool need(struct rdb_reader *reader, size_t len) {
     if (__builtin_expect(reader->failed, 0)) return false;
     return __builtin_expect((size_t)(reader->end - reader->at) >= len, 1) || need_more(reader, len);
@@ -180,7 +180,7 @@ static bool read_long_length(struct rdb_reader *reader, uint8_t first, uint64_t 
     return true;
 }
 
-/* A length, or, with *encoding >= 0, how a string is encoded. */
+/* Reads a length, or, if *encoding becomes >= 0, the encoding of a string. */
 static bool read_length_or_encoding(struct rdb_reader *reader, uint64_t *length, int *encoding) {
     uint8_t first, second;
     *encoding = -1;
@@ -206,9 +206,9 @@ bool rdb_read_length(struct rdb_reader *reader, uint64_t *length) {
 
 /* --- Strings --- */
 
-/* Room for `size` bytes; what was in it is lost. */
-static uint8_t *unpack_room(struct rdb_reader *reader, size_t size) {
-    struct rdb_scratch *scratch = &reader->unpacked;
+/* Returns a buffer of `size` bytes with undefined content. */
+static uint8_t *text_buffer(struct rdb_reader *reader, size_t size) {
+    struct rdb_scratch *scratch = &reader->decompressed;
     if (size <= scratch->size) return scratch->bytes;
     size_t wanted = size < RDB_READER_BUFFER ? RDB_READER_BUFFER : size;
     mem_free(scratch->bytes);
@@ -218,33 +218,34 @@ static uint8_t *unpack_room(struct rdb_reader *reader, size_t size) {
     return scratch->bytes;
 }
 
-/* The text of an integer of 1, 2 or 4 bytes. */
+/* Reads an integer of 1, 2 or 4 bytes as decimal text. */
 static bool read_integer_text(struct rdb_reader *reader, int encoding, struct slice *text) {
     size_t width = (size_t)1 << encoding;
     uint32_t bits = 0;
     if (!read_word(reader, &bits, width)) return false;
     unsigned shift = 32 - 8 * (unsigned)width;
-    char *digits = (char *)unpack_room(reader, INT64_TEXT_MAX);
+    char *digits = (char *)text_buffer(reader, INT64_TEXT_MAX);
     if (!digits) return false;
     *text = slice_make(digits, number_format_int64(digits, (int32_t)(bits << shift) >> shift));
     return true;
 }
 
-/* The lengths of a packed string, which must be credible. */
-static bool read_packed_lengths(struct rdb_reader *reader, uint64_t *packed, uint64_t *len) {
-    if (!rdb_read_length(reader, packed) || !rdb_read_length(reader, len)) return false;
-    if (*packed == 0 || *len == 0 || *packed > UINT32_MAX || *len > UINT32_MAX ||
-        *len / LZF_EXPANSION_MAX > *packed)
+/* Reads the lengths of a compressed string, and checks that they are plausible. */
+static bool read_compressed_lengths(struct rdb_reader *reader, uint64_t *compressed,
+                                    uint64_t *len) {
+    if (!rdb_read_length(reader, compressed) || !rdb_read_length(reader, len)) return false;
+    if (*compressed == 0 || *len == 0 || *compressed > UINT32_MAX || *len > UINT32_MAX ||
+        *len / LZF_EXPANSION_MAX > *compressed)
         return rdb_reader_fail(reader, "LZF lengths that can't be: %llu bytes from %llu",
-                               (unsigned long long)*len, (unsigned long long)*packed);
+                               (unsigned long long)*len, (unsigned long long)*compressed);
     return true;
 }
 
 bool rdb_read_stored_string(struct rdb_reader *reader, struct rdb_stored_string *string) {
-    uint64_t length, packed;
+    uint64_t length, compressed;
     int encoding;
     const uint8_t *bytes;
-    string->packed = false;
+    string->compressed = false;
     if (!read_length_or_encoding(reader, &length, &encoding)) return false;
     if (encoding >= RDB_STRING_INT8 && encoding <= RDB_STRING_INT32) {
         bool good = read_integer_text(reader, encoding, &string->bytes);
@@ -253,17 +254,19 @@ bool rdb_read_stored_string(struct rdb_reader *reader, struct rdb_stored_string 
     }
     if (encoding > RDB_STRING_LZF)
         return rdb_reader_fail(reader, "unknown string encoding %d", encoding);
-    packed = length;
-    if (encoding == RDB_STRING_LZF && !read_packed_lengths(reader, &packed, &length)) return false;
-    if (!rdb_read_bytes(reader, packed, &bytes)) return false;
-    *string = (struct rdb_stored_string){
-        .bytes = slice_make(bytes, packed), .packed = encoding == RDB_STRING_LZF, .len = length};
+    compressed = length;
+    if (encoding == RDB_STRING_LZF && !read_compressed_lengths(reader, &compressed, &length))
+        return false;
+    if (!rdb_read_bytes(reader, compressed, &bytes)) return false;
+    *string = (struct rdb_stored_string){.bytes = slice_make(bytes, compressed),
+                                         .compressed = encoding == RDB_STRING_LZF,
+                                         .len = length};
     return true;
 }
 
-bool rdb_unpack_string(struct rdb_reader *reader, const struct rdb_stored_string *string,
-                       struct slice *text) {
-    uint8_t *out = unpack_room(reader, string->len);
+bool rdb_decompress_string(struct rdb_reader *reader, const struct rdb_stored_string *string,
+                           struct slice *text) {
+    uint8_t *out = text_buffer(reader, string->len);
     if (!out) return false;
     if (!lzf_unpack(string->bytes, out, string->len))
         return rdb_reader_fail(reader, "invalid LZF stream");
@@ -274,19 +277,18 @@ bool rdb_unpack_string(struct rdb_reader *reader, const struct rdb_stored_string
 bool rdb_read_string(struct rdb_reader *reader, struct slice *text) {
     struct rdb_stored_string string;
     if (!rdb_read_stored_string(reader, &string)) return false;
-    if (string.packed) return rdb_unpack_string(reader, &string, text);
+    if (string.compressed) return rdb_decompress_string(reader, &string, text);
     *text = string.bytes;
     return true;
 }
 
 bool rdb_skip_string(struct rdb_reader *reader) {
-    uint64_t length, unpacked;
+    uint64_t length, len;
     int encoding;
     if (!read_length_or_encoding(reader, &length, &encoding)) return false;
     if (encoding >= RDB_STRING_INT8 && encoding <= RDB_STRING_INT32) length = 1u << encoding;
     if (encoding > RDB_STRING_LZF)
         return rdb_reader_fail(reader, "unknown string encoding %d", encoding);
-    if (encoding == RDB_STRING_LZF && !read_packed_lengths(reader, &length, &unpacked))
-        return false;
+    if (encoding == RDB_STRING_LZF && !read_compressed_lengths(reader, &length, &len)) return false;
     return rdb_skip_bytes(reader, length);
 }

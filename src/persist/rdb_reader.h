@@ -1,11 +1,11 @@
-/* rdb_reader: RDB primitives out of memory or out of a source, through a buffer.
+/* rdb_reader: reads RDB primitives from memory, or from a source through a buffer.
  *
- * Nothing that is read is trusted. A length in the input never makes the reader ask for memory in
- * advance: a text in a file is collected in a buffer that doubles as its bytes arrive, and one
- * packed by LZF may claim no more than the packed bytes can become (264 for each 3).
+ * The input is not trusted. A length in it never causes an allocation in advance: a text is
+ * collected in a buffer that doubles as its bytes arrive, and a compressed text may not claim more
+ * than its bytes can expand to (264 for each 3).
  *
- * Every function returns false when there is an error: bad input, a truncated one, or one of the
- * source. The first one is kept, with its place, and everything fails after it. Formats:
+ * Functions that return bool return false on an error: bad or truncated input, or a failed source.
+ * The reader keeps the first error and its offset, and every later call fails. Formats:
  * rdb_format.h. */
 #ifndef PACKLIST_PERSIST_RDB_READER_H
 #define PACKLIST_PERSIST_RDB_READER_H
@@ -17,10 +17,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where the bytes come from. `read` puts up to `room` (> 0) bytes at `bytes` and returns how many;
- * 0 at the end; -1 with errno set. */
+/* A source of bytes. `read` stores up to `size` (> 0) bytes at `bytes` and returns their number; 0
+ * at the end; -1 with errno set. */
 struct rdb_source {
-    ssize_t (*read)(void *arg, void *bytes, size_t room);
+    ssize_t (*read)(void *arg, void *bytes, size_t size);
     void *arg;
 };
 
@@ -40,55 +40,55 @@ struct rdb_scratch {
 /* Lives on the caller's stack, and must not be copied. The fields are private. */
 struct rdb_reader {
     const uint8_t *at;  /* the next byte */
-    const uint8_t *end; /* of the bytes at hand */
+    const uint8_t *end; /* of the available bytes */
     struct rdb_source source;
-    struct rdb_scratch buffer; /* what came from the source; empty over memory */
+    struct rdb_scratch buffer; /* bytes from the source; empty for memory */
     uint64_t arrived;          /* bytes of the input up to `end` */
-    const uint8_t *summed;     /* bytes before it are in `crc` */
+    const uint8_t *summed;     /* the bytes before it are in `crc` */
     uint64_t crc;
     bool checksum;
     bool failed;
-    struct rdb_scratch unpacked;      /* the text of the last string that was not stored as such */
+    struct rdb_scratch decompressed;  /* text of the last string that was stored otherwise */
     char error[RDB_READER_ERROR_MAX]; /* text of the first error */
     uint64_t error_offset;
 };
 
-/* Reads bytes that stay where they are as long as the reader is used: strings that are stored as
- * their bytes are views into them. `checksum`: the CRC-64 of what was read is kept. */
+/* Starts reading from memory. The bytes must stay valid: strings that are stored as plain bytes are
+ * views of them. With `checksum` the reader keeps the CRC-64 of what it has read. */
 void rdb_reader_start_memory(struct rdb_reader *reader, struct slice bytes, bool checksum);
 
-/* The same, from a source. */
+/* Starts reading from a source. */
 void rdb_reader_start(struct rdb_reader *reader, struct rdb_source source, bool checksum);
 
-/* Frees what the reader holds. */
+/* Frees the reader's memory. */
 void rdb_reader_end(struct rdb_reader *reader);
 
-/* Bytes consumed so far. O(1). */
+/* Returns the bytes consumed so far. O(1). */
 static inline uint64_t rdb_reader_offset(const struct rdb_reader *reader) {
     return reader->arrived - (uint64_t)(reader->end - reader->at);
 }
 
-/* The CRC-64 of what was consumed so far; 0 where none is kept. */
+/* Returns the CRC-64 of the bytes consumed so far; 0 without `checksum`. */
 uint64_t rdb_reader_checksum(struct rdb_reader *reader);
 
-/* NULL, or what is wrong, without its place: it lives as long as the reader. The place is how far
- * the reader had come. */
+/* Return the first error (NULL: none; valid as long as the reader), and the offset at which it was
+ * found. */
 const char *rdb_reader_error(const struct rdb_reader *reader);
 uint64_t rdb_reader_error_offset(const struct rdb_reader *reader);
 
-/* Notes an error that the caller found, unless there is one already. Always false. */
+/* Sets an error that the caller has found, unless there is one already. Always returns false. */
 bool rdb_reader_fail(struct rdb_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Is every byte consumed? Asks the source for more when none is at hand. */
+/* Returns whether every byte is consumed. May read from the source. */
 bool rdb_reader_is_at_end(struct rdb_reader *reader);
 
 bool rdb_read_byte(struct rdb_reader *reader, uint8_t *byte);
 
-/* `len` bytes, a view that lives until the next call. */
+/* Reads `len` bytes as a view, valid until the next call. */
 bool rdb_read_bytes(struct rdb_reader *reader, size_t len, const uint8_t **bytes);
 
-/* Leaves `len` bytes out, without keeping them. */
+/* Skips `len` bytes without keeping them. */
 bool rdb_skip_bytes(struct rdb_reader *reader, uint64_t len);
 
 /* Little-endian. */
@@ -97,23 +97,24 @@ bool rdb_read_uint64(struct rdb_reader *reader, uint64_t *value);
 
 bool rdb_read_length(struct rdb_reader *reader, uint64_t *length);
 
-/* A string in any of its forms. The text is a view that lives until the next call. */
+/* Reads a string in any of its forms, as a view, valid until the next call. */
 bool rdb_read_string(struct rdb_reader *reader, struct slice *text);
 
-/* A string as it is stored, for who would keep it packed. Views, as above. */
+/* A string as it is stored, for a caller that keeps it compressed. Its slices are views, as
+ * above. */
 struct rdb_stored_string {
     struct slice bytes; /* the text, or its LZF stream */
-    bool packed;
+    bool compressed;
     size_t len; /* of the text */
 };
 bool rdb_read_stored_string(struct rdb_reader *reader, struct rdb_stored_string *string);
 
-/* The text of a string that is packed: fails when its stream does not unpack to just `len` bytes. A
- * view that lives until the next call; so does string->bytes. */
-bool rdb_unpack_string(struct rdb_reader *reader, const struct rdb_stored_string *string,
-                       struct slice *text);
+/* Decompresses a string. Fails unless its stream expands to exactly `len` bytes. The text is a
+ * view, valid until the next call; string->bytes stays valid as long. */
+bool rdb_decompress_string(struct rdb_reader *reader, const struct rdb_stored_string *string,
+                           struct slice *text);
 
-/* Leaves a string out, without unpacking it. */
+/* Skips a string without decompressing it. */
 bool rdb_skip_string(struct rdb_reader *reader);
 
 #endif

@@ -1,4 +1,4 @@
-/* Values of types that we do not have: what they are called, and how to get past them.
+/* How to skip values of unsupported types:
  *
  *      RDB_SET               [n] string …
  *      RDB_ZSET              [n] (string text) …           text: [length 1, or 253 … 255] bytes
@@ -52,14 +52,14 @@ static bool skip_length(struct rdb_reader *reader) {
     return rdb_read_length(reader, &length);
 }
 
-/* The score of a sorted set as text. */
+/* Skips the score of a sorted set that is stored as text. */
 static bool skip_score_text(struct rdb_reader *reader) {
-    enum { SPECIAL_MIN = 253 }; /* not a number, infinities */
+    enum { SPECIAL_MIN = 253 }; /* NaN and infinities */
     uint8_t len;
     return rdb_read_byte(reader, &len) && (len >= SPECIAL_MIN || rdb_skip_bytes(reader, len));
 }
 
-/* What a member is made of besides a string, in order. */
+/* What follows the string of a member, in order. */
 enum part { NOTHING, STRING, SCORE_TEXT, EIGHT_BYTES, LENGTH };
 
 static bool skip_part(struct rdb_reader *reader, enum part part) {

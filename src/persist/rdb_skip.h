@@ -1,20 +1,19 @@
-/* rdb_skip: what is in RDB files that we have no type for: what it is called, and how to get past
- * it. */
+/* rdb_skip: names and skips values of RDB files whose type this server does not support. */
 #ifndef PACKLIST_PERSIST_RDB_SKIP_H
 #define PACKLIST_PERSIST_RDB_SKIP_H
 
 #include "persist/rdb_reader.h"
 
-/* What the type (an enum rdb_type, or any byte) is called in messages: "set", "stream", …; NULL
- * when it is unknown. Static. */
+/* Returns the name of the type (an enum rdb_type, or any byte) for messages: "set", "stream", …;
+ * NULL when it is unknown. Static text. */
 const char *rdb_type_name(unsigned type);
 
-/* Leaves a value out; any type that has a name. `valkey`: the file is one of Valkey's own version,
- * where RDB_HASH_2 has another form. False when the reader has failed: also for types whose form
- * does not tell where it ends. O(value); nothing is unpacked or kept. */
+/* Skips a value of any type that has a name. `valkey`: the file has Valkey's own version, in which
+ * RDB_HASH_2 has another form. Returns false when the reader fails, and for types whose form does
+ * not show where they end. Decompresses and keeps nothing. O(value). */
 bool rdb_skip_value(struct rdb_reader *reader, unsigned type, bool valkey);
 
-/* The same for what is no key: functions, data of modules, of slots. */
+/* The same for items that are no keys: functions, data of modules and of slots. */
 const char *rdb_foreign_name(unsigned opcode);
 bool rdb_skip_foreign(struct rdb_reader *reader, unsigned opcode);
 

@@ -1,8 +1,8 @@
-/* Layout of a packed listpack, in terms of LZF ([n] begins a literal run of n + 1 bytes):
+/* Layout of a compressed listpack, in terms of LZF ([n] begins a literal run of n + 1 bytes):
  *
  *      [5][header, 6] [stream of the body] [0][FF]
  *
- * The header joins the literal run that the stream begins with where both fit in one. */
+ * If the stream begins with a literal run that can also hold the header, both are one run. */
 #include "persist/rdb_writer.h"
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ void rdb_writer_end(struct rdb_writer *writer) {
 
 /* --- Bytes --- */
 
-/* Gives bytes, which follow all that went before, to the sink. */
+/* Passes bytes to the sink; all earlier bytes have reached it. */
 static void sink(struct rdb_writer *writer, const void *bytes, size_t len) {
     if (len == 0 || writer->error) return;
     if (writer->checksum) writer->crc = crc64(writer->crc, bytes, len);
@@ -55,15 +55,15 @@ uint64_t rdb_writer_checksum(const struct rdb_writer *writer) {
     return writer->checksum ? crc64(writer->crc, writer->buffer, writer->used) : 0;
 }
 
-/* Room for `len` bytes, no more than the sink's pieces have, in the buffer: the caller writes them
- * and adds to `used` what it wrote. */
-static inline uint8_t *room(struct rdb_writer *writer, size_t len) {
+/* Returns space for `len` bytes in the buffer; `len` is at most the size of a piece. The caller
+ * writes there and adds the length to `used`. */
+static inline uint8_t *reserve(struct rdb_writer *writer, size_t len) {
     if (writer->sink.piece - writer->used < len) rdb_writer_flush(writer);
     return writer->buffer + writer->used;
 }
 
 void rdb_write_byte(struct rdb_writer *writer, uint8_t byte) {
-    *room(writer, 1) = byte;
+    *reserve(writer, 1) = byte;
     writer->used++;
 }
 
@@ -73,7 +73,7 @@ void rdb_write_bytes(struct rdb_writer *writer, const void *bytes, size_t len) {
         sink(writer, bytes, len);
         return;
     }
-    slice_copy((char *)room(writer, len), slice_make(bytes, len));
+    slice_copy((char *)reserve(writer, len), slice_make(bytes, len));
     writer->used += len;
 }
 
@@ -88,7 +88,7 @@ void rdb_write_uint64(struct rdb_writer *writer, uint64_t value) {
 /* --- Lengths and integers --- */
 
 void rdb_write_length(struct rdb_writer *writer, uint64_t length) {
-    uint8_t *at = room(writer, LENGTH_SIZE_MAX);
+    uint8_t *at = reserve(writer, LENGTH_SIZE_MAX);
     if (length < 1u << 6) {
         at[0] = (uint8_t)length;
         writer->used += 1;
@@ -109,9 +109,9 @@ void rdb_write_length(struct rdb_writer *writer, uint64_t length) {
     }
 }
 
-/* A string that is the text of an integer of 32 bits. */
+/* Writes a string that is the text of a 32-bit integer. */
 static void write_encoded_integer(struct rdb_writer *writer, int32_t value) {
-    uint8_t *at = room(writer, 5);
+    uint8_t *at = reserve(writer, 5);
     if (value >= INT8_MIN && value <= INT8_MAX) {
         at[0] = RDB_LENGTH_ENCODED | RDB_STRING_INT8;
         at[1] = (uint8_t)value;
@@ -145,8 +145,8 @@ void rdb_write_integer(struct rdb_writer *writer, int64_t value) {
 
 /* --- Strings --- */
 
-/* Memory that is reused, or NULL when there is not so much: then a text is stored as it is. */
-static uint8_t *scratch_room(struct rdb_writer *writer, size_t size) {
+/* Returns the reused buffer, or NULL when there is no memory: then the text is stored plain. */
+static uint8_t *scratch_buffer(struct rdb_writer *writer, size_t size) {
     if (size <= writer->scratch_size) return writer->scratch;
     mem_free(writer->scratch);
     writer->scratch = mem_try_alloc(size);
@@ -154,28 +154,28 @@ static uint8_t *scratch_room(struct rdb_writer *writer, size_t size) {
     return writer->scratch;
 }
 
-/* Is the packing of what comes next left to the sink? */
-static bool defers_packing(struct rdb_writer *writer) {
+/* Returns whether the sink compresses the next piece. */
+static bool defers_compression(struct rdb_writer *writer) {
     return writer->compress && rdb_writer_defer(writer);
 }
 
-/* Packs the text into the scratch buffer, to at most `most` bytes: the stream, or an empty slice
- * when it does not shrink so far. */
-static struct slice pack(struct rdb_writer *writer, struct slice text, size_t most) {
+/* Compresses the text into the scratch buffer. Returns the stream, or an empty slice when it would
+ * exceed `most` bytes. */
+static struct slice compress_text(struct rdb_writer *writer, struct slice text, size_t most) {
     if (!writer->compress) return SLICE("");
-    uint8_t *out = scratch_room(writer, most);
+    uint8_t *out = scratch_buffer(writer, most);
     if (!out) return SLICE("");
     return slice_make(out, lzf_pack(text, out, most));
 }
 
-static void write_packed_lengths(struct rdb_writer *writer, size_t packed, size_t len) {
+static void write_compressed_lengths(struct rdb_writer *writer, size_t compressed_len, size_t len) {
     rdb_write_byte(writer, RDB_LENGTH_ENCODED | RDB_STRING_LZF);
-    rdb_write_length(writer, packed);
+    rdb_write_length(writer, compressed_len);
     rdb_write_length(writer, len);
 }
 
-/* --- Large texts are packed part by part, twice: for the length of the stream, which stands in
- * front of it, and to write it. So packing one takes little memory, whatever its size. --- */
+/* --- Large texts are compressed in parts, twice: first for the length of the stream, which
+ * precedes it, and then to write it. So compressing needs little memory, whatever the size. --- */
 
 #ifdef TINY_LIMITS
 enum { PART = 100 };
@@ -183,13 +183,13 @@ enum { PART = 100 };
 enum { PART = 256 * 1024 };
 #endif
 
-/* A text, or a capture of one, and what its parts are read and packed into. */
+/* A text or a capture of one, and buffers for its parts. */
 struct large_text {
-    struct text_capture *capture; /* NULL: `text` */
+    struct text_capture *capture; /* NULL: use `text` */
     struct slice text;
     size_t len;
-    char *part;      /* PART bytes */
-    uint8_t *packed; /* LZF_PART_SIZE_MAX(PART) bytes */
+    char *part;          /* PART bytes */
+    uint8_t *compressed; /* LZF_PART_SIZE_MAX(PART) bytes */
 };
 
 static struct slice read_part(const struct large_text *large, size_t offset) {
@@ -205,31 +205,31 @@ static bool goes_on(struct rdb_writer *writer) {
     return writer->error == 0;
 }
 
-/* Length of the stream, or 0 where it gains too little. */
-static size_t packed_size(struct rdb_writer *writer, const struct large_text *large) {
+/* Returns the length of the stream, or 0 if compression saves too little. */
+static size_t compressed_size(struct rdb_writer *writer, const struct large_text *large) {
     size_t size = 0, most = large->len - RDB_LZF_GAIN_MIN;
     if (!writer->compress) return 0;
     for (size_t offset = 0; offset < large->len && size <= most && goes_on(writer); offset += PART)
-        size += lzf_pack_part(read_part(large, offset), large->packed);
+        size += lzf_pack_part(read_part(large, offset), large->compressed);
     return size <= most && !writer->error ? size : 0;
 }
 
 static void write_large(struct rdb_writer *writer, struct large_text *large) {
-    large->part = (char *)scratch_room(writer, PART + LZF_PART_SIZE_MAX(PART));
+    large->part = (char *)scratch_buffer(writer, PART + LZF_PART_SIZE_MAX(PART));
     if (!large->part) {
         writer->error = ENOMEM;
         return;
     }
-    large->packed = (uint8_t *)large->part + PART;
-    size_t size = packed_size(writer, large);
+    large->compressed = (uint8_t *)large->part + PART;
+    size_t size = compressed_size(writer, large);
     if (size)
-        write_packed_lengths(writer, size, large->len);
+        write_compressed_lengths(writer, size, large->len);
     else
         rdb_write_length(writer, large->len);
     for (size_t offset = 0; offset < large->len && !writer->error; offset += PART) {
         struct slice part = read_part(large, offset);
         if (large->capture) text_capture_pass(large->capture, offset + part.len);
-        if (size) part = slice_make(large->packed, lzf_pack_part(part, large->packed));
+        if (size) part = slice_make(large->compressed, lzf_pack_part(part, large->compressed));
         rdb_write_bytes(writer, part.ptr, part.len);
     }
 }
@@ -241,7 +241,7 @@ void rdb_write_text_capture(struct rdb_writer *writer, struct text_capture *capt
 
 static void write_text(struct rdb_writer *writer, struct slice text) {
     struct slice stream = SLICE("");
-    if (text.len >= RDB_LZF_TEXT_MIN && defers_packing(writer)) {
+    if (text.len >= RDB_LZF_TEXT_MIN && defers_compression(writer)) {
         writer->sink.deferral->string(writer->sink.arg, text);
         return;
     }
@@ -250,9 +250,10 @@ static void write_text(struct rdb_writer *writer, struct slice text) {
         write_large(writer, &large);
         return;
     }
-    if (text.len >= RDB_LZF_TEXT_MIN) stream = pack(writer, text, text.len - RDB_LZF_GAIN_MIN);
+    if (text.len >= RDB_LZF_TEXT_MIN)
+        stream = compress_text(writer, text, text.len - RDB_LZF_GAIN_MIN);
     if (stream.len > 0) {
-        write_packed_lengths(writer, stream.len, text.len);
+        write_compressed_lengths(writer, stream.len, text.len);
         rdb_write_bytes(writer, stream.ptr, stream.len);
     } else {
         rdb_write_length(writer, text.len);
@@ -270,23 +271,24 @@ void rdb_write_string(struct rdb_writer *writer, struct slice text) {
 
 /* --- Listpacks --- */
 
-/* Frame around the stream of a body: literal runs with the header and the end byte. */
+/* The bytes around the stream of a body: literal runs with the header and the end byte. */
 enum { FRAME_SIZE = 1 + LISTPACK_HEADER_SIZE + 2 };
 
 void rdb_write_listpack(struct rdb_writer *writer, const uint8_t *first, const uint8_t *end,
                         size_t count) {
     size_t body_size = (size_t)(end - first);
     size_t size = body_size + LISTPACK_OVERHEAD;
-    /* The body is packed alone: so it need not be copied, and a loader can keep the stream. */
+    /* Compresses the body alone: the body need not be copied, and a loader can keep the stream. */
     struct slice stream = SLICE("");
-    if (size >= RDB_LZF_TEXT_MIN && defers_packing(writer)) {
+    if (size >= RDB_LZF_TEXT_MIN && defers_compression(writer)) {
         writer->sink.deferral->listpack(writer->sink.arg, slice_make(first, body_size), count);
         return;
     }
     if (size >= RDB_LZF_TEXT_MIN)
-        stream = pack(writer, slice_make(first, body_size), size - RDB_LZF_GAIN_MIN - FRAME_SIZE);
+        stream = compress_text(writer, slice_make(first, body_size),
+                               size - RDB_LZF_GAIN_MIN - FRAME_SIZE);
     if (stream.len > 0) {
-        rdb_write_packed_listpack(writer, stream, body_size, count);
+        rdb_write_compressed_listpack(writer, stream, body_size, count);
         return;
     }
     uint8_t header[LISTPACK_HEADER_SIZE];
@@ -297,8 +299,8 @@ void rdb_write_listpack(struct rdb_writer *writer, const uint8_t *first, const u
     rdb_write_byte(writer, LISTPACK_END);
 }
 
-void rdb_write_packed_listpack(struct rdb_writer *writer, struct slice stream, size_t body_size,
-                               size_t count) {
+void rdb_write_compressed_listpack(struct rdb_writer *writer, struct slice stream, size_t body_size,
+                                   size_t count) {
     uint8_t front[1 + LISTPACK_HEADER_SIZE] = {LISTPACK_HEADER_SIZE - 1};
     static const uint8_t back[] = {0, LISTPACK_END};
     listpack_write_header(front + 1, body_size, count);
@@ -307,8 +309,8 @@ void rdb_write_packed_listpack(struct rdb_writer *writer, struct slice stream, s
         front[0] = first_run + LISTPACK_HEADER_SIZE;
         stream = slice_make(stream.ptr + 1, stream.len - 1);
     }
-    write_packed_lengths(writer, sizeof(front) + stream.len + sizeof(back),
-                         body_size + LISTPACK_OVERHEAD);
+    write_compressed_lengths(writer, sizeof(front) + stream.len + sizeof(back),
+                             body_size + LISTPACK_OVERHEAD);
     rdb_write_bytes(writer, front, sizeof(front));
     rdb_write_bytes(writer, stream.ptr, stream.len);
     rdb_write_bytes(writer, back, sizeof(back));

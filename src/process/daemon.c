@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The child's end of the pipe on which the parent waits; -1 when there is none. */
+/* The child's end of the pipe on which the parent waits; -1 when there is no parent. */
 static int to_parent = -1;
 
 bool daemon_begin(void) {
@@ -36,7 +36,7 @@ void daemon_ready(void) {
     if (to_parent < 0) return;
     leave_terminal();
     ssize_t written = write(to_parent, "r", 1);
-    (void)written; /* a parent that is gone needs no word */
+    (void)written; /* if the parent is gone, nothing is lost */
     close(to_parent);
     to_parent = -1;
 }

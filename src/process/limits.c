@@ -2,13 +2,13 @@
 
 #include <sys/resource.h>
 
-/* Sockets listened on, log, pid file, event loop, files being written. */
+/* Files of the server's own: listening sockets, log, pid file, event loop, files being written. */
 enum { OWN_FILES = 32 };
 
 bool limits_raise_files(int64_t *clients, sds *why) {
     rlim_t wanted = (rlim_t)*clients + OWN_FILES;
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true; /* no limit is known */
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true; /* the limit is unknown */
     if (limit.rlim_cur >= wanted) return true;
     rlim_t hard = limit.rlim_max > wanted ? limit.rlim_max : wanted;
     if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){wanted, hard}) == 0) return true;

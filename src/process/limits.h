@@ -1,4 +1,4 @@
-/* limits: what the system allows this process. */
+/* limits: limits that the system sets for this process. */
 #ifndef PACKLIST_PROCESS_LIMITS_H
 #define PACKLIST_PROCESS_LIMITS_H
 
@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Raises the limit of open files so that *clients connections fit beside the server's own files.
- * False when the system does not allow that many: then the limit is as high as may be, *clients
- * is the number that fits (at least 1) and *why (owned by the caller) says so in one line. Never
- * lowers the limit. */
+/* Raises the limit of open files to fit *clients connections and the server's own files. Returns
+ * false when the system allows fewer: the limit is then as high as possible, *clients is the number
+ * that fits (at least 1), and *why says so in one line (the caller frees it). Never lowers the
+ * limit. */
 bool limits_raise_files(int64_t *clients, sds *why);
 
 #endif

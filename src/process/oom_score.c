@@ -13,7 +13,7 @@ enum { SCORE_MIN = -1000, SCORE_MAX = 1000 };
 
 static struct {
     bool is_changed;
-    int64_t initial; /* before the first change */
+    int64_t initial; /* the score before the first change */
 } score;
 
 static bool read_score(int64_t *value) {

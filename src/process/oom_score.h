@@ -6,12 +6,12 @@
 
 struct engine;
 
-/* Which number of oom-score-adj-values holds. */
+/* Selects one of the three numbers of oom-score-adj-values. */
 enum oom_role { OOM_PRIMARY, OOM_REPLICA, OOM_CHILD };
 
-/* Puts this process's score to what the configuration says; to what it was at the start after
- * oom-score-adj went back to `no`. False, with a line in the log, when the system refuses: lowering
- * a score needs a privilege. */
+/* Sets this process's score as oom-score-adj says, or back to its value at the start after
+ * oom-score-adj was set to `no`. Returns false, with a line in the log, when the system refuses:
+ * lowering a score needs a privilege. */
 bool oom_score_apply(struct engine *engine, enum oom_role role);
 
 #endif

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* environ */
+#define _GNU_SOURCE /* for environ */
 #include "process/process_title.h"
 
 #include "base/alloc.h"
@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The system shows `memory` up to the end of the arguments, or, when a title has overwritten that
+/* The system shows `memory` up to the end of the arguments or, when a title has overwritten that
  * end, up to the next NUL. */
 static struct {
     char *memory;
-    size_t size;      /* up to the end of the environment */
-    size_t used;      /* the arguments, or the longest title */
+    size_t size;      /* bytes up to the end of the environment */
+    size_t used;      /* bytes that the arguments, or the longest title, took */
     char *started_as; /* argv[0] */
 } place;
 
@@ -23,7 +23,7 @@ static char *copy_text(const char *text) {
     return memcpy(mem_alloc(size), text, size);
 }
 
-/* The texts lie one behind the other; `end` moves on as long as they do. */
+/* Replaces the texts by copies; moves `end` past those that lie in memory right behind it. */
 static void copy_texts(char **texts, char **end) {
     for (; *texts; texts++) {
         if (*texts == *end) *end += strlen(*texts) + 1;

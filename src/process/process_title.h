@@ -1,21 +1,22 @@
-/* process_title: what ps and top show of the process (set-proc-title, proc-title-template).
+/* process_title: the title that ps and top show for the process (set-proc-title,
+ * proc-title-template).
  *
- * The system shows the memory in which the arguments lay when the process was started, so the title
- * is written there. Behind it lay the environment: both are moved away first. */
+ * The system shows the memory that held the arguments when the process started, so the title is
+ * written there. The environment lay behind the arguments. Both are copied elsewhere first. */
 #ifndef PACKLIST_PROCESS_PROCESS_TITLE_H
 #define PACKLIST_PROCESS_PROCESS_TITLE_H
 
 struct engine;
 
-/* Once, with main's arguments, before anything keeps a pointer into them or the environment: copies
- * both, and puts the copies into `argv` and `environ`. They are never freed. */
+/* Copies main's arguments and the environment, and points `argv` and `environ` to the copies, which
+ * are never freed. Call it once, before any code keeps a pointer to them. */
 void process_title_init(int argc, char **argv);
 
-/* Sets the title as the configuration says, if it says so: at the start, and after a change. A
- * title that is longer than the arguments and the environment were is cut off. */
+/* Sets the title if set-proc-title is on: call it at the start, and after a change of the
+ * directives. A title that is longer than the arguments and the environment were is cut off. */
 void process_title_set(struct engine *engine);
 
-/* The same in a forked child, whose {title} is this one. */
+/* As process_title_set, in a forked child whose {title} is `title`. */
 void process_title_set_child(struct engine *engine, const char *title);
 
 #endif

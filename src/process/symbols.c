@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where the linker has put the file's first byte. */
+/* The address of the file's first byte, which the linker defines. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 static bool is_inside(const struct symbols *symbols, uint64_t offset, uint64_t size) {

@@ -1,13 +1,13 @@
 /* aof_load: runs the commands of the append-only file again (docs/durability.md, section 7).
  *
- * Nothing expires meanwhile (call_is_loading): the file says which keys expired. Commands between
- * MULTI and EXEC are run when EXEC has come, so that a file which ends before it leaves no trace of
- * them. A damaged file must only be able to change data: other commands are not run. */
+ * Nothing expires meanwhile (call_is_loading): the file itself says which keys expired. Commands
+ * between MULTI and EXEC run when EXEC has been read, so a file that ends before EXEC leaves no
+ * trace of them. A damaged file must not be able to do more than change data, so other commands are
+ * refused. */
 #include "recovery/aof_load.h"
-#include "aof/aof.h"
-#include "aof/aof_files.h"
 
 #include "aof/aof.h"
+#include "aof/aof_files.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -18,6 +18,7 @@
 #include "persist/aof_reader.h"
 #include "persist/rdb_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,8 +26,8 @@
 
 struct loader {
     const char *name; /* of the file */
-    uint64_t before;  /* bytes of the files before it */
-    uint64_t total;   /* of all files */
+    uint64_t before;  /* bytes of the files loaded before */
+    uint64_t total;   /* bytes of all files */
     int fd;
     struct aof_reader reader;
     struct requester requester;
@@ -34,7 +35,7 @@ struct loader {
     struct args **queue; /* commands since MULTI */
     size_t queue_count;
     size_t queue_capacity;
-    uint64_t errors; /* that commands have answered */
+    uint64_t errors; /* commands that replied with an error */
 };
 
 static void note_bad_format(const struct loader *loader) {
@@ -45,12 +46,12 @@ static void note_bad_format(const struct loader *loader) {
 
 /* --- Running commands --- */
 
-/* A text of the file that may hold what users have written, as the log may show it. */
+/* Returns a text of the file as the log may show it: users may have written it. */
 static struct slice log_safe(struct engine *engine, struct slice text) {
     return engine->config.hide_user_data_from_log ? SLICE(RDB_HIDDEN_KEY) : text;
 }
 
-/* Why a command of the file was not run. */
+/* Logs why a command of the file was not run. */
 static void log_refusal(struct engine *engine, const struct loader *loader, struct slice command) {
     enum call_error error = loader->requester.error;
     const char *why = error == CALL_ERROR_UNKNOWN ? "Unknown command"
@@ -62,28 +63,29 @@ static void log_refusal(struct engine *engine, const struct loader *loader, stru
                 (unsigned long long)loader->reader.offset);
 }
 
-/* Does the error mean that the command cannot be run here, whatever the data are: with an option, a
- * database, a type or a length that there is none of? What follows would build on what it has not
- * done, or, behind SELECT, go to another database. */
+/* Returns whether the error means that this server cannot run the command, whatever the data are:
+ * it lacks an option, a database or a type, or the value is too long. Such a command stops the
+ * load, because later commands may depend on it, or, after a failed SELECT, would change another
+ * database. */
 static bool is_foreign(enum call_error error) {
     return error == CALL_ERROR_SYNTAX || error == CALL_ERROR_OPTION ||
            error == CALL_ERROR_DATABASE || error == CALL_ERROR_PAYLOAD ||
            error == CALL_ERROR_STRING_SIZE;
 }
 
-/* A command that did not fail when it was written to the file does so now. Where that may be the
- * data's fault it is noted; false when the file asks for more than there is here. */
+/* Logs an error reply of a command that succeeded when it was written to the file. Returns false
+ * when the server cannot run the command; other errors may be caused by the data. */
 static bool accept_answer(struct engine *engine, struct loader *loader) {
     enum { SHOWN_MAX = 10 };
-    const struct requester *who = &loader->requester;
-    if (!who->error) return true;
-    bool foreign = is_foreign(who->error);
+    const struct requester *requester = &loader->requester;
+    if (!requester->error) return true;
+    bool foreign = is_foreign(requester->error);
     struct slice error =
         log_safe(engine, slice_make(loader->reply.data + 1, loader->reply.len - 3));
     if (foreign || ++loader->errors <= SHOWN_MAX)
         log_warning(
-            "'%s' of the append only file %s at offset %llu %s: %.*s", who->last_command->name,
-            loader->name, (unsigned long long)loader->reader.offset,
+            "'%s' of the append only file %s at offset %llu %s: %.*s",
+            requester->last_command->name, loader->name, (unsigned long long)loader->reader.offset,
             foreign ? "cannot be run here" : "answers an error", slice_precision(error), error.ptr);
     return !foreign;
 }
@@ -122,7 +124,7 @@ static bool run_queue(struct engine *engine, struct loader *loader) {
 
 /* --- Reading --- */
 
-/* A struct rdb_source's read. */
+/* The `read` of a struct rdb_source. */
 static ssize_t read_source(void *arg, void *bytes, size_t room) {
     struct loader *loader = arg;
     struct engine *engine = loader->requester.engine;
@@ -135,7 +137,7 @@ static ssize_t read_source(void *arg, void *bytes, size_t room) {
     return -1;
 }
 
-/* Does what the item says; false when that cannot be. */
+/* Runs or queues the item. Returns false on failure. */
 static bool take_item(struct engine *engine, struct loader *loader, enum aof_read read) {
     const struct aof_parser *item = &loader->reader.parser;
     if (read == AOF_READ_EXEC) return run_queue(engine, loader);
@@ -145,8 +147,8 @@ static bool take_item(struct engine *engine, struct loader *loader, enum aof_rea
     return true;
 }
 
-/* Runs the commands of a file; what is at its end, or AOF_READ_FAILED when one of them cannot be
- * run. */
+/* Runs all commands of a file. Returns what is at its end, or AOF_READ_FAILED when a command
+ * failed. */
 static enum aof_read run_commands(struct engine *engine, struct loader *loader) {
     enum aof_read read;
     while ((read = aof_reader_next(&loader->reader)) <= AOF_READ_ANNOTATION)
@@ -155,7 +157,8 @@ static enum aof_read run_commands(struct engine *engine, struct loader *loader) 
     return read;
 }
 
-/* A base may begin with a snapshot, and commands may stand behind it. */
+/* Loads the snapshot at the begin of a base, if there is one; *end gets its end. Commands may
+ * follow it. */
 static bool load_preamble(struct engine *engine, struct loader *loader, unsigned flags,
                           uint64_t *end) {
     char magic[RDB_MAGIC_SIZE];
@@ -175,7 +178,7 @@ static bool load_preamble(struct engine *engine, struct loader *loader, unsigned
 
 /* --- Files --- */
 
-/* The file ends inside a command. */
+/* Handles a file that ends inside a command: truncates it, if aof-load-truncated allows that. */
 static bool cut_off(struct engine *engine, struct loader *loader, const char *path) {
     unsigned long long whole = loader->reader.whole;
     if (!engine->config.aof_load_truncated) {
@@ -194,7 +197,7 @@ static bool cut_off(struct engine *engine, struct loader *loader, const char *pa
     return false;
 }
 
-/* Does nothing follow that builds on it? A rewrite that was ended early leaves empty files. */
+/* Returns whether all later files are empty. A rewrite that was ended early leaves empty files. */
 static bool is_last(const struct loader *loader) {
     struct stat facts;
     return fstat(loader->fd, &facts) == 0 &&
@@ -215,7 +218,8 @@ static bool load_opened(struct engine *engine, struct loader *loader, const char
     return false;
 }
 
-/* Loads one file of `total` bytes behind those of others; *size gets its own. */
+/* Loads one file. `before`: bytes of the files loaded before it; `total`: bytes of all files. *size
+ * gets the bytes of this one. */
 static bool load_file(struct engine *engine, const struct aof_file *file, unsigned flags,
                       uint64_t before, uint64_t total, uint64_t *size) {
     struct loader loader = {
@@ -245,19 +249,19 @@ static bool load_file(struct engine *engine, const struct aof_file *file, unsign
 static bool load_files(struct engine *engine, unsigned flags, uint64_t total) {
     struct aof *aof = engine->aof;
     const struct aof_manifest *manifest = &aof->manifest;
-    aof->total_size = aof->base_size = 0;
+    aof->total_size = aof->size_after_rewrite = 0;
     for (size_t i = 0; i < manifest->count; i++) {
         const struct aof_file *file = &manifest->files[i];
         uint64_t size;
         if (file->type == AOF_FILE_HISTORY) continue;
         if (!load_file(engine, file, flags, aof->total_size, total, &size)) return false;
         aof->total_size += size;
-        if (file->type == AOF_FILE_BASE) aof->base_size = size;
+        if (file->type == AOF_FILE_BASE) aof->size_after_rewrite = size;
     }
     return true;
 }
 
-/* Bytes of the files that are to be loaded. */
+/* Returns the bytes of all files to be loaded. */
 static uint64_t bytes_to_load(struct engine *engine) {
     const struct aof_manifest *manifest = &engine->aof->manifest;
     uint64_t total = 0;
@@ -271,8 +275,9 @@ static uint64_t bytes_to_load(struct engine *engine) {
     return total;
 }
 
-/* What is loaded is no change, and not to be told again. */
+/* Loading changes neither the dirty counter nor the command log. */
 enum load_status aof_load(struct engine *engine, unsigned flags) {
+    assert(!command_log_is_inside_unit(&engine->command_log));
     uint64_t dirty = engine->dirty;
     uint64_t total = bytes_to_load(engine);
     load_begin(engine, engine->config.appendfilename, total, flags & LOAD_SERVE);

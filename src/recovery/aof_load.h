@@ -6,8 +6,8 @@
 
 struct engine;
 
-/* Loads the files of the manifest in force, oldest first. The last one may end inside a command if
- * aof-load-truncated allows it: that is cut off the file. */
+/* Loads the files of the manifest, oldest first. If the last one ends inside a command and
+ * aof-load-truncated allows it, truncates the file there. `flags`: enum load_flag. O(files). */
 enum load_status aof_load(struct engine *engine, unsigned flags);
 
 #endif

@@ -5,7 +5,7 @@
 #include "engine/engine.h"
 #include "recovery/aof_load.h"
 
-/* A client may have changed appendonly meanwhile. */
+/* A client may have changed appendonly while data was loaded. */
 static void follow_appendonly(struct engine *engine) {
     sds error = NULL;
     if (aof_configure(engine, &error)) return;

@@ -1,4 +1,4 @@
-/* load_start: which files the data is loaded from when the server starts. */
+/* load_start: chooses the files from which the server loads its data at the start. */
 #ifndef PACKLIST_RECOVERY_LOAD_START_H
 #define PACKLIST_RECOVERY_LOAD_START_H
 
@@ -6,7 +6,8 @@
 
 struct engine;
 
-/* Loads the append-only file or the snapshot, as the configuration says. Once at start. */
+/* Loads the append-only file or the snapshot, as the configuration says. Call once at the start.
+ * O(file). */
 enum load_status load_at_start(struct engine *engine);
 
 #endif

@@ -22,7 +22,8 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* What the fields of struct quicklist_limits can hold; beyond it the directives mean no more. */
+/* The range of the fields of struct quicklist_limits; larger values of the directives have the same
+ * effect. */
 enum { FILL_MIN = -5, FILL_MAX = INT16_MAX, DEPTH_MAX = UINT16_MAX };
 
 static int64_t clamp(int64_t value, int64_t min, int64_t max) {
@@ -77,7 +78,8 @@ static bool apply_oom_score(struct engine *engine, sds *error) {
     return false;
 }
 
-/* Who connected while no password was asked for stays; without a password all are welcome. */
+/* Clients that connected while no password was needed stay authenticated; when the password is
+ * removed, all are. */
 static void apply_password(struct engine *engine) {
     if (sds_len(engine->config.requirepass) > 0) return;
     for (struct session *session = engine->clients->sessions.first; session;
@@ -102,7 +104,7 @@ void config_apply_memory_thread(struct engine *engine) {
     engine->config.jemalloc_bg_thread = false;
 }
 
-/* Goes there, and keeps the absolute path. False with errno set. */
+/* Changes the directory and keeps its absolute path. Returns false with errno set. */
 static bool enter_dir(struct engine *engine) {
     char path[PATH_MAX];
     if (chdir(engine->config.dir) != 0 || !getcwd(path, sizeof(path))) return false;
@@ -125,7 +127,7 @@ static bool apply_dir(struct engine *engine, sds *error) {
     return true;
 }
 
-/* Who is to write files from now on must not do so beside another server. */
+/* A server that starts to write files must hold the lock of their directory. */
 static bool apply_save(struct engine *engine, sds *error) {
     if (sds_len(engine->config.save) > 0 && !data_lock_take(engine, error)) return false;
     save_configure(engine);
@@ -181,7 +183,7 @@ bool config_apply_at_start(struct engine *engine, sds *error) {
     if (!limits_raise_files(&engine->config.maxclients, &why)) log_warning("%s", why);
     sds_free(why);
     apply_value_limits(engine);
-    oom_score_apply(engine, OOM_PRIMARY); /* the log says what the system refuses */
+    oom_score_apply(engine, OOM_PRIMARY); /* a refusal is logged there */
     process_title_set(engine);
     config_log_notes(&engine->config_source);
     return true;

@@ -6,13 +6,13 @@
 
 struct engine;
 
-/* What must be in effect before the server starts: log file and level, limit of open files,
- * limits of lists; then logs what was ignored of the configuration. False with *error (owned by
- * the caller, one line) when the log file cannot be written. A maxclients that the system does
- * not allow is lowered, with a line in the log. */
+/* Applies what must be in effect before the server starts: log file and level, limit of open files,
+ * limits of lists. Then it logs which parts of the configuration were ignored. Returns false with
+ * *error (one line, owned by the caller) when the log file cannot be written. A maxclients that the
+ * system does not allow is lowered, with a line in the log. */
 bool config_apply_at_start(struct engine *engine, sds *error);
 
-/* jemalloc-bg-thread: to be called once the process is what it stays (daemonize). */
+/* Applies jemalloc-bg-thread. Call it after daemon_begin, because a fork ends the thread. */
 void config_apply_memory_thread(struct engine *engine);
 
 /* The config_apply_function of the running server. */

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* gettid, names of registers */
+#define _GNU_SOURCE /* for gettid and the names of registers */
 
 #include "server/crash_report.h"
 
@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 enum {
-    REPORT_SECONDS = 10,    /* a report that takes longer is stuck, on a lock for instance */
-    STACK_SIZE = 256 << 10, /* for INFO too */
+    REPORT_SECONDS = 10,    /* a report that takes longer is stuck, for example on a lock */
+    STACK_SIZE = 256 << 10, /* bytes; enough for INFO */
     FRAMES_MAX = 100
 };
 
@@ -35,19 +35,19 @@ static char alternate_stack[STACK_SIZE] __attribute__((aligned(16)));
 
 /* The report that is being written. */
 static struct {
-    atomic_int thread; /* the id of the thread that writes it; 0 = there is none */
+    atomic_int thread; /* id of the thread that writes it; 0 = none */
     volatile sig_atomic_t signal;
-    struct engine *engine; /* a signal handler has no argument for it */
+    struct engine *engine; /* a signal handler gets no argument for it */
 } report;
 
-/* --- Text: neither stdio nor memory of the heap --- */
+/* --- Text, without stdio and heap memory --- */
 
 struct line {
     char text[256];
     size_t len;
 };
 
-/* What does not fit is cut. */
+/* Appends bytes; cuts what does not fit. */
 static void add_bytes(struct line *line, const char *bytes, size_t len) {
     size_t room = sizeof(line->text) - line->len;
     if (len > room) len = room;
@@ -64,7 +64,7 @@ static void add_number(struct line *line, int64_t value) {
     add_bytes(line, digits, number_format_int64(digits, value));
 }
 
-/* With zeros in front up to `least` digits. */
+/* Appends a number, padded with zeros to `least` digits. */
 static void add_hex(struct line *line, uint64_t value, size_t least) {
     enum { DIGITS = 16 };
     char digits[DIGITS];
@@ -88,8 +88,8 @@ static void write_text(int fd, const char *text) {
     write_bytes(fd, text, strlen(text));
 }
 
-/* The head that Redis gives to lines of a signal handler: no local time, whose lock the thread may
- * hold. */
+/* Begins a line as Redis's signal handlers do, without the local time: the interrupted thread may
+ * hold its lock. */
 static struct line begin_line(void) {
     struct line line = {.len = 0};
     struct timespec now = {0};
@@ -107,14 +107,14 @@ static void end_line(int fd, struct line *line) {
     write_bytes(fd, line->text, line->len);
 }
 
-/* --- What the processor was doing --- */
+/* --- Registers and stack --- */
 
 struct processor_register {
     const char *name;
     uint64_t value;
 };
 
-/* Those of the interrupted code, the program counter first. Returns how many. */
+/* Reads the registers of the interrupted code, the program counter first. Returns their number. */
 static size_t read_registers(const ucontext_t *context, struct processor_register *out) {
     size_t count = 0;
 #if defined(__x86_64__)
@@ -163,8 +163,8 @@ static void write_registers(int fd, const ucontext_t *context) {
     }
 }
 
-/* As backtrace_symbols_fd does, which knows no functions of the program itself. `is_return`: the
- * address is behind a call, which may be the last instruction of its function. */
+/* Like backtrace_symbols_fd, which does not find static functions. `is_return`: the address follows
+ * a call, which may be the last instruction of its function. */
 static void write_frame(int fd, const struct symbols *symbols, void *address, bool is_return) {
     size_t offset = 0;
     const char *name = symbols_find(symbols, (uintptr_t)address - is_return, &offset);
@@ -188,7 +188,7 @@ static void write_stack(int fd, const ucontext_t *context) {
     void *frames[FRAMES_MAX];
     struct symbols symbols = symbols_open();
     write_text(fd, "\n------ STACK TRACE ------\n");
-    /* After a call of a wrong address only this tells where it went. */
+    /* After a call of a wrong address, only the program counter shows it. */
     if (read_registers(context, registers) > 0) {
         write_text(fd, "EIP:\n");
         write_frame(fd, &symbols, (void *)(uintptr_t)registers[0].value, false);
@@ -200,7 +200,7 @@ static void write_stack(int fd, const ucontext_t *context) {
     write_text(fd, "\n------ STACK TRACE DONE ------\n");
 }
 
-/* --- What the server was doing: its structures may be damaged --- */
+/* --- State of the server, which may be damaged --- */
 
 static void write_client(struct engine *engine, int fd) {
     struct session *session = engine->clients->current;
@@ -228,7 +228,7 @@ static void write_client(struct engine *engine, int fd) {
     end_line(fd, &line);
 }
 
-/* By the command itself, for a client that does not exist. */
+/* Runs the command INFO for a client that does not exist. */
 static void write_info(struct engine *engine, int fd) {
     write_text(fd, "\n------ INFO OUTPUT ------\n");
     const struct command *info = command_find(SLICE("info"));
@@ -242,7 +242,7 @@ static void write_info(struct engine *engine, int fd) {
     call.command = info;
     call.reply = &reply;
     info->run(&call);
-    const char *text = memchr(reply.data, '\n', reply.len); /* behind the length */
+    const char *text = memchr(reply.data, '\n', reply.len); /* after the line with the length */
     if (text) write_bytes(fd, text + 1, reply.len - (size_t)(text + 1 - reply.data));
 }
 
@@ -257,7 +257,7 @@ static void write_cause(int fd, int signum, const siginfo_t *info) {
     add_number(&line, info->si_code);
     end_line(fd, &line);
     line = begin_line();
-    if (info->si_code <= 0) { /* not by the processor */
+    if (info->si_code <= 0) { /* not raised by the processor */
         add(&line, "Sent by process: ");
         add_number(&line, info->si_pid);
     } else {
@@ -295,7 +295,7 @@ static _Noreturn void die_by(int signum) {
     sigaction(signum, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     raise(signum);
-    _exit(128 + signum); /* not reached */
+    _exit(128 + signum); /* never reached */
 }
 
 static void allow_alarm(void) {
@@ -310,7 +310,7 @@ static void on_crash(int signum, siginfo_t *info, void *context) {
     int writer = 0;
     if (!atomic_compare_exchange_strong(&report.thread, &writer, (int)gettid())) {
         if (writer == gettid()) die_by(report.signal);
-        for (;;) pause(); /* the report of another thread, or its alarm, ends the process */
+        for (;;) pause(); /* the other thread's report, or its alarm, ends the process */
     }
     report.signal = signum;
     allow_alarm();
@@ -358,7 +358,7 @@ void crash_report_configure(struct engine *engine) {
     for (size_t i = 0; i < CRASH_SIGNALS; i++) {
         int signum = crash_signals[i];
         if (wanted && has_no_handler(signum))
-            set_handler(signum, SA_NODEFER, on_crash); /* so that a second crash is noticed */
+            set_handler(signum, SA_NODEFER, on_crash); /* to notice a second crash */
         else if (!wanted && has_handler(signum, on_crash))
             sigaction(signum, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     }

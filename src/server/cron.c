@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
 #include "net/net.h"
@@ -22,10 +22,9 @@ enum { SAMPLE_EVERY_MS = 100, DECAY_EVERY_MS = 1000 };
 
 static struct net_timer *timer;
 
-/* Closes clients that have been silent for longer than `timeout`: those who neither send anything
- * nor read what is sent to them. Those that wait for a key have their own deadline, those that
- * listen to channels or monitor only wait for what comes, and those that are paused are not silent
- * by their own will. */
+/* Closes clients that have neither sent nor received anything for longer than `timeout`. Exempt are
+ * clients that wait for a key, which have a deadline of their own; those that listen to channels or
+ * monitor, which only wait for messages; and those that are paused, which cannot help it. */
 static void close_idle_sessions(struct engine *engine) {
     const uint32_t waiting =
         SESSION_BLOCKED | SESSION_PAUSED | SESSION_SUBSCRIBED | SESSION_MONITOR;
@@ -41,8 +40,8 @@ static void close_idle_sessions(struct engine *engine) {
     }
 }
 
-/* A soft limit can be exceeded by time alone; what an unauthenticated client was sent at the end of
- * a loop iteration is only now known to be unread. */
+/* A soft limit can be exceeded by time alone. Whether an unauthenticated client has read the output
+ * of the last loop iteration is known only now. */
 static void check_output_limits(struct engine *engine) {
     struct session *next;
     for (struct session *session = engine->clients->sessions.first; session; session = next) {
@@ -64,7 +63,7 @@ static void sample_rates(struct engine *engine) {
     rate_sample(&stats->active_rate, clock_ticks_to_us(loop.active_ticks), engine->steady_ms);
 }
 
-/* Gives pages that were freed a while ago back to the system, where no thread does. */
+/* Returns pages that were freed a while ago to the system, if no background thread does. */
 static void decay_memory(struct engine *engine) {
     static int64_t last_ms;
     if (engine->config.jemalloc_bg_thread || engine->steady_ms - last_ms < DECAY_EVERY_MS) return;
@@ -74,7 +73,7 @@ static void decay_memory(struct engine *engine) {
 
 static void tick(void *arg) {
     struct engine *engine = arg;
-    server_update_clock(engine);
+    engine_update_clock(engine);
     if (engine->pause_cron) return;
     pause_tick(engine);
     sample_rates(engine);

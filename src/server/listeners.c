@@ -9,10 +9,10 @@
 
 enum { LISTENERS_MAX = 64 };
 
-/* A TCP socket, and what it was opened for. */
+/* A TCP listener with the address and port that it was opened for. */
 struct endpoint {
     struct listener *listener;
-    sds address; /* as in bind, without the minus */
+    sds address; /* as in bind, without the leading minus */
     int port;
 };
 
@@ -31,7 +31,7 @@ static bool asks_for_tcp(struct engine *engine) {
     return engine->config.port != 0 && engine->config.bind_count > 0;
 }
 
-/* What bind's entry names, without the minus that makes it optional. */
+/* Returns the address of an entry of bind, without the minus that makes it optional. */
 static const char *bind_address(struct engine *engine, size_t index, bool *optional) {
     const char *address = engine->config.bind[index];
     *optional = address[0] == '-';
@@ -81,7 +81,7 @@ static bool contains(struct engine *engine, const struct endpoints *endpoints,
     return false;
 }
 
-/* Does the configuration name it? */
+/* Returns whether the configuration names the endpoint. */
 static bool is_wanted(struct engine *engine, const struct endpoint *endpoint) {
     if (endpoint->port != engine->config.port) return false;
     for (size_t i = 0; i < engine->config.bind_count; i++) {
@@ -91,8 +91,8 @@ static bool is_wanted(struct engine *engine, const struct endpoint *endpoint) {
     return false;
 }
 
-/* Opens what the configuration names and `tcp` lacks. When one that is not optional fails, none
- * stays open and error_text says why. */
+/* Opens the endpoints that the configuration names and `tcp` lacks. When one that is not optional
+ * fails, none stays open, and error_text says why. */
 static enum listen_status open_missing(struct engine *engine, struct endpoints *fresh) {
     fresh->count = 0;
     if (!asks_for_tcp(engine)) return LISTEN_OK;
@@ -111,7 +111,8 @@ static enum listen_status open_missing(struct engine *engine, struct endpoints *
     return LISTEN_OK;
 }
 
-/* Is one open that only the old configuration names, on the port of the new one? */
+/* Returns whether an endpoint is open on the configured port that only the old configuration
+ * names. */
 static bool has_overlapping(struct engine *engine) {
     for (size_t i = 0; i < tcp.count; i++)
         if (tcp.items[i].port == engine->config.port && !is_wanted(engine, &tcp.items[i]))
@@ -136,8 +137,8 @@ static void close_unwanted(struct engine *engine) {
     tcp.count = kept;
 }
 
-/* The new sockets are open before the old ones close. Only * and an address on the same port cannot
- * be open at once: then the old ones close first. */
+/* Opens the new sockets before it closes the old ones. Only * and an address on the same port
+ * cannot be open at once; then it closes the old ones first. */
 static bool reopen_tcp(struct engine *engine) {
     struct endpoints fresh;
     enum listen_status status = open_missing(engine, &fresh);
@@ -199,7 +200,7 @@ void listeners_close(void) {
     unix_listener = NULL;
 }
 
-/* Test harnesses wait for the lines "Ready to accept connections …", which are those of Redis. */
+/* Test programs wait for the lines "Ready to accept connections …", which are Redis's own. */
 void listeners_announce(struct engine *engine) {
     if (tcp.count > 0) {
         log_notice("Connect with: redis-cli -p %d", (int)engine->config.port);

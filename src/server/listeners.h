@@ -1,4 +1,4 @@
-/* listeners: the sockets that the configuration asks for. */
+/* listeners: the listening sockets that the configuration names. */
 #ifndef PACKLIST_SERVER_LISTENERS_H
 #define PACKLIST_SERVER_LISTENERS_H
 
@@ -6,21 +6,22 @@
 
 struct engine;
 
-/* Opens what port, bind, unixsocket say. False with *error (owned by this module until the next
- * call) when an address that is not optional cannot be had; then nothing stays open. */
+/* Opens the sockets that port, bind and unixsocket name. Returns false with *error (owned by this
+ * module until the next call) when an address that is not optional cannot be opened; then none
+ * stays open. */
 bool listeners_open(struct engine *engine, const char **error);
 
-/* Opens the TCP sockets that a changed port or bind names and that are not open yet, then closes
- * those that it does not name. The others stay as they are. False with *error as above when one
- * cannot be had: the caller puts the old values back and calls again. Then the old sockets have
- * stayed open, unless they had to make way because * and an address on the same port cannot be open
- * at once. */
+/* Applies a changed port or bind: opens the TCP sockets that are missing, then closes those that
+ * are no longer named, and leaves the others open. Returns false with *error as above when one
+ * cannot be opened: the caller restores the old values and calls again. The old sockets are still
+ * open then, unless they had to be closed first because * and an address on the same port cannot be
+ * open at once. */
 bool listeners_reopen(struct engine *engine, const char **error);
 
-/* Closes all and removes the unix socket. */
+/* Closes all sockets and removes the Unix socket. */
 void listeners_close(void);
 
-/* Logs where the server listens, and how to connect. */
+/* Logs on which addresses the server listens. */
 void listeners_announce(struct engine *engine);
 
 #endif

@@ -1,4 +1,4 @@
-/* main: the command line, becoming a daemon, and the order of starting and stopping. */
+/* main: the command line, running in the background, and the order of start and end. */
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Test harnesses take what follows "v=", or the first number with dots, for the version of Redis
+/* Test programs take the text after "v=", or the first number with dots, as the version of Redis
  * whose commands they may use. */
 static void print_version(void) {
     printf("Packlist server v=%s packlist_version=%s malloc=%s bits=%zu lzf=%s\n",
@@ -67,8 +67,8 @@ static bool is_daemon(struct engine *engine) {
     return engine->config.daemonize && !supervisor_is_there();
 }
 
-/* What assert() calls in place of the C library's function, which tells standard error alone. Not
- * in a library, where unit tests would get it too. */
+/* Replaces the C library's function behind assert(), which writes only to standard error, not to
+ * the log. Not in the library, where unit tests would get it too. */
 _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line,
                              const char *function) {
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
@@ -77,7 +77,8 @@ _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned l
     abort();
 }
 
-/* The pid file's path: as configured, or the default of a daemon; NULL when none is wanted. */
+/* Returns the path of the pid file, as configured or the default in the background; NULL for
+ * none. */
 static const char *pid_path(struct engine *engine) {
     if (sds_len(engine->config.pidfile) > 0) return engine->config.pidfile;
     return is_daemon(engine) ? "/var/run/packlist.pid" : NULL;
@@ -101,8 +102,9 @@ static void remove_pid_file(struct engine *engine) {
     unlink(pid_path(engine));
 }
 
-/* While the event loop does not watch for SIGTERM and SIGINT, at either end of the process, they
- * wait: the default action would leave the pid file and the unix socket behind. */
+/* Blocks or unblocks SIGTERM and SIGINT. They are blocked at the start and the end, while the event
+ * loop does not watch for them: their default action would leave the pid file and the Unix socket
+ * behind. */
 static void change_signals(int how) {
     sigset_t signals;
     sigemptyset(&signals);
@@ -119,7 +121,7 @@ static void signals_release(void) {
     change_signals(SIG_UNBLOCK);
 }
 
-/* The lines that Redis begins with: tools look for them. */
+/* Logs the lines that Redis begins with, because tools look for them. */
 static void log_start(struct engine *engine) {
     log_notice("oO0OoO0OoO0Oo Packlist is starting oO0OoO0OoO0Oo");
     log_notice("Packlist version=%s, redis_version=%s, bits=%zu, malloc=%s, pid=%d, just started",
@@ -129,7 +131,8 @@ static void log_start(struct engine *engine) {
     log_notice("Running mode=standalone, port=%d.", (int)engine->config.port);
 }
 
-/* Answers --version and --help; -1 when the server is to be started. */
+/* Answers --version and --help and returns the exit status; returns -1 when the server is to
+ * start. */
 static int answer_question(int argc, char **argv) {
     if (argc != 2) return -1;
     if (!strcmp(argv[1], "-v") || !strcmp(argv[1], "--version")) {
@@ -143,7 +146,7 @@ static int answer_question(int argc, char **argv) {
     return -1;
 }
 
-/* The state of the process, which only this file names. */
+/* Returns the state of the process. It has a name in this file only. */
 static struct engine *the_engine(void) {
     static struct clients clients;
     static struct save save;

@@ -1,20 +1,20 @@
 /* MIGRATE host port <key | ""> database timeout [COPY] [REPLACE] [AUTH … | AUTH2 …] [KEYS key …]:
- * RESTORE at another server, and what that server has accepted is deleted here. The event loop
- * waits meanwhile. The timeout limits each wait for the other server, as in Redis, not their sum: a
- * server that makes progress is waited for.
+ * sends RESTORE to another server, and deletes the keys that it has accepted here. The event loop
+ * waits meanwhile. As in Redis, the timeout limits each wait for the other server, not the sum of
+ * all waits.
  *
- * What is sent, the second part when the first one was accepted:
+ * It sends, the second part after the first one was accepted:
  *
  *      [AUTH …]  [SELECT database]
  *      RESTORE key ttl payload [REPLACE] …
  *
- * AUTH is sent whenever the command asks for it, also on a connection that was kept: the password
- * may have changed since. SELECT is sent when another database is selected there. */
+ * AUTH is sent whenever the command has it, also on a connection that was kept, because the
+ * password may have changed. SELECT is sent when another database is selected on the connection. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "persist/dump.h"
 #include "resp/reply.h"
 #include "server/server_commands.h"
@@ -26,31 +26,31 @@ enum { SEND_AT_ONCE = 64 * 1024 };
 
 struct migration {
     struct call *call;
-    int port; /* 0: none that there is */
+    int port; /* 0: the value is no port */
     int64_t database;
     int timeout_ms;
     bool copy;
     bool replace;
     const struct slice *credentials; /* password, or user and password */
     size_t credential_count;
-    const struct slice *keys; /* as asked for */
+    const struct slice *keys; /* as the client sent them */
     size_t key_count;
 
     struct target *target;
-    bool is_new;         /* the connection was not kept */
-    bool is_answered;    /* some reply was read from it */
+    bool is_new;         /* opened by this command, not a kept one */
+    bool is_answered;    /* at least one reply was read from it */
     bool is_entered;     /* password and database were accepted */
-    struct reply out;    /* to be sent */
-    struct slice *found; /* keys that there are */
+    struct reply out;    /* bytes to send */
+    struct slice *found; /* the keys that exist */
     size_t found_count;
-    size_t restored; /* how many of them were answered, with an error or without */
-    size_t moved;    /* of those, how many were deleted here: they stand first in `found` */
-    sds error;       /* the first that the target has answered; NULL: none */
+    size_t restored; /* keys with a reply, error or not */
+    size_t moved;    /* of those, keys deleted here: the first ones of `found` */
+    sds error;       /* the target's first error reply; NULL: none */
 };
 
 /* --- Arguments --- */
 
-/* KEYS and what follows. */
+/* Parses KEYS and the arguments after it. */
 static bool parse_keys(struct migration *migration, size_t index) {
     struct call *call = migration->call;
     migration->keys = &call->argv[index + 1];
@@ -118,7 +118,7 @@ static bool flush(struct migration *migration) {
     return outbound_write(migration->target->connection, out->data, len, migration->timeout_ms);
 }
 
-/* What a key has still to live, as RESTORE wants it. */
+/* Returns the key's remaining time to live, as RESTORE wants it. */
 static int64_t time_to_live(const struct call *call, const struct entry *entry) {
     int64_t expiry_ms = entry_expiry(entry);
     if (expiry_ms < 0) return 0;
@@ -128,7 +128,7 @@ static int64_t time_to_live(const struct call *call, const struct entry *entry) 
 static void write_restore(struct migration *migration, struct slice key) {
     struct reply *out = &migration->out;
     const struct entry *entry = call_find_quiet(migration->call, key).entry;
-    sds payload = dump_new(entry, call_packs_values(migration->call));
+    sds payload = dump_new(entry, call_compresses_values(migration->call));
     reply_array(out, migration->replace ? 5 : 4);
     reply_bulk_cstr(out, "RESTORE");
     reply_bulk(out, key);
@@ -172,9 +172,10 @@ static bool send_keys(struct migration *migration) {
     return flush(migration);
 }
 
-/* --- What the target answers --- */
+/* --- Replies of the target --- */
 
-/* Reads a reply; *accepted tells that it is no error. False, with errno set, when there is none. */
+/* Reads a reply; *accepted is set unless it is an error. Returns false, with errno set, when none
+ * comes. */
 static bool read_reply(struct migration *migration, bool *accepted) {
     struct slice line;
     if (!outbound_read_line(migration->target->connection, &line, migration->timeout_ms))
@@ -190,7 +191,7 @@ static bool read_reply(struct migration *migration, bool *accepted) {
     return true;
 }
 
-/* The key is there now: it goes here. One that was named twice is gone already. */
+/* The target has the key now, so it is deleted here. A key that was named twice is gone already. */
 static void take_away(struct migration *migration, struct slice key) {
     struct keyref ref = call_find_quiet(migration->call, key);
     if (!ref.entry) return;
@@ -219,13 +220,13 @@ static bool read_restored(struct migration *migration) {
     return true;
 }
 
-/* --- All of it --- */
+/* --- The whole command --- */
 
 static const char no_connection[] = "connecting to the client";
 static const char no_writing[] = "writing to target instance";
 static const char no_reading[] = "reading to target instance";
 
-/* Stands for user and password; 0 when there is none. */
+/* Returns a number for user and password; 0 without any. */
 static uint64_t identity_of(const struct migration *migration) {
     uint64_t identity = 0;
     for (size_t i = 0; i < migration->credential_count; i++)
@@ -233,7 +234,7 @@ static uint64_t identity_of(const struct migration *migration) {
     return migration->credential_count > 0 && identity == 0 ? 1 : identity;
 }
 
-/* Gets a connection, one that was kept or a new one: NULL, or what failed. */
+/* Takes a kept connection or opens a new one. Returns NULL, or what failed. */
 static const char *connect_target(struct migration *migration) {
     struct slice host = migration->call->argv[1];
     uint64_t identity = identity_of(migration);
@@ -246,7 +247,7 @@ static const char *connect_target(struct migration *migration) {
     return errno == ETIMEDOUT || errno == EHOSTUNREACH ? no_connection : no_writing;
 }
 
-/* Keeps the connection, unless it is not as it should be. */
+/* Keeps the connection, unless its state is not known to be good. */
 static void part(struct engine *engine, struct migration *migration) {
     migration->target->database = migration->database;
     if (migration->is_entered)
@@ -255,7 +256,7 @@ static void part(struct engine *engine, struct migration *migration) {
         target_close(migration->target);
 }
 
-/* NULL, or what failed. */
+/* Returns NULL, or what failed. */
 static const char *talk(struct migration *migration) {
     if (!send_greeting(migration)) return no_writing;
     if (!read_greeting(migration)) return no_reading;
@@ -264,8 +265,8 @@ static const char *talk(struct migration *migration) {
     return read_restored(migration) ? NULL : no_reading;
 }
 
-/* NULL, or what failed. A connection that was kept may have been closed by the other side: then a
- * new one is tried, unless something was answered. */
+/* Returns NULL, or what failed. The target may have closed a kept connection: then a new one is
+ * tried, unless a reply was read. */
 static const char *move_all(struct engine *engine, struct migration *migration) {
     for (;;) {
         const char *failed = connect_target(migration);
@@ -291,7 +292,7 @@ static void answer(const struct migration *migration, const char *failed) {
         reply_ok(reply);
 }
 
-/* Others have nothing to do with the target: for them keys are deleted. */
+/* Propagates the deletions only: readers of the log do not talk to the target. */
 static void propagate_moved(const struct migration *migration) {
     struct slice *argv = mem_alloc((1 + migration->moved) * sizeof(*argv));
     argv[0] = SLICE("DEL");
@@ -313,7 +314,8 @@ void migrate_command(struct call *call) {
         if (call->propagates && migration.moved > 0) propagate_moved(&migration);
         reply_free(&migration.out);
         sds_free(migration.error);
-        if (call_may_block(call)) server_update_clock(engine); /* in EXEC time stands still */
+        if (call_may_block(call))
+            engine_update_clock(engine); /* the clock does not advance in EXEC */
     }
     mem_free(migration.found);
 }

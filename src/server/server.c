@@ -1,4 +1,4 @@
-/* server: the process's state is built, run and taken down here. */
+/* server: makes, runs and frees the state of the process. */
 #include "engine/engine.h"
 #include "net/net.h"
 #include "resp/parser.h"
@@ -9,15 +9,15 @@
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "client/evict_clients.h"
 #include "client/session_input.h"
 #include "engine/blocking.h"
 #include "engine/call.h"
+#include "engine/engine_clock.h"
 #include "engine/lazyfree.h"
-#include "engine/server_clock.h"
 #include "engine/slow.h"
+#include "execute/blocking_serve.h"
 #include "execute/flush.h"
 #include "execute/wait_aof.h"
 #include "memory/evict.h"
@@ -36,19 +36,20 @@
 #include "snapshot/save.h"
 #include "types/value.h"
 
+#include <assert.h>
 #include <signal.h>
 
-enum { REPLY_CAPACITY = 128 * 1024, SIDE_REPLY_CAPACITY = 4 * 1024 };
+enum { REPLY_CAPACITY = 128 * 1024, OTHER_REPLY_CAPACITY = 4 * 1024 };
 
-/* The changes of this iteration are written; then the replies to them may leave, or their clients
- * are disconnected. */
+/* The changes of this iteration are written: the replies to them may leave now. If writing failed,
+ * their clients are disconnected. */
 static void release_replies(struct engine *engine) {
     aof_flush(engine);
     if (engine->reply_gate.denies) session_cut_off_denied(engine);
 }
 
-/* Background work that a tick has begun goes on, a stretch each turn; sessions are resumed until
- * none is left to be resumed. Then the loop may sleep, if all the work is done. */
+/* Continues background work that a timer has begun, one step per loop iteration, and resumes
+ * sessions until none is left. Returns whether the loop may sleep: true when all work is done. */
 static bool before_poll(void *arg) {
     struct engine *engine = arg;
     bool more = expire_step(engine);
@@ -95,7 +96,7 @@ static void make_keyspaces(struct engine *engine) {
 }
 
 static bool lock_data(struct engine *engine, const char **error) {
-    static sds reason; /* it is shown just before the process ends */
+    static sds reason; /* valid until the process ends, which is soon */
     if (data_lock_at_start(engine, &reason)) return true;
     *error = reason;
     return false;
@@ -110,7 +111,8 @@ static bool keep_entry(void *arg, struct entry *entry) {
 }
 
 bool server_start(struct engine *engine, const char **error) {
-    server_update_clock(engine);
+    assert(!engine->net);
+    engine_update_clock(engine);
     engine->start_ms = engine->steady_ms;
     engine->ticks_per_ms = clock_us_to_ticks(1000);
     engine->active_expire = true;
@@ -125,8 +127,8 @@ bool server_start(struct engine *engine, const char **error) {
     reply_init(&engine->clients->reply, REPLY_CAPACITY);
     engine->clients->reply.before_growth = session_drop_over_limit;
     reply_init(&engine->clients->pushes, 0);
-    reply_init(&engine->clients->side_reply, SIDE_REPLY_CAPACITY);
-    reply_init(&engine->clients->side_pushes, 0);
+    reply_init(&engine->clients->other_reply, OTHER_REPLY_CAPACITY);
+    reply_init(&engine->clients->other_pushes, 0);
     command_log_init(&engine->command_log);
     engine->reply_gate =
         (struct reply_gate){.log = &engine->command_log, .released = REPLY_GATE_OPEN};
@@ -153,7 +155,7 @@ bool server_start(struct engine *engine, const char **error) {
         return false;
     }
     sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
-    /* A file at the limit of its size is an error of write. */
+    /* Writing beyond the limit of a file's size returns an error then. */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     if (!listeners_open(engine, error)) return false;
     config_apply_memory_thread(engine);
@@ -196,8 +198,8 @@ void server_free(struct engine *engine) {
     resp_parser_free(&engine->clients->parser);
     reply_free(&engine->clients->reply);
     reply_free(&engine->clients->pushes);
-    reply_free(&engine->clients->side_reply);
-    reply_free(&engine->clients->side_pushes);
+    reply_free(&engine->clients->other_reply);
+    reply_free(&engine->clients->other_pushes);
     command_log_free(&engine->command_log);
     sds_free(engine->config_source.path);
     config_free(&engine->config);

@@ -1,4 +1,4 @@
-/* server_commands: the commands that need what only the whole server has. Each is run as
+/* server_commands: the commands that need modules which only server/ may use. Each is called as
  * engine/call.h says. */
 #ifndef PACKLIST_SERVER_SERVER_COMMANDS_H
 #define PACKLIST_SERVER_SERVER_COMMANDS_H

@@ -1,4 +1,4 @@
-/* server_run: the server's life, as main sees it. */
+/* server_run: the start, the run and the end of the server, for main(). */
 #ifndef PACKLIST_SERVER_SERVER_RUN_H
 #define PACKLIST_SERVER_SERVER_RUN_H
 
@@ -6,23 +6,23 @@
 
 struct engine;
 
-/* Builds everything from engine->config and opens the listeners. Call command_table_init before.
- * False with *error when it cannot. */
+/* Makes everything that engine->config asks for and opens the listeners. Call command_table_init
+ * before. Returns false with *error when something fails. */
 bool server_start(struct engine *engine, const char **error);
 
 /* Serves until server_shutdown. */
 void server_run(struct engine *engine);
 
-/* Closes sessions, listeners and the loop. */
+/* Closes sessions, listeners and the event loop. */
 void server_stop(struct engine *engine);
 
-/* Frees the data, which takes a while when there is much: only checking builds do it before they
- * exit. */
+/* Frees the data, which takes long when there is much; only builds for leak checks do it before
+ * they exit. */
 void server_free(struct engine *engine);
 
-/* Ends the process in order after the current loop iteration: data saved as the options (enum
- * shutdown_option) or else the save points ask for, listeners closed, pid file and socket removed.
- * False when the data could not be saved: then it goes on. */
+/* Ends the server after the current loop iteration: saves the data as the options (enum
+ * shutdown_option) or else the save points say, closes the listeners, removes pid file and socket.
+ * Returns false when the data could not be saved; then the server continues. */
 bool server_shutdown(struct engine *engine, int options);
 
 #endif

@@ -24,9 +24,9 @@ static struct {
     int fd;
     struct sockaddr_un address;
     socklen_t address_len;
-    uint64_t watchdog_us; /* 0: it wants to hear nothing */
-    int64_t status_ms;    /* steady clock, when cron last told of the progress */
-    bool has_failed;      /* the log says so */
+    uint64_t watchdog_us; /* 0: no watchdog */
+    int64_t status_ms;    /* steady clock of cron's last message about the progress */
+    bool has_failed;      /* an error was logged */
 } supervisor = {.kind = SUPERVISED_NO, .fd = -1};
 
 /* --- Messages to systemd --- */
@@ -36,7 +36,7 @@ static void note_failure(const char *what) {
     supervisor.has_failed = true;
 }
 
-/* Does not wait with MSG_DONTWAIT in `flags`, otherwise a second at most. */
+/* Sends a message. Without MSG_DONTWAIT in `flags` it waits up to a second. */
 static void send_message(const char *text, size_t len, int flags) {
     if (supervisor.kind != SUPERVISED_SYSTEMD) return;
     ssize_t sent;
@@ -51,7 +51,8 @@ static void send_text(const char *text) {
     send_message(text, strlen(text), 0);
 }
 
-/* An absolute path, or "@" and a name in the abstract namespace, which has no NUL at its end. */
+/* Parses an absolute path, or "@" and a name in the abstract namespace, which has no NUL at its
+ * end. */
 static bool parse_address(const char *text) {
     size_t len = strlen(text);
     struct sockaddr_un *address = &supervisor.address;
@@ -75,9 +76,10 @@ static bool open_socket(const char *address) {
     return true;
 }
 
-/* --- Finding it --- */
+/* --- Finding the supervisor --- */
 
-/* The time within which the watchdog wants to hear from this process. */
+/* Returns the interval within which the watchdog expects a message from this process, in
+ * microseconds; 0: no watchdog. */
 static uint64_t watchdog_interval(void) {
     const char *interval = getenv("WATCHDOG_USEC"), *process = getenv("WATCHDOG_PID");
     int64_t us, pid;
@@ -97,7 +99,7 @@ static void find_systemd(const char *address) {
     }
     supervisor.kind = SUPERVISED_SYSTEMD;
     supervisor.watchdog_us = watchdog_interval();
-    log_notice("supervised by systemd: it is told when the server is ready");
+    log_notice("supervised by systemd: it is notified when the server is ready");
 }
 
 static void find_upstart(const char *job) {
@@ -128,7 +130,7 @@ const char *supervisor_name(void) {
                                                    : "no";
 }
 
-/* --- What it is told --- */
+/* --- The messages --- */
 
 static void feed_watchdog(void *arg) {
     static const char text[] = "WATCHDOG=1";

@@ -1,12 +1,12 @@
-/* supervisor: what the server tells the program that started it and watches over it.
+/* supervisor: messages to the program that started the server and supervises it.
  *
  *      systemd    one datagram for each message to the socket in NOTIFY_SOCKET: READY=1, STATUS=…,
  *                 WATCHDOG=1, STOPPING=1, as sd_notify(3) describes it
  *      upstart    the process stops itself once (SIGSTOP), when it is about to serve
  *
- * The protocol of systemd is a few lines, so no library is needed for it, and a server that was
- * built without one does not fall silent. Which of them it is says the directive `supervised`;
- * without it nothing is sent, as in Redis. An error is logged once and changes nothing else. */
+ * The protocol of systemd is a few lines, so the server needs no library for it and always has it.
+ * The directive `supervised` selects the supervisor; without it nothing is sent, as in Redis. An
+ * error is logged once and has no other effect. */
 #ifndef PACKLIST_SERVER_SUPERVISOR_H
 #define PACKLIST_SERVER_SUPERVISOR_H
 
@@ -14,31 +14,32 @@
 
 struct engine;
 
-/* Finds the supervisor that the configuration asks for in the environment. The log says when there
- * is none. Once, before the server is started. */
+/* Finds the configured supervisor in the environment. If it is not there, that is logged. Call it
+ * once, before the server starts. */
 void supervisor_find(struct engine *engine);
 
-/* Is there one? Then the server stays in the foreground. O(1). */
+/* Returns whether there is a supervisor; the server then stays in the foreground. O(1). */
 bool supervisor_is_there(void);
 
-/* "no", "upstart" or "systemd": a static text. */
+/* Returns "no", "upstart" or "systemd": a static text. */
 const char *supervisor_name(void);
 
-/* Begins to tell systemd's watchdog that the event loop goes round, if that is asked for: twice as
- * often as it must. After engine->net was made, which owns the timer. */
+/* Starts a timer that tells systemd's watchdog that the event loop runs, twice as often as
+ * required. Does nothing without a watchdog. Call it after engine->net was made, which owns the
+ * timer. */
 void supervisor_watchdog_start(struct engine *engine);
 
-/* The data is loaded and the server listens. Upstart goes on with what waits for it. */
+/* The data is loaded and the server listens. Upstart then starts the jobs that wait for it. */
 void supervisor_ready(void);
 
-/* What the server is about, for those who ask the supervisor; a line of text without controls, cut
- * to 200 bytes. Dropped if the supervisor does not keep up. */
+/* Sends the server's status, which the supervisor shows: one line of text without control
+ * characters, cut to 200 bytes. Dropped if the supervisor reads too slowly. */
 void supervisor_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Called by cron: while data is loaded, its progress once a second. */
+/* Called by cron: while data is loaded, sends the progress once per second. */
 void supervisor_tick(struct engine *engine);
 
-/* The server will end, whatever comes. */
+/* The server is about to end and cannot go back. */
 void supervisor_stopping(void);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { TARGETS_MAX = 16, TARGET_IDLE_MS = 10000 };
 
-/* Those that are kept, the longest kept first. */
+/* The kept connections, the oldest first. */
 static struct {
     struct target *targets[TARGETS_MAX];
     size_t count;

@@ -1,5 +1,5 @@
-/* targets: connections to other servers, kept for a while after their use, as who moves keys there
- * often does so one by one. */
+/* targets: connections to other servers, kept for some time after use, because clients often move
+ * keys one by one. */
 #ifndef PACKLIST_SERVER_TARGETS_H
 #define PACKLIST_SERVER_TARGETS_H
 
@@ -14,31 +14,31 @@ struct target {
     struct outbound *connection;
     sds host;
     int port;
-    uint64_t identity; /* a number for the credentials it was opened with; 0: without any */
-    int64_t database;  /* that is selected there; -1: unknown. The user's to set */
-    int64_t used_ms;   /* when it was kept */
+    uint64_t identity; /* a number for the credentials with which it was opened; 0: none */
+    int64_t database;  /* selected there; -1: unknown. Set by the user of the connection */
+    int64_t used_ms;   /* when it was last kept */
 };
 
-/* Takes a connection to that address that was kept; NULL when there is none. Only of the same
- * identity: nobody profits from another's password. The caller owns it. O(kept). */
+/* Takes a kept connection to that address; NULL when there is none. Only one of the same identity,
+ * so that a client cannot use another one's password. The caller owns it. O(kept). */
 struct target *target_take(struct slice host, int port, uint64_t identity);
 
-/* Opens one, as outbound_open does. */
+/* Opens a connection, as outbound_open does; the caller owns it. */
 struct target *target_open(struct slice host, int port, uint64_t identity, int timeout_ms);
 
-/* Keeps it for who wants it next; the one that was kept first is closed when there are many. */
+/* Keeps the connection for later use, and closes the oldest one when there are too many. */
 void target_keep(struct engine *engine, struct target *target);
 
-/* Closes and frees it. */
+/* Closes and frees the connection. */
 void target_close(struct target *target);
 
-/* Closes those that nobody wanted for ten seconds; cron. */
+/* Closes connections that were not used for ten seconds; called by cron. */
 void targets_tick(struct engine *engine);
 
-/* How many are kept. */
+/* Returns the number of kept connections. */
 size_t targets_count(void);
 
-/* Closes all that are kept. */
+/* Closes all kept connections. */
 void targets_stop(void);
 
 #endif

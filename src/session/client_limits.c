@@ -1,7 +1,7 @@
-/* What counts is what counts in Redis. Output: everything that was not sent yet, but for
+/* The limits count what Redis counts. Output: everything that was not sent yet, except for
  * UNCOUNTED_OUTPUT, which Redis keeps in a buffer of fixed size; and all replies to the requests of
- * one read, since Redis sends none of them earlier. Input: bytes that were not parsed yet, and the
- * commands queued by MULTI; complete arguments of an incomplete request count nowhere. */
+ * one read, because Redis sends none of them earlier. Input: bytes that were not parsed yet, and
+ * the commands queued by MULTI. Complete arguments of an incomplete request are not counted. */
 #include "session/client_limits.h"
 
 #include "base/log.h"
@@ -27,7 +27,7 @@ static const struct output_limit *limit_of_class(const struct session *session) 
     return &engine->config.output_limits[listens ? CLIENT_CLASS_PUBSUB : CLIENT_CLASS_NORMAL];
 }
 
-/* 0 = none. */
+/* 0 = no limit. */
 static uint64_t hard_limit(const struct session *session) {
     uint64_t limit = limit_of_class(session)->hard_bytes;
     if (is_unauthenticated(session) && (limit == 0 || limit > UNAUTHENTICATED_OUTPUT_MAX))
@@ -40,7 +40,7 @@ bool client_limits_reaches_hard(const struct session *session, size_t bytes) {
     return limit != 0 && bytes >= UNCOUNTED_OUTPUT && bytes - UNCOUNTED_OUTPUT >= limit;
 }
 
-/* Anyone may be an unauthenticated client: what they do does not fill the log. */
+/* Unauthenticated clients are not logged: anybody could fill the log with them. */
 static void note_output(const struct session *session, size_t bytes) {
     struct engine *engine = session->requester.engine;
     char peer[CONN_NAME_MAX];
@@ -59,7 +59,8 @@ bool client_limits_admit_output(const struct session *session, size_t bytes) {
     return false;
 }
 
-/* Has the output been over the soft limit for its time? Notes since when. */
+/* Returns whether the output has been over the soft limit for too long. Notes when it went over
+ * it. */
 static bool exceeds_soft_limit(struct session *session, size_t pending) {
     struct engine *engine = session->requester.engine;
     const struct output_limit *limit = limit_of_class(session);
@@ -72,8 +73,8 @@ static bool exceeds_soft_limit(struct session *session, size_t pending) {
            engine->steady_ms - session->soft_limit_ms > limit->soft_seconds * 1000;
 }
 
-/* Did the socket of an unauthenticated client refuse too much? Held output was not offered to it
- * yet. */
+/* Returns whether the socket of an unauthenticated client has refused too much. Output that the
+ * server holds back was not offered to the socket yet. */
 static bool is_unread(const struct session *session, const struct conn *conn, size_t pending) {
     return is_unauthenticated(session) && pending > UNAUTHENTICATED_OUTPUT_MAX &&
            !conn_is_holding(conn);

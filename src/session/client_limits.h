@@ -1,6 +1,6 @@
 /* client_limits: how much input and output of one client the server keeps before it closes the
- * connection: client-output-buffer-limit, client-query-buffer-limit, and narrow limits for a client
- * that has not authenticated. */
+ * connection: client-output-buffer-limit, client-query-buffer-limit, and low limits for clients
+ * that have not authenticated. */
 #ifndef PACKLIST_SESSION_CLIENT_LIMITS_H
 #define PACKLIST_SESSION_CLIENT_LIMITS_H
 
@@ -13,33 +13,34 @@ struct session;
 
 /* --- Output --- */
 
-/* May the session be sent output when `bytes` in all, queued or about to be, would not have been
- * sent? False if they reach the hard limit of its class: that is logged and counted, and the caller
- * closes the session without sending them. O(1). */
+/* Returns whether the session may get output when `bytes` in all, queued or about to be, would not
+ * have been sent. When they reach the hard limit of its class, it returns false, logs and counts
+ * that, and the caller closes the session without sending them. O(1). */
 bool client_limits_admit_output(const struct session *session, size_t bytes);
 
-/* Would that be false? O(1). */
+/* Returns whether `bytes` reach the hard limit, without logging and counting. O(1). */
 bool client_limits_reaches_hard(const struct session *session, size_t bytes);
 
-/* Checks the queued output against all limits: to be called after output was queued, and now and
- * then, as a soft limit is reached by time alone. False when it is over one of them: that is logged
- * and counted, and the caller closes the session. O(1). */
+/* Checks the queued output against all limits. Call it after output was queued, and regularly,
+ * because a soft limit can be exceeded by time alone. When the output is over a limit, it returns
+ * false, logs and counts that, and the caller closes the session. O(1). */
 bool client_limits_check_output(struct session *session);
 
 /* --- Input --- */
 
-/* May a session that cannot run commands now (it is blocked, or paused) keep `bytes` of input? */
+/* Returns whether a session that cannot run commands now (blocked or paused) may keep `bytes` of
+ * input. O(1). */
 bool client_limits_admit_waiting(const struct session *session, size_t bytes);
 
-/* Requests of up to this size need not be given to client_limits_admit_request. */
+/* Requests of up to this many bytes need not be given to client_limits_admit_request. */
 enum { CLIENT_LIMITS_SMALL_REQUEST = 32 * 1024 };
 
-/* May a complete request run? If one of its arguments, together with what MULTI has queued, is over
- * the limit, the session is marked as closing and false is returned. O(argc). */
+/* Returns whether a complete request may run. If one of its arguments, together with the queue of
+ * MULTI, is over the limit, marks the session as closing and returns false. O(argc). */
 bool client_limits_admit_request(struct session *session, const struct slice *argv, size_t argc);
 
-/* Of the session's input `kept` bytes are left, of which `unparsed` belong to no complete argument.
- * Marks the session as closing when that is over a limit. O(1). */
+/* The session's input still has `kept` bytes, and `unparsed` of them belong to no complete
+ * argument. Marks the session as closing when they are over a limit. O(1). */
 void client_limits_check_input(struct session *session, size_t kept, size_t unparsed);
 
 #endif

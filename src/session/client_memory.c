@@ -31,7 +31,7 @@ void client_memory_forget(struct session *session) {
 
 void client_memory_note(struct session *session) {
     struct engine *engine = session->requester.engine;
-    if (session->id == 0) return; /* is gone, but for its connection */
+    if (session->id == 0) return; /* closed already; only its connection is left */
     client_memory_forget(session);
     if (engine->config.maxmemory_clients && !(session->marks & SESSION_NO_EVICT))
         session->marks |= SESSION_LIMITED;

@@ -1,7 +1,7 @@
-/* clients: all sessions, and what serves the one that is being served.
+/* clients: all sessions, and what is needed to serve the current one.
  *
- * Requests are served one at a time, so that one parser, one buffer of replies and one of messages
- * are enough for all sessions. */
+ * Requests are served one at a time, so all sessions share one parser, one buffer of replies and
+ * one of messages. */
 #ifndef PACKLIST_SESSION_CLIENTS_H
 #define PACKLIST_SESSION_CLIENTS_H
 
@@ -19,16 +19,16 @@ struct clients {
     uint64_t next_session_id;
     struct monitors monitors;
     struct pubsub pubsub;
-    void (*retire_session)(struct session *session); /* it ends: client/session_input.h */
-    struct session *current;                         /* it is being served, or NULL */
-    struct resp_parser parser; /* shared by all sessions that are not inside a request */
-    struct reply reply;        /* replies of the read being served */
-    size_t counted_output;     /* what the output limits count of the client being served */
-    size_t dropped_output;     /* bytes of its reply over its hard limit that were not kept */
-    struct reply pushes;       /* messages to the client being served, behind its reply */
-    struct session *side;      /* another session that is being answered, or NULL */
-    struct reply side_reply;   /* that answer */
-    struct reply side_pushes;  /* messages that follow it */
+    void (*retire_session)(struct session *session); /* at its end: client/session_input.h */
+    struct session *current;                         /* the session being served, or NULL */
+    struct resp_parser parser; /* for all sessions that are not inside a request */
+    struct reply reply;        /* replies to the requests of the current read */
+    size_t counted_output;     /* bytes of the current session that the output limits count */
+    size_t dropped_output;     /* bytes of its reply that were dropped: over its hard limit */
+    struct reply pushes;       /* messages to the current session, sent after its reply */
+    struct session *other;     /* another session that gets a reply, or NULL */
+    struct reply other_reply;  /* its reply */
+    struct reply other_pushes; /* messages to it, sent after that reply */
 };
 
 #endif

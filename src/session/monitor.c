@@ -9,6 +9,8 @@
 #include "table/command.h"
 #include "table/secret.h"
 
+#include <assert.h>
+
 /* --- Lines --- */
 
 /* "address:port", or "unix:path". */
@@ -52,7 +54,7 @@ void monitor_feed(const struct session *session, const struct command *command,
     struct monitors *monitors = &engine->clients->monitors;
     if (command->flags & COMMAND_ADMIN) return;
     build_line(session, command, argv, argc);
-    /* Backwards: who is too slow is closed, and the last one takes his place. */
+    /* Backwards: a monitor that is too slow is closed, and the last one takes its index. */
     for (size_t i = monitors->count; i-- > 0;)
         session_send_reply(monitors->sessions[i], sds_slice(monitors->line));
     if (sds_len(monitors->line) < KEEP_MAX) return;
@@ -66,11 +68,12 @@ void monitors_free(struct monitors *monitors) {
     sds_free(monitors->origin);
 }
 
-/* --- Who is shown them --- */
+/* --- Monitors --- */
 
 void monitor_join(struct session *session) {
     struct engine *engine = session->requester.engine;
     struct monitors *monitors = &engine->clients->monitors;
+    assert(!(session->flags & SESSION_MONITOR));
     if (monitors->count == monitors->capacity)
         monitors->sessions =
             mem_grow(monitors->sessions, &monitors->capacity, sizeof(struct session *));

@@ -1,10 +1,10 @@
-/* monitor: clients that are shown every command that is run (MONITOR).
+/* monitor: clients that get every command that runs (MONITOR).
  *
  *      +1700000000.123456 [0 127.0.0.1:50000] "SET" "key" "value"
  *
- * One status line for each command, behind its execution (so that EXEC stands behind the
- * commands that it ran): time, database, who ran it ("unix:path" for the socket's clients), and
- * its arguments in quotes. Passwords are not shown, nor are commands of administrators. */
+ * There is one status line for each command, after it has run (so EXEC follows the commands that it
+ * ran): time, database, client ("unix:path" for clients of the Unix socket), and the arguments in
+ * quotes. Passwords and administrators' commands are not shown. */
 #ifndef PACKLIST_SESSION_MONITOR_H
 #define PACKLIST_SESSION_MONITOR_H
 
@@ -16,31 +16,32 @@
 
 struct session;
 
-/* Who is shown commands; session->flags has SESSION_MONITOR. */
+/* The sessions that have SESSION_MONITOR. */
 struct monitors {
     struct session **sessions;
     size_t count;
     size_t capacity;
-    sds line; /* the one being built; its memory serves the next */
+    sds line; /* the line being built; its memory is used again */
 
-    /* Whose command was shown last, and his name: most come in pipelines, and the system is asked
-     * for the name. */
+    /* The last client shown, and its name: a client often sends many commands in a row, and the
+     * name costs a system call. */
     uint64_t origin_id;
     sds origin;
 };
 
-/* Shows all monitors a command that `session` has run. To be called where
- * clients->monitors.count is not 0. O(monitors * bytes). */
+/* Sends all monitors a command that `session` has run. Call it only when clients->monitors.count is
+ * not 0. O(monitors * bytes). */
 void monitor_feed(const struct session *session, const struct command *command,
                   const struct slice *argv, size_t argc);
 
-/* Frees what it owns, when no session is left. */
+/* Frees the memory of `monitors`; no session may be left. */
 void monitors_free(struct monitors *monitors);
 
-/* The session, which is no monitor yet, is shown what is run from now on. */
+/* The session, which is no monitor yet, gets all commands from now on. Amortised O(1). */
 void monitor_join(struct session *session);
 
-/* The session is shown nothing more (RESET, its end). Nothing when it is no monitor. */
+/* The session gets no further commands (RESET, its end). Does nothing when it is no monitor.
+ * O(monitors). */
 void monitor_leave(struct session *session);
 
 #endif

@@ -5,6 +5,8 @@
 #include "session/session.h"
 #include "table/command.h"
 
+#include <assert.h>
+
 static size_t session_count;
 
 void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only) {
@@ -17,6 +19,7 @@ void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only) {
 }
 
 void pause_hold(struct session *session) {
+    assert(!(session->flags & SESSION_PAUSED));
     session->flags |= SESSION_PAUSED;
     session_count++;
 }

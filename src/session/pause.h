@@ -1,4 +1,4 @@
-/* pause: CLIENT PAUSE holds commands back for a time. */
+/* pause: CLIENT PAUSE holds commands back for some time. */
 #ifndef PACKLIST_SESSION_PAUSE_H
 #define PACKLIST_SESSION_PAUSE_H
 
@@ -9,26 +9,26 @@
 struct engine;
 struct session;
 
-/* Holds back all commands, or those that write, for `duration_ms` (>= 0). A running pause is only
- * prolonged, and only made stricter. */
+/* Holds back all commands, or those that write, for `duration_ms` (>= 0). It can only prolong a
+ * running pause and make it stricter. */
 void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only);
 
-/* A session begins, or no longer has, to wait for the end of the pause: SESSION_PAUSED among its
- * flags, and the count of such sessions. The second does nothing for one that does not wait. */
+/* Marks a session as waiting for the end of the pause, or no longer: sets or clears SESSION_PAUSED
+ * and counts such sessions. The second does nothing when the session does not wait. O(1). */
 void pause_hold(struct session *session);
 void pause_release(struct session *session);
 
-/* Sessions whose command is held back. O(1). */
+/* Returns the number of sessions with a command that is held back. O(1). */
 size_t pause_session_count(void);
 
-/* Ends the pause: held-back sessions go on. */
+/* Ends the pause and resumes the sessions that it held back. O(sessions). */
 void pause_end(struct engine *engine);
 
-/* Must a command with these flags (enum command_flag) wait? Ends the pause when its time is
- * over. */
+/* Returns whether a command with these flags (enum command_flag) must wait. Ends a pause whose time
+ * is over. */
 bool pause_holds(struct engine *engine, uint32_t command_flags);
 
-/* Ends a pause whose time is over; the server's clock tick. */
+/* Ends a pause whose time is over; called by cron. */
 void pause_tick(struct engine *engine);
 
 #endif

@@ -8,7 +8,7 @@
 #include "session/session.h"
 #include "session/session_output.h"
 
-/* --- Who listens --- */
+/* --- Subscriptions --- */
 
 bool publish_subscribe(struct session *session, enum pubsub_kind kind, struct slice name) {
     struct engine *engine = session->requester.engine;
@@ -51,12 +51,13 @@ size_t publish_count(const struct session *session, enum pubsub_kind kind) {
 /* Buffers for messages are kept up to this size. */
 enum { FRAME_KEEP_MAX = 16 * 1024 };
 
-/* A message on its way, as the subscribers of the current topic get it in either protocol. */
+/* One message that is being delivered, with its bytes in either protocol for the subscribers of the
+ * current topic. */
 struct delivery {
     struct slice channel;
     struct slice message;
     const struct topic *topic;
-    struct reply *frames; /* RESP2, RESP3; empty until somebody needs it */
+    struct reply *frames; /* RESP2, RESP3; empty until a subscriber needs it */
 };
 
 /* [message, channel, text], or [pmessage, pattern, channel, text]. */

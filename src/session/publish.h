@@ -1,4 +1,4 @@
-/* publish: messages to the clients that listen. */
+/* publish: messages of channels to the clients that listen to them. */
 #ifndef PACKLIST_SESSION_PUBLISH_H
 #define PACKLIST_SESSION_PUBLISH_H
 
@@ -10,23 +10,25 @@
 
 struct engine;
 
-/* Sends a message to all who listen to a channel, or to a shard channel; returns how many times
- * it was sent. O(subscribers + patterns): its bytes are made once for each protocol and topic. */
+/* Sends a message to all clients that listen to a channel, or to a shard channel. Returns how many
+ * times it was sent. O(subscribers + patterns): its bytes are made once for each protocol and
+ * topic. */
 size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channel,
                struct slice message);
 
-/* Publishes what happened to a key, to the channels that notify-keyspace-events names (K, E).
- * The caller has asked for the class of the event. */
+/* Publishes an event of a key to the channels that notify-keyspace-events selects (K, E). The
+ * caller has checked that it selects the class of the event. */
 void publish_event(struct engine *engine, int database, const char *event, struct slice key);
 
-/* The session begins or ends listening. False when it did, or did not, already. O(1). */
+/* Adds or ends a subscription of the session. Returns false when there was one, or none, already.
+ * O(1). */
 bool publish_subscribe(struct session *session, enum pubsub_kind kind, struct slice name);
 bool publish_unsubscribe(struct session *session, enum pubsub_kind kind, struct slice name);
 
-/* It ends all its subscriptions, without a word to it. */
+/* Ends all subscriptions of the session, without a reply to it. O(its subscriptions). */
 void publish_leave(struct session *session);
 
-/* Its subscriptions of a kind. O(1). */
+/* Returns the number of the session's subscriptions of a kind. O(1). */
 size_t publish_count(const struct session *session, enum pubsub_kind kind);
 
 #endif

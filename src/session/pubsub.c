@@ -18,23 +18,23 @@
 #include <assert.h>
 
 struct topic {
-    struct keytable_key key; /* its space is the kind */
+    struct keytable_key key; /* its space is the topic's kind */
     struct subscription *first;
     struct subscription *last;
     size_t count;
-    struct topic *prev; /* of patterns */
+    struct topic *prev; /* in the list of patterns */
     struct topic *next;
     bool is_pinned;
 };
 
-/* What a subscription is found by. */
+/* The key of a subscription in its table. */
 struct pair {
     const struct subscriber *subscriber;
     const struct topic *topic;
 };
 
 struct subscription {
-    struct subscriber *subscriber; /* laid out as struct pair */
+    struct subscriber *subscriber; /* begins like struct pair */
     struct topic *topic;
     struct subscription *prev;
     struct subscription *next;
@@ -184,8 +184,8 @@ void pubsub_leave(struct pubsub *pubsub, struct subscriber *subscriber) {
 
 /* --- Messages --- */
 
-/* The topic stays until all have been met, even if they leave. Whoever leaves takes just his own
- * subscription out of its list, so the next one stays. */
+/* The topic stays until all subscribers got the message, even if they leave. A subscriber that
+ * leaves removes only its own subscription from the list, so the next one stays. */
 static size_t deliver_through(struct topic *topic, pubsub_deliver_function *deliver, void *arg) {
     size_t count = 0;
     struct subscription *next;
@@ -215,13 +215,13 @@ size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice
         topic->is_pinned = true;
         count += deliver_through(topic, deliver, arg);
         topic->is_pinned = false;
-        next = topic->next; /* who left may have been the only one to listen to that pattern */
+        next = topic->next; /* the pattern's only subscriber may just have left */
         free_topic_if_idle(pubsub, topic);
     }
     return count;
 }
 
-/* --- Looking --- */
+/* --- Lookup --- */
 
 size_t pubsub_topic_count(const struct pubsub *pubsub, enum pubsub_kind kind) {
     return hashtable_count(pubsub->topics.spaces[kind]);

@@ -17,10 +17,11 @@ void session_resume_later(struct session *session) {
         session_list_queue(&engine->clients->sessions, session);
 }
 
-/* Takes the session out of everything that knows it and frees what it owns. */
+/* Removes the session from every list and queue and frees what it owns. */
 static void teardown(struct session *session) {
     struct engine *engine = session->requester.engine;
-    if (session->id == 0) return; /* was refused, or torn down already */
+    if (session->id == 0)
+        return; /* the connection was refused, or the session is torn down already */
     engine->clients->retire_session(session);
     session_list_remove(&engine->clients->sessions, session);
     client_memory_forget(session);
@@ -34,7 +35,7 @@ static void teardown(struct session *session) {
 void session_close(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session ==
-        engine->clients->current) { /* its command is still running: serve_end comes back here */
+        engine->clients->current) { /* its command is still running: serve_end calls this again */
         session->flags |= SESSION_CLOSING | SESSION_DROPPED;
         return;
     }
@@ -45,7 +46,7 @@ void session_close(struct session *session) {
 void session_close_after_reply(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session ==
-        engine->clients->current) { /* its replies are not sent yet: serve_end comes back here */
+        engine->clients->current) { /* its replies are not sent yet: serve_end calls this again */
         session->flags |= SESSION_CLOSING;
         return;
     }

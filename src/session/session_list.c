@@ -4,6 +4,8 @@
 #include "ds/hashtable.h"
 #include "session/session.h"
 
+#include <assert.h>
+
 static struct slice key_of_id(const uint64_t *id) {
     return slice_make((const char *)id, sizeof(*id));
 }
@@ -22,6 +24,7 @@ void session_list_free(struct session_list *list) {
 }
 
 void session_list_add(struct session_list *list, struct session *session) {
+    assert(!session_list_find(list, session->id));
     CHAIN_APPEND(list->first, list->last, session, prev, next);
     list->count++;
     hashtable_insert(list->by_id, session, hashtable_hash(key_of_item(session)));

@@ -1,10 +1,10 @@
-/* session_list: all sessions, oldest first and by their numbers; and the queue of those that are to
- * be resumed.
+/* session_list: all sessions, oldest first and by their numbers; and the queue of sessions to be
+ * resumed.
  *
  *      first ── session 3 ── session 4 ── session 9 ── last
  *
- * The links are members of the sessions: the list owns none of them. Asks nothing of the server, so
- * that it can be tested alone. */
+ * The links are members of the sessions; the list owns none of them. It calls no other module of
+ * the server, so that it can be tested alone. */
 #ifndef PACKLIST_SESSION_SESSION_LIST_H
 #define PACKLIST_SESSION_SESSION_LIST_H
 
@@ -19,23 +19,23 @@ struct session_list {
     struct session *last;
     size_t count;
     struct hashtable *by_id;
-    struct session *resume_first; /* to be resumed before the loop sleeps */
+    struct session *resume_first; /* the queue of sessions to resume before the loop sleeps */
     struct session *resume_last;
 };
 
-/* Sets up a list that is all zero; takes it down when it is empty. */
+/* Sets up a list that is all zero; frees the memory of an empty one. */
 void session_list_init(struct session_list *list);
 void session_list_free(struct session_list *list);
 
-/* Puts a session whose id is set, and that is in no list, at the end; takes it out. O(1). */
+/* Adds a session, whose id is set and that is in no list, at the end; removes it. O(1). */
 void session_list_add(struct session_list *list, struct session *session);
 void session_list_remove(struct session_list *list, struct session *session);
 
-/* The session of that number; NULL when there is none. O(1). */
+/* Returns the session of that number, or NULL. O(1). */
 struct session *session_list_find(const struct session_list *list, uint64_t id);
 
-/* Puts a session at the end of the queue to resume, or takes it out: SESSION_RESUME among its flags
- * tells whether it stands there, and nothing is done when it is so already. O(1). */
+/* Adds a session at the end of the queue to resume, or removes it. SESSION_RESUME says whether it
+ * is in the queue; nothing is done if it already is, or is not. O(1). */
 void session_list_queue(struct session_list *list, struct session *session);
 void session_list_unqueue(struct session_list *list, struct session *session);
 

@@ -1,4 +1,4 @@
-/* session_output: replies and messages on their way to the connection. */
+/* session_output: passes replies and messages to the connection. */
 #include "session/session_output.h"
 
 #include "base/alloc.h"
@@ -10,10 +10,12 @@
 #include "session/session.h"
 #include "table/command.h"
 
+#include <assert.h>
+
 enum {
-    /* Unsent replies of at least this size are handed to the connection with their buffer. */
+    /* Unsent replies of at least this size are given to the connection with their buffer … */
     HAND_OVER_AT = 64 * 1024,
-    /* … without its spare room, when that is more than this part of them. */
+    /* … but without its free space, when that is more than this part of them. */
     SPARE_SHARE = 8,
     /* The shared reply buffer goes back to its first size when it has grown beyond this. */
     REPLY_KEEP_MAX = 1024 * 1024,
@@ -46,13 +48,13 @@ void session_check_output(struct session *session) {
     if (!client_limits_check_output(session)) session_close(session);
 }
 
-/* Sends the bytes when the turn ends. */
+/* Holds bytes, which are sent when the loop iteration ends. */
 static void hold(struct session *session, struct slice bytes) {
     struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     size_t pending = conn_pending_output(conn);
     if (!admits_output(session, pending + bytes.len)) return;
-    if (pending == 0) { /* one write, which the socket will take */
+    if (pending == 0) { /* less than one write, so the socket will take it */
         engine->stats.replies_written++;
         session->active_ms = engine->steady_ms;
     }
@@ -67,22 +69,22 @@ bool session_has_hard_limit(const struct session *session) {
            engine->config.output_limits[CLIENT_CLASS_NORMAL].hard_bytes != 0;
 }
 
-/* Counted earlier together with the replies of the session being served. */
+/* Bytes that the limits counted earlier, with the replies of the session being served. */
 static size_t earlier_output(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (engine->clients->counted_output != 0) return engine->clients->counted_output;
     return conn_pending_output(conn_of_session(session));
 }
 
-/* Counts a reply of the session being served together with the earlier ones. False when the session
- * is closed for it. */
+/* Counts a reply of the session being served together with the earlier ones. Returns false when
+ * they are over the limit and the session closes. */
 static bool admit_reply(struct session *session, size_t len) {
     struct engine *engine = session->requester.engine;
     engine->clients->counted_output = earlier_output(session) + len;
     return admits_output(session, engine->clients->counted_output);
 }
 
-/* The client is closed at the next flush, which comes because SESSION_FLUSH_AT bytes stay. */
+/* The client is closed at the next flush. That comes, because SESSION_FLUSH_AT bytes are kept. */
 void session_drop_over_limit(struct reply *reply) {
     struct clients *clients =
         (struct clients *)(void *)((char *)reply - offsetof(struct clients, reply));
@@ -95,57 +97,72 @@ void session_drop_over_limit(struct reply *reply) {
     reply->len = SESSION_FLUSH_AT;
 }
 
-/* While the reply gate holds replies back, output is held until the iteration of the loop ends.
- * Where the connection can't do that, the changes are made safe now; but not in the middle of a
- * transaction: what leaves then are messages of channels, not its reply. When that fails the
+/* Returns whether the connection can hold `len` more bytes until the loop iteration ends. If it
+ * cannot, makes the changes safe now: writes the append-only file. This does not happen in the
+ * middle of a transaction, which sends only messages of channels, not its reply. When it fails, the
  * session may be closed. */
-static __attribute__((noinline)) bool hold_or_flush(struct session *session,
-                                                    struct reply_gate *gate, size_t len) {
+static __attribute__((noinline)) bool can_hold_or_make_safe(struct session *session,
+                                                            struct reply_gate *gate, size_t len) {
     if (conn_can_hold(conn_of_session(session), len)) return true;
     if (!command_log_is_inside_unit(gate->log)) gate->flush(gate->arg);
     if (gate->denies) session_close(session);
     return false;
 }
 
-static inline bool must_hold(struct session *session, size_t len) {
+/* Returns whether the bytes are to be held, because the reply gate holds replies back. If they
+ * cannot be held, makes the changes safe now, which may close the session. */
+static inline bool hold_or_make_safe(struct session *session, size_t len) {
     struct reply_gate *gate = &session->requester.engine->reply_gate;
-    return reply_gate_holds(gate) && hold_or_flush(session, gate, len);
+    return reply_gate_holds(gate) && can_hold_or_make_safe(session, gate, len);
 }
 
-void session_flush(struct session *session, struct reply *reply) {
+/* The socket took only `sent` bytes: the connection keeps the rest, with the buffer if that is
+ * large. */
+static __attribute__((noinline)) void queue_rest(struct conn *conn, struct reply *reply,
+                                                 size_t sent) {
+    if (reply->len - sent < HAND_OVER_AT) {
+        conn_queue(conn, reply->data + sent, reply->len - sent);
+        return;
+    }
+    if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
+        reply->data = mem_realloc(reply->data, reply->len);
+    conn_queue_owned(conn, reply->data, sent, reply->len);
+    reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
+}
+
+/* Returns whether the output limits admit a reply of `len` bytes. If not, the session closes. */
+static inline bool limits_admit(struct session *session, size_t len) {
+    size_t dropped = session->requester.engine->clients->dropped_output;
+    if (session_has_hard_limit(session)) return admit_reply(session, len + dropped);
+    if (dropped == 0) return true;
+    session_close(session); /* the limit was raised meanwhile */
+    return false;
+}
+
+/* Gives the socket what it takes, and the connection the rest. */
+static void send_reply(struct session *session, struct reply *reply) {
     struct engine *engine = session->requester.engine;
-    if (reply->len == 0 || session->flags & SESSION_DROPPED) return;
     struct conn *conn = conn_of_session(session);
-    if (session_has_hard_limit(session) &&
-        !admit_reply(session, reply->len + engine->clients->dropped_output))
-        return;
-    if (engine->clients->dropped_output > 0) { /* the limit was raised since then */
-        session_close(session);
-        return;
-    }
-    if (must_hold(session, reply->len)) {
-        hold(session, slice_make(reply->data, reply->len));
-        session_reset_reply(reply);
-        return;
-    }
-    if (session->flags & SESSION_DROPPED) return;
     engine->stats.replies_written++;
     size_t sent = conn_try_write(conn, reply->data, reply->len);
     if (sent > 0) session->active_ms = engine->steady_ms;
-    if (sent < reply->len && reply->len - sent >= HAND_OVER_AT) {
-        if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
-            reply->data = mem_realloc(reply->data, reply->len);
-        conn_queue_owned(conn, reply->data, sent, reply->len);
-        reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
-    } else if (sent < reply->len) {
-        conn_queue(conn, reply->data + sent, reply->len - sent);
-    }
-    session_reset_reply(reply);
+    if (__builtin_expect(sent < reply->len, 0)) queue_rest(conn, reply, sent);
     session_check_output(session);
 }
 
+void session_flush(struct session *session, struct reply *reply) {
+    if (reply->len > 0 && !(session->flags & SESSION_DROPPED) &&
+        limits_admit(session, reply->len)) {
+        if (hold_or_make_safe(session, reply->len))
+            hold(session, slice_make(reply->data, reply->len));
+        else if (!(session->flags & SESSION_DROPPED))
+            send_reply(session, reply);
+    }
+    session_reset_reply(reply);
+}
+
 static void send_to_other(struct session *session, struct slice bytes) {
-    must_hold(session, bytes.len);
+    hold_or_make_safe(session, bytes.len);
     if (!(session->flags & SESSION_CLOSING)) hold(session, bytes);
 }
 
@@ -163,26 +180,28 @@ void session_push(struct session *session, struct slice bytes) {
     if (session->flags & SESSION_CLOSING) return;
     if (session == engine->clients->current)
         reply_raw(&engine->clients->pushes, bytes);
-    else if (session == engine->clients->side)
-        reply_raw(&engine->clients->side_pushes, bytes);
+    else if (session == engine->clients->other)
+        reply_raw(&engine->clients->other_pushes, bytes);
     else
         send_to_other(session, bytes);
 }
 
-struct reply *session_side_begin(struct session *session) {
+struct reply *session_other_begin(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session == engine->clients->current) return &engine->clients->reply;
-    engine->clients->side = session;
-    engine->clients->side_reply.len = 0;
-    engine->clients->side_reply.protocol = session->protocol;
-    return &engine->clients->side_reply;
+    assert(!engine->clients->other);
+    engine->clients->other = session;
+    engine->clients->other_reply.len = 0;
+    engine->clients->other_reply.protocol = session->protocol;
+    return &engine->clients->other_reply;
 }
 
-void session_side_end(struct session *session) {
+void session_other_end(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session == engine->clients->current) return;
-    struct reply *reply = &engine->clients->side_reply, *pushes = &engine->clients->side_pushes;
-    engine->clients->side = NULL;
+    assert(session == engine->clients->other);
+    struct reply *reply = &engine->clients->other_reply, *pushes = &engine->clients->other_pushes;
+    engine->clients->other = NULL;
     if (reply->len > 0) {
         if (!(session->flags & SESSION_REPLY_SKIP))
             session_send_reply(session, slice_make(reply->data, reply->len));

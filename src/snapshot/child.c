@@ -9,6 +9,7 @@
 #include "process/oom_score.h"
 #include "process/process_title.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,10 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A report costs a walk over the page tables: at most this part of the child's time goes there. */
+/* A report makes the kernel walk the page tables. At most 1/REPORT_SHARE of the child's time is
+ * spent on that. */
 enum { REPORT_EVERY_US = 1000000, REPORT_SHARE = 100 };
 
-/* What goes through the pipe, in one piece. */
+/* What the child writes to the pipe, in one piece. */
 struct report {
     uint64_t keys_done;
     uint64_t cow_size;
@@ -30,7 +32,7 @@ struct report {
 
 /* --- In the child --- */
 
-/* Bytes that this process has for itself, by the kernel's count; 0 where it does not tell. */
+/* Returns the private memory of this process in bytes, or 0 where the kernel does not report it. */
 static size_t private_bytes(void) {
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
     if (!file) return 0;
@@ -49,7 +51,7 @@ static void report(struct engine *engine) {
     child->cow_size = now.cow_size;
     if (now.cow_size > child->cow_peak) child->cow_peak = now.cow_size;
     ssize_t written = write(child->report_fd, &now, sizeof(now));
-    (void)written; /* a server that is gone or does not read misses figures, no more */
+    (void)written; /* if the server is gone or does not read, only a report is lost */
     int64_t end_us = clock_monotonic_us(), pause_us = (end_us - begin_us) * REPORT_SHARE;
     child->next_report_us = end_us + (pause_us > REPORT_EVERY_US ? pause_us : REPORT_EVERY_US);
 }
@@ -69,7 +71,7 @@ void child_report_end(struct engine *engine, const char *what) {
                child->cow_peak >> 20);
 }
 
-/* The report's end, if there is one, stays as the first after the standard ones. */
+/* Closes every descriptor but the standard ones and `fd`, which becomes the first after them. */
 static void keep_only(struct engine *engine, int fd) {
     int next = STDERR_FILENO + 1;
     engine->child->report_fd = fd < 0 ? fd : next;
@@ -81,8 +83,8 @@ static void keep_only(struct engine *engine, int fd) {
     for (int i = next; i < (int)limit.rlim_cur; i++) close(i);
 }
 
-/* The handlers that the loop has set would write into a descriptor that is closed. An interrupt
- * from the terminal reaches the whole group: it is for the server to decide. */
+/* The loop's handlers would write to a closed descriptor. SIGINT from a terminal reaches the whole
+ * process group; the child ignores it and leaves the decision to the server. */
 static void reset_signals(void) {
     static const int defaults[] = {SIGTERM, SIGCHLD, SIGUSR1};
     sigset_t none;
@@ -99,15 +101,15 @@ static void end_with(pid_t parent) {
     if (getppid() != parent) _exit(1);
 }
 
-static void live(struct engine *engine, enum child_purpose purpose, int report_fd, pid_t parent,
-                 bool (*run)(void *arg), void *arg) {
+static void live(struct engine *engine, enum background_purpose purpose, int report_fd,
+                 pid_t parent, bool (*run)(void *arg), void *arg) {
     struct child *child = engine->child;
     end_with(parent);
     reset_signals();
     keep_only(engine, report_fd);
     log_set_child();
-    process_title_set_child(engine,
-                            purpose == CHILD_AOF ? "packlist-aof-rewrite" : "packlist-rdb-bgsave");
+    process_title_set_child(engine, purpose == BACKGROUND_AOF ? "packlist-aof-rewrite"
+                                                              : "packlist-rdb-bgsave");
     oom_score_apply(engine, OOM_CHILD);
     child->is_self = true;
     child->next_report_us = clock_monotonic_us() + REPORT_EVERY_US;
@@ -120,8 +122,7 @@ static void close_end(int fd) {
     if (fd >= 0) close(fd);
 }
 
-/* A child that cannot report can save all the same: when there is no descriptor left, both are
- * -1. */
+/* When no descriptors are left, both ends are -1: the child then saves without reporting. */
 static void open_pipe(int ends[2]) {
     if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
 }
@@ -140,7 +141,7 @@ static uint64_t count_keys(struct engine *engine) {
     return keys;
 }
 
-/* Forks with SIGUSR1 and the others held back, until the child has its own handlers for them. */
+/* Forks with all signals blocked until the child has its own handlers. */
 static pid_t fork_quietly(void) {
     sigset_t all, before;
     sigfillset(&all);
@@ -154,10 +155,11 @@ static pid_t fork_quietly(void) {
     return pid;
 }
 
-bool child_start(struct engine *engine, enum child_purpose purpose, bool (*run)(void *arg),
+bool child_start(struct engine *engine, enum background_purpose purpose, bool (*run)(void *arg),
                  void *arg, void (*ended)(struct engine *engine, const struct child_end *end)) {
     struct child *child = engine->child;
     int ends[2];
+    assert(child->pid == 0 && purpose != BACKGROUND_NONE);
     open_pipe(ends);
     struct child fresh = {.forks = child->forks, .last_fork_us = child->last_fork_us};
     *child = fresh;
@@ -182,7 +184,7 @@ bool child_start(struct engine *engine, enum child_purpose purpose, bool (*run)(
     return true;
 }
 
-void child_kill(struct engine *engine, enum child_purpose purpose) {
+void child_kill(struct engine *engine, enum background_purpose purpose) {
     struct child *child = engine->child;
     if (child->purpose != purpose || !child->pid) return;
     child->was_killed = true;
@@ -218,7 +220,7 @@ static void on_child_signal(int signum, void *arg) {
         .cow_size = child->cow_size,
     };
     child->pid = 0;
-    child->purpose = CHILD_NONE;
+    child->purpose = BACKGROUND_NONE;
     child->ended(engine, &end);
 }
 

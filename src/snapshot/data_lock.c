@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The locks on the directory, on the one that holds the append-only file, and on the one that the
- * directive dir has left while a snapshot is still written there; -1: not locked. Two locks on the
- * same directory are duplicates of one descriptor: the lock lasts until both are closed. */
+/* Locks on the directory dir, on the directory of the append-only file, and on a former dir in
+ * which a snapshot is still being written; -1: not locked. Two locks on the same directory are
+ * duplicates of one descriptor, so the lock lasts until both are closed. */
 static int dir_fd = -1, aof_fd = -1, save_fd = -1;
 
-/* The directory cannot be locked: this was logged. */
+/* The directory cannot be locked, and the log says so already. */
 static bool is_unlockable;
 
 static void unlock(int *fd) {
@@ -47,7 +47,7 @@ static void note_unlockable(const char *dir) {
                     dir, strerror(errno));
 }
 
-/* Is `dir` the directory in which the locked file lies? */
+/* Returns whether `fd` is the lock file of `dir`. */
 static bool is_locked_by(int fd, const char *dir) {
     struct stat locked, there;
     sds path = sds_append_format(sds_new(SLICE("")), "%s/" DIR_LOCK_NAME, dir);
@@ -57,7 +57,8 @@ static bool is_locked_by(int fd, const char *dir) {
     return is_same;
 }
 
-/* The server's own lock on `dir`, or -1: the system would refuse the server a second one. */
+/* Returns the server's own lock on `dir`, or -1. The system would refuse the server a second
+ * one. */
 static int find_own(const char *dir) {
     const int fds[] = {dir_fd, aof_fd, save_fd};
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
@@ -69,8 +70,8 @@ static int duplicate(int fd) {
     return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* Locks `dir` into *fd, which stays -1 where it cannot be locked. False with *error set when
- * another process has it, or there is no such directory. */
+/* Locks `dir` and sets *fd; *fd is -1 if the directory cannot be locked. Returns false with *error
+ * set when another process holds the lock or there is no such directory. */
 static bool lock(const char *dir, int *fd, sds *error) {
     pid_t owner;
     int own = find_own(dir);
@@ -101,7 +102,7 @@ bool data_lock_take_or_log(struct engine *engine) {
     return false;
 }
 
-/* Will the server write files by itself? */
+/* Returns whether the configuration makes the server write files on its own. */
 static bool is_wanted(struct engine *engine) {
     return sds_len(engine->config.save) > 0 || engine->config.appendonly;
 }
@@ -125,7 +126,7 @@ bool data_lock_move(struct engine *engine, const char *dir, sds *error) {
     is_unlockable = false;
     if (dir_fd < 0 && !is_wanted(engine)) return true;
     if (!lock(dir, &fd, error)) return false;
-    if (background_purpose(engine) == CHILD_RDB && save_fd < 0)
+    if (background_purpose(engine) == BACKGROUND_RDB && save_fd < 0)
         save_fd = dir_fd;
     else
         unlock(&dir_fd);

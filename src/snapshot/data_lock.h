@@ -1,13 +1,13 @@
-/* data_lock: no two servers write the data files of one directory (base/dir_lock.h).
+/* data_lock: keeps two servers from writing data files in the same directory (base/dir_lock.h).
  *
- * A server locks its directory before it first writes there: when it starts with save points or an
- * append-only file, when these are turned on, and before each snapshot that a client asks for. A
- * server that only reads what is there needs no lock. Once taken, the lock is kept until CONFIG SET
- * dir leads elsewhere, and until a snapshot that was begun in the old directory has been written
- * there; the directory of the append-only file stays locked while that is on.
+ * A server locks its directory before it first writes there: at the start, if it has save points or
+ * an append-only file; when these are turned on; and before each snapshot that a client requests. A
+ * server that only reads takes no lock. The lock lasts until CONFIG SET dir names another
+ * directory. The old directory stays locked until a snapshot that was begun there is written, and
+ * while the append-only file is there.
  *
- * Where the directory cannot be written to there is nothing to protect; where the file system has
- * no locks the log says so. Neither is an error. */
+ * Two cases are no error: a directory that cannot be written to needs no lock, and when the file
+ * system has no locks the server logs a warning. */
 #ifndef PACKLIST_SNAPSHOT_DATA_LOCK_H
 #define PACKLIST_SNAPSHOT_DATA_LOCK_H
 
@@ -17,28 +17,29 @@
 
 struct engine;
 
-/* Locks the directory (the directive dir), if the configuration asks for files to be written. Waits
- * up to half a second for an owner that is about to end. False with *error (the caller's) naming
- * the owner. */
+/* Locks the directory (the directive dir) if the configuration makes the server write files. Waits
+ * up to 500 ms for an owner that is about to end. Returns false with *error set to a text that
+ * names the owner; the caller frees it. */
 bool data_lock_at_start(struct engine *engine, sds *error);
 
-/* Locks the directory, without waiting. Does nothing when it is locked already. False with *error
- * (the caller's) when another process has it. */
+/* Locks the directory without waiting. Does nothing if it is locked already. Returns false with
+ * *error set (the caller frees it) when another process holds the lock. */
 bool data_lock_take(struct engine *engine, sds *error);
 
-/* The same; the log gets the error, and errno is EBUSY. */
+/* Like data_lock_take, but logs the error and sets errno to EBUSY. */
 bool data_lock_take_or_log(struct engine *engine);
 
-/* The directive dir is about to become `dir`: locks that instead, if the directory was locked; the
- * old directory stays locked, too, while a snapshot is being written (save_is_running). False with
- * *error (the caller's), and everything as it was, when another process has it or there is no such
- * directory. */
+/* Call before the directive dir becomes `dir`. Locks `dir` if the old directory was locked. The old
+ * directory stays locked while a snapshot is being written there (save_is_running). Returns false
+ * with *error set (the caller frees it), and changes nothing, when another process holds the lock
+ * or there is no such directory. */
 bool data_lock_move(struct engine *engine, const char *dir, sds *error);
 
-/* No snapshot is being written any more: a directory that was locked only for it is released. */
+/* Call when a snapshot has ended: releases a directory that was locked only for it. */
 void data_lock_note_save_ended(void);
 
-/* The append-only file is in the directory, which is locked; it is no longer in use. */
+/* Keep the directory locked for the append-only file, and release that lock when the file is turned
+ * off. */
 void data_lock_hold_for_aof(void);
 void data_lock_release_for_aof(void);
 

@@ -14,23 +14,24 @@
 
 enum { SEND_EVERY = 2 * 1024 * 1024, MOST_UNDER_WAY = 4 * SEND_EVERY };
 
-bool disk_file_create(struct disk_file *file, const char *path, bool incremental) {
-    *file = (struct disk_file){.incremental = incremental};
+bool disk_file_create(struct disk_file *file, const char *path, bool sync_in_stretches) {
+    *file = (struct disk_file){.sync_in_stretches = sync_in_stretches};
     file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (file->fd >= 0) flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system can */
+    if (file->fd >= 0) flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system has locks */
     return file->fd >= 0;
 }
 
-/* The system reports an error of the disk once: a later fsync would not report it again. */
+/* Fails on any error but "not supported". The system reports an error of the disk only once: a
+ * later fsync would not report it again. */
 static bool sync_range(const struct disk_file *file, uint64_t begin, uint64_t end, unsigned how) {
     if (sync_file_range(file->fd, (off_t)begin, (off_t)(end - begin), how) == 0) return true;
     return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM;
 }
 
-/* The disk begins with the new stretch. What lies farther back should be done by now, and is waited
- * for, so that not too much is on its way; but not what was sent last, or the disk would be waited
- * for each time. Its pages are given back, or a large file would push out of memory what others
- * want there. A file system that cannot do it writes at the end. */
+/* Begins the write-back of the new bytes. Then waits for the bytes that lie more than
+ * MOST_UNDER_WAY back, which are probably written, and drops their pages, so that a large file does
+ * not fill the page cache. It does not wait for the newest bytes, as that would block each time. A
+ * file system without sync_file_range writes at the end. */
 static bool send_on(struct disk_file *file) {
     if (!sync_range(file, file->sent, file->written, SYNC_FILE_RANGE_WRITE)) return false;
     file->sent = file->written;
@@ -49,7 +50,7 @@ bool disk_file_write(void *arg, const void *bytes, size_t len) {
     bool done = file_write(file->fd, bytes, len, &written);
     file->written += written;
     if (!done) return false;
-    return !file->incremental || file->written - file->sent < SEND_EVERY || send_on(file);
+    return !file->sync_in_stretches || file->written - file->sent < SEND_EVERY || send_on(file);
 }
 
 bool disk_file_close(struct disk_file *file, bool ok) {
@@ -66,11 +67,11 @@ bool disk_file_close(struct disk_file *file, bool ok) {
     return ok;
 }
 
-/* `forgives`: what is at `path` is of a kind that not every file system can do that with. */
-static bool sync_path(const char *path, int flags, bool forgives) {
+/* With `may_be_unsupported`, EINVAL is no error: not every file system can fsync a folder. */
+static bool sync_path(const char *path, int flags, bool may_be_unsupported) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
     if (fd < 0) return false;
-    bool done = fsync(fd) == 0 || (forgives && errno == EINVAL);
+    bool done = fsync(fd) == 0 || (may_be_unsupported && errno == EINVAL);
     file_close(fd);
     return done;
 }

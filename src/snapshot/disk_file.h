@@ -1,5 +1,5 @@
-/* disk_file: a file that is written from its beginning to its end and then replaces another one. A
- * crash at any time leaves one of the two, complete: docs/durability.md, section 3. */
+/* disk_file: writes a file from start to end, which then replaces another one. A crash at any time
+ * leaves one of the two, complete: docs/durability.md, section 3. */
 #ifndef PACKLIST_SNAPSHOT_DISK_FILE_H
 #define PACKLIST_SNAPSHOT_DISK_FILE_H
 
@@ -10,42 +10,42 @@
 /* Lives on the caller's stack. */
 struct disk_file {
     int fd;
-    bool incremental; /* sent to the disk every few megabytes */
+    bool sync_in_stretches; /* sync_file_range is called every few megabytes */
     uint64_t written;
-    uint64_t sent;    /* bytes that sync_file_range has begun to write */
-    uint64_t dropped; /* bytes of which the pages were given back */
+    uint64_t sent;    /* bytes for which sync_file_range has begun the write-back */
+    uint64_t dropped; /* bytes whose pages were dropped from the page cache */
 };
 
-/* Creates the file, or empties the one that is there, and locks it (flock) until it is closed, so
- * that no other server takes it for abandoned. `incremental`: the disk begins to write each
- * stretch of a few megabytes at once, so that the fsync at the end takes less time. False with
- * errno set. */
-bool disk_file_create(struct disk_file *file, const char *path, bool incremental);
+/* Creates the file, or truncates an existing one, and locks it (flock) until it is closed, so that
+ * another server does not take it for abandoned. With `sync_in_stretches`, write-back begins every
+ * few megabytes, which makes the final fsync shorter. Returns false with errno set. */
+bool disk_file_create(struct disk_file *file, const char *path, bool sync_in_stretches);
 
-/* Writes all of it; false with errno set. The `write` of a struct rdb_sink whose `arg` is the
- * file. */
+/* Writes all bytes. Returns false with errno set. Serves as `write` of a struct rdb_sink whose
+ * `arg` is the file. */
 bool disk_file_write(void *file, const void *bytes, size_t len);
 
-/* Closes the file; before that waits until all of it has reached the disk, if `ok`. Returns `ok`,
- * or false with errno set when that cannot be had. */
+/* Closes the file. If `ok`, calls fsync first. Returns `ok`, or false with errno set when fsync or
+ * close fails. Blocks on the disk. */
 bool disk_file_close(struct disk_file *file, bool ok);
 
-/* Brings a file to the disk that others have written. False with errno set. */
+/* Calls fsync for an existing file. Returns false with errno set. Blocks on the disk. */
 bool disk_file_sync(const char *path);
 
-/* Brings the names in the folder to the disk in which `path` lies. False with errno set. */
+/* Calls fsync for the folder that contains `path`, so that its names are on the disk. Returns false
+ * with errno set. Blocks on the disk. */
 bool disk_file_sync_folder_of(const char *path);
 
-/* Gives the file at `path` the name of another one, which it replaces, for good. False with errno
- * set. */
+/* Renames the file at `path` to `other`, replacing a file of that name, and calls fsync for the
+ * folder. Returns false with errno set. */
 bool disk_file_rename(const char *path, const char *other);
 
-/* Removes a file whose writer did not come to its end: nobody holds its lock. True when it is
- * gone. */
+/* Removes the file at `path` if no process holds its lock: its writer was killed. Returns true when
+ * it was removed. */
 bool disk_file_remove_abandoned(const char *path);
 
-/* Does so with the files "<prefix><process id><suffix>" of the working directory, which writers
- * that were killed have left. */
+/* Removes the abandoned files "<prefix><process id><suffix>" of the working directory. O(names in
+ * the directory). */
 void disk_file_remove_leftovers(const char *prefix, const char *suffix);
 
 #endif

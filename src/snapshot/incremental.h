@@ -1,22 +1,24 @@
-/* slices: a snapshot without a second process: the loop copies the data out bit by bit, and each
- * key before its first change; a thread compresses, checks and writes it (snapshot_thread.h).
+/* incremental: a snapshot without a second process. The loop copies the data in small steps, and
+ * copies each key before its first change. A thread compresses, checksums and writes the copies
+ * (snapshot_thread.h).
  *
- *      loop     walk: up to 300 us of each turn ──┐
- *               before a key changes or goes ─────┴─ chunks ─ thread: LZF, CRC-64, write … rename
+ *      loop     iterators: up to 300 us of each iteration ─┐
+ *               before a key changes or is deleted ────────┴─ chunks ─ thread: file
  *
  *      begin ── iterating ── writing ── ended(ok, or an error)
- *                  └─ stop, or the thread has failed: ended(…); what is left of the walks goes on
- *                     without a trace, as each must be brought to its end
+ *                  └─ stop, or the thread has failed: ended(…); the remaining iterators finish
+ *                     without writing, as a keyspace needs each of them to reach its end
  *
- * What is written is the data at the moment of incremental_begin, key by key; only the order of the
- * keys is chance, and a database may be selected several times.
+ * The file holds the data of the moment of incremental_begin. The order of the keys is arbitrary,
+ * and the file may select a database several times.
  *
- * Memory: the walk never waits for the disk, it pauses while ITERATOR_PENDING_MAX bytes of chunks
- * are not written. A key that is about to change cannot pause: only if more is not written than
- * FORCED_PENDING_MAX bytes and an eighth of the memory in use, the command waits for the thread.
- * Nothing large is copied: large values are captured (types/value_capture.h), so they cost what
- * changes of them. Keys that are deleted meanwhile stay in memory where they are still needed: a
- * captured value until the thread has written it, an emptied database until it was walked over. */
+ * Memory: the iterators never wait for the disk. They pause while ITERATOR_PENDING_MAX bytes of
+ * chunks are unwritten. A key that is about to change cannot pause: its command waits for the
+ * thread, but only if more than FORCED_PENDING_MAX bytes and more than an eighth of the memory in
+ * use are unwritten. Large values are captured instead of copied (types/value_capture.h), so they
+ * cost only the pieces that change. Deleted data stays in memory while the snapshot needs it: a
+ * captured value until the thread has written it, a flushed keyspace until its iterator has visited
+ * all keys. */
 #ifndef PACKLIST_SNAPSHOT_INCREMENTAL_H
 #define PACKLIST_SNAPSHOT_INCREMENTAL_H
 
@@ -31,103 +33,108 @@
 struct engine;
 
 struct incremental_end {
-    int error; /* 0: it is on the disk */
+    int error; /* 0: the file is on the disk */
     enum snapshot_step step;
     bool was_stopped;
-    const char *temporary; /* the path; lives as long as the callback */
+    const char *temporary; /* path of the file; valid during the callback */
     int64_t seconds;
     size_t memory_peak;
 };
 
 struct incremental_order {
-    enum child_purpose purpose;
-    const char *temporary; /* paths; they are made absolute */
-    const char *name;      /* or NULL: it keeps the other one */
-    bool incremental;
+    enum background_purpose purpose;
+    const char *temporary;  /* paths; incremental_begin makes them absolute */
+    const char *name;       /* or NULL: the file keeps its temporary name */
+    bool sync_in_stretches; /* see disk_file_create */
     bool aof_base;
     void (*ended)(struct engine *engine, const struct incremental_end *end);
 };
 
 struct incremental_stats {
     uint64_t keys_done;
-    uint64_t keys_early; /* of them: before a change */
-    uint64_t keys_total; /* when it began */
+    uint64_t keys_early; /* of keys_done: copied before a change */
+    uint64_t keys_total; /* when the snapshot began */
     size_t memory_peak;
-    size_t left_bytes; /* that only captures still needed */
+    size_t left_bytes; /* bytes that only captures needed */
     uint64_t longest_slice_us;
 };
 
 struct incremental_iterator;
 
-/* One that was flushed, and is still needed. */
+/* A flushed keyspace that the snapshot still needs. */
 struct incremental_keyspace {
     struct keyspace *keyspace;
     size_t bytes;    /* estimated */
-    uint64_t number; /* for lazyfree_keyspace */
+    uint64_t number; /* passed to lazyfree_keyspace */
 };
 
 struct incremental {
-    enum child_purpose purpose; /* CHILD_NONE: nothing is being written */
-    bool iterating;             /* some walk is not over, be it without a trace */
+    enum background_purpose purpose; /* BACKGROUND_NONE: no snapshot is being written */
+    bool iterating; /* some iterator has not finished, perhaps one that no longer writes */
     bool in_slice;
     struct snapshot_job *job;
     struct snapshot_chunk *filling;
-    struct rdb_writer writer; /* into chunks, from begin to the end of the walks */
+    struct rdb_writer writer; /* writes into chunks; valid until the iterators finish */
     struct incremental_iterator *iterators;
     int iterator_count;
-    int next_iterator;      /* those before it are over */
-    int database;           /* whose keys come last in the file, or -1 */
-    uint64_t iteration_end; /* clock_ticks when the last slice ended, and when this one is to end */
+    int next_iterator; /* the iterators before it have finished */
+    int database;      /* number of the database selected last in the file, or -1 */
+    /* In clock_ticks: when the last slice ended, and when the current one must end. */
+    uint64_t slice_end;
     uint64_t deadline;
-    uint64_t deferred; /* bytes that were copied past the writer */
-    uint64_t checked;  /* what was copied by it and past it when the time was last looked at */
+    uint64_t deferred; /* bytes added to chunks without the writer */
+    uint64_t checked;  /* bytes copied, deferred ones included, when the clock was last read */
     int64_t begin_ms;
     int64_t begin_us; /* monotonic */
     void (*ended)(struct engine *engine, const struct incremental_end *end);
-    struct incremental_stats stats; /* of the one that runs, or of the last */
-    size_t shared;                  /* values that are captured */
-    size_t left_bytes;              /* that only the captures need */
-    struct entry **entries;         /* deleted, with values that were captured */
+    struct incremental_stats stats; /* of the current snapshot, or of the last one */
+    size_t shared;                  /* number of captured values */
+    size_t left_bytes;              /* bytes that only the captures need */
+    struct entry **entries;         /* deleted entries whose values were captured */
     size_t entry_count;
     size_t entry_capacity;
-    struct incremental_keyspace *keyspaces; /* the same; some keys may have such values */
+    struct incremental_keyspace *keyspaces; /* flushed keyspaces that may hold captured values */
     size_t keyspace_count;
     size_t keyspace_capacity;
-    size_t kept_bytes; /* of those entries and keyspaces, and of those that walks have adopted */
+    size_t kept_bytes; /* of these entries and keyspaces, and of keyspaces that iterators own */
 };
 
-/* Begins to write what the data is now. False, and the log says why, when there can be no thread,
- * or when the walks of one that was stopped a moment ago are not over, nor would be within a slice:
- * a child may write it. Not while there is one, or a child. O(databases), and up to a slice. */
+/* Begins a snapshot of the current data. Returns false, and logs why, when no thread can be
+ * created, or when a stopped snapshot has not finished and cannot finish within one slice; the
+ * caller may let a child write instead. Must not be called while background_is_busy. O(databases),
+ * and up to a slice. */
 bool incremental_begin(struct engine *engine, const struct incremental_order *order);
 
-/* Goes on for a stretch, once each turn of the loop; true when there is more to do at once. */
+/* Copies one slice, if a snapshot is running. Call once per loop iteration. Returns true when more
+ * can be copied at once. */
 bool incremental_step(struct engine *engine);
 
-/* Ends it, if its purpose is this one: `ended` is called now, the file will never get its name, and
- * is removed by and by. */
-void incremental_stop(struct engine *engine, enum child_purpose purpose);
+/* Stops the snapshot, if it has this purpose. Calls `ended` before it returns. Unless the
+ * file has its final name already, it never gets it. The thread removes what is unfinished; a
+ * complete file without a final name is the caller's to remove. */
+void incremental_stop(struct engine *engine, enum background_purpose purpose);
 
-/* Deletes every key of the keyspace. They are freed at once, or, if `in_pool` or where a snapshot
- * still needs them, later. True when lazyfree will report, with `number`, that they are free (0: it
- * will not). It does not report it where the thread may still read keys, also for a snapshot that
- * was stopped: the disk decides when they are free, and no client should wait for the disk. */
-bool incremental_flush(struct engine *engine, struct keyspace *keyspace, bool in_pool,
-                       uint64_t number);
+/* Deletes every key of the keyspace. Frees them at once; in another thread if `in_pool`; or later
+ * where a snapshot still needs them. Returns true when lazyfree will report with `number` that they
+ * are free. Returns false if `number` is 0, if they are free already, or if the snapshot thread may
+ * still read them (even for a stopped snapshot): then the disk decides when they are free, and no
+ * client should wait for the disk. */
+bool incremental_flush_keyspace(struct engine *engine, struct keyspace *keyspace, bool in_pool,
+                                uint64_t number);
 
-/* Takes over an entry of no keyspace, if the snapshot has captured its value, so that no other
- * thread may free it now, and if it is too much work for the loop's thread. O(1). */
+/* Takes ownership of an entry that has left its keyspace, if a snapshot has captured its value and
+ * freeing it is much work: no other thread may free it now. Returns whether it did. O(1). */
 bool incremental_keep_entry(struct engine *engine, struct entry *entry);
 
-/* Bytes of chunks that wait for the disk, and of the one that is being filled. */
+/* Returns the bytes of unwritten chunks, including the one that is being filled. */
 size_t incremental_pending(struct engine *engine);
 
-/* Bytes that are free as soon as the disk has what the snapshot still needs of them: chunks, what
- * has changed of lists and large strings since, and what is gone from the data. Of keyspaces it is
- * an estimate. O(1). */
+/* Returns the bytes that become free once the thread has written what the snapshot still needs:
+ * chunks, the old versions of changed large values, and deleted data. For keyspaces this is an
+ * estimate. O(1). */
 size_t incremental_leaving_bytes(struct engine *engine);
 
-/* The server ends, before net_free: stops, and waits for the thread. */
+/* Stops the snapshot and waits for the thread. Call when the server ends, before net_free. */
 void incremental_end_all(struct engine *engine);
 
 #endif

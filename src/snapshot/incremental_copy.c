@@ -1,5 +1,4 @@
-/* incremental_copy: entries are copied out of the data into chunks: by the walks, for as long as a
- * slice lasts, and before they change. */
+/* incremental_copy: copies entries into chunks, in steps of the loop or before they change. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/slow.h"
@@ -9,7 +8,7 @@
 #include "snapshot/snapshot.h"
 
 enum {
-    LOOK_EVERY = 16 * 1024, /* bytes that are copied between two looks at the time */
+    READ_CLOCK_EVERY = 16 * 1024, /* bytes copied between two reads of the clock */
     FORCED_PENDING_MAX = 64 * 1024 * 1024
 };
 
@@ -71,7 +70,7 @@ static void begin_database(struct engine *engine, struct incremental_iterator *i
     incremental->database = iterator->iterator.number;
 }
 
-/* True when the value is too large to be copied, and was captured. */
+/* Captures the value if it is too large to be copied. Returns whether it did. */
 static bool save_capture(struct engine *engine, struct entry *entry) {
     struct incremental *s = engine->incremental;
     struct value_capture capture;
@@ -91,25 +90,25 @@ static void save_entry(struct engine *engine, struct incremental_iterator *itera
     incremental->stats.keys_done++;
 }
 
-bool incremental_is_ahead(struct engine *engine) {
+bool incremental_must_pause(struct engine *engine) {
     struct incremental *incremental = engine->incremental;
     int64_t delay_us = engine->config.rdb_key_save_delay;
-    if (delay_us <= 0 || incremental->purpose == CHILD_NONE) return false;
+    if (delay_us <= 0 || incremental->purpose == BACKGROUND_NONE) return false;
     int64_t elapsed_us = clock_monotonic_us() - incremental->begin_us;
     return incremental->stats.keys_done >= (uint64_t)(elapsed_us / delay_us);
 }
 
 static bool is_slice_over(struct engine *engine) {
     struct incremental *incremental = engine->incremental;
-    if (incremental_is_ahead(engine)) return true;
+    if (incremental_must_pause(engine)) return true;
     uint64_t copied = rdb_writer_offset(&incremental->writer) + incremental->deferred;
-    if (copied - incremental->checked < LOOK_EVERY) return false;
+    if (copied - incremental->checked < READ_CLOCK_EVERY) return false;
     incremental->checked = copied;
     return clock_ticks() > incremental->deadline;
 }
 
-/* Before a key is saved because it changes: waits for the thread where it has fallen far behind, or
- * a slow disk would let memory fill up with copies. */
+/* Called before a key is copied because it changes. Waits for the thread if it is far behind.
+ * Otherwise a slow disk would let memory fill up with copies. */
 static void wait_for_thread(struct engine *engine) {
     size_t pending = incremental_pending(engine);
     if (pending <= FORCED_PENDING_MAX) return;

@@ -1,4 +1,4 @@
-/* What the slices*.c files share. */
+/* What the incremental*.c files share. */
 #ifndef PACKLIST_SNAPSHOT_INCREMENTAL_INTERNAL_H
 #define PACKLIST_SNAPSHOT_INCREMENTAL_INTERNAL_H
 
@@ -6,37 +6,37 @@
 #include "snapshot/incremental.h"
 
 struct incremental_iterator {
-    struct snapshot_iterator iterator; /* first: the visitor gets its address */
+    struct snapshot_iterator iterator; /* first, as the visitor receives its address */
     struct engine *engine;
-    bool is_begun; /* its database has been announced in the file */
-    size_t keys;   /* when it started */
+    bool is_begun; /* the file has selected its database */
+    size_t keys;   /* when the snapshot began */
     size_t expiring_keys;
-    size_t adopted_bytes; /* of its keyspace, if it was flushed meanwhile: see kept_bytes */
+    size_t adopted_bytes; /* of the flushed keyspace that it owns; see kept_bytes */
 };
 
 /* --- incremental_copy.c: entries into chunks --- */
 
-/* The sink of the loop's writer. */
+/* Returns the sink of the loop's writer: it fills chunks. */
 struct rdb_sink incremental_sink(struct engine *engine);
 
-/* A struct snapshot_iterator's visitor. */
+/* The visitor of a struct snapshot_iterator: copies the entry. O(bytes that are not captured). */
 void incremental_visit(struct snapshot_iterator *iterator, struct entry *entry);
 
-/* rdb-key-save-delay: the walk keeps to a pace, without making the loop wait. Has it done more keys
- * than it should have by now? */
-bool incremental_is_ahead(struct engine *engine);
+/* Returns whether rdb-key-save-delay requires a pause: more keys are copied than the elapsed time
+ * allows. It slows the snapshot without blocking the loop. */
+bool incremental_must_pause(struct engine *engine);
 
-/* Gives the thread what was copied, be it less than a chunk. */
+/* Passes the current chunk to the thread, even if it is not full. */
 void incremental_put_filling(struct engine *engine);
 
 /* --- incremental_keep.c: what must not be freed yet --- */
 
-/* Releases the captures of a chunk, and frees what waited for that. Returns the bytes of
- * memory that only they still hold, see snapshot_chunk_release. */
+/* Releases the captures of a chunk, and frees data that waited for that. Returns the bytes that
+ * only the captures still hold (snapshot_chunk_release). O(captures + kept entries). */
 size_t incremental_release(struct engine *engine, struct snapshot_chunk *chunk);
 
-/* Frees a keyspace, whose bytes are among the kept ones, when no value is captured any
- * more. No walk is under way in it. */
+/* Frees a flushed keyspace, whose bytes are part of kept_bytes, as soon as no value is captured. No
+ * iterator may be running over it. */
 void incremental_free_keyspace(struct engine *engine, struct incremental_keyspace kept);
 
 #endif

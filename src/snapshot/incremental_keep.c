@@ -1,11 +1,12 @@
-/* incremental_keep: what left the data while the thread may still read it.
+/* incremental_keep: owns deleted data that the snapshot thread may still read.
  *
- *      an entry with a captured value   until the capture is released    then lazyfree
- *      a keyspace                       until all captures are           then lazyfree
+ *      an entry with a captured value   until its capture is released    then lazyfree
+ *      a keyspace                       until all captures are released  then lazyfree
  *
- * The loop's thread itself may free a captured value: what the capture needs is left to it. It does
- * so where that is little work. But other threads must not; and eviction must know how much memory
- * will be free without it, or it would go on and on, as deleting such values frees nothing yet. */
+ * The loop's thread may free a captured value itself: the capture keeps the memory that it needs.
+ * It does so where that is little work. Other threads must not. Eviction must know how much memory
+ * will become free: deleting captured values frees nothing yet, so eviction would otherwise delete
+ * too many keys. */
 #include "base/alloc.h"
 #include "engine/lazyfree.h"
 #include "snapshot/incremental.h"
@@ -51,7 +52,7 @@ static void free_entries(struct engine *engine) {
 
 /* --- Keyspaces --- */
 
-/* Its share of all that is used for keys. */
+/* Returns the keyspace's share of the memory used for keys. */
 static size_t estimated_bytes(struct engine *engine, const struct keyspace *keyspace) {
     size_t used = mem_used(), other = engine->startup_memory + incremental_leaving_bytes(engine),
            keys = 0;
@@ -61,7 +62,7 @@ static size_t estimated_bytes(struct engine *engine, const struct keyspace *keys
     return (size_t)((double)(used - other) * (double)keyspace_count(keyspace) / (double)keys);
 }
 
-static void let_go(struct engine *engine, struct incremental_keyspace kept) {
+static void free_now(struct engine *engine, struct incremental_keyspace kept) {
     engine->incremental->kept_bytes -= kept.bytes;
     lazyfree_keyspace(kept.keyspace, kept.number);
 }
@@ -69,7 +70,7 @@ static void let_go(struct engine *engine, struct incremental_keyspace kept) {
 void incremental_free_keyspace(struct engine *engine, struct incremental_keyspace kept) {
     struct incremental *s = engine->incremental;
     if (s->shared == 0) {
-        let_go(engine, kept);
+        free_now(engine, kept);
         return;
     }
     if (s->keyspace_count == s->keyspace_capacity)
@@ -79,23 +80,23 @@ void incremental_free_keyspace(struct engine *engine, struct incremental_keyspac
 
 static void free_keyspaces(struct engine *engine) {
     struct incremental *s = engine->incremental;
-    for (size_t i = 0; i < s->keyspace_count; i++) let_go(engine, s->keyspaces[i]);
+    for (size_t i = 0; i < s->keyspace_count; i++) free_now(engine, s->keyspaces[i]);
     s->keyspace_count = 0;
 }
 
-/* The walk of a snapshot that still reads the keyspace, or NULL. What a snapshot that was stopped
- * has left to walk over ends with the keyspace. */
+/* Returns the iterator of a snapshot that still needs the keyspace, or NULL. The iterator of a
+ * stopped snapshot is abandoned. */
 static struct incremental_iterator *iterator_needing(struct engine *engine,
                                                      struct keyspace *keyspace) {
     struct snapshot_iterator *iterator = keyspace_snapshot_iterator(keyspace);
-    if (!iterator || engine->incremental->purpose != CHILD_NONE)
+    if (!iterator || engine->incremental->purpose != BACKGROUND_NONE)
         return (struct incremental_iterator *)iterator;
     snapshot_iterator_abandon(iterator);
     return NULL;
 }
 
-bool incremental_flush(struct engine *engine, struct keyspace *keyspace, bool in_pool,
-                       uint64_t number) {
+bool incremental_flush_keyspace(struct engine *engine, struct keyspace *keyspace, bool in_pool,
+                                uint64_t number) {
     struct incremental *s = engine->incremental;
     struct incremental_iterator *iterator = iterator_needing(engine, keyspace);
     if (keyspace_count(keyspace) == 0 || (!in_pool && !iterator && s->shared == 0)) {
@@ -108,7 +109,7 @@ bool incremental_flush(struct engine *engine, struct keyspace *keyspace, bool in
                                         .number = waits_for_disk ? 0 : number};
     keyspace_swap(keyspace, kept.keyspace);
     s->kept_bytes += kept.bytes;
-    if (iterator) { /* when it is over, see incremental.c, they are freed */
+    if (iterator) { /* freed when the iterator has finished, see incremental.c */
         iterator->iterator.adopted = true;
         iterator->adopted_bytes = kept.bytes;
     } else {
@@ -117,7 +118,7 @@ bool incremental_flush(struct engine *engine, struct keyspace *keyspace, bool in
     return kept.number != 0;
 }
 
-/* --- The release --- */
+/* --- Releasing captures --- */
 
 size_t incremental_release(struct engine *engine, struct snapshot_chunk *chunk) {
     struct incremental *s = engine->incremental;

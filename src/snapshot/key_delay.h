@@ -1,12 +1,12 @@
-/* key_delay: makes saving and loading slow, for tests (rdb-key-save-delay, key-load-delay). */
+/* key_delay: slows down saving and loading, for tests (rdb-key-save-delay, key-load-delay). */
 #ifndef PACKLIST_SNAPSHOT_KEY_DELAY_H
 #define PACKLIST_SNAPSHOT_KEY_DELAY_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* Before each key: waits for `delay` microseconds, or, when it is negative, for one microsecond
- * every so many keys. */
+/* Call before each key. Sleeps `delay` microseconds. If `delay` is negative, sleeps one microsecond
+ * before every -delay'th key. */
 static inline void key_delay(int64_t delay, uint64_t key_number) {
     if (delay == 0) return;
     if (delay < 0 && key_number % (uint64_t)-delay != 0) return;

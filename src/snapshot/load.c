@@ -5,22 +5,23 @@
 #include "base/read_ahead.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 #include "engine/usage.h"
 #include "net/net.h"
 #include "snapshot/key_delay.h"
 #include "types/value.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    SERVE_EVERY_US = 50000, /* clients, or sooner, after so many bytes that a directive says */
+    SERVE_EVERY_US = 50000, /* clients, or sooner: see loading-process-events-interval-bytes */
     LOG_EVERY_US = 2000000,
-    KEYS_PER_LOOK = 64, /* at the time */
-    SKIPPED_SHOWN = 10  /* keys that are left out are named in the log, but not all */
+    KEYS_PER_LOOK = 64, /* keys between two reads of the clock */
+    SKIPPED_SHOWN = 10  /* the log names this many of the keys that are left out */
 };
 
 /* --- Progress --- */
@@ -43,6 +44,7 @@ int64_t load_seconds_left(struct engine *engine) {
 void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, bool serves) {
     struct load *load = engine->load;
     int64_t now_us = clock_monotonic_us();
+    assert(!load->running && total_bytes <= INT64_MAX);
     *load = (struct load){
         .running = true,
         .serves = serves,
@@ -54,11 +56,12 @@ void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, b
         .logged_us = now_us,
     };
     engine->restrictions |= RESTRICTED_LOADING;
-    server_update_clock(engine);
+    engine_update_clock(engine);
 }
 
 void load_end(struct engine *engine) {
     struct load *load = engine->load;
+    assert(load->running);
     load->running = false;
     sds_free(load->name);
     load->name = NULL;
@@ -79,7 +82,7 @@ static bool serve(struct engine *engine, int64_t now_us) {
     load->served_us = now_us;
     if (now_us - load->logged_us >= LOG_EVERY_US) log_progress(engine, now_us);
     if (load->serves) {
-        server_update_clock(engine);
+        engine_update_clock(engine);
         net_poll(engine->net);
     }
     return !engine->shutting_down;
@@ -115,7 +118,7 @@ struct loader {
 
 static bool note_key(struct engine *engine, struct loader *loader) {
     if (load_note_key(engine, rdb_file_offset(loader->file))) return true;
-    return rdb_reader_fail(&loader->file->reader, "the server is to end");
+    return rdb_reader_fail(&loader->file->reader, "the server is ending");
 }
 
 static bool select_database(struct engine *engine, struct loader *loader, uint64_t number) {
@@ -127,7 +130,7 @@ static bool select_database(struct engine *engine, struct loader *loader, uint64
     return true;
 }
 
-/* A key as the log may show it (the caller's). */
+/* Returns the key as the log may show it; the caller frees it. */
 static sds shown_key(struct engine *engine, struct slice key) {
     if (engine->config.hide_user_data_from_log) return sds_new(SLICE(RDB_HIDDEN_KEY));
     return sds_append_quoted(sds_new(SLICE("")), key);
@@ -146,7 +149,8 @@ static uint32_t clock_of(struct engine *engine, struct rdb_usage usage) {
                        usage.kind == RDB_USAGE_FREQUENCY ? value : -1);
 }
 
-/* Takes the entry over. */
+/* Adds the entry, and takes ownership of it. Leaves out an expired key. False when the load must
+ * end. */
 static bool add_entry(struct engine *engine, struct loader *loader,
                       const struct rdb_file_item *item) {
     struct load *load = engine->load;
@@ -209,16 +213,17 @@ static bool take_item(struct engine *engine, struct loader *loader,
     }
 }
 
-/* False, for the caller: the file is refused, perhaps for what could be left out. */
+/* Returns false, for the caller. If the file holds a type that could be skipped, the log explains
+ * how. */
 static bool note_foreign(const struct rdb_file *file, const struct rdb_file_item *item) {
     if (item->kind == RDB_ITEM_SKIPPED && !file->options.skip_unknown)
-        log_warning("The file holds what there is no type for here (packlist-check names it). With "
+        log_warning("The file holds values of unsupported types (packlist-check names them). With "
                     "rdb-skip-unknown-types yes the rest is loaded; the next snapshot then "
                     "replaces the file: keep a copy.");
     return false;
 }
 
-/* Adds the items of an RDB file to the databases, to its end. False when it is bad: then the file
+/* Adds all items of an RDB file to the databases. Returns false when the file is bad: then the file
  * has an error. */
 static bool load_items(struct engine *engine, struct rdb_file *file, unsigned flags) {
     struct loader loader = {.file = file, .flags = flags};
@@ -228,7 +233,7 @@ static bool load_items(struct engine *engine, struct rdb_file *file, unsigned fl
         if (!take_item(engine, &loader, &item)) return false;
     } while (item.kind != RDB_ITEM_END);
     if (loader.skipped > SKIPPED_SHOWN)
-        log_warning("Left out: %llu keys in all, of types that are not supported",
+        log_warning("Left out: %llu keys in total, of unsupported types",
                     (unsigned long long)loader.skipped);
     return true;
 }
@@ -241,7 +246,7 @@ struct source {
     struct rdb_file file;
 };
 
-/* A struct rdb_source's read. Clients are served in between even within one large value. */
+/* The `read` of a struct rdb_source. Clients are served even in the middle of a large value. */
 static ssize_t read_source(void *arg, void *bytes, size_t room) {
     struct source *source = arg;
     if (!load_note_offset(source->engine, rdb_file_offset(&source->file))) {
@@ -251,11 +256,12 @@ static ssize_t read_source(void *arg, void *bytes, size_t room) {
     return read_ahead_read(source->bytes, bytes, room);
 }
 
-/* A file that was only not read to its end, since the server is to end, is not called bad. */
+/* Logs why loading ended. The file is not called bad if loading ended because the server is
+ * ending. */
 static void note_failure(const struct rdb_file *file, const char *name, enum load_status status) {
     unsigned long long offset = rdb_file_error_offset(file);
     if (status == LOAD_STOPPED)
-        log_notice("Loading %s ends at byte %llu: the server is to end", name, offset);
+        log_notice("Loading %s ends at byte %llu: the server is ending", name, offset);
     else
         log_warning("Error loading %s, at byte %llu of the file: %s", name, offset,
                     rdb_file_error(file));

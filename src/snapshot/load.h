@@ -1,7 +1,7 @@
-/* load: brings data back from the disk: when the server starts, and for DEBUG RELOAD.
+/* load: loads data from the disk: when the server starts, and for DEBUG RELOAD.
  *
- * While the server starts, clients are served in between: they get -LOADING for all that needs the
- * data, and see in INFO how far it is. */
+ * While the server starts, the loader serves clients from time to time. Commands that need the data
+ * get -LOADING; INFO shows the progress. */
 #ifndef PACKLIST_SNAPSHOT_LOAD_H
 #define PACKLIST_SNAPSHOT_LOAD_H
 
@@ -15,62 +15,64 @@ struct engine;
 
 struct load {
     bool running;
-    bool serves;      /* clients in between */
-    sds name;         /* while it runs */
+    bool serves;      /* whether clients are served while loading */
+    sds name;         /* of the file; NULL when nothing is loaded */
     int64_t begin_us; /* monotonic */
     int64_t begin_s;  /* wall clock */
     uint64_t total_bytes;
     uint64_t loaded_bytes;
-    uint64_t served_bytes; /* when clients were last served … */
+    uint64_t served_bytes; /* loaded_bytes when clients were last served */
     int64_t served_us;     /* … and the time */
     int64_t logged_us;
-    uint64_t used_memory;  /* of the server that wrote the file, when it did */
-    uint64_t keys_visited; /* by the last load: expired … */
+    uint64_t used_memory;  /* memory used by the server that wrote the file, when it wrote it */
+    uint64_t keys_visited; /* by the last load: all keys */
     uint64_t keys_expired;
-    uint64_t keys_loaded; /* … and not */
+    uint64_t keys_loaded; /* … those added */
 };
 
 enum load_status {
     LOAD_DONE,
     LOAD_ABSENT, /* there is no such file */
     LOAD_FAILED, /* the log says why; keys read before stay */
-    LOAD_STOPPED /* the server is to end */
+    LOAD_STOPPED /* the server is ending */
 };
 
 enum load_flag {
-    LOAD_SERVE = 1 << 0,   /* serve clients in between; from outside any callback only */
-    LOAD_REPLACE = 1 << 1, /* a key that is there already is replaced; else it is an error */
-    LOAD_EXPIRED =
-        1 << 2 /* keys whose time has come are kept: what follows may tell more of them */
+    LOAD_SERVE = 1 << 0,   /* serve clients while loading; not allowed inside a callback */
+    LOAD_REPLACE = 1 << 1, /* replace a key that exists; otherwise such a key is an error */
+    /* Keep expired keys: commands that follow may still change them. */
+    LOAD_EXPIRED = 1 << 2
 };
 
-/* Loads the snapshot that the configuration names. */
+/* Loads the snapshot named by the configuration. O(file). */
 enum load_status load_snapshot(struct engine *engine);
 
-/* Adds the keys of an RDB file in the working directory. Keys whose time has come are left out. */
+/* Loads an RDB file of the working directory. Leaves out expired keys, unless `flags` has
+ * LOAD_EXPIRED. `flags`: enum load_flag. O(file). */
 enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned flags);
 
 /* --- For loaders --- */
 
-/* The file `name` of so many bytes is being loaded, until load_end. Copies the name: a client may
- * change the configuration, from which it comes, meanwhile. */
+/* Call load_begin before loading the file `name` of `total_bytes` bytes, and load_end after it.
+ * load_begin copies the name, because a client may change the configuration meanwhile. */
 void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, bool serves);
 void load_end(struct engine *engine);
 
-/* The file is read up to `offset`. Serves clients when that is due. False when the server is to
- * end. For every 100 KB or so. */
+/* Notes that the file is read up to `offset`, and serves clients when that is due. Returns false
+ * when the server is ending. Call every 100 KB or so. */
 bool load_note_offset(struct engine *engine, uint64_t offset);
 
-/* The same after each key: cheap, as it does not look at the time each time. */
+/* The same, for calls after each key: it seldom reads the clock. */
 bool load_note_key(struct engine *engine, uint64_t offset);
 
-/* Adds the keys of an RDB file, at whose begin the descriptor stands, to its end; more may follow
- * behind it. Where the descriptor stands then is not said; *end gets the bytes up to the end.
- * `name` is what the log calls it. Between load_begin and load_end. */
+/* Adds the keys of an RDB file to the databases. The file begins at the descriptor's position, and
+ * other bytes may follow it. *end gets the number of bytes up to the end of the RDB file; the
+ * position of the descriptor is then undefined. `name` appears in log messages. Call between
+ * load_begin and load_end. O(file). */
 enum load_status load_rdb_stream(struct engine *engine, int fd, const char *name, unsigned flags,
                                  uint64_t *end);
 
-/* 0 … 100; seconds that are left, by what it took so far. */
+/* Progress of the load: 0 to 100 per cent, and the estimated seconds left. */
 double load_percent(struct engine *engine);
 int64_t load_seconds_left(struct engine *engine);
 

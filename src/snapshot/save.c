@@ -13,13 +13,14 @@
 #include "snapshot/snapshot.h"
 #include "snapshot/snapshot_thread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum { RETRY_AFTER_S = 5 };
 
-/* "temp-<pid>.rdb", of slices "temp-<pid><number>.rdb" */
+/* "temp-<pid>.rdb"; an incremental snapshot uses "temp-<pid><number>.rdb". */
 enum { TEMPORARY_MAX = 64 };
 
 static int64_t now_s(struct engine *engine) {
@@ -31,7 +32,7 @@ uint64_t save_changes(struct engine *engine) {
 }
 
 bool save_is_running(struct engine *engine) {
-    return background_purpose(engine) == CHILD_RDB;
+    return background_purpose(engine) == BACKGROUND_RDB;
 }
 
 /* --- Configuration --- */
@@ -46,7 +47,7 @@ static void update_refusal(struct engine *engine) {
         engine->restrictions &= ~(uint32_t)RESTRICTED_UNSAVED;
 }
 
-/* The next word of a text that is separated by single blanks. */
+/* Parses the number at *at and moves *at behind the space that follows it. */
 static int64_t take_number(const char **at) {
     size_t len = strcspn(*at, " ");
     int64_t number = 0;
@@ -105,7 +106,7 @@ static void log_error(int error, enum snapshot_step step, const char *temporary,
                     temporary, name, dir, strerror(error));
 }
 
-/* In the server or in a child. */
+/* Runs in the server or in a child. */
 static bool write_snapshot(struct engine *engine) {
     char temporary[TEMPORARY_MAX];
     const char *name = engine->config.dbfilename;
@@ -147,7 +148,7 @@ static bool run_child(void *arg) {
     return done;
 }
 
-/* The child's working directory stayed the one in which it was begun. */
+/* The child's working directory is the one in which the snapshot was begun. */
 static void remove_temporary(struct engine *engine, pid_t pid) {
     char name[TEMPORARY_MAX];
     sds path = sds_append_format(sds_new(SLICE("")), "%s/%s", engine->save->begun_dir,
@@ -176,7 +177,7 @@ static void child_ended(struct engine *engine, const struct child_end *end) {
     update_refusal(engine);
 }
 
-/* --- In slices --- */
+/* --- Incremental --- */
 
 static void incremental_ended(struct engine *engine, const struct incremental_end *end) {
     struct save *save = engine->save;
@@ -201,10 +202,10 @@ static bool begin_incremental(struct engine *engine) {
     snprintf(temporary, sizeof(temporary), "temp-%d%010llu.rdb", (int)getpid(),
              (unsigned long long)engine->save->saves);
     struct incremental_order order = {
-        .purpose = CHILD_RDB,
+        .purpose = BACKGROUND_RDB,
         .temporary = temporary,
         .name = engine->config.dbfilename,
-        .incremental = engine->config.rdb_save_incremental_fsync,
+        .sync_in_stretches = engine->config.rdb_save_incremental_fsync,
         .ended = incremental_ended,
     };
     if (!incremental_begin(engine, &order)) return false;
@@ -216,6 +217,7 @@ static bool begin_incremental(struct engine *engine) {
 
 bool save_begin(struct engine *engine) {
     struct save *save = engine->save;
+    assert(!background_is_busy(engine));
     if (!data_lock_take_or_log(engine)) return false;
     save->begun_dirty = engine->dirty;
     save->begun_s = now_s(engine);
@@ -224,7 +226,7 @@ bool save_begin(struct engine *engine) {
     save->saves++;
     save->scheduled = false;
     if (engine->config.rdb_save_in_slices && begin_incremental(engine)) return true;
-    if (!child_start(engine, CHILD_RDB, run_child, engine, child_ended)) {
+    if (!child_start(engine, BACKGROUND_RDB, run_child, engine, child_ended)) {
         int error = errno;
         log_warning("Can't save in background: fork: %s", strerror(error));
         save->failed = true;
@@ -265,10 +267,10 @@ void save_tick(struct engine *engine) {
 }
 
 void save_cancel(struct engine *engine) {
-    incremental_stop(engine, CHILD_RDB);
-    if (engine->child->purpose != CHILD_RDB) return;
+    incremental_stop(engine, BACKGROUND_RDB);
+    if (engine->child->purpose != BACKGROUND_RDB) return;
     pid_t pid = engine->child->pid;
-    child_kill(engine, CHILD_RDB);
+    child_kill(engine, BACKGROUND_RDB);
     remove_temporary(engine, pid);
 }
 

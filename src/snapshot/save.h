@@ -1,9 +1,11 @@
-/* save: snapshots of all data, in the file dbfilename: SAVE, BGSAVE, save points, and at the end.
+/* save: writes snapshots of all data to the file dbfilename: for SAVE, BGSAVE, save points, and
+ * when the server ends.
  *
- * A snapshot replaces the one before it as a whole (docs/durability.md, sections 3 and 4), in the
- * directory in which it was begun. In the background the loop copies it out (incremental.h), or,
- * without rdb-save-in-slices, a child writes it (child.h). When that has failed, it is tried again
- * after five seconds, and writes are refused meanwhile (stop-writes-on-bgsave-error). */
+ * A snapshot replaces the previous one as a whole (docs/durability.md, sections 3 and 4), in the
+ * directory in which it was begun. In the background the loop copies the data (incremental.h) or,
+ * without rdb-save-in-slices, a child writes it (child.h). After a failure the server tries again
+ * five seconds later, and refuses writes until a snapshot succeeds
+ * (stop-writes-on-bgsave-error). */
 #ifndef PACKLIST_SNAPSHOT_SAVE_H
 #define PACKLIST_SNAPSHOT_SAVE_H
 
@@ -23,55 +25,59 @@ struct save_point {
 struct save {
     struct save_point *points;
     size_t point_count;
-    bool scheduled;       /* to begin as soon as nothing else is written in the background */
-    bool failed;          /* the last one in the background */
-    uint64_t saved_dirty; /* engine->dirty, of the snapshot that is on disk */
-    uint64_t begun_dirty; /* of the one that is being written */
-    sds begun_dir;        /* where that goes; NULL before the first one */
-    int64_t saved_s;      /* LASTSAVE: wall clock when it was done; else when the server started */
-    int64_t changes_since_s; /* the same by the monotonic clock: save points count from then on */
-    int64_t begun_s;         /* when the last one began, by the monotonic clock */
-    int64_t last_seconds;    /* that it took; -1 = there was none */
-    size_t
-        last_cow_size; /* memory that it took beside: of a child, what was not shared at its end */
-    uint64_t saves;    /* begun by SAVE, BGSAVE and save points */
+    bool scheduled;       /* begin one as soon as the background is free */
+    bool failed;          /* whether the last background snapshot failed */
+    uint64_t saved_dirty; /* engine->dirty at the begin of the snapshot that is on disk */
+    uint64_t begun_dirty; /* … of the snapshot that is being written */
+    sds begun_dir;        /* directory of the last background snapshot; NULL before the first one */
+    int64_t saved_s;      /* LASTSAVE: wall clock of the last success, or of the server's start */
+    int64_t changes_since_s; /* the same by the monotonic clock; save points count from here */
+    int64_t begun_s;         /* begin of the last background snapshot, monotonic */
+    int64_t last_seconds;    /* how long it took; -1: there was none */
+    /* Memory that the last snapshot needed: of a child, what it did not share at its end. */
+    size_t last_cow_size;
+    uint64_t saves; /* begun by SAVE, BGSAVE and save points */
 };
 
-/* Once at start, when the configuration is known. */
+/* save_start: call once at the start, after the configuration is read; removes abandoned temporary
+ * files. save_stop frees what save_start allocated. */
 void save_start(struct engine *engine);
 void save_stop(struct engine *engine);
 
-/* The directives save or stop-writes-on-bgsave-error have changed. */
+/* Call when the directives save or stop-writes-on-bgsave-error have changed. */
 void save_configure(struct engine *engine);
 
-/* Writes the snapshot at once. False when it cannot be written; the log says why. O(data). */
+/* Writes a snapshot and waits for the disk. Returns false when that fails; the log says why.
+ * O(data). */
 bool save_now(struct engine *engine);
 
-/* Begins to write it in the background. False with errno when there could be no process, or another
- * one has locked the directory. Not while background_is_busy. */
+/* Begins a snapshot in the background. Returns false with errno set when no process can be created
+ * or another server has locked the directory; the log says why. Must not be called while
+ * background_is_busy. */
 bool save_begin(struct engine *engine);
 
-/* Is one being written in the background? */
+/* Returns whether a snapshot is being written in the background. */
 bool save_is_running(struct engine *engine);
 
-/* Lets one begin as soon as the background is free. */
+/* Makes save_tick begin a snapshot as soon as the background is free. */
 void save_schedule(struct engine *engine);
 
-/* Gives up what is being written in the background. */
+/* Stops the background snapshot, if there is one, and removes its file. */
 void save_cancel(struct engine *engine);
 
-/* All databases were emptied: the file on disk is brought up to date if there are save points. No
- * snapshot is being written (save_cancel). */
+/* Call after all databases were emptied: writes a snapshot if there are save points. No snapshot
+ * may be running (save_cancel). O(1), as the data is empty. */
 void save_after_flush(struct engine *engine);
 
-/* Begins what is due; cron. */
+/* Begins a background snapshot when one is due. Called by cron. */
 void save_tick(struct engine *engine);
 
-/* The server ends, with these enum shutdown_option; what is being written is given up, and the
- * last snapshot written if it is wanted. False when the server must go on, as that has failed. */
+/* Call when the server ends. Stops the background snapshot, and writes a last one if save points or
+ * `options` (enum shutdown_option) require it. Returns false when that fails and the server must go
+ * on. O(data). */
 bool save_at_end(struct engine *engine, int options);
 
-/* Changes that no snapshot on disk has. */
+/* Returns the number of changes since the last successful snapshot. */
 uint64_t save_changes(struct engine *engine);
 
 #endif

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Keys between two looks at the time. */
+/* Keys between two calls of child_note_keys. */
 enum { KEYS_PER_NOTE = 1024 };
 
 struct snapshot {
@@ -27,7 +27,6 @@ static bool write_bytes(void *arg, const void *bytes, size_t len) {
     return disk_file_write(&snapshot->file, bytes, len);
 }
 
-/* How the key was used, where the policy in force looks at it. */
 struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *entry) {
     const struct eviction_rules *rules = &engine->eviction;
     uint32_t clock = entry_clock(entry);
@@ -72,9 +71,10 @@ static bool write_all(struct engine *engine, struct snapshot *snapshot, bool aof
     return done;
 }
 
-bool snapshot_write_file(struct engine *engine, const char *path, bool incremental, bool aof_base) {
+bool snapshot_write_file(struct engine *engine, const char *path, bool sync_in_stretches,
+                         bool aof_base) {
     struct snapshot snapshot = {.engine = engine};
-    if (!disk_file_create(&snapshot.file, path, incremental)) return false;
+    if (!disk_file_create(&snapshot.file, path, sync_in_stretches)) return false;
     bool done = disk_file_close(&snapshot.file, write_all(engine, &snapshot, aof_base));
     int error = errno;
     if (!done) unlink(path);

@@ -1,4 +1,4 @@
-/* snapshot: every key of every database, as an RDB file. */
+/* snapshot: writes every key of every database to an RDB file. */
 #ifndef PACKLIST_SNAPSHOT_SNAPSHOT_H
 #define PACKLIST_SNAPSHOT_SNAPSHOT_H
 
@@ -8,12 +8,14 @@
 
 struct engine;
 
-/* How the key was used, where the policy in force looks at it. */
+/* Returns the key's idle time or access frequency, whichever the eviction policy uses. */
 struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *entry);
 
-/* Writes the file at `path` in the working directory and waits until it has reached the disk. False
- * when that cannot be: errno says why, and what is left of the file is removed. `aof_base`: it
- * begins an append-only file. Called in the server or in a child, where it reports. O(data). */
-bool snapshot_write_file(struct engine *engine, const char *path, bool incremental, bool aof_base);
+/* Writes the file at `path` in the working directory and waits until it is on the disk.
+ * `sync_in_stretches`: see disk_file_create. With `aof_base` the file begins an append-only file.
+ * Returns false with errno set when that fails, and removes the file. Runs in the server or in a
+ * child, where it sends reports. O(data). */
+bool snapshot_write_file(struct engine *engine, const char *path, bool sync_in_stretches,
+                         bool aof_base);
 
 #endif

@@ -16,7 +16,7 @@ enum piece_kind { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_CAPTURE };
 struct piece {
     uint64_t len;
     uint32_t kind;
-    uint32_t count; /* elements of a listpack; number of a capture */
+    uint32_t count; /* elements of a listpack, or index of a capture */
 };
 
 struct snapshot_chunk *snapshot_chunk_new(size_t size) {

@@ -9,6 +9,7 @@
 #include "persist/rdb_file.h"
 #include "snapshot/disk_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,25 +17,25 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* To the system, beside the loop's 0: where both want the same processor, the thread gets a quarter
- * of it. It must get on, or memory fills with chunks. But it takes that in small portions, as it
- * offers the processor after each piece of work: else what it was owed while the loop was busy
- * would make the loop wait for 10 ms and more at a time. */
+/* The thread's nice value; the loop's is 0. When both need the same processor, the thread gets
+ * about a quarter of it: less would let chunks fill the memory. The thread yields after each piece
+ * of work. Otherwise the scheduler would give it the time that it missed in one piece, and the loop
+ * would wait for 10 ms and more. */
 enum { THREAD_NICE = 5 };
 
 struct snapshot_job {
     sds temporary;
     sds name; /* or NULL */
-    bool incremental;
+    bool sync_in_stretches;
     bool compress;
     bool checksum;
-    /* The thread's. */
+    /* Used by the thread. */
     bool is_open;
     struct disk_file file;
     struct rdb_writer writer;
-    int error; /* atomic: the loop looks, too */
+    int error; /* atomic: the loop reads it */
     enum snapshot_step step;
-    /* The loop's. */
+    /* Used by the loop. */
     bool is_cancelled; /* atomic, and written under the lock: see rename_file */
     bool is_finished;
 };
@@ -51,12 +52,12 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t put;
     pthread_cond_t written;
-    /* Under the lock. */
+    /* Protected by the lock. */
     struct chunk_queue waiting;  /* for the thread */
     struct chunk_queue returned; /* for the loop */
-    size_t unwritten;            /* chunks of data, the one that is being written included */
-    size_t pending;              /* their bytes */
-    size_t freeing;              /* bytes that the released chunks among the waiting ones hold */
+    size_t unwritten;            /* chunks of data, including the one that is being written */
+    size_t pending;              /* bytes of these chunks */
+    size_t freeing;              /* bytes of the released chunks in `waiting` */
     bool ends;
 } thread;
 
@@ -97,8 +98,8 @@ static void fail(struct snapshot_job *job, int error, enum snapshot_step step) {
     __atomic_store_n(&job->error, error ? error : EIO, __ATOMIC_RELEASE);
 }
 
-/* A struct rdb_sink's. Between portions of work the thread offers the processor, and sees whether
- * the job was cancelled, also in the midst of a large value. */
+/* The `go_on` of a struct rdb_sink. Yields the processor between pieces of work, and stops when the
+ * job is cancelled, even in the middle of a large value. */
 static bool go_on(void *arg) {
     const struct snapshot_job *job = arg;
     sched_yield();
@@ -116,7 +117,7 @@ static bool is_alive(const struct snapshot_job *job) {
 }
 
 static void open_file(struct snapshot_job *job) {
-    if (!disk_file_create(&job->file, job->temporary, job->incremental)) {
+    if (!disk_file_create(&job->file, job->temporary, job->sync_in_stretches)) {
         fail(job, errno, SNAPSHOT_WRITE);
         return;
     }
@@ -140,9 +141,9 @@ static void close_file(struct snapshot_job *job) {
     if (!disk_file_close(&job->file, whole) && whole) fail(job, errno, SNAPSHOT_WRITE);
 }
 
-/* Under the lock: when cancel has returned the file has its name, or will never have it. A file
- * that had the name before is held open, as the system takes its time to give back the pages of a
- * large one: when it is closed, and not while the loop waits for the lock. */
+/* Renames under the lock: when cancel has returned, either the file has its name already or it will
+ * never get it. Keeps the replaced file open until the lock is released, because the system needs
+ * long to free the pages of a large file. */
 static void rename_file(struct snapshot_job *job) {
     bool renamed = false;
     int replaced = open(job->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -172,7 +173,7 @@ static void free_job(struct snapshot_job *job) {
 
 /* --- The thread --- */
 
-/* Its memory is counted as being freed until it is free. */
+/* Counts the memory as being freed until it is free. */
 static void free_released(struct snapshot_chunk *chunk) {
     size_t size = chunk->released_size;
     snapshot_chunk_free(chunk);
@@ -181,9 +182,8 @@ static void free_released(struct snapshot_chunk *chunk) {
     unlock();
 }
 
-/* Takes a chunk out of the queue and does what is to be done; returns it if the loop is to have it
- * back. */
-static struct snapshot_chunk *see_to(struct snapshot_chunk *chunk) {
+/* Writes or frees a chunk from the queue. Returns the chunk if it goes back to the loop. */
+static struct snapshot_chunk *handle_chunk(struct snapshot_chunk *chunk) {
     if (chunk->is_released) {
         free_released(chunk);
         return NULL;
@@ -219,7 +219,7 @@ static void *run(void *arg) {
         }
         bool is_data = !chunk->is_released && !chunk->is_last;
         unlock();
-        chunk = see_to(chunk);
+        chunk = handle_chunk(chunk);
         lock();
         if (chunk) push(&thread.returned, chunk);
         if (is_data) thread.unwritten--;
@@ -256,7 +256,7 @@ static void note_end(struct snapshot_job *job) {
     free_job(job);
 }
 
-static void see_to_returned(void) {
+static void handle_returned(void) {
     struct snapshot_chunk *chunk;
     while ((chunk = take_returned())) {
         if (chunk->is_last) {
@@ -271,11 +271,11 @@ static void see_to_returned(void) {
 static void on_wake(void *arg) {
     (void)arg;
     if (!thread.exists) return;
-    see_to_returned();
-    thread.events.moved(thread.events.arg);
+    handle_returned();
+    thread.events.progressed(thread.events.arg);
 }
 
-/* One whose limits of time are the monotonic clock's. */
+/* Makes timed waits use the monotonic clock. */
 static void init_condition(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -308,8 +308,8 @@ void snapshot_thread_stop(void) {
     unlock();
     pthread_join(thread.id, NULL);
     thread.exists = false;
-    see_to_returned();
-    while ((chunk = pop(&thread.waiting))) free_released(chunk); /* released just now */
+    handle_returned();
+    while ((chunk = pop(&thread.waiting))) free_released(chunk); /* released by handle_returned */
 }
 
 size_t snapshot_thread_pending(void) {
@@ -344,7 +344,7 @@ bool snapshot_thread_drain(int most_ms) {
         error = pthread_cond_timedwait(&thread.written, &thread.lock, &end);
     bool done = thread.unwritten == 0;
     unlock();
-    see_to_returned();
+    handle_returned();
     return done;
 }
 
@@ -356,12 +356,12 @@ void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left) {
 
 /* --- Jobs, in the loop --- */
 
-struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name, bool incremental,
-                                        bool compress, bool checksum) {
+struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
+                                        bool sync_in_stretches, bool compress, bool checksum) {
     struct snapshot_job *job = mem_alloc_zeroed(sizeof(*job));
     job->temporary = sds_new(slice_of_cstr(temporary));
     job->name = name ? sds_new(slice_of_cstr(name)) : NULL;
-    job->incremental = incremental;
+    job->sync_in_stretches = sync_in_stretches;
     job->compress = compress;
     job->checksum = checksum;
     return job;
@@ -372,11 +372,13 @@ const char *snapshot_job_temporary(const struct snapshot_job *job) {
 }
 
 void snapshot_job_put(struct snapshot_job *job, struct snapshot_chunk *chunk) {
+    assert(!job->is_finished);
     chunk->job = job;
     put(chunk);
 }
 
 void snapshot_job_finish(struct snapshot_job *job) {
+    assert(!job->is_finished);
     struct snapshot_chunk *end = snapshot_chunk_new(0);
     end->job = job;
     end->is_last = true;

@@ -1,18 +1,17 @@
-/* snapshot_thread: the thread that brings snapshots to the disk: it compresses, checks, writes,
- * waits for the disk, and puts the file in its place.
+/* snapshot_thread: the thread that writes snapshots to the disk. It compresses, checksums and
+ * writes chunks, calls fsync and renames the file.
  *
  *      loop      fill ─ put, put … finish ─┐                   ┌─ release ─┐
  *                                  [ chunk, chunk, … end ]     │        [ chunk … ]
  *      thread                              └─ write ─ shared? ─┘           └─ free
  *
- * One thread, made with the first snapshot, a bit less urgent than the loop to the system. Chunks
- * are written in the order in which they were put, also those of several jobs: a job that was
- * cancelled is only brought to its end. What the thread and the loop both touch is under a lock,
- * but for the chunks, which one of them owns at a time.
+ * There is one thread. The first snapshot creates it, with a lower priority than the loop's. It
+ * writes chunks in the order of snapshot_job_put, also across several jobs. A cancelled job passes
+ * through the queue without being written. A lock protects what thread and loop both use, except
+ * for the chunks: each belongs to one of them at a time.
  *
  *      a job     begin ─ put … ─ finish ─ ended(done or failed)
- *                          └─ cancel ┴─ nothing of it is seen any more
- */
+ *                          └─ cancel ┴─ no further callback */
 #ifndef PACKLIST_SNAPSHOT_SNAPSHOT_THREAD_H
 #define PACKLIST_SNAPSHOT_SNAPSHOT_THREAD_H
 
@@ -27,64 +26,67 @@ struct snapshot_job;
 enum snapshot_step { SNAPSHOT_WRITE, SNAPSHOT_RENAME };
 
 struct snapshot_result {
-    int error;               /* 0: the file is on the disk and has its name */
-    enum snapshot_step step; /* that has failed */
+    int error; /* 0: the file is on the disk under `name`, or under `temporary` if `name` is NULL */
+    enum snapshot_step step; /* the step that failed */
 };
 
 struct snapshot_thread_events {
-    void *arg; /* what the callbacks get */
-    /* A chunk with lists or captures was written, or dropped: they can be released. */
+    void *arg; /* passed to the callbacks */
+    /* A chunk with captures was written or dropped. The loop may now release them. */
     void (*returned)(void *arg, struct snapshot_chunk *chunk);
-    /* Chunks were written since the last time, or a job has failed. */
-    void (*moved)(void *arg);
-    /* A job that was finished, and not cancelled, is over. It is freed after this. */
+    /* Chunks were written since the last call, or a job has failed. */
+    void (*progressed)(void *arg);
+    /* A finished job has ended without being cancelled. It is freed after this call. */
     void (*ended)(void *arg, struct snapshot_job *job, struct snapshot_result result);
 };
 
-/* Makes the thread, which tells `events` from the loop of `net`, unless it is there. False with
- * errno when there can be none. */
+/* Creates the thread, unless it exists. Its callbacks run in the loop of `net`. Returns false with
+ * errno set when no thread can be created. */
 bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events *events);
 
-/* Ends it, if there is one: when all jobs were cancelled or have ended. It may have to wait for a
- * system call. Before net_free. */
+/* Ends the thread, if it exists. All jobs must have ended or been cancelled. May wait for a system
+ * call of the thread. Call before net_free. */
 void snapshot_thread_stop(void);
 
-/* A job: to write the file at the path `temporary`, and to rename it to `name` when it is whole, or
- * not if that is NULL. `incremental` as for disk_file_create; the others as for rdb_writer_start.
- * The file is made by the thread. */
-struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name, bool incremental,
-                                        bool compress, bool checksum);
+/* Begins a job: to write the file `temporary`, and to rename it to `name` when it is complete,
+ * unless `name` is NULL. Copies both paths. `sync_in_stretches` as for disk_file_create; the others
+ * as for rdb_writer_start. The thread creates the file. */
+struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
+                                        bool sync_in_stretches, bool compress, bool checksum);
 
 const char *snapshot_job_temporary(const struct snapshot_job *job);
 
-/* Gives the thread the next chunk. Not after finish or cancel. */
+/* Passes the next chunk to the thread, which owns it from now on. Not after finish or cancel. */
 void snapshot_job_put(struct snapshot_job *job, struct snapshot_chunk *chunk);
 
-/* There are no more chunks: `ended` follows. */
+/* Call after the last chunk; `ended` follows. */
 void snapshot_job_finish(struct snapshot_job *job);
 
-/* What has gone wrong so far. */
+/* Returns the errno of the first failure so far, or 0. */
 int snapshot_job_error(const struct snapshot_job *job);
 
-/* From now on the file does not get its name, is removed by and by, and nothing is told of it any
- * more. `job` is dead afterwards. Does not wait for the disk. */
+/* Cancels the job; no callback follows. Unless the file has its final name already, it never gets
+ * it. The thread removes what is unfinished; a complete file without a final name is the caller's
+ * to remove. Does not wait for the disk. Afterwards `job` is invalid. */
 void snapshot_job_cancel(struct snapshot_job *job);
 
-/* Bytes of chunks that are still to be written. */
+/* Returns the bytes of chunks that are not written yet. */
 size_t snapshot_thread_pending(void);
 
-/* Bytes that the thread will free: of these chunks, and of released ones. */
+/* Returns the bytes that the thread will free: unwritten chunks, and released ones. */
 size_t snapshot_thread_leaving(void);
 
-/* Waits until `size` more bytes would be no more than `max`, or nothing is to be written. */
+/* Waits until the unwritten bytes and `size` together are at most `max`, or nothing is
+ * unwritten. */
 void snapshot_thread_wait_for_room(size_t size, size_t max);
 
-/* Waits for at most `most_ms` until all chunks that were put are written or dropped, and reports
- * those with lists or captures. (Does not wait for the end of a job.) False when some are left. */
+/* Waits for at most `most_ms` milliseconds until every chunk is written or dropped, then runs the
+ * callback `returned` for chunks with captures. Does not wait for the end of a job. Returns false
+ * when some chunks are left. */
 bool snapshot_thread_drain(int most_ms);
 
-/* Takes a chunk whose lists and captures are released, and frees it with them; `left` is what
- * snapshot_chunk_release returned. It is behind what the thread has to write. */
+/* Makes the thread free a chunk whose captures are released, after the chunks that it has to write.
+ * `left` is what snapshot_chunk_release returned. */
 void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left);
 
 #endif

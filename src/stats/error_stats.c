@@ -1,6 +1,6 @@
 #include "stats/error_stats.h"
 
-/* The code of an error reply, cut to what fits. */
+/* Returns the code of an error reply, cut to the size that fits. */
 static struct slice code_of(struct slice reply) {
     size_t len = 1;
     while (len < reply.len && len < ERROR_CODE_SIZE && reply.ptr[len] > ' ') len++;

@@ -1,5 +1,5 @@
-/* error_stats: how often each kind of error was answered, by its code, the first word of an error
- * reply ("ERR", "WRONGTYPE"): the Errorstats of INFO. */
+/* error_stats: counts error replies by their code, the first word of the reply ("ERR",
+ * "WRONGTYPE"): the section Errorstats of INFO. */
 #ifndef PACKLIST_STATS_ERROR_STATS_H
 #define PACKLIST_STATS_ERROR_STATS_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 enum {
-    ERROR_CODES_MAX = 64, /* clients can make up codes (DEBUG ERROR): no more are told apart */
-    ERROR_CODE_SIZE = 24  /* with terminator; longer ones are cut */
+    ERROR_CODES_MAX = 64, /* clients can make up codes (DEBUG ERROR), so their number is limited */
+    ERROR_CODE_SIZE = 24  /* bytes with terminator; longer codes are cut */
 };
 
 struct error_code {
@@ -17,13 +17,14 @@ struct error_code {
     uint64_t count;
 };
 
-/* In order of first appearance. */
+/* Codes in order of first appearance. */
 struct error_stats {
     struct error_code codes[ERROR_CODES_MAX];
     unsigned count;
 };
 
-/* Counts one error reply, "-CODE text…\r\n". O(codes). */
+/* Counts one error reply, "-CODE text…\r\n". Ignores a new code when there are ERROR_CODES_MAX.
+ * O(codes). */
 void error_stats_count(struct error_stats *stats, struct slice reply);
 
 #endif

@@ -1,8 +1,8 @@
-/* latency: what held the server up for at least latency-monitor-threshold milliseconds, by the kind
- * of work (LATENCY).
+/* latency: records work that has blocked the event loop for at least latency-monitor-threshold
+ * milliseconds, by its kind (LATENCY).
  *
- * Each kind keeps its last LATENCY_SAMPLES samples in a ring, one for a second at most: the worst
- * of it. Memory is taken for a kind when its first sample comes. */
+ * Each kind keeps its last LATENCY_SAMPLES samples in a ring, at most one per second: the longest
+ * of that second. The memory for a kind is allocated with its first sample. */
 #ifndef PACKLIST_STATS_LATENCY_H
 #define PACKLIST_STATS_LATENCY_H
 
@@ -14,22 +14,22 @@
 enum { LATENCY_SAMPLES = 160 };
 
 enum latency_kind {
-    LATENCY_COMMAND,         /* "command": one that is not marked as fast */
+    LATENCY_COMMAND,         /* "command": a command without the flag FAST */
     LATENCY_FAST_COMMAND,    /* "fast-command" */
-    LATENCY_EXPIRE_CYCLE,    /* "expire-cycle": a stretch of the search for expired keys */
-    LATENCY_EXPIRE_DELETE,   /* "expire-del": one of them deleted */
-    LATENCY_EVICTION_CYCLE,  /* "eviction-cycle": a stretch of eviction */
-    LATENCY_EVICTION_DELETE, /* "eviction-del": one key evicted */
-    LATENCY_FORK,            /* "fork": a child made */
-    LATENCY_AOF_WRITE, /* "aof-write": what the turn told written to the file; and as one of: */
-    LATENCY_AOF_WRITE_SYNC,  /* "aof-write-pending-fsync": while a thread brought it to the disk */
-    LATENCY_AOF_WRITE_CHILD, /* "aof-write-active-child": while a child wrote */
-    LATENCY_AOF_WRITE_ALONE, /* "aof-write-alone": while neither did */
-    LATENCY_AOF_SYNC,        /* "aof-fsync-always": brought to the disk before the replies */
-    LATENCY_AOF_RENAME,      /* "aof-rename": a base that was rewritten put in its place */
-    LATENCY_RDB_UNLINK,      /* "rdb-unlink-temp-file": what a child left that was ended */
-    LATENCY_SLICE,           /* "rdb-slice": a stretch of a snapshot in the loop */
-    LATENCY_EARLY_SAVE       /* "rdb-early-save": a key saved before a change */
+    LATENCY_EXPIRE_CYCLE,    /* "expire-cycle": one step of the search for expired keys */
+    LATENCY_EXPIRE_DELETE,   /* "expire-del": the deletion of one expired key */
+    LATENCY_EVICTION_CYCLE,  /* "eviction-cycle": one step of eviction */
+    LATENCY_EVICTION_DELETE, /* "eviction-del": the eviction of one key */
+    LATENCY_FORK,            /* "fork": creating a child process */
+    LATENCY_AOF_WRITE,       /* "aof-write": a write to the append-only file; also one of: */
+    LATENCY_AOF_WRITE_SYNC,  /* "aof-write-pending-fsync": while a thread ran fsync */
+    LATENCY_AOF_WRITE_CHILD, /* "aof-write-active-child": while a child process wrote */
+    LATENCY_AOF_WRITE_ALONE, /* "aof-write-alone": while neither ran */
+    LATENCY_AOF_SYNC,        /* "aof-fsync-always": the fsync before replies */
+    LATENCY_AOF_RENAME,      /* "aof-rename": putting a rewritten base in its place */
+    LATENCY_RDB_UNLINK, /* "rdb-unlink-temp-file": deleting the file of a child that was killed */
+    LATENCY_SLICE,      /* "rdb-slice": one step of an incremental snapshot */
+    LATENCY_EARLY_SAVE  /* "rdb-early-save": saving a key before it changes */
 };
 
 enum { LATENCY_KINDS = LATENCY_EARLY_SAVE + 1 };
@@ -42,42 +42,45 @@ struct latency_sample {
 struct latency_event {
     struct latency_sample samples[LATENCY_SAMPLES]; /* a ring */
     unsigned count;
-    unsigned next; /* where the next one goes */
+    unsigned next; /* index of the next sample */
     uint32_t max_ms;
 };
 
-/* All zero is an empty one. */
+/* All zero is an empty monitor. */
 struct latency_monitor {
-    struct latency_event *events[LATENCY_KINDS]; /* NULL: nothing was noted */
+    struct latency_event *events[LATENCY_KINDS]; /* NULL: no sample */
 };
 
+/* Returns the name of a kind, a static text. */
 const char *latency_kind_name(enum latency_kind kind);
 
-/* The kind of that name, in this case; -1 when there is none. */
+/* Returns the kind of that name (case-sensitive), or -1. */
 int latency_kind_named(struct slice name);
 
-/* Notes that something took `ms`. O(1). */
+/* Records that something took `ms` milliseconds; time_s is the wall clock. O(1). */
 void latency_note(struct latency_monitor *monitor, enum latency_kind kind, int64_t time_s,
                   uint32_t ms);
 
-/* Forgets a kind; was there anything? */
+/* Drops the samples of a kind. Returns whether there were any. */
 bool latency_forget(struct latency_monitor *monitor, enum latency_kind kind);
 
+/* Drops all samples and frees their memory. */
 void latency_forget_all(struct latency_monitor *monitor);
 
-/* The sample number `index` from the oldest on; index < event->count. */
+/* Returns the sample number `index`, counted from the oldest; index < event->count. */
 const struct latency_sample *latency_sample_at(const struct latency_event *event, unsigned index);
 
-/* What can be said of an event's samples. */
+/* What LATENCY DOCTOR reports of an event's samples. */
 struct latency_summary {
     unsigned count;
     uint32_t min_ms;
     uint32_t max_ms;
     uint32_t mean_ms;
-    uint32_t deviation_ms; /* from the mean, on average */
-    double period_s;       /* between samples, up to now */
+    uint32_t deviation_ms; /* mean distance from the mean */
+    double period_s;       /* mean time between samples, up to now */
 };
 
+/* Summarizes the samples of an event, which has at least one. O(samples). */
 struct latency_summary latency_summarize(const struct latency_event *event, int64_t now_s);
 
 #endif

@@ -1,4 +1,4 @@
-/* stats: what INFO counts. Plain counters, bumped where things happen. */
+/* stats: what INFO counts: plain counters, incremented where the events happen. */
 #ifndef PACKLIST_STATS_STATS_H
 #define PACKLIST_STATS_STATS_H
 
@@ -10,15 +10,15 @@
 
 struct command_stats {
     uint64_t calls;
-    uint64_t ticks; /* clock_ticks spent */
+    uint64_t ticks; /* clock_ticks that the calls took */
     uint64_t rejected;
     uint64_t failed;
-    struct tick_histogram *latency; /* NULL until a call was counted in it (latency-tracking) */
+    struct tick_histogram *latency; /* NULL until latency-tracking has counted a call */
 };
 
 enum { STATS_SAMPLES = 16 };
 
-/* A figure per second, averaged over the last samples. */
+/* A rate per second, averaged over the last samples. */
 struct rate {
     uint64_t last_value;
     int64_t last_ms;
@@ -34,16 +34,16 @@ struct stats {
     uint64_t keyspace_misses;
     uint64_t expired_keys;
     uint64_t expired_fields;      /* of hashes */
-    double expired_stale_percent; /* of the keys that active expiry saw, a running average */
-    uint64_t expire_time_caps;    /* rounds of it that used up their time */
-    uint64_t expire_ticks;        /* clock_ticks it took */
+    double expired_stale_percent; /* of the keys that active expiry examined: a running average */
+    uint64_t expire_time_caps;    /* cycles of active expiry that used up their time */
+    uint64_t expire_ticks;        /* clock_ticks that active expiry took */
     uint64_t evicted_keys;
     uint64_t evicted_clients;
     uint64_t errors;
     uint64_t query_buffer_limit_disconnections;
     uint64_t output_buffer_limit_disconnections;
     uint64_t authentications_failed;
-    uint64_t queued_ticks; /* of commands that EXEC ran: they are counted in EXEC's, too */
+    uint64_t queued_ticks; /* of commands inside EXEC, which EXEC's own ticks contain too */
     uint64_t replies_written;
     uint64_t reads;
     uint64_t peak_memory;
@@ -51,25 +51,26 @@ struct stats {
     struct rate input_rate;
     struct rate output_rate;
     struct rate iterations_rate; /* of the event loop */
-    struct rate active_rate;     /* its active time in microseconds */
+    struct rate active_rate;     /* active microseconds of the event loop */
     struct error_stats by_error;
-    struct command_stats *by_command; /* indexed by the command's place in the table */
+    struct command_stats *by_command; /* indexed by command_index */
 };
 
-/* Counts a call that took `ticks`; in the command's histogram too, if `tracked`. */
+/* Counts a call that took `ticks` of clock_ticks; in the command's histogram too, if `tracked`.
+ * O(1). */
 static inline void stats_count_call(struct command_stats *stats, uint64_t ticks, bool tracked);
 
-/* Zeroes all counters (CONFIG RESETSTAT) but keeps what they are indexed by. */
+/* Sets all counters to zero (CONFIG RESETSTAT), but keeps by_command. */
 void stats_reset(struct stats *stats);
 
-/* One sample of a running total; and the average per second over the samples. */
+/* Adds a sample of a running total at `now_ms`; returns the average per second over the samples. */
 void rate_sample(struct rate *rate, uint64_t value, int64_t now_ms);
 uint64_t rate_per_second(const struct rate *rate);
 
-/* Frees what by_command owns, and itself. */
+/* Frees by_command and the histograms. */
 void stats_free(struct stats *stats);
 
-/* For stats_count_call. */
+/* Allocates the histogram for stats_count_call. */
 struct tick_histogram *stats_first_histogram(struct command_stats *stats);
 
 static inline void stats_count_call(struct command_stats *stats, uint64_t ticks, bool tracked) {

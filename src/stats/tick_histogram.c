@@ -15,11 +15,11 @@ uint64_t tick_histogram_total(const struct tick_histogram *histogram) {
 uint64_t tick_histogram_percentile(const struct tick_histogram *histogram, double percent) {
     uint64_t total = tick_histogram_total(histogram);
     uint64_t rank = (uint64_t)(percent / 100 * (double)total + 0.5);
-    uint64_t seen = 0;
+    uint64_t passed = 0;
     if (total == 0) return 0;
     if (rank == 0) rank = 1;
-    if (rank > total) rank = total; /* the product was rounded */
+    if (rank > total) rank = total; /* the product may have been rounded up */
     unsigned bucket = 0;
-    while ((seen += histogram->counts[bucket]) < rank) bucket++;
+    while ((passed += histogram->counts[bucket]) < rank) bucket++;
     return tick_histogram_end(bucket);
 }

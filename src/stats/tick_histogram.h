@@ -1,12 +1,12 @@
-/* tick_histogram: how long something took, counted in buckets of about equal relative width.
+/* tick_histogram: durations, counted in buckets of about equal relative width.
  *
  *      bucket   0  1  2 …  7 |  8  9 … 15 | 16 17 …
  *      ticks   32 36 40 … 60 | 64 72 … 120| 128 144 …
  *
- * A tick is one of clock_ticks. Each doubling has STEPS buckets, so a bucket's end is at most an
- * eighth beyond any duration in it. What is shorter than the first bucket or longer than the last
- * one (some ten nanoseconds; more than a minute) is counted there. To count is a shift and an
- * increment; the arithmetic is left to who asks. */
+ * A tick is one of clock_ticks. Each doubling has STEPS buckets, so the end of a bucket is at most
+ * an eighth above any duration in it. The first bucket also counts shorter durations, the last one
+ * longer ones (some ten nanoseconds; more than a minute). Counting is a shift and an increment; all
+ * other arithmetic is done when the histogram is read. */
 #ifndef PACKLIST_STATS_TICK_HISTOGRAM_H
 #define PACKLIST_STATS_TICK_HISTOGRAM_H
 
@@ -21,7 +21,7 @@ enum {
         (TICK_HISTOGRAM_MAX_BITS - TICK_HISTOGRAM_MIN_BITS) * TICK_HISTOGRAM_STEPS
 };
 
-/* All zero is an empty one. */
+/* All zero is an empty histogram. */
 struct tick_histogram {
     uint64_t counts[TICK_HISTOGRAM_BUCKETS];
 };
@@ -41,14 +41,14 @@ static inline void tick_histogram_count(struct tick_histogram *histogram, uint64
     histogram->counts[tick_histogram_bucket(ticks)]++;
 }
 
-/* The longest duration that belongs to a bucket. */
+/* Returns the longest duration, in ticks, that belongs to a bucket. */
 uint64_t tick_histogram_end(unsigned bucket);
 
-/* How many durations were counted. O(buckets), as is the next. */
+/* Returns how many durations were counted. O(buckets), as the next one. */
 uint64_t tick_histogram_total(const struct tick_histogram *histogram);
 
-/* A duration that `percent` (0 … 100) of those counted did not pass: the end of a bucket; 0 when
- * none was counted. */
+/* Returns the end of the bucket within which `percent` (0 … 100) of the durations lie, in ticks; 0
+ * when none was counted. */
 uint64_t tick_histogram_percentile(const struct tick_histogram *histogram, double percent);
 
 #endif

@@ -1,12 +1,12 @@
-/* command: the families of commands, joined, and finding a command by its name.
+/* command: joins the families of commands, and finds a command by its name.
  *
  *      lists … | strings … | keys … | …
  *
- * The rows are copied into one array at start, so that a command's index is the difference of two
- * pointers.
+ * The rows are copied into one array at the start, so that a command's index is the difference of
+ * two pointers.
  *
- * The lookup table is open-addressed over the first eight bytes of the name, lower-cased, as one
- * word. Names are compared in full after that: several commands share their first eight bytes
+ * The lookup table is open-addressed over the first eight bytes of the name, in lower case, as one
+ * word. Then the whole names are compared, because some commands share their first eight bytes
  * ("brpoplpush", "expiretime"). */
 #include "table/command.h"
 
@@ -20,8 +20,9 @@ static struct command table[COMMANDS_MAX];
 static size_t table_count;
 static const struct command *lookup[LOOKUP_SIZE];
 
-/* The first eight bytes with ASCII capitals made small, the rest zero. Other bytes may be
- * changed too (bit 5 is set in all): enough for a hash and a first comparison, not for equality. */
+/* Returns the first eight bytes with ASCII capitals in lower case, and zeros after a shorter name.
+ * Other bytes may be changed too (bit 5 is set in all): enough for a hash and a first comparison,
+ * not for equality. */
 static inline uint64_t fold_prefix(const char *name, size_t len) {
     uint64_t word = 0;
     memcpy(&word, name, len < 8 ? len : 8);
@@ -58,7 +59,8 @@ void command_table_init(const struct command_family *const *families) {
         if (command_is_top_level(&table[i])) add_to_lookup(&table[i]);
 }
 
-/* A client's name may hold NULs and be of any length: it must not lead beyond the end of ours. */
+/* A client's name may contain NULs and have any length; the comparison must not read beyond the end
+ * of the command's name. */
 static inline bool has_name(const struct command *command, struct slice name) {
     const char *at = command->name;
     for (size_t i = 0; i < name.len; i++, at++)

@@ -1,6 +1,6 @@
 #include "table/command_categories.h"
 
-/* Also those of types that do not exist here: they are known, and have no commands. */
+/* Includes categories of types that this server lacks; no command has them. */
 const struct named_bit command_category_names[] = {
     {CATEGORY_KEYSPACE, "keyspace"},
     {CATEGORY_READ, "read"},

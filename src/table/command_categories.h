@@ -5,23 +5,23 @@
 
 #include "table/command.h"
 
-/* A set of bits is shown as the names of those that are set. Arrays of these end with {0, NULL}. */
+/* A name of one bit of a set. Arrays of these end with {0, NULL}. */
 struct named_bit {
     uint32_t bit;
     const char *name;
 };
 
-/* All categories in the order in which ACL CAT lists them, without the @. */
+/* All categories without the @, in ACL CAT's order. */
 extern const struct named_bit command_category_names[];
 
-enum { COMMAND_CATEGORY_NAME_MAX = 31 }; /* no name is longer */
+enum { COMMAND_CATEGORY_NAME_MAX = 31 }; /* the longest name, in bytes */
 
-/* The command's categories, enum command_category: those of its row, and those that follow from
- * its flags: fast or else slow; read, write, pubsub and blocking; admin, which is dangerous too.
+/* Returns the command's categories (enum command_category): those of its row, and those that follow
+ * from its flags: fast or slow; read, write, pubsub and blocking; admin, which implies dangerous.
  * O(1). */
 uint32_t command_categories(const struct command *command);
 
-/* The bit of the category called `name`, in any case, without the @; 0 when there is none. */
+/* Returns the bit of the category `name`, in any case, without the @; 0 when there is none. */
 uint32_t command_category_find(struct slice name);
 
 #endif

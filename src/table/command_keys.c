@@ -3,9 +3,9 @@
 
 #include "base/number.h"
 
-/* --- Where the keys are --- */
+/* --- Positions of the keys --- */
 
-/* Keys that follow a count: the count must be a positive number that the arguments can hold. */
+/* Keys after their number, which must be positive and not more than the arguments. */
 static long counted_keys(const struct command *command, const struct slice *argv, size_t argc,
                          size_t *indexes, size_t max) {
     size_t at = (size_t)command->keys.numkeys;
@@ -17,8 +17,8 @@ static long counted_keys(const struct command *command, const struct slice *argv
     return (long)announced;
 }
 
-/* The index of the key behind the last STORE that has one; 0 when there is none. The words of other
- * options are passed over. */
+/* Returns the index of the key after the last STORE; 0 when there is none. The arguments of other
+ * options are skipped. */
 static size_t stored_key(const struct slice *argv, size_t argc) {
     size_t found = 0;
     for (size_t i = 2; i < argc; i++) {
@@ -32,8 +32,8 @@ static size_t stored_key(const struct slice *argv, size_t argc) {
     return found;
 }
 
-/* The index of the first key behind KEYS; 0 when that word is missing or is the last argument. The
- * arguments of other options are skipped. */
+/* Returns the index of the first key after KEYS; 0 when that word is missing or the last argument.
+ * The arguments of other options are skipped. */
 static size_t list_of_keys(const struct slice *argv, size_t argc) {
     for (size_t i = 6; i + 1 < argc; i++) {
         if (slice_is(argv[i], "keys"))
@@ -46,7 +46,7 @@ static size_t list_of_keys(const struct slice *argv, size_t argc) {
     return 0;
 }
 
-/* Every step-th argument from `first` to `last`, which may be beyond the last one. */
+/* Every step-th argument from `first` to `last`, which may be greater than argc. */
 static long ranged_keys(long first, long last, long step, size_t argc, size_t *indexes,
                         size_t max) {
     long count = 0;
@@ -55,7 +55,7 @@ static long ranged_keys(long first, long last, long step, size_t argc, size_t *i
     return count;
 }
 
-/* Keys behind KEYS; the one that stands where keys else stand must be empty then. */
+/* The keys after KEYS; the argument that is the key otherwise must be empty then. */
 static long listed_keys(const struct command *command, const struct slice *argv, size_t argc,
                         size_t begin, size_t *indexes, size_t max) {
     if (argv[command->keys.first].len > 0) return -1;
@@ -76,7 +76,7 @@ long command_keys(const struct command *command, const struct slice *argv, size_
     return count + (stored > 0);
 }
 
-/* --- What is done with them --- */
+/* --- Use of the keys --- */
 
 uint32_t command_key_flags(const struct command *command, const struct slice *argv, size_t argc,
                            size_t number) {
@@ -101,7 +101,7 @@ uint16_t command_bitfield_key_flags(const struct slice *argv, size_t argc) {
         else if (slice_is(argv[i], "overflow") && more >= 1)
             i += 2;
         else
-            return KEY_RW | KEY_ACCESS | KEY_UPDATE; /* an operation that writes, or an error */
+            return KEY_RW | KEY_ACCESS | KEY_UPDATE; /* it writes, or is invalid */
     }
     return KEY_RO | KEY_ACCESS;
 }

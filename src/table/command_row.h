@@ -1,8 +1,7 @@
-/* command_row: what the rows of the command table are written with. For family_*.c only.
+/* command_row: shorthands for the rows of the command table. Only for family_*.c.
  *
- * A row names the members of struct command; those that it leaves out are 0. COMMAND, COMMAND DOCS,
- * the arity check and key extraction all come from there. A container is followed by its
- * subcommands. */
+ * A row names the members of struct command; members left out are 0. COMMAND, COMMAND DOCS, the
+ * arity check and key extraction all use it. A container's subcommands follow it. */
 #ifndef PACKLIST_TABLE_COMMAND_ROW_H
 #define PACKLIST_TABLE_COMMAND_ROW_H
 
@@ -42,10 +41,11 @@ enum {
     REACHES_OUT = COMMAND_REACHES_OUT
 };
 
-/* .keys: the key is argv[1]; the same with a note, or with a use that the arguments decide; the key
- * is argv[at]; keys are argv[from] to argv[to], negative ones counted from the end; SORT's and
- * MIGRATE's; argv[1] and argv[2], used in different ways; every second argument; a destination at
- * argv[at] with its sources behind it; a count at argv[at] with the keys behind it. */
+/* .keys: the key is argv[1]; the same with a note, or with a use that depends on the arguments; the
+ * key is argv[at]; keys are argv[from] to argv[to], where negative numbers count from the end;
+ * those of SORT and MIGRATE; argv[1] and argv[2] with different uses; every second argument; a
+ * destination at argv[at], followed by its sources; a number at argv[at], followed by as many
+ * keys. */
 #define ONE_KEY(use) {.first = 1, .last = 1, .step = 1, .flags = use}
 #define NOTED_KEY(use, text) {.first = 1, .last = 1, .step = 1, .flags = use, .notes = text}
 #define VARIABLE_KEY(actual, text) {.first = 1, .last = 1, .step = 1, .notes = text, \
@@ -62,7 +62,7 @@ enum {
     {.first = at, .last = -1, .step = 1, .flags = OVERWRITE, .second_flags = READ}
 #define COUNTED_KEYS(at, use) {.numkeys = at, .flags = use}
 
-/* What is done with a key: enum key_flag. */
+/* Uses of a key: enum key_flag. */
 enum {
     LOOK = KEY_RO,
     READ = KEY_RO | KEY_ACCESS,
@@ -77,7 +77,7 @@ enum {
     NOT_KEY = KEY_NOT_KEY
 };
 
-/* The family that the rows of a file are. */
+/* Makes the family from the rows of a file. */
 #define FAMILY_OF(rows) {rows, sizeof(rows) / sizeof((rows)[0])}
 
 /* clang-format on */

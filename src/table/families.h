@@ -1,11 +1,11 @@
-/* families: the list of all families of commands. It leads to every command's function, so only the
- * file that starts the process uses it; others find commands by table/command.h. */
+/* families: the list of all families of commands. It refers to the function of every command, so
+ * only the file that starts the process includes it. Others find commands with table/command.h. */
 #ifndef PACKLIST_TABLE_FAMILIES_H
 #define PACKLIST_TABLE_FAMILIES_H
 
 #include "table/command.h"
 
-/* One for each family_*.c. */
+/* One per family_*.c. */
 extern const struct command_family command_family_lists;
 extern const struct command_family command_family_sets;
 extern const struct command_family command_family_hashes;
@@ -17,7 +17,7 @@ extern const struct command_family command_family_connection;
 extern const struct command_family command_family_admin;
 extern const struct command_family command_family_standalone;
 
-/* All of these, up to a NULL: for command_table_init. */
+/* All of these, then NULL: for command_table_init. */
 extern const struct command_family *const command_families[];
 
 #endif

@@ -1,4 +1,4 @@
-/* family_admin: looking at the server and governing it. */
+/* family_admin: commands that observe and administer the server. */
 #include "admin/admin_commands.h"
 #include "commands/commands.h"
 #include "table/command_row.h"
@@ -163,7 +163,7 @@ static const struct command rows[] = {
  .flags = LOADING | STALE, .categories = CATEGORY_DANGEROUS,
  .tips = TIP_NONDETERMINISTIC | TIP_ALL_SHARDS | TIP_SPECIAL_RESPONSE,
  .complexity = "O(1)",
- .summary = "Reports figures of the server.",
+ .summary = "Reports the state and the statistics of the server.",
  .syntax = "[section ...]"
            "\n@7.0.0 Takes several sections."},
 {.name = "lastsave", .run = lastsave_command, .arity = 1, .group = "server", .since = "1.0.0",

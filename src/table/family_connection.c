@@ -1,4 +1,4 @@
-/* family_connection: what clients say of themselves and their connections. */
+/* family_connection: commands that concern the client's own connection. */
 #include "admin/admin_commands.h"
 #include "client/client_commands.h"
 #include "table/command_row.h"

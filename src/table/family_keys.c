@@ -1,4 +1,4 @@
-/* family_keys: the commands of keys, whatever their values are. */
+/* family_keys: commands on keys, whatever their values are. */
 #include "commands/commands.h"
 #include "execute/execute_commands.h"
 #include "server/server_commands.h"

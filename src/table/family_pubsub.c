@@ -1,4 +1,4 @@
-/* family_pubsub: publishing and listening. */
+/* family_pubsub: publishing and subscribing. */
 #include "client/client_commands.h"
 #include "table/command_row.h"
 
@@ -15,17 +15,17 @@ static const struct command rows[] = {
  .flags = PUBSUB | LOADING | STALE | FAST | MAY_REPLICATE,
  .complexity =
      "O(N + M), N being the subscribers of the channel and M all patterns that are listened to",
- .summary = "Sends a message to all who listen to a channel.",
+ .summary = "Sends a message to all clients that listen to a channel.",
  .syntax = "channel message"},
 {.name = "pubsub", .arity = -2, .group = "pubsub", .since = "2.8.0",
  .flags = CONTAINER,
  .complexity = "Depends on the subcommand",
- .summary = "Looks at who listens to what."},
+ .summary = "Shows channels, patterns and their subscribers."},
 {.name = "pubsub|channels", .run = pubsub_channels_command, .arity = -2,
  .group = "pubsub", .since = "2.8.0",
  .flags = SUBCOMMAND | PUBSUB | LOADING | STALE,
- .complexity = "O(N), N being the channels that somebody listens to",
- .summary = "Names the channels that somebody listens to.",
+ .complexity = "O(N), N being the channels that have subscribers",
+ .summary = "Names the channels that have subscribers.",
  .syntax = "[pattern:pattern]"},
 {.name = "pubsub|help", .run = pubsub_help_command, .arity = 2, .group = "pubsub", .since = "6.2.0",
  .flags = SUBCOMMAND | LOADING | STALE,
@@ -35,7 +35,7 @@ static const struct command rows[] = {
  .group = "pubsub", .since = "2.8.0",
  .flags = SUBCOMMAND | PUBSUB | LOADING | STALE,
  .complexity = "O(1)",
- .summary = "Counts the patterns that somebody listens to."},
+ .summary = "Counts the patterns that have subscribers."},
 {.name = "pubsub|numsub", .run = pubsub_numsub_command, .arity = -2,
  .group = "pubsub", .since = "2.8.0",
  .flags = SUBCOMMAND | PUBSUB | LOADING | STALE,
@@ -45,8 +45,8 @@ static const struct command rows[] = {
 {.name = "pubsub|shardchannels", .run = pubsub_shardchannels_command, .arity = -2,
  .group = "pubsub", .since = "7.0.0",
  .flags = SUBCOMMAND | PUBSUB | LOADING | STALE,
- .complexity = "O(N), N being the shard channels that somebody listens to",
- .summary = "Names the shard channels that somebody listens to.",
+ .complexity = "O(N), N being the shard channels that have subscribers",
+ .summary = "Names the shard channels that have subscribers.",
  .syntax = "[pattern:pattern]"},
 {.name = "pubsub|shardnumsub", .run = pubsub_shardnumsub_command, .arity = -2,
  .group = "pubsub", .since = "7.0.0",
@@ -64,7 +64,7 @@ static const struct command rows[] = {
  .flags = PUBSUB | LOADING | STALE | FAST | MAY_REPLICATE,
  .keys = ONE_KEY(NOT_KEY),
  .complexity = "O(N), N being the subscribers of the shard channel",
- .summary = "Sends a message to all who listen to a shard channel.",
+ .summary = "Sends a message to all clients that listen to a shard channel.",
  .syntax = "shardchannel message"},
 {.name = "ssubscribe", .run = ssubscribe_command, .arity = -2, .group = "pubsub", .since = "7.0.0",
  .flags = PUBSUB | NOSCRIPT | LOADING | STALE | FOR_SUBSCRIBERS,

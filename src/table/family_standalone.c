@@ -1,5 +1,5 @@
-/* family_standalone: what a server that runs alone answers about replication, clusters, modules and
- * scripts. */
+/* family_standalone: replies of a server without replication, clusters, modules and scripts to the
+ * commands for these. */
 #include "admin/admin_commands.h"
 #include "table/command_row.h"
 

@@ -1,4 +1,4 @@
-/* family_transactions: MULTI, EXEC, WATCH and their like. */
+/* family_transactions: MULTI, EXEC, WATCH and related commands. */
 #include "execute/execute_commands.h"
 #include "table/command_row.h"
 

@@ -11,8 +11,8 @@ bool secret_in_hello(const struct slice *argv, size_t index) {
     return false;
 }
 
-/* Also of directives that this server does not have: the client sends the secret before it is told
- * that they are unknown. */
+/* Includes directives that this server lacks: the client has sent the secret before it learns that
+ * they are unknown. */
 bool secret_in_config_set(const struct slice *argv, size_t index) {
     static const char *const names[] = {"requirepass",
                                         "masterauth",

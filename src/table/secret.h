@@ -1,5 +1,5 @@
-/* secret: arguments that no log and no MONITOR may show. A row of the command table says by its
- * member is_secret which of the functions below knows the secrets of the command. */
+/* secret: arguments that no log and no MONITOR may show. The member is_secret of a command's row is
+ * the function below that finds its secrets. */
 #ifndef PACKLIST_TABLE_SECRET_H
 #define PACKLIST_TABLE_SECRET_H
 
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is shown instead. */
+/* The text shown instead. */
 #define SECRET_SHOWN "(redacted)"
 
-/* Is argv[index] a password, or a user's name beside one? O(index). */
+/* Returns whether argv[index] is a password, or the user's name with one. O(index). */
 static inline bool secret_is_argument(const struct command *command, const struct slice *argv,
                                       size_t index) {
     return command->is_secret && command->is_secret(argv, index);
@@ -24,7 +24,7 @@ bool secret_in_auth(const struct slice *argv, size_t index);
 /* HELLO protocol … AUTH user password … */
 bool secret_in_hello(const struct slice *argv, size_t index);
 
-/* CONFIG SET name value …: the values of directives that hold passwords or user names. */
+/* CONFIG SET name value …: the values of directives that are passwords or user names. */
 bool secret_in_config_set(const struct slice *argv, size_t index);
 
 /* MIGRATE … AUTH password, AUTH2 user password */

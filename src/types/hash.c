@@ -97,15 +97,14 @@ bool hash_random(const struct entry *entry, struct random *random, int64_t now_m
         records_random(entry, random, record);
         if (!hash_has_expired(record, now_ms)) return true;
     }
-    /* Nearly all have expired: one among those that have not, each in turn replacing the one chosen
-     * so far with the probability that it is the last. */
+    /* Nearly all have expired. Chooses evenly among the others (reservoir sampling of one). */
     struct hash_iter iter;
     struct record next;
-    uint64_t seen = 0;
+    uint64_t living = 0;
     hash_iter_start(&iter, entry, now_ms);
     while (hash_iter_next(&iter, &next))
-        if (random_below(random, ++seen) == 0) *record = next;
-    return seen > 0;
+        if (random_below(random, ++living) == 0) *record = next;
+    return living > 0;
 }
 
 size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count, int64_t now_ms,

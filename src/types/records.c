@@ -75,7 +75,7 @@ void records_append(struct entry **entry, const struct record *record) {
     insert_at(entry, place_for(*entry, record->expiry_ms), record);
 }
 
-/* Gives a packed value without expiries room for them. */
+/* Adds places for expiries to a packed value without them. */
 static void make_expiring(struct entry **entry) {
     unsigned old_layout = layout_of(*entry);
     struct packed body = packed_view(*entry);

@@ -12,7 +12,7 @@
  *
  * Functions with a keyref may move the entry, and report changes of its length to the keyspace.
  * Members that are passed in must not lie in the same set. A set in the keyspace is never empty:
- * who empties one deletes the key. */
+ * the caller that empties it deletes the key. */
 #ifndef PACKLIST_TYPES_SET_H
 #define PACKLIST_TYPES_SET_H
 

@@ -1,4 +1,4 @@
-# The append-only file: it is written before anybody is told, and what stands there is loaded again.
+# The append-only file: it is written before replies are sent, and loaded at the next start.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
 
@@ -8,13 +8,13 @@ proc file_size {} {
     return [file size [lindex [aof_files $::current_server *.incr.aof] end]]
 }
 
-# Its files may not become longer than so many bytes more.
+# Limits the growth of its files to `more` bytes.
 proc limit_files {more} {
     set limit [expr {$more eq "unlimited" ? $more : [file_size] + $more}]
     exec prlimit --pid [$::current_server pid] --fsize=$limit:unlimited
 }
 
-# --- What was told lasts -------------------------------------------------------------------------
+# --- Acknowledged changes last --------------------------------------------------------------------
 
 foreach policy {no everysec always} {
     check "data is the same after a restart (appendfsync $policy)" {
@@ -36,7 +36,7 @@ foreach policy {no everysec always} {
         }
     }
 
-    check "what was answered survives kill -9 (appendfsync $policy)" {
+    check "acknowledged changes survive kill -9 (appendfsync $policy)" {
         with_aof [list appendfsync $policy] {
             for {set i 0} {$i < 200} {incr i} {
                 r RPUSH l $i
@@ -52,7 +52,7 @@ foreach policy {no everysec always} {
     }
 }
 
-check "a pipeline that is killed under way is there as far as it was answered, and in order" {
+check "a kill during a pipeline loses none of its acknowledged commands" {
     with_aof {appendfsync always} {
         set writer [client_open]
         $writer write [string repeat [request {INCR counter}] 20000]
@@ -64,9 +64,9 @@ check "a pipeline that is killed under way is there as far as it was answered, a
     }
 }
 
-check "keys whose time came while the server was down are gone, and what was done before stays done" {
+check "keys that expired while the server was down are gone, and earlier changes stay" {
     with_aof {} {
-        # All at once: their time must not come before it is taken away.
+        # In one write: the keys must not expire before PERSIST.
         [default_client] pipeline {{SET k old PX 500} {APPEND k er} {RPUSH l a} {PEXPIRE l 500} {PERSIST l}}
         $::current_server halt
         after 600
@@ -76,7 +76,7 @@ check "keys whose time came while the server was down are gone, and what was don
     }
 } {(nil) a -1}
 
-check "the file goes on where it ended, and names its database again" {
+check "the file is continued at its end, beginning with SELECT" {
     with_aof {} {
         r SELECT 3
         r SET a 1
@@ -90,7 +90,7 @@ check "the file goes on where it ended, and names its database again" {
     }
 } {{SELECT 3} {SET a 1} {SELECT 0} {SET b 1}}
 
-check "loading counts for no save point and for no statistics" {
+check "loading counts neither for save points nor in the statistics" {
     with_aof {} {
         r SET a 1
         server_again
@@ -176,7 +176,7 @@ foreach {what directives command} {
     } "precious precious {file appendonly.aof.4.base.rdb seq 4 type b\nfile appendonly.aof.4.incr.aof seq 4 type i\n}"
 }
 
-# --- Files that are not whole --------------------------------------------------------------------
+# --- Incomplete files -----------------------------------------------------------------------------
 
 set whole [request {SELECT 0}][request {SET a 1}]
 set transaction [request MULTI][request {INCR a}][request {INCR b}][request EXEC]
@@ -197,7 +197,7 @@ check "a file that ends inside a command is cut off there" {
     }
 }
 
-check "a transaction that is not whole has no effect" {
+check "an incomplete transaction has no effect" {
     with_aof {} {
         foreach cut {0 1 15 30 60} {
             $::current_server halt
@@ -211,7 +211,7 @@ check "a transaction that is not whole has no effect" {
     }
 }
 
-check "a file that ends inside a command stops the start where aof-load-truncated is no" {
+check "with aof-load-truncated no, a file that ends inside a command stops the start" {
     with_aof {aof-load-truncated no} {
         $::current_server halt
         break_file $::current_server [string range $::whole 0 end-1]
@@ -245,7 +245,7 @@ foreach {what bytes reason} {
     } 1
 }
 
-check "with hide-user-data-from-log the log names nothing of what stands in the file" {
+check "with hide-user-data-from-log the log shows no contents of the file" {
     with_aof {hide-user-data-from-log yes} {
         $::current_server halt
         foreach bytes [list [request {secret a}] [request {SET a 1 secret}]] {
@@ -257,17 +257,17 @@ check "with hide-user-data-from-log the log names nothing of what stands in the 
     }
 }
 
-# What a server with more options, databases or types has written: without it what follows would be wrong.
+# Commands of a server with more options, databases or types: skipping them would make later commands wrong.
 foreach {command reason} [list \
     {SET a 2 IFEQ 1}                                                  "ERR syntax error" \
     {PEXPIREAT a 9999999999999 FOO}                                   "ERR Unsupported option FOO" \
     {SETRANGE a 536870912 x} "ERR string exceeds maximum allowed size (proto-max-bulk-len)" \
     {SELECT 16}                                                       "ERR DB index is out of range" \
     {COPY a b DB 16}                                                  "ERR DB index is out of range" \
-    [list RESTORE a 0 "\x02\x01\x01a\x0a\x00b\x96\xe9~D\xd2\x1am" REPLACE] "ERR Bad data format" \
+    [list RESTORE a 0 "\xc8\x05hello\x0a\x00p\xa4\x04_\x1d\xe2\xf8\xe3" REPLACE] "ERR Bad data format" \
     {RESTORE b 0 damaged}                          "ERR DUMP payload version or checksum are wrong" \
 ] {
-    check "a command that asks for more than there is here stops the start: [lrange $command 0 1] …, $reason" {
+    check "a command that this server cannot run stops the start: [lrange $command 0 1] …, $reason" {
         with_aof {} {
             $::current_server halt
             break_file $::current_server $::whole[request $::command][request {SET a other}]
@@ -279,7 +279,7 @@ foreach {command reason} [list \
     } 1
 }
 
-check "a command that fails because of the data is noted, and what follows is run" {
+check "a command that fails because of the data is logged, and the load goes on" {
     with_aof {} {
         $::current_server halt
         break_file $::current_server $::whole[request {LPUSH a 1}][request {SET b 2}]
@@ -296,7 +296,7 @@ foreach {what text reason} {
     "a missing file" "file none seq 1 type i\nfile none2 seq 2 type i\n" \
         "Can't open the append only file .*none: No such file"
 } {
-    check "a manifest that makes no sense stops the start: $what" {
+    check "an invalid manifest stops the start: $what" {
         with_aof {} {
             $::current_server halt
             set file [open [$::current_server folder]/appendonlydir/appendonly.aof.manifest wb]
@@ -309,7 +309,7 @@ foreach {what text reason} {
     } 1
 }
 
-check "a file that others follow must be whole" {
+check "a file that others follow must be complete" {
     with_aof {} {
         $::current_server halt
         set folder [$::current_server folder]/appendonlydir
@@ -337,7 +337,7 @@ proc put_files {lines files} {
     }] ""]
 }
 
-check "a base that is to be a snapshot and is empty stops the start" {
+check "an empty base in RDB form stops the start" {
     with_aof {} {
         $::current_server halt
         put_files {x.1.base.rdb 1 b incr 1 i} [list x.1.base.rdb "" incr $::whole]
@@ -357,7 +357,7 @@ check "a base of commands may be empty" {
     }
 } 1
 
-# What is cut, and behind it: history, and increments that are empty or not.
+# The file that is cut, and the files after it: history, and increments that are empty or not.
 foreach {what lines files ends} {
     "a base, and nothing else"     {base 1 b}                {base cut}                           whole
     "a base before history"        {base 1 b old 9 h}        {base cut old {}}                    whole
@@ -368,7 +368,7 @@ foreach {what lines files ends} {
     "a base before an increment"   {base 1 b a 1 i}          {base cut a whole}                   damaged
     "an increment before an empty one" {base 1 b a 1 i b 2 i} {base whole a cut b {}}             whole
 } {
-    check "what may be cut off: $what" {
+    check "which files may be cut: $what" {
         with_aof {} {
             dict set bytes whole $::whole
             dict set bytes cut $::whole[string range [request {SET b 2}] 0 end-3]
@@ -407,7 +407,7 @@ check "annotations are skipped" {
     }
 } 1
 
-# --- A disk that fails ---------------------------------------------------------------------------
+# --- A disk that fails ----------------------------------------------------------------------------
 
 foreach policy {no everysec} {
     check "a file that cannot be written refuses changes, loses nothing and recovers (appendfsync $policy)" {
@@ -433,7 +433,7 @@ foreach policy {no everysec} {
     } {1 200 1}
 }
 
-check "a transaction queued before the file failed is refused whole" {
+check "a transaction queued before the file failed is refused as a whole" {
     with_aof {} {
         r MULTI
         r SET a 1
@@ -447,7 +447,7 @@ check "a transaction queued before the file failed is refused whole" {
     }
 } "EXECABORT Transaction discarded because of: MISCONF Errors writing to the AOF file: File too large"
 
-check "with appendfsync always nobody is told of a change that cannot be written" {
+check "with appendfsync always, a change that cannot be written is not acknowledged" {
     with_aof {appendfsync always} {
         r SET a 1
         limit_files 10
@@ -465,7 +465,7 @@ check "with appendfsync always nobody is told of a change that cannot be written
     }
 } {1 2 3}
 
-check "half a command does not stay in the file" {
+check "an incomplete command does not stay in the file" {
     with_aof {} {
         r SET a 1
         limit_files 40
@@ -476,7 +476,7 @@ check "half a command does not stay in the file" {
     }
 } {1 0 1}
 
-check "a key whose time had come when DEBUG RELOAD loaded it is gone in the file, too" {
+check "a key that has expired when DEBUG RELOAD loads it is deleted in the file, too" {
     with_aof {} {
         r DEBUG SET-ACTIVE-EXPIRE 0
         r RPUSH l old

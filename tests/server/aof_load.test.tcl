@@ -1,4 +1,4 @@
-# While an append-only file is loaded clients are served, as far as they need no data.
+# While an append-only file is loaded, clients can run commands that need no data.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
 source $library/loading.tcl
@@ -8,7 +8,7 @@ server_start
 set folder appendonlydir
 set two_files "file base seq 1 type b\nfile incr seq 1 type i\n"
 
-# So many SETs of the keys from `first` on.
+# SETs of `count` keys from number `first` on.
 proc commands {first count} {
     set bytes [request {SELECT 0}]
     for {set i $first} {$i < $first + $count} {incr i} {
@@ -45,7 +45,7 @@ proc loaded_bytes {} {
     return [info_field loading_loaded_bytes]
 }
 
-check_in 2 "the log shows how far it is, also when the configuration has been changed meanwhile" {
+check_in 2 "the log shows the progress, even after a change of the configuration" {
     while_loading "commands alone" {} {
         r CONFIG SET hz 20
         wait_until {[regexp {Loading appendonly.aof: \d+\.\d% of \d+ MB, about \d+ seconds left} \
@@ -54,7 +54,7 @@ check_in 2 "the log shows how far it is, also when the configuration has been ch
 }
 
 foreach kind [dict keys $kinds] {
-    check "INFO shows how far it is: $kind" {
+    check "INFO shows the progress: $kind" {
         while_loading $::kind {} {
             assert_equal [list [info_field loading] [info_field async_loading] [info_field aof_enabled]] {1 0 0}
             assert_equal [info_field loading_total_bytes] [bytes_of $::kind]
@@ -77,7 +77,7 @@ foreach kind [dict keys $kinds] {
         }
     } {1000 {value value value value} 1}
 
-    check "what needs data is refused, PING too, INFO is not: $kind" {
+    check "commands that need data are refused, and PING, but not INFO: $kind" {
         while_loading $::kind {} {
             set refused {}
             foreach command {{GET key:1} {SET a b} {LPUSH l a} {BLPOP l 0} SAVE BGSAVE BGREWRITEAOF DBSIZE FLUSHALL
@@ -93,7 +93,7 @@ foreach kind [dict keys $kinds] {
         }
     } {{LOADING Redis is loading the dataset in memory}}
 
-    check "a server that is to end while it loads does so at once, and leaves the files alone: $kind" {
+    check "SIGTERM or SHUTDOWN ends a loading server at once, and the files stay unchanged: $kind" {
         foreach way {{exec kill -TERM [$::current_server pid]} {r SHUTDOWN} {r SHUTDOWN SAVE}} {
             while_loading $::kind {} {
                 assert_equal [info_field loading] 1
@@ -110,7 +110,7 @@ foreach kind [dict keys $kinds] {
     }
 }
 
-check "appendonly turned off while a file is loaded: nothing is written to it after that" {
+check "after appendonly is turned off while a file is loaded, nothing is written to it" {
     while_loading "commands alone" {} {
         r CONFIG SET appendonly no
         assert_equal [list [info_field loading] [r CONFIG GET appendonly]] {1 {appendonly no}}
@@ -122,7 +122,7 @@ check "appendonly turned off while a file is loaded: nothing is written to it af
     }
 } 1
 
-check "appendonly turned on while a snapshot is loaded: the file begins with that data" {
+check "after appendonly is turned on while a snapshot is loaded, the file begins with that data" {
     with_started {loading_server new [list dump.rdb [rdb {*}[many_strings 1000]]] {}} {
         r CONFIG SET appendonly yes
         assert_equal [list [info_field loading] [info_field aof_enabled]] {1 0}
@@ -139,7 +139,7 @@ check "appendonly turned on while a snapshot is loaded: the file begins with tha
     }
 } 1001
 
-check "where it cannot be turned on then, it stays off" {
+check "if it cannot be turned on then, it stays off" {
     with_started {loading_server new [list dump.rdb [rdb {*}[many_strings 1000]] appendonlydir {}] {}} {
         r CONFIG SET appendonly yes
         r CONFIG SET key-load-delay 0

@@ -84,7 +84,7 @@ check "a base of commands begins with the time, with aof-timestamp-enabled" {
     }
 } {{SELECT 0} {SET a 1}}
 
-check "changes during a rewrite come behind the data of its beginning" {
+check "changes during a rewrite follow the data of its beginning" {
     with_aof {rdb-key-save-delay 20000} {
         for {set i 0} {$i < 30} {incr i} {
             r RPUSH l $i
@@ -105,7 +105,7 @@ check "changes during a rewrite come behind the data of its beginning" {
     }
 }
 
-check "a child that is killed while it rewrites loses nothing" {
+check "killing the child of a rewrite loses nothing" {
     with_aof {rdb-key-save-delay 1000000 rdb-save-in-slices no} {
         fill
         set before [contents]
@@ -131,7 +131,7 @@ check "a child that is killed while it rewrites loses nothing" {
     }
 }
 
-check "a server that is killed while it rewrites loses nothing" {
+check "killing the server during a rewrite loses nothing" {
     with_aof {rdb-key-save-delay 100000} {
         fill
         r BGREWRITEAOF
@@ -156,7 +156,7 @@ check "a rewrite waits for a snapshot that is being written" {
     }
 } {1 ok}
 
-check "a snapshot that is asked for during a rewrite is refused, or begins behind it" {
+check "a snapshot requested during a rewrite is refused, or begins after it" {
     with_aof {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3
         r BGREWRITEAOF
@@ -173,7 +173,7 @@ check "a snapshot that is asked for during a rewrite is refused, or begins behin
     }
 } {ok ok}
 
-check "the one that waits begins also when the one before it is killed" {
+check "a waiting rewrite also begins when the snapshot before it is killed" {
     foreach {first second} {BGREWRITEAOF {BGSAVE SCHEDULE} BGSAVE BGREWRITEAOF} {
         with_aof {rdb-key-save-delay 2000000 rdb-save-in-slices no} {
             r MSET a 1 b 2 c 3
@@ -209,7 +209,7 @@ check "FLUSHALL ends a snapshot, but no rewrite" {
     }
 } {1 after}
 
-check "a rewrite that is asked for in a transaction begins behind it" {
+check "a rewrite requested in a transaction begins after it" {
     with_aof {} {
         r MULTI
         r SET a 1
@@ -222,7 +222,7 @@ check "a rewrite that is asked for in a transaction begins behind it" {
     }
 } {{1 1} 1}
 
-check "a file that has grown is rewritten by itself" {
+check "a file that has grown is rewritten automatically" {
     with_aof {auto-aof-rewrite-min-size 20000 auto-aof-rewrite-percentage 100} {
         for {set i 0} {$i < 100} {incr i} {
             r SET a [string repeat x 1000]
@@ -235,7 +235,7 @@ check "a file that has grown is rewritten by itself" {
     }
 } 1000
 
-check "a file that is small, or whose growth does not matter, is not rewritten" {
+check "a small file, or one with automatic rewrites turned off, is not rewritten" {
     with_aof {auto-aof-rewrite-min-size 20000 auto-aof-rewrite-percentage 0} {
         for {set i 0} {$i < 100} {incr i} {
             r SET a [string repeat x 1000]
@@ -264,7 +264,7 @@ check "BGREWRITEAOF without appendonly writes a base" {
     }
 } 2
 
-# --- On and off ----------------------------------------------------------------------------------
+# --- On and off -----------------------------------------------------------------------------------
 
 check "appendonly can be turned on while the server runs" {
     with_server {} {
@@ -308,7 +308,7 @@ check "changes while it is turned on are not lost" {
     }
 } 21
 
-check "turned off, nothing is written; turned on again, what was there is replaced" {
+check "while off nothing is written; turning it on again replaces the old files" {
     with_aof {} {
         r SET a 1
         r CONFIG SET appendonly no
@@ -343,7 +343,7 @@ check "appendonly is turned on and off inside a transaction" {
     }
 } {1 2 1 1 (nil)}
 
-check "turned on while a child writes a base without increments, that child is ended and its base not taken" {
+check "turning it on ends a child that writes a base without increments, and discards that base" {
     with_server {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3
         file mkdir [$::current_server folder]/appendonlydir
@@ -366,7 +366,7 @@ check "turned on while a child writes a base without increments, that child is e
     }
 } {2 3 3 (nil)}
 
-check "turned on while a snapshot is being written, it begins behind that" {
+check "turned on while a snapshot is being written, it begins after the snapshot" {
     with_server {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3
         r BGSAVE
@@ -384,7 +384,7 @@ check "turned on while a snapshot is being written, it begins behind that" {
     }
 } {2 3 3}
 
-check "what was changed right after it was turned on is an increment" {
+check "changes right after it is turned on go to an increment" {
     with_server {} {
         r SET a 1
         r CONFIG SET appendonly yes
@@ -394,7 +394,7 @@ check "what was changed right after it was turned on is an increment" {
     }
 } {{SELECT 0} {SET a 2}}
 
-check "turned off before the first rewrite is done, nothing is left" {
+check "turned off before the first rewrite has ended, it leaves nothing" {
     with_server {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3 d 4
         r CONFIG SET appendonly yes
@@ -424,7 +424,7 @@ check "a server with a snapshot and no append-only file begins one with that dat
     }
 }
 
-check "a file that cannot be made is told when appendonly is turned on" {
+check "turning appendonly on reports a file that cannot be created" {
     with_server {} {
         close [open [$::current_server folder]/appendonlydir w]
         set error [error_of {r CONFIG SET appendonly yes}]
@@ -432,9 +432,9 @@ check "a file that cannot be made is told when appendonly is turned on" {
     }
 } {{*'appendonly') - Unable to turn on AOF. Check server logs.} {appendonly no} 0} -match glob
 
-# --- DEBUG LOADAOF -------------------------------------------------------------------------------
+# --- DEBUG LOADAOF --------------------------------------------------------------------------------
 
-check "DEBUG LOADAOF brings back what the file says" {
+check "DEBUG LOADAOF loads the data of the file" {
     with_aof {} {
         fill
         set before [contents]
@@ -451,7 +451,7 @@ check "DEBUG LOADAOF brings back what the file says" {
     }
 }
 
-check "DEBUG LOADAOF where there is no append-only file deletes nothing" {
+check "without an append-only file DEBUG LOADAOF deletes nothing" {
     with_server {} {
         r SET k value
         set error [error_of {r DEBUG LOADAOF}]
@@ -460,7 +460,7 @@ check "DEBUG LOADAOF where there is no append-only file deletes nothing" {
     }
 } {{ERR Error trying to load the AOF files, check server logs.} value}
 
-check "DEBUG LOADAOF waits for a rewrite that was begun while the append-only file is off" {
+check "DEBUG LOADAOF waits for a rewrite that began while the append-only file was off" {
     with_aof {} {
         r SET a 1
         r CONFIG SET appendonly no rdb-key-save-delay 500000
@@ -475,7 +475,7 @@ check "DEBUG LOADAOF waits for a rewrite that was begun while the append-only fi
     }
 } {{ERR Error trying to load the AOF files, check server logs.} {1 2}}
 
-check "who waits for a key that DEBUG LOADAOF brings is served" {
+check "a client that waits for a key is served when DEBUG LOADAOF loads it" {
     with_aof {} {
         r RPUSH l 1
         r CONFIG SET appendonly no
@@ -486,7 +486,7 @@ check "who waits for a key that DEBUG LOADAOF brings is served" {
     }
 } {l 1}
 
-# Where a backup is written, say, there may be an append-only file of the same name.
+# The new directory may contain another append-only file with the same name.
 foreach {what in_slices} {slices yes "a child" no} {
     check "CONFIG SET dir does not lead the append-only file to another folder: a rewrite by $what" {
         with_aof [list enable-protected-configs yes rdb-save-in-slices $in_slices] {

@@ -187,7 +187,7 @@ check "RESTORE refuses bad values whose checksum is right, and leaves what there
 
 # --- What others see
 
-check "RESTORE serves who waits for the list" {
+check "RESTORE serves a client that waits for the list" {
     r RPUSH l a b
     set payload [r DUMP l]
     set waiter [client_blocked BLPOP m 0]

@@ -6,7 +6,7 @@ server_start
 set oom "OOM command not allowed when used memory > 'maxmemory'."
 set text [string repeat x 1000]
 
-# Runs the body with room for so many bytes more than are in use.
+# Runs the body with maxmemory that many bytes above the memory in use.
 proc with_room {policy bytes body} {
     set limit [expr {[info_field used_memory] + $bytes}]
     uplevel 1 [list with_config [list maxmemory-policy $policy maxmemory $limit] $body]
@@ -58,7 +58,7 @@ check "a limit that is lifted is no limit" {
     with_config {maxmemory 1} { error_of {r SET k v} }
     r SET k v
 } OK
-check "the error comes before a wrong type is seen, and after a wrong number of arguments" {
+check "the error precedes that of a wrong type, and follows that of a wrong number of arguments" {
     r SET s v
     with_config {maxmemory 1} {
         list [error_of {r RPUSH s a}] [error_of {r RPUSH s}]
@@ -208,7 +208,7 @@ check_in 2 "CONFIG SET says so in the log" {
     with_config {maxmemory 1} {}
     regexp {maxmemory is now 1 bytes, but \d+ are in use} [$current_server log]
 } 1
-check "INFO tells for how long the limit is exceeded" {
+check "INFO shows for how long the limit is exceeded" {
     r CONFIG RESETSTAT
     r SET k v
     with_config {maxmemory 1} {
@@ -301,7 +301,7 @@ check "OBJECT FREQ of a missing key is null" {
     with_config {maxmemory-policy allkeys-lfu} {r OBJECT FREQ nosuch}
 } (nil)
 foreach policy {volatile-lru volatile-random volatile-ttl allkeys-lru allkeys-random noeviction} {
-    check "under $policy OBJECT IDLETIME tells seconds, and FREQ does not apply" [string map [list @ $policy] {
+    check "under $policy OBJECT IDLETIME returns seconds, and FREQ does not apply" [string map [list @ $policy] {
         with_config {maxmemory-policy @} {
             r SET k v
             assert {[string match "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please\
@@ -417,7 +417,7 @@ check "CONFIG SET maxmemory takes units" {
         list [r CONFIG GET maxmemory] [info_field maxmemory] [info_field maxmemory_human]
     }
 } {{maxmemory 3221225472} 3221225472 3.00G}
-check "INFO tells the policy" {
+check "INFO shows the policy" {
     with_config {maxmemory-policy volatile-ttl} {info_field maxmemory_policy}
 } volatile-ttl
 check_in 2 "the file sets the limit from the start" {
@@ -457,7 +457,7 @@ check_in 2 "eviction does not go on because a snapshot still reads the lists tha
         wait_until {[is_below_limit]}
     }
 }
-check_in 2 "what changes of a list while a snapshot reads it takes no room from other keys" {
+check_in 2 "memory for the changes of a list that a snapshot reads causes no eviction" {
     with_server {rdb-key-save-delay 300000 rdbcompression no maxmemory-policy noeviction} {
         r RPUSH queue {*}[lrepeat 3000 $text]
         foreach key {a b c d e f g h} {
@@ -476,7 +476,7 @@ check_in 2 "what changes of a list while a snapshot reads it takes no room from 
         info_field rdb_last_bgsave_status
     }
 } ok
-check_in 2 "what was flushed while a snapshot needs it leaves room for other keys" {
+check_in 2 "flushed data that a snapshot needs causes no eviction" {
     with_server {rdb-key-save-delay 10000 maxmemory-policy noeviction} {
         r DEBUG POPULATE 2000 key 1000
         r CONFIG SET maxmemory [expr {[info_field used_memory] + 300000}]

@@ -161,7 +161,7 @@ check "SET takes the expiry away" {
     r SET k w
     list [r TTL k] [info_field db0]
 } {-1 keys=1,expires=0,avg_ttl=0}
-check "changing a list keeps its expiry, whatever becomes of its layout" {
+check "changing a list keeps its expiry, even when its layout changes" {
     r RPUSH l a
     r PEXPIREAT l 33177117420000
     for {set i 0} {$i < 300} {incr i} { r RPUSH l [string repeat x 40] }
@@ -355,9 +355,9 @@ check "databases expire on their own" {
     r GET k
 } 0
 
-# --- Figures
+# --- Stats
 
-check "INFO keyspace tells how many keys expire and how long they live on average" {
+check "INFO keyspace shows how many keys expire and how long they live on average" {
     r SET a 1
     r SET b 1
     r SET c 1

@@ -1,4 +1,4 @@
-# Expired keys go by themselves, without holding anybody up.
+# The server deletes expired keys by itself, without delaying clients.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start {hz 100}
@@ -13,7 +13,7 @@ proc make_expiring {prefix count low high} {
     [default_client] pipeline $requests
 }
 
-check "keys that nobody asks for go soon after their time" {
+check "keys that no client accesses are deleted soon after they expire" {
     make_expiring k 2000 1 200
     r SET stays v
     wait_until {[$current_server control DBSIZE] == 1}

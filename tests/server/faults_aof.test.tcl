@@ -1,4 +1,4 @@
-# The append-only file on a disk that fails or is slow: the server goes on, says so, loses nothing and recovers.
+# The append-only file on a disk that fails or is slow: the server goes on, reports it, loses nothing and recovers.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
 source $library/faults.tcl
@@ -13,7 +13,7 @@ proc refusal {text} {
     return "MISCONF Errors writing to the AOF file: $text"
 }
 
-# Whoever is to collect its exit status may not have done so yet.
+# Its parent may not have collected the exit status yet.
 proc has_ended {pid} {
     return [expr {[catch {read_file /proc/$pid/stat} stat] || [regexp {\) [ZX] } $stat]}]
 }
@@ -22,7 +22,7 @@ proc is_refused {} {
     return [catch {r SET probe 1}]
 }
 
-# ROOM: so many bytes that only a part of the next change fits.
+# ROOM: space on the disk for only a part of the next change.
 foreach {what rules text} {
     "no space" {{write ENOSPC *.incr.aof}} "No space left on device"
     "half of the bytes" {{write ENOSPC,after=ROOM *.incr.aof}} "No space left on device"
@@ -51,7 +51,7 @@ foreach {what rules text} {
     } {1 2 (nil) 4}
 }
 
-check_in 2 "write: nobody hears of a change that is not written, with appendfsync always" {
+check_in 2 "write: with appendfsync always, a change that is not written is not acknowledged" {
     with_faulty_aof {appendfsync always} {
         r SET a 1
         set clients {}
@@ -70,7 +70,7 @@ check_in 2 "write: nobody hears of a change that is not written, with appendfsyn
     }
 } {1 1 (nil)}
 
-check_in 2 "a client whose FLUSHALL is not written is cut off before it can be answered, with appendfsync always" {
+check_in 2 "with appendfsync always, a client whose FLUSHALL is not written is disconnected without a reply" {
     with_faulty_aof {appendfsync always enable-debug-command yes} {
         r DEBUG POPULATE 100000
         set client [client_open]
@@ -85,7 +85,7 @@ check_in 2 "a client whose FLUSHALL is not written is cut off before it can be a
 } probe
 
 foreach policy {everysec always} {
-    check_in 2 "fsync that fails: changes are refused until all is rewritten (appendfsync $policy)" {
+    check_in 2 "fsync fails: changes are refused until a rewrite has succeeded (appendfsync $policy)" {
         with_faulty_aof [list appendfsync $policy] {
             r SET a 1
             set client [client_open]
@@ -111,8 +111,8 @@ foreach policy {everysec always} {
     } {1 2 (nil) 4}
 }
 
-# Two requests of one turn: the first changes something, fsync is called for the second one. What the client hears.
-proc hear_of_change {request} {
+# Two requests in one loop iteration: the first is a change, the second causes the fsync. Returns the replies.
+proc replies_to_change {request} {
     set client [client_open]
     with_faults {{sync EIO,nth=1 *.incr.aof}} {
         catch {$client pipeline [list {SET b 2} $request]} answer
@@ -126,10 +126,10 @@ foreach {what request} {
     "it is turned off" {CONFIG SET appendonly no}
     "it is loaded" {DEBUG LOADAOF}
 } {
-    check_in 2 "nobody hears of a change for which fsync has failed, with appendfsync always: $what" {
+    check_in 2 "with appendfsync always, a change whose fsync fails is not acknowledged: $what" {
         with_faulty_aof {appendfsync always} {
             r SET long [string repeat x 500000]
-            assert_equal [hear_of_change $request] "the server closed the connection"
+            assert_equal [replies_to_change $request] "the server closed the connection"
             wait_until {![is_refused]}
             r SET c 3
             r GET c
@@ -137,7 +137,7 @@ foreach {what request} {
     } 3
 }
 
-check_in 2 "nobody hears of a change where another client's request has met with an error, with appendfsync always" {
+check_in 2 "with appendfsync always, a change is not acknowledged when another client's request meets an error" {
     with_faulty_aof {appendfsync always} {
         set clients [list [client_open] [client_open]]
         with_faults {{sync EIO,nth=1 *.incr.aof}} {
@@ -152,7 +152,7 @@ check_in 2 "nobody hears of a change where another client's request has met with
     }
 } 1
 
-check_in 2 "nobody hears of a change when fsync fails that was begun with everysec, and ends with appendfsync always" {
+check_in 2 "a change is not acknowledged when an fsync of everysec fails after a switch to appendfsync always" {
     with_faulty_aof {appendfsync everysec} {
         set other [client_open]
         set loop_waits {open hold temp-*.rdb}
@@ -173,7 +173,7 @@ check_in 2 "nobody hears of a change when fsync fails that was begun with everys
     }
 } "the server closed the connection"
 
-check_in 2 "the disk has it after a second also where no descriptor is left for the thread" {
+check_in 2 "a change is on the disk after a second even if no descriptor is left for the thread" {
     with_faulty_aof {} {
         faults {dup EMFILE *.incr.aof} {sync sleep=0 *.incr.aof}
         wait_until {[r INCR counter] && [fault_hits dup*] ne {}}
@@ -182,7 +182,7 @@ check_in 2 "the disk has it after a second also where no descriptor is left for 
     }
 } ok
 
-check_in 2 "fsync that is slow does not hold anybody up for two seconds, and is counted after them" {
+check_in 2 "a slow fsync delays no reply for two seconds, and is counted after them" {
     with_faulty_aof {} {
         r SET a 1
         faults {sync hold *.incr.aof}
@@ -202,7 +202,7 @@ check_in 2 "fsync that is slow does not hold anybody up for two seconds, and is 
     }
 } {2 3}
 
-check_in 2 "what waits for a slow disk is shown, and no key is evicted for it" {
+check_in 2 "INFO shows the bytes that wait for a slow disk, and they cause no eviction" {
     with_faulty_aof {maxmemory-policy allkeys-random} {
         for {set i 0} {$i < 100} {incr i} {
             r SET k$i [string repeat x 1000]
@@ -238,7 +238,7 @@ check_in 2 "what waits for a slow disk is shown, and no key is evicted for it" {
     }
 } {0 1}
 
-check_in 2 "replies wait for fsync with appendfsync always, and one serves all who wait" {
+check_in 2 "with appendfsync always replies wait for fsync, and one fsync serves all clients that wait" {
     with_faulty_aof {appendfsync always} {
         set clients {}
         for {set i 0} {$i < 10} {incr i} {
@@ -276,7 +276,7 @@ check_in 2 "no fsync while a child writes, with no-appendfsync-on-rewrite" {
 
 # --- A rewrite whose beginning waits for what was written before it
 
-# A change that is not on the disk, a rewrite behind it, and in the same turn of the loop another request.
+# A change that is not on the disk, a rewrite behind it, and in the same loop iteration another request.
 proc change_and_rewrite {{request PING}} {
     return [[default_client] pipeline [list {SET a 1} BGREWRITEAOF $request]]
 }
@@ -285,7 +285,7 @@ set started {OK {Background append only file rewriting started} PONG}
 set not_yet {![string match "*seq 2*" [manifest]]}
 
 foreach policy {everysec no} {
-    check_in 2 "a rewrite holds nobody up while the disk takes what was written before it (appendfsync $policy)" {
+    check_in 2 "a rewrite delays no client while earlier writes are synced (appendfsync $policy)" {
         with_faulty_aof [list appendfsync $policy] {
             set other [client_open]
             with_faults {{sync hold *.1.incr.aof}} {
@@ -306,7 +306,7 @@ foreach policy {everysec no} {
     } {1 2 3}
 }
 
-check_in 2 "a rewrite begins though there is something new to be brought to the disk all the time" {
+check_in 2 "a rewrite begins although new changes arrive all the time" {
     with_faulty_aof {appendfsync no} {
         with_faults {{sync sleep=200 *.1.incr.aof}} {
             change_and_rewrite
@@ -322,7 +322,7 @@ check_in 2 "a rewrite begins though there is something new to be brought to the 
     }
 } 1
 
-check_in 2 "a rewrite before which fsync fails goes on, and changes are refused until it is done" {
+check_in 2 "when the fsync before a rewrite fails, the rewrite goes on, and changes are refused until it succeeds" {
     with_faulty_aof {appendfsync no} {
         with_faults {{sync EIO *.1.incr.aof} {sync hold temp-rewriteaof*}} {
             assert_equal [change_and_rewrite] $started
@@ -338,7 +338,7 @@ check_in 2 "a rewrite before which fsync fails goes on, and changes are refused 
     }
 } {1 (nil) 3}
 
-check_in 2 "while a rewrite waits for the disk nothing else is begun, and data can be removed and loaded" {
+check_in 2 "while a rewrite waits for the disk no other job begins, and data can be deleted and loaded" {
     with_faulty_aof {appendfsync no} {
         with_faults {{sync hold *.1.incr.aof}} {
             change_and_rewrite
@@ -381,7 +381,7 @@ check_in 2 "a rewrite that waits for the disk is ended with the append-only file
     }
 } {1 2 3}
 
-check_in 2 "after fsync has failed nothing follows an increment that may lack its end" {
+check_in 2 "after a failed fsync no file follows an increment that may lack its end" {
     with_faulty_aof {} {
         r SET k 1 PX 6000
         r SET a 1
@@ -404,7 +404,7 @@ check_in 2 "after fsync has failed nothing follows an increment that may lack it
     }
 } {1 (nil) (nil)}
 
-check_in 2 "an fsync that fails counts though one of an older file fails after it" {
+check_in 2 "a failed fsync counts even if one of an older file fails after it" {
     with_faulty_aof {} {
         set client [client_open]
         set rewrite_waits {sync hold,nth=1 temp-rewriteaof*}
@@ -426,7 +426,7 @@ check_in 2 "an fsync that fails counts though one of an older file fails after i
     }
 } 2
 
-check_in 2 "rewrites that were put off for a minute are not, when fsync fails and changes are refused" {
+check_in 2 "a failed fsync ends a rewrite's delay of a minute, as changes are refused" {
     with_faulty_aof {rdb-save-in-slices no} {
         faults {fork EAGAIN *}
         foreach _ {1 2 3} {
@@ -443,7 +443,7 @@ check_in 2 "rewrites that were put off for a minute are not, when fsync fails an
     }
 } {1 2}
 
-check_in 2 "a server that could not end rewrites all after an fsync that failed, as it would have" {
+check_in 2 "after a failed fsync and a failed SHUTDOWN the server still rewrites all data" {
     with_faulty_aof {} {
         with_faults {{sync EIO,nth=1 *.1.incr.aof} {sync hold temp-rewriteaof*} {write EIO temp-*.rdb}} {
             r SET b 2
@@ -475,7 +475,7 @@ foreach {what rule} {
     "fsync of the folder, for the base" {sync EIO,nth=3 appendonlydir}
     "fsync of the folder, for the manifest with the base" {sync EIO,nth=4 appendonlydir}
 } {
-    check_in 2 "a rewrite that fails loses nothing and can be made again: $what" {
+    check_in 2 "a failed rewrite loses nothing and can be repeated: $what" {
         with_faulty_aof {} {
             r RPUSH l 1 2 3
             faults $rule
@@ -509,7 +509,7 @@ proc kill_with_names_in_doubt {} {
 }
 
 foreach policy {everysec always no} {
-    check_in 2 "nothing is promised while the names of files may be lost with the power (appendfsync $policy)" {
+    check_in 2 "nothing counts as on the disk while a power failure may lose the names of files (appendfsync $policy)" {
         with_faulty_aof [list appendfsync $policy] {
             r SET a 1
             kill_with_names_in_doubt
@@ -529,7 +529,7 @@ foreach policy {everysec always no} {
     } {1 (nil) 3}
 }
 
-check_in 2 "what a killed server has left to the system is brought to the disk before anything builds on it" {
+check_in 2 "unsynced data of a killed server is synced before changes build on it" {
     with_faulty_aof {appendfsync no} {
         r SET a 1
         wait_written
@@ -551,7 +551,7 @@ check_in 2 "what a killed server has left to the system is brought to the disk b
     }
 } {appendonly.aof.1.base.rdb appendonly.aof.1.incr.aof appendonly.aof.2.incr.aof appendonlydir}
 
-check_in 2 "what a killed server has left is on the disk before the load, which may take long, and what that cuts off" {
+check_in 2 "unsynced data of a killed server is synced before the load, and a cut after it" {
     with_faulty_aof {appendfsync no} {
         r MSET a 1 b 2
         r SET c 3
@@ -566,7 +566,7 @@ check_in 2 "what a killed server has left is on the disk before the load, which 
     }
 } {sync truncate sync}
 
-check_in 2 "changes are refused while a first rewrite may be lost with the power" {
+check_in 2 "changes are refused while a power failure may lose the first rewrite" {
     with_faulty_server {appendfsync always} {
         r SET a 1
         # The names of the base and of the increment, then that of the manifest.
@@ -584,8 +584,8 @@ check_in 2 "changes are refused while a first rewrite may be lost with the power
     }
 } {1 (nil) 3}
 
-# Or a loss of power could leave a manifest that names what is not there.
-check_in 2 "a manifest names only what has its name on the disk" {
+# Otherwise a power failure could leave a manifest that names a missing file.
+check_in 2 "a manifest names only files whose names are on the disk" {
     with_faulty_aof {} {
         faults {any sleep=0 *.manifest} {any sleep=0 appendonlydir} {open sleep=0 *.incr.aof} {rename sleep=0 *}
         rewrite_aof
@@ -601,7 +601,7 @@ check_in 2 "a manifest names only what has its name on the disk" {
     }
 } {1 1}
 
-check_in 2 "an increment does not get the name of one that is yet to be deleted" {
+check_in 2 "an increment does not get the name of one that is still to be deleted" {
     with_faulty_aof {appendfsync always} {
         r SET a 1
         r CONFIG SET appendonly no
@@ -706,7 +706,7 @@ check_in 2 "without a child appendonly cannot be turned on, and says so" {
     }
 } {{*'appendonly') - Unable to turn on AOF. Check server logs.} ok} -match glob
 
-check_in 2 "rewrites that fail again and again are put off" {
+check_in 2 "rewrites that keep failing are delayed" {
     with_faulty_aof {rdb-save-in-slices no} {
         faults {fork EAGAIN *}
         foreach _ {1 2 3} {

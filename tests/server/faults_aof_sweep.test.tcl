@@ -1,4 +1,4 @@
-# The append-only file, when the server is killed before whatever call on a file, and when whatever call fails: the
+# The append-only file, when the server is killed before any call on a file, and when any call fails: the
 # next start finds all that was acknowledged, whole.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
@@ -80,7 +80,7 @@ foreach {how directives} {
     "appendfsync always" {}
     "appendfsync no" {appendfsync no}
 } {
-    check_in 2 "a kill before whatever call of a series of changes, with $how" {
+    check_in 2 "a kill before any call of a series of changes, with $how" {
         with_sweep [dict merge {appendonly yes} $directives] {
             set round 0
             set calls [for_each_call crash,nth {change [incr round]} {
@@ -120,11 +120,11 @@ proc sweep_rewrite {directives} {
     }
 }
 
-check_in 2 "a kill before whatever call of a rewrite" {sweep_rewrite {}} 2
-check_soak "a kill before whatever call of a rewrite, into commands" {sweep_rewrite {aof-use-rdb-preamble no}} 2
-check_soak "a kill before whatever call of a rewrite, without fsync" {sweep_rewrite {appendfsync no}} 2
+check_in 2 "a kill before any call of a rewrite" {sweep_rewrite {}} 2
+check_soak "a kill before any call of a rewrite, into commands" {sweep_rewrite {aof-use-rdb-preamble no}} 2
+check_soak "a kill before any call of a rewrite, without fsync" {sweep_rewrite {appendfsync no}} 2
 
-check_in 2 "a kill before whatever call, when the append-only file is turned on while the server runs" {
+check_in 2 "a kill before any call, when the append-only file is turned on while the server runs" {
     with_sweep {appendonly no} {
         add first
         r SAVE
@@ -151,7 +151,7 @@ check_in 2 "a kill before whatever call, when the append-only file is turned on 
     }
 } {1 1}
 
-check_in 2 "a kill before whatever call of a first start with an append-only file" {
+check_in 2 "a kill before any call of a first start with an append-only file" {
     with_sweep {appendonly no} {
         add first
         r SAVE
@@ -196,7 +196,7 @@ proc sweep_errors {action directives} {
     }
 }
 
-check_in 2 "whatever call of a rewrite fails, the next start finds all data" {sweep_errors EIO,nth {}} 1
+check_in 2 "whichever call of a rewrite fails, the next start finds all data" {sweep_errors EIO,nth {}} 1
 check_soak "from whatever call of a rewrite on all fail: the next start finds all data" {sweep_errors ENOSPC,from {}} 1
 
 # Changes in which the K-th call fails: refused until it is over, and then goes on without a restart.

@@ -84,7 +84,7 @@ foreach {what rule reason} $failures {
             assert {[read_file [data_file dump.rdb]] eq $old}
             assert_equal [leftovers] {}
             assert {[string match "*$reason*" [$current_server log]]}
-            # It has passed, but nobody knows before a snapshot has succeeded.
+            # The error is over, but the server knows that only when a snapshot has succeeded.
             assert {[is_misconf [error_of {r SET key value}]]}
             r BGSAVE
             wait_saved
@@ -96,7 +96,7 @@ foreach {what rule reason} $failures {
     } 3001
 }
 
-# What the system tells while a large file is sent to the disk bit by bit it does not tell again at the end.
+# The system reports an error during the write-back of a large file only once, and not again at the end.
 foreach {what directives request call} {
     "SAVE, when a stretch is sent" {} SAVE 1
     "SAVE, when it is waited for" {} SAVE 6
@@ -172,7 +172,7 @@ check_in 2 "a temporary file that cannot be removed is no more than that" {
 
 # --- Every call, one by one
 
-check_in 2 "whatever call of SAVE fails, the next one succeeds" {
+check_in 2 "whichever call of SAVE fails, the next SAVE succeeds" {
     with_data {} {
         set calls [for_each_call EIO,nth {r SAVE} {
             assert_equal [leftovers] {}
@@ -183,7 +183,7 @@ check_in 2 "whatever call of SAVE fails, the next one succeeds" {
     }
 } 3000
 foreach {command script} {SAVE {r SAVE} BGSAVE {r BGSAVE; wait_saved}} {
-    check_in 2 "a crash before whatever call of $command leaves the old file or the new one" {
+    check_in 2 "a crash before any call of $command leaves the old file or the new one" {
         with_data {} {
             set counts {}
             set calls [for_each_call crash,nth $script {
@@ -205,7 +205,7 @@ foreach {command script} {SAVE {r SAVE} BGSAVE {r BGSAVE; wait_saved}} {
 
 # --- Save points
 
-check_in 2 "after a failed save point writes are refused, until one succeeds by itself" {
+check_in 2 "after a failed save point writes are refused until the next one succeeds" {
     with_faulty_server {save {1 1}} {
         with_faults {{write ENOSPC temp-*}} {
             r SET key value
@@ -322,7 +322,7 @@ check_in 2 "the child of a server that was killed does not replace what the next
     }
 } 1501
 
-check_in 2 "changes of small values that come faster than the disk writes wait for it, and take no more than 64 MB" {
+check_in 2 "changes of small values wait for a slow disk once 64 MB of copies are unwritten" {
     set bound [expr {64 << 20}]
     set size 100000
     set count 680

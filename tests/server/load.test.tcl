@@ -30,7 +30,7 @@ check_in 2 "while data is loaded, what needs it is refused" {
         lsort -unique $refused
     }
 } {{LOADING Redis is loading the dataset in memory}}
-check_in 2 "PING is refused, as who asks for it wants to be served; INFO says that the server loads" {
+check_in 2 "PING is refused while loading, and INFO says that the server loads" {
     while_loading {} {
         assert_equal [info_field loading] 1
         error_of {r PING}
@@ -78,23 +78,23 @@ check_in 2 "INFO shows how far it is" {
 } 1
 check_in 2 "the log shows how far it is" {
     while_loading {enable-protected-configs yes} {
-        # What the file is called from now on does not matter.
+        # A later change of the file name does not matter.
         r CONFIG SET dbfilename other.rdb
         wait_until {[regexp {Loading dump.rdb: \d+\.\d% of \d+ MB, about \d+ seconds left} [$current_server log]]}
     }
 }
-check_in 2 "a server that is to end while it loads does so at once, and leaves the file alone" {
+check_in 2 "SIGTERM or SHUTDOWN ends a loading server at once, and the file stays unchanged" {
     foreach way {{exec kill -TERM [$current_server pid]} {r SHUTDOWN} {r SHUTDOWN SAVE} {r SHUTDOWN NOSAVE}} {
         while_loading {save {3600 1}} {
             catch $way
             assert_equal [$current_server wait_exit] 0
             assert_equal [read_file [$current_server folder]/dump.rdb] $many_keys
             assert {![string match "*Error loading*" [$current_server log]]}
-            assert {[regexp {Loading dump.rdb ends at byte \d+: the server is to end} [$current_server log]]}
+            assert {[regexp {Loading dump.rdb ends at byte \d+: the server is ending} [$current_server log]]}
         }
     }
 }
-check_in 2 "nobody is served before his time: a client that waits gets what is there after" {
+check_in 2 "a client that waits is served only after the load" {
     while_loading {} {
         set c [client_open]
         r CONFIG SET key-load-delay 0
@@ -105,7 +105,7 @@ check_in 2 "nobody is served before his time: a client that waits gets what is t
 
 # --- Files that are bad
 
-# Starts a server with these bytes as its data: what the log says of them. It must not start, nor touch the file.
+# Starts a server with these bytes as its data: returns what it logs. It must not start, nor change the file.
 proc failed_load {bytes args} {
     set folder [temporary_folder]
     write_file $folder/dump.rdb $bytes
@@ -136,7 +136,7 @@ check_in 2 "a truncated file stops the start, wherever it ends" {
 check_in 2 "so does a wrong checksum" {
     set bytes [string replace [rdb [rdb_string a 1]] end-7 end 12345678]
     assert {[string match -nocase *checksum* [failed_load $bytes]]}
-    # … unless it is not to be looked at.
+    # … unless verification is turned off.
     with_server {} {
         write_data $bytes
         $current_server kill
@@ -144,10 +144,10 @@ check_in 2 "so does a wrong checksum" {
         r GET a
     }
 } 1
-check_in 2 "so do keys of types that there are none of, with their names" {
+check_in 2 "so do keys of unsupported types, with their names" {
     string match "*my value*" [failed_load [rdb [rdb_string a 1] [rdb_module "my value"]]]
 } 1
-check_in 2 "the log tells who may leave them out" {
+check_in 2 "the log names the directive that skips them" {
     with_server {} {
         write_data [rdb [rdb_module s]]
         $current_server kill
@@ -251,7 +251,7 @@ check "DEBUG RELOAD says when there is nothing to load, or nothing can be saved"
 } {ERR 1}
 check "DEBUG RELOAD knows no other options" {error_of {r DEBUG RELOAD NOW}} \
     "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options."
-check "who waits for a key is served when it is loaded" {
+check "a client that waits for a key is served when it is loaded" {
     r RPUSH l a
     r SAVE
     r DEL l

@@ -1,4 +1,4 @@
-# What the append-only file is told of each command: what it did, so that doing it again gives the same data.
+# What is propagated for each command: commands that make the same change again.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
 
@@ -6,20 +6,20 @@ server_start {appendonly yes appendfsync no}
 
 # The requests, made in this order on one connection → the commands that stand in the file.
 foreach {name requests expected} {
-    "SET is told as it came"
+    "SET is propagated unchanged"
     {{SET a 1} {SET a 2 KEEPTTL} {SET b 1 NX} {SET b 2 XX}}
     {{SET a 1} {SET a 2 KEEPTTL} {SET b 1 NX} {SET b 2 XX}}
 
-    "SET with an expiry is told with the time at which it ends"
+    "SET with an expiry is propagated with the time at which it ends"
     {{SET a 1 EX 100} {SET a 1 PX 100000 NX} {SET a 1 XX PX 100000} {SET a 1 EXAT 99999999999}
      {SET a 1 PXAT 99999999999999}}
     {{SET a 1 PXAT TIME} {SET a 1 PXAT TIME} {SET a 1 PXAT 99999999999000} {SET a 1 PXAT 99999999999999}}
 
-    "SET with GET is told without it"
+    "SET with GET is propagated without it"
     {{SET a 1 GET} {SET a 2 get XX} {SET a 3 KEEPTTL GET} {SET a 4 GET EX 100}}
     {{SET a 1} {SET a 2 XX} {SET a 3 KEEPTTL} {SET a 4 PXAT TIME}}
 
-    "SET that does nothing is not told"
+    "SET that does nothing is not propagated"
     {{SET a 1} {SET a 2 NX} {SET b 2 XX} {SETNX a 2} {MSETNX b 1 a 1}}
     {{SET a 1}}
 
@@ -27,16 +27,16 @@ foreach {name requests expected} {
     {{SETEX a 100 v} {PSETEX a 100000 v} {GETSET a 2} {SETNX b 1}}
     {{SET a v PXAT TIME} {SET a v PXAT TIME} {SET a 2} {SETNX b 1}}
 
-    "GETEX is told as the expiry that it sets or takes away"
+    "GETEX is propagated as the expiry that it sets or removes"
     {{SET a 1} {GETEX a} {GETEX a EX 100} {GETEX a PX 100000} {GETEX a EXAT 99999999999} {GETEX a PERSIST}
      {GETEX a PERSIST}}
     {{SET a 1} {PEXPIREAT a TIME} {PEXPIREAT a TIME} {PEXPIREAT a 99999999999000} {PERSIST a}}
 
-    "GETEX with a time that has passed, and GETDEL, are told as DEL"
+    "GETEX with a time that has passed, and GETDEL, are propagated as DEL"
     {{MSET a 1 b 2} {GETEX a PXAT 1} {GETDEL a} {GETDEL b}}
     {{MSET a 1 b 2} {DEL a} {DEL b}}
 
-    "INCRBYFLOAT is told as its result"
+    "INCRBYFLOAT is propagated as its result"
     {{SET a 1 EX 100} {INCRBYFLOAT a 1.5} {INCRBYFLOAT a 3.0e3}}
     {{SET a 1 PXAT TIME} {SET a 2.5 KEEPTTL} {SET a 3002.5 KEEPTTL}}
 
@@ -70,13 +70,13 @@ foreach {name requests expected} {
      {BITFIELD a GET u8 0} {BITFIELD a SET u8 0 5 GET u8 0} {BITFIELD a SET u8 0 5}}
     {{SET a 5} {BITOP NOT x a} {BITOP AND x none} {BITFIELD a INCRBY u8 0 1} {BITFIELD a SET u8 0 5 GET u8 0}}
 
-    "expiries are told as PEXPIREAT"
+    "expiries are propagated as PEXPIREAT"
     {{SET a 1} {EXPIRE a 100} {PEXPIRE a 100000} {EXPIREAT a 99999999999} {PEXPIREAT a 99999999999999}
      {EXPIRE a 100 GT} {EXPIRE a 100 xx lt} {EXPIRE a 100 NX} {PERSIST a} {PERSIST a}}
     {{SET a 1} {PEXPIREAT a TIME} {PEXPIREAT a TIME} {PEXPIREAT a 99999999999000}
      {PEXPIREAT a 99999999999999} {PEXPIREAT a TIME xx lt} {PERSIST a}}
 
-    "expiries that have passed are told as DEL"
+    "expiries that have passed are propagated as DEL"
     {{MSET a 1 b 1} {EXPIRE a -1} {PEXPIREAT b 1} {EXPIRE none 10}}
     {{MSET a 1 b 1} {DEL a} {DEL b}}
 
@@ -85,12 +85,12 @@ foreach {name requests expected} {
      {LPOP l} {LPOP l 0}}
     {{RPUSH l a b c d e f} {LPUSH l z} {LPUSHX l y} {LPOP l} {RPOP l} {LPOP l 2} {RPOP l 9}}
 
-    "LMPOP and BLMPOP are told as the pop that they made"
+    "LMPOP and BLMPOP are propagated as the pop that they made"
     {{RPUSH l a b c d e f} {LMPOP 2 none l LEFT} {LMPOP 2 none l RIGHT COUNT 2}
      {BLMPOP 0 2 none l LEFT COUNT 2} {BLMPOP 0 1 l RIGHT COUNT 10} {LMPOP 1 l LEFT}}
     {{RPUSH l a b c d e f} {LPOP l 1} {RPOP l 2} {LPOP l 2} {RPOP l 1}}
 
-    "commands that may wait, and need not, are told as those that do not"
+    "commands that need not block are propagated as their variants that do not"
     {{RPUSH l a b c d e} {BLPOP l 0} {BRPOP none l 0} {BLMOVE l m LEFT RIGHT 0} {BRPOPLPUSH l m 0}
      {blmove l m right left 0}}
     {{RPUSH l a b c d e} {LPOP l} {RPOP l} {LMOVE l m LEFT RIGHT} {RPOPLPUSH l m} {LMOVE l m right left}}
@@ -119,7 +119,7 @@ foreach {name requests expected} {
     {{MSET a 1 b 2 c 3} {DEL a none b} {DEL a} {UNLINK c none} {UNLINK c}}
     {{MSET a 1 b 2 c 3} {DEL a none b} {UNLINK c none}}
 
-    "the database is told when it is another one"
+    "SELECT is propagated when the database differs"
     {{SET a 1} {SELECT 2} {GET a} {SET b 1} {SET b 2} {SELECT 0} {SET c 1}}
     {{SET a 1} {SELECT 2} {SET b 1} {SET b 2} {SELECT 0} {SET c 1}}
 
@@ -129,11 +129,11 @@ foreach {name requests expected} {
     {{SET a 1} {SWAPDB 0 2} {SWAPDB 1 1} {SELECT 2} FLUSHDB {SET a 1} {FLUSHDB ASYNC} FLUSHALL
      {FLUSHALL SYNC}}
 
-    "a transaction is told whole, by what it has changed"
+    "a transaction is propagated as one unit of its changes"
     {MULTI {SET q 1} {GET q} {INCR q} EXEC}
     {MULTI {SET q 1} {INCR q} EXEC}
 
-    "a transaction that changes one thing needs no MULTI, and one that changes nothing is not told"
+    "a transaction that changes one thing needs no MULTI, and one that changes nothing is not propagated"
     {MULTI {SET q 1} {GET q} EXEC MULTI {GET q} EXEC MULTI EXEC MULTI {SET q 2} DISCARD}
     {{SET q 1}}
 
@@ -145,29 +145,29 @@ foreach {name requests expected} {
     {MULTI {BLPOP l 0} {RPUSH l 1} {BLPOP l 0} EXEC}
     {MULTI {RPUSH l 1} {LPOP l} EXEC}
 } {
-    check $name [list told $requests] [list {*}$expected]
+    check $name [list propagated $requests] [list {*}$expected]
 }
 
-check "RESTORE is told with the time at which the key ends" {
+check "RESTORE is propagated with the time at which the key ends" {
     r SET a 1
     set payload [r DUMP a]
-    set told [told_by {
+    set propagated [propagated_by {
         r RESTORE b 0 $payload
         r RESTORE b 100000 $payload REPLACE
         r RESTORE b 99999999999999 $payload REPLACE ABSTTL
         r RESTORE b 1 $payload REPLACE ABSTTL
         r RESTORE b 1 $payload ABSTTL
     }]
-    string map [list $payload PAYLOAD] $told
+    string map [list $payload PAYLOAD] $propagated
 } {{RESTORE b 0 {PAYLOAD}} {RESTORE b TIME {PAYLOAD} REPLACE ABSTTL}\
     {RESTORE b 99999999999999 {PAYLOAD} REPLACE ABSTTL}\
     {DEL b}}
 
-check "MIGRATE is told as the keys that it has taken away" {
+check "MIGRATE is propagated as the deletion of its keys" {
     set target [server new {}]
     try {
         r MSET a 1 b 2 c 3 d 4
-        told_by {
+        propagated_by {
             r MIGRATE 127.0.0.1 [$target port] a 0 5000
             r MIGRATE 127.0.0.1 [$target port] "" 0 5000 KEYS b none c
             r MIGRATE 127.0.0.1 [$target port] "" 0 5000 COPY KEYS d
@@ -178,8 +178,8 @@ check "MIGRATE is told as the keys that it has taken away" {
     }
 } {{DEL a} {DEL b c}}
 
-check "commands that fail are not told" {
-    told_by {
+check "commands that fail are not propagated" {
+    propagated_by {
         r SET a text
         foreach request {{LPUSH a 1} {INCR a} {LSET none 0 1} {BLPOP a 0} {LMOVE a b LEFT LEFT} {COPY a a}} {
             error_of {r {*}$request}
@@ -187,8 +187,8 @@ check "commands that fail are not told" {
     }
 } {{SET a text}}
 
-check "what does not change data is not told" {
-    told_by {
+check "commands that change no data are not propagated" {
+    propagated_by {
         r PUBLISH channel text
         r CONFIG SET hz 10
         r KEYS *
@@ -197,36 +197,36 @@ check "what does not change data is not told" {
     }
 } {}
 
-check "who waited is told behind what woke him, as the command that does not wait" {
+check "a blocked command is propagated after the one that served it, as its variant that does not block" {
     set client [client_blocked BLPOP l 0]
-    told_by {
+    propagated_by {
         r RPUSH l x y
         $client read
     }
 } {{RPUSH l x y} {LPOP l}}
 
-check "several who waited are told in their order, each apart" {
+check "several blocked commands are propagated in their order, each in a unit of its own" {
     set first [client_blocked BLPOP l 0]
     set second [client_blocked BRPOP l 0]
     set third [client_blocked BLMPOP 0 2 none l LEFT COUNT 2]
-    told_by {
+    propagated_by {
         r RPUSH l 1 2 3 4 5
         $third read
     }
 } {{RPUSH l 1 2 3 4 5} {LPOP l} {RPOP l} {LPOP l 2}}
 
-check "who waited for what another one moves is told behind him" {
+check "a command blocked on a list that another one moves is propagated after that one" {
     set first [client_blocked BLMOVE l m LEFT RIGHT 0]
     set second [client_blocked BRPOPLPUSH m n 0]
-    told_by {
+    propagated_by {
         r RPUSH l x y
         $second read
     }
 } {{RPUSH l x y} {LMOVE l m LEFT RIGHT} {RPOPLPUSH m n}}
 
-check "who waited for a transaction is told behind it" {
+check "a command that a transaction served is propagated after it" {
     set client [client_blocked BLPOP l 0]
-    told_by {
+    propagated_by {
         foreach request {MULTI {RPUSH l x y} {SET a 1} EXEC} {r {*}$request}
         $client read
     }
@@ -236,7 +236,7 @@ check "a key that expired during a transaction is propagated as deleted, not as 
     r DEBUG SET-ACTIVE-EXPIRE 0
     set client [client_blocked BLMOVE l m LEFT LEFT 0]
     try {
-        told_by {
+        propagated_by {
             foreach request {MULTI {RPUSH l x} {PEXPIRE l 20} {DEBUG SLEEP 0.05} EXEC} {r {*}$request}
             r RPUSH l y
             $client read
@@ -246,12 +246,12 @@ check "a key that expired during a transaction is propagated as deleted, not as 
     }
 } {MULTI {RPUSH l x} {PEXPIREAT l TIME} EXEC {DEL l} {RPUSH l y} {LMOVE l m LEFT LEFT}}
 
-check "who waited in another database is told with it" {
+check "a blocked command of another database is propagated with its SELECT" {
     set client [client_open]
     $client call SELECT 3
     $client send BLPOP l 0
     wait_blocked 1
-    told_by {
+    propagated_by {
         r RPUSH l 1
         r MOVE l 3
         $client read
@@ -259,31 +259,31 @@ check "who waited in another database is told with it" {
     }
 } {{RPUSH l 1} {MOVE l 3} {SELECT 3} {LPOP l} {SELECT 0} {SET a 1}}
 
-check "an expired key is told as deleted, together with the command that has found it" {
+check "an expired key is propagated as deleted, in one unit with the command that found it" {
     r DEBUG SET-ACTIVE-EXPIRE 0
     r SET q 1 PX 1
     after 5
     try {
-        told {{LPUSH q 2}}
+        propagated {{LPUSH q 2}}
     } finally {
         r DEBUG SET-ACTIVE-EXPIRE 1
     }
 } {MULTI {DEL q} {LPUSH q 2} EXEC}
 
-check "expired keys that a command has found are told though it changes nothing" {
+check "expired keys that a command found are propagated even if it changes nothing" {
     r DEBUG SET-ACTIVE-EXPIRE 0
     r SET a 1 PX 1
     r SET b 1 PX 1
     after 5
     try {
-        told {{GET a} {MGET a b}}
+        propagated {{GET a} {MGET a b}}
     } finally {
         r DEBUG SET-ACTIVE-EXPIRE 1
     }
 } {{DEL a} {DEL b}}
 
-check "expired keys that nobody has asked for are told one by one" {
-    told_by {
+check "expired keys that no command found are propagated one by one" {
+    propagated_by {
         # The server reads both requests in one iteration of its loop.
         set client [default_client]
         at_once {
@@ -295,41 +295,41 @@ check "expired keys that nobody has asked for are told one by one" {
     }
 } {{SET a 1 PXAT TIME} {SET b 1 PXAT TIME} {DEL [ab]} {DEL [ab]}} -match glob
 
-check "expired keys are told as unlinked where lazyfree-lazy-expire says so" {
+check "with lazyfree-lazy-expire, expired keys are propagated as UNLINK" {
     with_config {lazyfree-lazy-expire yes} {
-        told_by {
+        propagated_by {
             r SET a 1 PX 1
             wait_until {[r DBSIZE] == 0}
         }
     }
 } {{SET a 1 PXAT TIME} {UNLINK a}}
 
-check "evicted keys are told in front of the command that needs their place" {
+check "evicted keys are propagated before the command that needs their memory" {
     r SET a [string repeat x 100000] EX 1000
     with_config {maxmemory-policy volatile-random} {
         r CONFIG SET maxmemory [expr {[info_field used_memory] + 20000}]
         try {
-            lmap command [told {{SETRANGE b 60000 x} {SETRANGE c 60000 x}}] {lrange $command 0 1}
+            lmap command [propagated {{SETRANGE b 60000 x} {SETRANGE c 60000 x}}] {lrange $command 0 1}
         } finally {
             r CONFIG SET maxmemory 0
         }
     }
 } {*{DEL a}*{SETRANGE c}} -match glob
 
-check "a transaction is told with the key that has expired inside it" {
+check "a transaction is propagated with the key that expired inside it" {
     r DEBUG SET-ACTIVE-EXPIRE 0
     r SET q 1 PX 1
     after 5
     try {
-        told {MULTI {LPUSH q 2} {RENAME q q2} EXEC}
+        propagated {MULTI {LPUSH q 2} {RENAME q q2} EXEC}
     } finally {
         r DEBUG SET-ACTIVE-EXPIRE 1
     }
 } {MULTI {DEL q} {LPUSH q 2} {RENAME q q2} EXEC}
 
-check "a large command in front of others of its transaction is told whole" {
+check "a large command before others of its transaction is propagated completely" {
     set text [string repeat "ab\r\n" 100000]
-    set commands [told_by {
+    set commands [propagated_by {
         r MULTI
         r SET a $text
         r SET b 1
@@ -341,7 +341,7 @@ check "a large command in front of others of its transaction is told whole" {
 
 check "times are noted once a second with aof-timestamp-enabled" {
     with_config {aof-timestamp-enabled yes} {
-        set commands [told_by {
+        set commands [propagated_by {
             r SET a 1
             r SET a 2
             after 1100
@@ -364,9 +364,9 @@ proc within_second {body} {
     }
 }
 
-check "aof-timestamp-enabled turned on and off within a second: one time, in front of the first command behind it" {
+check "aof-timestamp-enabled turned on and off within a second: one time, before the next command" {
     within_second {
-        set commands [told_by {
+        set commands [propagated_by {
             foreach request {{SET a 1} {CONFIG SET aof-timestamp-enabled yes} {SET a 2} {SET a 3}
                              {CONFIG SET aof-timestamp-enabled no} {SET a 4} {CONFIG SET aof-timestamp-enabled yes}
                              {SET a 5}} {
@@ -382,20 +382,20 @@ check "times are noted within requests that come at once, where their second beg
     with_config {aof-timestamp-enabled yes} {
         set c [client_open]
         $c call SET a 0
-        told_by {
+        propagated_by {
             $c pipeline {{DEBUG SLEEP 1.1} {SET a 1} {DEBUG SLEEP 1.1} {SET a 2}}
         }
     }
 } {TS {SET a 1} TS {SET a 2}}
 
-check "a time stands in front of SELECT and MULTI, and says when that was" {
+check "a time precedes SELECT and MULTI" {
     with_config {aof-timestamp-enabled yes} {
         r SET a 1
         set commands [within_second {
             r SELECT 0
             set second [clock seconds]
             set before [string length [aof_bytes]]
-            told_by {
+            propagated_by {
                 foreach request {{SELECT 2} MULTI {SET a 1} {SELECT 3} {SET b 1} EXEC {SET b 2}} {
                     r {*}$request
                 }

@@ -41,7 +41,7 @@ proc with_slow_save {body {delay_us 1000}} {
     }
 }
 
-# Makes it impossible to replace the file while the body runs: a folder stands in its place.
+# Makes it impossible to replace the file while the body runs: a folder has its name.
 proc with_folder_in_the_way {body} {
     file delete -force [file_of_data]
     file mkdir [file_of_data]/folder
@@ -54,7 +54,7 @@ proc with_folder_in_the_way {body} {
 
 # --- The commands
 
-check "SAVE writes a file, and LASTSAVE tells when" {
+check "SAVE writes a file, and LASTSAVE returns the time" {
     file delete [file_of_data]
     r RPUSH list a b c
     set before [clock seconds]
@@ -63,7 +63,7 @@ check "SAVE writes a file, and LASTSAVE tells when" {
     string range [read_file [file_of_data]] 0 8
 } REDIS0010
 check_error "SAVE takes no argument" {r SAVE now} "ERR wrong number of arguments for 'save' command"
-check "BGSAVE writes the file beside all else" {
+check "BGSAVE writes the file in the background" {
     file delete [file_of_data]
     r SET key value
     assert_equal [typed BGSAVE] {simple {Background saving started}}
@@ -125,7 +125,7 @@ check_in 2 "everything is there again after a restart" {
         r GET other
     }
 } here
-check_in 2 "keys whose time has come are not loaded" {
+check_in 2 "expired keys are not loaded" {
     with_server {} {
         r SET gone soon PX 100
         r SET stays x
@@ -179,7 +179,7 @@ check_in 2 "without rdbchecksum the file ends in zeros, with it in a checksum th
         string equal [string range [read_file [file_of_data]] end-7 end] $zeros
     }
 } 0
-check "the snapshot is of the moment when it began" {
+check "a snapshot holds the data of the moment when it began" {
     r DEBUG POPULATE 500 before
     with_config {rdb-key-save-delay 500} {
         r BGSAVE
@@ -191,7 +191,7 @@ check "the snapshot is of the moment when it began" {
     list [r DBSIZE] [r GET before:1]
 } {500 value:1}
 
-# --- Figures
+# --- Stats
 
 check "INFO counts changes since the snapshot on disk" {
     r SAVE
@@ -206,7 +206,7 @@ check "INFO counts changes since the snapshot on disk" {
     r SAVE
     info_field rdb_changes_since_last_save
 } 0
-check "INFO tells how a save fares" {
+check "INFO shows the state of a save" {
     r SAVE
     set saves [info_field rdb_saves]
     set forks [info_field total_forks]
@@ -233,10 +233,10 @@ check "INFO tells how a save fares" {
     assert_equal [expr {[info_field total_forks] - $forks}] [saves_by_child]
     expr {[info_field rdb_saves] - $saves}
 } 1
-check "INFO tells how slices fare" {
+check "INFO shows the state of slices" {
     r DEBUG POPULATE 2000 slow
     with_config {rdb-save-in-slices yes rdb-key-save-delay 1000} {
-        # In one go: the walk has met no more than its first key before the changes.
+        # In one write: the iterator has visited at most its first key before the changes.
         [default_client] pipeline {BGSAVE {SET slow:1 changed} {SET slow:2 changed} {SET slow:3 changed}}
         wait_saved
     }
@@ -271,7 +271,7 @@ check_in 2 "save points can be changed while it runs" {
 
 # --- What goes wrong
 
-check "SAVE that fails says no more than that; the log tells why; nothing is left behind" {
+check "a failed SAVE replies with an error, logs the reason and leaves no file" {
     r SET key value
     with_folder_in_the_way {
         assert_equal [error_of {r SAVE}] ERR
@@ -281,7 +281,7 @@ check "SAVE that fails says no more than that; the log tells why; nothing is lef
     regexp -line {# Error moving temp DB file temp-\d+.rdb on the final destination dump.rdb .*: Is a directory} \
         [$current_server log]
 } 1
-check "without save points a save that fails disturbs nobody" {
+check "without save points a failed save refuses no writes" {
     with_folder_in_the_way {
         r BGSAVE
         wait_saved
@@ -379,7 +379,7 @@ check_in 2 "a save that failed is tried again after five seconds" {
         expr {$seconds % 86400 >= 5} ;# also at midnight
     }
 } 1
-check "FLUSHALL ends a save: what it writes is worth nothing" {
+check "FLUSHALL stops a save, whose data is obsolete" {
     with_slow_save {
         wait_until {[leftovers] ne {}}
         r FLUSHALL
@@ -388,7 +388,7 @@ check "FLUSHALL ends a save: what it writes is worth nothing" {
     wait_until {[leftovers] eq {}}
     list [leftovers] [info_field rdb_last_bgsave_status]
 } {{} ok}
-check "a save right after a rewrite that was stopped does not wait for its walk: a child writes it" {
+check "a save right after a stopped rewrite does not wait for its iterators: a child writes it" {
     with_server {rdb-save-in-slices yes rdb-save-slice-us 8 appendonly yes} {
         set replies [[default_client] pipeline {
             {DEBUG POPULATE 50000} BGREWRITEAOF {CONFIG SET appendonly no} {SET key new} BGSAVE
@@ -399,7 +399,7 @@ check "a save right after a rewrite that was stopped does not wait for its walk:
         regexp {Background saving started by} [$current_server log]
     }
 } 1
-check "FLUSHALL leaves nothing of the save that it stops: the next one begins at once" {
+check "FLUSHALL leaves nothing of the save that it stops, so the next one begins at once" {
     with_server {rdb-save-in-slices yes rdb-save-slice-us 8} {
         set requests {{DEBUG POPULATE 50000} BGSAVE FLUSHALL {SET key new} BGSAVE}
         set replies [[default_client] pipeline $requests]
@@ -455,7 +455,7 @@ check_in 2 "a server that is killed leaves the last snapshot whole" {
         }
     }
 }
-check "connections that end while a save runs are seen to end" {
+check "connections that are closed during a save are noticed" {
     with_slow_save {
         set c [client_open]
         $c send CLIENT KILL ID [$c call CLIENT ID] SKIPME no

@@ -1,5 +1,5 @@
-# Large strings in snapshots: they are not copied but captured; what commands change of them meanwhile takes memory for
-# that alone, and nobody waits for the disk.
+# Large strings in snapshots: they are not copied but captured. A change meanwhile costs memory only for the changed
+# pieces, and no client waits for the disk.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/faults.tcl
 
@@ -17,8 +17,8 @@ proc make_large {key} {
     r SETRANGE $key 1000 "begin of $key"
 }
 
-# Begins a snapshot that gets no further by itself until finish_snapshot. With `captured` it has reached these keys, as
-# a command is about to change them; their values are yet to be written.
+# Begins a snapshot that makes no progress until finish_snapshot. With `captured` it has captured these keys, because a
+# command touched them; their values are not written yet.
 proc begin_snapshot {{captured {}}} {
     r CONFIG SET rdb-key-save-delay 100000000
     r BGSAVE
@@ -44,7 +44,7 @@ proc digest_of_file {path} {
     }
 }
 
-# Bytes of memory that a snapshot takes when nothing changes, and when commands change what they name.
+# Bytes of memory that a snapshot takes when nothing changes, and when commands change the captured values.
 foreach {what commands least most} {
     "nothing"         {}                                                                     0         $some
     "SETRANGE"        {{SETRANGE a 5000000 changed}}                                         16384     $some
@@ -160,7 +160,7 @@ check_in 2 "a string that was captured is as any other, and can be captured agai
     }
 } 1
 
-check_in 2 "a large string that cannot be written whole stays whole in memory" {
+check_in 2 "a large string that cannot be written completely stays complete in memory" {
     with_faulty_server {rdbcompression no} {
         make_large a
         make_large b
@@ -183,7 +183,7 @@ check_in 2 "a large string that cannot be written whole stays whole in memory" {
     }
 } 1
 
-check_in 2 "a snapshot that was stopped while its disk hangs does not make the next one wait: a child writes it" {
+check_in 2 "after a snapshot was stopped on a hanging disk the next one does not wait: a child writes it" {
     with_faulty_server {rdbcompression no} {
         make_large a
         faults {write hold,nth=1 temp-*}
@@ -194,7 +194,7 @@ check_in 2 "a snapshot that was stopped while its disk hangs does not make the n
         r BGSAVE
         wait_saved
         assert_equal [info_field rdb_last_bgsave_status] ok
-        assert {[string match "*a child writes it: what a stopped one has left*" [$current_server log]]}
+        assert {[string match "*A stopped snapshot has not released its data*" [$current_server log]]}
         faults
         r DEBUG RELOAD NOSAVE
         r KEYS *

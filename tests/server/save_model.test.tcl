@@ -54,7 +54,7 @@ proc random_large_command {} {
         [list PEXPIRE $k 1] [list STRLEN $k] [list BITCOUNT $k] [list GETRANGE $k 250000 250010]]]
 }
 
-# A value for key number `i`: strings of all kinds, lists short and long, some of them so long that they are frozen.
+# A value for key number `i`: strings of all kinds, lists short and long, some of them so long that they are captured.
 proc value_command {i} {
     set text [random_text]
     switch [expr {$i % 7}] {
@@ -132,7 +132,7 @@ proc digest_of_file {path} {
     }
 }
 
-# After keys whose time has come are deleted, in every database: SCAN does, KEYS only leaves them out.
+# After expired keys are deleted, in every database: SCAN does, KEYS only leaves them out.
 proc digest_of_living {} {
     foreach database {0 1 2} {
         r SELECT $database

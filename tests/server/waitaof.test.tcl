@@ -1,4 +1,4 @@
-# WAITAOF: a client waits until what it has changed is on the disk.
+# WAITAOF: a client waits until its changes are on the disk.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
 source $library/faults.tcl
@@ -25,16 +25,16 @@ foreach {arguments error} {
 } {
     check_error "WAITAOF $arguments is refused without an append-only file" [list r WAITAOF {*}$arguments] $error
 }
-check "WAITAOF for nothing answers at once; without an append-only file nothing is on the disk" {
+check "WAITAOF for zero copies replies at once; without an append-only file nothing is on the disk" {
     r SET k v
     typed WAITAOF 0 0 0
 } {array {{int 0} {int 0}}}
-check "WAITAOF waits for replicas until its time is up" {r WAITAOF 0 1 20} {0 0}
+check "WAITAOF waits for replicas until its timeout" {r WAITAOF 0 1 20} {0 0}
 
 # --- Waiting
 
-# As long as nobody calls fsync, with appendfsync no, nothing is on the disk.
-check_in {2 3} "WAITAOF answers once fsync was called for what its client has changed, not before" {
+# With appendfsync no the server does not call fsync, so nothing is on the disk.
+check_in {2 3} "WAITAOF replies once fsync was called for the changes of its client, not before" {
     with_faulty_server {appendonly yes appendfsync no} {
         faults {sync sleep=1 *.incr.aof}
         r SET k v
@@ -52,7 +52,7 @@ check_in {2 3} "WAITAOF answers once fsync was called for what its client has ch
         r WAITAOF 0 0 0
     }
 } {1 0}
-check_in 2 "WAITAOF does not wait for what other clients have changed" {
+check_in 2 "WAITAOF does not wait for changes of other clients" {
     with_aof {appendfsync no} {
         set other [client_open]
         assert_equal [$other call WAITAOF 1 0 0] {1 0}
@@ -61,7 +61,7 @@ check_in 2 "WAITAOF does not wait for what other clients have changed" {
         r WAITAOF 0 0 0
     }
 } {0 0}
-check_in 2 "with appendfsync always all is on the disk that was answered" {
+check_in 2 "with appendfsync always every acknowledged change is on the disk" {
     with_aof {appendfsync always} {
         r SET k v
         list [r WAITAOF 0 0 0] [r WAITAOF 1 0 0] [r WAITAOF 1 1 20]
@@ -72,7 +72,7 @@ check "with appendfsync always, in one pipeline with the change" {
         [default_client] pipeline {{SET k v} {WAITAOF 1 0 0} {GET k}}
     }
 } {OK {1 0} v}
-check "in MULTI nothing is waited for" {
+check "WAITAOF in MULTI does not wait" {
     with_aof {appendfsync no} {
         r SET k v
         r MULTI
@@ -148,7 +148,7 @@ check_in 2 "turning it on: nothing is on the disk before the first base is" {
         r WAITAOF 0 0 0
     }
 } {1 0}
-check_in 2 "a rewrite that comes between does not disturb the wait" {
+check_in 2 "a rewrite during the wait does not disturb it" {
     with_aof {appendfsync no} {
         set client [client_open]
         $client call SET k v
@@ -158,7 +158,7 @@ check_in 2 "a rewrite that comes between does not disturb the wait" {
         $client read
     }
 } {1 0}
-check_in 2 "after an fsync that failed nothing counts as on the disk until all was rewritten" {
+check_in 2 "after a failed fsync nothing counts as on the disk until a rewrite has succeeded" {
     with_faulty_server {appendonly yes appendfsync everysec} {
         faults {sync EIO *.incr.aof} {sync EIO temp-rewriteaof*}
         set client [client_open]

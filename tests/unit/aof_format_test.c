@@ -1,5 +1,5 @@
-/* Commands in a file: what stands there is found whole, what ends early is awaited, and damage is
- * told, with its place. */
+/* Parsing commands of a file: complete ones are returned, incomplete ones need more bytes, and
+ * damage is reported with its place. */
 #include "persist/aof_format.h"
 
 #include "unit/guard.h"
@@ -36,8 +36,8 @@ static void annotations_are_lines(void **state) {
     aof_parser_free(&parser);
 }
 
-/* No byte behind the end is read, and the item is awaited, wherever the bytes end. */
-static void every_prefix_is_awaited(void **state) {
+/* Wherever the bytes end, the parser asks for more and reads no byte after the end. */
+static void every_prefix_needs_more_bytes(void **state) {
     (void)state;
     static const char *const texts[] = {"*3\r\n$5\r\nRPUSH\r\n$1\r\nk\r\n$12\r\nabcdefghijkl\r\n",
                                         "#TS:1700000000\r\n"};
@@ -83,7 +83,7 @@ static void damage_is_reported_with_its_place(void **state) {
     check_bad("#TS:1\n", 0, "an annotation does not end as it should");
 }
 
-static void announcements_take_no_memory(void **state) {
+static void announced_counts_take_no_memory(void **state) {
     (void)state;
     struct aof_parser parser = {0};
     const char *text = "*2000000000\r\n$9000000000000000000\r\nabc";
@@ -96,9 +96,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands_are_found),
         cmocka_unit_test(annotations_are_lines),
-        cmocka_unit_test(every_prefix_is_awaited),
+        cmocka_unit_test(every_prefix_needs_more_bytes),
         cmocka_unit_test(damage_is_reported_with_its_place),
-        cmocka_unit_test(announcements_take_no_memory),
+        cmocka_unit_test(announced_counts_take_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

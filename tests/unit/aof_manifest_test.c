@@ -1,4 +1,4 @@
-/* The manifest of an append-only file: what is read, what is refused, what a rewrite makes of it. */
+/* The manifest of an append-only file: parsing, errors, and the changes of a rewrite. */
 #include "persist/aof_manifest.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static void check_text(const struct aof_manifest *manifest, const char *expected
     sds_free(text);
 }
 
-/* What is read is written again as `expected`. */
+/* Parses a manifest and compares its text with `expected`. */
 static void check(const char *text, const char *expected) {
     struct aof_manifest manifest;
     parse(&manifest, text);
@@ -52,7 +52,7 @@ static void comments_and_unknown_pairs_are_skipped(void **state) {
     check("type b seq 3 file y\n", "file y seq 3 type b\n");
 }
 
-static void names_with_odd_bytes_stand_in_quotes(void **state) {
+static void names_with_special_bytes_are_quoted(void **state) {
     (void)state;
     const char *text = "file \"my file\\n\\x01\\\"\" seq 1 type i\n";
     struct aof_manifest manifest;
@@ -62,7 +62,7 @@ static void names_with_odd_bytes_stand_in_quotes(void **state) {
     aof_manifest_free(&manifest);
 }
 
-static void what_makes_no_sense_is_refused_with_its_line(void **state) {
+static void bad_lines_are_refused_with_their_number(void **state) {
     (void)state;
     check_refused("", "line 1: no file is named");
     check_refused("# only a comment\n", "line 2: no file is named");
@@ -128,8 +128,8 @@ static void lines_are_bounded(void **state) {
     sds_free(text);
 }
 
-/* A rewrite: a new increment when it begins; when it is done a new base, and what came before it
- * is history. */
+/* A rewrite begins with a new increment. It ends with a new base, and makes the older files
+ * history. */
 static void a_rewrite_makes_history(void **state) {
     (void)state;
     struct aof_manifest manifest = {0}, copy;
@@ -157,7 +157,7 @@ static void a_rewrite_makes_history(void **state) {
     aof_manifest_free(&manifest);
 }
 
-static void no_name_of_the_history_is_given_out_again(void **state) {
+static void names_of_the_history_are_not_reused(void **state) {
     (void)state;
     struct aof_manifest manifest;
     parse(&manifest, "file a.2.base.rdb seq 2 type b\n"
@@ -189,13 +189,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(manifests_are_read_and_written),
         cmocka_unit_test(comments_and_unknown_pairs_are_skipped),
-        cmocka_unit_test(names_with_odd_bytes_stand_in_quotes),
-        cmocka_unit_test(what_makes_no_sense_is_refused_with_its_line),
+        cmocka_unit_test(names_with_special_bytes_are_quoted),
+        cmocka_unit_test(bad_lines_are_refused_with_their_number),
         cmocka_unit_test(files_are_plain_names),
         cmocka_unit_test(names_are_as_long_as_file_systems_have_them),
         cmocka_unit_test(lines_are_bounded),
         cmocka_unit_test(a_rewrite_makes_history),
-        cmocka_unit_test(no_name_of_the_history_is_given_out_again),
+        cmocka_unit_test(names_of_the_history_are_not_reused),
         cmocka_unit_test(an_old_file_becomes_the_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

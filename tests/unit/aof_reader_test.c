@@ -1,5 +1,5 @@
-/* aof_reader: items come out as they were put in, in whatever pieces the file is read; where it is
- * cut off, how far it is whole is known. */
+/* aof_reader: the items are those that were written, in whatever pieces the file is read. For a
+ * file that is cut off, the reader knows up to where it is complete. */
 #include "persist/aof_reader.h"
 
 #include "base/alloc.h"
@@ -16,7 +16,7 @@
 
 enum { ITEMS_MAX = 60 };
 
-/* What was written: the kind of each item, where it ends, and where the file is whole then. */
+/* The items of the file: the kind of each, its end, and up to where the file is complete then. */
 struct model {
     sds bytes;
     size_t count;
@@ -100,7 +100,7 @@ static void assert_reads(const struct model *model, size_t size, uint64_t offset
     sds_free(io.bytes);
 }
 
-static void files_are_read_and_cuts_are_seen(void **state) {
+static void files_are_read_and_cuts_are_noticed(void **state) {
     struct random *random = *state;
     for (int round = 0; round < 300; round++) {
         struct model model = model_random(random);
@@ -112,7 +112,7 @@ static void files_are_read_and_cuts_are_seen(void **state) {
     }
 }
 
-/* --- What is wrong --- */
+/* --- Errors --- */
 
 static void assert_ends(const char *bytes, enum aof_read expected, const char *error, uint64_t at) {
     struct random random;
@@ -136,7 +136,7 @@ static void assert_ends(const char *bytes, enum aof_read expected, const char *e
 #define MULTI "*1\r\n$5\r\nMULTI\r\n"
 #define EXEC  "*1\r\n$4\r\nEXEC\r\n"
 
-static void what_is_wrong_is_reported_with_its_place(void **state) {
+static void errors_are_reported_with_their_place(void **state) {
     (void)state;
     assert_ends("", AOF_READ_END, NULL, 0);
     assert_ends(GOOD "x", AOF_READ_BAD, "no command begins here", 14);
@@ -164,8 +164,8 @@ static void a_source_that_fails_is_reported(void **state) {
 int main(void) {
     struct random random = random_of_this_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(files_are_read_and_cuts_are_seen, &random),
-        cmocka_unit_test(what_is_wrong_is_reported_with_its_place),
+        cmocka_unit_test_prestate(files_are_read_and_cuts_are_noticed, &random),
+        cmocka_unit_test(errors_are_reported_with_their_place),
         cmocka_unit_test_prestate(a_source_that_fails_is_reported, &random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

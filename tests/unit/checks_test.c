@@ -1,5 +1,5 @@
-/* What builds with CHECKED=1 run after commands finds data that is not as it should be. The
- * functions are part of every build; only the server's calls are not. */
+/* The checks of builds with CHECKED=1 find damaged data. Every build contains the functions; only
+ * such a build calls them. */
 #include "engine/checks.h"
 
 #include "base/checked.h"
@@ -8,6 +8,7 @@
 #include "types/list.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "unit/keyspace_fixture.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -29,7 +30,8 @@ static struct entry *make_list(struct keyspace *keyspace, struct slice key, size
     return ref.entry;
 }
 
-/* Runs the function in a child, up to `times` times. Was it ended by a failed assertion? */
+/* Runs the function in a child process, up to `times` times. Returns whether a failed assertion
+ * ended it. */
 static bool aborts(void (*function)(const void *), const void *arg, int times) {
     pid_t pid = fork();
     if (pid == 0) {
@@ -91,16 +93,6 @@ static void conditions_are_evaluated_in_checked_builds_only(void **state) {
     int evaluated = 0;
     CHECKED_ASSERT(++evaluated);
     assert_int_equal(evaluated, CHECKS_ARE_ON);
-}
-
-static int set_up(void **state) {
-    *state = keyspace_new(value_free, value_length);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    keyspace_free(*state);
-    return 0;
 }
 
 int main(void) {

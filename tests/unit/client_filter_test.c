@@ -1,4 +1,5 @@
-/* client_filter: what CLIENT KILL's options are read as, and whom they match. */
+/* client_filter: the conditions that CLIENT KILL's options give, and the clients that they
+ * match. */
 #include "admin/client_filter.h"
 
 #include <setjmp.h>
@@ -8,7 +9,7 @@
 
 enum { OPTIONS_MAX = 16 };
 
-/* Parses words that end with NULL; the error, or NULL. */
+/* Parses words that end with NULL. Returns the error, or NULL. */
 static sds parse(struct client_filter *filter, const char *const *words) {
     struct slice options[OPTIONS_MAX];
     size_t count = 0;
@@ -35,7 +36,7 @@ static const struct client_facts someone = {
     .type = CLIENT_TYPE_NORMAL,
 };
 
-/* Do these options mean `someone`? */
+/* Whether these options match `someone`. */
 #define MATCHES(...) matches((const char *const[]){__VA_ARGS__, NULL}, someone)
 
 static bool matches(const char *const *words, struct client_facts facts) {
@@ -72,7 +73,7 @@ static void the_last_of_an_option_counts(void **state) {
     assert_false(MATCHES("id", "7", "id", "8"));
 }
 
-static void who_asks_is_spared_unless_told_otherwise(void **state) {
+static void the_calling_client_is_spared_unless_skipme_is_no(void **state) {
     (void)state;
     struct client_facts me = someone;
     me.is_me = true;
@@ -112,7 +113,7 @@ int main(void) {
         cmocka_unit_test(each_option_is_a_condition),
         cmocka_unit_test(all_conditions_must_hold),
         cmocka_unit_test(the_last_of_an_option_counts),
-        cmocka_unit_test(who_asks_is_spared_unless_told_otherwise),
+        cmocka_unit_test(the_calling_client_is_spared_unless_skipme_is_no),
         cmocka_unit_test(types_are_known_by_all_their_names),
         cmocka_unit_test(wrong_options_are_named),
     };

@@ -1,4 +1,4 @@
-/* The command log as its readers see it, and the gate on its offsets. */
+/* The command log as its readers see it, and the reply gate on its offsets. */
 #include "log/command_log.h"
 #include "log/reply_gate.h"
 
@@ -15,7 +15,7 @@ static void append(struct command_log *log, int database, const char *word) {
     command_log_append(log, database, argv, 1);
 }
 
-/* What the reader gets now. */
+/* Returns what the reader reads now. */
 static struct slice read_all(struct command_log *log, struct command_log_reader *reader,
                              struct reply *into) {
     into->len = 0;
@@ -97,7 +97,7 @@ static void readers_read_at_their_own_pace(void **state) {
     append(log, 0, "a");
     command_log_end_unit(log);
     uint64_t behind_a = command_log_end(log);
-    command_log_add_reader(log, &fixture->second); /* gets what comes from here on */
+    command_log_add_reader(log, &fixture->second); /* reads what comes from here on */
     append(log, 0, "b");
     command_log_end_unit(log);
     ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), SELECT_0 A SELECT_0 B);
@@ -107,7 +107,7 @@ static void readers_read_at_their_own_pace(void **state) {
     ASSERT_TEXT(read_all(log, &fixture->second, &fixture->into), SELECT_0 B C);
     assert_int_equal(fixture->second.offset, command_log_end(log));
     ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), C);
-    assert_int_equal(log->bytes.len, 0); /* all have read all of it */
+    assert_int_equal(log->bytes.len, 0); /* all have read everything */
     ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), "");
     fixture_free(fixture);
 }
@@ -157,12 +157,12 @@ static void offsets_go_on_when_readers_leave(void **state) {
     command_log_add_reader(log, &fixture->first);
     append(log, 0, "a");
     append(log, 0, "b");
-    command_log_remove_reader(log, &fixture->first); /* inside a unit: that ends */
+    command_log_remove_reader(log, &fixture->first); /* inside a unit, which this ends */
     assert_false(log->is_on);
     assert_false(command_log_is_inside_unit(log));
     uint64_t end = command_log_end(log);
     assert_true(end > 0);
-    command_log_remove_reader(log, &fixture->first); /* is no reader any more */
+    command_log_remove_reader(log, &fixture->first); /* no reader any more */
     append(log, 0, "c");
     assert_int_equal(command_log_end(log), end);
     command_log_add_reader(log, &fixture->second);

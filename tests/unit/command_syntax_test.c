@@ -1,4 +1,4 @@
-/* command_syntax: the notation is read into the tree that COMMAND DOCS shows. */
+/* command_syntax: parses the notation to the tree that COMMAND DOCS shows. */
 #include "admin/command_syntax.h"
 
 #include "base/sds.h"
@@ -132,7 +132,7 @@ static void notes_follow_the_arguments(void **state) {
     }
 }
 
-/* How many lines stand behind the arguments. */
+/* Returns the number of lines after the arguments. */
 static size_t count_lines(const char *text) {
     size_t count = 0;
     for (; *text; text++) count += *text == '\n';
@@ -165,7 +165,7 @@ static void too_many_arguments_are_refused(void **state) {
     sds_free(text);
 }
 
-/* The keys that a row's syntax names are those that its key positions find. */
+/* The keys in a row's syntax are those that its key positions find. */
 static void every_command_is_written_in_the_notation(void **state) {
     (void)state;
     size_t count;
@@ -184,7 +184,7 @@ static void every_command_is_written_in_the_notation(void **state) {
         if (notes != count_lines(all[i].syntax)) fail_msg("%s: notes", all[i].name);
         for (size_t j = 0; j < total; j++) keys += arguments[j].key_spec >= 0;
         const struct key_positions *positions = &all[i].keys;
-        if (positions->flags & KEY_NOT_KEY) continue; /* channels stand where keys would */
+        if (positions->flags & KEY_NOT_KEY) continue; /* channels in the place of keys */
         int specifications = (positions->first || positions->numkeys) +
                              (positions->second_flags != 0) + (positions->store_flags != 0) +
                              (positions->listed_flags != 0);

@@ -1,4 +1,4 @@
-/* The table of commands, filled with rows of this test: it depends on no real command. */
+/* The table of commands, with rows of this test only: it depends on no real command. */
 #include "table/command.h"
 
 #include "table/command_categories.h"
@@ -61,7 +61,7 @@ static void subcommands_are_found_in_their_container_only(void **state) {
     assert_null(command_find_subcommand(config, SLICE("get2")));
     assert_null(command_find(SLICE("config|get")));
     assert_null(command_find_cached(config + 1, SLICE("config|get")));
-    /* The row behind the last subcommand belongs to another command. */
+    /* The row after the last subcommand belongs to another command. */
     assert_null(command_find_subcommand(config, SLICE("")));
 }
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* A configuration with its source, fresh for each test. */
+/* A configuration with its source, new for each test. */
 struct fixture {
     struct config config;
     struct config_source source;
@@ -60,7 +60,7 @@ static void accept(struct config *config, const char *name, const char *value, c
     assert_value(config, name, shown);
 }
 
-/* The value must be refused with this reason and stay what it was. */
+/* The value must be refused with this reason, and the old one stay. */
 static void refuse(struct config *config, const char *name, const char *value, const char *why) {
     struct slice text = slice_of_cstr(value);
     sds before = config_append_value(config, row(name), sds_new(SLICE("")));
@@ -104,7 +104,7 @@ static void every_default_is_accepted(void **state) {
     }
 }
 
-/* So each name, alias or not, stands in the table once. */
+/* This also shows that each name, alias or not, is in the table once. */
 static void a_directive_is_found_by_its_alias(void **state) {
     (void)state;
     size_t aliases = 0;
@@ -382,7 +382,7 @@ static void the_line_of_a_user_without_restrictions_is_accepted(void **state) {
     sds_free(line);
 }
 
-/* Any text is read or refused, and what was read can be written and read again. */
+/* Any text is accepted or refused. An accepted one can be written and read again. */
 static void every_prefix_of_a_file_is_safe(void **state) {
     struct fixture *fixture = *state;
     static const char text[] = "port 1\nbind a 'b' \"c\\x00\"\n#\nsave 1 1\nuser x\n include y\n";
@@ -446,7 +446,7 @@ static void a_file_must_be_there(void **state) {
     sds_free(error);
 }
 
-/* Puts `text` where standard input is read from. */
+/* Makes `text` the standard input. */
 static void feed_stdin(const char *text) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -549,7 +549,7 @@ static void files_include_others(void **state) {
     assert_int_equal(rmdir(directory), 0); /* and no temporary file was left */
 }
 
-/* Tests are run from the top of the repository. */
+/* Tests run in the top directory of the repository. */
 static void redis_conf_has_every_directive_at_its_default(void **state) {
     struct fixture *fixture = *state;
     struct config defaults;
@@ -574,7 +574,7 @@ static void redis_conf_has_every_directive_at_its_default(void **state) {
 
 /* --- Several changes at once --- */
 
-/* What the effects saw: the port each time one was applied; the one of `failing` fails. */
+/* What the effects found: the port each time one was applied; the effect of `failing` fails. */
 struct effects {
     const struct config *config;
     const char *failing;
@@ -601,7 +601,7 @@ static void changes_are_applied_once_per_effect(void **state) {
     size_t culprit;
     sds error = NULL;
     assert_true(config_change_all(config, changes, 4, record, &effects, &culprit, &error));
-    assert_int_equal(effects.count, 1); /* hz is what it was */
+    assert_int_equal(effects.count, 1); /* hz has not changed */
     assert_int_equal(effects.ports[0], 7000);
     assert_value(config, "bind", "::1");
     assert_value(config, "timeout", "5");

@@ -1,4 +1,4 @@
-/* digest: the digits are those that redis-server 7.0 answers for the same data. */
+/* digest: the digits are the replies of redis-server 7.0 for the same data. */
 #include "persist/digest.h"
 
 #include "base/hash.h"
@@ -72,7 +72,7 @@ static void a_list_has_one_digest_in_every_encoding(void **state) {
     assert_value(add_list(keyspace, "m", &nodes_of_two).entry, digits);
 }
 
-static void that_a_key_expires_counts_and_not_when(void **state) {
+static void having_an_expiry_counts_but_not_its_time(void **state) {
     struct keyspace *keyspace = *state;
     char text[150];
     for (size_t i = 0; i < sizeof(text); i += 5) memcpy(text + i, "hello", 5);
@@ -121,7 +121,7 @@ int main(void) {
         cmocka_unit_test(no_data_is_zero),
         WITH_KEYSPACE(a_value_has_the_digest_of_its_texts),
         WITH_KEYSPACE(a_list_has_one_digest_in_every_encoding),
-        WITH_KEYSPACE(that_a_key_expires_counts_and_not_when),
+        WITH_KEYSPACE(having_an_expiry_counts_but_not_its_time),
         WITH_KEYSPACE(a_dataset_has_one_digest_in_every_order_of_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

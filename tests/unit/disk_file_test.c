@@ -1,4 +1,4 @@
-/* Files that are written and then take another's place. */
+/* Files that replace another one when they are complete. */
 #include "snapshot/disk_file.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static void a_file_takes_the_place_of_another(void **state) {
     assert_int_equal(access("new", F_OK), -1);
 }
 
-static void what_is_sent_bit_by_bit_is_all_there(void **state) {
+static void incremental_writes_are_complete(void **state) {
     (void)state;
     enum { PIECE = 1000003, PIECES = 30 };
     static char piece[PIECE];
@@ -82,13 +82,13 @@ static void what_is_sent_bit_by_bit_is_all_there(void **state) {
     close(fd);
 }
 
-static void what_cannot_be_written_is_reported(void **state) {
+static void failed_writes_are_reported(void **state) {
     (void)state;
     struct disk_file file;
     assert_false(disk_file_create(&file, "nosuch/new", false));
     assert_int_equal(errno, ENOENT);
 
-    /* A limit cuts the second write short, and then nothing fits. */
+    /* The file size limit cuts the second write short; the third fails. */
     struct rlimit before, low;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     low = before;
@@ -118,7 +118,7 @@ static void a_device_that_is_full_is_reported(void **state) {
     assert_int_equal(errno, ENOSPC);
 }
 
-static void what_cannot_be_renamed_stays(void **state) {
+static void a_file_that_cannot_be_renamed_stays(void **state) {
     (void)state;
     struct disk_file file;
     assert_int_equal(mkdir("taken", 0700), 0);
@@ -146,10 +146,10 @@ static void only_an_abandoned_file_is_removed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_takes_the_place_of_another, enter, leave),
-        cmocka_unit_test_setup_teardown(what_is_sent_bit_by_bit_is_all_there, enter, leave),
-        cmocka_unit_test_setup_teardown(what_cannot_be_written_is_reported, enter, leave),
+        cmocka_unit_test_setup_teardown(incremental_writes_are_complete, enter, leave),
+        cmocka_unit_test_setup_teardown(failed_writes_are_reported, enter, leave),
         cmocka_unit_test_setup_teardown(a_device_that_is_full_is_reported, enter, leave),
-        cmocka_unit_test_setup_teardown(what_cannot_be_renamed_stays, enter, leave),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_renamed_stays, enter, leave),
         cmocka_unit_test_setup_teardown(only_an_abandoned_file_is_removed, enter, leave),
     };
     return cmocka_run_group_tests_name("disk_file", tests, NULL, NULL);

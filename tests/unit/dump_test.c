@@ -1,4 +1,4 @@
-/* dump: payloads come back, whoever wrote them; damaged ones are refused. */
+/* dump: payloads of any server are read; damaged ones are refused. */
 #include "persist/dump.h"
 
 #include "base/crc64.h"
@@ -51,7 +51,7 @@ static void payloads_are_those_of_redis(void **state) {
     value_free(entry);
 }
 
-static void lists_travel(void **state) {
+static void lists_are_dumped_and_restored(void **state) {
     (void)state;
     const uint8_t body[] = {0x81, 'a', 2, 5, 1};
     struct entry *entry = list_from_body(SLICE("key"), body, body + 5, 2, &defaults.limits.list);
@@ -114,7 +114,7 @@ int main(void) {
     hash_init_seed(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(payloads_are_those_of_redis),
-        cmocka_unit_test(lists_travel),
+        cmocka_unit_test(lists_are_dumped_and_restored),
         cmocka_unit_test(versions_that_are_known_are_read),
         cmocka_unit_test(bad_values_are_refused),
     };

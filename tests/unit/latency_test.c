@@ -38,7 +38,7 @@ static void the_ring_keeps_the_last_samples(void **state) {
     latency_forget_all(&monitor);
 }
 
-static void a_summary_tells_extremes_mean_and_period(void **state) {
+static void a_summary_has_extremes_mean_and_period(void **state) {
     (void)state;
     struct latency_monitor monitor = {0};
     latency_note(&monitor, LATENCY_COMMAND, 100, 10);
@@ -78,7 +78,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_keeps_its_worst),
         cmocka_unit_test(the_ring_keeps_the_last_samples),
-        cmocka_unit_test(a_summary_tells_extremes_mean_and_period),
+        cmocka_unit_test(a_summary_has_extremes_mean_and_period),
         cmocka_unit_test(what_is_forgotten_is_gone),
         cmocka_unit_test(kinds_are_found_by_their_names),
     };

@@ -1,4 +1,4 @@
-/* Values and keyspaces that another thread frees, with the loop turned by hand. */
+/* Values and keyspaces that another thread frees; the tests run single iterations of the loop. */
 #include "engine/lazyfree.h"
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@ static struct net *net;
 
 static bool is_settling;
 
-/* The numbers of the keyspaces that were told to be free, in that order. */
+/* The numbers of the keyspaces that `freed` was called with, in that order. */
 static uint64_t freed_numbers[8];
 static size_t freed_count;
 
@@ -40,7 +40,7 @@ static void stop_loop(void *arg) {
     net_stop(net);
 }
 
-/* Stops the loop when nothing is pending any more, and the one thread of the pool has done with it. */
+/* Stops the loop when nothing is pending any more and the one thread of the pool has finished. */
 static bool look(void *arg) {
     (void)arg;
     if (is_settling || lazyfree_pending_objects() > 0) return false;
@@ -55,7 +55,7 @@ static void run_until_free(void) {
     assert_int_equal(lazyfree_pending_bytes(), 0);
 }
 
-/* A list of `nodes` nodes that no keyspace has. */
+/* Returns a list of `nodes` nodes that is in no keyspace. */
 static struct entry *make_list(size_t nodes) {
     static const struct quicklist_limits one_each = {.fill = 1};
     struct keyspace *keyspace = keyspace_new(value_free, value_length);
@@ -157,7 +157,7 @@ static void few_small_keys_are_little_work(void **state) {
     keyspace_free(large);
 }
 
-/* The last test: nothing is freed by another thread after it. */
+/* The last test: no other thread frees anything after it. */
 static void what_is_left_when_it_stops_is_freed_at_the_end(void **state) {
     (void)state;
     struct keyspace *keyspace = make_keyspace(100000);
@@ -172,7 +172,7 @@ static void what_is_left_when_it_stops_is_freed_at_the_end(void **state) {
 
 int main(void) {
     hash_init();
-    setenv("UV_THREADPOOL_SIZE", "1", 1); /* pieces of work end in the order in which they came */
+    setenv("UV_THREADPOOL_SIZE", "1", 1); /* work ends in the order of its start */
     const char *error;
     net = net_new(&error);
     net_on_before_poll(net, look, NULL);

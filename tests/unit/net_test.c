@@ -1,5 +1,5 @@
-/* The event room over real sockets: server and clients live in this one thread, the loop is
- * turned by hand. */
+/* The module net over real sockets: server and clients are in this one thread, which runs single
+ * iterations of the event loop. */
 #include "net/listener.h"
 #include "net/net.h"
 #include "net/net_internal.h"
@@ -27,7 +27,7 @@
 
 #include <cmocka.h>
 
-/* --- A server whose behaviour each test chooses --- */
+/* --- A server whose behaviour each test sets --- */
 
 struct session {
     struct conn *conn; /* checks that the session's memory is its own */
@@ -103,8 +103,8 @@ static bool stop_at_once(void *net) {
     return true;
 }
 
-/* One turn of the loop, without sleep. */
-static void turn(void) {
+/* Runs one iteration of the loop, without sleep. */
+static void iterate(void) {
     net_on_before_poll(world.net, stop_at_once, world.net);
     net_run(world.net);
 }
@@ -113,17 +113,18 @@ static int64_t now_ms(void) {
     return clock_monotonic_us() / 1000;
 }
 
-/* What is sent over the loopback arrives by itself, but on a busy machine not at once: what depends
- * on it is waited for, so long at most. */
+/* Bytes sent over the loopback interface arrive by themselves, but later on a busy machine. Tests
+ * wait this long for them at most. */
 enum { PATIENCE_MS = 30 * 1000 };
 
-#define TURN_UNTIL(condition)                                                                      \
+#define ITERATE_UNTIL(condition)                                                                   \
     for (int64_t start_ = now_ms(); !(condition);) {                                               \
         assert_true(now_ms() - start_ < PATIENCE_MS);                                              \
-        turn();                                                                                    \
+        iterate();                                                                                 \
     }
 
-/* Waits, without a turn of the loop, until poll(2) tells one of these of a socket, or its end. */
+/* Waits, without an iteration of the loop, until poll(2) reports one of these events or the end of
+ * the socket. */
 static void await_socket(int fd, short events) {
     struct pollfd poll_fd = {.fd = fd, .events = events};
     assert_int_equal(poll(&poll_fd, 1, PATIENCE_MS), 1);
@@ -179,12 +180,12 @@ static int client_try(void) {
     return fd;
 }
 
-/* A connected client whose connection was accepted: world.newest. */
+/* Returns a connected client whose connection was accepted: world.newest. */
 static int client_new(void) {
     int before = world.opened;
     int fd = client_try();
     assert_true(fd >= 0);
-    TURN_UNTIL(world.opened > before);
+    ITERATE_UNTIL(world.opened > before);
     return fd;
 }
 
@@ -194,22 +195,22 @@ static void client_reset(int fd) {
     close(fd);
 }
 
-/* Writes all, turning the loop while the socket is full. */
+/* Writes all bytes, and runs the loop while the socket is full. */
 static void client_send(int fd, const char *bytes, size_t len) {
     while (len > 0) {
         ssize_t sent;
-        TURN_UNTIL((sent = send(fd, bytes, len, MSG_NOSIGNAL)) >= 0 || errno != EAGAIN);
+        ITERATE_UNTIL((sent = send(fd, bytes, len, MSG_NOSIGNAL)) >= 0 || errno != EAGAIN);
         assert_true(sent > 0);
         bytes += sent;
         len -= (size_t)sent;
     }
 }
 
-/* Reads exactly `len` bytes, turning the loop meanwhile. */
+/* Reads exactly `len` bytes, and runs the loop meanwhile. */
 static void client_receive(int fd, char *bytes, size_t len) {
     while (len > 0) {
         ssize_t got;
-        TURN_UNTIL((got = recv(fd, bytes, len, 0)) >= 0 || errno != EAGAIN);
+        ITERATE_UNTIL((got = recv(fd, bytes, len, 0)) >= 0 || errno != EAGAIN);
         assert_true(got > 0);
         bytes += got;
         len -= (size_t)got;
@@ -227,7 +228,7 @@ static struct session *session_of(struct conn *conn) {
     return conn_session(conn);
 }
 
-/* A stream whose every byte can be told from its position. */
+/* A stream in which each byte shows its position. */
 static char stream_byte(size_t at) {
     return (char)((at * 2654435761u) >> 13);
 }
@@ -307,7 +308,7 @@ static void a_connection_knows_its_names_and_options(void **state) {
 
 enum { RECORD = 10 };
 
-/* Consumes whole records only. */
+/* Consumes only whole records. */
 static size_t take_records(struct conn *conn, char *bytes, size_t len) {
     size_t whole = len - len % RECORD;
     assert_stream(bytes, len, session_of(conn)->received);
@@ -324,7 +325,7 @@ static void input_that_comes_in_pieces_is_presented_in_one_piece(void **state) {
     stream_fill(bytes, sizeof(bytes), 0);
     for (size_t i = 0; i < sizeof(bytes); i++) {
         client_send(fd, bytes + i, 1);
-        TURN_UNTIL(session->data_calls == (int)i + 1);
+        ITERATE_UNTIL(session->data_calls == (int)i + 1);
         assert_int_equal(session->received, (i + 1) - (i + 1) % RECORD);
         assert_int_equal(conn_pending_input(world.newest), (i + 1) % RECORD);
         assert_int_equal(conn_input_allocated(world.newest) > 0, (i + 1) % RECORD > 0);
@@ -337,7 +338,7 @@ static size_t largest_block;
 static const char *block_at;
 static int block_moves;
 
-/* Consumes `big_total` bytes in one piece, having announced them. */
+/* Announces `big_total` bytes and consumes them in one piece. */
 static size_t take_big(struct conn *conn, char *bytes, size_t len) {
     size_t block = conn_input_allocated(conn);
     if (block > largest_block) largest_block = block;
@@ -366,9 +367,9 @@ static void a_big_announced_argument_is_read_into_a_buffer_of_its_size(void **st
         char *bytes = mem_alloc(big_total);
         stream_fill(bytes, big_total, before);
         client_send(fd, bytes, 3);
-        TURN_UNTIL(conn_pending_input(world.newest) == 3);
+        ITERATE_UNTIL(conn_pending_input(world.newest) == 3);
         client_send(fd, bytes + 3, big_total - 3);
-        TURN_UNTIL(session->received == before + big_total);
+        ITERATE_UNTIL(session->received == before + big_total);
         assert_int_equal(conn_input_allocated(world.newest), 0);
         /* A block that grows does so by a quarter at least. */
         assert_true(largest_block <= mem_good_size(big_total + big_total / 4 + 64));
@@ -385,7 +386,7 @@ static void an_announcement_alone_costs_little_memory(void **state) {
     big_total = 512u << 20;
     int fd = client_new();
     client_send(fd, "x", 1);
-    TURN_UNTIL(conn_pending_input(world.newest) == 1);
+    ITERATE_UNTIL(conn_pending_input(world.newest) == 1);
     assert_true(conn_input_allocated(world.newest) <= mem_good_size(CONN_BELIEVED + 64));
     close(fd);
 }
@@ -401,18 +402,18 @@ static void input_that_is_not_consumed_is_kept_and_replayed(void **state) {
     world.on_data = refuse;
     int fd = client_new();
     struct conn *conn = world.newest;
-    conn_replay(conn); /* nothing there */
+    conn_replay(conn); /* no bytes are kept */
     assert_int_equal(session_of(conn)->data_calls, 0);
     char *bytes = mem_alloc(TOTAL);
     stream_fill(bytes, TOTAL, 0);
     client_send(fd, bytes, TOTAL);
-    TURN_UNTIL(conn_pending_input(conn) == TOTAL);
+    ITERATE_UNTIL(conn_pending_input(conn) == TOTAL);
     assert_true(conn_input_allocated(conn) >= TOTAL);
 
     world.on_data = take_all_but_five;
     conn_replay(conn);
     assert_int_equal(conn_pending_input(conn), 5);
-    assert_true(conn_input_allocated(conn) <= 128); /* a small rest does not hold a large block */
+    assert_true(conn_input_allocated(conn) <= 128); /* a small rest does not keep a large block */
     world.on_data = swallow;
     conn_replay(conn);
     assert_int_equal(session_of(conn)->received, TOTAL);
@@ -423,7 +424,7 @@ static void input_that_is_not_consumed_is_kept_and_replayed(void **state) {
 
 static struct random dice;
 
-/* Consumes anything, announces anything. */
+/* Consumes and announces random numbers of bytes. */
 static size_t take_at_random(struct conn *conn, char *bytes, size_t len) {
     assert_stream(bytes, len, session_of(conn)->received);
     size_t consumed = random_below(&dice, 4) ? random_below(&dice, len + 1) : 0;
@@ -451,12 +452,12 @@ static void no_byte_is_lost_or_moved_whatever_is_consumed_and_announced(void **s
             stream_fill(bytes, len, sent);
             client_send(fd, bytes, len);
             sent += len;
-            if (random_below(&dice, 2)) turn();
+            if (random_below(&dice, 2)) iterate();
             if (random_below(&dice, 3) == 0) conn_replay(conn);
             assert_int_equal(conn_pending_input(conn) == 0, conn_input_allocated(conn) == 0);
         }
         world.on_data = swallow;
-        TURN_UNTIL(session_of(conn)->received + conn_pending_input(conn) == sent);
+        ITERATE_UNTIL(session_of(conn)->received + conn_pending_input(conn) == sent);
         conn_replay(conn);
         assert_int_equal(session_of(conn)->received, sent);
         assert_int_equal(conn_input_allocated(conn), 0);
@@ -467,7 +468,7 @@ static void no_byte_is_lost_or_moved_whatever_is_consumed_and_announced(void **s
 
 static struct conn *replayed;
 
-/* Serving one connection makes another one run: its `data` comes from inside this one's. */
+/* Serving one connection makes another one run: its `data` is called inside this one's. */
 static size_t replay_other(struct conn *conn, char *bytes, size_t len) {
     assert_stream(bytes, len, session_of(conn)->received);
     if (replayed != NULL && conn != replayed) {
@@ -488,18 +489,18 @@ static void callbacks_nest_over_different_connections(void **state) {
     int waiting = client_new();
     replayed = world.newest;
     client_send(waiting, bytes, sizeof(bytes));
-    TURN_UNTIL(conn_pending_input(replayed) == sizeof(bytes));
+    ITERATE_UNTIL(conn_pending_input(replayed) == sizeof(bytes));
     world.on_data = replay_other;
     int serving = client_new();
     struct conn *conn = world.newest;
     client_send(serving, bytes, 15);
-    TURN_UNTIL(session_of(conn)->data_calls == 1);
+    ITERATE_UNTIL(session_of(conn)->data_calls == 1);
     assert_int_equal(session_of(replayed)->received, sizeof(bytes));
     assert_int_equal(conn_input_allocated(replayed), 0);
-    assert_true(conn_input_allocated(conn) > CONN_TAIL_MAX); /* its own announcement held */
+    assert_true(conn_input_allocated(conn) > CONN_TAIL_MAX); /* its own announcement was kept */
     replayed = NULL;
     client_send(serving, bytes + 15, 5);
-    TURN_UNTIL(session_of(conn)->received == sizeof(bytes));
+    ITERATE_UNTIL(session_of(conn)->received == sizeof(bytes));
     close(waiting);
     close(serving);
 }
@@ -520,10 +521,10 @@ static void a_client_that_floods_leaves_time_to_the_others(void **state) {
     assert_true(queued > CONN_ITERATION_MAX + CONN_READ_SIZE);
     await_socket(flooded_fd, POLLIN);
     await_socket(conn_fd(world.newest), POLLIN);
-    turn();
+    iterate();
     assert_int_equal(other->received, 1);
     assert_true(flooded->received <= CONN_ITERATION_MAX + CONN_READ_SIZE);
-    TURN_UNTIL(flooded->received == queued);
+    ITERATE_UNTIL(flooded->received == queued);
     close(flooding);
     close(polite);
 }
@@ -575,7 +576,7 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
             client_receive(quick, bytes, 4);
         }
     }
-    /* How much the socket takes by itself is the system's choice. */
+    /* The system decides how much the socket takes by itself. */
     while (conn_pending_output(conn) == 0) write_stream(conn, sizeof(bytes), 0);
     assert_int_equal(conn_try_write(conn, "x", 1), 0); /* would overtake */
     while (read < written) {
@@ -584,7 +585,7 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
         assert_stream(bytes, len, read);
         read += len;
     }
-    TURN_UNTIL(conn_pending_output(conn) == 0);
+    ITERATE_UNTIL(conn_pending_output(conn) == 0);
     assert_int_equal(conn_try_write(conn, "x", 1), 1);
     assert_int_equal(world.ended, 0);
     close(slow);
@@ -603,7 +604,7 @@ static void held_output_leaves_when_the_iteration_ends(void **state) {
     conn_queue(conn, "three ", 6);
     assert_int_equal(conn_pending_output(conn), 14);
     assert_int_equal(recv(fd, bytes, sizeof(bytes), 0), -1);
-    turn();
+    iterate();
     assert_int_equal(conn_pending_output(conn), 0);
     assert_int_equal(conn_totals(world.net).output_bytes - before, 14);
     client_receive(fd, bytes, 14);
@@ -637,8 +638,8 @@ static void held_output_is_sent_before_a_close_after_write_and_dropped_by_a_clos
     conn_close(world.newest);
     client_receive(patient, bytes, 3);
     assert_memory_equal(bytes, "bye", 3);
-    TURN_UNTIL(client_at_end(patient));
-    TURN_UNTIL(client_at_end(dropped));
+    ITERATE_UNTIL(client_at_end(patient));
+    ITERATE_UNTIL(client_at_end(dropped));
     close(patient);
     close(dropped);
 }
@@ -651,12 +652,13 @@ static void pending_output_counts_what_the_socket_has_not_taken(void **state) {
     size_t sent = conn_try_write(conn, bytes, sizeof(bytes));
     assert_true(sent > 0 && sent < sizeof(bytes));
     conn_queue(conn, bytes, sizeof(bytes) - sent);
-    size_t pending = conn_pending_output(conn); /* less, if the client's side made room meanwhile */
+    size_t pending = conn_pending_output(conn); /* less, if the client has read meanwhile */
     assert_true(pending > 0 && pending <= sizeof(bytes) - sent);
     conn_queue(conn, bytes, 1000);
     assert_int_equal(conn_pending_output(conn), pending + 1000);
     client_receive(fd, bytes, sent);
-    TURN_UNTIL(conn_pending_output(conn) < pending + 1000); /* part of one write counts at once */
+    ITERATE_UNTIL(conn_pending_output(conn) <
+                  pending + 1000); /* part of one write counts at once */
     pending = conn_pending_output(conn);
     conn_queue_owned(conn, mem_alloc(10), 3, 3); /* nothing, but freed */
     conn_queue(conn, bytes, 0);
@@ -672,10 +674,10 @@ static void a_full_socket_takes_nothing_and_is_no_error(void **state) {
     for (int writes = 0; conn_try_write(conn, bytes, sizeof(bytes)) > 0; writes++)
         assert_true(writes < 1000);
     assert_int_equal(conn_pending_output(conn), 0);
-    turn();
+    iterate();
     assert_int_equal(world.ended, 0);
     client_receive(fd, bytes, sizeof(bytes));
-    TURN_UNTIL(conn_try_write(conn, bytes, 1) == 1);
+    ITERATE_UNTIL(conn_try_write(conn, bytes, 1) == 1);
     close(fd);
 }
 
@@ -699,7 +701,7 @@ static void close_after_write_sends_all_and_then_closes(void **state) {
     static char bytes[30 * 100 * 1000];
     client_receive(fd, bytes, sizeof(bytes));
     assert_stream(bytes, sizeof(bytes), 0);
-    TURN_UNTIL(client_at_end(fd));
+    ITERATE_UNTIL(client_at_end(fd));
     assert_int_equal(world.ended, 0);
     assert_int_equal(world.drained, 1);
     close(fd);
@@ -709,19 +711,19 @@ static void close_after_write_closes_at_once_when_nothing_is_queued(void **state
     (void)state;
     int fd = client_new();
     conn_close_after_write(world.newest);
-    TURN_UNTIL(client_at_end(fd));
+    ITERATE_UNTIL(client_at_end(fd));
     assert_int_equal(world.drained, 0);
     close(fd);
 }
 
-/* A client that does not read what it is sent before its connection, world.newest, closes; the
- * server's side of it is *server_fd. */
+/* A client that does not read its output before its connection, world.newest, closes; the server's
+ * side is *server_fd. */
 static int client_draining(int *server_fd) {
     int fd = client_new();
     written = 0;
     write_stream(world.newest, 6 << 20, 0);
     conn_close_after_write(world.newest);
-    turn();
+    iterate();
     *server_fd = conn_fd(world.newest);
     assert_true(*server_fd >= 0);
     return fd;
@@ -732,7 +734,7 @@ static void a_draining_connection_can_be_closed_at_once(void **state) {
     int server_fd;
     int fd = client_draining(&server_fd);
     conn_close(world.newest);
-    TURN_UNTIL(fcntl(server_fd, F_GETFD) < 0);
+    ITERATE_UNTIL(fcntl(server_fd, F_GETFD) < 0);
     assert_int_equal(world.drained, 0);
     close(fd);
 }
@@ -745,14 +747,14 @@ static void output_moves_while_the_client_reads(void **state) {
     assert_false(conn_output_moved(conn));
     written = 0;
     write_stream(conn, TOTAL, 0);
-    TURN_UNTIL(!conn_output_moved(conn)); /* the socket is full now */
-    conn_queue(conn, "x", 1);             /* what is queued has not moved yet */
+    ITERATE_UNTIL(!conn_output_moved(conn)); /* the socket is full now */
+    conn_queue(conn, "x", 1);                /* what is queued has not moved yet */
     assert_false(conn_output_moved(conn));
     char *bytes = mem_alloc(TOTAL + 1);
     client_receive(fd, bytes, READ);
-    TURN_UNTIL(conn_output_moved(conn));
+    ITERATE_UNTIL(conn_output_moved(conn));
     client_receive(fd, bytes, TOTAL - READ + 1);
-    TURN_UNTIL(conn_pending_output(conn) == 0);
+    ITERATE_UNTIL(conn_pending_output(conn) == 0);
     assert_false(conn_output_moved(conn));
     mem_free(bytes);
     close(fd);
@@ -770,11 +772,11 @@ static void a_client_that_shut_its_sending_side_down_still_gets_its_answer(void 
     written = 0;
     write_stream(world.newest, TOTAL, 0);
     shutdown(fd, SHUT_WR);
-    TURN_UNTIL(world.ended == 1);
+    ITERATE_UNTIL(world.ended == 1);
     char *bytes = mem_alloc(TOTAL);
     client_receive(fd, bytes, TOTAL);
     assert_stream(bytes, TOTAL, 0);
-    TURN_UNTIL(client_at_end(fd));
+    ITERATE_UNTIL(client_at_end(fd));
     mem_free(bytes);
     close(fd);
 }
@@ -784,7 +786,7 @@ static void a_draining_connection_whose_client_dies_is_closed(void **state) {
     int server_fd;
     int fd = client_draining(&server_fd);
     client_reset(fd);
-    TURN_UNTIL(fcntl(server_fd, F_GETFD) < 0);
+    ITERATE_UNTIL(fcntl(server_fd, F_GETFD) < 0);
     assert_int_equal(world.ended, 0);
     assert_int_equal(world.drained, 1);
 }
@@ -797,7 +799,7 @@ static void remember(struct conn *conn) {
     last_words = *session_of(conn);
     conn_close(conn);
     conn_close(conn);
-    assert_ptr_equal(session_of(conn)->conn, conn); /* readable until the turn ends */
+    assert_ptr_equal(session_of(conn)->conn, conn); /* readable until the iteration ends */
 }
 
 static void the_end_of_a_client_is_reported_once(void **state) {
@@ -806,12 +808,12 @@ static void the_end_of_a_client_is_reported_once(void **state) {
     int fd = client_new();
     client_send(fd, "x", 1);
     close(fd);
-    TURN_UNTIL(world.ended == 1);
+    ITERATE_UNTIL(world.ended == 1);
     assert_int_equal(last_words.received, 1);
     assert_string_equal(last_words.reason, "the other side closed");
     fd = client_new();
     client_reset(fd);
-    TURN_UNTIL(world.ended == 2);
+    ITERATE_UNTIL(world.ended == 2);
     assert_string_equal(last_words.reason, "connection reset by peer");
 }
 
@@ -825,7 +827,7 @@ static void a_failing_write_is_reported_in_a_later_iteration(void **state) {
     conn_queue(world.newest, "y", 1);
     assert_int_equal(conn_pending_output(world.newest), 0);
     assert_int_equal(world.ended, 0);
-    TURN_UNTIL(world.ended == 1);
+    ITERATE_UNTIL(world.ended == 1);
     assert_string_equal(last_words.reason, "connection reset by peer");
 }
 
@@ -835,9 +837,9 @@ static void a_failing_queued_write_is_reported(void **state) {
     int fd = client_new();
     written = 0;
     write_stream(world.newest, 6 << 20, 0);
-    turn();
+    iterate();
     client_reset(fd);
-    TURN_UNTIL(world.ended == 1);
+    ITERATE_UNTIL(world.ended == 1);
 }
 
 static size_t close_now(struct conn *conn, char *bytes, size_t len) {
@@ -853,25 +855,25 @@ static void close_inside_data_keeps_the_bytes_until_it_returns(void **state) {
     world.on_data = refuse;
     int fd = client_new();
     client_send(fd, bytes, sizeof(bytes));
-    TURN_UNTIL(conn_pending_input(world.newest) == sizeof(bytes));
+    ITERATE_UNTIL(conn_pending_input(world.newest) == sizeof(bytes));
     world.on_data = close_now; /* with a block of its own, from a read */
     client_send(fd, "x", 1);
-    TURN_UNTIL(client_at_end(fd));
+    ITERATE_UNTIL(client_at_end(fd));
     close(fd);
 
     fd = client_new(); /* in the shared buffer */
     client_send(fd, "x", 1);
-    TURN_UNTIL(client_at_end(fd));
+    ITERATE_UNTIL(client_at_end(fd));
     close(fd);
 
     world.on_data = refuse; /* from a replay */
     fd = client_new();
     client_send(fd, "x", 1);
-    TURN_UNTIL(conn_pending_input(world.newest) == 1);
+    ITERATE_UNTIL(conn_pending_input(world.newest) == 1);
     world.on_data = close_now;
     conn_replay(world.newest);
     assert_int_equal(conn_input_allocated(world.newest), 0);
-    TURN_UNTIL(client_at_end(fd));
+    ITERATE_UNTIL(client_at_end(fd));
     assert_int_equal(world.ended, 0);
     close(fd);
 }
@@ -889,10 +891,10 @@ static void close_drops_output_that_is_being_written(void **state) {
     world.on_data = close_with_output;
     int fd = client_new();
     client_send(fd, "x", 1);
-    TURN_UNTIL(session_of(world.newest)->data_calls == 1);
+    ITERATE_UNTIL(session_of(world.newest)->data_calls == 1);
     client_send(fd, "x", 1);
     static char bytes[1 << 20];
-    TURN_UNTIL(recv(fd, bytes, sizeof(bytes), 0) == 0);
+    ITERATE_UNTIL(recv(fd, bytes, sizeof(bytes), 0) == 0);
     assert_int_equal(world.ended, 0);
     close(fd);
 }
@@ -909,13 +911,13 @@ static void close_inside_opened_still_says_why(void **state) {
     char answer[5];
     client_receive(fd, answer, 5);
     assert_memory_equal(answer, "-no\r\n", 5);
-    TURN_UNTIL(client_at_end(fd));
+    ITERATE_UNTIL(client_at_end(fd));
     close(fd);
 }
 
 enum { CROWD = 4 * CONN_CLOSES_MAX };
 
-/* A crowd of clients, and on the server's side a byte that waits to be read from each. */
+/* A crowd of clients; each connection has a byte to read on the server's side. */
 static void crowd_new(int fds[CROWD], struct conn *conns[CROWD], int server_fds[CROWD]) {
     for (int i = 0; i < CROWD; i++) {
         fds[i] = client_new();
@@ -949,7 +951,7 @@ static void of_many_closed_connections_an_iteration_closes_a_few_sockets(void **
         assert_int_equal(session_of(conns[i])->data_calls, calls[i]);
     }
     while (closed < CROWD) {
-        turn();
+        iterate();
         int now = count_closed(server_fds);
         assert_uint_in_range(now - closed, 1, CONN_CLOSES_MAX);
         closed = now;
@@ -968,7 +970,7 @@ static void closed_connections_whose_sockets_wait_are_freed_with_the_loop(void *
     world.on_data = refuse;
     crowd_new(fds, conns, server_fds);
     for (int i = 0; i < CROWD; i++) conn_close(conns[i]);
-    turn();
+    iterate();
     assert_true(count_closed(server_fds) < CROWD);
     net_free(world.net);
     assert_int_equal(count_closed(server_fds), CROWD);
@@ -987,7 +989,7 @@ static void everything_alive_is_freed_with_the_loop(void **state) {
         client_send(fds[i], "partial", 7);
     }
     conn_close(world.newest);
-    turn();
+    iterate();
     net_free(world.net);
     for (int i = 0; i < 3; i++) close(fds[i]);
     assert_int_equal(world.ended, 0);
@@ -1009,13 +1011,13 @@ static void many_clients_that_come_at_once_are_all_served(void **state) {
         fds[count] = client_try();
         assert_true(fds[count] >= 0);
         client_send(fds[count], "x", 1);
-        if (++count % 500 == 0) TURN_UNTIL(world.opened == count); /* the backlog is 511 */
+        if (++count % 500 == 0) ITERATE_UNTIL(world.opened == count); /* the backlog is 511 */
     }
-    TURN_UNTIL(world.opened == count);
+    ITERATE_UNTIL(world.opened == count);
     char answer;
     for (int i = 0; i < count; i++) client_receive(fds[i], &answer, 1);
     for (int i = 0; i < count; i++) close(fds[i]);
-    TURN_UNTIL(world.ended == count);
+    ITERATE_UNTIL(world.ended == count);
 }
 
 static void running_out_of_descriptors_costs_clients_but_not_the_server(void **state) {
@@ -1028,13 +1030,13 @@ static void running_out_of_descriptors_costs_clients_but_not_the_server(void **s
     tight.rlim_cur = (rlim_t)fds[19] + 5;
     log_set_level(LOG_NOTHING);
     setrlimit(RLIMIT_NOFILE, &tight);
-    TURN_UNTIL(world.opened > 0);
-    for (int i = 0; i < 50; i++) turn();
+    ITERATE_UNTIL(world.opened > 0);
+    for (int i = 0; i < 50; i++) iterate();
     setrlimit(RLIMIT_NOFILE, &limit);
     log_set_level(LOG_NOTICE);
     assert_true(world.opened < 20);
     for (int i = 0; i < 20; i++) close(fds[i]);
-    TURN_UNTIL(world.ended == world.opened);
+    ITERATE_UNTIL(world.ended == world.opened);
     int fd = client_new();
     char answer;
     client_send(fd, "x", 1);
@@ -1048,12 +1050,12 @@ static void a_closed_listener_leaves_its_connections_alone(void **state) {
     int port = listener_port(world.listener);
     assert_true(port > 0);
     listener_close(world.listener);
-    turn();
+    iterate();
     char answer;
     client_send(fd, "x", 1);
     client_receive(fd, &answer, 1);
     close(fd);
-    TURN_UNTIL(world.ended == 1);
+    ITERATE_UNTIL(world.ended == 1);
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -1087,7 +1089,7 @@ static void an_address_that_cannot_be_had_gives_a_reason(void **state) {
                      LISTEN_OK);
     enum listen_status side_by_side = open_at("::*", listener_port(any), text);
     assert_true(side_by_side == LISTEN_OK || side_by_side == LISTEN_UNAVAILABLE);
-    turn();
+    iterate();
 }
 
 static void ipv6_names_stand_in_brackets(void **state) {
@@ -1103,7 +1105,7 @@ static void ipv6_names_stand_in_brackets(void **state) {
                                    .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     int fd = socket(AF_INET6, SOCK_STREAM, 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-    TURN_UNTIL(world.opened == 1);
+    ITERATE_UNTIL(world.opened == 1);
     snprintf(want, sizeof(want), "[::1]:%d", listener_port(listener));
     assert_string_equal(conn_local_name(world.newest, text), want);
     assert_true(conn_is_local(world.newest));
@@ -1137,7 +1139,7 @@ static void a_unix_socket_serves_and_removes_its_file(void **state) {
     assert_int_equal(file.st_mode & 0777, 0700);
 
     int fd = connect_path(path);
-    TURN_UNTIL(world.opened == 1);
+    ITERATE_UNTIL(world.opened == 1);
     char answer[5];
     client_send(fd, "hello", 5);
     client_receive(fd, answer, 5);
@@ -1149,9 +1151,9 @@ static void a_unix_socket_serves_and_removes_its_file(void **state) {
     assert_string_equal(conn_local_name(world.newest, name), text);
     conn_set_keepalive(world.newest, 10);
     close(fd);
-    TURN_UNTIL(world.ended == 1);
+    ITERATE_UNTIL(world.ended == 1);
     listener_close(listener);
-    turn();
+    iterate();
     assert_int_equal(stat(path, &file), -1);
 }
 
@@ -1167,10 +1169,10 @@ static void a_unix_socket_replaces_a_socket_but_no_other_file(void **state) {
     close(fd);
     assert_int_equal(open_path(path, 0, &listener, text), LISTEN_OK);
     fd = connect_path(path);
-    TURN_UNTIL(world.opened == 1);
+    ITERATE_UNTIL(world.opened == 1);
     close(fd);
     listener_close(listener);
-    turn();
+    iterate();
 
     fd = open(path, O_CREAT | O_RDWR, 0600);
     close(fd);
@@ -1195,11 +1197,11 @@ static void a_client_that_takes_no_answers_any_more_is_reported_as_an_end(void *
     snprintf(path, sizeof(path), "/tmp/packlist-net-test-%d.sock", (int)getpid());
     assert_int_equal(open_path(path, 0, &listener, text), LISTEN_OK);
     int fd = connect_path(path);
-    TURN_UNTIL(world.opened == 1);
-    shutdown(fd, SHUT_RD); /* it could still send: only the write fails, and raises no signal */
+    ITERATE_UNTIL(world.opened == 1);
+    shutdown(fd, SHUT_RD); /* only the write fails, and raises no signal */
     assert_int_equal(conn_try_write(world.newest, "x", 1), 0);
     assert_int_equal(world.ended, 0);
-    TURN_UNTIL(world.ended == 1);
+    ITERATE_UNTIL(world.ended == 1);
     assert_string_equal(last_words.reason, "broken pipe");
     close(fd);
 }
@@ -1267,7 +1269,7 @@ static void a_timer_can_be_stopped_and_reset(void **state) {
 
 static int polls;
 
-/* Then the timer begins: so long the machine may take for ten turns. */
+/* Then the timer starts: ten iterations may take this long. */
 static bool stay_awake_ten_times(void *arg) {
     struct beat *end = arg;
     if (++polls == 10) net_timer_start(end->timer, 50, 0);
@@ -1283,7 +1285,7 @@ static void the_loop_sleeps_only_when_before_poll_says_so(void **state) {
     int64_t start = now_ms();
     net_run(world.net);
     assert_true(now_ms() - start >= 49);
-    assert_true(polls >= 10 && polls <= 12); /* ten turns at once, and then it slept */
+    assert_true(polls >= 10 && polls <= 12); /* ten iterations at once, and then the loop slept */
 }
 
 static void a_poll_is_one_iteration_without_sleep(void **state) {
@@ -1295,7 +1297,7 @@ static void a_poll_is_one_iteration_without_sleep(void **state) {
     net_poll(world.net);
     assert_true(now_ms() - start < PATIENCE_MS);
     assert_int_equal(beat.count, 0);
-    for (int beats = 1; beats <= 2; beats++) { /* the net_stop in one ends no more than its turn */
+    for (int beats = 1; beats <= 2; beats++) { /* net_stop in one ends only its iteration */
         start = now_ms();
         net_timer_start(beat.timer, 5, 0);
         while (beat.count < beats && now_ms() - start < PATIENCE_MS) net_poll(world.net);

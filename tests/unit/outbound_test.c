@@ -1,4 +1,5 @@
-/* outbound against sockets of this process: the other side listens, and does what each test wants. */
+/* outbound against sockets of this process: the other side listens, and behaves as each test
+ * needs. */
 #include "net/outbound.h"
 
 #include "base/alloc.h"
@@ -126,7 +127,7 @@ static void the_other_sides_end_is_an_error(void **state) {
     assert_no_line(peer, ECONNRESET);
 }
 
-static void writing_to_who_has_gone_fails_without_a_signal(void **state) {
+static void writing_to_a_closed_peer_fails_without_a_signal(void **state) {
     struct peer *peer = *state;
     close(peer->fd);
     peer->fd = -1;
@@ -139,7 +140,7 @@ static void writing_to_who_has_gone_fails_without_a_signal(void **state) {
     assert_true(errno == EPIPE || errno == ECONNRESET);
 }
 
-static void writing_to_who_does_not_read_ends_with_the_timeout(void **state) {
+static void writing_to_a_peer_that_does_not_read_ends_with_the_timeout(void **state) {
     struct peer *peer = *state;
     enum { MORE_THAN_BUFFERS = 64 * 1024 * 1024 };
     char *bytes = mem_alloc_zeroed(MORE_THAN_BUFFERS);
@@ -178,8 +179,8 @@ int main(void) {
         WITH_PEER(a_line_may_be_as_long_as_the_limit_and_not_longer),
         WITH_PEER(silence_ends_with_the_timeout_and_not_before),
         WITH_PEER(the_other_sides_end_is_an_error),
-        WITH_PEER(writing_to_who_has_gone_fails_without_a_signal),
-        WITH_PEER(writing_to_who_does_not_read_ends_with_the_timeout),
+        WITH_PEER(writing_to_a_closed_peer_fails_without_a_signal),
+        WITH_PEER(writing_to_a_peer_that_does_not_read_ends_with_the_timeout),
         cmocka_unit_test(a_closed_port_refuses),
         cmocka_unit_test(names_are_looked_up),
     };

@@ -1,5 +1,5 @@
 /* Work in other threads. */
-#define _GNU_SOURCE /* gettid */
+#define _GNU_SOURCE /* for gettid */
 #include "net/pool.h"
 
 #include "base/alloc.h"
@@ -18,7 +18,7 @@ struct job {
     void *bytes;
     uint64_t result;
     pid_t worker;
-    int again; /* how often it is to be begun anew when it is done */
+    int again; /* how often it begins again when it is done */
     int *open; /* jobs that are not done */
 };
 
@@ -54,7 +54,7 @@ static void work_runs_in_another_thread_and_its_end_is_reported_in_the_loop(void
     struct job jobs[JOBS];
     int open = 1;
     jobs[0] = (struct job){.net = net, .open = &open};
-    net_pool_run(net, work, done, &jobs[0]); /* the threads start: they own some memory */
+    net_pool_run(net, work, done, &jobs[0]); /* the threads start: they allocate some memory */
     net_run(net);
     open = JOBS;
     size_t used = mem_used();
@@ -68,7 +68,7 @@ static void work_runs_in_another_thread_and_its_end_is_reported_in_the_loop(void
         assert_int_equal(jobs[i].result, 1 + AGAIN);
         assert_int_not_equal(jobs[i].worker, gettid());
     }
-    assert_int_equal(mem_used(), used); /* what other threads free is counted */
+    assert_int_equal(mem_used(), used); /* memory freed by other threads is counted */
     net_free(net);
 }
 

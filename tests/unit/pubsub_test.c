@@ -1,4 +1,4 @@
-/* Who listens to what, against a model: a table that says since when each subscriber has listened to
+/* Subscriptions against a model: a table of the times since when each subscriber has listened to
  * each name. */
 #include "base/glob.h"
 #include "session/pubsub.h"
@@ -18,7 +18,7 @@ static const char *const patterns[NAMES] = {"*", "a*", "?", "[ab]", "", "news.?"
 struct model {
     struct pubsub pubsub;
     struct subscriber subscribers[SUBSCRIBERS];
-    long since[PUBSUB_KINDS][NAMES][SUBSCRIBERS]; /* 0: does not listen */
+    long since[PUBSUB_KINDS][NAMES][SUBSCRIBERS]; /* 0: no subscription */
     long topic_since[PUBSUB_KINDS][NAMES];
     long clock;
     struct random random;
@@ -34,40 +34,40 @@ static size_t topic_count(const struct model *model, enum pubsub_kind kind, size
     return count;
 }
 
-static size_t own_count(const struct model *model, enum pubsub_kind kind, size_t who) {
+static size_t own_count(const struct model *model, enum pubsub_kind kind, size_t which) {
     size_t count = 0;
-    for (size_t i = 0; i < NAMES; i++) count += model->since[kind][i][who] != 0;
+    for (size_t i = 0; i < NAMES; i++) count += model->since[kind][i][which] != 0;
     return count;
 }
 
-static void model_end(struct model *model, enum pubsub_kind kind, size_t name, size_t who) {
-    model->since[kind][name][who] = 0;
+static void model_end(struct model *model, enum pubsub_kind kind, size_t name, size_t which) {
+    model->since[kind][name][which] = 0;
     if (topic_count(model, kind, name) == 0) model->topic_since[kind][name] = 0;
 }
 
-static void subscribe(struct model *model, enum pubsub_kind kind, size_t name, size_t who) {
-    long *since = &model->since[kind][name][who];
+static void subscribe(struct model *model, enum pubsub_kind kind, size_t name, size_t which) {
+    long *since = &model->since[kind][name][which];
     bool is_new =
-        pubsub_subscribe(&model->pubsub, &model->subscribers[who], kind, name_of(kind, name));
+        pubsub_subscribe(&model->pubsub, &model->subscribers[which], kind, name_of(kind, name));
     assert_int_equal(is_new, *since == 0);
     if (!is_new) return;
     *since = ++model->clock;
     if (model->topic_since[kind][name] == 0) model->topic_since[kind][name] = *since;
 }
 
-static void unsubscribe(struct model *model, enum pubsub_kind kind, size_t name, size_t who) {
+static void unsubscribe(struct model *model, enum pubsub_kind kind, size_t name, size_t which) {
     bool was =
-        pubsub_unsubscribe(&model->pubsub, &model->subscribers[who], kind, name_of(kind, name));
-    assert_int_equal(was, model->since[kind][name][who] != 0);
-    model_end(model, kind, name, who);
+        pubsub_unsubscribe(&model->pubsub, &model->subscribers[which], kind, name_of(kind, name));
+    assert_int_equal(was, model->since[kind][name][which] != 0);
+    model_end(model, kind, name, which);
 }
 
-static void leave(struct model *model, size_t who) {
-    pubsub_leave(&model->pubsub, &model->subscribers[who]);
+static void leave(struct model *model, size_t which) {
+    pubsub_leave(&model->pubsub, &model->subscribers[which]);
     for (int kind = 0; kind < PUBSUB_KINDS; kind++)
         for (size_t name = 0; name < NAMES; name++)
-            model_end(model, (enum pubsub_kind)kind, name, who);
-    assert_int_equal(model->subscribers[who].allocated, 0);
+            model_end(model, (enum pubsub_kind)kind, name, which);
+    assert_int_equal(model->subscribers[which].allocated, 0);
 }
 
 /* --- Messages --- */
@@ -75,10 +75,10 @@ static void leave(struct model *model, size_t who) {
 struct meeting {
     enum pubsub_kind kind;
     size_t name;
-    size_t who;
+    size_t which;
 };
 
-/* Whom a message must reach, in order; some leave when it reaches them. */
+/* The subscribers that a message must reach, in order; some leave when it reaches them. */
 struct delivery {
     struct model *model;
     struct meeting expected[SUBSCRIBERS * (NAMES + 1)];
@@ -91,12 +91,12 @@ struct delivery {
 static void expect_topic(struct delivery *delivery, enum pubsub_kind kind, size_t name) {
     const long *since = delivery->model->since[kind][name];
     size_t first = delivery->count;
-    for (size_t who = 0; who < SUBSCRIBERS; who++) {
-        if (since[who] == 0) continue;
+    for (size_t which = 0; which < SUBSCRIBERS; which++) {
+        if (since[which] == 0) continue;
         size_t at = delivery->count++;
-        for (; at > first && since[delivery->expected[at - 1].who] > since[who]; at--)
+        for (; at > first && since[delivery->expected[at - 1].which] > since[which]; at--)
             delivery->expected[at] = delivery->expected[at - 1];
-        delivery->expected[at] = (struct meeting){kind, name, who};
+        delivery->expected[at] = (struct meeting){kind, name, which};
     }
 }
 
@@ -116,16 +116,16 @@ static void expect_patterns(struct delivery *delivery, struct slice channel) {
 static void meet(struct subscriber *subscriber, const struct topic *topic, void *arg) {
     struct delivery *delivery = arg;
     struct model *model = delivery->model;
-    while (delivery->has_left[delivery->expected[delivery->next].who]) delivery->next++;
+    while (delivery->has_left[delivery->expected[delivery->next].which]) delivery->next++;
     assert_true(delivery->next < delivery->count);
     struct meeting meeting = delivery->expected[delivery->next++];
-    assert_ptr_equal(subscriber, &model->subscribers[meeting.who]);
+    assert_ptr_equal(subscriber, &model->subscribers[meeting.which]);
     assert_int_equal(topic_kind(topic), meeting.kind);
     assert_true(slice_equal(topic_name(topic), name_of(meeting.kind, meeting.name)));
     delivery->met++;
     if (random_below(&model->random, 8) > 0) return;
-    leave(model, meeting.who);
-    delivery->has_left[meeting.who] = true;
+    leave(model, meeting.which);
+    delivery->has_left[meeting.which] = true;
 }
 
 static void deliver(struct model *model, enum pubsub_kind kind, size_t name) {
@@ -136,7 +136,7 @@ static void deliver(struct model *model, enum pubsub_kind kind, size_t name) {
     size_t count = pubsub_deliver(&model->pubsub, kind, channel, meet, &delivery);
     assert_int_equal(count, delivery.met);
     for (size_t i = delivery.next; i < delivery.count; i++)
-        assert_true(delivery.has_left[delivery.expected[i].who]);
+        assert_true(delivery.has_left[delivery.expected[i].which]);
 }
 
 /* --- The whole --- */
@@ -157,15 +157,15 @@ static void check_kind(const struct model *model, enum pubsub_kind kind) {
     assert_int_equal(pubsub_topic_count(&model->pubsub, kind), topics);
 }
 
-/* The name that he has listened to longest is the one that he is told to have. */
-static void check_oldest(const struct model *model, enum pubsub_kind kind, size_t who) {
+/* pubsub_oldest must return the name of the oldest subscription. */
+static void check_oldest(const struct model *model, enum pubsub_kind kind, size_t which) {
     size_t oldest = NAMES;
     for (size_t name = 0; name < NAMES; name++) {
-        long since = model->since[kind][name][who];
-        if (since && (oldest == NAMES || since < model->since[kind][oldest][who])) oldest = name;
+        long since = model->since[kind][name][which];
+        if (since && (oldest == NAMES || since < model->since[kind][oldest][which])) oldest = name;
     }
     if (oldest == NAMES) return;
-    struct slice name = pubsub_oldest(&model->subscribers[who], kind);
+    struct slice name = pubsub_oldest(&model->subscribers[which], kind);
     assert_true(slice_equal(name, name_of(kind, oldest)));
 }
 
@@ -173,12 +173,12 @@ static void check(const struct model *model) {
     size_t active = 0;
     assert_true(pubsub_check(&model->pubsub));
     for (int kind = 0; kind < PUBSUB_KINDS; kind++) check_kind(model, (enum pubsub_kind)kind);
-    for (size_t who = 0; who < SUBSCRIBERS; who++) {
-        const struct subscriber *subscriber = &model->subscribers[who];
+    for (size_t which = 0; which < SUBSCRIBERS; which++) {
+        const struct subscriber *subscriber = &model->subscribers[which];
         for (int kind = 0; kind < PUBSUB_KINDS; kind++) {
             assert_int_equal(subscriber->count[kind],
-                             own_count(model, (enum pubsub_kind)kind, who));
-            check_oldest(model, (enum pubsub_kind)kind, who);
+                             own_count(model, (enum pubsub_kind)kind, which));
+            check_oldest(model, (enum pubsub_kind)kind, which);
         }
         active += subscriber_is_active(subscriber);
     }
@@ -188,16 +188,16 @@ static void check(const struct model *model) {
 static void step(struct model *model) {
     enum pubsub_kind kind = (enum pubsub_kind)random_below(&model->random, PUBSUB_KINDS);
     size_t name = random_below(&model->random, NAMES);
-    size_t who = random_below(&model->random, SUBSCRIBERS);
+    size_t which = random_below(&model->random, SUBSCRIBERS);
     uint64_t choice = random_below(&model->random, 100);
     if (choice < 50)
-        subscribe(model, kind, name, who);
+        subscribe(model, kind, name, which);
     else if (choice < 80)
-        unsubscribe(model, kind, name, who);
+        unsubscribe(model, kind, name, which);
     else if (choice < 97)
         deliver(model, kind == PUBSUB_PATTERN ? PUBSUB_CHANNEL : kind, name);
     else
-        leave(model, who);
+        leave(model, which);
 }
 
 static void random_listening_agrees_with_the_model(void **state) {
@@ -209,7 +209,7 @@ static void random_listening_agrees_with_the_model(void **state) {
         step(&model);
         if (i % 16 == 0) check(&model);
     }
-    for (size_t who = 0; who < SUBSCRIBERS; who++) leave(&model, who);
+    for (size_t which = 0; which < SUBSCRIBERS; which++) leave(&model, which);
     check(&model);
     assert_false(pubsub_has_listeners(&model.pubsub));
     pubsub_free(&model.pubsub);

@@ -1,4 +1,5 @@
-/* rdb_file: files come back item by item, those of peers are read, and bad ones are refused. */
+/* rdb_file: files are read item by item as they were written, also those of other servers; bad ones
+ * are refused. */
 #include "persist/rdb_file.h"
 
 #include "base/alloc.h"
@@ -84,7 +85,7 @@ static void assert_holds(struct slice bytes, const struct rdb_file_options *opti
     sds_free(text);
 }
 
-/* --- Ours --- */
+/* --- Files of this server --- */
 
 static void write_string(struct rdb_writer *writer, const char *key, const char *text,
                          int64_t expiry_ms, struct rdb_usage usage) {
@@ -136,7 +137,7 @@ static struct rdb_io our_file(struct random *random, bool checksum) {
     return io;
 }
 
-static void a_file_comes_back(void **state) {
+static void a_file_is_read_as_it_was_written(void **state) {
     for (int checksum = 0; checksum < 2; checksum++) {
         struct rdb_io io = our_file(*state, checksum);
         struct rdb_file file;
@@ -239,7 +240,7 @@ static void large_strings_pass_the_buffer(void **state) {
     mem_free(large);
 }
 
-/* --- Those of peers --- */
+/* --- Files of other servers --- */
 
 #define FUNCTION                                                                                   \
     "\xF5\x40\x55#!lua name=mylib\nredis.register_function('myfunc', function(keys, args) "        \
@@ -281,7 +282,7 @@ static void files_of_peers_are_read(void **state) {
     assert_holds(redis_2_4, &options, "db 0\nkey s=hello\nkey l of 2 until 1879048192000\nend\n");
 }
 
-static void what_there_is_no_type_for_stops_the_load(void **state) {
+static void an_unsupported_type_stops_the_load(void **state) {
     (void)state;
     assert_holds(valkey_9, &defaults, "error: a function can't be loaded\n");
     assert_holds(SLICE("REDIS0010\x07\x02hi\x01\x01x\xFF"), &defaults,
@@ -294,8 +295,8 @@ static void what_there_is_no_type_for_stops_the_load(void **state) {
                  "error: a module's value of unknown length, in key \"hi\" of type module\n");
 }
 
-/* Whoever reads the error does so on a terminal or in a log. */
-static void errors_name_keys_in_letters_that_can_be_printed(void **state) {
+/* Errors are shown on a terminal or in a log. */
+static void errors_name_keys_in_printable_characters(void **state) {
     (void)state;
     assert_holds(SLICE("REDIS0010\x07\x06\x1B[2J\n\0\x01\x01x\xFF"), &defaults,
                  "error: values of this type can't be loaded, in key \"\\x1b[2J\\n\\x00\" of type "
@@ -307,8 +308,8 @@ static void errors_name_keys_in_letters_that_can_be_printed(void **state) {
                  "\"012345678901234567890123456789\"… of type module\n");
 }
 
-/* Each form of each type, and behind it a string, which is found only when all of it was left
- * out. */
+/* Each form of each type, followed by a string, which is found only when the value was skipped
+ * completely. */
 static void every_other_type_can_be_skipped(void **state) {
     (void)state;
     static const struct {
@@ -366,7 +367,7 @@ int main(void) {
     hash_init_seed(1);
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
     const struct CMUnitTest tests[] = {
-        RANDOM_TEST(a_file_comes_back),
+        RANDOM_TEST(a_file_is_read_as_it_was_written),
         RANDOM_TEST(the_end_of_a_file_is_found_in_what_follows),
         RANDOM_TEST(every_shorter_file_is_refused),
         RANDOM_TEST(every_flipped_bit_is_noticed),
@@ -374,8 +375,8 @@ int main(void) {
         RANDOM_TEST(a_sink_that_fails_ends_all_writing),
         RANDOM_TEST(large_strings_pass_the_buffer),
         cmocka_unit_test(files_of_peers_are_read),
-        cmocka_unit_test(what_there_is_no_type_for_stops_the_load),
-        cmocka_unit_test(errors_name_keys_in_letters_that_can_be_printed),
+        cmocka_unit_test(an_unsupported_type_stops_the_load),
+        cmocka_unit_test(errors_name_keys_in_printable_characters),
         cmocka_unit_test(every_other_type_can_be_skipped),
         cmocka_unit_test(bad_files_are_refused),
     };

@@ -1,5 +1,5 @@
-/* rdb_length: bytes of strings and lists in an RDB file. The figures of whole lists are what
- * redis-server shows for the same lists as serializedlength, or, where they are packed, nearly. */
+/* rdb_length: bytes of strings and lists in an RDB file. The sizes of whole lists are those
+ * that redis-server shows as serializedlength; those of compressed lists are close to them. */
 #include "persist/rdb_length.h"
 
 #include "base/alloc.h"
@@ -60,7 +60,7 @@ static void length_fields_grow_with_the_text(void **state) {
     mem_free(noise);
 }
 
-static void repetitive_texts_are_packed_from_21_bytes_on(void **state) {
+static void repetitive_texts_are_compressed_from_21_bytes_on(void **state) {
     (void)state;
     char text[100];
     memset(text, 'a', sizeof(text));
@@ -118,8 +118,8 @@ static void each_node_of_a_quicklist_is_counted(void **state) {
     assert_int_equal(take_length(&list), 108);
 }
 
-/* Compressed in memory or not, the length is the same: that of the node packed for the file. */
-static void packed_nodes_are_as_long_as_in_a_file(void **state) {
+/* Compressed in memory or not, the length is the same: that of the node compressed for the file. */
+static void compressed_nodes_are_as_long_as_in_a_file(void **state) {
     (void)state;
     for (uint16_t depth = 0; depth < 3; depth++) {
         struct list_case list = list_new();
@@ -164,10 +164,10 @@ int main(void) {
         cmocka_unit_test(short_texts_take_their_length_and_one_byte),
         cmocka_unit_test(integers_of_32_bits_take_their_width),
         cmocka_unit_test(length_fields_grow_with_the_text),
-        cmocka_unit_test(repetitive_texts_are_packed_from_21_bytes_on),
+        cmocka_unit_test(repetitive_texts_are_compressed_from_21_bytes_on),
         cmocka_unit_test(a_small_list_is_one_packed_node),
         cmocka_unit_test(each_node_of_a_quicklist_is_counted),
-        cmocka_unit_test(packed_nodes_are_as_long_as_in_a_file),
+        cmocka_unit_test(compressed_nodes_are_as_long_as_in_a_file),
         cmocka_unit_test(a_large_element_is_a_plain_node),
         cmocka_unit_test(a_string_value_is_as_long_as_its_text),
     };

@@ -1,5 +1,5 @@
-/* rdb_value: strings and lists come back from any form that they have had in files; what is wrong
- * is refused. */
+/* rdb_value: strings and lists are read from every form that files have had; bad values are
+ * refused. */
 #include "persist/rdb_value.h"
 
 #include "base/alloc.h"
@@ -52,7 +52,7 @@ static void assert_string_is(struct slice bytes, const char *text) {
     value_free(entry);
 }
 
-/* Are the elements these texts, parted by blanks? */
+/* Asserts that the elements are these texts, which are separated by spaces. */
 static void assert_elements(const struct entry *entry, const char *texts) {
     struct list_iter iter;
     sds found = sds_new(SLICE(""));
@@ -249,7 +249,7 @@ static void bad_lists_are_refused(void **state) {
     assert_refused(RDB_MODULE_2, SLICE("\x01\x01x"), "values of type 7 can't be read");
 }
 
-/* Every byte of a good value, made another, gives a good value or an error. */
+/* Changing any byte of a good value gives a good value or an error. */
 static void damaged_lists_never_break_anything(void **state) {
     (void)state;
     static const struct {
@@ -358,7 +358,7 @@ static struct quicklist_limits random_limits(struct random *random) {
         .plain_threshold = random_below(random, 3) ? 0 : 100};
 }
 
-static void strings_come_back(void **state) {
+static void strings_are_read_as_they_were_written(void **state) {
     static char buffer[TEXT_SIZE_MAX];
     struct random *random = *state;
     for (int i = 0; i < 3000; i++) {
@@ -372,7 +372,7 @@ static void strings_come_back(void **state) {
     }
 }
 
-static void lists_come_back(void **state) {
+static void lists_are_read_as_they_were_written(void **state) {
     static char buffer[TEXT_SIZE_MAX];
     struct random *random = *state;
     for (int i = 0; i < 400; i++) {
@@ -534,8 +534,8 @@ int main(void) {
         cmocka_unit_test(bad_lists_are_refused),
         cmocka_unit_test(damaged_lists_never_break_anything),
         cmocka_unit_test(elements_that_are_not_canonical_are_encoded_anew),
-        RANDOM_TEST(strings_come_back),
-        RANDOM_TEST(lists_come_back),
+        RANDOM_TEST(strings_are_read_as_they_were_written),
+        RANDOM_TEST(lists_are_read_as_they_were_written),
         RANDOM_TEST(compressed_nodes_stay_as_they_are),
         RANDOM_TEST(elements_of_disputed_back_lengths_are_written_as_plain_nodes),
     };

@@ -1,4 +1,4 @@
-/* The list of sessions and the queue to resume against arrays that say who stands where. */
+/* The list of sessions and the queue to resume against a model: arrays of their sessions. */
 #include "session/session_list.h"
 
 #include "session/session.h"
@@ -13,7 +13,7 @@
 
 enum { SESSIONS = 12, STEPS = 20000 };
 
-/* Who stands in one of the two, in order. */
+/* The sessions of the list or of the queue, in order. */
 struct row {
     struct session *all[SESSIONS];
     size_t count;

@@ -1,4 +1,4 @@
-/* Chunks of a snapshot: what they take in memory, and what is written of captured strings. */
+/* Chunks of a snapshot: their size in memory, and the writing of captured strings. */
 #include "snapshot/snapshot_chunk.h"
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* A list of elements of so many bytes. */
+/* A list of `elements` elements of `bytes` bytes. */
 static struct quicklist *make_list_of(struct quicklist_limits limits, size_t elements,
                                       size_t bytes) {
     struct quicklist *list = quicklist_new(limits);
@@ -48,7 +48,7 @@ static void release_and_free(struct snapshot_chunk *chunk) {
     snapshot_chunk_free(chunk);
 }
 
-static void a_chunk_counts_what_its_lists_take_beside_the_shared_nodes(void **state) {
+static void a_chunk_counts_the_unshared_memory_of_its_lists(void **state) {
     (void)state;
     size_t used = mem_used(), left = 0;
     struct quicklist *list = make_list(50, 3000);
@@ -93,7 +93,7 @@ static void large_elements_at_the_ends_are_not_copied(void **state) {
 
 enum { LARGE = 1000000 };
 
-/* A text that can be compressed in part: every so many bytes begin with some noise. */
+/* A text that can be compressed in part: every 1000 bytes begin with `noise` random ones. */
 static char *make_text(struct random *random, size_t len, size_t noise) {
     char *text = mem_alloc(len);
     for (size_t i = 0; i < len; i++)
@@ -101,7 +101,7 @@ static char *make_text(struct random *random, size_t len, size_t noise) {
     return text;
 }
 
-/* A chunk with a capture of the text, which its owner has changed since. */
+/* A chunk with a capture of the text; the string has changed since. */
 static struct snapshot_chunk *capture_and_change(struct slice text, struct shared_text **shared,
                                                  size_t *left) {
     *shared = shared_text_new(sds_new(text));
@@ -120,9 +120,9 @@ static void assert_text_written(struct rdb_io *io, struct slice text, bool compr
     struct slice read;
     rdb_reader_start_memory(&reader, sds_slice(io->bytes), false);
     assert_true(rdb_read_stored_string(&reader, &stored));
-    assert_int_equal(stored.packed, compressed);
+    assert_int_equal(stored.compressed, compressed);
     read = stored.bytes;
-    if (stored.packed) assert_true(rdb_unpack_string(&reader, &stored, &read));
+    if (stored.compressed) assert_true(rdb_decompress_string(&reader, &stored, &read));
     assert_int_equal(read.len, text.len);
     assert_memory_equal(read.ptr, text.ptr, text.len);
     assert_true(rdb_reader_is_at_end(&reader));
@@ -151,7 +151,7 @@ static void a_captured_string_is_written_as_it_was(void **state) {
         assert_true(writer.scratch_size < 3 * 262144);
         rdb_writer_end(&writer);
         assert_text_written(&io, slice_make(bytes, len), compress && texts[i / 2].compresses);
-        size_t copied = left; /* all is passed: nothing more is kept for the capture */
+        size_t copied = left; /* all is passed: the capture holds nothing more */
         shared_text_before_write(shared, 0, len);
         assert_int_equal(left, copied);
         release_and_free(chunk);
@@ -163,7 +163,7 @@ static void a_captured_string_is_written_as_it_was(void **state) {
     }
 }
 
-static void what_a_chunk_takes_does_not_grow_with_its_captured_strings(void **state) {
+static void the_size_of_a_chunk_does_not_grow_with_its_captured_strings(void **state) {
     size_t used = mem_used(), left = 0;
     char *bytes = make_text(*state, LARGE, 0);
     struct shared_text *shared = shared_text_new(sds_new(slice_make(bytes, LARGE)));
@@ -217,11 +217,11 @@ static void writing_a_captured_string_ends_where_the_sink_fails(void **state) {
 int main(void) {
     struct random random = random_of_this_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chunk_counts_what_its_lists_take_beside_the_shared_nodes),
+        cmocka_unit_test(a_chunk_counts_the_unshared_memory_of_its_lists),
         cmocka_unit_test(a_chunk_whose_lists_have_long_ends_is_full),
         cmocka_unit_test(large_elements_at_the_ends_are_not_copied),
         cmocka_unit_test_prestate(a_captured_string_is_written_as_it_was, &random),
-        cmocka_unit_test_prestate(what_a_chunk_takes_does_not_grow_with_its_captured_strings,
+        cmocka_unit_test_prestate(the_size_of_a_chunk_does_not_grow_with_its_captured_strings,
                                   &random),
         cmocka_unit_test_prestate(writing_a_captured_string_ends_where_the_sink_fails, &random),
     };

@@ -15,8 +15,8 @@ enum { ITEMS_MAX = 3000, TEXT_ROOM = 12 };
 static char texts[ITEMS_MAX][TEXT_ROOM];
 static struct sort_item items[ITEMS_MAX], model[ITEMS_MAX];
 
-/* Scores and texts of few kinds, so that many are equal; weights that are missing now and then. The
- * place of a text in `texts` tells equal items apart. */
+/* Few different scores and texts, so that many are equal; some weights are missing. The position of
+ * a text in `texts` distinguishes equal items. */
 static void make_items(struct random *random, size_t count) {
     uint64_t kinds = 1 + random_below(random, random_below(random, 2) ? 10 : 5000);
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
-/* Connections over a transport that has no socket: what they do depends on the table alone. It passes
- * one byte at a time, or as many as a test says, and refuses every other attempt to write. */
+/* Connections over a transport without a socket: they use only the functions of the table. It
+ * passes one byte at a time, or as many as a test sets, and refuses every other attempt to
+ * write. */
 #include "net/conn.h"
 #include "net/net.h"
 #include "net/net_internal.h"
@@ -19,7 +20,7 @@
 
 enum { OUTPUT_MAX = 4096, STEPS_MAX = 100 * 1000 };
 
-/* The state of a connection; its place is checked by `conn`. */
+/* The state of a connection; `conn` checks where it is. */
 struct dripping {
     struct conn *conn;
     bool reads;
@@ -31,24 +32,24 @@ struct dripping {
 struct dripping_write {
     uv_buf_t buffers[CONN_BATCH_MAX];
     unsigned count;
-    unsigned first; /* of the buffers: it is not sent yet, or not all of it */
-    size_t sent;    /* bytes of that buffer */
+    unsigned first; /* the first buffer that is not sent completely */
+    size_t sent;    /* bytes sent of that buffer */
 };
 
-/* The other side, and what the transport has been asked for. */
+/* The other side, and what the connection has asked of the transport. */
 static struct {
     const char *input;
     size_t input_len;
-    bool input_ends; /* after `input` */
+    bool input_ends; /* the other side ends its output after `input` */
     char output[OUTPUT_MAX];
     size_t output_len;
-    size_t most; /* bytes passed at once */
+    size_t most; /* bytes passed at a time */
     bool refuses_next;
     int accept_status;
     struct conn *accepted;        /* the newest */
-    int write_status;             /* of every write from now on */
+    int write_status;             /* result of every write from now on */
     struct dripping_write *write; /* the outstanding one; NULL: none */
-    int rooms_refused;            /* conn_room gave none */
+    int refusals;                 /* calls of conn_room that gave none */
     int tries, writes, closes;
 } other;
 
@@ -134,7 +135,7 @@ static const struct transport DRIPPING = {.state_size = sizeof(struct dripping),
                                           .close = drip_close,
                                           .fd = drip_fd};
 
-/* A part of the outstanding write is sent, or it has failed. */
+/* Sends a part of the outstanding write, or lets it fail. */
 static void step_write(struct conn *conn) {
     struct dripping_write *write = other.write;
     if (!write) return;
@@ -156,7 +157,7 @@ static void step_read(struct conn *conn) {
     } else if (other.input_len > 0) {
         uv_buf_t room = conn_room(conn);
         if (!room.base) {
-            other.rooms_refused++;
+            other.refusals++;
             return;
         }
         size_t len = other.input_len < other.most ? other.input_len : other.most;
@@ -174,7 +175,7 @@ static void step_read(struct conn *conn) {
 
 static struct {
     struct net *net;
-    struct conn *conn; /* NULL: it has been freed */
+    struct conn *conn; /* NULL: it was freed */
     int opened, ended, drained;
     char reason[64];
     size_t (*on_data)(struct conn *conn, char *bytes, size_t len);
@@ -231,11 +232,11 @@ static int setup(void **state) {
     return owner.net ? 0 : -1;
 }
 
-/* What is said to be closed is freed: the sanitizer sees a late use, or a leak. */
+/* Frees closed connections: the sanitizer would report a later use, or a leak. */
 static void finish_closing(struct conn *conn) {
     struct dripping *state = transport_state(conn);
     if (!state->is_closing) return;
-    if (other.write) { /* its bytes must be there still */
+    if (other.write) { /* its bytes must still be there */
         drip_take(&other.write->buffers[other.write->first], other.write->sent);
         other.write = NULL;
         conn_written(conn, UV_ECANCELED);
@@ -245,7 +246,7 @@ static void finish_closing(struct conn *conn) {
 }
 
 /* One iteration of the loop. */
-static void turn(void) {
+static void iterate(void) {
     struct conn *conn = owner.conn;
     if (!((struct dripping *)transport_state(conn))->is_closing) step_write(conn);
     step_read(conn);
@@ -253,8 +254,8 @@ static void turn(void) {
     finish_closing(conn);
 }
 
-#define TURN_UNTIL(condition)                                                                      \
-    for (int steps_ = 0; !(condition); turn()) assert_true(++steps_ < STEPS_MAX)
+#define ITERATE_UNTIL(condition)                                                                   \
+    for (int steps_ = 0; !(condition); iterate()) assert_true(++steps_ < STEPS_MAX)
 
 static struct conn *client_new(void) {
     conn_accept(owner.net, &DRIPPING, &other, &EVENTS, &owner);
@@ -266,7 +267,7 @@ static int teardown(void **state) {
     (void)state;
     if (owner.conn) {
         conn_close(owner.conn);
-        turn();
+        iterate();
     }
     net_free(owner.net);
     return 0;
@@ -311,7 +312,7 @@ static void pieces_of_any_size_are_presented_in_one_piece(void **state) {
         fill_records();
         other.most = sizes[i];
         client_sends(records, sizeof(records));
-        TURN_UNTIL(other.input_len == 0);
+        ITERATE_UNTIL(other.input_len == 0);
         while (conn_pending_input(conn) >= RECORD) conn_replay(conn);
         assert_int_equal(records_seen, 3);
         assert_int_equal(conn_pending_input(conn), 0);
@@ -319,7 +320,7 @@ static void pieces_of_any_size_are_presented_in_one_piece(void **state) {
     assert_int_equal(conn_totals(owner.net).input_bytes, 5 * sizeof(records));
 }
 
-/* "=" announces an argument of one record, which is to be collected; "." stands behind it. */
+/* "=" announces an argument of one record, which is collected; "." follows it. */
 static size_t take_collected(struct conn *conn, char *bytes, size_t len) {
     sds text = conn_take_collected(conn);
     if (text) {
@@ -344,11 +345,11 @@ static void an_argument_is_collected_byte_by_byte(void **state) {
     fill_records();
     owner.on_data = take_collected;
     client_sends("=", 1);
-    TURN_UNTIL(other.input_len == 0);
+    ITERATE_UNTIL(other.input_len == 0);
     client_sends(records, RECORD);
-    TURN_UNTIL(other.input_len == 0);
+    ITERATE_UNTIL(other.input_len == 0);
     client_sends(".", 1);
-    TURN_UNTIL(other.input_len == 0);
+    ITERATE_UNTIL(other.input_len == 0);
     assert_int_equal(records_seen, 1);
     assert_int_equal(conn_pending_input(owner.conn), 0);
 }
@@ -360,12 +361,12 @@ static void a_flood_waits_for_the_next_iteration(void **state) {
     char *flood = mem_alloc_zeroed(len);
     other.most = CONN_READ_SIZE;
     client_sends(flood, len);
-    while (other.rooms_refused == 0) step_read(conn);
+    while (other.refusals == 0) step_read(conn);
     assert_true(other.input_len > 0);
-    turn(); /* still refused: the iteration ends only then */
-    assert_int_equal(other.rooms_refused, 2);
-    TURN_UNTIL(other.input_len == 0);
-    assert_int_equal(other.rooms_refused, 2);
+    iterate(); /* still refused: the call ends the iteration */
+    assert_int_equal(other.refusals, 2);
+    ITERATE_UNTIL(other.input_len == 0);
+    assert_int_equal(other.refusals, 2);
     assert_int_equal(conn_totals(owner.net).input_bytes, len);
     mem_free(flood);
 }
@@ -375,7 +376,7 @@ static void nothing_is_read_after_the_end(void **state) {
     client_new();
     client_sends("abc", 3);
     other.input_ends = true;
-    TURN_UNTIL(!owner.conn);
+    ITERATE_UNTIL(!owner.conn);
     assert_int_equal(other.input_len, 0);
     assert_int_equal(owner.ended, 1);
     assert_string_equal(owner.reason, "the other side closed");
@@ -387,7 +388,7 @@ static void nothing_is_read_after_the_end(void **state) {
 static void every_way_to_write_keeps_the_order(void **state) {
     (void)state;
     struct conn *conn = client_new();
-    assert_int_equal(conn_try_write(conn, "12", 2), 1); /* as the transport takes no more at once */
+    assert_int_equal(conn_try_write(conn, "12", 2), 1); /* the transport takes no more at a time */
     assert_int_equal(conn_try_write(conn, "2", 1), 0);  /* it refuses */
     conn_hold(conn, "2", 1);
     conn_queue(conn, "34", 2);
@@ -397,7 +398,7 @@ static void every_way_to_write_keeps_the_order(void **state) {
     assert_int_equal(conn_try_write(conn, "8", 1), 0);
     conn_queue(conn, "8", 1);
     assert_int_equal(conn_pending_output(conn), 7);
-    TURN_UNTIL(conn_pending_output(conn) == 0);
+    ITERATE_UNTIL(conn_pending_output(conn) == 0);
     assert_output("12345678");
     assert_int_equal(conn_output_allocated(conn), 0);
     assert_int_equal(conn_totals(owner.net).output_bytes, 8);
@@ -412,7 +413,7 @@ static void pending_output_falls_while_a_write_goes_on(void **state) {
     assert_int_equal(other.writes, 1);
     for (size_t left = 6; left > 0; left--) {
         assert_int_equal(conn_pending_output(conn), left);
-        turn();
+        iterate();
         assert_int_equal(conn_output_moved(conn), left > 1);
         assert_false(conn_output_moved(conn));
     }
@@ -426,7 +427,7 @@ static void much_output_goes_through_small_writes(void **state) {
     fill_records();
     other.most = 13;
     for (size_t i = 0; i < sizeof(records); i += 10) conn_queue(conn, records + i, 10);
-    TURN_UNTIL(conn_pending_output(conn) == 0);
+    ITERATE_UNTIL(conn_pending_output(conn) == 0);
     assert_int_equal(other.output_len, sizeof(records));
     assert_memory_equal(other.output, records, sizeof(records));
     assert_true(other.writes > 1);
@@ -438,7 +439,7 @@ static void output_is_sent_before_a_close_after_write(void **state) {
     conn_hold(conn, "abc", 3);
     conn_close_after_write(conn);
     client_sends("late", 4);
-    TURN_UNTIL(!owner.conn);
+    ITERATE_UNTIL(!owner.conn);
     assert_output("abc");
     assert_int_equal(owner.drained, 1);
     assert_int_equal(owner.ended, 0);
@@ -451,7 +452,7 @@ static void a_client_that_ended_its_input_gets_the_rest(void **state) {
     owner.on_ended = conn_close_after_write;
     conn_queue(conn, "abc", 3);
     other.input_ends = true;
-    TURN_UNTIL(!owner.conn);
+    ITERATE_UNTIL(!owner.conn);
     assert_output("abc");
     assert_int_equal(owner.ended, 1);
     assert_int_equal(owner.drained, 1);
@@ -467,7 +468,7 @@ static void a_failing_try_is_reported_as_an_end(void **state) {
     assert_int_equal(owner.ended, 0); /* never inside the owner's own call */
     assert_int_equal(conn_try_write(conn, "b", 1), 0);
     assert_int_equal(other.tries, 1);
-    TURN_UNTIL(!owner.conn);
+    ITERATE_UNTIL(!owner.conn);
     assert_int_equal(owner.ended, 1);
     assert_string_equal(owner.reason, uv_strerror(UV_EPIPE));
 }
@@ -476,9 +477,9 @@ static void a_failing_outstanding_write_is_reported_as_an_end(void **state) {
     (void)state;
     struct conn *conn = client_new();
     conn_queue(conn, "abc", 3);
-    turn();
+    iterate();
     other.write_status = UV_ETIMEDOUT;
-    TURN_UNTIL(!owner.conn);
+    ITERATE_UNTIL(!owner.conn);
     assert_int_equal(owner.ended, 1);
     assert_string_equal(owner.reason, uv_strerror(UV_ETIMEDOUT));
     assert_output("a");
@@ -490,7 +491,7 @@ static void a_draining_connection_whose_write_fails_is_closed(void **state) {
     conn_queue(conn, "abc", 3);
     conn_close_after_write(conn);
     other.write_status = UV_EPIPE;
-    TURN_UNTIL(!owner.conn);
+    ITERATE_UNTIL(!owner.conn);
     assert_int_equal(owner.drained, 1);
     assert_int_equal(owner.ended, 0);
 }
@@ -502,9 +503,9 @@ static void a_close_leaves_the_bytes_of_a_write_until_it_is_done(void **state) {
     conn_close(conn);
     conn_close(conn);
     assert_int_equal(other.closes, 1);
-    turn();
+    iterate();
     assert_null(owner.conn);
-    assert_output("a"); /* the transport could read it still */
+    assert_output("a"); /* the transport could still read it */
     assert_int_equal(owner.ended + owner.drained, 0);
 }
 

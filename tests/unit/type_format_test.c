@@ -48,7 +48,7 @@ static void each_form_is_read_by_the_type_that_it_is_named_for(void **state) {
 /* --- Commands --- */
 
 struct output {
-    struct value_commands commands; /* first: ended() gets its address */
+    struct value_commands commands; /* first, as ended() receives its address */
     int most;                       /* commands that are wanted */
 };
 

@@ -1,4 +1,4 @@
-/* Watched keys against a model: a table of who watches what. */
+/* Watched keys against a model: a table of the watched keys of each watcher. */
 #include "engine/watch.h"
 #include "unit/seed.h"
 
@@ -26,8 +26,8 @@ struct model {
     struct keyspace *keyspaces[DATABASES];
     struct random random;
 
-    /* What the structures above must say. */
-    struct model_watch who[WATCHERS][DATABASES][KEYS];
+    /* The expected contents of the structures above. */
+    struct model_watch watching[WATCHERS][DATABASES][KEYS];
     bool is_touched[WATCHERS];
 };
 
@@ -84,13 +84,13 @@ static void put_in_state(struct model *model, int database, int key, enum state 
     if (state == EXPIRED)
         keyspace_set_expiry(&ref, NOW_MS - 1, VALUE_SIZE);
     else if (below(model, 2))
-        keyspace_set_expiry(&ref, NOW_MS, VALUE_SIZE); /* its last millisecond */
+        keyspace_set_expiry(&ref, NOW_MS, VALUE_SIZE); /* in its last millisecond */
 }
 
 /* --- Each operation, on the structures and on the model --- */
 
 static void touch_in_model(struct model *model, int watcher) {
-    memset(model->who[watcher], 0, sizeof(model->who[watcher]));
+    memset(model->watching[watcher], 0, sizeof(model->watching[watcher]));
     model->is_touched[watcher] = true;
 }
 
@@ -99,7 +99,7 @@ static void do_watch(struct model *model) {
     int key = below(model, KEYS);
     bool is_expired = state_of(model, database, key) == EXPIRED;
     watch_add(&model->watches, &model->watchers[watcher], database, key_name(key), is_expired);
-    struct model_watch *watch = &model->who[watcher][database][key];
+    struct model_watch *watch = &model->watching[watcher][database][key];
     if (model->is_touched[watcher] || watch->is_watched) return;
     *watch = (struct model_watch){.is_watched = true, .was_expired = is_expired};
 }
@@ -107,7 +107,7 @@ static void do_watch(struct model *model) {
 static void do_clear(struct model *model) {
     int watcher = below(model, WATCHERS);
     watch_clear(&model->watches, &model->watchers[watcher]);
-    memset(model->who[watcher], 0, sizeof(model->who[watcher]));
+    memset(model->watching[watcher], 0, sizeof(model->watching[watcher]));
     model->is_touched[watcher] = false;
 }
 
@@ -117,7 +117,7 @@ static void do_write(struct model *model) {
     put_in_state(model, database, key, state);
     watch_touch(&model->watches, database, model->keyspaces[database], key_name(key));
     for (int i = 0; i < WATCHERS; i++) {
-        struct model_watch *watch = &model->who[i][database][key];
+        struct model_watch *watch = &model->watching[i][database][key];
         if (watch->is_watched && watch->was_expired && state == MISSING)
             watch->was_expired = false;
         else if (watch->is_watched)
@@ -125,7 +125,7 @@ static void do_write(struct model *model) {
     }
 }
 
-/* The time of a key comes without anybody touching it. */
+/* A key expires, and nothing touches it. */
 static void do_expire(struct model *model) {
     int database = below(model, DATABASES), key = below(model, KEYS);
     if (state_of(model, database, key) == PRESENT) put_in_state(model, database, key, EXPIRED);
@@ -136,7 +136,7 @@ static void replace_in_model(struct model *model, int database, int other) {
     for (int i = 0; i < WATCHERS; i++) {
         bool sees = false;
         for (int key = 0; key < KEYS; key++) {
-            struct model_watch *watch = &model->who[i][database][key];
+            struct model_watch *watch = &model->watching[i][database][key];
             enum state before = state_of(model, database, key);
             enum state after = other < 0 ? MISSING : state_of(model, other, key);
             if (!watch->is_watched || (before == MISSING && after == MISSING)) continue;
@@ -178,7 +178,7 @@ static void assert_watcher(struct model *model, int i, bool keys[DATABASES][KEYS
     bool has_expired = false;
     for (int database = 0; database < DATABASES; database++)
         for (int key = 0; key < KEYS; key++) {
-            const struct model_watch *watch = &model->who[i][database][key];
+            const struct model_watch *watch = &model->watching[i][database][key];
             if (!watch->is_watched) continue;
             count++;
             keys[database][key] = true;
@@ -289,7 +289,7 @@ static void add_key(struct keyspace *keyspace, struct slice key) {
     keyspace_add(&ref, entry_new(key, VALUE_STRING, 0, VALUE_SIZE));
 }
 
-/* The CPU time that it takes to watch them. */
+/* Returns the CPU time that watching them takes. */
 static int64_t watch_many(struct watches *watches, struct watcher *watcher) {
     char text[24];
     int64_t begin = cpu_us();
@@ -310,7 +310,7 @@ static void many_watches_are_freed_in_steps_and_touch_nobody_meanwhile(void **st
     assert_true((cpu_us() - begin) * 20 < us);
     assert_true(many.is_touched && many.count == 0 && many.allocated == 0);
     assert_int_equal(watches.watcher_count, 1);
-    watch_clear(&watches, &many); /* its owner may be gone from now on */
+    watch_clear(&watches, &many); /* the watcher may be gone from now on */
     watch_add(&watches, &many, 0, SLICE("8"), false);
     watch_touch(&watches, 0, keyspace, SLICE("5"));
     assert_true(other.is_touched);

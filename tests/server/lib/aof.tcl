@@ -1,14 +1,14 @@
-# What stands in the append-only file of a server. Sourced by a test after lib/packlist.tcl.
+# The contents of a server's append-only file. Sourced by a test after lib/packlist.tcl.
 #
 #   with_aof {directive value …} body   as with_server, with an append-only file
 #   aof_files server ?glob?        the paths of its files, in the order of their names
 #   aof_commands bytes             the commands in the bytes of a file; annotations as TS
-#   told {request …}               makes the requests on the default connection and returns the commands that the
-#                                  current server has told of them; a time in milliseconds shows as TIME
-#   told_by body                   the same for whatever the body does
+#   propagated {request …}         makes the requests on the default connection and returns the commands that the
+#                                  current server has propagated; a time in milliseconds shows as TIME
+#   propagated_by body             the same for the requests of the body
 #   server_again ?how?             the current server is restarted (or, by `crash`, killed and started)
-#   wait_written                   until what was answered is in the file: while fsync keeps the disk busy, with
-#                                  appendfsync everysec, it is not
+#   wait_written                   until acknowledged changes are in the file: with appendfsync everysec they are not
+#                                  while an fsync keeps the disk busy
 #   break_file server bytes        puts bytes in place of its last increment, while it is halted
 
 proc with_aof {directives body} {
@@ -53,7 +53,7 @@ proc aof_bytes {} {
     return [read_file [lindex [aof_files $::current_server *.incr.aof] end]]
 }
 
-proc told_by {body} {
+proc propagated_by {body} {
     set before [string length [aof_bytes]]
     uplevel 1 $body
     return [lmap command [aof_commands [string range [aof_bytes] $before end]] {
@@ -61,8 +61,8 @@ proc told_by {body} {
     }]
 }
 
-proc told {requests} {
-    return [told_by {foreach request $requests {r {*}$request}}]
+proc propagated {requests} {
+    return [propagated_by {foreach request $requests {r {*}$request}}]
 }
 
 proc server_again {{how restart}} {

@@ -1,5 +1,5 @@
 /* The commands of append-only files against the table of commands. */
-#include "persist/aof_commands.h"
+#include "persist/aof_allowed.h"
 
 #include "client/client_commands.h"
 #include "server/server_commands.h"
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* As recovery/aof_load.c decides it. */
+/* The same rule as in recovery/aof_load.c. */
 static bool may_stand_in_file(const struct command *command) {
     if (command->run == migrate_command) return false;
     return command->flags & COMMAND_WRITE || command->run == select_command;

@@ -1,9 +1,9 @@
-#include "engine/server_clock.h"
+#include "engine/engine_clock.h"
 
 #include "base/clock.h"
 #include "engine/engine.h"
 
-void server_update_clock(struct engine *engine) {
+void engine_update_clock(struct engine *engine) {
     int64_t now_ms = clock_wall_ms();
     if (now_ms == engine->now_ms) return;
     engine->now_ms = now_ms;
