@@ -189,9 +189,9 @@ const struct config_directive config_table[] = {
     /* Lists. */
     {.name = "list-max-listpack-size", .alias = "list-max-ziplist-size", .kind = CONFIG_INTEGER,
      .offset = AT(list_max_listpack_size), .min = INT32_MIN, .max = INT32_MAX, .default_text = "-2",
-     .effect = EFFECT_LIST_LIMITS},
+     .effect = EFFECT_VALUE_LIMITS},
     {.name = "list-compress-depth", .kind = CONFIG_INTEGER, .offset = AT(list_compress_depth),
-     .min = 0, .max = INT32_MAX, .default_text = "0", .effect = EFFECT_LIST_LIMITS},
+     .min = 0, .max = INT32_MAX, .default_text = "0", .effect = EFFECT_VALUE_LIMITS},
 
     /* Types that do not exist yet: the limits of their encodings. */
     {.name = "hash-max-listpack-entries", .alias = "hash-max-ziplist-entries",
@@ -207,9 +207,10 @@ const struct config_directive config_table[] = {
      .min = 0, .max = INT64_MAX, .default_text = "64"},
     {.name = "zset-max-listpack-entries", .alias = "zset-max-ziplist-entries",
      .kind = CONFIG_INTEGER, .offset = AT(zset_max_listpack_entries), .min = 0, .max = INT64_MAX,
-     .default_text = "128"},
+     .default_text = "128", .effect = EFFECT_VALUE_LIMITS},
     {.name = "zset-max-listpack-value", .alias = "zset-max-ziplist-value", .kind = CONFIG_MEMORY,
-     .offset = AT(zset_max_listpack_value), .min = 0, .max = INT64_MAX, .default_text = "64"},
+     .offset = AT(zset_max_listpack_value), .min = 0, .max = INT64_MAX, .default_text = "64",
+     .effect = EFFECT_VALUE_LIMITS},
     {.name = "hll-sparse-max-bytes", .kind = CONFIG_MEMORY, .offset = AT(hll_sparse_max_bytes),
      .min = 0, .max = INT64_MAX, .default_text = "3000"},
     {.name = "stream-node-max-bytes", .kind = CONFIG_MEMORY, .offset = AT(stream_node_max_bytes),

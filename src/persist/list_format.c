@@ -137,6 +137,11 @@ static void list_format_write_capture(struct rdb_writer *writer, void *state) {
     quicklist_capture_visit(captured, visit_node, &list);
 }
 
+static unsigned list_format_written(const struct entry *entry) {
+    (void)entry;
+    return RDB_LIST_QUICKLIST_2;
+}
+
 static void list_format_write(struct rdb_writer *writer, const struct entry *entry) {
     struct list_writer list = {.out = NULL};
     visit_nodes(&list, entry);
@@ -346,6 +351,5 @@ static struct entry *list_format_read(struct rdb_reader *reader, unsigned type, 
 }
 
 const struct type_format list_format =
-    TYPE_FORMAT(list, RDB_LIST_QUICKLIST_2,
-                RDB_TYPE_BIT(RDB_LIST) | RDB_TYPE_BIT(RDB_LIST_ZIPLIST) |
-                    RDB_TYPE_BIT(RDB_LIST_QUICKLIST) | RDB_TYPE_BIT(RDB_LIST_QUICKLIST_2));
+    TYPE_FORMAT(list, RDB_TYPE_BIT(RDB_LIST) | RDB_TYPE_BIT(RDB_LIST_ZIPLIST) |
+                          RDB_TYPE_BIT(RDB_LIST_QUICKLIST) | RDB_TYPE_BIT(RDB_LIST_QUICKLIST_2));

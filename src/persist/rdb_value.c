@@ -3,7 +3,7 @@
 #include "persist/type_format.h"
 
 unsigned rdb_value_type(const struct entry *entry) {
-    return type_format_of_entry(entry)->written;
+    return type_format_of_entry(entry)->written(entry);
 }
 
 void rdb_write_value(struct rdb_writer *writer, const struct entry *entry) {

@@ -1,8 +1,8 @@
 /* rdb_value: values in RDB form, as in a file after their key, and in a DUMP payload after their
  * type.
  *
- * Each type is written in one form, whatever its encoding in memory, and read in every form that
- * ever existed (persist/type_format.h). rdb_skip.h skips values of unsupported types. */
+ * A value is written in a form that Redis 7.0 reads, and read in every form that ever existed
+ * (persist/type_format.h). rdb_skip.h skips values of unsupported types. */
 #ifndef PACKLIST_PERSIST_RDB_VALUE_H
 #define PACKLIST_PERSIST_RDB_VALUE_H
 
@@ -34,8 +34,9 @@ bool rdb_can_read(unsigned type);
 /* Reads a value of a type for which rdb_can_read is true into a new entry under `key`. The caller
  * owns the entry (value_free). `key` must not be a view of the reader's. The entry has no expiry,
  * and its clock is 0. Returns NULL when the reader has failed. Validates every element of every
- * node, and makes encodings canonical; lists and nodes without elements are errors. Memory grows
- * only in proportion to the bytes that have arrived. O(value). */
+ * node, and makes encodings canonical; collections without members, empty nodes, and members that
+ * occur twice are errors. Memory grows only in proportion to the bytes that have arrived.
+ * O(value). */
 struct entry *rdb_read_value(struct rdb_reader *reader, unsigned type, struct slice key,
                              const struct rdb_load_options *options);
 

@@ -6,6 +6,11 @@
 
 /* --- Writing --- */
 
+static unsigned string_format_written(const struct entry *entry) {
+    (void)entry;
+    return RDB_STRING;
+}
+
 static void string_format_write(struct rdb_writer *writer, const struct entry *entry) {
     int64_t integer;
     char digits[INT64_TEXT_MAX];
@@ -48,4 +53,4 @@ static struct entry *string_format_read(struct rdb_reader *reader, unsigned type
     return string_new(key, text);
 }
 
-const struct type_format string_format = TYPE_FORMAT(string, RDB_STRING, RDB_TYPE_BIT(RDB_STRING));
+const struct type_format string_format = TYPE_FORMAT(string, RDB_TYPE_BIT(RDB_STRING));

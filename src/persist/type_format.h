@@ -13,8 +13,10 @@
 
 /* Each function receives only entries of its type, and costs O(value). */
 struct type_format {
-    unsigned written;    /* the enum rdb_type of what write() writes */
     uint32_t read_types; /* what read() reads: the RDB_TYPE_BIT of each type */
+
+    /* See rdb_value_type: the enum rdb_type of what write() writes of this entry. O(1). */
+    unsigned (*written)(const struct entry *entry);
 
     /* See rdb_write_value. */
     void (*write)(struct rdb_writer *writer, const struct entry *entry);
@@ -41,16 +43,18 @@ struct type_format {
 
 /* The row of the type whose functions begin with `prefix`. The initialisers have the order of the
  * members; a row that lacks the last ones is a compile error. */
-#define TYPE_FORMAT(prefix, written, read_types)                                                   \
+#define TYPE_FORMAT(prefix, read_types)                                                            \
     {                                                                                              \
-        (written), (read_types), prefix##_format_write, prefix##_format_write_capture,             \
-            prefix##_format_read, prefix##_format_digest, prefix##_format_write_commands           \
+        (read_types), prefix##_format_written, prefix##_format_write,                              \
+            prefix##_format_write_capture, prefix##_format_read, prefix##_format_digest,           \
+            prefix##_format_write_commands                                                         \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 
 /* The rows. */
 extern const struct type_format string_format; /* persist/string_format.c */
 extern const struct type_format list_format;   /* persist/list_format.c */
+extern const struct type_format zset_format;   /* persist/zset_format.c */
 
 /* Returns the row of a type (any number); NULL when there is no such type. O(1). */
 const struct type_format *type_format_of(enum value_type type);

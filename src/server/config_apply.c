@@ -30,8 +30,11 @@ static int64_t clamp(int64_t value, int64_t min, int64_t max) {
     return value < min ? min : value > max ? max : value;
 }
 
-static void apply_list_limits(struct engine *engine) {
+static void apply_value_limits(struct engine *engine) {
     const struct config *config = &engine->config;
+    engine->value_limits.zset =
+        (struct zset_limits){.listpack_entries = (size_t)config->zset_max_listpack_entries,
+                             .listpack_value = (size_t)config->zset_max_listpack_value};
     engine->value_limits.list.fill =
         (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
     engine->value_limits.list.compress_depth =
@@ -148,7 +151,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_PASSWORD: apply_password(engine); break;
     case EFFECT_TIMER: cron_reschedule(engine); break;
     case EFFECT_MEMORY_THREAD: config_apply_memory_thread(engine); break;
-    case EFFECT_LIST_LIMITS: apply_list_limits(engine); break;
+    case EFFECT_VALUE_LIMITS: apply_value_limits(engine); break;
     case EFFECT_MAXMEMORY: apply_maxmemory(engine); break;
     case EFFECT_MAXMEMORY_CLIENTS: client_memory_note_all(engine); break;
     case EFFECT_EVICTION: evict_configure(engine); break;
@@ -175,7 +178,7 @@ bool config_apply_at_start(struct engine *engine, sds *error) {
     sds why = NULL;
     if (!limits_raise_files(&engine->config.maxclients, &why)) log_warning("%s", why);
     sds_free(why);
-    apply_list_limits(engine);
+    apply_value_limits(engine);
     oom_score_apply(engine, OOM_PRIMARY); /* a refusal is logged there */
     process_title_set(engine);
     config_log_notes(&engine->config_source);

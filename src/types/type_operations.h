@@ -66,5 +66,6 @@ static inline size_t type_free_effort(size_t allocations, size_t bytes) {
 /* The rows. */
 extern const struct type_operations string_operations; /* types/string.c */
 extern const struct type_operations list_operations;   /* types/list.c */
+extern const struct type_operations zset_operations;   /* types/zset.c */
 
 #endif

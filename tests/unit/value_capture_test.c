@@ -7,10 +7,12 @@
 #include "types/list.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "types/zset.h"
 #include "unit/rdb_io.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -45,11 +47,33 @@ static void change_list(struct keyref *ref) {
     list_drop(ref, LIST_HEAD, length / 2, &one_each);
 }
 
+static void add_zset(struct keyref *ref, size_t amount) {
+    const struct zset_limits *limits = &value_limits_default.zset;
+    zset_create(ref, KEY, SLICE("first"), 1, 1, 5, limits);
+    for (size_t i = 0; i < amount / 20; i++) {
+        char buffer[32];
+        int len = snprintf(buffer, sizeof(buffer), "member:%zu", i);
+        struct slice member = slice_make(buffer, (size_t)len);
+        struct zset_place place = zset_find(ref->entry, member);
+        zset_put(ref, &place, member, (double)(i % 1000), limits);
+    }
+}
+
+static void change_zset(struct keyref *ref) {
+    uint64_t length = zset_length(ref->entry);
+    struct zset_place place = zset_find(ref->entry, SLICE("member:77"));
+    zset_put(ref, &place, SLICE("member:77"), -1, &value_limits_default.zset);
+    for (uint64_t i = 0; i < length / 2; i += 100) zset_remove_range(ref, i, 2);
+    zset_remove_range(ref, 0, length / 2);
+}
+
 static const struct {
     enum value_type type;
     void (*add)(struct keyref *ref, size_t amount);
     void (*change)(struct keyref *ref);
-} types[] = {{VALUE_STRING, add_string, change_string}, {VALUE_LIST, add_list, change_list}};
+} types[] = {{VALUE_STRING, add_string, change_string},
+             {VALUE_LIST, add_list, change_list},
+             {VALUE_ZSET, add_zset, change_zset}};
 
 enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
@@ -166,7 +190,7 @@ static void a_value_is_captured_again_after_the_release(void **state) {
 
 /* The buffer of a text is left to the capture; each node of a list is freed or handed over. */
 static void freeing_a_captured_value_is_as_much_work_as_is_left_to_do(void **state) {
-    static const size_t efforts[TYPES][2] = {{1 + 300000 / 8192, 1}, {300, 300}};
+    static const size_t efforts[TYPES][2] = {{1 + 300000 / 8192, 1}, {300, 300}, {100, 100}};
     for (size_t i = 0; i < TYPES; i++) {
         size_t left = 0;
         struct keyref ref = find(*state);
