@@ -5,6 +5,7 @@
 #include "types/list.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "types/zset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,20 @@ static uint64_t digest_list(uint64_t digest, const struct entry *entry) {
     return digest_word(digest, count);
 }
 
+static uint64_t digest_zset(uint64_t digest, const struct entry *entry) {
+    struct zset_iter iter;
+    struct zset_member member;
+    uint64_t count = 0, bits;
+    zset_iter_start(&iter, entry, 0, true);
+    for (; zset_iter_next(&iter, &member); count++) {
+        if (member.score == 0) member.score = 0; /* a listpack has no -0 */
+        memcpy(&bits, &member.score, sizeof(bits));
+        digest = digest_word(digest_bytes(digest, member.text), bits);
+    }
+    require(count == zset_length(entry), "a sorted set is as long as it says");
+    return digest_word(digest, count);
+}
+
 uint64_t digest_entry(const struct entry *entry) {
     char digits[INT64_TEXT_MAX];
     require(value_check(entry), "the value's invariant");
@@ -43,6 +58,7 @@ uint64_t digest_entry(const struct entry *entry) {
     uint64_t digest = digest_bytes((uint64_t)entry_type(entry), entry_key(entry));
     digest = digest_word(digest, (uint64_t)entry_expiry(entry));
     if (entry_type(entry) == VALUE_LIST) return digest_list(digest, entry);
+    if (entry_type(entry) == VALUE_ZSET) return digest_zset(digest, entry);
     require(entry_type(entry) == VALUE_STRING, "the type has a digest here");
     return digest_bytes(digest, string_text(entry, digits));
 }
