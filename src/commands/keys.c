@@ -1,9 +1,8 @@
 /* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY KEYS SCAN: keys of any type. */
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/glob.h"
-#include "base/number.h"
 #include "commands/commands.h"
+#include "commands/scan_common.h"
 #include "engine/call.h"
 #include "types/value.h"
 
@@ -62,12 +61,10 @@ static const struct entry *first_living(const struct call *call) {
  * PAUSE, when all keys may be expired. */
 static const struct entry *draw_living(struct call *call) {
     enum { DRAWS_IN_VAIN_MAX = 100 };
-    struct random random;
     const struct entry *entry;
-    random_seed(&random, clock_ticks());
     for (size_t in_vain = 0; in_vain < DRAWS_IN_VAIN_MAX;) {
         size_t count = keyspace_count(call->keyspace);
-        entry = keyspace_random(call->keyspace, &random);
+        entry = keyspace_random(call->keyspace, call_random(call));
         if (!entry || !call_is_expired(call, entry)) return entry;
         call_find_quiet(call, entry_key(entry));
         in_vain += keyspace_count(call->keyspace) == count;
@@ -102,105 +99,57 @@ void keys_command(struct call *call) {
 
 /* --- SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] --- */
 
-/* Expired keys that a step of SCAN has visited; deleted after it. */
-struct expired_keys {
-    const struct entry **entries;
-    size_t count;
-    size_t capacity;
-};
-
-/* Returns whether the key has expired, and then notes it. */
-static bool note_expired(const struct call *call, const struct entry *entry,
-                         struct expired_keys *expired) {
-    if (!call_is_expired(call, entry)) return false;
-    if (expired->count == expired->capacity)
-        expired->entries =
-            mem_grow(expired->entries, &expired->capacity, sizeof(*expired->entries));
-    expired->entries[expired->count++] = entry;
-    return true;
-}
-
-/* Looking up an expired key deletes it. */
-static void delete_expired(struct call *call, struct expired_keys *expired) {
-    for (size_t i = 0; i < expired->count; i++)
-        call_find_quiet(call, entry_key(expired->entries[i]));
-    mem_free(expired->entries);
-}
-
-struct scan {
-    const struct call *call;
-    uint64_t cursor;
-    struct slice pattern;
-    bool has_pattern;
+struct key_scan {
+    struct scan scan; /* the first member: steps get its address */
     struct slice type;
     bool has_type;
-    uint64_t wanted;  /* COUNT */
-    uint64_t visited; /* keys visited, whether replied or not */
-    size_t replied;
-    struct expired_keys expired;
-    struct reply keys; /* those keys as bulks, which follow the cursor in the reply */
+    /* Keys that have expired, which the scan has visited: they are deleted when it is over. */
+    const struct entry **expired;
+    size_t expired_count;
+    size_t expired_capacity;
 };
 
-static bool scan_parse_option(struct call *call, size_t index, struct scan *scan) {
-    struct slice option = call->argv[index];
-    int64_t count;
-    if (index + 1 == call->argc) {
-        call_syntax_error(call);
-        return false;
-    }
-    if (slice_is(option, "count")) {
-        if (!call_integer(call, index + 1, &count)) return false;
-        if (count < 1) {
-            call_syntax_error(call);
-            return false;
-        }
-        scan->wanted = (uint64_t)count;
-    } else if (slice_is(option, "match")) {
-        scan->pattern = call->argv[index + 1];
-        scan->has_pattern = !glob_is_match_all(scan->pattern);
-    } else if (slice_is(option, "type")) {
-        scan->type = call->argv[index + 1];
-        scan->has_type = true;
-    } else {
-        call_syntax_error(call);
-        return false;
-    }
-    return true;
+static void note_expired(struct key_scan *keys, const struct entry *entry) {
+    if (keys->expired_count == keys->expired_capacity)
+        keys->expired = mem_grow(keys->expired, &keys->expired_capacity, sizeof(*keys->expired));
+    keys->expired[keys->expired_count++] = entry;
+}
+
+/* Looking for such a key deletes it. */
+static void delete_expired(struct key_scan *keys) {
+    for (size_t i = 0; i < keys->expired_count; i++)
+        call_find_quiet(keys->scan.call, entry_key(keys->expired[i]));
+    mem_free(keys->expired);
 }
 
 static void scan_visit(struct entry *entry, void *arg) {
-    struct scan *scan = arg;
+    struct key_scan *keys = arg;
+    struct scan *scan = &keys->scan;
     struct slice key = entry_key(entry);
     scan->visited++;
-    if (note_expired(scan->call, entry, &scan->expired)) return;
-    if (scan->has_type && !slice_is(scan->type, value_type_name(entry_type(entry)))) return;
-    if (scan->has_pattern && !glob_match(scan->pattern, key, false)) return;
-    reply_bulk(&scan->keys, key);
-    scan->replied++;
+    if (call_is_expired(scan->call, entry))
+        note_expired(keys, entry);
+    else if (keys->has_type && !slice_is(keys->type, value_type_name(entry_type(entry))))
+        return;
+    else if (scan_matches(scan, key))
+        scan_reply(scan, key);
+}
+
+static uint64_t scan_step(struct scan *scan) {
+    return keyspace_scan(scan->call->keyspace, scan->cursor, scan_visit, scan);
 }
 
 void scan_command(struct call *call) {
-    enum { BUCKETS_PER_KEY_WANTED = 10 }; /* limits the search in a sparse table */
-    struct scan scan = {.call = call, .wanted = 10};
-    if (!number_parse_uint64(call->argv[1], &scan.cursor)) {
-        reply_error(call->reply, "ERR invalid cursor");
-        return;
-    }
+    struct key_scan keys = {0};
+    if (!scan_begin(&keys.scan, call, 1)) return;
     for (size_t i = 2; i < call->argc; i += 2) {
-        if (!scan_parse_option(call, i, &scan)) return;
+        if (i + 1 < call->argc && slice_is(call->argv[i], "type")) {
+            keys.type = call->argv[i + 1];
+            keys.has_type = true;
+        } else if (!scan_parse_option(&keys.scan, i)) {
+            return;
+        }
     }
-    uint64_t steps = scan.wanted < UINT64_MAX / BUCKETS_PER_KEY_WANTED
-                         ? scan.wanted * BUCKETS_PER_KEY_WANTED
-                         : UINT64_MAX;
-    reply_init(&scan.keys, 256);
-    do {
-        scan.cursor = keyspace_scan(call->keyspace, scan.cursor, scan_visit, &scan);
-    } while (scan.cursor && --steps && scan.visited < scan.wanted);
-    char cursor[INT64_TEXT_MAX];
-    reply_array(call->reply, 2);
-    reply_bulk(call->reply, slice_make(cursor, number_format_uint64(cursor, scan.cursor)));
-    reply_array(call->reply, scan.replied);
-    reply_raw(call->reply, slice_make(scan.keys.data, scan.keys.len));
-    reply_free(&scan.keys);
-    delete_expired(call, &scan.expired);
+    scan_run(&keys.scan, scan_step);
+    delete_expired(&keys);
 }

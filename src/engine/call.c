@@ -122,6 +122,10 @@ struct call call_in_database(const struct call *call, int number) {
     return other;
 }
 
+struct random *call_random(const struct call *call) {
+    return &call->engine->random;
+}
+
 int call_database_count(const struct call *call) {
     return (int)call->engine->config.databases;
 }
@@ -214,6 +218,14 @@ void call_discard(struct call *call, struct entry *entry) {
 
 void call_replace(struct call *call, struct keyref *ref) {
     call_discard(call, keyspace_take(ref));
+}
+
+void call_put(struct call *call, struct keyref *ref, struct entry *entry) {
+    if (ref->entry) {
+        entry_set_clock(entry, entry_clock(ref->entry));
+        call_replace(call, ref);
+    }
+    keyspace_add(ref, entry);
 }
 
 sds call_take_argument(struct call *call, size_t index) {
@@ -357,6 +369,11 @@ void call_bad_database(struct call *call) {
 
 void call_wrong_arity(struct call *call) {
     reply_error_format(call->reply, CALL_WRONG_ARITY, call->command->name);
+}
+
+void call_too_few_keys(struct call *call) {
+    reply_error_format(call->reply, "ERR at least 1 input key is needed for '%s' command",
+                       call->command->name);
 }
 
 void call_bad_expiry(struct call *call) {

@@ -124,6 +124,9 @@ void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s
  * MOVE). All of these functions then work on that database. `number` is within range. */
 struct call call_in_database(const struct call *call, int number);
 
+/* Returns the server's generator, for choices that need no secrecy. */
+struct random *call_random(const struct call *call);
+
 /* Returns the number of databases. */
 int call_database_count(const struct call *call);
 
@@ -164,6 +167,10 @@ void call_discard(struct call *call, struct entry *entry);
 /* Takes the entry that `ref` names out and frees it as call_discard does. `ref` then names nothing
  * and can be given to keyspace_add. */
 void call_replace(struct call *call, struct keyref *ref);
+
+/* Puts an entry under the key that `ref` was looked up for. What stands there is freed as
+ * call_discard does, and its access bits stay with the key. call_touched follows. */
+void call_put(struct call *call, struct keyref *ref, struct entry *entry);
 
 /* Returns the argument argv[index] as an sds that the caller then owns, without a copy. The caller
  * must not change it before the command ends, because argv still refers to it. Returns NULL, with
@@ -268,7 +275,8 @@ void call_bad_database(struct call *call);
 void call_syntax_error(struct call *call); /* ERR syntax error */
 #define CALL_WRONG_ARITY "ERR wrong number of arguments for '%s' command"
 void call_wrong_arity(struct call *call);
-void call_bad_expiry(struct call *call);         /* ERR invalid expire time in '…' command */
+void call_too_few_keys(struct call *call); /* ERR at least 1 input key is needed for '…' command */
+void call_bad_expiry(struct call *call);   /* ERR invalid expire time in '…' command */
 void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'. Try X HELP. */
 
 /* Replies "ERR unknown subcommand or wrong number of arguments for '…'. Try X HELP.", for commands
