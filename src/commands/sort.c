@@ -10,6 +10,8 @@
 #include "commands/list_common.h"
 #include "commands/sort_order.h"
 #include "types/string.h"
+#include "types/value.h"
+#include "types/zset.h"
 
 /* --- Copies of texts --- */
 
@@ -179,20 +181,45 @@ static bool weigh_all(struct sort *sort) {
 
 /* --- The elements --- */
 
-/* Copies `count` elements from position `from` on. */
-static void read_items(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
-                       enum list_direction direction) {
+/* The types that have elements to sort. */
+static bool is_sortable(const struct entry *entry) {
+    return entry_type(entry) == VALUE_LIST || entry_type(entry) == VALUE_ZSET;
+}
+
+static void keep_item(struct sort *sort, struct slice text) {
+    sort->items[sort->count++].text = keep(&sort->chunks, text);
+}
+
+static void read_list(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
+                      bool forward) {
     struct list_iter iter;
-    sort->items = mem_alloc(count * sizeof(*sort->items));
-    if (count == 0) return;
-    list_iter_start(&iter, entry, from, direction);
-    for (; sort->count < count; sort->count++) {
+    list_iter_start(&iter, entry, from, forward ? LIST_FORWARD : LIST_BACKWARD);
+    while (count--) {
         char digits[INT64_TEXT_MAX];
         struct listpack_value value;
         listpack_get(list_iter_next(&iter), &value);
-        sort->items[sort->count].text = keep(&sort->chunks, listpack_value_text(&value, digits));
+        keep_item(sort, listpack_value_text(&value, digits));
     }
     list_iter_end(&iter);
+}
+
+static void read_zset(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
+                      bool forward) {
+    struct zset_iter iter;
+    struct zset_member member;
+    zset_iter_start(&iter, entry, from, forward);
+    while (count-- && zset_iter_next(&iter, &member)) keep_item(sort, member.text);
+}
+
+/* Copies `count` elements from position `from` on. */
+static void read_items(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
+                       bool forward) {
+    sort->items = mem_alloc(count * sizeof(*sort->items));
+    if (count == 0) return;
+    if (entry_type(entry) == VALUE_LIST)
+        read_list(sort, entry, from, count, forward);
+    else
+        read_zset(sort, entry, from, count, forward);
 }
 
 /* Converts LIMIT to the positions [*from, *from + *count) of the result. */
@@ -203,18 +230,18 @@ static void clamp_limit(const struct sort *sort, size_t length, size_t *from, si
     if (sort->limit >= 0 && (uint64_t)sort->limit < *count) *count = (size_t)sort->limit;
 }
 
-/* Reads the list and sorts it. The result is the items [*from, *from + *count). Returns false when
- * an error was replied. */
+/* Reads the elements and sorts them. The result is the items [*from, *from + *count). Returns false
+ * when an error was replied. */
 static bool make_result(struct sort *sort, const struct entry *entry, size_t *from, size_t *count) {
-    size_t length = entry ? (size_t)list_length(entry) : 0;
+    size_t length = entry ? (size_t)value_length(entry) : 0;
     clamp_limit(sort, length, from, count);
     if (sort->unsorted) {
         uint64_t first = sort->descending ? length - 1 - *from : *from;
-        read_items(sort, entry, first, *count, sort->descending ? LIST_BACKWARD : LIST_FORWARD);
+        read_items(sort, entry, first, *count, !sort->descending);
         *from = 0;
         return true;
     }
-    read_items(sort, entry, 0, length, LIST_FORWARD);
+    read_items(sort, entry, 0, length, true);
     if (!weigh_all(sort)) return false;
     sort_items(sort->items, length, *from + *count, sort->alpha ? SORT_BY_WEIGHT : SORT_BY_SCORE,
                sort->descending);
@@ -274,7 +301,9 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
 static void run(struct sort *sort) {
     struct keyref ref;
     size_t from, count;
-    if (!call_find_typed_read(sort->call, sort->call->argv[1], VALUE_LIST, &ref)) return;
+    ref = call_find_read(sort->call, sort->call->argv[1]);
+    if (ref.entry && !is_sortable(ref.entry) && !call_check_type(sort->call, ref.entry, VALUE_LIST))
+        return;
     if (!make_result(sort, ref.entry, &from, &count)) return;
     if (sort->stores)
         store(sort, sort->items + from, count);
