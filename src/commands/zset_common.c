@@ -9,7 +9,7 @@ static bool parse_score_bound(struct slice text, struct zset_bound *bound) {
     bound->inclusive = text.len == 0 || text.ptr[0] != '(';
     if (!bound->inclusive) text = slice_make(text.ptr + 1, text.len - 1);
     bound->score = 0;
-    return text.len == 0 || number_parse_double(text, &bound->score);
+    return text.len == 0 || number_parse_decimal(text, &bound->score);
 }
 
 /* "-", "+", "[member", "(member". */

@@ -81,7 +81,7 @@ static void zset_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
     while (zset_iter_next(&iter, &member)) {
         uint8_t own[DIGEST_SIZE] = {0};
         char text[DOUBLE_TEXT_MAX];
-        size_t len = number_format_double(text, member.score);
+        size_t len = number_format_shortest(text, member.score);
         digest_mix(digest, own, member.text);
         digest_mix(digest, own, slice_make(text, len));
         digest_add(digest, to, slice_make(own, sizeof(own)));
