@@ -3,23 +3,29 @@
 #include "commands/scan_common.h"
 #include "types/zset.h"
 
+#include <stdio.h>
+
 struct zscan {
     struct scan scan; /* first: the steps get a pointer to it */
     const struct entry *entry;
 };
 
+/* Scores are written as Redis does here: in a listpack as they are stored, else with 17 digits. */
 static void visit(struct slice member, double score, void *arg) {
     char text[DOUBLE_TEXT_MAX];
-    struct scan *scan = arg;
+    struct zscan *zscan = arg;
+    struct scan *scan = &zscan->scan;
     scan->visited++;
     if (!scan_matches(scan, member)) return;
+    int len = zset_skiplist(zscan->entry) ? snprintf(text, sizeof(text), "%.17g", score)
+                                          : (int)number_format_double(text, score);
     scan_reply(scan, member);
-    scan_reply(scan, slice_make(text, number_format_double(text, score)));
+    scan_reply(scan, slice_make(text, (size_t)len));
 }
 
 static uint64_t step(struct scan *scan) {
-    const struct zscan *zscan = (const struct zscan *)scan;
-    return zset_scan(zscan->entry, scan->cursor, visit, scan);
+    struct zscan *zscan = (struct zscan *)scan;
+    return zset_scan(zscan->entry, scan->cursor, visit, zscan);
 }
 
 void zscan_command(struct call *call) {
