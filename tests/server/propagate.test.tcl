@@ -65,6 +65,23 @@ foreach {name requests expected} {
      {LPOP l} {LPOP l 0}}
     {{RPUSH l a b c d e f} {LPUSH l z} {LPUSHX l y} {LPOP l} {RPOP l} {LPOP l 2} {RPOP l 9}}
 
+    "sorted sets: what changes nothing is not propagated, the rest as it came"
+    {{ZADD a 1 x 2 y} {ZADD a 1 x} {ZADD a NX 3 x} {ZADD a XX CH 7 y} {ZADD a INCR 2 x} {ZADD a NX INCR 2 x}
+     {ZINCRBY a 1.5 x} {ZINCRBY a 0 x} {ZREM a none} {ZREM a x none} {ZPOPMIN a 0} {ZPOPMAX a 100} {ZPOPMIN a}}
+    {{ZADD a 1 x 2 y} {ZADD a XX CH 7 y} {ZADD a INCR 2 x} {ZINCRBY a 1.5 x} {ZREM a x none} {ZPOPMAX a 100}}
+
+    "ZMPOP, BZMPOP, BZPOPMIN and BZPOPMAX are propagated as the pop that they made"
+    {{ZADD a 1 u 2 v 3 w 4 x 5 y 6 z} {ZMPOP 2 none a MIN COUNT 2} {ZMPOP 1 a MAX} {BZPOPMIN none a 0} {BZPOPMAX a 0}
+     {BZMPOP 0 1 a MIN COUNT 9} {ZMPOP 1 a MIN}}
+    {{ZADD a 1 u 2 v 3 w 4 x 5 y 6 z} {ZPOPMIN a 2} {ZPOPMAX a 1} {ZPOPMIN a} {ZPOPMAX a} {ZPOPMIN a 1}}
+
+    "ranges and combinations of sorted sets"
+    {{ZADD a 1 u 2 v 3 w 4 x} {ZREMRANGEBYRANK a 0 0} {ZREMRANGEBYRANK a 9 9} {ZREMRANGEBYSCORE a 2 2}
+     {ZREMRANGEBYLEX a [w [w} {ZUNIONSTORE c 2 a b} {ZINTERSTORE c 2 a none} {ZINTERSTORE c 2 a none} {ZDIFFSTORE c 2 a b}
+     {ZRANGESTORE d a 0 -1} {ZRANGESTORE d a 9 10} {ZRANGESTORE d a 9 10}}
+    {{ZADD a 1 u 2 v 3 w 4 x} {ZREMRANGEBYRANK a 0 0} {ZREMRANGEBYSCORE a 2 2} {ZREMRANGEBYLEX a {[w} {[w}}
+     {ZUNIONSTORE c 2 a b} {ZINTERSTORE c 2 a none} {ZDIFFSTORE c 2 a b} {ZRANGESTORE d a 0 -1} {ZRANGESTORE d a 9 10}}
+
     "LMPOP and BLMPOP are propagated as the pop that they made"
     {{RPUSH l a b c d e f} {LMPOP 2 none l LEFT} {LMPOP 2 none l RIGHT COUNT 2}
      {BLMPOP 0 2 none l LEFT COUNT 2} {BLMPOP 0 1 l RIGHT COUNT 10} {LMPOP 1 l LEFT}}

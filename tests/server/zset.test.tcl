@@ -310,6 +310,12 @@ check_zsets "ZSCAN returns what is there throughout while the sorted set grows a
     }
     unset seen
 }
+check "ZSCAN writes the scores of a skiplist with 17 digits" {
+    with_config {zset-max-listpack-entries 0} {
+        r ZADD k 0.1 a 3 b 1e20 c inf d
+        r ZSCAN k 0 COUNT 100 MATCH a
+    }
+} {0 {a 0.10000000000000001}}
 check_zsets "ZSCAN MATCH filters, and scores are bulks" {
     make_zset k {a 1.5 ab 2 b 3}
     typed ZSCAN k 0 MATCH a* COUNT 100
