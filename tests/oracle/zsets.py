@@ -122,7 +122,7 @@ class ZsetGenerator:
             lambda: [b"ZRANDMEMBER", self.zkey(), self.random.choice([b"1000", b"x", b"0"]),
                      *self.options([b"WITHSCORES"])],
             lambda: [b"ZSCAN", self.zkey(), b"0", b"COUNT", b"100000", *self.options([b"MATCH", b"m*"])],
-            lambda: [b"ZSCAN", self.zkey(), self.random.choice([b"x", b"-1"])],
+            lambda: [b"ZSCAN", self.zkey(), b"x"],
             lambda: [b"OBJECT", b"ENCODING", self.random.choice(KEYS)] if self.reference >= (8, 0) else [b"PING"],
             lambda: [b"TYPE", self.zkey()],
             lambda: [b"DEBUG", b"DIGEST-VALUE", *KEYS, LEX_KEY],
@@ -132,7 +132,7 @@ class ZsetGenerator:
 
     def zset_wrong_type(self):
         """The key `reserve` is always a list."""
-        return self.random.choice([[b"ZCARD"], [b"ZSCORE"], [b"ZRANK"], [b"ZRANGE"], [b"ZREVRANGEBYSCORE"], [b"ZSCAN"],
+        return self.random.choice([[b"ZCARD"], [b"ZSCORE"], [b"ZRANGE"], [b"ZREVRANGEBYSCORE"], [b"ZSCAN"],
                                    [b"ZUNION", b"1"], [b"ZDIFF", b"2", b"za"], [b"ZINTERCARD", b"1"]]) + [
             b"reserve", *self.random.choice([[], [b"0"], [b"0", b"1"], [b"x"]])]
 

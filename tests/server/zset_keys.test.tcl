@@ -63,7 +63,7 @@ check_zsets "TYPE, SCAN TYPE and OBJECT know sorted sets" {
     r SET s x
     list [typed TYPE k] [r SCAN 0 COUNT 100 TYPE zset] [r OBJECT REFCOUNT k] [expr {[r MEMORY USAGE k] > 20}] \
         [string match "*encoding:$storage*" [r DEBUG OBJECT k]]
-} {{status zset} {0 k} 1 1 1}
+} {{simple zset} {0 k} 1 1 1}
 check "DEBUG LISTPACK shows members and scores" {
     r ZADD k 1.5 a 7 b
     lrange [split [string trim [r DEBUG LISTPACK k]] \n] 1 end
