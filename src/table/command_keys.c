@@ -27,8 +27,8 @@ static long counted_keys(const struct command *command, const struct slice *argv
     const struct key_positions *keys = &command->keys;
     long destinations = ranged_keys(keys->first, keys->last, 1, argc, indexes, max);
     size_t used = (size_t)destinations < max ? (size_t)destinations : max;
-    return destinations + ranged_keys((long)at + 1, (long)at + announced, 1, argc, indexes + used,
-                                      max - used);
+    return destinations +
+           ranged_keys((long)at + 1, (long)at + announced, 1, argc, indexes + used, max - used);
 }
 
 /* Returns the index of the key after the last STORE; 0 when there is none. The arguments of other

@@ -27,21 +27,23 @@ class ZsetGenerator:
         return b"l" * self.random.choice([63, 64, 65, 300, 5000])
 
     def score(self):
-        """Older servers write scores with 17 digits: they are asked only for those where that is the same."""
+        """Digests of older servers are made of 17 digits: they are asked only for scores where that is the same."""
         roll = self.random.random()
         if roll < 0.7:
             return b"%d" % self.random.randint(-4, 9)
         if roll < 0.8:
-            return self.random.choice([b"1.5", b"-0.25", b"1e3", b"inf", b"-inf", b"+2", b"0x10", b"1e15"])
+            return self.random.choice([b"1.5", b"-0.25", b"inf", b"-inf", b"+2", b"0x10"])
         if roll < 0.97:
-            exact = [b"5", b"0.5"]
-            return self.random.choice([b"0.1", b"3.3", b"1e-7", b"1e21", b"12345678901234567", b"0.30000000000000004",
-                                       b"-1e300", b"5e-324"] if self.reference >= (8, 0) else exact)
+            newer = [b"0.1", b"3.3", b"1e-7", b"1e3", b"1e15", b"1e21", b"12345678901234567", b"0.30000000000000004",
+                     b"-1e300", b"5e-324"]
+            return self.random.choice(newer if self.reference >= (8, 0) else [b"5", b"0.5"])
         return self.random.choice([b"nan", b"x", b"", b" 1", b"1 ", b"1x"])
 
     def score_bound(self):
         """Redis 8 refuses hexadecimal bounds and blanks before a bound, as Packlist does; older servers do not."""
-        text = self.score().strip().replace(b"0x10", b"16") if self.random.random() < 0.8 else self.random.choice([b"-inf", b"+inf", b"(", b"((1", b"1e400"])
+        if self.random.random() < 0.2:
+            return self.random.choice([b"-inf", b"+inf", b"(", b"((1", b"1e400"])
+        text = self.score().strip().replace(b"0x10", b"16")
         return b"(" + text if self.random.random() < 0.3 else text
 
     def member_bound(self):
@@ -59,8 +61,8 @@ class ZsetGenerator:
         return [part for _ in range(count) for part in (self.score(), self.member())]
 
     def weights(self, keys):
-        count = len(keys) - 1
-        return self.options([b"WEIGHTS", *[self.score() for _ in range(count)]],
+        weight = self.score if self.reference >= (8, 0) else lambda: self.random.choice([b"-1", b"0", b"1", b"x"])
+        return self.options([b"WEIGHTS", *[weight() for _ in keys[1:]]],
                             [b"AGGREGATE", self.random.choice([b"SUM", b"MIN", b"max", b"AVG"])])
 
     def zset_write(self):

@@ -98,8 +98,10 @@ check_events {
     {ZADD k 1 a 2 b 3 c}    {ZPOPMIN k;ZPOPMAX k 0;ZPOPMAX k 9} {zpopmin k zpopmax k del k}
     {ZADD k 1 a 2 b}        {ZMPOP 2 none k MIN;BZPOPMAX k 0} {zpopmin k zpopmax k del k}
     {ZADD k 1 a 2 b}        {BZMPOP 0 1 k MAX COUNT 2}      {zpopmax k del k}
-    {ZADD k 1 a 2 b}        {ZUNIONSTORE to 1 k;ZINTERSTORE to 1 k;ZDIFFSTORE to 2 k k} {new to zunionstore to zinterstore to del to}
-    {ZADD k 1 a 2 b}        {ZRANGESTORE to k 0 0;ZDIFFSTORE to 1 k;ZRANGESTORE to k 5 6} {new to zrangestore to zdiffstore to del to}
+    {ZADD k 1 a 2 b}        {ZUNIONSTORE to 1 k;ZINTERSTORE to 1 k;ZDIFFSTORE to 2 k k}
+                            {new to zunionstore to zinterstore to del to}
+    {ZADD k 1 a 2 b}        {ZRANGESTORE to k 0 0;ZDIFFSTORE to 1 k;ZRANGESTORE to k 5 6}
+                            {new to zrangestore to zdiffstore to del to}
     {}                      {ZCARD k;ZSCORE k a;ZRANGE k 0 1} {keymiss k keymiss k keymiss k}
 }
 

@@ -77,8 +77,8 @@ foreach {name requests expected} {
 
     "ranges and combinations of sorted sets"
     {{ZADD a 1 u 2 v 3 w 4 x} {ZREMRANGEBYRANK a 0 0} {ZREMRANGEBYRANK a 9 9} {ZREMRANGEBYSCORE a 2 2}
-     {ZREMRANGEBYLEX a [w [w} {ZUNIONSTORE c 2 a b} {ZINTERSTORE c 2 a none} {ZINTERSTORE c 2 a none} {ZDIFFSTORE c 2 a b}
-     {ZRANGESTORE d a 0 -1} {ZRANGESTORE d a 9 10} {ZRANGESTORE d a 9 10}}
+     {ZREMRANGEBYLEX a [w [w} {ZUNIONSTORE c 2 a b} {ZINTERSTORE c 2 a none} {ZINTERSTORE c 2 a none}
+     {ZDIFFSTORE c 2 a b} {ZRANGESTORE d a 0 -1} {ZRANGESTORE d a 9 10} {ZRANGESTORE d a 9 10}}
     {{ZADD a 1 u 2 v 3 w 4 x} {ZREMRANGEBYRANK a 0 0} {ZREMRANGEBYSCORE a 2 2} {ZREMRANGEBYLEX a {[w} {[w}}
      {ZUNIONSTORE c 2 a b} {ZINTERSTORE c 2 a none} {ZDIFFSTORE c 2 a b} {ZRANGESTORE d a 0 -1} {ZRANGESTORE d a 9 10}}
 

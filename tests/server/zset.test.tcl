@@ -197,8 +197,8 @@ check_zsets "ZREM removes members and, with the last one, the key" {
 } {1 {b 2 c 3} 2 0 0}
 check_zsets "ZREMRANGEBYRANK and ZREMRANGEBYSCORE remove ranges" {
     make_zset k $ten
-    list [r ZREMRANGEBYRANK k 0 1] [r ZREMRANGEBYRANK k -1 -1] [r ZREMRANGEBYSCORE k (3 5] [r ZREMRANGEBYSCORE k 90 99] \
-        [r ZRANGE k 0 -1] [r ZREMRANGEBYSCORE k -inf inf] [r EXISTS k]
+    list [r ZREMRANGEBYRANK k 0 1] [r ZREMRANGEBYRANK k -1 -1] [r ZREMRANGEBYSCORE k (3 5] \
+        [r ZREMRANGEBYSCORE k 90 99] [r ZRANGE k 0 -1] [r ZREMRANGEBYSCORE k -inf inf] [r EXISTS k]
 } {2 1 2 0 {c f g h i} 5 0}
 
 # --- Popping
