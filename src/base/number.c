@@ -138,9 +138,10 @@ bool number_parse_double(struct slice text, double *value) {
 }
 
 bool number_parse_decimal(struct slice text, double *value) {
-    if (memchr(text.ptr, 'x', text.len) || memchr(text.ptr, 'X', text.len)) return false;
     double parsed;
-    if (text.len == 0 || !read_double(text, &parsed)) return false;
+    if (text.len == 0 || memchr(text.ptr, 'x', text.len) || memchr(text.ptr, 'X', text.len))
+        return false;
+    if (!read_double(text, &parsed)) return false;
     *value = parsed;
     return true;
 }
