@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "execute/blocking_serve.h"
 #include "resp/reply.h"
 #include "session/clients.h"
 #include "session/pause.h"

@@ -37,7 +37,7 @@ static void clear_databases(struct engine *engine) {
     for (int64_t i = 0; i < engine->config.databases; i++) {
         struct keyspace *keyspace = engine->keyspaces[i];
         watch_touch_database(&engine->watches, (int)i, keyspace, NULL, engine->now_ms);
-        incremental_flush(engine, keyspace, false, 0);
+        incremental_flush_keyspace(engine, keyspace, false, 0);
     }
 }
 

@@ -27,7 +27,7 @@ static bool flush(const struct call *call, int database, bool async, uint64_t nu
     watch_touch_database(&engine->watches, database, keyspace, NULL, engine->now_ms);
     engine->dirty += keyspace_count(keyspace);
     bool in_pool = async || (!call_is_loading(call) && !lazyfree_is_little(keyspace));
-    return incremental_flush(engine, keyspace, in_pool, number);
+    return incremental_flush_keyspace(engine, keyspace, in_pool, number);
 }
 
 /* With SYNC only the client waits until the memory is free. In a transaction it cannot wait. */

@@ -42,7 +42,7 @@ static struct progress progress_of_incremental(struct engine *engine,
 static struct progress progress(struct engine *engine) {
     child_tick(engine);
     if (engine->child->pid) return progress_of_child(engine, engine->child);
-    if (engine->incremental->purpose == CHILD_NONE) return (struct progress){0};
+    if (engine->incremental->purpose == BACKGROUND_NONE) return (struct progress){0};
     return progress_of_incremental(engine, &engine->incremental->stats);
 }
 
@@ -100,8 +100,9 @@ static sds append_aof_file(struct engine *engine, sds out) {
                              "aof_buffer_length:%zu\r\n"
                              "aof_pending_bio_fsync:%llu\r\n"
                              "aof_delayed_fsync:%llu\r\n",
-                             (llu)aof->total_size, (llu)aof->base_size, aof->rewrite.scheduled,
-                             aof->buffer.len, (llu)aof->pending_fsyncs, (llu)aof->delayed_fsyncs);
+                             (llu)aof->total_size, (llu)aof->size_after_rewrite,
+                             aof->rewrite.scheduled, aof->buffer.len, (llu)aof->pending_fsyncs,
+                             (llu)aof->delayed_fsyncs);
 }
 
 static sds append_aof(struct engine *engine, sds out) {

@@ -2,10 +2,11 @@
  *
  *      command log → buffer → write → file → fdatasync (loop or pool)
  *
- * Invariants: the file holds whole units up to file_size, and the buffer holds what follows. A job
- * of the pool has its own descriptor, so the file may be closed while the job runs. */
+ * Invariants: the file followed by the buffer holds whole units; file_size lies inside one only
+ * after a short write that could not be cut off. A job of the pool has its own descriptor, so the
+ * file may be closed while the job runs. */
 #include "aof/aof.h"
-#include "aof/aof_commands.h"
+#include "aof/aof_base_commands.h"
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
 #include "base/alloc.h"
@@ -60,13 +61,13 @@ static bool has_failed(struct engine *engine) {
     return engine->restrictions & RESTRICTED_UNWRITTEN;
 }
 
-/* Opens the gate for changes that the file has read: if they are not written yet, the disk is busy
- * and replies do not wait for it. While writing fails, commands that write are refused, so the gate
- * holds nothing. */
+/* Opens the gate for changes that were taken from the log. aof_flush calls write and, with
+ * `always`, fdatasync before anything is sent. If write waits for a busy disk, replies do not.
+ * While writing fails, commands that write are refused, so the gate holds nothing. */
 static void update_gate(struct engine *engine) {
     struct aof *aof = engine->aof;
-    bool is_closed = aof->is_open && !has_failed(engine);
-    engine->reply_gate.released = is_closed ? aof->reader.offset : REPLY_GATE_OPEN;
+    bool gate_is_closed = aof->is_open && !has_failed(engine);
+    engine->reply_gate.released = gate_is_closed ? aof->reader.offset : REPLY_GATE_OPEN;
 }
 
 /* Call after write_error or sync_error has changed. */
@@ -159,7 +160,7 @@ static bool sync_in_pool(struct engine *engine, int64_t now_us) {
                              .fd = fd,
                              .generation = aof->generation,
                              .position = written_position(engine)};
-    aof->synced_size = aof->file_size;
+    aof->sync_begun_size = aof->file_size;
     aof->pending_fsyncs++;
     net_pool_run(engine->net, run_sync, on_synced, job);
     return true;
@@ -167,7 +168,7 @@ static bool sync_in_pool(struct engine *engine, int64_t now_us) {
 
 static void sync_now(struct engine *engine) {
     struct aof *aof = engine->aof;
-    aof->synced_size = aof->file_size;
+    aof->sync_begun_size = aof->file_size;
     uint64_t begin = slow_begin(engine);
     int error = fdatasync(aof->fd) == 0 ? 0 : errno;
     slow_end(engine, LATENCY_AOF_SYNC, begin);
@@ -175,7 +176,8 @@ static void sync_now(struct engine *engine) {
     if (!error) note_position(engine, written_position(engine));
 }
 
-/* Syncs in the loop when the pool cannot: skipping the fdatasync would break the promise. */
+/* Without a descriptor for the thread the loop itself calls fdatasync: skipping it would break the
+ * promise. */
 static void sync_in_pool_or_now(struct engine *engine, int64_t now_us) {
     if (!sync_in_pool(engine, now_us)) sync_now(engine);
 }
@@ -183,7 +185,7 @@ static void sync_in_pool_or_now(struct engine *engine, int64_t now_us) {
 static void sync_if_due(struct engine *engine, int64_t now_us) {
     struct aof *aof = engine->aof;
     bool waits = engine->config.no_appendfsync_on_rewrite && background_is_busy(engine);
-    if (aof->synced_size == aof->file_size || waits) return;
+    if (aof->sync_begun_size == aof->file_size || waits) return;
     if (policy_is(engine, AOF_FSYNC_ALWAYS))
         sync_now(engine);
     else if (policy_is(engine, AOF_FSYNC_EVERYSEC) && aof->pending_fsyncs == 0 &&
@@ -277,7 +279,7 @@ static void annotate(struct command_log_reader *reader) {
     int64_t now_s = engine->now_ms / 1000;
     if (!engine->config.aof_timestamps || now_s <= aof->timestamp_s) return;
     command_log_read(&engine->command_log, reader, &aof->buffer); /* earlier units first */
-    aof_commands_annotate(&aof->buffer, now_s);
+    aof_base_commands_annotate(&aof->buffer, now_s);
     aof->timestamp_s = now_s;
 }
 
@@ -301,7 +303,7 @@ void aof_flush(struct engine *engine) {
     if (!aof->is_open) return;
     assert(!command_log_is_inside_unit(&engine->command_log));
     read_log(engine);
-    if (aof->buffer.len > 0 || aof->synced_size != aof->file_size)
+    if (aof->buffer.len > 0 || aof->sync_begun_size != aof->file_size)
         flush(engine, clock_monotonic_us());
 }
 
@@ -319,10 +321,10 @@ bool aof_drain(struct engine *engine) {
     return aof->buffer.len == 0;
 }
 
-/* Returns whether every written byte was synced, or its fdatasync has failed. */
+/* Returns whether an fdatasync for all written bytes has ended, even in error. */
 static bool is_durable(struct engine *engine) {
     struct aof *aof = engine->aof;
-    return aof->pending_fsyncs == 0 && aof->synced_size == aof->file_size;
+    return aof->pending_fsyncs == 0 && aof->sync_begun_size == aof->file_size;
 }
 
 bool aof_make_durable(struct engine *engine) {
@@ -354,7 +356,7 @@ void aof_attach(struct engine *engine, int fd, uint64_t size) {
     aof->generation++;
     aof->fd = fd;
     aof->file_size = size;
-    aof->synced_size = 0; /* a killed server may have left the existing bytes unsynced */
+    aof->sync_begun_size = 0; /* a killed server may have left the existing bytes unsynced */
     aof->synced_us = clock_monotonic_us();
     aof->file_position = written_position(engine);
     publish_position(engine);

@@ -15,7 +15,6 @@
 #include "log/command_log.h"
 #include "persist/aof_manifest.h"
 #include "resp/reply.h"
-#include "snapshot/load.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +33,7 @@ struct aof_rewrite {
     bool scheduled; /* begin one as soon as the background is free */
     bool failed;    /* whether the last rewrite failed */
     bool is_rdb;    /* the base being written is an RDB file */
-    /* Changes go to an increment that the manifest does not name before the base is complete. */
+    /* Changes go to an increment apart: the manifest names it only together with the new base. */
     bool is_apart;
     int syncs_left;       /* fdatasync calls that the rewrite may still wait for */
     int64_t begun_s;      /* monotonic */
@@ -45,14 +44,14 @@ struct aof_rewrite {
     int64_t not_before_us; /* no retry before; set after several failures; monotonic */
 };
 
-/* All times are monotonic. */
+/* Times in us are monotonic; timestamp_s is wall clock. */
 struct aof {
     enum aof_state state;
     /* Directory that contains the folder of the files; set by aof_files_set_dir. */
     sds dir;
     /* The manifest in force: aof_files.c. */
     struct aof_manifest manifest;
-    bool is_open;
+    bool is_open; /* fd and reader are valid */
     /* The file that receives changes: the last increment, or one apart (rewrite.is_apart). */
     int fd;
     struct command_log_reader reader; /* registered while is_open */
@@ -61,15 +60,18 @@ struct aof {
     /* Bytes of the current file; of all files of the manifest. */
     uint64_t file_size;
     uint64_t total_size;
-    uint64_t base_size;   /* total_size after the last rewrite; before one, the size of the base */
-    uint64_t synced_size; /* bytes of the current file that are on the disk or being synced */
-    /* Offsets of the command log. written_position and file_position hold only together with the
-     * files before the current one; synced_position holds on its own. */
-    uint64_t written_position; /* a lower bound of what the current file contains */
-    uint64_t file_position;    /* what fdatasync has confirmed of the current file */
-    uint64_t synced_position;  /* changes up to here survive a power failure */
-    bool sync_moved;           /* see aof_take_sync_moved */
-    int64_t synced_us;         /* begin of the last fdatasync */
+    /* total_size after the last rewrite; before one, the size of the base. */
+    uint64_t size_after_rewrite;
+    /* Bytes of the current file for which an fdatasync has begun; it may have failed. */
+    uint64_t sync_begun_size;
+    /* Offsets of the command log. */
+    uint64_t written_position; /* written up to here, as of the last call of written_position() */
+    /* fdatasync has confirmed the current file up to here, which proves nothing about the files
+     * before it. */
+    uint64_t file_position;
+    uint64_t synced_position; /* every change up to here survives a power failure */
+    bool sync_moved;          /* see aof_take_sync_moved */
+    int64_t synced_us;        /* begin of the last fdatasync */
     int64_t postponed_us; /* since when the buffer has waited for an fdatasync; 0: it does not */
     int64_t tried_us;     /* time of the last failed write */
     int64_t error_logged_us;
@@ -122,9 +124,10 @@ void aof_free(struct engine *engine);
 
 /* --- Each loop iteration --- */
 
-/* Writes what the command log holds, and then opens the reply gate, or makes it deny. Must not be
+/* Writes what the command log holds. With appendfsync always calls fdatasync; with everysec makes a
+ * thread call it when it is due. After that the replies may leave, or the gate denies. Must not be
  * called inside a unit of the log. Costs one test while the file is off. O(bytes), plus the disk's
- * time with appendfsync always. */
+ * time with `always`. */
 void aof_flush(struct engine *engine);
 
 /* Begins a rewrite when one is due. Called by cron. */

@@ -25,14 +25,14 @@ bool aof_make_durable(struct engine *engine);
 bool aof_make_durable_begin(struct engine *engine);
 
 /* Makes another file of `size` bytes the current one, and appends to its end. Takes ownership of
- * `fd`. The former file is closed; it must be synced or have failed. */
+ * `fd`. Closes the former file: all its changes must be written. */
 void aof_attach(struct engine *engine, int fd, uint64_t size);
 
 /* Closes the current file. */
 void aof_detach(struct engine *engine);
 
-/* Call when a rewrite has replaced all files before the current one: clears the error of an earlier
- * file. Returns false if fdatasync failed for the current file itself. */
+/* Call when a new base is in force: an fsync error of an older file no longer matters. Returns
+ * false if fsync of the current file has failed: another rewrite is needed. */
 bool aof_forget_sync_error(struct engine *engine);
 
 /* A power failure may lose the whole file: refuses changes until a rewrite succeeds. */
@@ -50,7 +50,7 @@ void aof_rewrite_note_sync(struct engine *engine);
  * loaded after the current one. */
 int aof_create_increment(struct engine *engine);
 
-/* Ends the rewrite and removes the files that it has written, among them the increment apart. If
+/* Stops the rewrite, by the loop or a child, and removes its files, also the increment apart. If
  * changes go to that increment, they are lost until the next rewrite begins. */
 void aof_rewrite_cancel(struct engine *engine);
 

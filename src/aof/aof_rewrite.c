@@ -15,7 +15,7 @@
  * expirations, as the server refuses clients' changes. docs/durability.md, section 6, gives the
  * order of all steps and the reason for each fsync. */
 #include "aof/aof.h"
-#include "aof/aof_commands.h"
+#include "aof/aof_base_commands.h"
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
 #include "base/alloc.h"
@@ -52,7 +52,7 @@ enum { SYNCS_MAX = 4 };
 enum { TEMPORARY_MAX = 80 };
 
 bool aof_rewrite_is_running(struct engine *engine) {
-    return background_purpose(engine) == CHILD_AOF;
+    return background_purpose(engine) == BACKGROUND_AOF;
 }
 
 void aof_rewrite_schedule(struct engine *engine) {
@@ -81,8 +81,9 @@ static void log_write_error(const char *path, int error) {
 /* Runs in the server or in a child. */
 static bool write_base(struct engine *engine, const char *path) {
     bool incremental = engine->config.aof_incremental_fsync;
-    bool done = engine->aof->rewrite.is_rdb ? snapshot_write_file(engine, path, incremental, true)
-                                            : aof_commands_write_file(engine, path, incremental);
+    bool done = engine->aof->rewrite.is_rdb
+                    ? snapshot_write_file(engine, path, incremental, true)
+                    : aof_base_commands_write_file(engine, path, incremental);
     if (!done) log_write_error(path, errno);
     return done;
 }
@@ -148,7 +149,7 @@ static int create_apart(struct engine *engine) {
 
 /* --- The end --- */
 
-/* Renames the increment apart, and adds it to the manifest. */
+/* Renames the increment apart and adds it to `next`. */
 static bool name_apart(struct engine *engine, struct aof_manifest *next) {
     sds path =
         aof_files_path(engine, aof_manifest_add_incr(next, engine->config.appendfilename)->name);
@@ -160,9 +161,9 @@ static bool name_apart(struct engine *engine, struct aof_manifest *next) {
 }
 
 /* Call when the manifest that names the new base is in force. */
-static void begin_with_base(struct engine *engine, uint64_t base_size) {
+static void note_new_base(struct engine *engine, uint64_t base_size) {
     struct aof *aof = engine->aof;
-    aof->base_size = aof->total_size = base_size + aof->file_size;
+    aof->size_after_rewrite = aof->total_size = base_size + aof->file_size;
     engine->aof->rewrite.is_apart = false;
     if (aof->state == AOF_STARTING) aof->state = AOF_ON;
 }
@@ -191,7 +192,7 @@ static enum aof_adoption adopt_base(struct engine *engine, const char *temporary
     if (adoption == AOF_NOT_ADOPTED)
         unlink(path);
     else
-        begin_with_base(engine, size_of(path));
+        note_new_base(engine, size_of(path));
     sds_free(path);
     return adoption;
 }
@@ -290,9 +291,9 @@ static bool begin_incremental(struct engine *engine) {
              (unsigned long long)engine->aof->rewrite.count);
     sds temporary = aof_files_path_beside(engine, name);
     struct incremental_order order = {
-        .purpose = CHILD_AOF,
+        .purpose = BACKGROUND_AOF,
         .temporary = temporary,
-        .incremental = engine->config.aof_incremental_fsync,
+        .sync_in_stretches = engine->config.aof_incremental_fsync,
         .aof_base = true,
         .ended = incremental_ended,
     };
@@ -306,7 +307,7 @@ static bool begin_base(struct engine *engine) {
     if (engine->aof->rewrite.is_rdb && engine->config.rdb_save_in_slices &&
         begin_incremental(engine))
         return true;
-    if (child_start(engine, CHILD_AOF, run_child, engine, child_ended)) return true;
+    if (child_start(engine, BACKGROUND_AOF, run_child, engine, child_ended)) return true;
     log_warning("Can't rewrite append only file in background: fork: %s", strerror(errno));
     return false;
 }
@@ -327,9 +328,9 @@ static bool begin(struct engine *engine) {
 /* Begins the base, or first waits for an fdatasync in the pool. */
 static bool begin_or_wait(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    engine->child->awaited = CHILD_NONE;
+    engine->child->awaited = BACKGROUND_NONE;
     if (rewrite->syncs_left-- > 0 && aof_make_durable_begin(engine)) {
-        engine->child->awaited = CHILD_AOF;
+        engine->child->awaited = BACKGROUND_AOF;
         return true;
     }
     if (!begin(engine)) {
@@ -345,7 +346,7 @@ static bool begin_or_wait(struct engine *engine) {
 }
 
 void aof_rewrite_note_sync(struct engine *engine) {
-    if (engine->child->awaited == CHILD_AOF) begin_or_wait(engine);
+    if (engine->child->awaited == BACKGROUND_AOF) begin_or_wait(engine);
 }
 
 bool aof_rewrite_begin(struct engine *engine) {
@@ -365,11 +366,11 @@ static void remove_file(sds path) {
 
 void aof_rewrite_cancel(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    engine->child->awaited = CHILD_NONE;
-    incremental_stop(engine, CHILD_AOF);
-    if (engine->child->purpose == CHILD_AOF) {
+    engine->child->awaited = BACKGROUND_NONE;
+    incremental_stop(engine, BACKGROUND_AOF);
+    if (engine->child->purpose == BACKGROUND_AOF) {
         pid_t pid = engine->child->pid;
-        child_kill(engine, CHILD_AOF);
+        child_kill(engine, BACKGROUND_AOF);
         remove_file(temporary_path(engine, pid));
     }
     if (rewrite->is_apart) remove_file(aof_files_temporary(engine, "incr"));
@@ -379,7 +380,7 @@ void aof_rewrite_cancel(struct engine *engine) {
 static bool has_grown(struct engine *engine) {
     struct aof *aof = engine->aof;
     int64_t percentage = engine->config.aof_rewrite_percentage;
-    uint64_t base = aof->base_size ? aof->base_size : 1;
+    uint64_t base = aof->size_after_rewrite ? aof->size_after_rewrite : 1;
     if (aof->state != AOF_ON || percentage == 0) return false;
     if (aof->total_size <= (uint64_t)engine->config.aof_rewrite_min_size) return false;
     if (aof->total_size < base) return false;
@@ -417,7 +418,7 @@ int aof_write_first_files(struct engine *engine) {
     else
         aof_manifest_free(&next);
     if (adoption == AOF_ADOPTED)
-        aof->total_size = aof->base_size = size_of(base);
+        aof->total_size = aof->size_after_rewrite = size_of(base);
     else if (fd >= 0)
         close(fd);
     if (adoption == AOF_NOT_ADOPTED) { /* otherwise each failed start would leave a base */

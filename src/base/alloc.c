@@ -1,4 +1,4 @@
-/* How mem_used() knows, with nothing done per allocation
+/* How mem_used() counts without work per allocation
  *
  *      thread 1 (thread-local)          thread 2                      process
  *      ┌───────────────────────┐        ┌───────────────────────┐
@@ -12,9 +12,9 @@
  *
  * A thread is linked in by its first call of this module (its counters reach back to its start, so
  * nothing is missed). When it ends, a destructor adds its balance to ledger.settled and unlinks it;
- * should another destructor allocate after that, the thread is linked in again, and `settled` says
- * what has been added already. A balance may be negative: a thread that frees what others
- * allocated. After fork() only the calling thread lives on in the child: the others' balances are
+ * if another destructor allocates after that, the thread is linked in again, and `settled` holds
+ * the bytes already added. A balance is negative if the thread frees memory that others
+ * allocated. After fork() only the calling thread exists in the child: the others' balances are
  * settled there, because their thread-local memory may be given to new threads. */
 #include "base/alloc.h"
 
@@ -51,7 +51,8 @@ static void report_to_stderr(size_t size) {
 
 static _Noreturn __attribute__((cold, noinline)) void out_of_memory(size_t size) {
     void (*report)(size_t) = out_of_memory_report;
-    out_of_memory_report = NULL; /* a report that runs out of memory itself must not come back */
+    out_of_memory_report =
+        NULL; /* a report that runs out of memory itself must not be called again */
     (report != NULL ? report : report_to_stderr)(size);
     abort();
 }
@@ -246,8 +247,8 @@ static void after_fork_in_child(void) {
     pthread_mutex_init(&ledger.mutex, NULL);
 }
 
-/* A library whose classes are not the ones that mem_good_size computes would be given wrong sizes
- * to free. */
+/* If the library's classes differ from those of mem_good_size, it would be given wrong sizes when
+ * memory is freed. */
 static void check_size_classes(void) {
     for (size_t size = 1; size <= (size_t)1 << 26; size += 1 + size / 5) {
         size_t class = nallocx(size, 0);

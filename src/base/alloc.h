@@ -1,9 +1,9 @@
 /* alloc: the only place that asks for memory. jemalloc underneath, the C library's malloc in
  * sanitizer builds.
  *
- * Every function aborts the process, after logging what was asked for, when memory cannot be had:
- * callers never see NULL. Memory is uninitialised unless said otherwise. All functions are safe in
- * any thread. */
+ * Every function aborts the process, after logging the size, when memory cannot be had: callers
+ * never get NULL, except from the functions named try. Memory is uninitialised unless said
+ * otherwise. All functions are safe in any thread. */
 #ifndef PACKLIST_BASE_ALLOC_H
 #define PACKLIST_BASE_ALLOC_H
 
@@ -25,21 +25,21 @@ void *mem_alloc_aligned(size_t alignment, size_t size) __attribute__((malloc, re
  * `ptr` NULL is mem_alloc. `size` must not be 0. */
 void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
 
-/* A larger array in the place of one that is full: twice its *capacity items of `item_size` bytes,
- * and 4 at first (NULL, 0). Growing by items one at a time costs amortised O(1) each. */
+/* A larger array to replace one that is full: twice its *capacity items of `item_size` bytes, or 4
+ * at first (NULL, 0). Growing by items one at a time costs amortised O(1) each. */
 void *mem_grow(void *array, size_t *capacity, size_t item_size) __attribute__((returns_nonnull));
 
 /* As mem_alloc, but returns NULL instead of aborting: for sizes that a client chose (hundreds of
  * MB); the caller answers with an error. */
 void *mem_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 
-/* As mem_realloc, but returns NULL, leaving `ptr` as it was, instead of aborting. */
+/* As mem_realloc, but returns NULL instead of aborting, leaving `ptr` as it was. */
 void *mem_try_realloc(void *ptr, size_t size) __attribute__((alloc_size(2)));
 
 /* Frees; NULL is allowed. */
 void mem_free(void *ptr);
 
-/* Frees memory whose size is known: `size` is what was asked for, or any size of the same class
+/* Frees memory whose size is known: `size` is the requested size, or any size of the same class
  * (mem_good_size). Cheaper than mem_free, which must look the class up. `ptr` must not be NULL and
  * must not come from mem_alloc_aligned. */
 void mem_free_sized(void *ptr, size_t size);
@@ -67,14 +67,14 @@ static inline size_t mem_good_size(size_t size) {
 /* Bytes in live allocations, by size class, over all threads and including what libraries hold:
  * what INFO calls used_memory. Exact, O(threads), some tens of nanoseconds.
  *
- * jemalloc counts each thread's allocated and freed bytes anyway; this adds them up, so an
- * allocation costs nothing more than a test of one thread-local flag, which makes a thread known on
- * its first use of this module. (A thread that only ever uses malloc through libraries is not
- * counted.) In sanitizer builds it counts what was asked of this module, rounded up to 16 bytes. */
+ * jemalloc counts each thread's allocated and freed bytes anyway; this adds them up. So an
+ * allocation costs only a test of one thread-local flag, which registers a thread on its first use
+ * of this module. (A thread that only ever uses malloc through libraries is not counted.) In
+ * sanitizer builds it counts the requested sizes, rounded up to 16 bytes. */
 size_t mem_used(void);
 
 struct mem_stats {
-    size_t allocated; /* as mem_used, as seen by the allocator's own statistics */
+    size_t allocated; /* as mem_used, by the allocator's own statistics */
     size_t active;    /* bytes in pages that hold allocations */
     size_t resident;  /* bytes of physical memory mapped by the allocator */
     size_t retained;  /* virtual memory kept for reuse */
@@ -92,19 +92,19 @@ const char *mem_allocator_name(void);
  * without one a line goes to standard error. */
 void mem_on_out_of_memory(void (*report)(size_t size));
 
-/* Pages that have been unused for some seconds go back to the system: by a thread of the
- * allocator's own when `on`, which a child made by fork has not. Else by whoever allocates or frees
- * just then, which takes up to milliseconds after much was freed. False when the thread cannot be
- * had. Means nothing to the C library's allocator. */
+/* Decides how pages that have been unused for some seconds go back to the system. When `on`, a
+ * thread of the allocator returns them; a child made by fork has no such thread. Otherwise a thread
+ * that allocates or frees returns them, which takes up to milliseconds after much was freed. False
+ * when the thread cannot be had. No effect on the C library's allocator. */
 bool mem_decay_in_background(bool on);
 
-/* Between the call with true and the one with false all that is freed stays with the process: for
- * who frees much and wants as much again at once. The thread may else give back what was freed only
- * just, page by page, to be had again and cleared by the system: it keeps what is young by how much
- * there was when it last looked. What is left in the end goes back soon. */
+/* Between the call with true and the one with false all freed memory stays with the process: for a
+ * caller that frees much and soon allocates as much again. Otherwise the allocator's thread may
+ * return pages just freed, which the system would then have to map and clear again. Memory that is
+ * unused at the end goes back soon. */
 void mem_keep_freed(bool on);
 
-/* Returns such pages now: for a server that has fallen idle, where no thread does. */
+/* Returns such pages now: for a server that has become idle and has no such thread. */
 void mem_decay(void);
 
 /* Returns all unused pages at once. May take milliseconds. */

@@ -2,17 +2,17 @@
  *
  *      owner   first ──→ item ⇄ item ⇄ item ←── last
  *
- * An item can stand in several chains at once, each with two links of its own. The owner holds
- * `first` and `last`, both NULL while the chain is empty. Macros, so that they serve any type
- * without a cast: `first` and `last` are the owner's pointers themselves, `prev` and `next` the
- * names of the members. Arguments are evaluated more than once: `item` is a variable of its own,
- * not the owner's pointer. Nothing is allocated. O(1). */
+ * An item can be in several chains at once, with two links for each. The owner holds `first` and
+ * `last`, both NULL while the chain is empty. The operations are macros, so that they work for any
+ * type without a cast: `first` and `last` are the owner's pointers themselves, `prev` and `next`
+ * the names of the members. Arguments are evaluated more than once: `item` is a variable of its
+ * own, not the owner's pointer. Nothing is allocated. O(1). */
 #ifndef PACKLIST_BASE_CHAIN_H
 #define PACKLIST_BASE_CHAIN_H
 
 #include <stddef.h>
 
-/* Puts an item that is not in the chain at its end. Its links need not be set. */
+/* Appends an item that is not in the chain. Its links need not be set. */
 #define CHAIN_APPEND(first, last, item, prev, next)                                                \
     do {                                                                                           \
         (item)->prev = (last);                                                                     \
@@ -21,7 +21,7 @@
         (last) = (item);                                                                           \
     } while (0)
 
-/* Takes an item out of the chain it is in. Its links keep what they held. */
+/* Removes the item from the chain. Its links keep their values. */
 #define CHAIN_REMOVE(first, last, item, prev, next)                                                \
     do {                                                                                           \
         *((item)->prev ? &(item)->prev->next : &(first)) = (item)->next;                           \

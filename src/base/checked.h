@@ -1,4 +1,4 @@
-/* checked: assertions that only builds with CHECKED=1 contain: those on the way of every command,
+/* checked: assertions that only builds with CHECKED=1 contain: those on the path of every command,
  * and those that take longer than O(1). A plain assert() is part of every build. */
 #ifndef PACKLIST_BASE_CHECKED_H
 #define PACKLIST_BASE_CHECKED_H

@@ -25,8 +25,8 @@ static uint64_t read_tsc(void) {
     return __rdtsc();
 }
 
-/* Does the counter run at one rate whatever the CPU's speed and sleep? Leaf 0x80000007, EDX bit
- * 8. */
+/* Returns whether the counter runs at one rate, independent of the CPU's speed and sleep: leaf
+ * 0x80000007, EDX bit 8. */
 static bool tsc_is_invariant(void) {
     unsigned eax, ebx, ecx, edx;
     return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx & 1u << 8) != 0;
@@ -46,7 +46,7 @@ struct moment {
     int64_t ns;
 };
 
-/* Both clocks at the same moment: of a few tries the one that was interrupted least. */
+/* Reads both clocks at the same moment: of a few tries the one with the shortest interruption. */
 static struct moment read_both(void) {
     struct moment best = {0, 0};
     uint64_t narrowest = UINT64_MAX;

@@ -23,8 +23,8 @@ static int open_existing(const char *path) {
     return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-/* Several users may have started servers here: one who cannot write the file of another one can
- * lock it all the same. */
+/* Several users may have started servers here: a user without the right to write the file can still
+ * lock it. */
 static int open_or_create(const char *path) {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd >= 0 || errno != EACCES) return fd;
@@ -37,7 +37,7 @@ static int open_or_create(const char *path) {
  * it. */
 enum { OWNER_SIZE = 12 };
 
-/* A process that has ended cannot be the owner: the one that is could not write its id. */
+/* The owner's id, or 0 if that process has ended: the present owner could not write its own. */
 static pid_t read_owner(int fd) {
     char text[OWNER_SIZE];
     ssize_t len = file_read_some_at(fd, text, sizeof(text), 0);
@@ -48,7 +48,7 @@ static pid_t read_owner(int fd) {
     return kill((pid_t)pid, 0) == 0 || errno == EPERM ? (pid_t)pid : 0;
 }
 
-/* The lock holds also where the id cannot be written. */
+/* Writes the owner's id. The lock also holds if that fails. */
 static void write_owner(int fd) {
     char text[OWNER_SIZE + 1];
     snprintf(text, sizeof(text), "%-*d\n", OWNER_SIZE - 1, (int)getpid());
@@ -56,7 +56,7 @@ static void write_owner(int fd) {
     (void)written;
 }
 
-/* Locks the file, which is closed when that fails. */
+/* Locks the file; closes it if that fails. */
 static int lock(int fd, int operation, pid_t *owner) {
     *owner = 0;
     if (fd < 0 || flock(fd, operation | LOCK_NB) == 0) return fd;

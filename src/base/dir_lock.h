@@ -17,9 +17,9 @@
  * into the directory. */
 int dir_lock_take(const char *dir, pid_t *owner);
 
-/* Keeps others from locking the directory while nobody owns it: for a program that changes a file
- * which a server may be using. Returns and fails as dir_lock_take does, but creates no file: ENOENT
- * says that no server has ever locked the directory. */
+/* Keeps other processes from taking the lock while no server has it: for a program that changes a
+ * file which a server may be using. Returns and fails as dir_lock_take does, but creates no file:
+ * ENOENT means that no server has ever locked the directory. */
 int dir_lock_share(const char *dir, pid_t *owner);
 
 #endif

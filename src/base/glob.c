@@ -1,7 +1,7 @@
-/* A pattern is a row of tokens: '*', or one that stands for exactly one byte ('?', a class, a
- * literal). So when the text does not fit after a '*', only that '*' need take one byte more, and
- * never an earlier one: what an earlier one could gain, the later one can gain as well. One place
- * to go back to is enough. */
+/* A pattern is a sequence of tokens: '*', or one that matches exactly one byte ('?', a class, a
+ * literal). When the text does not match after a '*', it is enough to let the last '*' take one
+ * byte more: whatever an earlier '*' could match in addition, the last one can match as well. So
+ * one position to go back to is enough. */
 #include "base/glob.h"
 
 static unsigned char fold(char c, bool nocase) {
@@ -64,7 +64,7 @@ bool glob_match(struct slice pattern, struct slice text, bool nocase) {
     const char *p = pattern.ptr, *p_end = slice_end(pattern);
     const char *t = text.ptr, *t_end = slice_end(text);
     const char *after_star = NULL; /* the token after the last '*', once there was one */
-    const char *star_end = NULL;   /* where the text that this '*' stands for ends */
+    const char *star_end = NULL;   /* the end of the text that this '*' matches */
     if (text.len == 0) return pattern.len == 0;
     while (t < t_end) {
         if (p < p_end && *p == '*') {

@@ -4,11 +4,11 @@
 
 #include "base/slice.h"
 
-/* Does the whole of `text` match `pattern`? Binary-safe; `nocase` folds ASCII letters. O(pattern ×
- * text) at worst: no pattern is exponential, nothing recurses. An unclosed [ extends to the
- * pattern's end, a reversed range is turned round, a trailing \ stands for itself, and an empty
- * text matches the empty pattern only, not "*": all as in Redis, whose KEYS and SCAN ask
- * glob_is_match_all first. */
+/* Returns whether the whole of `text` matches `pattern`. Binary-safe; `nocase` folds ASCII letters.
+ * O(pattern × text) at worst: no pattern is exponential, nothing recurses. As in Redis an unclosed
+ * [ extends to the pattern's end, a reversed range is reordered, a trailing \ matches itself, and
+ * an empty text matches the empty pattern only, not "*"; KEYS and SCAN therefore first call
+ * glob_is_match_all. */
 bool glob_match(struct slice pattern, struct slice text, bool nocase);
 
 /* True when the pattern is a plain "*". */

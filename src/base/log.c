@@ -87,7 +87,7 @@ static void write_bytes(int fd, const char *bytes, size_t len) {
     }
 }
 
-/* A line is shorter than the ring. */
+/* Adds a line, which is shorter than the ring, to it. */
 static void remember_line(const char *line, size_t len) {
     size_t at = logger.written % RECENT_MAX;
     size_t first = len < RECENT_MAX - at ? len : RECENT_MAX - at;
@@ -96,7 +96,7 @@ static void remember_line(const char *line, size_t len) {
     logger.written += len;
 }
 
-/* Behind the first line's end. */
+/* The part behind the end of its first line. */
 static struct slice skip_line(struct slice part) {
     const char *end = memchr(part.ptr, '\n', part.len);
     size_t skipped = end ? (size_t)(end + 1 - part.ptr) : part.len;
@@ -118,7 +118,8 @@ void log_write_recent(int fd) {
     write_bytes(fd, new.ptr, new.len);
 }
 
-/* What a message quotes of a file or a client neither begins lines nor drives a terminal. */
+/* Replaces control characters, so that text from files or clients neither begins lines nor controls
+ * a terminal. */
 static void mask_controls(char *text, size_t len) {
     for (size_t i = 0; i < len; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 0x7F) text[i] = '?';

@@ -1,11 +1,11 @@
 /* The codec that is used unless the build takes the system's (lzf_system.c). Its packer is
  * lzf_pack_repeatably; this is how it unpacks.
  *
- * Where a command begins depends on how long the one before it is. For copies a branch tells that,
- * which the processor guesses and goes on; for literals it is a number to be read and waited for.
- * Numbered records, each like the one before but for a byte, would be nothing but waiting: they are
- * pairs of one literal and a long copy, and one pair is like the other but for the literal. Such
- * ones are not read but compared. */
+ * Where a command begins depends on the length of the one before it. For copies a branch depends on
+ * the length, and the processor predicts it; for literals the length must be loaded first. Numbered
+ * records that differ in one byte would spend all time waiting for loads: their streams are pairs
+ * of one literal and a long copy, and all pairs are alike except for the literal. Such pairs are
+ * compared with the one before instead of decoded. */
 #include "base/lzf_internal.h"
 
 enum {
@@ -41,7 +41,7 @@ static inline void copy_far(uint8_t *out, size_t distance, size_t len) {
     } while (out < end);
 }
 
-/* Whether there are enough bytes on both sides to look at none of the bounds. */
+/* Returns whether both sides have enough bytes to skip all checks of bounds. */
 static inline bool has_slack(const struct unpacker *unpacker) {
     return unpacker->end - unpacker->p >= STREAM_SLACK &&
            unpacker->out_end - unpacker->at >= TEXT_SLACK;
@@ -51,8 +51,8 @@ static inline size_t distance_of(size_t first, size_t last) {
     return ((first & 31) << 8 | last) + 1;
 }
 
-/* Behind a long copy: takes the pairs [0][literal][111ddddd][l][d] that are as the five bytes
- * before them but for their literal. */
+/* Behind a long copy: takes the pairs [0][literal][111ddddd][l][d] that equal the five bytes before
+ * them except for their literal. */
 static inline bool unpack_pairs(struct unpacker *unpacker) {
     const uint64_t fixed = 0xFFFFFF00FF;
     const uint8_t *p = unpacker->p;
@@ -74,7 +74,7 @@ static inline bool unpack_pairs(struct unpacker *unpacker) {
     return true;
 }
 
-/* Takes commands while there is slack; false when a copy refers to what is before the text. */
+/* Takes commands while there is slack; false when a copy refers to bytes before the text. */
 static inline bool unpack_with_slack(struct unpacker *unpacker) {
     while (has_slack(unpacker)) {
         const uint8_t *p = unpacker->p;
@@ -102,7 +102,7 @@ static inline bool unpack_with_slack(struct unpacker *unpacker) {
     return true;
 }
 
-/* Takes the commands that are left, looking at every bound; false when they do not become just the
+/* Takes the remaining commands and checks every bound; false when they do not give exactly the
  * text. */
 static bool unpack_to_end(const struct unpacker *unpacker) {
     const uint8_t *p = unpacker->p, *end = unpacker->end;

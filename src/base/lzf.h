@@ -38,27 +38,28 @@ size_t lzf_pack(struct slice text, uint8_t *out, size_t room);
  * least. O(len). */
 size_t lzf_pack_repeatably(struct slice text, uint8_t *out, size_t room);
 
-/* Most bytes that lzf_pack_part makes of `len`. */
+/* The most bytes that lzf_pack_part writes for `len` bytes. */
 #define LZF_PART_SIZE_MAX(len) ((len) + (len) / LZF_LITERALS_MAX + 1)
 
-/* Packs, repeatably, a part of a longer text, of 1 to UINT32_MAX bytes: the streams of all parts,
- * one after the other, are a stream of the whole text. `out` has room for LZF_PART_SIZE_MAX bytes;
- * returns how many were written, which depends on the part alone, and may be more than it has.
+/* Packs, repeatably, a part (1 to UINT32_MAX bytes) of a longer text: the streams of all parts, one
+ * after the other, are a stream of the whole text. `out` has room for LZF_PART_SIZE_MAX bytes.
+ * Returns the bytes written, which depend on the part alone and may be more than the part has.
  * O(len). */
 size_t lzf_pack_part(struct slice part, uint8_t *out);
 
-/* Unpacks an untrusted stream that must become just `len` bytes; false when it does not: then
- * `out`, which has room for `len`, holds anything. O(len). */
+/* Unpacks an untrusted stream that must give exactly `len` bytes; otherwise returns false, and
+ * `out`, which has room for `len`, has undefined contents. O(len). */
 bool lzf_unpack(struct slice stream, uint8_t *out, size_t len);
 
-/* The same for a text whose first `front_len` bytes go to `front`, and the `len` (> 0) others to
- * `out`. False, too, when the first ones are not all in the literal run that the stream begins
- * with, or copies refer to them. */
+/* The same for a text whose first `front_len` bytes go to `front`, and the other `len` (> 0) to
+ * `out`. Also false when the first ones are not all in the literal run that begins the stream, or
+ * when copies refer to them. */
 bool lzf_unpack_split(struct slice stream, void *front, size_t front_len, uint8_t *out, size_t len);
 
-/* The stream of the same text without its first `front` and last `back` bytes, of a stream that
- * lzf_unpack accepts. Returns the bytes written to `out`, which has room for as many as the stream
- * has, or 0 when these bytes are not literals of their own, or copies refer to them. O(stream). */
+/* From a stream that lzf_unpack accepts, makes the stream of the same text without its first
+ * `front` and last `back` bytes. Returns the bytes written to `out`, which has room for as many as
+ * the stream has, or 0 when these bytes are not literals of their own, or copies refer to them.
+ * O(stream). */
 size_t lzf_trim(struct slice stream, size_t front, size_t back, uint8_t *out);
 
 #endif

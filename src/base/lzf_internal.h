@@ -10,7 +10,7 @@
 enum {
     COPY_MIN = 3, /* shorter ones gain nothing */
     COPY_MAX = 264,
-    LONG_COPY = 7, /* in the place of a length: a byte more tells it */
+    LONG_COPY = 7, /* in the place of a length: one more byte holds it */
     DISTANCE_MAX = 1 << 13,
     LENGTH_SHIFT = 5
 };
@@ -36,9 +36,9 @@ static inline void copy_block(uint8_t *to, const uint8_t *from) {
 
 _Static_assert((int)BLOCK == (int)LZF_LITERALS_MAX, "a block is a run of literals");
 
-/* A text is wanted this many bytes ahead of where the work is. Nodes of a long list are not in any
- * cache, and by itself the processor looks no farther than to the end of a page. Beyond the end of
- * the text there often is the next one. */
+/* The text is prefetched this many bytes ahead. Nodes of a long list are not in any cache, and the
+ * processor by itself prefetches only to the end of a page. The next text is often beyond the end
+ * of this one. */
 enum { AHEAD = 2048 };
 
 static inline void prefetch_ahead(const uint8_t *p) {

@@ -1,7 +1,7 @@
-/* Where each three bytes were seen last is kept by their hash. A copy is taken where they are found
- * again, at the distance of the copy before or at the place that is kept: records of equal size,
- * which neighbours in lists mostly are, repeat each other at one distance, and looking there first
- * waits for nothing. */
+/* A table holds, by their hash, the last place of each three bytes. A copy is made where they occur
+ * again, at the distance of the copy before or at the place in the table. Records of equal size,
+ * which neighbours in lists often are, repeat each other at one distance, and trying that first
+ * needs no load from the table. */
 #include "base/lzf_internal.h"
 
 enum {
@@ -10,11 +10,11 @@ enum {
     PATIENCE_LOG = 6 /* so many steps without a copy (as a power of two) make steps a byte longer */
 };
 
-/* Places are offsets in the text, modulo 2^16: that is more than distances need, and what is found
- * is compared anyway. */
+/* Places are offsets in the text, modulo 2^16: more than distances need. The bytes found there are
+ * compared anyway. */
 struct packer {
     const uint8_t *start, *end; /* the text */
-    const uint8_t *written;     /* up to here the stream has it */
+    const uint8_t *written;     /* the stream holds the text up to here */
     uint8_t *out, *out_end;
     unsigned shift; /* of a hash, to be an index */
     uint16_t places[1 << PLACES_LOG_MAX];
@@ -33,8 +33,8 @@ static void packer_start(struct packer *packer, struct slice text, uint8_t *out,
     memset(packer->places, 0, sizeof(packer->places[0]) << log);
 }
 
-/* Notes the place `p` of the three bytes that `word` begins with; returns how far back they were
- * noted before, which may be 0, or be wrong. */
+/* Records the place `p` of the first three bytes of `word`; returns the distance to their last
+ * recorded place, which may be 0, or wrong. */
 static inline size_t note_place(struct packer *packer, const uint8_t *p, uint32_t word) {
     uint16_t *place = &packer->places[(word << 8) * 2654435761u >> packer->shift];
     uint16_t offset = (uint16_t)(p - packer->start);
@@ -51,7 +51,7 @@ static inline bool is_distance(const struct packer *packer, const uint8_t *p, si
     return distance - 1 < DISTANCE_MAX && distance <= (size_t)(p - packer->start);
 }
 
-/* How many bytes, `most` at most, are as those at `distance` before them. */
+/* Returns how many bytes, `most` at most, equal those at `distance` before them. */
 static inline size_t repeated_bytes(const uint8_t *p, size_t distance, size_t most) {
     size_t n = 0;
     for (; n + 8 <= most; n += 8) {
@@ -100,7 +100,7 @@ static inline bool put_copy(struct packer *packer, size_t distance, size_t len) 
     return true;
 }
 
-/* Adds what was not written before `p`, and the copy there, made as long as it can be. */
+/* Adds the bytes not yet written before `p`, and the copy there, made as long as possible. */
 static inline bool take_copy(struct packer *packer, const uint8_t *p, size_t distance) {
     size_t most = (size_t)(packer->end - p);
     if (most > COPY_MAX) most = COPY_MAX;

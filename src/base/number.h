@@ -1,4 +1,4 @@
-/* number: text to numbers and back, exactly as the protocol and the data formats want them. */
+/* number: text to numbers and back, exactly as the protocol and the data formats require. */
 #ifndef PACKLIST_BASE_NUMBER_H
 #define PACKLIST_BASE_NUMBER_H
 
@@ -19,11 +19,11 @@ enum { NUMBER_TEXT_MAX = 255 };
  * number has 4933 digits before the point. */
 enum { LONG_DOUBLE_TEXT_MAX = 5119 };
 
-/* Parses a *canonical* decimal: optional '-', no '+', no leading zeros or blanks, "-0" refused,
- * within int64. What number_format_int64 writes is accepted and nothing else, so text → number →
- * text is the identity: the rule by which list elements and strings become integers. O(len), no
- * locale. Returns false, leaving *value alone, when `text` is not one. Most texts that are none are
- * refused inline, by length and outer bytes. */
+/* Parses a *canonical* decimal: optional '-', no '+', no leading zeros or blanks, no "-0", within
+ * int64. It accepts exactly what number_format_int64 writes, so text → number → text is the
+ * identity: the rule by which list elements and strings become integers. O(len), no locale. Returns
+ * false, leaving *value unchanged, for other texts. Most of those are refused inline, by length and
+ * outer bytes. */
 static inline bool number_parse_int64(struct slice text, int64_t *value);
 
 /* As above for 0 … 2^64-1. */
@@ -50,7 +50,7 @@ bool number_parse_memory(struct slice text, uint64_t *bytes);
 static inline size_t number_uint64_length(uint64_t value);
 static inline size_t number_int64_length(int64_t value);
 
-/* Are the texts of both as long? Cheapest where they differ by little. */
+/* Returns whether the texts of both have the same length. Cheapest where they differ by little. */
 static inline bool number_int64_same_length(int64_t a, int64_t b);
 
 /* Writes the decimal text (no terminator) at `dst`, which has room for INT64_TEXT_MAX bytes, two

@@ -1,6 +1,6 @@
-/* processor: may code for one kind of processor be compiled? Each such piece has a plain one beside
- * it in C alone, for all others. PACKLIST_PLAIN (make PLAIN=1) leaves every special piece out, so
- * that the plain ones are tested on any machine. */
+/* processor: whether code for one kind of processor may be compiled. Each such piece of code has a
+ * plain version in C for all others. PACKLIST_PLAIN (make PLAIN=1) leaves every special piece out,
+ * so that the plain ones are tested on any machine. */
 #ifndef PACKLIST_BASE_PROCESSOR_H
 #define PACKLIST_BASE_PROCESSOR_H
 

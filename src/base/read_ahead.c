@@ -3,8 +3,9 @@
  *      [ being read from | full | being filled ]
  *        taken                    filled
  *
- * Both numbers only ever grow; the piece of a number is that modulo their count. Who finds nothing
- * to do waits, which never are both. The last piece, without bytes, is never given back. */
+ * Both numbers only grow; a number modulo the count of pieces gives the piece. A side that has
+ * nothing to do waits; both sides never wait at once. The last piece, without bytes, is never given
+ * back. */
 #define _GNU_SOURCE /* O_DIRECT */
 #include "base/read_ahead.h"
 
@@ -34,7 +35,7 @@ enum {
 };
 
 struct piece {
-    uint8_t *bytes; /* that of the first one is the memory of all */
+    uint8_t *bytes; /* the first one's is the memory of all pieces */
     ssize_t len;    /* 0: the end; -1: `error` */
     int error;
 };
@@ -42,11 +43,11 @@ struct piece {
 struct read_ahead {
     int fd;
     int fd_flags;    /* as they were */
-    bool has_thread; /* nothing of what follows is of use without */
-    off_t offset;    /* of what the thread reads next */
+    bool has_thread; /* if false, the rest is unused */
+    off_t offset;    /* where the thread reads next */
     size_t used;     /* bytes of the piece that is being read from */
     pthread_t thread;
-    pthread_mutex_t lock; /* of all that follows, and of who has which piece */
+    pthread_mutex_t lock; /* guards all that follows, and which side has which piece */
     pthread_cond_t moved;
     bool ends;
     uint64_t filled, taken;
@@ -59,8 +60,8 @@ static bool is_direct(const struct read_ahead *ahead) {
     return fcntl(ahead->fd, F_GETFL) & O_DIRECT;
 }
 
-/* Some file systems tell only now that they cannot; and where a piece has a bad place, the page
- * cache gives what is before it. */
+/* Fills a piece. Some file systems refuse O_DIRECT only when reading; and at a bad block, only the
+ * page cache gives the bytes before it. */
 static void fill(struct read_ahead *ahead, struct piece *piece) {
     piece->len = file_read_some_at(ahead->fd, piece->bytes, PIECE_SIZE, ahead->offset);
     if (piece->len < 0 && is_direct(ahead)) {
@@ -100,8 +101,9 @@ static bool is_page_cached(const uint8_t *file, off_t offset, size_t page_size) 
     return mincore((void *)(uintptr_t)(file + page), page_size, &cached) == 0 && (cached & 1);
 }
 
-/* Are the most of some pages here and there in the page cache? (The file is mapped to ask for that,
- * but not read through it.) Who neither owns the file nor may write it is told that all are. */
+/* Returns whether most of a sample of pages are in the page cache. (The file is mapped to ask for
+ * that, but not read through it.) The system reports all pages as cached to a process that neither
+ * owns the file nor may write it. */
 static bool is_cached(int fd, off_t size) {
     size_t page_size = (size_t)sysconf(_SC_PAGESIZE), cached = 0;
     void *file = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
@@ -150,7 +152,7 @@ bool read_ahead_has_thread(const struct read_ahead *ahead) {
     return ahead->has_thread;
 }
 
-/* The piece that is read from, when it is full. */
+/* Waits until the piece to read from is full, and returns it. */
 static const struct piece *wait_for_piece(struct read_ahead *ahead) {
     pthread_mutex_lock(&ahead->lock);
     while (ahead->filled == ahead->taken) pthread_cond_wait(&ahead->moved, &ahead->lock);

@@ -1,6 +1,6 @@
-/* read_ahead: a file read from its begin to its end. A large one that is not in the page cache is
- * read past it (O_DIRECT) by a thread, some pieces ahead: it would seldom be wanted there again,
- * push out what others want, and each of its pages would cost more than to copy it. */
+/* read_ahead: reads a file from beginning to end. A thread reads a large file that is not in the
+ * page cache a few pieces ahead, and past the cache (O_DIRECT): there the file would displace other
+ * data, would seldom be used again, and would cost more per page than copying. */
 #ifndef PACKLIST_BASE_READ_AHEAD_H
 #define PACKLIST_BASE_READ_AHEAD_H
 
@@ -10,18 +10,18 @@
 
 struct read_ahead;
 
-/* Begins to read the file `fd`, which stands at its begin, stays the caller's, and must not be used
- * before read_ahead_free; where it stands then is not said. */
+/* Begins to read the file `fd` from its beginning, where its position must be. The caller still
+ * owns `fd`, and must not use it before read_ahead_free; its position is then undefined. */
 struct read_ahead *read_ahead_new(int fd);
 
-/* The next bytes, `room` (> 0) at most, as read(2): 0 at the end, -1 with errno set for an error,
- * and both again when asked again. Waits for the disk. O(bytes). */
+/* Reads at most `room` (> 0) of the next bytes, as read(2): 0 at the end, -1 with errno set for an
+ * error, and the same again in later calls. Waits for the disk. O(bytes). */
 ssize_t read_ahead_read(struct read_ahead *ahead, void *bytes, size_t room);
 
-/* Is there a thread? */
+/* Returns whether a thread reads ahead. */
 bool read_ahead_has_thread(const struct read_ahead *ahead);
 
-/* Ends the reading, wherever it is: waits for a piece under way. */
+/* Ends reading at any point: waits for a piece that is being read. */
 void read_ahead_free(struct read_ahead *ahead);
 
 #endif

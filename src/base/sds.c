@@ -7,8 +7,8 @@
  *
  * Invariants:
  *   - length ≤ capacity, and s[length] is NUL;
- *   - header + capacity + 1 is of the size class that was asked for, so mem_good_size of it is the
- *     size of the allocation: freeing and accounting need not ask the allocator. Class 5 has no
+ *   - header + capacity + 1 is the size class that was requested, so mem_good_size of it is the
+ *     size of the allocation, and freeing and accounting do not ask the allocator. Class 5 has no
  *     capacity and may have been cut: only there the allocator must look the size up. */
 #include "base/sds.h"
 
@@ -25,7 +25,7 @@ enum { GROWTH_STEP_MAX = 4096 };
 enum { GROWTH_STEP_MAX = 1 << 20 };
 #endif
 
-/* A string that grows at all gets at least this much: the first doublings would come too fast. */
+/* A string gets at least this capacity when it first grows, to save the smallest doublings. */
 enum { GROWTH_MIN = 48 };
 
 static size_t class_capacity_max(enum sds_class class) {
@@ -48,7 +48,7 @@ static char *base_of(sds s) {
     return s - sds_header_size(sds_class_of(s));
 }
 
-/* Writes everything of the header but, for class 5, the capacity, which it does not have. */
+/* Writes the whole header, except the capacity for class 5, which has none. */
 static sds write_header(char *base, enum sds_class class, size_t len, size_t capacity) {
     sds s = base + sds_header_size(class);
     s[-1] = (char)class;
@@ -71,7 +71,7 @@ sds sds_write_embedded(char *dst, struct slice text) {
     return s;
 }
 
-/* The size to ask for, so that `capacity` fits; and the capacity that this size gives. */
+/* The size to request so that `capacity` fits. */
 static size_t allocation_for(enum sds_class class, size_t capacity) {
     return mem_good_size(sds_header_size(class) + capacity + 1);
 }

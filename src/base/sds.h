@@ -10,7 +10,7 @@
  * The pointer is to the first character; the byte before it always holds the class in its low three
  * bits. A *standalone* sds is an allocation of its own and has a NUL after its last character, so
  * it can be printed; growing one never leaves it in class 5, which has no room for a capacity. An
- * *embedded* sds (sds_write_embedded) lives inside somebody else's memory, is exactly as long as
+ * *embedded* sds (sds_write_embedded) lies inside other memory, is exactly as long as
  * its text, has no NUL and cannot grow.
  *
  * The layout is the one of Redis since 3.2. What is done per command or append is inline here. */
@@ -86,10 +86,11 @@ sds sds_write_embedded(char *dst, struct slice text);
 
 /* --- Standalone --- */
 
-/* What takes and returns an sds takes and returns its ownership: the old pointer is dead then. */
+/* A function that takes and returns an sds takes its ownership and returns it: the old pointer is
+ * then invalid. */
 
-/* A new string with a copy of `text`, without spare capacity but for what the allocator rounds up
- * to; an empty one is made to be appended to. Freed with sds_free. */
+/* A new string with a copy of `text`, without spare capacity except what the allocator rounds up
+ * to; an empty one gets capacity for appending. Freed with sds_free. O(text.len). */
 sds sds_new(struct slice text);
 
 /* A new string of `len` bytes, uninitialised (to be written into), not of class 5; NULL when that
@@ -103,8 +104,8 @@ void sds_free(sds s);
  * O(1). */
 size_t sds_allocated(const char *s);
 
-/* Bytes of text that the allocation has room for. Read apart from the length: a load that spans the
- * length just stored would stall. */
+/* Bytes of text that fit into the allocation. Loaded separately from the length: a load that spans
+ * the length just stored would stall. */
 static inline size_t sds_capacity(const char *s) {
     uint16_t capacity16;
     uint32_t capacity32;
@@ -140,8 +141,8 @@ static inline void sds_set_len(sds s, size_t len) {
     s[len] = '\0';
 }
 
-/* Makes room for at least `more` bytes after the text; always reallocates. What sds_reserve does
- * when it must. */
+/* Makes room for at least `more` bytes after the text; always reallocates. The slow path of
+ * sds_reserve. */
 sds sds_grow(sds s, size_t more);
 
 /* As sds_grow, but returns NULL, leaving `s` as it was, when that much memory can't be had: for
@@ -183,7 +184,7 @@ sds sds_append_vformat(sds s, const char *format, va_list args)
  * Redis prints arguments (MONITOR, SLOWLOG, DEBUG, CONFIG REWRITE). */
 sds sds_append_quoted(sds s, struct slice text);
 
-/* Do header, capacity and terminator of a standalone string fit together? For tests and asserts.
+/* Checks header, capacity and terminator of a standalone string. For tests and assertions.
  * O(1). */
 bool sds_check(const char *s);
 

@@ -1,8 +1,8 @@
-/* slice: a view of bytes that somebody else owns. A slice is two words and is passed by value.
+/* slice: a view of bytes that it does not own. A slice is two words and is passed by value.
  *
- * Nothing here allocates; a slice lives as long as the bytes it points to, which its giver
- * documents. The bytes are binary: no terminator, NUL allowed. `ptr` may be NULL only when `len` is
- * 0. */
+ * Nothing here allocates; a slice is valid as long as the bytes it points to, which the function
+ * that returns it documents. The bytes are binary: no terminator, NUL allowed. `ptr` may be NULL
+ * only when `len` is 0. */
 #ifndef PACKLIST_BASE_SLICE_H
 #define PACKLIST_BASE_SLICE_H
 
@@ -49,12 +49,12 @@ static inline bool slice_equal(struct slice a, struct slice b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Does `a` begin with these bytes? */
+/* Returns whether `a` begins with these bytes. */
 static inline bool slice_begins(struct slice a, struct slice begin) {
     return a.len >= begin.len && slice_equal(slice_make(a.ptr, begin.len), begin);
 }
 
-/* Does `a` end with these bytes? */
+/* Returns whether `a` ends with these bytes. */
 static inline bool slice_ends(struct slice a, struct slice end) {
     if (a.len < end.len) return false;
     return slice_equal(slice_make(slice_end(a) - end.len, end.len), end);
@@ -81,7 +81,7 @@ static inline void slice_copy(char *dst, struct slice from) {
     }
 }
 
-/* Equal but for the case of ASCII letters. O(n). */
+/* Returns whether both are equal, ignoring the case of ASCII letters. O(n). */
 static inline bool slice_equal_nocase(struct slice a, struct slice b) {
     if (a.len != b.len) return false;
     for (size_t i = 0; i < a.len; i++) {

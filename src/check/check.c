@@ -22,7 +22,7 @@ static sds append_count(sds out, uint64_t count, const char *noun) {
                              count == 1 ? "" : "s");
 }
 
-/* What a good file holds. */
+/* The contents of a good file. */
 static sds describe(const struct finding *finding) {
     sds text = sds_new(SLICE(""));
     if (finding->has_snapshot) {
@@ -91,7 +91,7 @@ static void print(const struct check_options *options, const char *path,
     print_foreign(path, may_be_foreign ? "note" : "bad", finding);
 }
 
-/* What can be done about a file that is bad; true when it was done. */
+/* Repairs a bad file if possible, or says how; true when it was repaired. */
 static bool help(const struct check_options *options, const char *path,
                  const struct finding *finding, uint64_t size, bool is_last) {
     if (!finding->can_be_cut) return false;
@@ -104,7 +104,7 @@ static bool help(const struct check_options *options, const char *path,
     return false;
 }
 
-/* An open file; *size gets its size. -1 when there is none, which was printed. */
+/* Opens a file; *size gets its size. -1 when that fails, after printing why. */
 static int open_file(const char *path, uint64_t *size) {
     struct stat facts = {0};
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -117,7 +117,7 @@ static int open_file(const char *path, uint64_t *size) {
     return -1;
 }
 
-/* `is_last`: no other file builds on it. */
+/* `is_last`: no other file continues this one. */
 static bool check_data(const struct check_options *options, const char *path, bool is_last,
                        struct progress *progress) {
     struct finding finding;
@@ -140,7 +140,7 @@ static bool check_data(const struct check_options *options, const char *path, bo
 
 /* --- Manifests --- */
 
-/* The path of a file that stands beside the manifest. */
+/* The path of a file in the folder of the manifest. */
 static sds path_beside(const char *manifest_path, const char *name) {
     const char *slash = strrchr(manifest_path, '/');
     size_t folder = slash ? (size_t)(slash + 1 - manifest_path) : 0;
@@ -168,7 +168,7 @@ static uint64_t size_of_files(const char *path, const struct aof_manifest *manif
     return total;
 }
 
-/* In the order in which they are loaded. */
+/* Checks the files in the order in which they are loaded. */
 static bool check_files(const struct check_options *options, const char *path,
                         const struct aof_manifest *manifest) {
     struct progress progress;

@@ -1,5 +1,5 @@
-/* check: files are read, what was found is printed, and, where that is wanted and possible, a file
- * of commands that is damaged is cut where it is still whole. */
+/* check: reads files, prints what it found, and, on request and where possible, cuts a damaged file
+ * of commands behind its last whole command. */
 #ifndef PACKLIST_CHECK_CHECK_H
 #define PACKLIST_CHECK_CHECK_H
 
@@ -8,12 +8,12 @@
 struct check_options {
     bool fix;
     bool yes;               /* without asking */
-    bool for_other_servers; /* what only Packlist cannot load is good */
+    bool for_other_servers; /* accept data that only Packlist cannot load */
 };
 
 /* Checks a snapshot, an append-only file, or the manifest of one with all the files that it names.
- * Prints lines about it on standard output. True when a Packlist server will load it, now: all is
- * well, and there is nothing in it that the server does not have (but see for_other_servers). */
+ * Prints lines about it on standard output. True when a Packlist server can now load it: all is
+ * well, and it holds only what the server supports (but see for_other_servers). O(bytes). */
 bool check_path(const struct check_options *options, const char *path);
 
 #endif

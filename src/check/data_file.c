@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "persist/aof_commands.h"
+#include "persist/aof_allowed.h"
 #include "persist/aof_reader.h"
 #include "persist/rdb_file.h"
 #include "types/value.h"
@@ -74,7 +74,7 @@ static bool take_items(struct rdb_file *file, struct finding *finding, uint64_t 
     return true;
 }
 
-/* False when it is bad. */
+/* Reads the snapshot; false when it is bad. */
 static bool read_snapshot(struct input *input, struct finding *finding) {
     struct rdb_file_options options = {
         .values = {.limits = value_limits_default}, .checksum = true, .skip_unknown = true};
@@ -114,7 +114,7 @@ static sds append_item(sds out, const struct aof_reader *reader) {
     return sds_append_format(out, " at byte %llu", (unsigned long long)reader->offset);
 }
 
-/* Notes a command that no Packlist server runs from a file. */
+/* Records a command that no Packlist server runs from a file. */
 static void note_command(struct finding *finding, const struct aof_reader *reader) {
     const struct aof_parser *command = &reader->parser;
     if (aof_command_is_known(command->argv[0], command->argc)) return;
@@ -167,8 +167,8 @@ static void read_commands(struct input *input, struct finding *finding) {
 
 /* --- Files --- */
 
-/* Commands begin with an array or an annotation: nothing else is taken for a file that could be cut
- * to be good. */
+/* Commands begin with an array or an annotation. A file that begins otherwise is not taken for one
+ * that could be cut. */
 static bool may_be_commands(struct slice bytes) {
     return bytes.len == 0 || bytes.ptr[0] == '*' || bytes.ptr[0] == '#';
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So many keys and functions stand in `foreign_names`. */
+/* The most keys and functions named in `foreign_names`. */
 enum { FINDING_NAMES_MAX = 10 };
 
 /* What was found. */
@@ -33,8 +33,8 @@ struct finding {
     uint64_t wrong_at; /* … and at which byte */
 };
 
-/* Reads the file from its beginning. The caller ends with finding_free. Takes memory for the
- * largest value or command only. O(bytes). */
+/* Reads the file from its beginning. The caller ends with finding_free. Needs memory only for the
+ * largest value or command. O(bytes). */
 void data_file_read(int fd, struct progress *progress, struct finding *finding);
 void finding_free(struct finding *finding);
 

@@ -1,4 +1,4 @@
-/* packlist-check: are the files good in which data is kept? */
+/* packlist-check: checks whether data files are good. */
 #include "base/alloc.h"
 #include "base/version.h"
 #include "check/check.h"
@@ -30,7 +30,7 @@ static void report_out_of_memory(size_t size) {
     fprintf(stderr, "packlist-check: out of memory, allocating %zu bytes\n", size);
 }
 
-/* One that stands alone; false when it is none of them. */
+/* Answers an option that is the only argument; false when it is not such an option. */
 static bool answer_question(const char *argument) {
     if (!strcmp(argument, "-v") || !strcmp(argument, "--version")) {
         printf("packlist-check %s\n", PACKLIST_VERSION);
@@ -41,7 +41,7 @@ static bool answer_question(const char *argument) {
     return true;
 }
 
-/* Reads the options; the index of the first file, or 0 when something is wrong. */
+/* Reads the options; returns the index of the first file, or 0 when something is wrong. */
 static int parse_options(struct check_options *options, int argc, char **argv) {
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {

@@ -14,13 +14,13 @@ struct progress {
     bool on;
 };
 
-/* So many bytes are going to be read. */
+/* Starts the bar for a file of `total` bytes. */
 void progress_start(struct progress *progress, uint64_t total);
 
-/* So many more have been read. Cheap: the bar is drawn some times a second. */
+/* Counts `bytes` more as read. Cheap: the bar is drawn some times a second. */
 void progress_add(struct progress *progress, uint64_t bytes);
 
-/* Takes the bar away; also before anything else is printed. */
+/* Removes the bar; also called before anything else is printed. */
 void progress_clear(struct progress *progress);
 
 #endif

@@ -32,7 +32,7 @@ static bool may_cut(const struct check_options *options, const char *path, uint6
     return false;
 }
 
-/* What was checked must be what is cut: nobody may have written to it meanwhile. */
+/* Cuts the file. Its size must still be the checked one: otherwise a program has written to it. */
 static const char *cut(int fd, uint64_t size, uint64_t whole) {
     struct stat facts;
     if (fstat(fd, &facts) != 0) return strerror(errno);
@@ -41,8 +41,8 @@ static const char *cut(int fd, uint64_t size, uint64_t whole) {
     return NULL;
 }
 
-/* Does a server use the folder at `up` (""  or "/..") from the one of the file? If not, none begins
- * to while *lock, if it is not -1, is open. */
+/* Returns whether a server uses the folder at `up` ("" or "/..") from the file's folder. If not, no
+ * server can start to use it while *lock, if it is not -1, is open. */
 static bool is_in_use(const char *path, const char *up, int *lock) {
     const char *slash = strrchr(path, '/');
     struct slice folder = slash ? slice_make(path, (size_t)(slash + 1 - path)) : SLICE(".");
@@ -66,7 +66,7 @@ static bool cut_file(const char *path, uint64_t size, uint64_t whole) {
     return error == NULL;
 }
 
-/* A server locks the folder in which the append-only file has a folder of its own. */
+/* The append-only file has a folder of its own; a server locks the folder that contains it. */
 bool repair_cut(const struct check_options *options, const char *path, uint64_t size,
                 uint64_t whole) {
     if (!may_cut(options, path, size, whole)) return false;

@@ -1,6 +1,5 @@
 /* connection_commands: PING, ECHO, AUTH, HELLO and the other commands that concern the client's
  * connection. */
-#include "base/number.h"
 #include "base/version.h"
 #include "client/client_commands.h"
 #include "engine/engine.h"

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "execute/blocking_serve.h"
 #include "execute/execute.h"
 #include "resp/reply.h"
 #include "session/clients.h"

@@ -8,7 +8,7 @@
 struct engine;
 
 /* Closes the largest clients until the others fit the limit, a few per call. Returns true while
- * there is more to do. Called before the loop polls. */
+ * there is more to do. Called before the loop sleeps. */
 bool evict_clients(struct engine *engine);
 
 #endif

@@ -132,11 +132,9 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
     const size_t stretch = session_has_hard_limit(session) ? COUNTED_TOGETHER : SIZE_MAX / 2;
     size_t done = 0, looked_ahead = 0, stretch_end = stretch;
     *parsed = 0;
-    struct resp_limits limits = input_limits(engine, session);
     while (done < len && !(session->flags & stopped)) {
         struct resp_parser *parser = session->parser ? session->parser : &clients->parser;
-        if (!limits.authenticated) limits = input_limits(engine, session);
-
+        struct resp_limits limits = input_limits(engine, session);
         enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
         if (status == RESP_MORE) {
             *parsed = parser->position;

@@ -11,7 +11,7 @@ struct session;
 /* Callbacks for the listeners. */
 extern const struct conn_events session_events;
 
-/* Resumes the sessions of session_resume_later. Called before the loop polls. */
+/* Resumes the sessions of session_resume_later. Called before the loop sleeps. */
 void session_resume_all(struct engine *engine);
 
 /* The reply gate denies replies: closes the clients whose replies it holds back, and those whose

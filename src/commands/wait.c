@@ -13,6 +13,6 @@ void wait_command(struct call *call) {
     if (replicas <= 0)
         answer_none(call);
     else
-        call_block(call,
-                   &(struct block_request){.deadline_ms = deadline_ms, .expire = answer_none});
+        call_block(call, &(struct block_request){.deadline_ms = deadline_ms,
+                                                 .answer_unserved = answer_none});
 }

@@ -113,11 +113,12 @@ static double weighted(const struct zset_source *source, double score) {
     return isnan(product) ? 0 : product;
 }
 
+/* `a` when both are equal, as 0 and -0 are, and when `b` is no number in MIN or MAX. */
 static double aggregated(enum aggregate aggregate, double a, double b) {
-    if (aggregate == MIN) return a < b ? a : b;
-    if (aggregate == MAX) return a > b ? a : b;
+    if (aggregate == MIN) return b < a ? b : a;
+    if (aggregate == MAX) return b > a ? b : a;
     double sum = a + b;
-    return isnan(sum) ? 0 : sum; /* the infinities */
+    return isnan(sum) ? 0 : sum;
 }
 
 /* --- Operations --- */
@@ -132,7 +133,8 @@ static void merge(struct zset_result *result, struct slice member, double score,
     }
     double old = skiplist_score(&place);
     score = aggregated(aggregate, old, score);
-    if (score != old) skiplist_update(result->list, &place, member, score);
+    bool same = score == old && signbit(score) == signbit(old); /* -0 + 0 is 0 */
+    if (!same) skiplist_update(result->list, &place, member, score);
 }
 
 static int compare_lengths(const void *a, const void *b) {
@@ -158,7 +160,8 @@ static bool is_in_others(const struct combination *combination, struct slice mem
         const struct zset_source *source = &combination->sources[i];
         double other;
         if (!zset_source_get(source, member, &other)) return false;
-        *score = aggregated(combination->aggregate, *score, weighted(source, other));
+        /* Not weighted(): as in Redis, only here a product that is no number makes the sum 0. */
+        *score = aggregated(combination->aggregate, *score, source->weight * other);
     }
     return true;
 }

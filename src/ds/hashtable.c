@@ -1,5 +1,5 @@
 /* Finding and changing. The layout and the invariants are drawn in ds/hashtable_internal.h;
- * hashtable_check() in ds/hashtable_walk.c executes them. */
+ * hashtable_check() in ds/hashtable_iter.c executes them. */
 #include "ds/hashtable_internal.h"
 
 #include "base/alloc.h"
@@ -184,7 +184,7 @@ static hashtable_slot *bucket_push(struct hashtable *table, struct hashtable_buc
     return slot;
 }
 
-/* The last item takes the place of the one that goes. */
+/* Removes an item; the last item takes its place. */
 static void bucket_remove(struct hashtable *table, struct hashtable_bucket *bucket,
                           hashtable_slot *slot) {
     if (likely(!hashtable__has_overflow(bucket))) {
@@ -204,7 +204,7 @@ static void bucket_remove(struct hashtable *table, struct hashtable_bucket *buck
     }
 }
 
-/* Writes the whole of a bucket, whatever was there. */
+/* Overwrites a whole bucket. */
 static void bucket_fill(struct hashtable *table, struct hashtable_bucket *bucket,
                         const hashtable_slot *items, size_t count) {
     size_t own = count <= HASHTABLE_BUCKET_SLOTS ? count : HASHTABLE_LAST_SLOT;
@@ -233,7 +233,7 @@ static void gather_start(struct gathered *gathered, size_t count) {
     }
 }
 
-/* Leaves the bucket to be written anew. */
+/* Collects the items of a bucket, which must then be overwritten. */
 static void gather_bucket(struct hashtable *table, struct gathered *gathered,
                           const struct hashtable_bucket *bucket) {
     size_t own = hashtable__own_count(bucket);
@@ -251,7 +251,7 @@ static void gather_end(struct gathered *gathered) {
     if (gathered->items != gathered->few) mem_free(gathered->items);
 }
 
-/* Items with the tag's bit clear to the front; returns how many. */
+/* Moves items with the tag's bit clear to the front; returns their number. */
 static size_t gather_partition(struct gathered *gathered, unsigned tag_bit) {
     size_t front = 0;
     for (size_t i = 0; i < gathered->count; i++) {
@@ -294,7 +294,7 @@ static void directory_resize(struct hashtable *table, size_t capacity, size_t us
     table->directory_capacity = capacity;
 }
 
-/* The size class that holds one bucket more. */
+/* The capacity of the smallest size class that holds one bucket more. */
 static size_t first_capacity_after(size_t capacity) {
     size_t size = sizeof(struct hashtable_bucket);
     size_t next = mem_good_size((capacity + 1) * size) / size;

@@ -48,8 +48,8 @@ uint64_t hashtable_hash(struct slice key);
 /* Starts loading the key's bucket into the cache; for pipelines of lookups. */
 void hashtable_prefetch(const struct hashtable *table, uint64_t hash);
 
-/* The second stage, when the bucket has arrived: starts loading the items whose tags match (nearly
- * always the one looked for, if any). */
+/* The second stage, when the bucket is in the cache: starts loading the items whose tags match
+ * (nearly always only the right one, if any). */
 void hashtable_prefetch_item(const struct hashtable *table, uint64_t hash);
 
 /* Equality of keys, without a call for keys of up to 16 bytes. */
@@ -75,8 +75,8 @@ static inline bool hashtable_key_equal(struct slice a, struct slice b) {
 /* The slot of the item with this key, or NULL. O(1): one cache line and the item, nearly always. */
 hashtable_slot *hashtable_find(const struct hashtable *table, struct slice key, uint64_t hash);
 
-/* The slot that points at `item` itself, or NULL. Does not read the item, which may be gone: for
- * owners whose item was moved. `hash` is its key's. */
+/* The slot that points at `item` itself, or NULL. Does not read the item, which may be freed: for
+ * owners whose item has moved. `hash` is its key's. */
 hashtable_slot *hashtable_find_item(const struct hashtable *table, const void *item, uint64_t hash);
 
 /* The item in a slot. */
@@ -84,8 +84,8 @@ static inline void *hashtable_item(hashtable_slot slot) {
     return (void *)(uintptr_t)(slot & 0x0000FFFFFFFFFFFFull);
 }
 
-/* Adds an item whose key is not in the table; returns its slot. O(1) at worst but for one
- * allocation now and then: at most one bucket is split. */
+/* Adds an item whose key is not in the table; returns its slot. O(1) even at worst, except for an
+ * occasional allocation: at most one bucket is split. */
 hashtable_slot *hashtable_insert(struct hashtable *table, void *item, uint64_t hash);
 
 /* Points a slot at another item with the same key (the old one was moved or replaced). O(1). */
@@ -93,7 +93,8 @@ static inline void hashtable_replace(hashtable_slot *slot, void *item) {
     *slot = (*slot & 0xFFFF000000000000ull) | (uint64_t)(uintptr_t)item;
 }
 
-/* Takes an item out; the item itself is untouched. At most one bucket is merged. O(1). */
+/* Removes an item from the table and does not touch the item. At most one bucket is merged.
+ * O(1). */
 void hashtable_delete(struct hashtable *table, hashtable_slot *slot, uint64_t hash);
 
 /* Visits the items of one or a few buckets and returns the next cursor; start with 0, done when it
@@ -106,8 +107,8 @@ uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
 /* An item chosen at random, nearly uniformly, or NULL when empty. Expected O(1). */
 void *hashtable_random(const struct hashtable *table, struct random *random);
 
-/* Walks all items in no order, loading the next bucket's items into the cache on the way. The table
- * must not change meanwhile; the items' owner may free each one that was returned. */
+/* Iterates over all items in no order, loading the next bucket's items into the cache meanwhile.
+ * The table must not change; the items' owner may free each one that was returned. */
 struct hashtable_iter {
     const struct hashtable *table;
     size_t next_bucket;
@@ -123,7 +124,7 @@ void *hashtable_iter_next(struct hashtable_iter *iter);
  * a histogram of items per bucket (O(table)). What DEBUG HTSTATS shows. */
 sds hashtable_describe(const struct hashtable *table, sds out, bool full);
 
-/* The executable invariant. O(table). */
+/* Checks the invariant. O(table). */
 bool hashtable_check(const struct hashtable *table);
 
 #endif

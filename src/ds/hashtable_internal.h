@@ -1,4 +1,4 @@
-/* hashtable, inside: the layout, for hashtable.c, hashtable_walk.c and their test.
+/* hashtable, inside: the layout, for hashtable.c, hashtable_iter.c and their test.
  *
  *      bucket, one cache line:      slot 0 │ slot 1 │ … │ slot 6 │ slot 7
  *
@@ -15,22 +15,22 @@
  * Linear hashing (Litwin, "Linear hashing: a new tool for file and table addressing", 1980): there
  * are 2^level + split buckets. Bucket b holds the items whose hash ends in the bits of b: the last
  * level + 1 bits when b < split or b >= 2^level, else the last `level` bits. Splitting bucket
- * `split` looks at one more bit and moves the items where it is set to bucket 2^level + split;
+ * `split` reads one more bit and moves the items where it is set to bucket 2^level + split;
  * merging undoes it.
  *
  * That bit is in the tag: a bucket with l bits in use has its window start at l rounded down to a
  * multiple of WINDOW_BITS, so bit l is always inside. Only when l + 1 starts a new window are the
  * hashes computed again from the keys, once in 256 times the size.
  *
- * Memory decides when to split, not the count of items: one bucket more is taken as soon as all
- * buckets and overflow arrays together fit BYTES_GROW bytes an item, one is given back when they
- * exceed BYTES_SHRINK. So the cost of an item stays the same through the whole cycle from one power
- * of two to the next, though buckets that are not split yet hold twice as many as the others.
+ * Memory decides when to split, not the count of items: a bucket is added as soon as all buckets
+ * and overflow arrays together fit BYTES_GROW bytes an item, and one is removed when they exceed
+ * BYTES_SHRINK. So the cost of an item stays the same through the whole cycle from one power of two
+ * to the next, though buckets that are not split yet hold twice as many items as the others.
  *
  * Directory: bucket b is directory[b / SEGMENT][b % SEGMENT]. The first segment grows by one size
  * class at a time, so that small tables are small; with one segment the directory is a field of the
- * table. Buckets beyond the last are uninitialised memory: a split writes the whole of its new
- * bucket, so that nothing is ever cleared. */
+ * table. Buckets beyond the last are uninitialised memory: a split overwrites its whole new bucket,
+ * so nothing is ever cleared. */
 #ifndef PACKLIST_DS_HASHTABLE_INTERNAL_H
 #define PACKLIST_DS_HASHTABLE_INTERNAL_H
 
@@ -95,7 +95,7 @@ static inline struct hashtable_bucket *hashtable__bucket(const struct hashtable 
     return &table->directory[index >> HASHTABLE_SEGMENT_BITS][index & (HASHTABLE_SEGMENT - 1)];
 }
 
-/* Where the items of a hash are, and their tag, already shifted to its place in a slot. */
+/* The bucket of a hash, and its tag, already shifted to its place in a slot. */
 struct hashtable__place {
     size_t index;
     uint64_t tag;

@@ -9,9 +9,9 @@
  *      100-byte string  E0 64 text… | 66             size 103
  *      5000-byte string F0 88 13 00 00 text… | 27 8D size 5007 (two bytes of back length)
  *
- * Walking is a chain of dependent loads: byte → size → next byte. Where neighbours are of equal
- * size, which is what lists mostly hold, the loops below step by the last size and only *check* it:
- * the processor predicts the check and works on several elements at once. They do so from the
+ * Iterating is a chain of dependent loads: byte → size → next byte. Where neighbours are of equal
+ * size, as most lists have them, the loops below step by the last size and only *check* it: the
+ * processor predicts the check and works on several elements at once. They do so from the
  * second equal size on, so that lists of mixed sizes do not pay for wrong guesses. */
 #include "ds/listpack.h"
 
@@ -53,7 +53,7 @@ static void write_back_length(uint8_t *dst, uint64_t data_size, size_t length_si
     }
 }
 
-/* Text length of an element of type LISTPACK_STRING12, resp. LISTPACK_STRING32. */
+/* Text length of an element of type LISTPACK_STRING12 or LISTPACK_STRING32. */
 static size_t string12_length(const uint8_t *p) {
     return (size_t)(p[0] & 15) << 8 | p[1];
 }
@@ -257,9 +257,9 @@ bool listpack_equal(const uint8_t *p, const struct listpack_element *needle) {
            memcmp(p + needle->header_size, needle->text.ptr, needle->text.len) == 0;
 }
 
-/* The first and the last eight bytes of the needle's encoding, its back length apart, in one word
- * each: nearly every other element differs in one of them, those that share a long prefix (numbers
- * filled up with zeros, names of one kind) in the last. */
+/* The first and the last eight bytes of the needle's encoding without its back length, in one word
+ * each. Nearly every other element differs in one of them; those with a long common prefix (numbers
+ * padded with zeros, names of one kind) differ in the last. */
 struct probe {
     uint64_t head;
     uint64_t head_mask; /* ones where the needle has bytes */
@@ -291,8 +291,8 @@ static struct probe make_probe(const struct listpack_element *needle) {
     return probe;
 }
 
-/* May the element at `p`, with 8 readable bytes, equal the needle? Where the first bytes agree it
- * is as long, so the last ones may be read. */
+/* Returns whether the element at `p`, with 8 readable bytes, may equal the needle. Where the first
+ * bytes agree it has the same length, so the last ones may be read. */
 static inline bool probe_matches(const struct probe *probe, const uint8_t *p) {
     if ((load_word(p) ^ probe->head) & probe->head_mask) return false;
     return ((load_word(p + probe->tail_at) ^ probe->tail) & probe->tail_mask) == 0;
@@ -349,7 +349,7 @@ const uint8_t *listpack_find_back(const uint8_t *first, const uint8_t *end,
     return NULL;
 }
 
-/* Removes the first `max` matches of [first, end). Each byte behind the first match moves once. */
+/* Removes the first `max` matches in [first, end). Each byte behind the first match moves once. */
 static uint8_t *remove_first(uint8_t *first, uint8_t *end, const struct listpack_element *needle,
                              size_t max, size_t *removed) {
     uint8_t *from = first, *to = first;
@@ -374,7 +374,7 @@ uint8_t *listpack_remove_matching(uint8_t *first, uint8_t *end,
                                   const struct listpack_element *needle, size_t max, bool from_end,
                                   size_t *removed) {
     if (!from_end) return remove_first(first, end, needle, max, removed);
-    /* From the end: find the leftmost of the matches that go, then remove all from there on. */
+    /* From the end: find the leftmost match to remove, then remove all from there on. */
     uint8_t *leftmost = end;
     for (size_t n = 0; n < max; n++) {
         size_t skipped;
@@ -409,8 +409,8 @@ static uint64_t untrusted_data_size(const uint8_t *p, const uint8_t *end) {
     return 0;
 }
 
-/* Is this element, known to be valid, stored in the form that listpack_prepare would choose for its
- * text? */
+/* Returns whether this valid element has the form that listpack_prepare would choose for its
+ * text. */
 static bool is_canonical(const uint8_t *p) {
     struct listpack_value value;
     uint8_t shortest[LISTPACK_INTEGER_SIZE_MAX];
@@ -424,7 +424,7 @@ static bool is_canonical(const uint8_t *p) {
            !number_parse_int64(slice_make(value.ptr, value.len), &integer);
 }
 
-/* The same where the first byte or two tell it: strings that can't be integers, as nearly all
+/* The same where the first byte or two decide: strings that can't be integers, as nearly all
  * are. */
 static inline bool is_surely_canonical(const uint8_t *p) {
     enum { INTEGER_TEXT_LONGEST = 20 };
@@ -434,7 +434,7 @@ static inline bool is_surely_canonical(const uint8_t *p) {
            (p[1] != '-' && !number_is_digit((char)p[1]));
 }
 
-/* Checks an element at `p` < end whose size its first byte does not tell, or that is cut off:
+/* Checks an element at `p` < end whose first byte does not determine its size, or that is cut off:
  * returns its size, or 0. */
 static size_t validate_long(const uint8_t *p, const uint8_t *end) {
     uint64_t data_size = untrusted_data_size(p, end);
@@ -452,7 +452,8 @@ static inline unsigned seam_difference(const uint8_t *p, size_t size, uint16_t s
     return word ^ seam;
 }
 
-/* Do four elements follow the one at `p` that are as long, and the next one begins so? */
+/* Returns whether the element at `p` is followed by four of the same size and a fifth that begins
+ * like them. */
 static inline bool are_four_alike(const uint8_t *p, const uint8_t *end, size_t size,
                                   uint16_t seam) {
     if ((size_t)(end - p) <= 5 * size) return false;
@@ -463,8 +464,8 @@ static inline bool are_four_alike(const uint8_t *p, const uint8_t *end, size_t s
              seam_difference(third + 2 * size, size, seam));
 }
 
-/* Steps over the elements behind the one at `p` that are as long, by their first byte and back
- * length, with no need to wait for the size of each; returns the last. */
+/* Skips the elements behind the one at `p` that are of the same size, by their first byte and back
+ * length, without waiting for the size of each; returns the last. */
 static inline const uint8_t *last_alike(const uint8_t *p, const uint8_t *end, size_t size,
                                         size_t *count) {
     uint8_t first = *p, last = p[size - 1];
@@ -522,8 +523,8 @@ bool listpack_validate_split(const uint8_t *header, const uint8_t *first, size_t
     return count16 == COUNT_UNKNOWN || count16 == *count;
 }
 
-/* Is the back length of the element at `p` one that fits in a byte less than it takes here, and is
- * written so? All its bits are ones then. */
+/* Returns whether the back length of the element at `p` is one that fits in one byte less than
+ * ours, and is written so. All its bits are then ones. */
 static bool is_back_length_short(const uint8_t *p, uint64_t data_size, uint64_t left) {
     size_t ours = back_length_size(data_size);
     bool is_edge = data_size > 128 && back_length_size(data_size - 1) < ours;

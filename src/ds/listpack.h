@@ -1,8 +1,8 @@
 /* listpack: elements packed one after another; the encoding of every small or chunked list value.
  *
  * This module knows *elements* and runs of them ("the body": elements with nothing around them).
- * Who holds a body (an entry, a quicklist node) is its owner's matter. The *serialized* form, as in
- * RDB files and DUMP payloads, wraps a body in a 6-byte header and an end byte.
+ * An entry or a quicklist node owns a body. The *serialized* form, as in RDB files and DUMP
+ * payloads, wraps a body in a 6-byte header and an end byte.
  *
  *      serialized:  [total bytes 4 LE][count 2 LE, 65535 = unknown] element … [0xFF]
  *      element:     [encoding + data][back length 1-5 bytes]
@@ -16,8 +16,8 @@
  *
  * The back length is the size of "encoding + data", in 7-bit groups, readable from its last byte
  * backwards: every byte but the first has its top bit set. It takes 1 byte up to 127, then 2, 3, 4,
- * 5 bytes from 128, 16383, 2097151 and 268435455 on (the last three one earlier than 7 bits a byte
- * ask for: so Redis writes them, and walks over them). Source: the listpack specification
+ * 5 bytes from 128, 16383, 2097151 and 268435455 on. The last three are one less than 7 bits a byte
+ * allow, because Redis writes and reads them so. Source: the listpack specification
  * (github.com/antirez/listpack) and Redis RDB version 10.
  *
  * Invariant of every body in memory: elements are *canonical*: a text that number_parse_int64
@@ -54,7 +54,7 @@ enum {
 
 /* --- Writing --- */
 
-/* A text made ready to be stored: classified once, then sized, compared and written as often as
+/* A text prepared to be stored: classified once, then sized, compared and written as often as
  * needed. A view: `text` must outlive it. */
 struct listpack_element {
     struct slice text;
@@ -66,11 +66,11 @@ struct listpack_element {
     uint8_t header[LISTPACK_INTEGER_SIZE_MAX];
 };
 
-/* Classifies `text` (at most LISTPACK_TEXT_MAX bytes). O(1) but for texts of up to 20 bytes that
- * begin like a number, which are tried as integers. */
+/* Classifies `text` (at most LISTPACK_TEXT_MAX bytes). O(1), except for texts of up to 20 bytes
+ * that begin like a number, which are parsed as integers. */
 void listpack_prepare(struct listpack_element *element, struct slice text);
 
-/* The same of an integer, without its text: for listpack_write and `size` alone. O(1). */
+/* The same for an integer, without its text: for listpack_write and `size` alone. O(1). */
 void listpack_prepare_integer(struct listpack_element *element, int64_t integer);
 
 /* Writes `element->size` bytes at `dst`. */
@@ -92,10 +92,10 @@ size_t listpack_get(const uint8_t *p, struct listpack_value *value);
  * INT64_TEXT_MAX bytes). */
 struct slice listpack_value_text(const struct listpack_value *value, char *buffer);
 
-/* Size of each element whose first byte alone tells it; 0 for longer strings. */
+/* Size of each element by its first byte; 0 for longer strings. */
 extern const uint8_t listpack_size_table[256];
 
-/* The sizes that the two functions below leave to a call. */
+/* The sizes that the two functions below do not compute inline. */
 size_t listpack_size_long(const uint8_t *p);
 size_t listpack_size_before_long(const uint8_t *p);
 
@@ -110,16 +110,16 @@ static inline size_t listpack_size_before(const uint8_t *p) {
     return p[-1] < 128 ? (size_t)p[-1] + 1 : listpack_size_before_long(p);
 }
 
-/* Takes one element from a walk that stands between elements: the one that begins at *at, or, when
- * not `forward`, the one that ends there; moves *at over it. O(1). */
+/* Takes one element at the position *at, which is between elements: the one that begins there, or,
+ * when not `forward`, the one that ends there; moves *at over it. O(1). */
 static inline const uint8_t *listpack_step(const uint8_t **at, bool forward) {
     const uint8_t *element = forward ? *at : *at - listpack_size_before(*at);
     *at = forward ? element + listpack_size(element) : element;
     return element;
 }
 
-/* The start of element `index` (0-based), iterating from `first`, resp. from `end` backwards (0 =
- * the last). O(index); about half a nanosecond a step where neighbours are of equal size. */
+/* The start of element `index` (0-based), iterating from `first`, or from `end` backwards (0 = the
+ * last). O(index); about half a nanosecond a step where neighbours are of equal size. */
 const uint8_t *listpack_seek(const uint8_t *first, size_t index);
 const uint8_t *listpack_seek_back(const uint8_t *end, size_t index);
 
@@ -133,8 +133,8 @@ static inline const uint8_t *listpack_seek_in(const uint8_t *first, const uint8_
 }
 
 /* The first element in [first, end) that equals `needle`, or NULL. `*skipped` gets the number of
- * elements passed before it (all of them when NULL). At most `max` elements are looked at. Reads
- * each header once and compares bytes only where the size and header agree. */
+ * elements passed before it (all of them when NULL). Compares at most `max` elements. Reads each
+ * header once and compares bytes only where the size and header agree. O(bytes). */
 const uint8_t *listpack_find(const uint8_t *first, const uint8_t *end,
                              const struct listpack_element *needle, size_t max, size_t *skipped);
 
@@ -143,12 +143,12 @@ const uint8_t *listpack_find_back(const uint8_t *first, const uint8_t *end,
                                   const struct listpack_element *needle, size_t max,
                                   size_t *skipped);
 
-/* Does the element at `p` equal `needle`? */
+/* Returns whether the element at `p` equals `needle`. */
 bool listpack_equal(const uint8_t *p, const struct listpack_element *needle);
 
 /* Removes up to `max` elements that equal `needle` from the body [first, end), the first ones, or
  * the last ones when `from_end`; closes the gaps in one pass; returns the new end. `*removed` gets
- * their number. */
+ * their number. O(bytes). */
 uint8_t *listpack_remove_matching(uint8_t *first, uint8_t *end,
                                   const struct listpack_element *needle, size_t max, bool from_end,
                                   size_t *removed);
@@ -161,12 +161,12 @@ void listpack_write_header(uint8_t *dst, size_t body_size, size_t count);
 
 /* Checks untrusted bytes completely: header, every element within bounds, every back length, end
  * byte, count. True when valid; then the body is [bytes + 6, bytes + size - 1), `*count` has the
- * number of elements and `*canonical` tells whether every element is canonical (if not, the owner
+ * number of elements and `*canonical` is true if every element is canonical (if not, the owner
  * re-encodes each one). O(size), never reads outside [bytes, bytes + size). */
 bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *canonical);
 
-/* The same where the header stands elsewhere: the body of `body_size` bytes at `first` has the end
- * byte behind it. */
+/* The same for a header that is stored separately: the body of `body_size` bytes at `first` is
+ * followed by the end byte. */
 bool listpack_validate_split(const uint8_t *header, const uint8_t *first, size_t body_size,
                              size_t *count, bool *canonical);
 
@@ -175,13 +175,13 @@ bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *co
                             bool *canonical);
 
 /* Valkey, from 9.1 on, writes the back lengths of 16383, 2097151 and 268435455 in the 2, 3, 4 bytes
- * that they fit in. Copies the untrusted body [first, end), with such ones written as ours, to
- * `dst`, which has room for as many bytes and one more for each 16384, rounded up; returns its size
- * there. A body that is malformed otherwise stays so. O(size). */
+ * that they fit in. Copies the untrusted body [first, end) to `dst`, with such back lengths written
+ * as ours. `dst` has room for as many bytes and one more for each 16384, rounded up. Returns the
+ * size there. Copies other malformed elements unchanged. O(size). */
 size_t listpack_copy_lengthened(uint8_t *dst, const uint8_t *first, const uint8_t *end);
 
-/* The executable invariant: [first, end) is exactly `count` valid canonical elements. For tests and
- * asserts. */
+/* Checks the invariant: [first, end) is exactly `count` valid canonical elements. For tests and
+ * assertions. */
 bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* quicklist: life, figures and the ends. The structure and its invariants are drawn in
- * quicklist_internal.h. */
+/* quicklist: creating and freeing, sizes, and the ends. The structure and its invariants are drawn
+ * in quicklist_internal.h. */
 #include "ds/quicklist.h"
 
 #include "base/alloc.h"
@@ -89,7 +89,7 @@ static void copy_open(struct quicklist_open *to, const struct quicklist_open *fr
     uint8_t *body = quicklist_open_grow_back(to, from->node.size, allocated);
     memcpy(body, quicklist_open_first(from), from->node.size);
     to->node.count = from->node.count;
-    to->node.flags = from->node.flags & (uint8_t)~QUICKLIST_NODE_FROZEN;
+    to->node.flags = from->node.flags & (uint8_t)~QUICKLIST_NODE_SHARED;
     to->node.excess = from->node.excess;
 }
 
@@ -118,7 +118,7 @@ void quicklist_free(struct quicklist *list) {
     mem_free_sized(list, sizeof(*list));
 }
 
-/* --- Figures --- */
+/* --- Sizes --- */
 
 uint64_t quicklist_count(const struct quicklist *list) {
     return list->count;
@@ -150,8 +150,8 @@ static struct quicklist_open *end_node(struct quicklist *list, enum list_end end
     return end == LIST_TAIL && list->nodes > 1 ? &list->tail : &list->head;
 }
 
-/* What buffer a new node at an end should begin with: little where the list is short or elements
- * are small; enough that large elements do not each ask for a larger buffer. */
+/* The capacity of a new node's first buffer: small where the list is short or elements are small;
+ * large enough that large elements do not each need a larger buffer. */
 static size_t new_node_capacity(const struct quicklist *list, size_t element_size) {
     size_t share = list->serialized / CAPACITY_SHARE, part = list->size_limit / CAPACITY_PART;
     size_t several = element_size * CAPACITY_PART * 2;

@@ -2,8 +2,8 @@
  *
  * Each node holds a run of listpack elements in a buffer with slack at either end. The first and
  * the last node are part of the list itself, so pushes and pops touch only them; the nodes between
- * stand in a counted tree, so any position is reached in O(log n). Interior nodes are trimmed to
- * size and LZF-compressed from `compress_depth` on.
+ * are in a counted tree, so any position is reached in O(log n). Interior nodes are trimmed to
+ * size, and LZF-compressed if at least `compress_depth` nodes are on either side.
  *
  * Positions are 0-based element indexes. Functions that take one require it to be in range.
  * Elements come in as struct listpack_element and go out as views into a node, valid until the
@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A fill of this keeps a list in one node for as long as a node can hold it (65535 elements, 256
- * KB): for lists that are shown as one listpack, whose owner decides when they stop being one. */
+/* With this fill a list keeps one node as long as a node can hold it (65535 elements, 256 KB): for
+ * lists that are shown as one listpack, whose owner decides when they become quicklists. */
 enum { QUICKLIST_FILL_WHOLE = INT16_MIN };
 
 /* Limits of a list, passed by value from the configuration (list-max-listpack-size,
@@ -40,12 +40,12 @@ struct quicklist;
 struct quicklist_node;
 struct quicklist_open;
 
-/* Would a node of `size` serialized bytes (body + LISTPACK_OVERHEAD) and `count` elements exceed
- * what `fill` allows? For fill >= 0: more than `fill` elements or over 8192 bytes; for fill < 0:
+/* Returns whether a node of `size` serialized bytes (body + LISTPACK_OVERHEAD) and `count` elements
+ * would exceed `fill`. For fill >= 0: more than `fill` elements or over 8192 bytes; for fill < 0:
  * more bytes than its size. */
 bool quicklist_exceeds_fill(int fill, size_t size, size_t count);
 
-/* --- Life --- */
+/* --- Creating and freeing --- */
 
 /* An empty list that keeps `limits` for its life (until quicklist_set_limits). */
 struct quicklist *quicklist_new(struct quicklist_limits limits);
@@ -61,25 +61,25 @@ struct quicklist *quicklist_copy(const struct quicklist *list);
 /* Frees list and nodes. O(nodes). */
 void quicklist_free(struct quicklist *list);
 
-/* New limits for what is pushed from now on; existing nodes are left as they are: a new compress
+/* Sets the limits for elements pushed from now on. Existing nodes stay as they are: a new compress
  * depth reaches each node when nodes are next added or removed near its border. O(1). */
 void quicklist_set_limits(struct quicklist *list, struct quicklist_limits limits);
 struct quicklist_limits quicklist_limits_of(const struct quicklist *list);
 
-/* --- Figures, all O(1) --- */
+/* --- Sizes, all O(1) --- */
 
 /* Elements; nodes (ql_nodes). */
 uint64_t quicklist_count(const struct quicklist *list);
 size_t quicklist_node_count(const struct quicklist *list);
 
-/* Bytes of everything it owns, itself included, as the allocator counts them. */
+/* Bytes of all memory it owns, itself included, as the allocator counts them. */
 size_t quicklist_allocated(const struct quicklist *list);
 
 /* Uncompressed listpack bytes, summed over the nodes: body + 7; the text's length for a plain node
  * (ql_uncompressed_size). */
 size_t quicklist_serialized_size(const struct quicklist *list);
 
-/* The list's body when it has exactly one raw, non-plain node: returns true and where it lies. */
+/* True if the list has exactly one raw, non-plain node; then sets the bounds of its body. */
 bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
                            const uint8_t **end);
 
@@ -99,7 +99,7 @@ void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n);
 
 /* --- Any position --- */
 
-/* Inserts before the element at `index`, which must exist, or after it. The sides differ where that
+/* Inserts before the element at `index`, which must exist, or after it. The side matters where that
  * element is at its node's edge: its own node is tried first, then the neighbour on that side, then
  * a new one, as in Redis. O(log n + node). Inserting inside a full node splits it; neighbours that
  * then fit in one node are merged. */
@@ -108,20 +108,20 @@ void quicklist_insert_before(struct quicklist *list, uint64_t index,
 void quicklist_insert_after(struct quicklist *list, uint64_t index,
                             const struct listpack_element *element);
 
-/* Replaces the element at `index`. O(log n + node). As in Redis a node may outgrow the fill by it,
- * here to four times its bytes at most: then the element gets a node of its own. */
+/* Replaces the element at `index`. O(log n + node). As in Redis a node may then exceed the fill,
+ * here to at most four times its bytes: beyond that the element gets a node of its own. */
 void quicklist_replace(struct quicklist *list, uint64_t index,
                        const struct listpack_element *element);
 
-/* Removes up to `max` elements equal to `needle`, scanning in `direction`; returns how many.
- * O(bytes), at memory speed. A packed node without a match stays as it is. Neighbours that lost
- * elements and then fit in one node are merged, unless the list would come down to one node. */
+/* Removes up to `max` elements equal to `needle`, scanning in `direction`; returns their number.
+ * O(bytes), at memory speed. A compressed node without a match stays compressed. Neighbours that
+ * lost elements and then fit in one node are merged, unless only one node would remain. */
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
                                    uint64_t max, enum list_direction direction);
 
 /* --- Reading in order --- */
 
-/* Where a node stands. Private to the quicklist, and only here so that iterators can live on the
+/* The place of a node. Private to the quicklist, and here only so that iterators can live on the
  * caller's stack. */
 struct quicklist_tree_place {
     struct quicklist_node *leaf; /* the leaf of the tree that holds the node, as leaf[slot] */
@@ -136,14 +136,14 @@ struct quicklist_place {
     struct quicklist_tree_place tree;  /* set when open is NULL */
 };
 
-/* A buffer for unpacking nodes, grown as needed. */
+/* A buffer for decompressing nodes, grown as needed. */
 struct quicklist_scratch {
     uint8_t *bytes;
     size_t size;
 };
 
 /* An iterator on the caller's stack. The list must not change while it is used. A compressed node
- * is unpacked into a scratch buffer that the iterator owns and stays compressed.
+ * is decompressed into a scratch buffer that the iterator owns; the node stays compressed.
  * quicklist_iter_end must be called. */
 struct quicklist_iter {
     const struct quicklist *list;
@@ -155,7 +155,7 @@ struct quicklist_iter {
     const uint8_t *at; /* forward: the next element; backward: just past it */
     const uint8_t *readable_end;
     size_t left_in_node;              /* elements left in the current node in this direction */
-    struct quicklist_scratch scratch; /* owned; empty until a compressed node was met */
+    struct quicklist_scratch scratch; /* owned; empty until a compressed node was read */
     struct quicklist_place place;     /* of the current node */
 };
 
@@ -178,29 +178,29 @@ struct quicklist_run {
     size_t count;
 };
 
-/* What is left of the current node in the iterator's direction, as one run, and moves to the next
+/* Sets *run to the rest of the current node in the iterator's direction, and moves to the next
  * node; false at the end of the list. Forward: read it from `first`; backward: from `end`. For
  * readers that take whole nodes (LRANGE). */
 bool quicklist_iter_run(struct quicklist_iter *iter, struct quicklist_run *run);
 
-/* Moves to the next element equal to `needle`, looking at no more than `max` elements: true with
- * its position in *index, the iterator then standing behind it; false when there is none (`*index`
+/* Moves to the next element equal to `needle`, comparing at most `max` elements: returns true and
+ * sets *index to its position; the iterator is then behind it. False when there is none (`*index`
  * is untouched). */
 bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_element *needle,
                          uint64_t max, uint64_t *index);
 
-/* --- Looking inside (DEBUG QUICKLIST, RDB) --- */
+/* --- Inspecting nodes (DEBUG QUICKLIST, RDB) --- */
 
 /* The LZF bytes of a compressed node, put behind the literal run [5][6 header bytes] and before the
  * literal run [0][FF], are the LZF form of its whole serialized listpack. */
 struct quicklist_node_info {
     size_t count;           /* elements */
-    size_t size;            /* serialized bytes when unpacked (body + 7; plain: text length) */
+    size_t size;            /* serialized bytes, uncompressed (body + 7; plain: text length) */
     size_t compressed_size; /* LZF bytes, 0 when raw */
     size_t allocated;       /* bytes of its buffer */
     bool plain;
     const uint8_t *data; /* body, or LZF bytes when compressed */
-    size_t body_size;    /* bytes of the body when unpacked */
+    size_t body_size;    /* bytes of the body, uncompressed */
 };
 
 /* Calls visit(info, arg) for each node from head to tail. O(nodes). */
@@ -208,7 +208,7 @@ void quicklist_visit_nodes(const struct quicklist *list,
                            void (*visit)(const struct quicklist_node_info *info, void *arg),
                            void *arg);
 
-/* The executable invariant: counts, sizes, fill, tree order and balance, compression state, every
+/* Checks the invariants: counts, sizes, fill, tree order and balance, compression state, every
  * body valid. O(bytes). */
 bool quicklist_check(const struct quicklist *list);
 

@@ -11,7 +11,7 @@ void quicklist_build_start(struct quicklist_builder *builder, struct quicklist_l
         (struct quicklist_builder){.list = quicklist_new(limits), .expected = expected_nodes};
 }
 
-/* Nodes that were added, whether they are in the list or not yet. */
+/* Number of nodes that were added, including the one not yet in the list. */
 static size_t added(const struct quicklist_builder *builder) {
     return builder->list->nodes + builder->has_last;
 }
@@ -43,7 +43,7 @@ static void place_last(struct quicklist_builder *builder) {
     builder->has_last = false;
 }
 
-/* Is a node of this size one that was made under other limits? */
+/* Notes whether a node of this size was made under other limits. */
 static void note_size(struct quicklist_builder *builder, size_t size, size_t count) {
     struct quicklist *list = builder->list;
     if (quicklist_exceeds_fill(list->limits.fill, size + LISTPACK_OVERHEAD, count))
@@ -121,13 +121,13 @@ struct quicklist *quicklist_build_finish(struct quicklist_builder *builder) {
         list->serialized += quicklist_node_serialized(&builder->last);
         quicklist_node_open(&list->tail, &builder->last, &list->allocated);
     }
-    /* Nodes were packed, or left raw, by a wrong idea of how deep they lie. */
+    /* Nodes were compressed, or left raw, for a wrong expected depth. */
     if (!expected) quicklist_nodes_compress_all(list);
     builder->list = NULL;
     return list;
 }
 
 void quicklist_build_abort(struct quicklist_builder *builder) {
-    builder->expected = added(builder); /* no need to settle anything */
+    builder->expected = added(builder); /* so that no node needs recompressing */
     quicklist_free(quicklist_build_finish(builder));
 }

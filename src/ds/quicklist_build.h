@@ -1,5 +1,5 @@
-/* quicklist_build: a quicklist made node by node, from head to tail, as its nodes come from a file
- * or a payload: each keeps what it is given, whatever the fill. */
+/* quicklist_build: makes a quicklist node by node, from head to tail, as its nodes come from a file
+ * or a payload: each node keeps the elements it is given, whatever the fill. */
 #ifndef PACKLIST_DS_QUICKLIST_BUILD_H
 #define PACKLIST_DS_QUICKLIST_BUILD_H
 
@@ -15,8 +15,8 @@ struct quicklist_builder {
     size_t expected;
 };
 
-/* `expected_nodes` tells which nodes lie deep enough to be compressed. When in the end there are
- * more or fewer, the list is still right, but took longer. */
+/* Starts an empty list. `expected_nodes` decides which nodes are compressed. If the real number
+ * differs, the list is still right, but takes longer to finish. */
 void quicklist_build_start(struct quicklist_builder *builder, struct quicklist_limits limits,
                            size_t expected_nodes);
 
@@ -25,30 +25,30 @@ void quicklist_build_start(struct quicklist_builder *builder, struct quicklist_l
 void quicklist_build_body(struct quicklist_builder *builder, const uint8_t *first,
                           const uint8_t *end, size_t count);
 
-/* Room for a body of `size` (> 0) bytes, mem_good_size(size) in all, which becomes a node's buffer:
- * what is made there needs not be copied. quicklist_build_room_used must follow, with the number of
- * canonical elements that were made there; or with 0, which takes the room back, adding nothing, as
- * more than 32768 do: then false. O(1). */
+/* Returns room for a body of `size` (> 0) bytes, mem_good_size(size) in all. It becomes a node's
+ * buffer, so a body written there is not copied. quicklist_build_room_used must follow, with the
+ * number of canonical elements written; with 0, or with more than 32768, it frees the room, adds
+ * nothing and returns false. O(1). */
 uint8_t *quicklist_build_room(struct quicklist_builder *builder, size_t size);
 bool quicklist_build_room_used(struct quicklist_builder *builder, size_t count);
 
-/* Adds a plain node: one element that keeps the node to itself. O(bytes). */
+/* Adds a plain node: one element with a node of its own. O(bytes). */
 void quicklist_build_plain(struct quicklist_builder *builder,
                            const struct listpack_element *element);
 
-/* Will the node that is added next be a compressed one? O(1). */
+/* Returns whether the node that is added next will be compressed. O(1). */
 bool quicklist_build_is_deep(const struct quicklist_builder *builder);
 
-/* Adds a node, which is deep, with a copy of the LZF stream of a body of `size` bytes that
- * quicklist_build_body would accept; false, adding nothing, when the node could not be kept so.
- * O(stream). */
+/* Adds a compressed node (quicklist_build_is_deep must be true) with a copy of the LZF stream of a
+ * body of `size` bytes that quicklist_build_body would accept. False, adding nothing, when the node
+ * cannot be kept compressed. O(stream). */
 bool quicklist_build_packed(struct quicklist_builder *builder, struct slice stream, size_t size,
                             size_t count);
 
-/* The list, which the caller owns. */
+/* Returns the list, which the caller owns. */
 struct quicklist *quicklist_build_finish(struct quicklist_builder *builder);
 
-/* Frees what was made. Not after quicklist_build_finish. */
+/* Frees all that was built. Not after quicklist_build_finish. */
 void quicklist_build_abort(struct quicklist_builder *builder);
 
 #endif

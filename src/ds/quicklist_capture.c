@@ -3,7 +3,7 @@
  *                             the same array                       (head', tail': copies)
  *      b is written to: head │ [ a │ b'│ c ] │ tail      the captured list alone has the array
  *                                                        [ a │ b │ c ] and the buffer of b:
- *      thaw: nothing to do                               they were left to it, and are freed
+ *      release: nothing to do                             both were left to it, and are freed
  *
  * The tree copies arrays before it changes them (quicklist_tree.c), the list copies buffers before
  * it writes to them (quicklist_nodes.c); both leave the old ones (quicklist_left.h). Plain nodes at
@@ -35,7 +35,7 @@ static struct quicklist_node capture_end(struct quicklist_open *open, size_t *al
     struct quicklist_node end;
     if (is_shared_end(&open->node)) {
         end = open->node;
-        open->node.flags |= QUICKLIST_NODE_FROZEN;
+        open->node.flags |= QUICKLIST_NODE_SHARED;
         return end;
     }
     memcpy(quicklist_node_init(&end, open->node.size, open->node.count, allocated),
@@ -89,14 +89,14 @@ void quicklist_capture_visit(const struct quicklist_capture *captured,
     each_node(captured, visit_info, &(struct visitor){visit, arg});
 }
 
-/* --- The thaw --- */
+/* --- Releasing --- */
 
 size_t quicklist_capture_release(struct quicklist_capture *captured) {
     struct quicklist *list = captured->list;
     if (list) {
         list->captured = NULL;
-        list->head.node.flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
-        list->tail.node.flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+        list->head.node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
+        list->tail.node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
         quicklist_tree_unshare(&list->tree);
         captured->list = NULL;
     }
@@ -105,7 +105,7 @@ size_t quicklist_capture_release(struct quicklist_capture *captured) {
 }
 
 static void free_end(struct quicklist_node *end) {
-    size_t allocated = SIZE_MAX / 2; /* counted by nothing any more */
+    size_t allocated = SIZE_MAX / 2; /* no longer counted */
     if (end->buffer && !is_shared_end(end)) quicklist_node_free(end, &allocated);
 }
 
@@ -137,7 +137,7 @@ static void check_node(const struct quicklist_node *node, void *arg) {
     check->good = check->good && quicklist_node_check(node);
 }
 
-/* Arrays and buffers that a list and its captured self share, or shared. */
+/* Number of arrays and buffers that a list and its capture share, or have shared. */
 static size_t pieces_captured(const struct quicklist_capture *captured) {
     size_t ends =
         is_shared_end(&captured->head) + (captured->nodes > 1 && is_shared_end(&captured->tail));
@@ -145,8 +145,8 @@ static size_t pieces_captured(const struct quicklist_capture *captured) {
 }
 
 static size_t pieces_shared(const struct quicklist *list) {
-    bool head = list->head.node.flags & QUICKLIST_NODE_FROZEN;
-    bool tail = list->tail.node.flags & QUICKLIST_NODE_FROZEN;
+    bool head = list->head.node.flags & QUICKLIST_NODE_SHARED;
+    bool tail = list->tail.node.flags & QUICKLIST_NODE_SHARED;
     return (size_t)head + tail + quicklist_tree_pieces_shared(&list->tree);
 }
 

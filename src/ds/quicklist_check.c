@@ -1,4 +1,4 @@
-/* quicklist_check: the invariants of quicklist_internal.h, executed. */
+/* quicklist_check: checks the invariants of quicklist_internal.h. */
 #include "base/alloc.h"
 #include "ds/quicklist_internal.h"
 
@@ -8,7 +8,7 @@ struct totals {
     size_t allocated;
 };
 
-/* Is the node packed where it must be, and raw where it must be? */
+/* Returns whether the node is compressed exactly where it must be. */
 static bool compression_check(const struct quicklist *list, const struct quicklist_place *place) {
     size_t depth = list->limits.compress_depth;
     bool inside = depth > 0 && place->index >= depth && place->index + depth < list->nodes;
@@ -17,7 +17,7 @@ static bool compression_check(const struct quicklist *list, const struct quickli
     if (list->mixed) return true;
     if (!inside) return !packed;
     if (packed) return true;
-    size_t allocated = 0; /* raw though inside: packing must gain nothing */
+    size_t allocated = 0; /* raw though inside: compressing must gain nothing */
     struct quicklist_node node = quicklist_node_copy(place->node, &allocated);
     quicklist_node_compress(&node, &allocated);
     packed = node.flags & QUICKLIST_NODE_LZF;

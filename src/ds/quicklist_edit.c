@@ -1,10 +1,10 @@
-/* quicklist_edit: writing at any position: inserting, replacing, removing what matches, and merging
- * what has become small.
+/* quicklist_edit: changes at any position: inserting, replacing, removing matches, and merging
+ * small nodes.
  *
- * Which node takes an element follows Redis, so that lists have the same nodes here and there. A
- * node may end up over the limits in two cases, as it does there: an element inserted in the
- * middle of a full node joins one of its halves unchecked, and a replacement stays in its node
- * (here up to STRETCH times the limit). */
+ * Which node takes an element follows Redis, so that lists have the same nodes in both. A node may
+ * exceed the limits in two cases, as in Redis: an element inserted in the middle of a full node
+ * joins one of its halves unchecked, and a replacement stays in its node (here up to STRETCH times
+ * the limit). */
 #include "base/checked.h"
 #include "ds/quicklist_internal.h"
 
@@ -38,7 +38,7 @@ static void splice_into_node(struct quicklist *list, size_t node, size_t offset,
     quicklist_node_put(list, node, open);
 }
 
-/* Puts a node with nothing but `element` before node `index`. */
+/* Inserts a node with only `element` before node `index`. */
 static void insert_single(struct quicklist *list, size_t index,
                           const struct listpack_element *element) {
     struct quicklist_open open;
@@ -49,8 +49,8 @@ static void insert_single(struct quicklist *list, size_t index,
 
 /* --- Splitting and merging --- */
 
-/* Moves the elements from `offset` (neither 0 nor the count) of node `index` into a new node,
- * which is returned and not yet part of the list. Room for `extra` bytes more is made in it. */
+/* Moves the elements from `offset` (neither 0 nor the count) of node `index` into a new node with
+ * room for `extra` bytes more, which is returned and not yet part of the list. */
 static struct quicklist_open split_off(struct quicklist *list, size_t index, size_t offset,
                                        size_t extra) {
     struct quicklist_open work, right;
@@ -69,7 +69,7 @@ static struct quicklist_open split_off(struct quicklist *list, size_t index, siz
     return right;
 }
 
-/* Do the nodes `index` and `index` + 1 exist and fit in one? */
+/* Returns whether the nodes `index` and `index` + 1 exist and fit in one. */
 static bool can_merge(const struct quicklist *list, size_t index) {
     struct quicklist_place left, right;
     if (index + 1 >= list->nodes) return false;
@@ -175,8 +175,7 @@ void quicklist_insert_after(struct quicklist *list, uint64_t index,
 
 /* --- Replacing --- */
 
-/* Gives the new element a node of its own and takes the old one, at `offset` of node `index`,
- * out. */
+/* Gives the new element a node of its own and removes the old one, at `offset` of node `index`. */
 static void replace_by_node(struct quicklist *list, size_t index, size_t offset,
                             const struct listpack_element *element) {
     struct quicklist_place place;
@@ -195,7 +194,7 @@ static void replace_by_node(struct quicklist *list, size_t index, size_t offset,
     merge_around(list, index + 1);
 }
 
-/* Replaces a plain node's element by one that is not plain: it goes to the next node, or gets this
+/* Replaces a plain node's element by one that is not plain: it joins the next node, or gets this
  * one. */
 static void replace_plain(struct quicklist *list, size_t index,
                           const struct listpack_element *element) {
@@ -229,9 +228,9 @@ void quicklist_replace(struct quicklist *list, uint64_t index,
 
 /* --- Removing --- */
 
-/* Removes up to `max` matching elements from the node at `place`; returns how many. A node of
- * which nothing is left goes: *emptied. One without a match is only read. `scratch` is for
- * unpacking. */
+/* Removes up to `max` matching elements from the node at `place`; returns their number. Removes a
+ * node that becomes empty and sets *emptied. A node without a match is only read. `scratch` is for
+ * decompressing. */
 static size_t remove_in_node(struct quicklist *list, const struct quicklist_place *place,
                              const struct listpack_element *needle, uint64_t max,
                              enum list_direction direction, struct quicklist_scratch *scratch,
@@ -256,15 +255,16 @@ static size_t remove_in_node(struct quicklist *list, const struct quicklist_plac
     return removed;
 }
 
-/* Merges the two nodes beside the seam that a walk over the list has reached, with `todo` nodes
- * beyond it, after elements were removed from them. A list of several nodes is not melted down to
- * one: when it counts as small again is left to the removals themselves. */
+/* Merges the two nodes beside the seam, with `todo` nodes beyond it, after elements were removed
+ * from them. The seam is the border that an iteration over the list has reached. Two nodes that are
+ * the whole list are not merged: only removals decide when a list counts as small again. */
 static void merge_sparse(struct quicklist *list, size_t todo, enum list_direction direction) {
     size_t seam = direction == LIST_FORWARD ? list->nodes - todo : todo;
     if (seam > 0 && list->nodes > 2 && can_merge(list, seam - 1)) merge(list, seam - 1);
 }
 
-/* Each turn takes one from the `todo` nodes beyond the seam, which changes only those before it. */
+/* Each pass takes one of the `todo` nodes beyond the seam; it changes only nodes before the
+ * seam. */
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
                                    uint64_t max, enum list_direction direction) {
     struct quicklist_scratch scratch = {0};

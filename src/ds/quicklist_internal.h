@@ -10,14 +10,14 @@
  *      the tree holds nodes - 2 nodes.
  *   2. No node is empty. `count` and `serialized` are sums over the nodes.
  *   3. `allocated` is the allocator's size of the struct and of every node's buffer; the tree
- *      keeps its own figure.
- *   4. Exactly the nodes with at least compress_depth nodes on either side are packed, but for
+ *      counts its own arrays.
+ *   4. Exactly the nodes with at least compress_depth nodes on either side are compressed, except
  *      those that gain nothing by it; none are when compress_depth is 0.
- *   5. No node is over the limits, but where an insert or a replacement stretched it
+ *   5. No node exceeds the limits, except where an insert or a replacement stretched it
  *      (quicklist_edit.c).
- *   6. While `captured` is set, the mark QUICKLIST_NODE_FROZEN says that a node's buffer is shared:
- *      of nodes in arrays that the tree does not share itself, and of plain nodes at the ends.
- *      Otherwise the mark means nothing.
+ *   6. While `captured` is set, the flag QUICKLIST_NODE_SHARED means that a node's buffer is
+ *      shared: for nodes in arrays that the tree itself does not share, and for plain nodes at the
+ *      ends. Otherwise the flag means nothing.
  * 4 and 5 are not promised when limits were changed while the list had nodes, or when it was given
  * nodes made under others (`mixed`). */
 #ifndef PACKLIST_DS_QUICKLIST_INTERNAL_H
@@ -40,24 +40,24 @@ struct quicklist {
     struct quicklist_tree tree;
     struct quicklist_limits limits;
     bool mixed;
-    struct quicklist_capture *captured; /* as it was, or NULL (quicklist_capture.h) */
+    struct quicklist_capture *captured; /* its capture, or NULL (quicklist_capture.h) */
 };
 
-/* The list is freed, its nodes first. */
+/* To be called when the list is freed, before its nodes. */
 void quicklist_capture_list_gone(struct quicklist_capture *captured);
 
-/* The executable invariant, until the thaw: every array and buffer of the captured list is either
- * still shared by the list or was left by it, and every body is valid. O(bytes). */
+/* Checks the invariant, until the release: every array and buffer of the capture is either still
+ * shared by the list or was left by it, and every body is valid. O(bytes). */
 bool quicklist_capture_check(const struct quicklist_capture *captured);
 
 /* Elements of one node: as many as fit in 64 KB. */
 enum { QUICKLIST_NODE_COUNT_MAX = 32768 };
 
-/* What Redis takes an element to cost beyond its text when it chooses a node, whatever it really
- * costs. */
+/* The overhead of an element, beyond its text, that Redis assumes when it chooses a node, whatever
+ * the real overhead. */
 enum { QUICKLIST_ELEMENT_ESTIMATE = 8 };
 
-/* Would this node take an element with a text of `length` bytes? O(1). */
+/* Returns whether this node would take an element with a text of `length` bytes. O(1). */
 static inline bool quicklist_node_accepts(const struct quicklist *list,
                                           const struct quicklist_node *node, size_t length) {
     return length < list->plain_length && !(node->flags & QUICKLIST_NODE_PLAIN) &&
@@ -66,7 +66,7 @@ static inline bool quicklist_node_accepts(const struct quicklist *list,
            node->count < list->count_limit;
 }
 
-/* What is to be known of a closed node, its data as it is. O(1). */
+/* Describes a closed node; its data is not decompressed. O(1). */
 struct quicklist_node_info quicklist_node_info_of(const struct quicklist_node *node);
 
 /* --- Nodes by index (quicklist_nodes.c) --- */
@@ -84,12 +84,11 @@ uint64_t quicklist_place_find(const struct quicklist *list, uint64_t position,
 bool quicklist_place_step(const struct quicklist *list, struct quicklist_place *place,
                           enum list_direction direction);
 
-/* Has the lines of the neighbour in `direction` that are read first fetched while this node is
- * read. */
+/* Prefetches the cache lines of the neighbour in `direction` that are read first. */
 void quicklist_place_prefetch(const struct quicklist_place *place, enum list_direction direction);
 
-/* The body of the node at `place`: its own bytes, or, when it is packed, unpacked to the scratch
- * buffer. */
+/* The body of the node at `place`: its own bytes, or, when it is compressed, a decompressed copy in
+ * the scratch buffer. */
 const uint8_t *quicklist_place_body(const struct quicklist_place *place,
                                     struct quicklist_scratch *scratch);
 void quicklist_scratch_free(struct quicklist_scratch *scratch);
@@ -104,21 +103,21 @@ static inline const uint8_t *quicklist_place_first(const struct quicklist_place 
 struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
                                            struct quicklist_open *work);
 
-/* Puts a node that was taken back: closes and packs an interior one; drops one that has become
- * empty and returns false. The caller keeps list->count and list->serialized right but for the
- * node's own overhead. O(log n + node). */
+/* Puts back a node that was taken: closes and compresses an interior one. Removes a node that has
+ * become empty, and returns false. The caller updates list->count and list->serialized, except for
+ * the node's own overhead. O(log n + node). */
 bool quicklist_node_put(struct quicklist *list, size_t index, struct quicklist_open *open);
 
-/* Puts a new node (not empty) before node `index`, taking it over; counts its elements and bytes.
- * O(log n + node). */
+/* Inserts a new node (not empty) before node `index` and takes ownership of it; counts its elements
+ * and bytes. O(log n + node). */
 void quicklist_node_insert(struct quicklist *list, size_t index, const struct quicklist_open *open);
 
 /* Frees the nodes [from, to) unread; their elements and bytes are no longer counted. O(log n +
  * nodes). */
 void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to);
 
-/* Packs and unpacks every node as its place demands. O(nodes log n), and the bytes of those that
- * change. */
+/* Compresses and decompresses every node as its place requires. O(nodes log n), and the bytes of
+ * those that change. */
 void quicklist_nodes_compress_all(struct quicklist *list);
 
 /* Removes the elements [from, to) of node `index`. O(log n + node). */

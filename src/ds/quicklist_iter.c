@@ -1,15 +1,15 @@
 /* quicklist_iter: reading in order.
  *
- * The iterator stands on one node, whose body is [first, end), or beyond the last one
- * (left_in_node 0). Interior nodes are walked along their leaf of the tree; a packed one is
- * unpacked to the iterator's scratch buffer. */
+ * The iterator is on one node, whose body is [first, end), or beyond the last one
+ * (left_in_node 0). Interior nodes are read along their leaf of the tree; a compressed one is
+ * decompressed to the iterator's scratch buffer. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "ds/quicklist_internal.h"
 
 #include <assert.h>
 
-/* Sets the body's bounds for the node the iterator stands on. */
+/* Sets the body's bounds for the iterator's node. */
 static void enter_node(struct quicklist_iter *iter) {
     const struct quicklist_node *node = iter->place.node;
     iter->first = quicklist_place_body(&iter->place, &iter->scratch);
@@ -26,7 +26,7 @@ static void enter_node(struct quicklist_iter *iter) {
     quicklist_place_prefetch(&iter->place, iter->direction);
 }
 
-/* Moves to the next node; false, standing nowhere, when there is none. */
+/* Moves to the next node; false, beyond the last one, when there is none. */
 static bool enter_next(struct quicklist_iter *iter) {
     iter->left_in_node = 0;
     if (iter->remaining == 0) return false;

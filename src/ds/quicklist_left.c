@@ -1,5 +1,5 @@
-/* Items are noted in a chain of blocks of a fixed size: noting one costs the same however many
- * there are. */
+/* Items are recorded in a chain of blocks of a fixed size: recording one costs the same however
+ * many there are. */
 #include "ds/quicklist_left.h"
 
 #include "base/alloc.h"

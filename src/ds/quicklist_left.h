@@ -1,8 +1,8 @@
-/* quicklist_left: memory that a list no longer uses, but that its captured self still reads.
- * Internal to the quicklist.
+/* quicklist_left: memory that a list no longer uses, but that its capture still reads. Internal to
+ * the quicklist.
  *
- * While a list is captured (quicklist_capture.h) it shares buffers of nodes and arrays of its tree
- * with its captured self. What the list would free of them it leaves here. */
+ * A captured list (quicklist_capture.h) shares buffers of nodes and arrays of its tree with its
+ * capture. Instead of freeing shared memory, the list leaves it here. */
 #ifndef PACKLIST_DS_QUICKLIST_LEFT_H
 #define PACKLIST_DS_QUICKLIST_LEFT_H
 
@@ -12,8 +12,8 @@ struct quicklist_tree_ref;
 struct quicklist_left_block;
 
 struct quicklist_left {
-    size_t bytes;         /* of all that was left, and of the blocks that note it */
-    size_t *bytes_of_all; /* the caller's sum over several lists, kept likewise */
+    size_t bytes;         /* of all left memory, and of the blocks that record it */
+    size_t *bytes_of_all; /* the caller's sum over several lists, changed likewise */
     struct quicklist_left_block *blocks;
 };
 

@@ -1,13 +1,13 @@
-/* quicklist_node: node buffers: slack, growth, trimming, packing.
+/* quicklist_node: node buffers: slack, growth, trimming, compression.
  *
  *      open      [ slack | element element … | slack ]
  *                0       start               start + size <= capacity
  *      closed    [ element element … ]
- *      packed    [stream length 4][ LZF stream of the body ]
+ *      compressed [stream length 4][ LZF stream of the body ]
  *
- *   1. A buffer is always asked for as large as its size class, so every byte of it may be used.
- *   2. A closed raw node has the capacity mem_good_size(size): its descriptor need not say it.
- *   3. A packed node takes a smaller class than it would raw.
+ *   1. A buffer is always requested as large as its size class, so every byte of it may be used.
+ *   2. A closed raw node has the capacity mem_good_size(size), so its descriptor does not store it.
+ *   3. A compressed node takes a smaller class than it would raw.
  *   4. The body is `count` canonical listpack elements; a plain node has one.
  *
  * Growth. A buffer grows by a quarter at least, that is by one or two of the allocator's classes:
@@ -25,7 +25,7 @@
 #include <string.h>
 
 enum {
-    PACK_SERIALIZED_MIN = 48, /* smaller nodes are not worth packing */
+    PACK_SERIALIZED_MIN = 48, /* smaller nodes are not worth compressing */
     PACK_GAIN_MIN = 8,        /* bytes that a stream must save */
     STREAM_HEADER_SIZE = 4,
     STACK_WORKSPACE_SIZE = 16384, /* streams of the usual node sizes are made on the stack */
@@ -35,7 +35,7 @@ enum {
 _Static_assert(sizeof(struct quicklist_node) == 16,
                "a leaf of 64 nodes is one class of 1024 bytes");
 
-/* What to ask for so that `size` bytes fit and no byte of the class is lost; capacities are
+/* The capacity to request so that `size` bytes fit and no byte of the class is lost; capacities are
  * 32-bit. */
 static uint32_t capacity_for(size_t size) {
     size_t good = mem_good_size(size);
@@ -108,7 +108,7 @@ static uint32_t grown_capacity(size_t capacity, size_t wanted) {
     return capacity_for(power < roomy && power > capacity ? power : roomy);
 }
 
-/* Makes the slack at one side at least `size` bytes. The slow half of growing. */
+/* Makes the slack at one side at least `size` bytes. The slow path of growing. */
 static void open_make_slack(struct quicklist_open *open, bool front, size_t size,
                             size_t *allocated) {
     size_t used = open->node.size;
@@ -187,7 +187,7 @@ static void unshare(struct quicklist_node *node) {
     uint8_t *buffer = mem_alloc(capacity_for(node->size));
     memcpy(buffer, node->buffer, node->size);
     node->buffer = buffer;
-    node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+    node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
 }
 
 void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
@@ -195,7 +195,7 @@ void quicklist_node_open(struct quicklist_open *open, const struct quicklist_nod
     open->node = *closed;
     if (closed->flags & QUICKLIST_NODE_LZF)
         quicklist_node_decompress(&open->node, allocated);
-    else if (closed->flags & QUICKLIST_NODE_FROZEN && !(closed->flags & QUICKLIST_NODE_PLAIN))
+    else if (closed->flags & QUICKLIST_NODE_SHARED && !(closed->flags & QUICKLIST_NODE_PLAIN))
         unshare(&open->node);
     open->node.flags &= (uint8_t)~QUICKLIST_NODE_INCOMPRESSIBLE;
     open->start = 0;
@@ -213,12 +213,12 @@ struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *
 }
 
 void quicklist_open_free(struct quicklist_open *open, size_t *allocated) {
-    if (open->node.flags & QUICKLIST_NODE_FROZEN)
+    if (open->node.flags & QUICKLIST_NODE_SHARED)
         *allocated -= mem_good_size(open->capacity);
     else
         buffer_free(open->node.buffer, open->capacity, allocated);
     open->node.buffer = NULL;
-    open->node.flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+    open->node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
 }
 
 /* --- Closed nodes --- */
@@ -233,7 +233,7 @@ struct slice quicklist_node_stream(const struct quicklist_node *node) {
     return slice_make(node->buffer + STREAM_HEADER_SIZE, stream_size(node));
 }
 
-/* Bytes of a closed node's buffer as it was asked for. */
+/* The size with which a closed node's buffer was requested. */
 static size_t node_capacity(const struct quicklist_node *node) {
     return node->flags & QUICKLIST_NODE_LZF ? STREAM_HEADER_SIZE + (size_t)stream_size(node)
                                             : capacity_for(node->size);
@@ -244,12 +244,12 @@ size_t quicklist_node_allocated(const struct quicklist_node *node) {
 }
 
 void quicklist_node_free(struct quicklist_node *node, size_t *allocated) {
-    if (node->flags & QUICKLIST_NODE_FROZEN)
+    if (node->flags & QUICKLIST_NODE_SHARED)
         *allocated -= quicklist_node_allocated(node);
     else
         buffer_free(node->buffer, node_capacity(node), allocated);
     node->buffer = NULL;
-    node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+    node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
 }
 
 uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t count,
@@ -266,7 +266,7 @@ bool quicklist_node_may_compress(const struct quicklist_node *node) {
            quicklist_node_serialized(node) >= PACK_SERIALIZED_MIN && node->size > PACK_GAIN_MIN;
 }
 
-/* Would it take less memory as a stream of this size? */
+/* Returns whether it would take less memory as a stream of this size. */
 static bool compressing_gains(const struct quicklist_node *node, size_t stream_size) {
     return mem_good_size(STREAM_HEADER_SIZE + stream_size) < mem_good_size(node->size);
 }
@@ -324,7 +324,7 @@ struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, siz
     size_t used = packed ? node_capacity(node) : node->size;
     copy.buffer = buffer_new(node_capacity(node), allocated);
     memcpy(copy.buffer, node->buffer, used);
-    copy.flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+    copy.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
     return copy;
 }
 
@@ -342,7 +342,7 @@ static bool body_check(const struct quicklist_node *node, const uint8_t *first) 
 }
 
 bool quicklist_open_check(const struct quicklist_open *open) {
-    const unsigned plain = QUICKLIST_NODE_PLAIN, shared = QUICKLIST_NODE_FROZEN;
+    const unsigned plain = QUICKLIST_NODE_PLAIN, shared = QUICKLIST_NODE_SHARED;
     if (open->node.flags & ~(plain | shared)) return false;
     if ((open->node.flags & shared) && !(open->node.flags & plain)) return false;
     if ((open->node.flags & plain) && open->start != 0) return false;

@@ -1,13 +1,13 @@
 /* quicklist_node: the bytes of one quicklist node: a listpack body in a buffer of its own.
  * Internal to the quicklist.
  *
- * A node is *closed* or *open*. A closed node is a 16-byte descriptor, its body fills its buffer
- * from the first byte on, raw or as an LZF stream; this is how the nodes between the ends stand in
- * the tree. An open node is one that may be written to: raw, with slack on either side of the
- * body. The list's first and last node are always open.
+ * A node is *closed* or *open*. A closed node is a 16-byte descriptor; its body fills its buffer
+ * from the first byte on, raw or as an LZF stream. The nodes between the ends are closed and in the
+ * tree. An open node may be written to: it is raw, with slack on either side of the body. The
+ * list's first and last node are always open.
  *
- * Functions that allocate or free keep a running figure, `allocated`: bytes as the allocator
- * counts them. */
+ * Functions that allocate or free update `allocated`: a sum of bytes as the allocator counts
+ * them. */
 #ifndef PACKLIST_DS_QUICKLIST_NODE_H
 #define PACKLIST_DS_QUICKLIST_NODE_H
 
@@ -21,18 +21,19 @@ enum quicklist_node_flags {
     QUICKLIST_NODE_PLAIN = 1,          /* one large element that has the node to itself */
     QUICKLIST_NODE_LZF = 2,            /* the buffer holds an LZF stream of the body */
     QUICKLIST_NODE_INCOMPRESSIBLE = 4, /* LZF was tried on just these bytes and gained nothing */
-    /* The buffer is shared with a captured list, which frees it. Of open nodes only plain ones,
-     * which are never written to. Counts only while the list is captured (quicklist_internal.h). */
-    QUICKLIST_NODE_FROZEN = 8
+    /* The buffer is shared with a capture, which frees it. Open nodes with this flag are plain
+     * ones, which are never written to. Valid only while the list is captured
+     * (quicklist_internal.h). */
+    QUICKLIST_NODE_SHARED = 8
 };
 
 struct quicklist_node {
     uint8_t *buffer;
-    uint32_t size;  /* bytes of the body, unpacked */
+    uint32_t size;  /* bytes of the body, uncompressed */
     uint16_t count; /* elements; 0 only in a node that is being made or emptied */
     uint8_t flags;
-    /* Size less serialized size: -LISTPACK_OVERHEAD; in a plain node what the encoding adds to the
-     * text. */
+    /* Size less serialized size: -LISTPACK_OVERHEAD; in a plain node the bytes that the encoding
+     * adds to the text. */
     int8_t excess;
 };
 
@@ -57,8 +58,8 @@ static inline uint8_t *quicklist_open_end(const struct quicklist_open *open) {
     return quicklist_open_first(open) + open->node.size;
 }
 
-/* An empty open node with room for `capacity` (> 0) bytes at least; with `at_end` the free bytes
- * lie in front. */
+/* An empty open node with room for at least `capacity` (> 0) bytes; with `at_end` the free bytes
+ * are at the front. */
 void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
                          size_t *allocated);
 
@@ -68,26 +69,26 @@ void quicklist_open_init_element(struct quicklist_open *open,
                                  const struct listpack_element *element, bool plain,
                                  size_t capacity, bool at_end, size_t *allocated);
 
-/* Makes `size` more bytes part of the body, before its first or behind its last byte, and returns
- * where they lie: the caller writes them. Moves bytes or takes a larger buffer when the slack
- * there is used up: amortised O(size). */
+/* Extends the body by `size` bytes, before its first or behind its last byte, and returns their
+ * address: the caller writes them. Moves bytes or takes a larger buffer when the slack there is
+ * used up: amortised O(size). */
 uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, size_t *allocated);
 uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size_t *allocated);
 
 /* Replaces `old_size` bytes at `offset` of the body by room for `new_size`, which the caller
- * writes; returns where. Moves the shorter side where slack allows. O(body). */
+ * writes; returns its address. Moves the shorter side where slack allows. O(body). */
 uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_t old_size,
                                size_t new_size, size_t *allocated);
 
-/* Gives memory back when the buffer is much larger than the body. O(body). */
+/* Reduces the buffer when it is much larger than the body. O(body). */
 void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated);
 
-/* Opens a closed node: takes over its buffer, or gets one of its own when it is packed or shared; a
- * plain one stays shared. `closed` is dead afterwards. */
+/* Opens a closed node: takes over its buffer, or gets one of its own when it is compressed or
+ * shared; a plain one stays shared. `closed` is invalid afterwards. */
 void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
                          size_t *allocated);
 
-/* Closes an open node, trimmed to size, not packed. `open` is dead afterwards. */
+/* Closes an open node: trimmed to size, not compressed. `open` is invalid afterwards. */
 struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *allocated);
 
 /* Frees the buffer, unless it is shared. */
@@ -95,42 +96,43 @@ void quicklist_open_free(struct quicklist_open *open, size_t *allocated);
 
 /* --- Closed nodes --- */
 
-/* A raw node whose body of `size` (> 0) bytes and `count` elements the caller writes at the result.
- */
+/* A raw node whose body of `size` (> 0) bytes and `count` elements the caller writes to the
+ * result. */
 uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t count,
                              size_t *allocated);
 
-/* A packed node with a copy of the LZF stream of a body of `size` bytes; false when that would not
- * be worth it, as quicklist_node_compress sees it. */
+/* A compressed node with a copy of the LZF stream of a body of `size` bytes; false when compressing
+ * would not be worth it by the rule of quicklist_node_compress. */
 bool quicklist_node_init_packed(struct quicklist_node *node, struct slice stream, size_t size,
                                 size_t count, size_t *allocated);
 
 /* Bytes of the buffer, as allocated. */
 size_t quicklist_node_allocated(const struct quicklist_node *node);
 
-/* The LZF stream of a packed node. Put behind the literal run [5][6 header bytes]
- * and before the literal run [0][FF] it is the LZF stream of the node's serialized form. */
+/* The LZF stream of a compressed node. Put behind the literal run [5][6 header bytes] and before
+ * the literal run [0][FF] it is the LZF stream of the node's serialized form. */
 struct slice quicklist_node_stream(const struct quicklist_node *node);
 
-/* Packs a raw node if it is worth it: at least 48 serialized bytes, and fewer bytes of memory
- * afterwards. The second half can only be known by trying: may it be worth it? */
+/* quicklist_node_compress compresses a raw node if it is worth it: at least 48 serialized bytes,
+ * and less memory afterwards, which only trying can show. quicklist_node_may_compress returns
+ * whether trying is worth it. */
 bool quicklist_node_may_compress(const struct quicklist_node *node);
 void quicklist_node_compress(struct quicklist_node *node, size_t *allocated);
 
-/* Makes a packed node raw again. */
+/* Makes a compressed node raw again. O(body). */
 void quicklist_node_decompress(struct quicklist_node *node, size_t *allocated);
 
-/* Unpacks the body of a packed node to `dst`, which has room for node->size bytes; the node stays
- * packed. */
+/* Decompresses the body of a compressed node to `dst`, which has room for node->size bytes; the
+ * node stays compressed. O(body). */
 void quicklist_node_decompress_to(const struct quicklist_node *node, uint8_t *dst);
 
 /* Frees the buffer, unless it is shared. */
 void quicklist_node_free(struct quicklist_node *node, size_t *allocated);
 
-/* A closed node with a buffer of its own holding the same, packed if `node` is. */
+/* A closed copy of the node with a buffer of its own, compressed if `node` is. O(body). */
 struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, size_t *allocated);
 
-/* The executable invariants. O(body). */
+/* Checks the invariants. O(body). */
 bool quicklist_node_check(const struct quicklist_node *node);
 bool quicklist_open_check(const struct quicklist_open *open);
 

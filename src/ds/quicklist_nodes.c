@@ -1,10 +1,10 @@
 /* quicklist_nodes: a quicklist's nodes by index: finding, opening, adding and removing them, and
- * keeping those packed that must be.
+ * keeping the right ones compressed.
  *
- * Packing. With a compress depth d > 0, the d nodes at either end are raw, those between packed.
- * Nodes cross that border only when nodes are added or removed: adding one pushes at most one node
- * per side across it, removing k draws at most k per side back. The functions here settle just
- * those. */
+ * Compression. With a compress depth d > 0, the d nodes at either end are raw, those between
+ * compressed. Nodes cross that border only when nodes are added or removed: adding one moves at
+ * most one node per side across it, removing k moves at most k per side back. The functions here
+ * recompress only those. */
 #include "base/alloc.h"
 #include "base/prefetch.h"
 #include "ds/quicklist_internal.h"
@@ -92,23 +92,24 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
     *scratch = (struct quicklist_scratch){0};
 }
 
-/* --- Sharing with a captured list --- */
+/* --- Sharing with a capture --- */
 
-/* What was done to a node that looked like `before` may have ended the sharing. */
+/* Counts the buffer of a node as left to the capture if a change ended its sharing; `before` is the
+ * node before the change. */
 static void note_left(struct quicklist *list, const struct quicklist_node *before,
                       const struct quicklist_node *after) {
-    if ((before->flags & ~after->flags) & QUICKLIST_NODE_FROZEN)
+    if ((before->flags & ~after->flags) & QUICKLIST_NODE_SHARED)
         quicklist_left_memory(list->tree.left, before->buffer, quicklist_node_allocated(before));
 }
 
-/* --- Packing --- */
+/* --- Compression --- */
 
 static bool is_compressed_zone(const struct quicklist *list, size_t index) {
     size_t depth = list->limits.compress_depth;
     return depth > 0 && index >= depth && index + depth < list->nodes;
 }
 
-/* Packs or unpacks node `index` as its place demands. */
+/* Compresses or decompresses node `index` as its place requires. */
 static void recompress(struct quicklist *list, size_t index) {
     if (index == 0 || index + 1 >= list->nodes) return;
     struct quicklist_tree_place place;
@@ -125,7 +126,7 @@ static void recompress(struct quicklist *list, size_t index) {
     note_left(list, &before, node);
 }
 
-/* After a node was put in at `index`. */
+/* To be called after a node was inserted at `index`. */
 static void recompress_after_insertion(struct quicklist *list, size_t index) {
     size_t depth = list->limits.compress_depth;
     if (depth == 0) return;
@@ -135,7 +136,7 @@ static void recompress_after_insertion(struct quicklist *list, size_t index) {
     if (index + depth >= list->nodes) recompress(list, list->nodes - 1 - depth);
 }
 
-/* After `removed` nodes were taken out before what is node `index` now. */
+/* To be called after `removed` nodes before the present node `index` were removed. */
 static void recompress_after_removal(struct quicklist *list, size_t index, size_t removed) {
     size_t depth = list->limits.compress_depth, nodes = list->nodes;
     if (depth == 0) return;
@@ -202,7 +203,7 @@ static void drop_closed(struct quicklist_node *node, bool is_left, void *arg) {
 }
 
 static void free_open(struct quicklist *list, struct quicklist_open *open) {
-    if (open->node.flags & QUICKLIST_NODE_FROZEN)
+    if (open->node.flags & QUICKLIST_NODE_SHARED)
         quicklist_left_memory(list->tree.left, open->node.buffer, mem_good_size(open->capacity));
     quicklist_open_free(open, &list->allocated);
 }
@@ -213,14 +214,14 @@ static void drop_open(struct quicklist *list, struct quicklist_open *open) {
     *open = (struct quicklist_open){0};
 }
 
-/* Opens node `index` of the tree, whose descriptor there is dead afterwards. */
+/* Opens node `index` of the tree, whose descriptor there is invalid afterwards. */
 static void open_in_tree(struct quicklist *list, size_t index, struct quicklist_open *open) {
     const struct quicklist_node *closed = quicklist_tree_writable(&list->tree, index);
     quicklist_node_open(open, closed, &list->allocated);
     note_left(list, closed, &open->node);
 }
 
-/* Takes node `index` out of the tree to be an end of the list. */
+/* Takes node `index` out of the tree to make it an end of the list. */
 static void open_from_tree(struct quicklist *list, size_t index, struct quicklist_open *open) {
     open_in_tree(list, index, open);
     quicklist_tree_remove(&list->tree, index, index + 1, NULL, NULL);
@@ -262,8 +263,8 @@ struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
     return work;
 }
 
-/* The buffer of an emptied interior node is gone with `open`: its stale descriptor leaves the tree
- * unread. */
+/* Removes an emptied interior node: its buffer is freed with `open`, and its stale descriptor
+ * leaves the tree unread. */
 static void drop_emptied(struct quicklist *list, size_t index, struct quicklist_open *open) {
     if (open == &list->head || open == &list->tail) {
         quicklist_nodes_remove(list, index, index + 1);

@@ -6,32 +6,32 @@
  *                        |     |
  *        leaf: [ node | node | … ]  [ node … ]    up to LEAF_MAX descriptors of 16 bytes
  *
- * An array has no header: what is below it and how many items it has stands in the ref that points
- * to it, so that a search touches one array per level. An array's capacity is what its size class
- * holds, a function of the width alone.
+ * An array has no header: the ref that points to it holds its number of items and the sums of what
+ * is below, so that a search reads one array per level. An array's capacity is that of its size
+ * class, a function of the width alone.
  *
  * Invariants:
- *   1. All leaves are at the same depth; an array is never empty, but for the root leaf of an
+ *   1. All leaves are at the same depth; an array is never empty, except the root leaf of an
  *      empty tree (child NULL).
  *   2. A ref's `elements` and `nodes` are the sums of what is below.
  *   3. No array is wider than its maximum; two neighbours under one parent are together wider than
  *      half of it. So arrays are at least a quarter full on average, and the height is logarithmic.
  *   4. The root of a tree with height > 0 has at least two children.
  *
- * Sharing. A tree as it was at one moment stays readable while the tree changes: sharing marks the
- * root, and the tree owns an array before it writes to it, by copying it and marking what the copy
- * refers to, subtrees or buffers, as shared in its place:
+ * Sharing. A tree as it was at one moment stays readable while the tree changes. Sharing marks the
+ * root. Before the tree writes to a shared array it copies it, and marks the subtrees or buffers
+ * that the copy refers to as shared instead:
  *
  *      shared:  root ─ [ a | b | c ]          the tree:  root ─ [ a' | b | c ]    written to: the
  *                        |   |   |                                |    |   |      left node of a
  *                       [..][..][..]                            [copy][..][..]
  *
- * All below a shared array is shared. At the moment of sharing the whole tree is, so marks that an
- * earlier sharing has left are right again by then, and need no clearing; they count only while the
- * tree is shared.
+ * All below a shared array is shared. Marks that an earlier sharing has left need no clearing: they
+ * are read only while the tree is shared, and when it is shared again, the whole tree is, so they
+ * are right again.
  *
  * A full array splits in halves, except at the outer edges of the tree: there the new item gets an
- * array of its own, so that lists which grow at an end leave full arrays behind them. */
+ * array of its own, so that lists which grow at an end fill their arrays. */
 #include "ds/quicklist_tree.h"
 
 #include "base/alloc.h"
@@ -63,7 +63,7 @@ static char *item_at(const tree_ref *ref, unsigned height, size_t i) {
     return (char *)ref->child + i * item_size(height);
 }
 
-/* Gives the array room for `width` items; items beyond it are lost. */
+/* Resizes the array for `width` items; items beyond it are lost. */
 static void array_resize(struct quicklist_tree *tree, tree_ref *ref, unsigned height,
                          size_t width) {
     size_t old = ref->child == NULL ? 0 : array_capacity(height, ref->width);
@@ -79,7 +79,7 @@ static void array_resize(struct quicklist_tree *tree, tree_ref *ref, unsigned he
     }
 }
 
-/* Makes an array that is about to be written to the tree's own. */
+/* Copies a shared array, so that the tree may write to it. */
 static void array_own(struct quicklist_tree *tree, tree_ref *ref, unsigned height) {
     if (tree->left == NULL || !ref->shared) return;
     ref->shared = false;
@@ -93,7 +93,7 @@ static void array_own(struct quicklist_tree *tree, tree_ref *ref, unsigned heigh
         if (height > 0)
             ((tree_ref *)copy)[i].shared = true;
         else
-            ((struct quicklist_node *)copy)[i].flags |= QUICKLIST_NODE_FROZEN;
+            ((struct quicklist_node *)copy)[i].flags |= QUICKLIST_NODE_SHARED;
     }
 }
 
@@ -181,8 +181,8 @@ static void array_split(struct quicklist_tree *tree, tree_ref *ref, unsigned hei
 /* Which edges of the whole tree a subtree lies on. */
 enum edge { EDGE_NONE = 0, EDGE_LEFT = 1, EDGE_RIGHT = 2 };
 
-/* Inserts an item into an array, splitting it if it is full: true, the right half being *right
- * then. */
+/* Inserts an item into an array and splits the array if it is full: then returns true and sets
+ * *right to the right half. */
 static bool array_insert_split(struct quicklist_tree *tree, tree_ref *ref, unsigned height,
                                size_t at, const void *item, unsigned edges, tree_ref *right) {
     size_t width = ref->width;
@@ -209,14 +209,14 @@ static bool array_insert_split(struct quicklist_tree *tree, tree_ref *ref, unsig
     return true;
 }
 
-/* Inserts a node below `ref`; as above. */
+/* Inserts a node below `ref`; returns as above. */
 static bool insert_below(struct quicklist_tree *tree, tree_ref *ref, unsigned height, size_t index,
                          const struct quicklist_node *node, unsigned edges, tree_ref *right) {
     array_own(tree, ref, height);
     if (height == 0) return array_insert_split(tree, ref, 0, index, node, edges, right);
     tree_ref *children = ref->child;
     size_t i = 0;
-    if (index == ref->nodes) { /* lists grow at an end: no need to look at all that is before */
+    if (index == ref->nodes) { /* lists grow at an end: no need to search the array */
         i = ref->width - 1u;
         index = children[i].nodes;
     }
@@ -258,7 +258,7 @@ struct quicklist_node *quicklist_tree_writable(struct quicklist_tree *tree, size
         array_own(tree, ref, height - 1);
     }
     struct quicklist_node *node = (struct quicklist_node *)ref->child + index;
-    if (tree->left == NULL) node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+    if (tree->left == NULL) node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
     return node;
 }
 
@@ -285,7 +285,7 @@ static void array_remove(struct quicklist_tree *tree, tree_ref *ref, unsigned he
     array_resize(tree, ref, height, ref->width - (to - from));
 }
 
-/* Merges the children i and i + 1 of `ref`, if there are such and they are small. */
+/* Merges the children i and i + 1 of `ref`, if they exist and are small. */
 static bool merge_small(struct quicklist_tree *tree, tree_ref *ref, unsigned height, size_t i) {
     tree_ref *children = ref->child;
     if (i + 1 >= ref->width) return false;
@@ -306,7 +306,7 @@ static bool merge_small(struct quicklist_tree *tree, tree_ref *ref, unsigned hei
     return true;
 }
 
-/* Merges what has become small around child `at`. */
+/* Merges small arrays around child `at`. */
 static void merge_around(struct quicklist_tree *tree, tree_ref *ref, unsigned height, size_t at) {
     size_t i = at > 2 ? at - 2 : 0;
     while (i + 1u < ref->width && i <= at + 1) {
@@ -314,7 +314,7 @@ static void merge_around(struct quicklist_tree *tree, tree_ref *ref, unsigned he
     }
 }
 
-/* Counts a shared subtree, which was left whole, no longer as the tree's. */
+/* Subtracts a shared subtree, which was left as a whole, from the tree's `allocated`. */
 static void count_left(struct quicklist_tree *tree, const tree_ref *ref, unsigned height,
                        quicklist_tree_visit *visit, void *arg) {
     size_t size = array_capacity(height, ref->width);
@@ -333,7 +333,7 @@ static void visit_leaving(struct quicklist_tree *tree, tree_ref *ref, size_t fro
                           quicklist_tree_visit *visit, void *arg) {
     struct quicklist_node *leaf = ref->child;
     for (size_t i = from; visit != NULL && i < to; i++) {
-        if (tree->left == NULL) leaf[i].flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+        if (tree->left == NULL) leaf[i].flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
         visit(&leaf[i], false, arg);
     }
 }
@@ -433,14 +433,14 @@ void quicklist_tree_each(const tree_ref *ref, unsigned height,
 }
 
 void quicklist_tree_free(tree_ref ref, unsigned height) {
-    size_t allocated = SIZE_MAX / 2; /* counted by nothing any more */
+    size_t allocated = SIZE_MAX / 2; /* no longer counted */
     for (size_t i = 0; i < ref.width; i++) {
         if (height > 0) {
             quicklist_tree_free(((tree_ref *)ref.child)[i], height - 1);
             continue;
         }
         struct quicklist_node *node = (struct quicklist_node *)ref.child + i;
-        node->flags &= (uint8_t)~QUICKLIST_NODE_FROZEN;
+        node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
         quicklist_node_free(node, &allocated);
     }
     mem_free_sized(ref.child, array_capacity(height, ref.width));
@@ -461,7 +461,7 @@ static size_t pieces_shared_below(const tree_ref *ref, unsigned height) {
         const struct quicklist_node *leaf = ref->child;
         if (height > 0)
             pieces += pieces_shared_below((tree_ref *)ref->child + i, height - 1);
-        else if (leaf[i].flags & QUICKLIST_NODE_FROZEN)
+        else if (leaf[i].flags & QUICKLIST_NODE_SHARED)
             pieces++;
     }
     return pieces;

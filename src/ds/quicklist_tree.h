@@ -13,25 +13,26 @@
 #include "ds/quicklist_left.h"
 #include "ds/quicklist_node.h"
 
-/* A subtree, as its parent knows it. */
+/* A subtree, as its parent refers to it. */
 struct quicklist_tree_ref {
     void *child;       /* array of struct quicklist_node (a leaf) or of struct quicklist_tree_ref */
     uint64_t elements; /* list elements below */
     uint64_t nodes : 47; /* list nodes below */
-    /* Counts while the tree is shared: the child array, and all below, is read by others. */
+    /* Valid while the tree is shared: the child array, and all below, is shared. */
     uint64_t shared : 1;
     uint64_t width : 16; /* items in the child array */
 };
 
 struct quicklist_tree {
     struct quicklist_tree_ref root;
-    unsigned height;             /* 0: the root is a leaf */
-    size_t allocated;            /* bytes of all arrays, as allocated */
-    struct quicklist_left *left; /* while the tree is shared: takes what the tree no longer uses */
+    unsigned height;  /* 0: the root is a leaf */
+    size_t allocated; /* bytes of all arrays, as allocated */
+    struct quicklist_left
+        *left; /* while the tree is shared: gets memory that the tree no longer uses */
 };
 
-/* Visits a node that is about to leave the tree. `is_left`: it is left behind with its subtree,
- * must not be changed, and the visitor adds the bytes of its buffer to those of `left`. Otherwise
+/* Visits a node that is about to leave the tree. If `is_left`, it is left with its subtree and must
+ * not be changed, and the visitor adds the bytes of its buffer to those of `left`. Otherwise
  * the visitor frees or leaves the buffer. */
 typedef void quicklist_tree_visit(struct quicklist_node *node, bool is_left, void *arg);
 
@@ -47,44 +48,45 @@ uint64_t quicklist_tree_find(const struct quicklist_tree *tree, uint64_t positio
 /* Puts `node` before node `index` (index == nodes: behind the last). O(log n). */
 void quicklist_tree_insert(struct quicklist_tree *tree, size_t index, struct quicklist_node node);
 
-/* Node `index`, to be changed in place, except for its count: no array on the way to it is shared
- * any more. Its mark QUICKLIST_NODE_FROZEN says whether its buffer is. O(log n). */
+/* Node `index`, to be changed in place, except for its count: no array on the path to it is shared
+ * any more. Its flag QUICKLIST_NODE_SHARED says whether its buffer is. O(log n). */
 struct quicklist_node *quicklist_tree_writable(struct quicklist_tree *tree, size_t index);
 
 /* Overwrites node `index`, keeping the counts right. O(log n). */
 void quicklist_tree_replace(struct quicklist_tree *tree, size_t index, struct quicklist_node node);
 
-/* Takes out the nodes [from, to), passing each to `visit`. Without it (NULL) there is just one,
- * which quicklist_tree_writable has given before. O(log n + nodes taken). */
+/* Removes the nodes [from, to), passing each to `visit`. If `visit` is NULL there is just one,
+ * which quicklist_tree_writable has returned before. O(log n + nodes removed). */
 void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
                            quicklist_tree_visit *visit, void *arg);
 
 /* --- Sharing --- */
 
-/* Shares the tree as it is now: until quicklist_tree_unshare no array or buffer that it has now is
- * changed or freed by it, but left to `left`. The result is the root to read it by, its height that
- * of the tree now. O(1). */
+/* Shares the tree as it is now: until quicklist_tree_unshare it neither changes nor frees an array
+ * or buffer that it has now, but leaves it to `left`. Returns the root to read it by; its height is
+ * the present height of the tree. O(1). */
 struct quicklist_tree_ref quicklist_tree_share(struct quicklist_tree *tree,
                                                struct quicklist_left *left);
 
-/* What the tree still shares is its own again. O(1). */
+/* Ends the sharing: the tree owns again all memory that it still uses. O(1). */
 void quicklist_tree_unshare(struct quicklist_tree *tree);
 
-/* Visits the nodes below `ref` in order. In any thread, as nothing shared changes. O(nodes). */
+/* Visits the nodes below `ref` in order. In any thread, as shared memory does not change.
+ * O(nodes). */
 void quicklist_tree_each(const struct quicklist_tree_ref *ref, unsigned height,
                          void (*visit)(const struct quicklist_node *node, void *arg), void *arg);
 
-/* Frees arrays and buffers of a subtree that no list has any more. In any thread. O(nodes). */
+/* Frees arrays and buffers of a subtree that no list uses. In any thread. O(nodes). */
 void quicklist_tree_free(struct quicklist_tree_ref ref, unsigned height);
 
-/* The number of arrays and nodes below `ref`; and of those that a shared tree still shares.
- * O(nodes). */
+/* quicklist_tree_pieces: the number of arrays and nodes below `ref`. The other: those of them that
+ * a shared tree still shares. O(nodes). */
 size_t quicklist_tree_pieces(const struct quicklist_tree_ref *ref, unsigned height);
 size_t quicklist_tree_pieces_shared(const struct quicklist_tree *tree);
 
 /* --- Checking --- */
 
-/* The executable invariants of the tree itself (not of the nodes' bytes). O(nodes). */
+/* Checks the invariants of the tree itself (not of the nodes' bytes). O(nodes). */
 bool quicklist_tree_check(const struct quicklist_tree *tree);
 
 #endif

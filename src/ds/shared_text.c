@@ -1,10 +1,11 @@
-/* How owner and reader keep out of each other's way: the reader notes under the lock which piece it
- * is about to copy out of the shared buffer (`reading`), copies without the lock, and notes that it
- * has done so. The owner waits only when it wants that very piece, or moves the buffer. So it
+/* How the two threads avoid each other: the reader notes under the lock which piece it is about to
+ * copy out of the shared buffer (`reading`), copies without the lock, and notes that it has
+ * finished. The owner waits only when it needs that very piece, or moves the buffer. So it
  * hardly ever waits for a reader that the system has put to sleep.
  *
- * Invariants: a piece has a copy only if the owner may have written to it since, and the copy holds
- * what was captured; the reader never reads from the buffer a piece that has a copy. */
+ * Invariants: a piece has a copy only if the owner may have written to it since the capture, and
+ * the copy holds the captured bytes; the reader never reads a piece that has a copy from the
+ * buffer. */
 #include "ds/shared_text.h"
 
 #include "base/alloc.h"
@@ -25,7 +26,7 @@ enum { PIECE = 16 * 1024 };
 
 struct text_capture {
     /* The owner's thread. */
-    struct shared_text *shared; /* NULL: it is gone, or this was released */
+    struct shared_text *shared; /* NULL: it was freed, or this was released */
     sds abandoned;              /* the buffer, when the owner has left it here */
     size_t left;                /* bytes that only the capture needs */
     size_t *left_of_all;
@@ -38,7 +39,7 @@ struct text_capture {
     /* Under the lock. */
     const char *buffer;
     size_t reading; /* the piece that is being copied out of the buffer, or NO_PIECE */
-    size_t passed;  /* pieces before it are not needed any more */
+    size_t passed;  /* pieces before this one are no longer needed */
     char *copies[]; /* of pieces, or NULL */
 };
 
@@ -150,7 +151,7 @@ size_t text_capture_len(const struct text_capture *capture) {
     return capture->len;
 }
 
-/* Where the piece is to be read; notes it as being read when that is the buffer. */
+/* The address of the piece; if that is in the buffer, notes the piece as being read. */
 static const char *begin_read(struct text_capture *capture, size_t piece) {
     pthread_mutex_lock(&capture->lock);
     const char *at = capture->copies[piece];

@@ -6,9 +6,9 @@
  *      deadline  … 0 0 9 31 02     level 2, slot 9: at … 0 0 9 00 00 it is filed again,
  *                                  under level 1, slot 31
  *
- * Invariants: all digits above a node's level are those of now; its own is greater than now's, but
- * for nodes at level 0 that are due now. So every node of a level comes before all those of the
- * levels above, and the first occupied slot of the first occupied level is the next to look at. */
+ * Invariants: all digits above a node's level are those of now; its own is greater than now's,
+ * except for nodes at level 0 that are due now. So every node of a level comes before all those of
+ * the levels above, and the first occupied slot of the first occupied level comes next. */
 #include "ds/timer_wheel.h"
 
 #include "base/checked.h"
@@ -16,21 +16,21 @@
 #include <assert.h>
 #include <string.h>
 
-/* In a slot, for timer_wheel_next to be exact. */
+/* The most nodes of a slot for which timer_wheel_next is exact. */
 enum { NODES_LOOKED_AT = 16 };
 
 static unsigned digit_of(int64_t time_ms, unsigned level) {
     return (unsigned)(time_ms >> (level * TIMER_WHEEL_SLOT_BITS)) & (TIMER_WHEEL_SLOTS - 1);
 }
 
-/* Where a time not before now is filed. */
+/* The place of a time that is not before now. */
 static unsigned place_of(const struct timer_wheel *wheel, int64_t time_ms) {
     uint64_t differing = (uint64_t)(time_ms ^ wheel->now_ms) | 1;
     unsigned level = (63u - (unsigned)__builtin_clzll(differing)) / TIMER_WHEEL_SLOT_BITS;
     return level * TIMER_WHEEL_SLOTS + digit_of(time_ms, level);
 }
 
-/* At the end of its slot's ring. */
+/* Appends a node to its slot's ring. */
 static void node_file(struct timer_wheel *wheel, struct timer_node *node) {
     unsigned place = place_of(wheel, node->deadline_ms);
     struct timer_node *first = wheel->slots[place];
@@ -85,14 +85,14 @@ size_t timer_wheel_count(const struct timer_wheel *wheel) {
     return wheel->count;
 }
 
-/* The first slot that has nodes, of a wheel that has any. */
+/* The first slot that has nodes; the wheel must not be empty. */
 static unsigned first_place(const struct timer_wheel *wheel) {
     unsigned level = 0;
     while (wheel->occupied[level] == 0) level++;
     return level * TIMER_WHEEL_SLOTS + (unsigned)__builtin_ctzll(wheel->occupied[level]);
 }
 
-/* When a slot's turn comes: now's higher digits, the slot's, and zeros. */
+/* The first time of a slot: now's higher digits, the slot's digit, and zeros. */
 static int64_t place_time(const struct timer_wheel *wheel, unsigned place) {
     unsigned shift = place / TIMER_WHEEL_SLOTS * TIMER_WHEEL_SLOT_BITS;
     unsigned above = shift + TIMER_WHEEL_SLOT_BITS;
@@ -114,8 +114,8 @@ int64_t timer_wheel_next(const struct timer_wheel *wheel) {
     return place_time(wheel, place);
 }
 
-/* Files a slot's nodes again, on finer levels, in their order: first all of them, so that what a
- * fired node adds comes after those of the same millisecond that were there before. */
+/* Files a slot's nodes again, on finer levels, in their order. All of them are filed before any
+ * fires, so that nodes added then come after older ones of the same millisecond. */
 static void slot_cascade(struct timer_wheel *wheel, unsigned place) {
     struct timer_node *node;
     while ((node = wheel->slots[place]) != NULL) {

@@ -1,10 +1,10 @@
-/* timer_wheel: many timeouts, of which most are cancelled: a hierarchical timing wheel of 1 ms
+/* timer_wheel: many timeouts, most of them cancelled: a hierarchical timing wheel of 1 ms
  * ticks (Varghese and Lauck, "Hashed and hierarchical timing wheels", 1987).
  *
  * Nodes live in their owners; the wheel allocates nothing. It knows no clock: times are
  * milliseconds of any clock that does not go back, from 0 on; a deadline may be anything up to
  * INT64_MAX. Adding, removing and firing are O(1); a node is moved to a finer level at most ten
- * times, about once for each factor 64 of its timeout; time that passes with nothing due costs
+ * times, about once for each factor 64 of its timeout; time passing with nothing due costs
  * nothing. */
 #ifndef PACKLIST_DS_TIMER_WHEEL_H
 #define PACKLIST_DS_TIMER_WHEEL_H
@@ -21,16 +21,16 @@ enum {
 
 struct timer_wheel;
 
-/* Embedded in what times out. All zero is a node that is in no wheel. The owner may read
+/* A member of the struct that times out. An all-zero node is in no wheel. The owner may read
  * deadline_ms. */
 struct timer_node {
     struct timer_node *next, *prev; /* a ring through the slot's nodes */
     struct timer_wheel *wheel;      /* NULL: in no wheel */
-    int64_t deadline_ms;            /* as given; if that was too late, the time it is due */
+    int64_t deadline_ms;            /* as given, or the next time it can fire if that is later */
     unsigned place;                 /* level * SLOTS + slot */
 };
 
-/* The fields are for this module alone. */
+/* The fields are private to this module. */
 struct timer_wheel {
     int64_t now_ms;
     int64_t earliest_ms; /* no node is put before this: later than now_ms only while nodes fire */
@@ -39,17 +39,17 @@ struct timer_wheel {
     struct timer_node *slots[TIMER_WHEEL_LEVELS * TIMER_WHEEL_SLOTS]; /* the slot's first node */
 };
 
-/* An empty wheel that stands at `now_ms`. There is nothing to free at the end. */
+/* An empty wheel whose time is `now_ms`. It needs no freeing. */
 void timer_wheel_init(struct timer_wheel *wheel, int64_t now_ms);
 
 /* Arms a node that is in no wheel. A deadline that is not in the future is due at the next advance.
  * The wheel points to the node until it fires or is removed: it must not move. */
 void timer_wheel_add(struct timer_wheel *wheel, struct timer_node *node, int64_t deadline_ms);
 
-/* Disarms; a node that is in no wheel is left alone. */
+/* Disarms; does nothing to a node that is in no wheel. O(1). */
 void timer_wheel_remove(struct timer_node *node);
 
-/* Is the node waiting in a wheel? */
+/* Returns whether the node is waiting in a wheel. */
 static inline bool timer_node_armed(const struct timer_node *node) {
     return node->wheel != NULL;
 }
@@ -58,19 +58,19 @@ static inline bool timer_node_armed(const struct timer_node *node) {
 size_t timer_wheel_count(const struct timer_wheel *wheel);
 
 /* Moves the time to `now_ms` (less than INT64_MAX; going back does nothing) and fires every node
- * that is due, in the order of their deadlines, those of one millisecond in the order in which
- * they were added. A node is disarmed before its call, which may add and remove any node and
- * free its own; what it adds fires at a later advance, however due it is. Must not be called
- * from `fire`. Returns how many fired. */
+ * that is due, in the order of their deadlines; within a millisecond in the order in which they
+ * were added. A node is disarmed before its call of `fire`, which may add and remove any node and
+ * free its own. Nodes added there fire at a later advance, even if they are due. Must not be called
+ * from `fire`. Returns the number of nodes that fired. */
 size_t timer_wheel_advance(struct timer_wheel *wheel, int64_t now_ms,
                            void (*fire)(struct timer_node *node, void *arg), void *arg);
 
-/* The time to sleep until: never later than the earliest deadline, and exactly it unless more
- * than 16 nodes are filed with it; then at most ten wake-ups are for nothing. INT64_MAX when the
+/* The time at which to wake up: never later than the earliest deadline, and equal to it unless more
+ * than 16 nodes are filed with it; then at most ten wake-ups find nothing due. INT64_MAX when the
  * wheel is empty. O(1). */
 int64_t timer_wheel_next(const struct timer_wheel *wheel);
 
-/* The executable invariant. O(nodes + slots). */
+/* Checks the invariant. O(nodes + slots). */
 bool timer_wheel_check(const struct timer_wheel *wheel);
 
 #endif

@@ -97,7 +97,7 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .command = call->command,
         .args = args_copy_others(call->argv, call->argc, first_key, request->key_count),
         .serve = request->serve,
-        .expire = request->expire ? request->expire : answer_null_array,
+        .answer_unserved = request->answer_unserved ? request->answer_unserved : answer_null_array,
         .for_work = request->for_work,
         .awaits_sync = request->awaits_sync,
     };

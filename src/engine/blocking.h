@@ -6,7 +6,9 @@
  * Each blocked key holds its waits in order of arrival. Each wait is linked into its key's list, so
  * a waiter leaves all of its keys without a search. A write to a key that a client waits for queues
  * the key as ready, once; it is served after the command. Deadlines are in a timer wheel. Serving a
- * waiter costs O(1) per key that it waits for, however many others wait. */
+ * waiter costs O(1) per key that it waits for, however many others wait.
+ *
+ * The replies are written by execute/blocking_serve.h. */
 #ifndef PACKLIST_ENGINE_BLOCKING_H
 #define PACKLIST_ENGINE_BLOCKING_H
 
@@ -47,9 +49,6 @@ void blocking_signal(struct blocking *blocking, int database, struct slice key);
  * be served now. O(keys of the database that clients wait for). */
 void blocking_signal_database(struct engine *engine, struct blocking *blocking, int database);
 
-/* Serves the waiters of all ready keys, and of the keys that become ready meanwhile. */
-void blocking_serve(struct engine *engine, struct blocking *blocking);
-
 /* Returns whether blocking_serve has something to do. O(1). */
 bool blocking_has_ready(const struct blocking *blocking);
 
@@ -57,26 +56,9 @@ bool blocking_has_ready(const struct blocking *blocking);
  * does not wait. O(keys that it waits for). */
 void blocking_remove(struct blocking *blocking, struct session *session);
 
-/* The work that the session waits for (block_request.for_work) is done: `expire` writes its reply.
- * The command has taken `ticks` since its wait began. */
-void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks);
-
 /* Returns whether the session waits for work of another thread. Such a command has changed the data
  * already but has no reply yet. O(1). */
 bool blocking_is_for_work(const struct session *session);
-
-/* The deadline of the session's wait has come: the request's `expire` writes the reply. */
-void blocking_time_is_up(struct session *session);
-
-/* CLIENT UNBLOCK: ends the session's wait as if its deadline had come, or with the error "UNBLOCKED
- * client unblocked via CLIENT UNBLOCK". Returns false when the session does not wait, or waits for
- * work of another thread. */
-bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error);
-
-/* WAITAOF: ends the waits of all sessions that wait for the append-only file and for which
- * `is_done` returns true, as if their deadline had come. Returns whether there were any. O(sessions
- * that wait for the file). */
-bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *));
 
 /* Return the number of sessions that wait, of those that have a deadline, and of keys that clients
  * wait for. O(1). */

@@ -432,8 +432,8 @@ void call_answer_text(struct call *call, sds text) {
 void call_block(struct call *call, const struct block_request *request) {
     if (call_may_block(call))
         blocking_add(call->engine->blocking, call, request);
-    else if (request->expire)
-        request->expire(call);
+    else if (request->answer_unserved)
+        request->answer_unserved(call);
     else
         reply_null_array(call->reply);
 }

@@ -298,8 +298,8 @@ void call_answer_text(struct call *call, sds text);
  * When a key becomes ready, `serve` is called with a copy of the original call and that key. It
  * either replies and returns true, or writes nothing and returns false to go on waiting. The
  * waiters of a key are served in order of arrival. At `deadline_ms` (0 = never) the client gets
- * what `expire` writes, which is called with the same copy, or a null array. Where call_may_block
- * is false, it gets that at once.
+ * what `answer_unserved` writes, which is called with the same copy, or a null array. Where
+ * call_may_block is false, it gets that at once.
  *
  * `keys` are arguments of this call; the same key may stand twice. Without keys the client waits
  * until the deadline or, with `awaits_sync`, until blocking_wake_synced ends the wait. */
@@ -308,8 +308,9 @@ struct block_request {
     size_t key_count;
     int64_t deadline_ms;
     bool (*serve)(struct call *call, struct slice key);
-    void (*expire)(struct call *call); /* replies at the deadline; NULL: a null array */
-    bool for_work;                     /* waits for work of another thread, until blocking_finish */
+    /* Writes the reply when the wait ends without a key; NULL: a null array. */
+    void (*answer_unserved)(struct call *call);
+    bool for_work;    /* waits for work of another thread, until blocking_finish */
     bool awaits_sync; /* WAITAOF: the client waits for the append-only file, not for keys */
 };
 void call_block(struct call *call, const struct block_request *request);

@@ -25,7 +25,7 @@ struct waiter {
     const struct command *command;
     struct args *args;
     bool (*serve)(struct call *call, struct slice key);
-    void (*expire)(struct call *call);
+    void (*answer_unserved)(struct call *call);
     struct timer_node timer; /* in the wheel while there is a deadline */
     bool awaits_sync;        /* in the chain from blocking->sync_first */
     struct waiter *sync_prev;

@@ -1,6 +1,6 @@
-/* blocking_serve: replies to clients that wait, when a key is ready or when their wait ends without
- * one. */
-#include "base/clock.h"
+/* blocking_serve: see the head of blocking_serve.h. */
+#include "execute/blocking_serve.h"
+
 #include "engine/engine.h"
 #include "engine/waiter.h"
 #include "execute/execute.h"
@@ -40,23 +40,23 @@ static void end_wait(struct blocking *blocking, struct session *session) {
  * began. */
 static void end_unserved(struct blocking *blocking, struct session *session,
                          void (*answer)(struct call *call), uint64_t ticks) {
-    struct reply *reply = session_side_begin(session);
+    struct reply *reply = session_other_begin(session);
     struct resumption resumption = resume(session->waiter, reply, ticks);
     execute_finish(&resumption, answer);
-    session_side_end(session);
+    session_other_end(session);
     end_wait(blocking, session);
 }
 
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error) {
     const struct waiter *waiter = session->waiter;
     if (!waiter || waiter->for_work) return false;
-    end_unserved(blocking, session, with_error ? answer_unblocked : waiter->expire, 0);
+    end_unserved(blocking, session, with_error ? answer_unblocked : waiter->answer_unserved, 0);
     return true;
 }
 
 void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks) {
     assert(session->waiter && session->flags & SESSION_BLOCKED);
-    end_unserved(blocking, session, session->waiter->expire, ticks);
+    end_unserved(blocking, session, session->waiter->answer_unserved, ticks);
 }
 
 void blocking_time_is_up(struct session *session) {
@@ -90,10 +90,10 @@ static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
 /* Tries to serve one waiter from a key. The waiter may be freed by it. */
 static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
     struct session *session = waiter->session;
-    struct reply *reply = session_side_begin(session);
+    struct reply *reply = session_other_begin(session);
     struct resumption resumption = resume(waiter, reply, 0);
     bool is_served = execute_serve(&resumption, waiter->serve, key->key.space, key->key.name);
-    session_side_end(session);
+    session_other_end(session);
     if (is_served && session->waiter) end_wait(blocking, session);
 }
 

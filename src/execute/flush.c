@@ -6,6 +6,7 @@
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
+#include "execute/blocking_serve.h"
 #include "resp/reply.h"
 #include "session/clients.h"
 #include "session/session.h"
@@ -41,7 +42,7 @@ void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
                             .begin_ticks = clock_ticks()};
     CHAIN_APPEND(flushes.first, flushes.last, flush, prev, next);
     blocking_add(call->engine->blocking, call,
-                 &(struct block_request){.for_work = true, .expire = answer_ok});
+                 &(struct block_request){.for_work = true, .answer_unserved = answer_ok});
 }
 
 static void forget(struct flush *flush) {

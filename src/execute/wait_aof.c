@@ -6,6 +6,7 @@
 #include "aof/aof.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "execute/blocking_serve.h"
 #include "execute/execute_commands.h"
 #include "resp/reply.h"
 #include "session/session.h"
@@ -46,7 +47,7 @@ void waitaof_command(struct call *call) {
         return;
     }
     call_block(call, &(struct block_request){.deadline_ms = deadline_ms,
-                                             .expire = answer,
+                                             .answer_unserved = answer,
                                              .awaits_sync = replicas == 0});
 }
 

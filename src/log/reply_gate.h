@@ -18,9 +18,9 @@
 
 struct reply_gate {
     const struct command_log *log;
-    uint64_t released; /* replies to changes up to this offset may leave */
+    uint64_t released; /* replies to changes up to this offset may leave, or REPLY_GATE_OPEN */
     bool denies;
-    /* Makes the changes safe now, as far as possible; NULL: the gate is always open. */
+    /* Makes the changes safe now, as far as possible. Set by aof_init. */
     void (*flush)(void *arg);
     void *arg;
 };

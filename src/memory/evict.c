@@ -4,7 +4,6 @@
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/lazyfree.h"

@@ -173,8 +173,9 @@ static const char *note_pair(struct described *file, struct slice key, struct sl
 }
 
 /* Returns whether the file is or was an increment; a file of the history shows that by its name.
- * The numbers of the history stay in use: a new file with such a name would be deleted with it. A
- * base and an increment may have the same number. */
+ * Each kind is numbered by itself. The numbers of the history stay in use: a new file with such a
+ * name would be deleted with it. A retired increment must not raise base_seq: the next base
+ * replaces, under the same name, one that a killed rewrite left. */
 static bool was_increment(const struct described *file) {
     return file->type == AOF_FILE_INCR ||
            (file->type == AOF_FILE_HISTORY && slice_ends(file->name, SLICE(INCREMENT_SUFFIX)));

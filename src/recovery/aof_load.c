@@ -5,10 +5,9 @@
  * trace of them. A damaged file must not be able to do more than change data, so other commands are
  * refused. */
 #include "recovery/aof_load.h"
-#include "aof/aof.h"
-#include "aof/aof_files.h"
 
 #include "aof/aof.h"
+#include "aof/aof_files.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -198,7 +197,7 @@ static bool cut_off(struct engine *engine, struct loader *loader, const char *pa
     return false;
 }
 
-/* Returns whether no data follows this file. A rewrite that was ended early leaves empty files. */
+/* Returns whether all later files are empty. A rewrite that was ended early leaves empty files. */
 static bool is_last(const struct loader *loader) {
     struct stat facts;
     return fstat(loader->fd, &facts) == 0 &&
@@ -250,14 +249,14 @@ static bool load_file(struct engine *engine, const struct aof_file *file, unsign
 static bool load_files(struct engine *engine, unsigned flags, uint64_t total) {
     struct aof *aof = engine->aof;
     const struct aof_manifest *manifest = &aof->manifest;
-    aof->total_size = aof->base_size = 0;
+    aof->total_size = aof->size_after_rewrite = 0;
     for (size_t i = 0; i < manifest->count; i++) {
         const struct aof_file *file = &manifest->files[i];
         uint64_t size;
         if (file->type == AOF_FILE_HISTORY) continue;
         if (!load_file(engine, file, flags, aof->total_size, total, &size)) return false;
         aof->total_size += size;
-        if (file->type == AOF_FILE_BASE) aof->base_size = size;
+        if (file->type == AOF_FILE_BASE) aof->size_after_rewrite = size;
     }
     return true;
 }

@@ -27,10 +27,10 @@ enum { FIRST_CAPACITY = 1 };
 enum { FIRST_CAPACITY = 8 };
 #endif
 
-/* The end of a line is looked for in LINE_LIMIT bytes; `scanned` is beyond when a NUL hides it. */
+/* The end of a line is searched in LINE_LIMIT bytes; `scanned` is beyond when a NUL hides it. */
 enum { LINE_LIMIT = RESP_LINE_MAX + 1, LINE_HIDDEN = LINE_LIMIT + 1 };
 
-/* What is wrong with each kind of header, and what is believed of it before authentication. */
+/* The error texts of each kind of header, and its limit before authentication. */
 struct header_kind {
     const char *too_long;
     const char *invalid;
@@ -80,7 +80,8 @@ size_t resp_parser_take_out(struct resp_parser *parser) {
     return parser->argc;
 }
 
-/* Grows by what has come, never by what was announced: a header costs its sender nothing. */
+/* Grows by the arguments received, never by the number announced: a large announced count costs no
+ * memory. */
 static void argv_grow(struct resp_parser *parser) {
     size_t capacity = parser->capacity == 0 ? FIRST_CAPACITY : (size_t)parser->capacity * 2;
     if (capacity > UINT32_MAX) capacity = UINT32_MAX;
@@ -111,7 +112,7 @@ static bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Ends an argument outside of quotes; of the blanks, \v and \f do not. */
+/* Returns whether the byte ends an argument outside of quotes; of the blanks, \v and \f do not. */
 static bool ends_word(char c) {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
@@ -141,8 +142,8 @@ static char unescape(char **at, const char *end) {
     }
 }
 
-/* Unquotes from behind the opening `quote` to *out. Returns what is behind the closing one, NULL
- * when there is none or it is followed by anything but a blank. */
+/* Unquotes from behind the opening `quote` to *out. Returns the position behind the closing one;
+ * NULL when there is none, or when it is followed by anything but a blank. */
 static char *unquote(char *at, char *end, char quote, char **out) {
     while (at < end && *at != quote) {
         char c = *at++;
@@ -221,8 +222,8 @@ static enum resp_status parse_inline(struct resp_parser *parser, char *bytes, si
 
 /* --- Arrays of bulk strings --- */
 
-/* The usual header: a type byte that the caller has looked at, one to nine digits, \r and a byte
- * more, all there. Returns its length and the number; 0 when it needs a closer look. */
+/* The usual header: a type byte that the caller has checked, one to nine digits, \r and one byte
+ * more, all present. Returns its length and sets *number; 0 if read_header must decide. */
 static inline size_t plain_header(const char *at, const char *end, int64_t *number) {
     if (__builtin_expect(end - at < 4, 0)) return 0;
     unsigned value = (unsigned)(unsigned char)at[1] - '0';
@@ -243,7 +244,7 @@ static inline size_t plain_header(const char *at, const char *end, int64_t *numb
     return i + 2;
 }
 
-/* Any header, at `position`, by the book. RESP_REQUEST when it is read: *number is set, and
+/* Reads any header at `position`, strictly. RESP_REQUEST when it is complete: sets *number, and
  * `position` behind it. */
 static enum resp_status read_header(struct resp_parser *parser, const char *bytes, size_t len,
                                     const struct header_kind *kind, int64_t *number) {
@@ -282,7 +283,8 @@ static enum resp_status check_number(struct resp_parser *parser, const struct he
     return RESP_REQUEST;
 }
 
-/* Reads the count into `expected`; RESP_REQUEST when it is there (0 is a whole, empty request). */
+/* Reads the count into `expected`; RESP_REQUEST when it is complete (0 is a whole, empty
+ * request). */
 static enum resp_status parse_count(struct resp_parser *parser, const char *bytes, size_t len,
                                     const struct resp_limits *limits) {
     int64_t count;
@@ -302,8 +304,8 @@ static enum resp_status parse_count(struct resp_parser *parser, const char *byte
     return RESP_REQUEST;
 }
 
-/* Reads the header of an argument into bulk_length, moves `position` behind it: the way out of the
- * fast path. */
+/* Reads the header of an argument into bulk_length and moves `position` behind it: the slow
+ * path. */
 static __attribute__((noinline)) enum resp_status
 parse_bulk_header(struct resp_parser *parser, const char *bytes, size_t len,
                   const struct resp_limits *limits) {

@@ -2,13 +2,13 @@
  *
  * Pure: no I/O, no knowledge of commands. Arguments are slices into the bytes given; only the array
  * of slices is allocated, and reused from request to request. Resumable: when the bytes end inside
- * a request the parser keeps what it has seen, and the caller comes back with the same bytes
- * (possibly moved) plus more; nothing is scanned twice. What comes out does not depend on where the
+ * a request the parser keeps its state, and the caller comes back with the same bytes
+ * (possibly moved) plus more; nothing is scanned twice. The result does not depend on where the
  * bytes were cut.
  *
  * Protocol: https://redis.io/docs/latest/develop/reference/protocol-spec/ (RESP2, RESP3 requests
  * are the same). What that page leaves open is as in Redis:
- *   - A header ends at its \r; the byte behind it is skipped unseen, and so are the two bytes
+ *   - A header ends at its \r; the byte behind it is skipped unchecked, and so are the two bytes
  *     behind an argument.
  *   - An inline command ends at \n.
  *   - A NUL in a header or an inline command hides the end of the line: it runs on until it is
@@ -31,11 +31,11 @@ enum { RESP_LINE_MAX = 100 };
 enum { RESP_LINE_MAX = 64 * 1024 };
 #endif
 
-/* The most arguments of a request; what is believed of a client that has yet to authenticate. */
+/* The most arguments of a request, and the limits for a client that has yet to authenticate. */
 #define RESP_ARGUMENTS_MAX INT32_MAX
 enum { RESP_UNAUTHENTICATED_ARGUMENTS_MAX = 10, RESP_UNAUTHENTICATED_BULK_MAX = 16384 };
 
-/* Limits on what is believed of a header, by what the client may do. */
+/* Limits of the lengths in headers, by the client's rights. */
 struct resp_limits {
     int64_t bulk_max;   /* bytes of one argument: proto-max-bulk-len */
     bool authenticated; /* false: RESP_UNAUTHENTICATED_… hold too, with error texts of their own */
@@ -71,7 +71,7 @@ void resp_parser_init(struct resp_parser *parser);
 /* Frees the argument array. */
 void resp_parser_free(struct resp_parser *parser);
 
-/* Forgets a half-read request: the next call begins at its first byte again. The array is kept. */
+/* Drops an incomplete request: the next call begins at its first byte again. The array is kept. */
 void resp_parser_reset(struct resp_parser *parser);
 
 /* Parses one request that begins at bytes[0]; `len` bytes are there. After RESP_MORE call again
@@ -87,12 +87,12 @@ enum resp_status resp_parse(struct resp_parser *parser, char *bytes, size_t len,
 size_t resp_parser_needs(const struct resp_parser *parser);
 
 /* After RESP_MORE inside an argument whose header was read (bulk_length >= 0): the caller collects
- * its bytes elsewhere. From now on the request is given without them, but with the two bytes behind
- * them. Returns the argument's index: when the request is complete the slice there is empty, and to
- * be set by the caller. O(1). */
+ * its bytes elsewhere. From now on the caller passes the request without them, but with the two
+ * bytes behind them. Returns the argument's index: when the request is complete the slice there is
+ * empty, and the caller sets it. O(1). */
 size_t resp_parser_take_out(struct resp_parser *parser);
 
-/* True when the parser stands inside a request. */
+/* True when the parser is inside a request. */
 static inline bool resp_parser_is_partial(const struct resp_parser *parser) {
     return parser->scanned != 0;
 }

@@ -1,6 +1,6 @@
 /* reply: values → RESP2 or RESP3 bytes, appended to a growing buffer.
  *
- * The writer never fails and never flushes: who owns the buffer sends it. The protocol version
+ * The writer never fails and never flushes: the owner of the buffer sends it. The protocol version
  * decides how the types that RESP2 lacks are written (map → flat array, set → array, double → bulk,
  * boolean → integer, null → $-1, push → array). */
 #ifndef PACKLIST_RESP_REPLY_H
@@ -18,8 +18,8 @@ struct reply {
     size_t capacity;
     int protocol; /* 2 or 3 */
 
-    /* Called before the buffer grows. When nobody will read the bytes it may make `len` smaller, so
-     * that later ones take their place. May be NULL. */
+    /* Called before the buffer grows. When the bytes will not be sent, it may make `len` smaller,
+     * so that later ones overwrite them. May be NULL. */
     void (*before_growth)(struct reply *reply);
 };
 
@@ -28,11 +28,11 @@ struct reply {
 void reply_init(struct reply *reply, size_t capacity);
 void reply_free(struct reply *reply);
 
-/* An empty buffer of the first size in place of the one that the reply has, which is not freed.
+/* Gives the reply an empty buffer of `capacity` bytes; the buffer that it had is not freed.
  * Protocol and before_growth stay. */
 void reply_replace_buffer(struct reply *reply, size_t capacity);
 
-/* The slow half of reply_reserve: a larger buffer, at least doubled, unless before_growth makes
+/* The slow path of reply_reserve: a larger buffer, at least doubled, unless before_growth makes
  * room. */
 void reply_grow(struct reply *reply, size_t more);
 
@@ -43,7 +43,7 @@ static inline char *reply_reserve(struct reply *reply, size_t more) {
     return reply->data + reply->len;
 }
 
-/* Bytes that are RESP already. */
+/* Appends bytes that are RESP already. */
 static inline void reply_raw(struct reply *reply, struct slice bytes) {
     char *out = reply_reserve(reply, bytes.len);
     if (bytes.len > 0) memcpy(out, bytes.ptr, bytes.len);
@@ -90,9 +90,9 @@ void reply_set(struct reply *reply, size_t count);
 void reply_push(struct reply *reply, size_t count);
 void reply_attribute(struct reply *reply, size_t pairs);
 
-/* An aggregate whose length is known only afterwards: `mark` remembers where it begins; the
- * matching reply_*_end puts the header there (moving the members by its few bytes: O(bytes written
- * since)). Nests. */
+/* An aggregate whose length is known only afterwards: `mark` is the position where it begins; the
+ * matching reply_*_end inserts the header there and moves the members by its few bytes, O(bytes
+ * written since). Nests. */
 size_t reply_begin(const struct reply *reply);
 void reply_array_end(struct reply *reply, size_t mark, size_t count);
 void reply_map_end(struct reply *reply, size_t mark, size_t pairs);
@@ -100,9 +100,9 @@ void reply_map_end(struct reply *reply, size_t mark, size_t pairs);
 /* One listpack element as a bulk. */
 void reply_listpack_element(struct reply *reply, const uint8_t *element);
 
-/* `count` elements of the body [first, body_end) from `first` on, each as a bulk, in one fused
- * loop; the LRANGE writer. Bytes before `readable_end` (>= body_end) may be read, so that copies
- * can be of fixed size; the more of them, the better. Reserves once, by the size of the body. A few
+/* `count` elements of the body [first, body_end) starting at `first`, each as a bulk, in one fused
+ * loop, for LRANGE. Bytes before `readable_end` (>= body_end) may be read, so that copies can be of
+ * fixed size; the more of them, the better. Reserves once, by the size of the body. A few
  * nanoseconds an element. Returns the position behind the last element. */
 const uint8_t *reply_listpack_run(struct reply *reply, const uint8_t *first, size_t count,
                                   const uint8_t *body_end, const uint8_t *readable_end);

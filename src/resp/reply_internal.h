@@ -1,5 +1,5 @@
-/* What the files of the reply writer share. Each function writes at `out`, where there is room, and
- * returns the position behind what it wrote. */
+/* Shared by the files of the reply writer. Each function writes at `out`, where there is room, and
+ * returns the position behind the bytes written. */
 #ifndef PACKLIST_RESP_REPLY_INTERNAL_H
 #define PACKLIST_RESP_REPLY_INTERNAL_H
 
@@ -11,7 +11,7 @@
 enum { REPLY_SHORT_LENGTHS = 100 };
 extern const char reply_length_headers[REPLY_SHORT_LENGTHS][8];
 
-/* Bytes of such a header that count. */
+/* The length of such a header without the padding. */
 static inline size_t reply_length_header_size(size_t len) {
     return len > 9 ? 5 : 4;
 }

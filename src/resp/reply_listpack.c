@@ -4,15 +4,15 @@
  *                       |                |
  *      RESP       $10\r\nhello-list\r\n $4\r\n1000\r\n …
  *
- * A short string costs three fixed-size stores: its header from a table (8 bytes, of which 4 or 5
- * count), its text (32 or 64 bytes, of which `len` count) and the line end; what is written too
- * much is overwritten by the next element. Hence two margins: the reply has OUT_SLACK bytes behind
- * the last element, and an element is read this way only when WIDE bytes from its start on are
- * readable. The last ones of a body, where the readable bytes may end with it, are first copied to
- * the stack, where they have that margin.
+ * A short string costs three fixed-size stores: its header from a table (8 bytes, 4 or 5 of them
+ * valid), its text (32 or 64 bytes, `len` of them valid) and the line end; the next element
+ * overwrites the excess. This needs two margins: the reply has OUT_SLACK bytes behind the last
+ * element, and an element is read this way only when WIDE bytes from its start on are readable. The
+ * last ones of a body, where the readable bytes may end with it, are first copied to the stack,
+ * where they have that margin.
  *
- * The chain of dependent loads that iterating a listpack is costs more than the copying. So where
- * two neighbours have the same header byte the loop assumes the third to have it too, and only
+ * Iterating a listpack is a chain of dependent loads, which costs more than the copying. So where
+ * two neighbours have the same header byte the loop assumes that the third has it too, and only
  * checks: see string_run. */
 #include "resp/reply.h"
 
@@ -24,7 +24,7 @@ enum {
     WIDE = 65,      /* readable bytes that the fixed-size copies ask for: one header byte and 64 */
     OUT_SLACK = 80, /* bytes that may be written behind an element's reply */
 
-    /* What the reply of an element is longer than the element, at most: a 64-bit integer of 20
+    /* The most bytes by which an element's reply exceeds the element: a 64-bit integer of 20
      * characters takes 10 bytes in the listpack and 27 in the reply. */
     GROWTH_MAX = 17
 };
@@ -52,12 +52,12 @@ static inline char *write_integer(char *out, int64_t value) {
     return reply_write_line_end(end);
 }
 
-/* Is `byte`, which is not that of a short string, the first of an integer element? */
+/* Returns whether `byte`, which is not that of a short string, begins an integer element. */
 static inline bool is_integer(unsigned byte) {
     return byte < LISTPACK_STRING12 || byte > LISTPACK_STRING32;
 }
 
-/* Is `byte` the first of an integer element of `size` bytes? */
+/* Returns whether `byte` begins an integer element of `size` bytes. */
 static inline bool is_integer_of(unsigned byte, size_t size) {
     switch (size) {
     case 2: return byte < LISTPACK_STRING6;
@@ -104,7 +104,7 @@ static inline char *write_exact_string(char *out, const char *text, size_t len) 
     return reply_write_line_end(out + len);
 }
 
-/* Any element, reading nothing but it. */
+/* Any element; reads no bytes beyond it. */
 static char *write_exact(char *out, const uint8_t *p) {
     struct listpack_value value;
     listpack_get(p, &value);

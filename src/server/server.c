@@ -9,7 +9,6 @@
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "client/evict_clients.h"
 #include "client/session_input.h"
@@ -18,6 +17,7 @@
 #include "engine/engine_clock.h"
 #include "engine/lazyfree.h"
 #include "engine/slow.h"
+#include "execute/blocking_serve.h"
 #include "execute/flush.h"
 #include "execute/wait_aof.h"
 #include "memory/evict.h"
@@ -39,7 +39,7 @@
 #include <assert.h>
 #include <signal.h>
 
-enum { REPLY_CAPACITY = 128 * 1024, SIDE_REPLY_CAPACITY = 4 * 1024 };
+enum { REPLY_CAPACITY = 128 * 1024, OTHER_REPLY_CAPACITY = 4 * 1024 };
 
 /* The changes of this iteration are written: the replies to them may leave now. If writing failed,
  * their clients are disconnected. */
@@ -127,8 +127,8 @@ bool server_start(struct engine *engine, const char **error) {
     reply_init(&engine->clients->reply, REPLY_CAPACITY);
     engine->clients->reply.before_growth = session_drop_over_limit;
     reply_init(&engine->clients->pushes, 0);
-    reply_init(&engine->clients->side_reply, SIDE_REPLY_CAPACITY);
-    reply_init(&engine->clients->side_pushes, 0);
+    reply_init(&engine->clients->other_reply, OTHER_REPLY_CAPACITY);
+    reply_init(&engine->clients->other_pushes, 0);
     command_log_init(&engine->command_log);
     engine->reply_gate =
         (struct reply_gate){.log = &engine->command_log, .released = REPLY_GATE_OPEN};
@@ -198,8 +198,8 @@ void server_free(struct engine *engine) {
     resp_parser_free(&engine->clients->parser);
     reply_free(&engine->clients->reply);
     reply_free(&engine->clients->pushes);
-    reply_free(&engine->clients->side_reply);
-    reply_free(&engine->clients->side_pushes);
+    reply_free(&engine->clients->other_reply);
+    reply_free(&engine->clients->other_pushes);
     command_log_free(&engine->command_log);
     sds_free(engine->config_source.path);
     config_free(&engine->config);

@@ -26,9 +26,9 @@ struct clients {
     size_t counted_output;     /* bytes of the current session that the output limits count */
     size_t dropped_output;     /* bytes of its reply that were dropped: over its hard limit */
     struct reply pushes;       /* messages to the current session, sent after its reply */
-    struct session *side;      /* another session that gets a reply, or NULL */
-    struct reply side_reply;   /* its reply */
-    struct reply side_pushes;  /* messages to it, sent after that reply */
+    struct session *other;     /* another session that gets a reply, or NULL */
+    struct reply other_reply;  /* its reply */
+    struct reply other_pushes; /* messages to it, sent after that reply */
 };
 
 #endif

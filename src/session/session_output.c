@@ -97,21 +97,23 @@ void session_drop_over_limit(struct reply *reply) {
     reply->len = SESSION_FLUSH_AT;
 }
 
-/* While the reply gate holds replies back, output is held until the loop iteration ends. Where the
- * connection cannot hold it, the changes are made safe now. This does not happen in the middle of a
- * transaction, which sends only messages of channels, not its reply. When it fails, the session may
- * be closed. */
-static __attribute__((noinline)) bool hold_or_flush(struct session *session,
-                                                    struct reply_gate *gate, size_t len) {
+/* Returns whether the connection can hold `len` more bytes until the loop iteration ends. If it
+ * cannot, makes the changes safe now: writes the append-only file. This does not happen in the
+ * middle of a transaction, which sends only messages of channels, not its reply. When it fails, the
+ * session may be closed. */
+static __attribute__((noinline)) bool can_hold_or_make_safe(struct session *session,
+                                                            struct reply_gate *gate, size_t len) {
     if (conn_can_hold(conn_of_session(session), len)) return true;
     if (!command_log_is_inside_unit(gate->log)) gate->flush(gate->arg);
     if (gate->denies) session_close(session);
     return false;
 }
 
-static inline bool must_hold(struct session *session, size_t len) {
+/* Returns whether the bytes are to be held, because the reply gate holds replies back. If they
+ * cannot be held, makes the changes safe now, which may close the session. */
+static inline bool hold_or_make_safe(struct session *session, size_t len) {
     struct reply_gate *gate = &session->requester.engine->reply_gate;
-    return reply_gate_holds(gate) && hold_or_flush(session, gate, len);
+    return reply_gate_holds(gate) && can_hold_or_make_safe(session, gate, len);
 }
 
 /* The socket took only `sent` bytes: the connection keeps the rest, with the buffer if that is
@@ -128,17 +130,18 @@ static __attribute__((noinline)) void queue_rest(struct conn *conn, struct reply
     reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
 }
 
-/* The slow path of the check whether the output limits admit a reply of `len` bytes. */
-static __attribute__((noinline)) bool limits_admit(struct clients *clients, struct session *session,
-                                                   size_t len) {
-    if (session_has_hard_limit(session)) return admit_reply(session, len + clients->dropped_output);
-    if (clients->dropped_output == 0) return true;
+/* Returns whether the output limits admit a reply of `len` bytes. If not, the session closes. */
+static inline bool limits_admit(struct session *session, size_t len) {
+    size_t dropped = session->requester.engine->clients->dropped_output;
+    if (session_has_hard_limit(session)) return admit_reply(session, len + dropped);
+    if (dropped == 0) return true;
     session_close(session); /* the limit was raised meanwhile */
     return false;
 }
 
 /* Gives the socket what it takes, and the connection the rest. */
-static void send_reply(struct engine *engine, struct session *session, struct reply *reply) {
+static void send_reply(struct session *session, struct reply *reply) {
+    struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     engine->stats.replies_written++;
     size_t sent = conn_try_write(conn, reply->data, reply->len);
@@ -148,22 +151,18 @@ static void send_reply(struct engine *engine, struct session *session, struct re
 }
 
 void session_flush(struct session *session, struct reply *reply) {
-    struct engine *engine = session->requester.engine;
-    if (reply->len > 0 && !(session->flags & SESSION_DROPPED)) {
-        struct clients *clients = engine->clients;
-        bool may_be_limited = clients->dropped_output > 0 || session_has_hard_limit(session);
-        if (may_be_limited && !limits_admit(clients, session, reply->len))
-            ; /* the session is closed */
-        else if (must_hold(session, reply->len))
+    if (reply->len > 0 && !(session->flags & SESSION_DROPPED) &&
+        limits_admit(session, reply->len)) {
+        if (hold_or_make_safe(session, reply->len))
             hold(session, slice_make(reply->data, reply->len));
         else if (!(session->flags & SESSION_DROPPED))
-            send_reply(engine, session, reply);
+            send_reply(session, reply);
     }
     session_reset_reply(reply);
 }
 
 static void send_to_other(struct session *session, struct slice bytes) {
-    must_hold(session, bytes.len);
+    hold_or_make_safe(session, bytes.len);
     if (!(session->flags & SESSION_CLOSING)) hold(session, bytes);
 }
 
@@ -181,28 +180,28 @@ void session_push(struct session *session, struct slice bytes) {
     if (session->flags & SESSION_CLOSING) return;
     if (session == engine->clients->current)
         reply_raw(&engine->clients->pushes, bytes);
-    else if (session == engine->clients->side)
-        reply_raw(&engine->clients->side_pushes, bytes);
+    else if (session == engine->clients->other)
+        reply_raw(&engine->clients->other_pushes, bytes);
     else
         send_to_other(session, bytes);
 }
 
-struct reply *session_side_begin(struct session *session) {
+struct reply *session_other_begin(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session == engine->clients->current) return &engine->clients->reply;
-    assert(!engine->clients->side);
-    engine->clients->side = session;
-    engine->clients->side_reply.len = 0;
-    engine->clients->side_reply.protocol = session->protocol;
-    return &engine->clients->side_reply;
+    assert(!engine->clients->other);
+    engine->clients->other = session;
+    engine->clients->other_reply.len = 0;
+    engine->clients->other_reply.protocol = session->protocol;
+    return &engine->clients->other_reply;
 }
 
-void session_side_end(struct session *session) {
+void session_other_end(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session == engine->clients->current) return;
-    assert(session == engine->clients->side);
-    struct reply *reply = &engine->clients->side_reply, *pushes = &engine->clients->side_pushes;
-    engine->clients->side = NULL;
+    assert(session == engine->clients->other);
+    struct reply *reply = &engine->clients->other_reply, *pushes = &engine->clients->other_pushes;
+    engine->clients->other = NULL;
     if (reply->len > 0) {
         if (!(session->flags & SESSION_REPLY_SKIP))
             session_send_reply(session, slice_make(reply->data, reply->len));

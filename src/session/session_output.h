@@ -21,11 +21,11 @@ void session_send_reply(struct session *session, struct slice bytes);
  * message that is sent while one of its commands is running follows the reply to that command. */
 void session_push(struct session *session, struct slice bytes);
 
-/* As session_send_reply, for a reply that is written afterwards: write it to the returned writer
- * (which speaks the session's protocol), or write nothing; then call session_side_end. Only one at
- * a time. session_send_reply and session_push may be called in between. */
-struct reply *session_side_begin(struct session *session);
-void session_side_end(struct session *session);
+/* Begins a reply to a session: write it to the returned writer (which speaks the session's
+ * protocol), or write nothing; then call session_other_end, which sends it as session_send_reply
+ * does. Only one at a time. session_send_reply and session_push may be called in between. */
+struct reply *session_other_begin(struct session *session);
+void session_other_end(struct session *session);
 
 /* Sends the contents of `reply` and empties it. The connection takes over what the socket refuses.
  * Held back while the reply gate holds. May close the session. */

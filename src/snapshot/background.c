@@ -4,7 +4,7 @@
 #include "snapshot/child.h"
 #include "snapshot/incremental.h"
 
-enum child_purpose background_purpose(struct engine *engine) {
+enum background_purpose background_purpose(struct engine *engine) {
     if (engine->child->awaited) return engine->child->awaited;
     return engine->child->pid ? engine->child->purpose : engine->incremental->purpose;
 }

@@ -10,11 +10,11 @@
 
 struct engine;
 
-/* Returns what the current background snapshot is for; CHILD_NONE if there is none. O(1). */
-enum child_purpose background_purpose(struct engine *engine);
+/* Returns what the current background snapshot is for; BACKGROUND_NONE if there is none. O(1). */
+enum background_purpose background_purpose(struct engine *engine);
 
 static inline bool background_is_busy(struct engine *engine) {
-    return background_purpose(engine) != CHILD_NONE;
+    return background_purpose(engine) != BACKGROUND_NONE;
 }
 
 #endif

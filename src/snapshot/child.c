@@ -101,15 +101,15 @@ static void end_with(pid_t parent) {
     if (getppid() != parent) _exit(1);
 }
 
-static void live(struct engine *engine, enum child_purpose purpose, int report_fd, pid_t parent,
-                 bool (*run)(void *arg), void *arg) {
+static void live(struct engine *engine, enum background_purpose purpose, int report_fd,
+                 pid_t parent, bool (*run)(void *arg), void *arg) {
     struct child *child = engine->child;
     end_with(parent);
     reset_signals();
     keep_only(engine, report_fd);
     log_set_child();
-    process_title_set_child(engine,
-                            purpose == CHILD_AOF ? "packlist-aof-rewrite" : "packlist-rdb-bgsave");
+    process_title_set_child(engine, purpose == BACKGROUND_AOF ? "packlist-aof-rewrite"
+                                                              : "packlist-rdb-bgsave");
     oom_score_apply(engine, OOM_CHILD);
     child->is_self = true;
     child->next_report_us = clock_monotonic_us() + REPORT_EVERY_US;
@@ -155,11 +155,11 @@ static pid_t fork_quietly(void) {
     return pid;
 }
 
-bool child_start(struct engine *engine, enum child_purpose purpose, bool (*run)(void *arg),
+bool child_start(struct engine *engine, enum background_purpose purpose, bool (*run)(void *arg),
                  void *arg, void (*ended)(struct engine *engine, const struct child_end *end)) {
     struct child *child = engine->child;
     int ends[2];
-    assert(child->pid == 0 && purpose != CHILD_NONE);
+    assert(child->pid == 0 && purpose != BACKGROUND_NONE);
     open_pipe(ends);
     struct child fresh = {.forks = child->forks, .last_fork_us = child->last_fork_us};
     *child = fresh;
@@ -184,7 +184,7 @@ bool child_start(struct engine *engine, enum child_purpose purpose, bool (*run)(
     return true;
 }
 
-void child_kill(struct engine *engine, enum child_purpose purpose) {
+void child_kill(struct engine *engine, enum background_purpose purpose) {
     struct child *child = engine->child;
     if (child->purpose != purpose || !child->pid) return;
     child->was_killed = true;
@@ -220,7 +220,7 @@ static void on_child_signal(int signum, void *arg) {
         .cow_size = child->cow_size,
     };
     child->pid = 0;
-    child->purpose = CHILD_NONE;
+    child->purpose = BACKGROUND_NONE;
     child->ended(engine, &end);
 }
 

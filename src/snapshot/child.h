@@ -16,7 +16,7 @@
 
 struct engine;
 
-enum child_purpose { CHILD_NONE, CHILD_RDB, CHILD_AOF };
+enum background_purpose { BACKGROUND_NONE, BACKGROUND_RDB, BACKGROUND_AOF };
 
 /* How a child ended. */
 struct child_end {
@@ -29,10 +29,10 @@ struct child_end {
 };
 
 struct child {
-    enum child_purpose purpose;
-    /* The purpose of a snapshot that was requested but waits for the disk; CHILD_NONE: no such
+    enum background_purpose purpose;
+    /* The purpose of a snapshot that was requested but waits for the disk; BACKGROUND_NONE: no such
      * snapshot. */
-    enum child_purpose awaited;
+    enum background_purpose awaited;
     pid_t pid; /* 0: no child */
     bool is_self;
     bool was_killed;
@@ -56,12 +56,12 @@ bool child_start_watching(struct engine *engine);
 /* Forks a process that calls run(arg) and exits. The loop calls `ended` when the process has ended.
  * Must not be called while a child exists. Returns false with errno set when fork fails. fork
  * blocks for about 10 ms per GB of data, as it copies the page tables. */
-bool child_start(struct engine *engine, enum child_purpose purpose, bool (*run)(void *arg),
+bool child_start(struct engine *engine, enum background_purpose purpose, bool (*run)(void *arg),
                  void *arg, void (*ended)(struct engine *engine, const struct child_end *end));
 
 /* Kills the child, if it has this purpose; `ended` follows. The child starts no further system
  * call, so the caller can remove its files at once. */
-void child_kill(struct engine *engine, enum child_purpose purpose);
+void child_kill(struct engine *engine, enum background_purpose purpose);
 
 /* Reads the child's reports, if there is a child. Called by cron. */
 void child_tick(struct engine *engine);

@@ -14,8 +14,8 @@
 
 enum { SEND_EVERY = 2 * 1024 * 1024, MOST_UNDER_WAY = 4 * SEND_EVERY };
 
-bool disk_file_create(struct disk_file *file, const char *path, bool incremental) {
-    *file = (struct disk_file){.incremental = incremental};
+bool disk_file_create(struct disk_file *file, const char *path, bool sync_in_stretches) {
+    *file = (struct disk_file){.sync_in_stretches = sync_in_stretches};
     file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file->fd >= 0) flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system has locks */
     return file->fd >= 0;
@@ -50,7 +50,7 @@ bool disk_file_write(void *arg, const void *bytes, size_t len) {
     bool done = file_write(file->fd, bytes, len, &written);
     file->written += written;
     if (!done) return false;
-    return !file->incremental || file->written - file->sent < SEND_EVERY || send_on(file);
+    return !file->sync_in_stretches || file->written - file->sent < SEND_EVERY || send_on(file);
 }
 
 bool disk_file_close(struct disk_file *file, bool ok) {

@@ -10,16 +10,16 @@
 /* Lives on the caller's stack. */
 struct disk_file {
     int fd;
-    bool incremental; /* sync_file_range is called every few megabytes */
+    bool sync_in_stretches; /* sync_file_range is called every few megabytes */
     uint64_t written;
     uint64_t sent;    /* bytes for which sync_file_range has begun the write-back */
     uint64_t dropped; /* bytes whose pages were dropped from the page cache */
 };
 
 /* Creates the file, or truncates an existing one, and locks it (flock) until it is closed, so that
- * another server does not take it for abandoned. With `incremental`, write-back begins every few
- * megabytes, which makes the final fsync shorter. Returns false with errno set. */
-bool disk_file_create(struct disk_file *file, const char *path, bool incremental);
+ * another server does not take it for abandoned. With `sync_in_stretches`, write-back begins every
+ * few megabytes, which makes the final fsync shorter. Returns false with errno set. */
+bool disk_file_create(struct disk_file *file, const char *path, bool sync_in_stretches);
 
 /* Writes all bytes. Returns false with errno set. Serves as `write` of a struct rdb_sink whose
  * `arg` is the file. */

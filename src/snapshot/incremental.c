@@ -14,7 +14,7 @@ enum { ITERATOR_PENDING_MAX = 4 * 1024 * 1024, DRAIN_MS_MAX = 2 };
 
 size_t incremental_pending(struct engine *engine) {
     const struct incremental *s = engine->incremental;
-    if (s->purpose == CHILD_NONE) return 0;
+    if (s->purpose == BACKGROUND_NONE) return 0;
     return snapshot_thread_pending() + (s->filling ? snapshot_chunk_size(s->filling) : 0);
 }
 
@@ -61,7 +61,7 @@ static void report_end(struct engine *engine, struct snapshot_result result, boo
         .seconds = (clock_monotonic_us() - s->begin_us) / 1000000,
         .memory_peak = s->stats.memory_peak + s->stats.left_bytes,
     };
-    s->purpose = CHILD_NONE;
+    s->purpose = BACKGROUND_NONE;
     s->job = NULL;
     s->ended(engine, &end);
 }
@@ -76,8 +76,8 @@ static void end_early(struct engine *engine, struct snapshot_result result, bool
     sds_free(temporary);
 }
 
-void incremental_stop(struct engine *engine, enum child_purpose purpose) {
-    if (purpose == CHILD_NONE || engine->incremental->purpose != purpose) return;
+void incremental_stop(struct engine *engine, enum background_purpose purpose) {
+    if (purpose == BACKGROUND_NONE || engine->incremental->purpose != purpose) return;
     end_early(engine, (struct snapshot_result){.error = ECANCELED}, true);
 }
 
@@ -118,7 +118,7 @@ static bool iterate(struct engine *engine) {
 static void finish_iterators(struct engine *engine) {
     struct incremental *s = engine->incremental;
     s->iterating = false;
-    if (s->purpose == CHILD_NONE) return;
+    if (s->purpose == BACKGROUND_NONE) return;
     rdb_writer_flush(&s->writer);
     incremental_put_filling(engine);
     forget_writer(engine);
@@ -223,7 +223,7 @@ static struct snapshot_job *begin_job(struct engine *engine,
     sds temporary = absolute(engine, order->temporary),
         name = order->name ? absolute(engine, order->name) : NULL;
     struct snapshot_job *job =
-        snapshot_job_begin(temporary, name, order->incremental, engine->config.rdbcompression,
+        snapshot_job_begin(temporary, name, order->sync_in_stretches, engine->config.rdbcompression,
                            engine->config.rdbchecksum);
     sds_free(temporary);
     sds_free(name);
@@ -233,7 +233,7 @@ static struct snapshot_job *begin_job(struct engine *engine,
 bool incremental_begin(struct engine *engine, const struct incremental_order *order) {
     struct incremental *s = engine->incremental;
     if (!may_begin(engine)) return false;
-    assert(s->purpose == CHILD_NONE && order->purpose != CHILD_NONE && order->ended);
+    assert(s->purpose == BACKGROUND_NONE && order->purpose != BACKGROUND_NONE && order->ended);
     s->stats = (struct incremental_stats){0};
     s->purpose = order->purpose;
     s->ended = order->ended;

@@ -1,4 +1,4 @@
-/* incremental: a snapshot without a second process. The loop copies the data in small slices, and
+/* incremental: a snapshot without a second process. The loop copies the data in small steps, and
  * copies each key before its first change. A thread compresses, checksums and writes the copies
  * (snapshot_thread.h).
  *
@@ -42,10 +42,10 @@ struct incremental_end {
 };
 
 struct incremental_order {
-    enum child_purpose purpose;
-    const char *temporary; /* paths; incremental_begin makes them absolute */
-    const char *name;      /* or NULL: the file keeps its temporary name */
-    bool incremental;
+    enum background_purpose purpose;
+    const char *temporary;  /* paths; incremental_begin makes them absolute */
+    const char *name;       /* or NULL: the file keeps its temporary name */
+    bool sync_in_stretches; /* see disk_file_create */
     bool aof_base;
     void (*ended)(struct engine *engine, const struct incremental_end *end);
 };
@@ -69,7 +69,7 @@ struct incremental_keyspace {
 };
 
 struct incremental {
-    enum child_purpose purpose; /* CHILD_NONE: no snapshot is being written */
+    enum background_purpose purpose; /* BACKGROUND_NONE: no snapshot is being written */
     bool iterating; /* some iterator has not finished, perhaps one that no longer writes */
     bool in_slice;
     struct snapshot_job *job;
@@ -109,17 +109,18 @@ bool incremental_begin(struct engine *engine, const struct incremental_order *or
  * can be copied at once. */
 bool incremental_step(struct engine *engine);
 
-/* Stops the snapshot, if it has this purpose. Calls `ended` before it returns. The file never gets
- * its name; the thread removes it. */
-void incremental_stop(struct engine *engine, enum child_purpose purpose);
+/* Stops the snapshot, if it has this purpose. Calls `ended` before it returns. Unless the
+ * file has its final name already, it never gets it. The thread removes what is unfinished; a
+ * complete file without a final name is the caller's to remove. */
+void incremental_stop(struct engine *engine, enum background_purpose purpose);
 
 /* Deletes every key of the keyspace. Frees them at once; in another thread if `in_pool`; or later
  * where a snapshot still needs them. Returns true when lazyfree will report with `number` that they
  * are free. Returns false if `number` is 0, if they are free already, or if the snapshot thread may
  * still read them (even for a stopped snapshot): then the disk decides when they are free, and no
  * client should wait for the disk. */
-bool incremental_flush(struct engine *engine, struct keyspace *keyspace, bool in_pool,
-                       uint64_t number);
+bool incremental_flush_keyspace(struct engine *engine, struct keyspace *keyspace, bool in_pool,
+                                uint64_t number);
 
 /* Takes ownership of an entry that has left its keyspace, if a snapshot has captured its value and
  * freeing it is much work: no other thread may free it now. Returns whether it did. O(1). */

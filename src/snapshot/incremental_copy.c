@@ -1,4 +1,4 @@
-/* incremental_copy: copies entries into chunks, in slices of the loop or before they change. */
+/* incremental_copy: copies entries into chunks, in steps of the loop or before they change. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/slow.h"
@@ -93,7 +93,7 @@ static void save_entry(struct engine *engine, struct incremental_iterator *itera
 bool incremental_must_pause(struct engine *engine) {
     struct incremental *incremental = engine->incremental;
     int64_t delay_us = engine->config.rdb_key_save_delay;
-    if (delay_us <= 0 || incremental->purpose == CHILD_NONE) return false;
+    if (delay_us <= 0 || incremental->purpose == BACKGROUND_NONE) return false;
     int64_t elapsed_us = clock_monotonic_us() - incremental->begin_us;
     return incremental->stats.keys_done >= (uint64_t)(elapsed_us / delay_us);
 }

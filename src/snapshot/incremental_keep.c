@@ -89,14 +89,14 @@ static void free_keyspaces(struct engine *engine) {
 static struct incremental_iterator *iterator_needing(struct engine *engine,
                                                      struct keyspace *keyspace) {
     struct snapshot_iterator *iterator = keyspace_snapshot_iterator(keyspace);
-    if (!iterator || engine->incremental->purpose != CHILD_NONE)
+    if (!iterator || engine->incremental->purpose != BACKGROUND_NONE)
         return (struct incremental_iterator *)iterator;
     snapshot_iterator_abandon(iterator);
     return NULL;
 }
 
-bool incremental_flush(struct engine *engine, struct keyspace *keyspace, bool in_pool,
-                       uint64_t number) {
+bool incremental_flush_keyspace(struct engine *engine, struct keyspace *keyspace, bool in_pool,
+                                uint64_t number) {
     struct incremental *s = engine->incremental;
     struct incremental_iterator *iterator = iterator_needing(engine, keyspace);
     if (keyspace_count(keyspace) == 0 || (!in_pool && !iterator && s->shared == 0)) {

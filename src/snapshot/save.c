@@ -32,7 +32,7 @@ uint64_t save_changes(struct engine *engine) {
 }
 
 bool save_is_running(struct engine *engine) {
-    return background_purpose(engine) == CHILD_RDB;
+    return background_purpose(engine) == BACKGROUND_RDB;
 }
 
 /* --- Configuration --- */
@@ -202,10 +202,10 @@ static bool begin_incremental(struct engine *engine) {
     snprintf(temporary, sizeof(temporary), "temp-%d%010llu.rdb", (int)getpid(),
              (unsigned long long)engine->save->saves);
     struct incremental_order order = {
-        .purpose = CHILD_RDB,
+        .purpose = BACKGROUND_RDB,
         .temporary = temporary,
         .name = engine->config.dbfilename,
-        .incremental = engine->config.rdb_save_incremental_fsync,
+        .sync_in_stretches = engine->config.rdb_save_incremental_fsync,
         .ended = incremental_ended,
     };
     if (!incremental_begin(engine, &order)) return false;
@@ -226,7 +226,7 @@ bool save_begin(struct engine *engine) {
     save->saves++;
     save->scheduled = false;
     if (engine->config.rdb_save_in_slices && begin_incremental(engine)) return true;
-    if (!child_start(engine, CHILD_RDB, run_child, engine, child_ended)) {
+    if (!child_start(engine, BACKGROUND_RDB, run_child, engine, child_ended)) {
         int error = errno;
         log_warning("Can't save in background: fork: %s", strerror(error));
         save->failed = true;
@@ -267,10 +267,10 @@ void save_tick(struct engine *engine) {
 }
 
 void save_cancel(struct engine *engine) {
-    incremental_stop(engine, CHILD_RDB);
-    if (engine->child->purpose != CHILD_RDB) return;
+    incremental_stop(engine, BACKGROUND_RDB);
+    if (engine->child->purpose != BACKGROUND_RDB) return;
     pid_t pid = engine->child->pid;
-    child_kill(engine, CHILD_RDB);
+    child_kill(engine, BACKGROUND_RDB);
     remove_temporary(engine, pid);
 }
 

@@ -71,9 +71,10 @@ static bool write_all(struct engine *engine, struct snapshot *snapshot, bool aof
     return done;
 }
 
-bool snapshot_write_file(struct engine *engine, const char *path, bool incremental, bool aof_base) {
+bool snapshot_write_file(struct engine *engine, const char *path, bool sync_in_stretches,
+                         bool aof_base) {
     struct snapshot snapshot = {.engine = engine};
-    if (!disk_file_create(&snapshot.file, path, incremental)) return false;
+    if (!disk_file_create(&snapshot.file, path, sync_in_stretches)) return false;
     bool done = disk_file_close(&snapshot.file, write_all(engine, &snapshot, aof_base));
     int error = errno;
     if (!done) unlink(path);

@@ -12,9 +12,10 @@ struct engine;
 struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *entry);
 
 /* Writes the file at `path` in the working directory and waits until it is on the disk.
- * `incremental`: see disk_file_create. With `aof_base` the file begins an append-only file. Returns
- * false with errno set when that fails, and removes the file. Runs in the server or in a child,
- * where it sends reports. O(data). */
-bool snapshot_write_file(struct engine *engine, const char *path, bool incremental, bool aof_base);
+ * `sync_in_stretches`: see disk_file_create. With `aof_base` the file begins an append-only file.
+ * Returns false with errno set when that fails, and removes the file. Runs in the server or in a
+ * child, where it sends reports. O(data). */
+bool snapshot_write_file(struct engine *engine, const char *path, bool sync_in_stretches,
+                         bool aof_base);
 
 #endif

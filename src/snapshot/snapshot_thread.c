@@ -26,7 +26,7 @@ enum { THREAD_NICE = 5 };
 struct snapshot_job {
     sds temporary;
     sds name; /* or NULL */
-    bool incremental;
+    bool sync_in_stretches;
     bool compress;
     bool checksum;
     /* Used by the thread. */
@@ -117,7 +117,7 @@ static bool is_alive(const struct snapshot_job *job) {
 }
 
 static void open_file(struct snapshot_job *job) {
-    if (!disk_file_create(&job->file, job->temporary, job->incremental)) {
+    if (!disk_file_create(&job->file, job->temporary, job->sync_in_stretches)) {
         fail(job, errno, SNAPSHOT_WRITE);
         return;
     }
@@ -356,12 +356,12 @@ void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left) {
 
 /* --- Jobs, in the loop --- */
 
-struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name, bool incremental,
-                                        bool compress, bool checksum) {
+struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
+                                        bool sync_in_stretches, bool compress, bool checksum) {
     struct snapshot_job *job = mem_alloc_zeroed(sizeof(*job));
     job->temporary = sds_new(slice_of_cstr(temporary));
     job->name = name ? sds_new(slice_of_cstr(name)) : NULL;
-    job->incremental = incremental;
+    job->sync_in_stretches = sync_in_stretches;
     job->compress = compress;
     job->checksum = checksum;
     return job;

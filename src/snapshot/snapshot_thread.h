@@ -26,7 +26,7 @@ struct snapshot_job;
 enum snapshot_step { SNAPSHOT_WRITE, SNAPSHOT_RENAME };
 
 struct snapshot_result {
-    int error;               /* 0: the file is on the disk under its name */
+    int error; /* 0: the file is on the disk under `name`, or under `temporary` if `name` is NULL */
     enum snapshot_step step; /* the step that failed */
 };
 
@@ -49,10 +49,10 @@ bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events 
 void snapshot_thread_stop(void);
 
 /* Begins a job: to write the file `temporary`, and to rename it to `name` when it is complete,
- * unless `name` is NULL. Copies both paths. `incremental` as for disk_file_create; the others as
- * for rdb_writer_start. The thread creates the file. */
-struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name, bool incremental,
-                                        bool compress, bool checksum);
+ * unless `name` is NULL. Copies both paths. `sync_in_stretches` as for disk_file_create; the others
+ * as for rdb_writer_start. The thread creates the file. */
+struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
+                                        bool sync_in_stretches, bool compress, bool checksum);
 
 const char *snapshot_job_temporary(const struct snapshot_job *job);
 
@@ -65,8 +65,9 @@ void snapshot_job_finish(struct snapshot_job *job);
 /* Returns the errno of the first failure so far, or 0. */
 int snapshot_job_error(const struct snapshot_job *job);
 
-/* Cancels the job: the file does not get its name, the thread removes it, and no callback follows.
- * Does not wait for the disk. Afterwards `job` is invalid. */
+/* Cancels the job; no callback follows. Unless the file has its final name already, it never gets
+ * it. The thread removes what is unfinished; a complete file without a final name is the caller's
+ * to remove. Does not wait for the disk. Afterwards `job` is invalid. */
 void snapshot_job_cancel(struct snapshot_job *job);
 
 /* Returns the bytes of chunks that are not written yet. */

@@ -1,5 +1,5 @@
-/* access: the 24 bits in an entry that tell how it has been used (entry_clock), in one of two
- * forms; the eviction policy in force decides which.
+/* access: the 24 bits of an entry that record how it was used (entry_clock), in one of two
+ * forms. The eviction policy in force decides which.
  *
  *      LRU     [time of the last use, in quarters of a second, 24]     wraps after 48 days
  *      LFU     [minute of the last change, 16][counter, 8]             wraps after 45 days
@@ -7,10 +7,10 @@
  * The LFU counter is logarithmic (Morris, "Counting large numbers of events in small registers",
  * 1978): a use makes it one larger with a probability that falls as it grows, and every
  * `decay_minutes` without a use make it one smaller. New keys begin at ACCESS_LFU_FIRST, so that
- * they can show what they are good for before they are evicted.
+ * they have time to be used before they are evicted.
  *
- * An entry whose bits are 0 has not been told when it was made (entry_new). When the policy
- * changes, old bits are read in the new form: nonsense, until their keys are used again. */
+ * Bits of 0 mean that they were not set since entry_new. When the policy
+ * changes, old bits are read in the new form: they mean nothing until their keys are used again. */
 #ifndef PACKLIST_STORE_ACCESS_H
 #define PACKLIST_STORE_ACCESS_H
 
@@ -35,7 +35,7 @@ static inline uint32_t access_lru_idle(uint32_t clock, uint32_t now) {
     return (now - clock) & ACCESS_MASK;
 }
 
-/* The bits of what was used so many seconds before `now`; at most as long ago as they can tell. */
+/* The bits of an entry that was used `seconds` before `now`, limited to what 24 bits can hold. */
 static inline uint32_t access_lru_before(uint32_t now, int64_t seconds) {
     const int64_t most_s = (int64_t)ACCESS_MASK * ACCESS_LRU_TICK_MS / 1000;
     int64_t ticks = (seconds < most_s ? seconds : most_s) * 1000 / ACCESS_LRU_TICK_MS;
@@ -65,7 +65,7 @@ static inline uint32_t access_lfu_idle_minutes(uint32_t clock, uint32_t minute) 
     return (minute - (clock >> 8)) & ACCESS_LFU_MINUTES_MASK;
 }
 
-/* The counter as it is by now, 0 … 255. */
+/* The counter after its decay up to `minute`, 0 … 255. */
 static inline uint32_t access_lfu_frequency(uint32_t clock, uint32_t minute,
                                             const struct access_lfu_rules *rules) {
     uint32_t counter = clock & 0xFF;

@@ -1,14 +1,14 @@
 /* The layout is drawn in store/entry.h. Invariants: the flags name the class that
- * sds_embedded_class gives the key's length, and the last byte of the key's header names the same;
- * the memory is of the size class of header, key and value together, and was asked for as a whole
- * class, so that a value may grow up to its end without the allocator. */
+ * sds_embedded_class gives the key's length, and the last byte of the key's header names the same
+ * class; the memory is of the size class of header, key and value together, and was requested as
+ * a whole class, so that a value may grow up to its end without the allocator. */
 #include "store/entry.h"
 
 #include "base/alloc.h"
 #include "base/checked.h"
 
-/* The size class of an entry of `size` bytes. The allocator's class of 8 is left out: then entries
- * are aligned to 16, and all classes end at multiples of 16. */
+/* The size class of an entry of `size` bytes. At least 16, so that entries are aligned to 16 and
+ * all classes end at multiples of 16. */
 static size_t class_of(size_t size) {
     return mem_good_size(size < 16 ? 16 : size);
 }
@@ -46,7 +46,7 @@ void entry_free(struct entry *entry, size_t value_size) {
     mem_free_sized(entry, class_of(head_size(entry) + value_size));
 }
 
-/* Most resizes need not look the classes up. */
+/* True if both sizes have the same class; most calls do not look the classes up. */
 static bool same_class(size_t old_size, size_t new_size) {
     return (old_size + 15) / 16 == (new_size + 15) / 16 || class_of(old_size) == class_of(new_size);
 }

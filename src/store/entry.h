@@ -25,7 +25,7 @@ enum value_type { VALUE_STRING, VALUE_LIST, VALUE_SET, VALUE_ZSET, VALUE_HASH };
 
 enum { VALUE_TYPES = VALUE_HASH + 1 };
 
-/* The fields are for this module alone. */
+/* The fields are private to this module. */
 struct entry {
     uint8_t type_encoding;
     uint8_t clock[3];
@@ -48,11 +48,12 @@ struct entry *entry_new(struct slice key, enum value_type type, unsigned encodin
                         size_t value_size);
 
 /* A copy of the entry under another key, with clock, expiry, encoding and the `value_size` bytes of
- * the value as they stand: what the value points to is then pointed to twice. One allocation. */
+ * the value. A pointer in the value is copied, so both entries then point to the same memory. One
+ * allocation. */
 struct entry *entry_copy(const struct entry *entry, struct slice key, size_t value_size);
 
-/* Frees the entry alone; what its value points to was freed by its type before. `value_size` as now
- * in use. */
+/* Frees the entry alone: its type has already freed what its value points to. `value_size` is the
+ * present size of the value. */
 void entry_free(struct entry *entry, size_t value_size);
 
 /* The key as a view into the entry. O(1). */
@@ -67,8 +68,8 @@ static inline enum value_type entry_type(const struct entry *entry) {
     return (enum value_type)(entry->type_encoding & 15);
 }
 
-/* ENTRY_EPOCH or 0: in which of two states the entry was when a walk last saw it (store/keyspace).
- * A new entry has 0. */
+/* ENTRY_EPOCH or 0: compared with the keyspace's epoch, it says whether a snapshot iterator still
+ * has to visit the entry (store/keyspace). A new entry has 0. */
 static inline uint8_t entry_epoch(const struct entry *entry) {
     return entry->flags & ENTRY_EPOCH;
 }
@@ -95,7 +96,7 @@ static inline void entry_set_byte(struct entry *entry, uint8_t byte) {
     entry->encoding_byte = byte;
 }
 
-/* 24 bits that tell how the key is used: store/access.h. Higher bits are dropped. */
+/* The 24 bits that record how the key is used: store/access.h. Setting drops higher bits. */
 static inline uint32_t entry_clock(const struct entry *entry) {
     return entry->clock[0] | (uint32_t)entry->clock[1] << 8 | (uint32_t)entry->clock[2] << 16;
 }
@@ -113,8 +114,8 @@ static inline int64_t entry_expiry(const struct entry *entry) {
     return expiry_ms;
 }
 
-/* Sets the expiry (>= 0), or takes it away (-1). Adding or taking it away changes the entry's size,
- * and so may move it; changing it does not. */
+/* Sets the expiry (>= 0), or removes it (-1). Returns the entry, which may have moved if an expiry
+ * was added or removed; changing one does not move it. */
 struct entry *entry_set_expiry(struct entry *entry, int64_t expiry_ms, size_t value_size);
 
 /* The first byte of the value. Unaligned: read and write it with memcpy. */
@@ -123,7 +124,7 @@ static inline uint8_t *entry_value(const struct entry *entry) {
     return (uint8_t *)(uintptr_t)(key.ptr + key.len);
 }
 
-/* The pointer that stands as the value (value_size is sizeof(void *)). */
+/* The pointer that is the value (value_size is sizeof(void *)). */
 static inline void *entry_pointer(const struct entry *entry) {
     void *pointer;
     memcpy(&pointer, entry_value(entry), sizeof(pointer));
@@ -144,7 +145,7 @@ size_t entry_allocated(const struct entry *entry, size_t value_size);
 /* Bytes a value may grow to by entry_resize without the entry moving. */
 size_t entry_room(const struct entry *entry, size_t value_size);
 
-/* The executable invariant. */
+/* Checks the invariant. */
 bool entry_check(const struct entry *entry);
 
 #endif

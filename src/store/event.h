@@ -1,4 +1,4 @@
-/* event: the classes of what can happen to a key, of which others are told: the letters of
+/* event: the classes of events of keys that clients can be notified of: the letters of
  * notify-keyspace-events. */
 #ifndef PACKLIST_STORE_EVENT_H
 #define PACKLIST_STORE_EVENT_H

@@ -1,4 +1,4 @@
-/* Invariants of a pool: scores ascend; no entry stands there twice.
+/* Invariants of a pool: scores ascend; no entry is in it twice.
  *
  * Sampling visits whole buckets of the table at random places: a bucket is one cache miss, and its
  * entries' misses overlap, so a bucket's six or seven keys cost about as much as two drawn one by
@@ -47,7 +47,7 @@ bool eviction_pool_check(const struct eviction_pool *pool) {
 
 /* --- Scores --- */
 
-/* Among keys that are used equally seldom, the one whose counter has not changed for longer. */
+/* Among keys with equal counters, the one whose counter has not changed for longer goes first. */
 static uint64_t score_lfu(const struct entry *entry, const struct eviction_rules *rules) {
     uint32_t clock = entry_clock(entry);
     uint32_t frequency = access_lfu_frequency(clock, rules->lfu_minute, &rules->lfu);
@@ -61,7 +61,7 @@ static uint64_t score_of(const struct entry *entry, const struct eviction_rules 
     return access_lru_idle(entry_clock(entry), rules->lru_clock);
 }
 
-/* What must be the same when the candidate's turn comes. */
+/* The value that must be unchanged when the candidate is chosen. */
 static int64_t witness_of(const struct entry *entry, const struct eviction_rules *rules) {
     return rules->policy == EVICTION_VOLATILE_TTL ? entry_expiry(entry) : entry_clock(entry);
 }
@@ -72,7 +72,7 @@ static bool is_random(enum eviction_policy policy) {
     return policy == EVICTION_VOLATILE_RANDOM || policy == EVICTION_ALLKEYS_RANDOM;
 }
 
-/* Keys that the policy lets go. */
+/* The number of keys that the policy may evict. */
 static size_t eligible_count(const struct keyspace *keyspace, enum eviction_policy policy) {
     return eviction_is_volatile(policy) ? keyspace_expiring_count(keyspace)
                                         : keyspace_count(keyspace);
@@ -84,7 +84,7 @@ static struct entry *random_entry(struct keyspace *keyspace, enum eviction_polic
                                         : keyspace_random(keyspace, random);
 }
 
-/* The database of a key drawn from all of them; -1 when there is no key. */
+/* The database of a key drawn at random from all keyspaces; -1 when there is no key. */
 static int random_database(struct keyspace *const *keyspaces, int count,
                            enum eviction_policy policy, struct random *random) {
     size_t total = 0;
@@ -120,7 +120,7 @@ static void sample(struct entry *entry, void *arg) {
                                         });
 }
 
-/* Looks at the keys of random buckets; when these are all but empty, at keys drawn one by one. */
+/* Examines the keys of random buckets; when these are nearly empty, keys drawn one by one. */
 static void sample_keyspace(struct sampling *sampling, struct keyspace *keyspace,
                             struct random *random) {
     const struct eviction_rules *rules = sampling->rules;
@@ -138,7 +138,7 @@ static void sample_keyspace(struct sampling *sampling, struct keyspace *keyspace
 
 /* --- Choosing --- */
 
-/* Finds the candidate's entry, if it is still there and as it was. */
+/* Finds the candidate's entry if it still exists and has not been used or changed. */
 static bool find_candidate(const struct eviction_candidate *candidate, struct keyspace *keyspace,
                            const struct eviction_rules *rules, struct keyref *ref) {
     *ref = keyspace_find_entry(keyspace, candidate->entry, candidate->hash);

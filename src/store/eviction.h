@@ -1,8 +1,8 @@
 /* eviction: which key should go when memory is short.
  *
- * Keys are sampled: a few at a time are looked at, and the best candidates met so far stay in a
- * pool, which outlives the call, so that the choice is about as good as the exact order at no cost
- * per key. A policy is a score: the larger, the sooner the key goes. */
+ * Keys are sampled: each call examines a few of them, and the best candidates stay in a pool that
+ * outlives the call. So the choice is nearly as good as an exact order, at no cost per key. A
+ * policy is a score: the key with the largest score goes first. */
 #ifndef PACKLIST_STORE_EVICTION_H
 #define PACKLIST_STORE_EVICTION_H
 
@@ -21,7 +21,8 @@ enum eviction_policy {
     EVICTION_NONE
 };
 
-/* Does it read the access bits as LFU? As LRU? Are only keys with an expiry evicted? */
+/* True if the policy reads the access bits as LFU, reads them as LRU, or evicts only keys with an
+ * expiry. */
 static inline bool eviction_is_lfu(enum eviction_policy policy) {
     return policy == EVICTION_VOLATILE_LFU || policy == EVICTION_ALLKEYS_LFU;
 }
@@ -42,8 +43,8 @@ enum { EVICTION_POOL_SIZE = 3 };
 enum { EVICTION_POOL_SIZE = 16 };
 #endif
 
-/* A key that was met. Its entry may be gone when its turn comes: it is found again by address and
- * hash, without being read, and `witness` tells whether the key was used, or got another expiry,
+/* A key that was sampled. Its entry may be gone when it is chosen: it is found again by address and
+ * hash, without being read, and `witness` shows whether the key was used, or got another expiry,
  * meanwhile. */
 struct eviction_candidate {
     uint64_t score;
@@ -59,19 +60,19 @@ struct eviction_pool {
     struct eviction_candidate candidates[EVICTION_POOL_SIZE];
 };
 
-/* Would a candidate of this score get a place? */
+/* Returns whether a candidate of this score would get a place. */
 static inline bool eviction_pool_wants(const struct eviction_pool *pool, uint64_t score) {
     return pool->count < EVICTION_POOL_SIZE || score > pool->candidates[0].score;
 }
 
-/* Puts a candidate that the pool wants in its place: the one with the lowest score leaves if there
- * is no room, and an older record of the same entry in any case. O(pool). */
+/* Puts a candidate that the pool wants in its place. When the pool is full, the candidate with the
+ * lowest score leaves; an older record of the same entry always does. O(pool). */
 void eviction_pool_offer(struct eviction_pool *pool, const struct eviction_candidate *candidate);
 
 /* Takes the candidate with the highest score out; false when there is none. */
 bool eviction_pool_take(struct eviction_pool *pool, struct eviction_candidate *candidate);
 
-/* The executable invariant. */
+/* Checks the invariant. */
 bool eviction_pool_check(const struct eviction_pool *pool);
 
 /* --- Choosing --- */
@@ -85,7 +86,7 @@ struct eviction_rules {
 };
 
 /* Chooses the key to evict from `count` keyspaces: sets *ref and *database. False when the policy
- * allows none to go. The pool must be empty when the policy is another than the last time.
+ * allows no key to be evicted. The pool must be empty when the policy differs from the last call's.
  * O(min(samples, keys) + keyspaces): some hundred nanoseconds. */
 bool eviction_choose(struct eviction_pool *pool, struct keyspace *const *keyspaces, int count,
                      const struct eviction_rules *rules, struct random *random, int *database,

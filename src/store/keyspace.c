@@ -2,8 +2,9 @@
  * NULL or a valid slot of the table, and its hash the one of that slot's key; `expiring` points
  * to exactly those entries of the table that have an expiry. Adding and deleting may move slots,
  * so both renew the memo; an entry that moves is written to its slot by keyref_moved(), where
- * the memo reads it. All entries have the keyspace's epoch, but for those that a walk has still to
- * see. `sizes` counts the value of each entry once, under its present type and length. */
+ * the memo reads it. All entries have the keyspace's epoch, except those that a snapshot iterator
+ * has yet to visit. `sizes` counts the value of each entry once, under its present type and
+ * length. */
 #include "store/keyspace.h"
 
 #include "base/alloc.h"
@@ -13,15 +14,14 @@
 
 struct keyspace {
     struct hashtable *table;
-    struct hashtable *expiring; /* those of its entries that have an expiry */
-    hashtable_slot *memo_slot;  /* of the key that was looked up last and found */
+    struct hashtable *expiring; /* its entries that have an expiry */
+    hashtable_slot *memo_slot;  /* of the key found last */
     uint64_t memo_hash;
     void (*free_entry)(struct entry *entry);
     uint64_t (*length)(const struct entry *entry);
     struct size_histogram sizes;
-    struct snapshot_iterator
-        *iterator; /* that has not seen all entries yet, or NULL nearly always */
-    uint8_t epoch; /* of entries that it has seen, and of all when there is none */
+    struct snapshot_iterator *iterator; /* the one under way, or NULL */
+    uint8_t epoch;                      /* of visited entries; of all entries without an iterator */
 };
 
 static struct slice item_key(const void *item) {
@@ -40,7 +40,7 @@ struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
     return keyspace;
 }
 
-/* A keyspace that goes takes nothing along that its walk has not seen. */
+/* Lets the snapshot iterator visit all remaining entries, before they are freed. */
 static void finish_snapshot_iterator(struct keyspace *keyspace) {
     while (keyspace->iterator) snapshot_iterator_step(keyspace->iterator);
 }
@@ -177,7 +177,7 @@ void keyspace_recount(const struct keyref *ref, enum value_type old_type, uint64
 
 /* --- Changing --- */
 
-/* The entry's slot among those that expire; it must be there. */
+/* The entry's slot in the table of keys with an expiry; it must be there. */
 static hashtable_slot *expiring_slot(const struct keyref *ref, const struct entry *entry) {
     return hashtable_find(ref->keyspace->expiring, entry_key(entry), ref->hash);
 }

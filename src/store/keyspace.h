@@ -21,8 +21,8 @@ struct keyref {
     uint64_t hash;
 };
 
-/* `free_entry` frees an entry with its value, `length` returns the size of its value, as
- * store/size_histogram.h counts it: value_free and value_length of types/value.h. */
+/* `free_entry` frees an entry with its value; `length` returns the size of its value as
+ * store/size_histogram.h counts it. These are value_free and value_length of types/value.h. */
 struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
                               uint64_t (*length)(const struct entry *entry));
 void keyspace_free(struct keyspace *keyspace);
@@ -32,27 +32,27 @@ size_t keyspace_count(const struct keyspace *keyspace);
 /* Bytes of the table and the histogram; entries not included. O(1). */
 size_t keyspace_table_allocated(const struct keyspace *keyspace);
 
-/* The same of the table of those that expire. O(1). */
+/* Bytes of the table of keys with an expiry. O(1). */
 size_t keyspace_expiring_allocated(const struct keyspace *keyspace);
 
 /* Looks the key up. The result's entry is NULL when it is not there; the hash is set in any case,
  * for keyspace_add. O(1); the key that was found last is found again without hashing. */
 struct keyref keyspace_find(struct keyspace *keyspace, struct slice key);
 
-/* For a pipeline of commands, two stages before the keys are looked up for good, so that their
- * cache misses overlap. First start loading each key's bucket, which costs the hash; then, with the
- * hash that this returned, the entry itself. Then look up without hashing again. */
+/* For a pipeline of commands: two stages before the lookups, so that their cache misses overlap.
+ * First start loading each key's bucket, which costs the hash. Then start loading the entry itself
+ * with the hash that the first stage returned. Then look up without hashing again. */
 uint64_t keyspace_prefetch(const struct keyspace *keyspace, struct slice key);
 void keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash);
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash);
 
-/* Finds the entry at this address, of whose key `hash` is; the result's entry is NULL when it is
- * not there any more. Does not read the entry until it is found. O(1). */
+/* Finds the entry at this address, whose key has this `hash`; the result's entry is NULL when it is
+ * no longer there. Does not read the entry until it is found. O(1). */
 struct keyref keyspace_find_entry(struct keyspace *keyspace, const struct entry *entry,
                                   uint64_t hash);
 
-/* Adds an entry whose key `ref` was looked up and not found (and not added since); takes ownership;
- * `ref` then names it. */
+/* Adds an entry and takes ownership of it. Its key `ref` was looked up and not found, and has not
+ * been added since; `ref` then names the entry. O(1). */
 void keyspace_add(struct keyref *ref, struct entry *entry);
 
 /* Deletes and frees the entry that `ref` names; `ref` then names nothing. */
@@ -61,8 +61,8 @@ void keyspace_delete(struct keyref *ref);
 /* Takes the entry out without freeing it: the caller owns it. */
 struct entry *keyspace_take(struct keyref *ref);
 
-/* The entry was moved by its type (entry_resize): updates the table, and the table of keys that
- * expire when it is one of them. A walk that has still to see it will. */
+/* To be called when the entry was moved by its type (entry_resize): updates the table, and the
+ * table of keys with an expiry if it is in that. The epoch moves with it. O(1). */
 void keyref_moved(struct keyref *ref, struct entry *entry);
 
 /* --- Sizes of values: keyspace_add and keyspace_take count an entry by themselves; when the size
@@ -71,8 +71,8 @@ void keyref_moved(struct keyref *ref, struct entry *entry);
 /* How many values there are of each size. Valid as long as the keyspace is. */
 const struct size_histogram *keyspace_sizes(const struct keyspace *keyspace);
 
-/* The value of the entry that `ref` names has changed: it was of type `old_type` and `old_length`
- * long. Counts it as what it is now. O(1). */
+/* To be called when the value of the entry that `ref` names has changed from type `old_type` and
+ * `old_length`: counts it as what it is now. O(1). */
 void keyspace_recount(const struct keyref *ref, enum value_type old_type, uint64_t old_length);
 
 /* The same for a value whose type has not changed, and which is now `length` long. Costs a few
@@ -83,17 +83,17 @@ static inline void keyspace_resized(const struct keyref *ref, uint64_t old_lengt
         keyspace_recount(ref, entry_type(ref->entry), old_length);
 }
 
-/* --- Expiry: keys with an expiry stand in a second table, so that they are found without
- * looking at the others --- */
+/* --- Expiry: keys with an expiry are also in a second table, so that they are found without
+ * examining the others --- */
 
-/* Lets the key expire at `expiry_ms` (-1: never). May move the entry. `value_size` as now in use.
- * The keyspace deletes nothing by itself: who looks a key up asks entry_expiry. O(1). */
+/* Sets the expiry to `expiry_ms` (-1: none). May move the entry. `value_size` is the present size
+ * of the value. The keyspace never deletes expired keys: callers check entry_expiry. O(1). */
 void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size);
 
 /* Keys that have an expiry. O(1). */
 size_t keyspace_expiring_count(const struct keyspace *keyspace);
 
-/* One of them at random, or NULL. */
+/* One of them at random, or NULL. O(1). */
 struct entry *keyspace_random_expiring(struct keyspace *keyspace, struct random *random);
 
 /* One step of a scan over them: see hashtable_scan. */
@@ -103,65 +103,65 @@ uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
 /* Deletes every key. O(n). */
 void keyspace_clear(struct keyspace *keyspace);
 
-/* Each keyspace gets the keys of the other. Keyrefs into them die. O(1). */
+/* Exchanges the keys of two keyspaces. Keyrefs into them become invalid. O(1). */
 void keyspace_swap(struct keyspace *a, struct keyspace *b);
 
-/* A random entry or NULL. */
+/* A random entry or NULL. O(1). */
 struct entry *keyspace_random(struct keyspace *keyspace, struct random *random);
 
 /* One step of SCAN: see hashtable_scan. */
 uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
                        void (*visit)(struct entry *entry, void *arg), void *arg);
 
-/* Walks all entries; the keyspace must not change meanwhile. */
+/* Iterates over all entries; the keyspace must not change meanwhile. */
 struct keyspace_iter {
     struct hashtable_iter table;
 };
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace);
 struct entry *keyspace_iter_next(struct keyspace_iter *iter);
 
-/* --- A walk over all entries as they are at its start, while they change: each is seen once, by
- * the walk's steps, or earlier, before its first change or its end. Entries added later are not
- * seen. One walk at a time in a keyspace. Owned by who walks; it follows its entries when keyspaces
- * are swapped, and sees the rest of them at once, O(n), before they are all freed (keyspace_clear,
- * keyspace_free, keyspace_end_start). A walk must come to its end, unless its keyspace is given up:
- * a walker that loses interest exchanges visit() for one that does nothing, and goes on
- * stepping. --- */
+/* --- Snapshot iterator: visits all entries as they are at its start, while they change. Each is
+ * visited once: by a step, or earlier, before its first change or deletion. Entries added later
+ * are not visited. A keyspace has at most one iterator, which the caller owns. It follows its
+ * entries when keyspaces are swapped, and visits the rest at once, O(n), before they are all freed
+ * (keyspace_clear, keyspace_free, keyspace_end_start). It must be stepped to the end, unless it is
+ * abandoned with its keyspace: a caller that needs no more entries replaces visit() by a function
+ * that does nothing, and goes on stepping. --- */
 
 struct snapshot_iterator {
     /* Must not change the keyspace. */
     void (*visit)(struct snapshot_iterator *iterator, struct entry *entry); /* may be exchanged */
-    struct keyspace *keyspace; /* where its entries are; may be gone when the walk is over */
+    struct keyspace *keyspace; /* where its entries are; may be freed once `over` */
     uint64_t cursor;
-    int number;   /* for the walker */
-    bool adopted; /* for the walker */
-    bool paused;  /* visit() may set it: the step ends without seeing what is left of the bucket */
-    bool over;    /* all entries were seen */
+    int number;   /* for the caller */
+    bool adopted; /* for the caller */
+    bool paused;  /* visit() may set it: the step ends before the rest of the bucket */
+    bool over;    /* all entries were visited */
 };
 
-/* Marks every entry as not seen yet. No walk may be under way in this keyspace. O(1). */
+/* Marks every entry as not visited. The keyspace must have no other snapshot iterator. O(1). */
 void snapshot_iterator_start(struct snapshot_iterator *iterator, struct keyspace *keyspace);
 
-/* Sees what is left of one bucket, or of a few. False when all were seen: the walk is over. */
+/* Visits the rest of one bucket, or of a few. False when all entries have been visited. */
 bool snapshot_iterator_step(struct snapshot_iterator *iterator);
 
-/* Ends a walk before it has seen all entries. Its keyspace is given up, too: it may only be swapped
- * and freed from now on. O(1). */
+/* Ends the iterator before it has visited all entries. Its keyspace is abandoned, too: it may only
+ * be swapped and freed from now on. O(1). */
 void snapshot_iterator_abandon(struct snapshot_iterator *iterator);
 
-/* The walk that runs, or NULL. */
+/* The iterator under way, or NULL. */
 struct snapshot_iterator *keyspace_snapshot_iterator(const struct keyspace *keyspace);
 
-/* The entry that `ref` names is about to be changed in place: a walk sees it first. Not needed
- * before the functions here that take it out or set its expiry. */
+/* To be called before the entry that `ref` names changes in place: the iterator visits it first.
+ * Not needed before functions of this module that take it out or set its expiry. */
 void keyspace_before_change(struct keyref *ref);
 
-/* Is it so that no walk still has to see the entry? For asserting. */
+/* True if no iterator has yet to visit the entry. For assertions. */
 bool keyref_was_visited(const struct keyref *ref);
 
-/* Frees a keyspace bit by bit: from the start on nothing else may be done with it. A step frees up
- * to `keys` entries and returns whether there is more to do; the last one frees the keyspace
- * itself. Any thread may take the steps. */
+/* Frees a keyspace in steps; after keyspace_end_start nothing else may be done with it. A step
+ * frees up to `keys` entries and returns whether there is more to do; the last one frees the
+ * keyspace itself. Any thread may take the steps. */
 struct keyspace_ending {
     struct keyspace *keyspace;
     struct keyspace_iter iter;
@@ -169,11 +169,11 @@ struct keyspace_ending {
 void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace);
 bool keyspace_end_step(struct keyspace_ending *ending, size_t keys);
 
-/* The tables themselves, of all keys and of those that expire, for DEBUG HTSTATS. */
+/* The tables themselves, of all keys and of those with an expiry, for DEBUG HTSTATS. */
 const struct hashtable *keyspace_table(const struct keyspace *keyspace);
 const struct hashtable *keyspace_expiring_table(const struct keyspace *keyspace);
 
-/* The executable invariant: table, entries, count, histogram. O(n). */
+/* Checks the invariant: table, entries, count, histogram. O(n). */
 bool keyspace_check(const struct keyspace *keyspace);
 
 #endif

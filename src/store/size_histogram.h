@@ -1,4 +1,4 @@
-/* size_histogram: how many values of each type there are of which size, for INFO keysizes.
+/* size_histogram: how many values of each type have which size, for INFO keysizes.
  *
  * The size of a string is its length in bytes, that of a collection the number of its items. Sizes
  * are below 2^63. Bucket 0 counts values of size 0, bucket b > 0 those of sizes from 2^(b - 1) to
@@ -10,8 +10,8 @@
 
 enum { SIZE_BUCKETS = 64 };
 
-/* All zero: an empty histogram. It owns the counts of a type, which are allocated with the type's
- * first value. */
+/* All zero: an empty histogram. It owns the counts of each type, which are allocated with the
+ * type's first value. */
 struct size_histogram {
     uint64_t *counts[VALUE_TYPES];
 };
@@ -19,7 +19,7 @@ struct size_histogram {
 /* Frees the counts. */
 void size_histogram_free(struct size_histogram *histogram);
 
-/* Counts one value more, or one value less that was counted before. O(1). */
+/* Counts one value more, or removes one that was counted before. O(1). */
 void size_histogram_add(struct size_histogram *histogram, enum value_type type, uint64_t size);
 void size_histogram_remove(struct size_histogram *histogram, enum value_type type, uint64_t size);
 
@@ -30,7 +30,7 @@ uint64_t size_histogram_count(const struct size_histogram *histogram, enum value
 /* Bytes of memory that the counts take. O(1). */
 size_t size_histogram_allocated(const struct size_histogram *histogram);
 
-/* Do both have the same counts? O(1). */
+/* True if both have the same counts. O(1). */
 bool size_histogram_equal(const struct size_histogram *a, const struct size_histogram *b);
 
 /* The smallest size that is counted in the bucket. */
@@ -38,7 +38,7 @@ static inline uint64_t size_bucket_min(unsigned bucket) {
     return bucket == 0 ? 0 : (uint64_t)1 << (bucket - 1);
 }
 
-/* Are both sizes counted in the same bucket? They are, if their highest bits are the same one. */
+/* True if both sizes are in the same bucket, which is so if their highest set bits are the same. */
 static inline bool size_bucket_same(uint64_t a, uint64_t b) {
     return (a ^ b) <= (a & b);
 }

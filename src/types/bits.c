@@ -1,5 +1,5 @@
-/* Words are taken from the bytes as they stand; where the order of the bits counts they are turned
- * to begin with their highest one.
+/* Words are loaded from the bytes as they are; where the order of the bits matters, their bytes are
+ * swapped so that the first bit is the highest one.
  *
  * A range of bits is a first byte that may be cut on either side, whole bytes, and a last one that
  * may be cut:
@@ -127,7 +127,7 @@ int64_t bits_find(struct slice bytes, bool value, uint64_t from, uint64_t to) {
 
 /* --- Combining --- */
 
-/* 32 bytes a step: two or one of the processor's wide registers. */
+/* 32 bytes a step: one or two of the processor's wide registers. */
 typedef uint64_t wide __attribute__((vector_size(32)));
 
 static inline void combine_two(enum bits_operation operation, uint8_t *out, const char *from,
@@ -154,7 +154,7 @@ static void invert(uint8_t *out, size_t len) {
     for (size_t i = 0; i < len; i++) out[i] = (uint8_t)~out[i];
 }
 
-/* What of [at, at + len) a source has. */
+/* The part of [at, at + len) that the source has. */
 static struct slice part_of(struct slice source, size_t at, size_t len) {
     if (source.len <= at) return SLICE("");
     size_t rest = source.len - at;
@@ -183,7 +183,7 @@ static void combine_block(enum bits_operation operation, uint8_t *out, size_t at
 
 void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
                   const struct slice *sources, size_t count) {
-    enum { BLOCK = 8192 }; /* stays in the first cache while the sources pass */
+    enum { BLOCK = 8192 }; /* stays in the L1 cache while the sources are combined */
     for (size_t at = 0; at < len; at += BLOCK) {
         size_t size = len - at < BLOCK ? len - at : BLOCK;
         combine_block(operation, out + at, at, size, sources, count);
@@ -192,7 +192,7 @@ void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
 
 /* --- Integers --- */
 
-/* An integer at any bit lies in nine bytes: a word, and a byte for what its first bits push out. */
+/* An integer at any bit offset lies within nine bytes: a word, and a byte for the shift. */
 enum { WINDOW = 9 };
 
 int64_t bits_read(struct slice bytes, uint64_t offset, struct bits_type type) {
@@ -227,7 +227,7 @@ static int64_t wrap(struct bits_type type, uint64_t sum) {
     return type.is_signed ? (int64_t)(sum << unused) >> unused : (int64_t)(sum << unused >> unused);
 }
 
-/* The largest number of a type; the smallest of a signed one lies one further on the other side. */
+/* The largest number of a type; the smallest of a signed type is -max - 1. */
 static int64_t type_max(struct bits_type type) {
     return (int64_t)(((uint64_t)1 << (type.width - type.is_signed)) - 1);
 }
@@ -236,7 +236,7 @@ static int64_t type_min(struct bits_type type) {
     return type.is_signed ? -type_max(type) - 1 : 0;
 }
 
-/* What becomes of a number that lies outside, `wrapped` being its low 64 bits. */
+/* Sets the result for a number outside the type's range; `wrapped` holds its low 64 bits. */
 static bool handle_overflow(struct bits_type type, enum bits_overflow overflow, bool above,
                             uint64_t wrapped, int64_t *result) {
     switch (overflow) {

@@ -1,8 +1,8 @@
 /* The usual table L[i][j] = length for the first i bytes of `a` and the first j of `b` is not kept.
- * A row differs from place to place by 0 or 1 only, so a bit tells it, and a word of a row follows
- * from the one above by a few operations on all its bits at once (M. Crochemore et al., "A fast and
- * practical bit-vector algorithm for the longest common subsequence problem", 2001; the bits are
- * turned to ones where L does not grow):
+ * Neighbours in a row differ by 0 or 1, so one bit a place is enough, and a word of a row follows
+ * from the row above by a few operations on all its bits at once (M. Crochemore et al., "A fast and
+ * practical bit-vector algorithm for the longest common subsequence problem", 2001; a bit is one
+ * where L does not grow):
  *
  *      row' = (row + (row & match)) | (row & ~match)        match: where b has the byte a[i]
  *
@@ -10,15 +10,15 @@
  *      a = a    1  0  1  1
  *      a = c    0  0  1  1  …
  *
- * The walk back asks only whether L[i - 1][j] > L[i][j - 1], where a[i - 1] and b[j - 1] differ.
+ * Backtracking needs only whether L[i - 1][j] > L[i][j - 1], where a[i - 1] and b[j - 1] differ.
  * L[i][j] is the larger of the two there, so the answer is whether L grows from j - 1 to j in row
  * i: one bit. */
 #include "types/lcs.h"
 
 #include "base/alloc.h"
 
-/* A bit for each of up to 64 bytes at `at`: is it `byte`? Eight are compared in one word; the
- * multiplication gathers their bits. */
+/* A bit for each of up to 64 bytes at `at`, set where it equals `byte`. Eight are compared in one
+ * word; the multiplication gathers their bits. */
 static inline uint64_t match_word(const char *at, size_t len, uint8_t byte) {
     const uint64_t low = 0x0101010101010101ull, high = 0x8080808080808080ull;
     uint64_t found = 0;
@@ -93,7 +93,7 @@ void lcs_end(struct lcs *lcs) {
     lcs->rows = NULL;
 }
 
-/* Does L grow from j - 1 to j in row i? */
+/* Returns whether L grows from j - 1 to j in row i. */
 static bool grows(const struct lcs *lcs, size_t i, size_t j) {
     uint64_t word = lcs->rows[i * lcs->words + (j - 1) / 64];
     return !(word >> (j - 1) % 64 & 1);

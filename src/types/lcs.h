@@ -1,8 +1,8 @@
 /* lcs: the longest common subsequence of two texts.
  *
- * Of all solutions the one is told that is found from the ends of both texts backwards: where their
- * bytes are the same both steps are taken, else the one that loses nothing, and that in the second
- * text where both do. */
+ * Of several solutions it finds the one that backtracking from the ends of both texts gives: where
+ * the bytes are equal it steps back in both, else in the text where that loses nothing, and in the
+ * second text where neither step loses anything. */
 #ifndef PACKLIST_TYPES_LCS_H
 #define PACKLIST_TYPES_LCS_H
 
@@ -15,22 +15,22 @@
 /* Length of the longest common subsequence. O(a × b / 64) time, O(b) memory. */
 size_t lcs_length(struct slice a, struct slice b);
 
-/* What is needed to walk over the subsequence: one bit for each pair of bytes. */
+/* The state of backtracking: one bit for each pair of bytes. */
 struct lcs {
     struct slice a, b;
     uint64_t *rows;
     size_t words; /* of a row */
     size_t length;
-    size_t at_a, at_b; /* what of the texts is still in front of the walk */
+    size_t at_a, at_b; /* the lengths still to be searched */
 };
 
-/* Prepares the walk; false when the memory can't be had. The texts must stay. Freed with lcs_end.
+/* Prepares backtracking; false when the memory can't be had. The texts must stay. Freed by lcs_end.
  * O(a × b / 64) time, O(a × b) bits of memory. */
 bool lcs_begin(struct lcs *lcs, struct slice a, struct slice b);
 void lcs_end(struct lcs *lcs);
 
-/* The next stretch of bytes that stand in both texts without a gap, from the last one to the first:
- * where it begins in either, and its length. False when there is none. O(steps taken). */
+/* The next run of bytes that both texts have without a gap, from the last run to the first: its
+ * start in either text, and its length. False when there is none. O(steps taken). */
 struct lcs_match {
     size_t a, b, length;
 };

@@ -1,18 +1,17 @@
 /* Lists: chooses and converts layouts and encodings; the work on elements is done in
  * list_embedded.c and ds/quicklist.
  *
- *      EMBEDDED --- the body outgrows the entry ---> LISTPACK (hanging, one raw node)
+ *      EMBEDDED --- the body outgrows the entry --> LISTPACK (out-of-line, one raw node)
  *         ^                                              |      ^
  *         +--- the body falls to half of what fits ------+      |
  *                                                               |
- *      either of them --- a command passes the limits ---> QUICKLIST
+ *      either of them --- a command exceeds the limits --> QUICKLIST
  *                    <--- one node of half the limits ---
  *
- * Invariants: the label LISTPACK stands only on a list of one raw node that is not plain; its
- * quicklist has the widest limits there are, so that the node is split only where even those are
- * passed, which ends the label. A QUICKLIST has the limits of the configuration at the time it
- * became one. Each function that changes the length of a list reports it to the
- * keyspace. */
+ * Invariants: only a list of one raw node that is not plain is labelled LISTPACK; its quicklist has
+ * the widest limits possible, so that the node is split only when it exceeds even those, and then
+ * the list becomes a QUICKLIST. A QUICKLIST has the limits of the configuration at the time it
+ * became one. Each function that changes the length of a list reports it to the keyspace. */
 #include "types/list.h"
 
 #include "base/alloc.h"
@@ -22,14 +21,14 @@
 #include "types/list_embedded.h"
 #include "types/type_operations.h"
 
-/* What a hanging list shown as listpack works with: its one node is as large as a node can be. */
+/* The limits of an out-of-line list shown as listpack: its one node may be as large as possible. */
 static const struct quicklist_limits one_node_limits = {.fill = QUICKLIST_FILL_WHOLE};
 
 static struct quicklist *out_of_line(const struct entry *entry) {
     return entry_pointer(entry);
 }
 
-/* Bytes of the list as one serialized listpack; for lists of one node. */
+/* Bytes of a list of one node as one serialized listpack. */
 static size_t serialized_size(const struct entry *entry) {
     return list_is_embedded(entry) ? list_embedded_size(entry) + LISTPACK_OVERHEAD
                                    : quicklist_serialized_size(out_of_line(entry));
@@ -58,7 +57,7 @@ static void move_out_of_line(struct keyref *ref, enum list_encoding encoding,
     set_out_of_line_list(ref, list, encoding);
 }
 
-/* Puts a hanging list of one raw node, whose body fits, into the entry. */
+/* Moves an out-of-line list of one raw node, whose body fits, into the entry. */
 static void embed(struct keyref *ref) {
     struct quicklist *list = out_of_line(ref->entry);
     const uint8_t *first, *end;
@@ -82,25 +81,26 @@ static void become_quicklist(struct keyref *ref, const struct quicklist_limits *
     }
 }
 
-/* After something grew: a list shown as listpack has one raw node, or is one no more. */
+/* To be called after growth: a list shown as listpack that no longer has one raw node becomes a
+ * quicklist. */
 static void choose_encoding(struct keyref *ref, const struct quicklist_limits *limits) {
     const uint8_t *first, *end;
     if (!quicklist_single_body(out_of_line(ref->entry), &first, &end))
         become_quicklist(ref, limits);
 }
 
-/* Has a quicklist fallen to half of what a listpack may be? A limit of either count or bytes is
- * halved as Redis does, rounding down. */
+/* Returns whether a quicklist has fallen to half of what a listpack may be. A limit of count or
+ * bytes is halved as Redis does, rounding down. */
 static bool fell_to_half(const struct quicklist *list, const struct quicklist_limits *limits) {
     const uint8_t *first, *end;
     size_t count = quicklist_count(list);
     if (!quicklist_single_body(list, &first, &end)) return false;
-    /* Bytes do not count here where the limit is a number of elements. */
+    /* When the limit is a number of elements, bytes do not matter. */
     if (limits->fill >= 0) return count <= (size_t)limits->fill / 2;
     return !quicklist_exceeds_fill(limits->fill, 2 * quicklist_serialized_size(list), count);
 }
 
-/* After something became smaller. */
+/* To be called after a removal or replacement. */
 static void shrink(struct keyref *ref, const struct quicklist_limits *limits) {
     unsigned encoding = entry_encoding(ref->entry);
     if (encoding == LIST_EMBEDDED) return;
@@ -118,16 +118,16 @@ static void shrink(struct keyref *ref, const struct quicklist_limits *limits) {
 
 /* --- Growing --- */
 
-/* Would a listpack of `size` serialized bytes and `count` elements pass the limits with `more`
- * elements in it? Counts the length of the texts, not of the elements made of them, as Redis
- * does. */
+/* Returns whether a listpack of `size` serialized bytes and `count` elements would exceed the
+ * limits with `more` elements in it. Counts the length of the texts, not of the encoded elements,
+ * as Redis does. */
 static bool outgrows(size_t size, size_t count, const struct slice *elements, size_t more,
                      const struct quicklist_limits *limits) {
     for (size_t i = 0; i < more; i++) size += elements[i].len;
     return quicklist_exceeds_fill(limits->fill, size, count + more);
 }
 
-/* Elements made ready, a handful at a time. */
+/* A few prepared elements at a time. */
 struct batch {
     struct listpack_element items[16];
     size_t count;
@@ -144,7 +144,7 @@ static void batch_prepare(struct batch *batch, const struct slice *elements, siz
     }
 }
 
-/* Writes the batch as a body at `dst`: what is pushed at the head comes out in reverse. */
+/* Writes the batch as a body at `dst`: in reverse when it is pushed at the head. */
 static void batch_write(const struct batch *batch, uint8_t *dst, enum list_end end) {
     for (size_t i = 0; i < batch->count; i++) {
         const struct listpack_element *item =
@@ -308,8 +308,8 @@ static size_t element_size(const struct entry *entry, uint64_t index) {
     return size;
 }
 
-/* Would a list that is one listpack pass the limits with `element` at `index`? Exact: a list that
- * still fits stays what it is. */
+/* Returns whether a list that is one listpack would exceed the limits with `element` at `index`.
+ * Exact: a list that still fits stays a listpack. */
 static bool outgrows_by_set(const struct entry *entry, uint64_t index,
                             const struct listpack_element *element,
                             const struct quicklist_limits *limits) {
@@ -342,8 +342,8 @@ void list_set(struct keyref *ref, uint64_t index, struct slice text,
     shrink(ref, limits);
 }
 
-/* Moves an end element of a hanging list, whose text is copied first: a push may move or free what
- * it lies in. */
+/* Moves an end element of an out-of-line list. Its text is copied first, because a push may move or
+ * free the memory that it lies in. */
 static void rotate_out_of_line(struct quicklist *list, enum list_end from, struct slice text) {
     char buffer[1024];
     char *copy = text.len <= sizeof(buffer) ? buffer : mem_alloc(text.len);
@@ -502,10 +502,9 @@ bool list_check(const struct entry *entry) {
     return entry_encoding(entry) <= LIST_QUICKLIST && quicklist_check(list);
 }
 
-/* --- Captures: a list shares its nodes with what was captured, and copies those that it
- * changes --- */
+/* --- Captures: a list shares its nodes with its capture, and copies those that it changes --- */
 
-/* A shorter list is copied sooner than captured and thawed. */
+/* A shorter list is copied: that costs less than a capture. */
 #ifdef TINY_LIMITS
 enum { LIST_CAPTURE_MIN = 256 };
 #else

@@ -4,17 +4,17 @@
  *      embedded    a listpack body inside the entry, of at     listpack
  *                  most LIST_EMBEDDED_MAX bytes and 255
  *                  elements
- *      hanging     one pointer to a quicklist                  listpack while it is one raw node
- *                                                              that did not outgrow the limits;
+ *      out-of-line one pointer to a quicklist                  listpack while it is one raw node
+ *                                                              within the limits;
  *                                                              else quicklist
  *
- * Which encoding OBJECT ENCODING shows follows Redis: a list starts as listpack, becomes quicklist
- * when a command would make it pass list-max-listpack-size, and listpack again when it has one node
- * of at most half the limit, checked after removals and replacements. `limits` are those in force
- * now; a list keeps those it became a quicklist with for its nodes.
+ * OBJECT ENCODING shows what Redis shows: a list starts as listpack, becomes quicklist when a
+ * command would make it exceed list-max-listpack-size, and listpack again when it has one node of
+ * at most half the limit, checked after removals and replacements. `limits` are those in force
+ * now; a quicklist keeps for its nodes the limits with which it became one.
  *
- * Functions that may move the entry take the keyref; elements that they are given must not lie in
- * the same list. Positions: 0-based from the head. A list in the keyspace is never empty: who
+ * Functions that may move the entry take the keyref; elements passed to them must not lie in the
+ * same list. Positions: 0-based from the head. A list in the keyspace is never empty: a caller that
  * empties one deletes the key. */
 #ifndef PACKLIST_TYPES_LIST_H
 #define PACKLIST_TYPES_LIST_H
@@ -39,10 +39,10 @@ void list_create(struct keyref *ref, struct slice key, enum list_end end,
 void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
                const struct quicklist_limits *limits);
 
-/* A new entry under `key` with a list that comes from elsewhere than from commands: from a body of
- * `count` (> 0) canonical elements, which is copied, or from a quicklist that is not empty, made
- * under `limits`, of which it takes ownership. A list of one node that is not plain and does not
- * exceed the limits becomes a listpack, any other a quicklist. O(bytes), O(1). */
+/* A new entry under `key` with a list that no command built: from a body of `count` (> 0) canonical
+ * elements, which is copied, O(bytes), or from a quicklist that is not empty, made under `limits`,
+ * of which it takes ownership, O(1). A list of one node that is not plain and within the limits
+ * becomes a listpack, any other a quicklist. */
 struct entry *list_from_body(struct slice key, const uint8_t *first, const uint8_t *end,
                              size_t count, const struct quicklist_limits *limits);
 struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
@@ -54,8 +54,8 @@ uint64_t list_length(const struct entry *entry);
 /* The element at one end of a list that is not empty, a view until the list changes. O(1). */
 const uint8_t *list_peek(const struct entry *entry, enum list_end end);
 
-/* Removes `count` elements (at most all) from one end. O(1) for one. The list may be empty after
- * it: the caller then deletes the key. */
+/* Removes `count` elements (at most all) from one end. O(1) for one. The list may then be empty:
+ * the caller deletes the key. */
 void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
                const struct quicklist_limits *limits);
 
@@ -66,8 +66,8 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
 void list_set(struct keyref *ref, uint64_t index, struct slice element,
               const struct quicklist_limits *limits);
 
-/* Inserts before or `after` the element at `index` (< length); which node takes it at a node's edge
- * depends on the side, as in Redis. O(log n + node). */
+/* Inserts before or `after` the element at `index` (< length). At a node's edge the side decides
+ * which node takes it, as in Redis. O(log n + node). */
 void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice element,
                  const struct quicklist_limits *limits);
 
@@ -76,15 +76,15 @@ void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice el
 void list_trim(struct keyref *ref, uint64_t from, uint64_t count,
                const struct quicklist_limits *limits);
 
-/* Removes up to `max` elements equal to `element` from `direction`'s beginning on; returns how
- * many. O(bytes), at memory speed. */
+/* Removes up to `max` elements equal to `element`, searching in `direction`; returns their number.
+ * O(bytes), at memory speed. */
 uint64_t list_remove(struct keyref *ref, struct slice element, uint64_t max,
                      enum list_direction direction, const struct quicklist_limits *limits);
 
-/* Reading in order, over either layout, on the caller's stack; list_iter_end must be called; the
- * list must not change meanwhile. Elements and runs are views. */
+/* Reads a list of either layout in order; lives on the caller's stack. list_iter_end must be
+ * called; the list must not change meanwhile. Elements and runs are views. */
 struct list_iter {
-    struct quicklist_iter chunks; /* hanging layout */
+    struct quicklist_iter chunks; /* out-of-line layout */
     const uint8_t *first;         /* embedded layout: the body */
     const uint8_t *end;
     const uint8_t *readable_end; /* bytes before it may be read */
@@ -104,31 +104,30 @@ void list_iter_end(struct list_iter *iter);
 /* The next element, or NULL at the end of the list. Amortised O(1). */
 const uint8_t *list_iter_next(struct list_iter *iter);
 
-/* What is left of the current node as one run (see quicklist_iter_run); false at the end of the
+/* The rest of the current node as one run (see quicklist_iter_run); false at the end of the
  * list. */
 bool list_iter_run(struct list_iter *iter, struct quicklist_run *run);
 
-/* Next element equal to `needle` among the next `max`: true with its position in *index, the
- * iterator then standing behind it; false when there is none: then the iterator is of no more
- * use. */
+/* The next element equal to `needle` among the next `max`: returns true and sets *index to its
+ * position; the iterator is then behind it. False when there is none: the iterator must then not be
+ * used further. */
 bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle, uint64_t max,
                     uint64_t *index);
 
 /* "listpack" or "quicklist". */
 const char *list_encoding_name(const struct entry *entry);
 
-/* Bytes of the value's own layout inside the entry, and of what hangs off it. O(1). */
+/* Bytes of the value inside the entry, and bytes allocated out-of-line. O(1). */
 size_t list_value_size(const struct entry *entry);
 size_t list_allocated(const struct entry *entry);
 
-/* The quicklist of a hanging list, or NULL when embedded: for DEBUG and saving. */
+/* The quicklist of an out-of-line list, or NULL when embedded: for DEBUG and saving. */
 const struct quicklist *list_quicklist(const struct entry *entry);
 
-/* The body of a list that is a single listpack (embedded, or one raw node): true, and where. */
+/* True for a list that is a single listpack (embedded, or one raw node), and its body. O(1). */
 bool list_single_body(const struct entry *entry, const uint8_t **first, const uint8_t **end);
 
-/* The executable invariant. An empty list passes: it is what list_drop may leave for a moment.
- * O(bytes). */
+/* Checks the invariant. An empty list passes: list_drop may leave one for a moment. O(bytes). */
 bool list_check(const struct entry *entry);
 
 #endif

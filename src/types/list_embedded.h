@@ -2,7 +2,7 @@
  *
  *      value: [body size 2, native order] element …      the entry's own byte: number of elements
  *
- * The entry is exactly as long as its body, so every change of size goes through entry_resize,
+ * The entry is only as long as its body needs, so every change of size goes through entry_resize,
  * which calls the allocator only when the size class changes: five 10-byte strings under a 10-byte
  * key take 79 bytes. */
 #ifndef PACKLIST_TYPES_LIST_EMBEDDED_H
@@ -49,24 +49,25 @@ static inline bool list_embedded_fits(size_t size, size_t count) {
 /* Writes the size of the body and the count of an entry that has room for them. */
 void list_embedded_set_size_and_count(struct entry *entry, size_t size, size_t count);
 
-/* A new entry with room for a body of `size` bytes, its figures set; the caller writes the body. */
+/* A new entry with room for a body of `size` bytes, both numbers set; the caller writes the
+ * body. */
 struct entry *list_embedded_new(struct slice key, size_t size, size_t count);
 
-/* Replaces `remove` bytes of the body at offset `at` by `add` bytes, which the caller writes where
- * the result points; the list then has `count` elements. May move the entry. O(body). */
+/* Replaces `remove` bytes of the body at offset `at` by `add` bytes, which the caller writes to
+ * the result; the list then has `count` elements. May move the entry. O(body). */
 uint8_t *list_embedded_splice(struct keyref *ref, size_t at, size_t remove, size_t add,
                               size_t count);
 
 /* Offset in the body of element `index` (<= count). O(body). */
 size_t list_embedded_offset(const struct entry *entry, size_t index);
 
-/* Removes `n` elements from `index` on. */
+/* Removes `n` elements starting at `index`. O(body). */
 void list_embedded_delete(struct keyref *ref, size_t index, size_t n);
 
-/* Moves the element at the `from` end to the other end. */
+/* Moves the element at the `from` end to the other end. O(body). */
 void list_embedded_rotate(struct entry *entry, enum list_end from);
 
-/* Removes up to `max` elements equal to `needle`; returns how many. */
+/* Removes up to `max` elements equal to `needle`; returns their number. O(body). */
 size_t list_embedded_remove(struct keyref *ref, const struct listpack_element *needle, size_t max,
                             bool from_end);
 

@@ -23,7 +23,7 @@ void list_iter_end(struct list_iter *iter) {
     if (!iter->embedded) quicklist_iter_end(&iter->chunks);
 }
 
-/* Accounts for `n` elements that were passed. */
+/* Counts `n` elements as passed. */
 static void iter_advance(struct list_iter *iter, uint64_t n) {
     iter->index = iter->direction == LIST_FORWARD ? iter->index + n : iter->index - n;
     iter->remaining -= n;

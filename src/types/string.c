@@ -1,8 +1,8 @@
 /* Strings: the layouts are drawn in string.h.
  *
- * Invariants: an integer has as few bytes as it needs; a text outside its entry is longer than
- * STRING_EMBEDDED_MAX, and no other is. Whether a text that reads as an integer has that layout
- * depends on how it came to be. Each function that changes the length of a text reports it to the
+ * Invariants: an integer has as few bytes as it needs; a text is out-of-line if and only if it is
+ * longer than STRING_EMBEDDED_MAX. Whether a text that reads as an integer has the integer layout
+ * depends on how it was made. Each function that changes the length of a text reports it to the
  * keyspace. */
 #include "types/string.h"
 
@@ -16,11 +16,11 @@ struct plan {
     size_t length; /* of the text */
     struct slice text;
     int64_t integer;
-    sds out_of_line; /* a text that the entry takes over; else NULL, and `text` is copied */
+    sds out_of_line; /* the entry takes ownership of it; if NULL, `text` is copied */
 };
 
-/* --- Integers: of the eight bytes that end with the value, which always lie in the entry behind
- * its first byte, the highest are the value's. So it is read and written by one word. --- */
+/* --- Integers: the value is in the highest of the eight bytes that end with it. All eight lie in
+ * the entry behind its first byte, so it is read and written as one word. --- */
 
 /* Bytes that hold `value` in two's complement. */
 static size_t integer_size(int64_t value) {
@@ -66,32 +66,32 @@ static struct plan plan_any(struct slice text) {
     return number_parse_int64(text, &integer) ? plan_integer(integer, text.len) : plan_text(text);
 }
 
-/* Labels the entry, which has `size` bytes for its value. */
+/* Sets the encoding of the entry, which has `size` bytes for its value. */
 static void set_layout(struct entry *entry, enum string_encoding encoding, size_t size) {
     entry_set_type(entry, VALUE_STRING, encoding);
     entry_set_byte(entry, encoding >= STRING_OUT_OF_LINE ? 0 : (uint8_t)size);
 }
 
-/* --- Texts outside the entry --- */
+/* --- Out-of-line texts --- */
 
 static struct shared_text *shared_text_of(const struct entry *entry) {
     return entry_pointer(entry);
 }
 
-/* Of a text outside the entry. */
+/* The text of an out-of-line value. */
 static sds out_of_line_text(const struct entry *entry) {
     return entry_encoding(entry) == STRING_SHARED ? shared_text_of(entry)->text
                                                   : entry_pointer(entry);
 }
 
-/* Gives an entry that is labelled as hanging its text. */
+/* Gives an entry that is labelled as out-of-line its text. */
 static void set_out_of_line(struct entry *entry, sds text) {
     set_layout(entry, STRING_OUT_OF_LINE, sizeof(text));
     entry_set_pointer(entry, text);
 }
 
-/* May the whole text be overwritten where it is? Not while it is captured: then all of it would
- * have to be copied, and a new buffer costs no more. A capture that has ended leaves no trace. */
+/* Returns whether the whole text may be overwritten in place. False while it is captured: all of
+ * it would be copied, and a new buffer costs no more. A capture that has ended does not matter. */
 static bool may_overwrite(struct entry *entry) {
     if (string_is_captured(entry)) return false;
     if (entry_encoding(entry) == STRING_SHARED)
@@ -99,7 +99,7 @@ static bool may_overwrite(struct entry *entry) {
     return entry_encoding(entry) == STRING_OUT_OF_LINE;
 }
 
-/* Fills in a value whose entry has `plan->size` bytes for it. */
+/* Writes a value into an entry that has `plan->size` bytes for it. */
 static void write_value(struct entry *entry, const struct plan *plan) {
     set_layout(entry, plan->encoding, plan->size);
     if (plan->encoding == STRING_INTEGER)
@@ -125,8 +125,8 @@ static void create(struct keyref *ref, struct slice key, const struct plan *plan
     keyspace_add(ref, new_entry(key, plan));
 }
 
-/* Is the present value a text outside the entry, with memory of just the size that `text` needs?
- * Then it is overwritten. */
+/* If the present value is an out-of-line text with memory of exactly the size that `text` needs,
+ * overwrites it and returns true. */
 static bool overwrite_out_of_line(struct entry *entry, const struct plan *plan) {
     struct slice text = plan->text;
     if (plan->encoding != STRING_OUT_OF_LINE || plan->out_of_line || !may_overwrite(entry))
@@ -200,7 +200,7 @@ void string_set_text(struct keyref *ref, struct slice key, struct slice text) {
     store(ref, key, &plan);
 }
 
-/* Is the present value an integer of as many bytes and digits? Then it is overwritten. */
+/* If the present value is an integer of as many bytes and digits, overwrites it; returns true. */
 static bool overwrite_integer(struct entry *entry, int64_t value) {
     int64_t present;
     if (entry_type(entry) != VALUE_STRING || !string_integer(entry, &present)) return false;
@@ -242,7 +242,7 @@ uint8_t *string_overwrite(struct keyref *ref, size_t len) {
 
 /* --- Editing in place --- */
 
-/* Makes room for `more` bytes in the text outside the entry. */
+/* Reserves space for `more` bytes in an out-of-line text. */
 static bool grow_out_of_line(struct entry *entry, size_t more) {
     if (entry_encoding(entry) == STRING_SHARED)
         return shared_text_try_grow(shared_text_of(entry), more);
@@ -252,7 +252,7 @@ static bool grow_out_of_line(struct entry *entry, size_t more) {
     return true;
 }
 
-/* Makes a text outside its entry longer, up to `len` bytes, the new ones uninitialised. */
+/* Makes an out-of-line text `len` bytes long; the new bytes are uninitialised. */
 static char *extend_out_of_line(struct entry *entry, size_t len) {
     sds text = out_of_line_text(entry);
     size_t old_len = sds_len(text);
@@ -265,8 +265,8 @@ static char *extend_out_of_line(struct entry *entry, size_t len) {
     return text;
 }
 
-/* Makes a value inside the entry a raw one of `len` bytes, no fewer than it has, the new ones
- * uninitialised. */
+/* Makes a value inside the entry a raw one of `len` bytes, at least its present length; the new
+ * bytes are uninitialised. */
 static char *extend_embedded(struct keyref *ref, size_t len) {
     char buffer[INT64_TEXT_MAX];
     struct entry *entry = ref->entry;
@@ -433,7 +433,7 @@ bool string_check(const struct entry *entry) {
 
 /* --- Captures --- */
 
-/* A shorter text is copied sooner than captured and released. */
+/* A shorter text is copied: that costs less than a capture. */
 #ifdef TINY_LIMITS
 enum { STRING_CAPTURE_MIN = 256 };
 #else

@@ -1,4 +1,4 @@
-/* type_operations: what the server does with a value without knowing of which type it is. Each type
+/* type_operations: the operations on values that do not depend on their type. Each type
  * has one row of these; types/value.c joins the rows in a table and is the only caller.
  *
  * A type declares its functions by the names that TYPE_OPERATIONS forms from its prefix, and its
@@ -11,7 +11,7 @@
 /* Every function gets entries of its type only. "Out-of-line" memory is what the entry points to.
  * All but check(), own_value() and free_value() are O(1). */
 struct type_operations {
-    /* What OBJECT ENCODING answers. Static. */
+    /* The name that OBJECT ENCODING replies. Static. */
     const char *(*encoding_name)(const struct entry *entry);
 
     /* The size as store/size_histogram.h counts it: bytes of a text, members of a collection. */
@@ -24,18 +24,18 @@ struct type_operations {
     /* How much work free_value() is; see type_free_effort. */
     size_t (*free_effort)(const struct entry *entry);
 
-    /* Frees the out-of-line memory, but not the entry. In any thread; but while the value is
-     * captured only in the loop's, and what the capture needs is left to it. */
+    /* Frees the out-of-line memory, but not the entry. In any thread; while the value is captured
+     * only in the loop's thread, and the capture keeps what it needs. */
     void (*free_value)(struct entry *entry);
 
     /* The entry is a byte for byte copy of another one: gives it out-of-line memory of its own. */
     void (*own_value)(struct entry *entry);
 
-    /* The executable invariant, including entry_check(). */
+    /* Checks the invariant, including entry_check(). */
     bool (*check)(const struct entry *entry);
 
     /* The type's part of types/value_capture.h, which has the contract. capture_begin() returns the
-     * type's own state of the capture, or NULL for a value that is copied sooner than captured. */
+     * type's own state of the capture, or NULL for a value that is cheaper to copy. */
     void *(*capture_begin)(struct entry *entry, size_t *left);
     bool (*is_captured)(const struct entry *entry);
     size_t (*capture_allocated)(const void *state);
@@ -43,16 +43,16 @@ struct type_operations {
     void (*capture_free)(void *state);
 };
 
-/* Memory of a large allocation goes back to the system, page by page: so many bytes take about as
- * long as freeing a small allocation. */
+/* The system takes back a large allocation page by page: this many bytes take about as long as
+ * freeing a small allocation. */
 enum { BYTES_FREED_AT_ONCE = 8 * 1024 };
 
-/* The effort of freeing so many allocations (at least 1) with so many bytes altogether. */
+/* The effort of freeing `allocations` (at least 1) with `bytes` altogether. */
 static inline size_t type_free_effort(size_t allocations, size_t bytes) {
     return allocations + bytes / BYTES_FREED_AT_ONCE;
 }
 
-/* The row of the type whose functions begin with `prefix`. The initialisers stand in the order of
+/* The row of the type whose functions begin with `prefix`. The initialisers follow the order of
  * the members, and the compiler refuses a row that lacks the last ones. */
 #define TYPE_OPERATIONS(prefix)                                                                    \
     {                                                                                              \

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Every type that the protocol has a name for. Those without operations have no values yet. */
+/* Every type that the protocol names. Types without operations have no values yet. */
 #define TYPES(ROW)                                                                                 \
     ROW(VALUE_STRING, "string", &string_operations, 0)                                             \
     ROW(VALUE_LIST, "list", &list_operations, VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS)           \
@@ -13,7 +13,7 @@
     ROW(VALUE_ZSET, "zset", &zset_operations, VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS)           \
     ROW(VALUE_HASH, "hash", NULL, 0)
 
-/* In arrays of their own: every command that writes looks at the flags. */
+/* In separate arrays, because every command that writes reads the flags. */
 #define NAME(type, name, operations, flags)       [type] = (name),
 #define OPERATIONS(type, name, operations, flags) [type] = (operations),
 #define FLAGS(type, name, operations, flags)      [type] = (flags),
@@ -32,7 +32,7 @@ const char *value_type_name(enum value_type type) {
     return names[type];
 }
 
-/* There are no values of types without operations: one that is found is a bug of ours. */
+/* There are no values of types without operations: finding one is a bug. */
 static const struct type_operations *operations_of_type(enum value_type type) {
     const struct type_operations *operations = all_operations[type];
     if (__builtin_expect(!operations, 0)) abort();

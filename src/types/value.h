@@ -1,11 +1,11 @@
-/* value: what is common to the values of all types. Each function finds the type's own one in the
+/* value: what is common to the values of all types. Each function calls the type's own one from the
  * type's row (types/type_operations.h); an entry of a type without values ends the process. */
 #ifndef PACKLIST_TYPES_VALUE_H
 #define PACKLIST_TYPES_VALUE_H
 
 #include "store/entry.h"
 
-/* As many types as entry_type can return. */
+/* The number of types that entry_type can return. */
 enum { VALUE_TYPE_NUMBERS = 16 };
 
 enum value_type_flag {
@@ -13,17 +13,17 @@ enum value_type_flag {
     VALUE_WAKES_CLIENTS = 2  /* there are commands that wait until a key holds such a value */
 };
 
-/* For the functions here; of enum value_type_flag. */
+/* The flags of each type, of enum value_type_flag; private to this header. */
 extern const uint8_t value_type_flags[VALUE_TYPE_NUMBERS];
 
-/* Are there values of this type? Any number may be asked for. */
+/* Returns whether there are values of this type, which may be any number. */
 bool value_type_exists(enum value_type type);
 
-/* "string", "list", …: what TYPE answers; also of types without values, which TYPE filters name.
+/* "string", "list", …: what TYPE replies. Types without values have names, too, for TYPE filters.
  * Static. */
 const char *value_type_name(enum value_type type);
 
-/* What OBJECT ENCODING answers: "listpack", "quicklist", "skiplist", "int", "embstr", "raw".
+/* What OBJECT ENCODING replies: "listpack", "quicklist", "skiplist", "int", "embstr", "raw".
  * Static. */
 const char *value_encoding_name(const struct entry *entry);
 
@@ -31,44 +31,45 @@ const char *value_encoding_name(const struct entry *entry);
  * of items of a collection. O(1). */
 uint64_t value_length(const struct entry *entry);
 
-/* Is it a collection without members, whose key must be deleted? A string is never empty in this
+/* True for a collection without members, whose key must be deleted. A string is never empty in this
  * sense. O(1). */
 static inline bool value_is_empty(const struct entry *entry) {
     return (value_type_flags[entry_type(entry)] & VALUE_IS_COLLECTION) && value_length(entry) == 0;
 }
 
-/* Are there commands that wait for values of its type? Then a change of the value is reported to
+/* True if commands can wait for values of its type. Then each change of the value is reported to
  * engine/blocking.h. O(1). */
 static inline bool value_wakes_clients(const struct entry *entry) {
     return value_type_flags[entry_type(entry)] & VALUE_WAKES_CLIENTS;
 }
 
-/* Bytes of the value inside the entry: what entry_resize and entry_free ask for. O(1). */
+/* Bytes of the value inside the entry: the size that entry_resize and entry_free need. O(1). */
 size_t value_size(const struct entry *entry);
 
-/* Frees what hangs off the entry, which must then be freed or given another value. O(nodes). */
+/* Frees the out-of-line memory of the entry, which must then be freed or given another value.
+ * O(nodes). */
 void value_free_out_of_line(struct entry *entry);
 
-/* Frees the entry with everything its value owns. */
+/* Frees the entry with everything its value owns. O(nodes). */
 void value_free(struct entry *entry);
 
-/* A new entry under `key` with a value of its own that is the same in every byte, in the same
- * encoding, and the same expiry. Its access clock is 0, as of every new one. O(bytes). */
+/* A new entry under `key` with its own copy of the value, the same in every byte and encoding, and
+ * the same expiry. Its access clock is 0, as in every new entry. O(bytes). */
 struct entry *value_copy(const struct entry *entry, struct slice key);
 
 /* The same entry under another key: its value, expiry and access clock move to the entry returned,
- * and the old one is freed. What hangs off it is not touched. O(1): one allocation. */
+ * and the old one is freed. Out-of-line memory is not touched. O(1): one allocation. */
 struct entry *value_rename(struct entry *entry, struct slice key);
 
-/* How much work it is to free the value: 1 for a small one; grows with the number of allocations
- * that are freed, and with their bytes. A captured value (types/value_capture.h) may leave them to
- * its capture. O(1). */
+/* The work of freeing the value: 1 for a small one; grows with the number of allocations that are
+ * freed, and with their bytes. A captured value (types/value_capture.h) may leave them to its
+ * capture. O(1). */
 size_t value_free_effort(const struct entry *entry);
 
 /* Bytes the entry and everything its value owns take, as allocated. O(1). */
 size_t value_allocated(const struct entry *entry);
 
-/* The executable invariant of entry and value. O(bytes). */
+/* Checks the invariants of entry and value. O(bytes). */
 bool value_check(const struct entry *entry);
 
 #endif

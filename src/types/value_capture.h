@@ -16,24 +16,25 @@
  *
  * A cursor (for a type that cannot share, as a hash table or a skiplist whose members are linked in
  * place; no type has one yet): begin only notes where to start, and the loop copies the members out
- * step by step, as the walk over a keyspace does (snapshot_iterator_step in store/keyspace.h).
- * Then:
+ * step by step, as the snapshot iterator of a keyspace does (snapshot_iterator_step in
+ * store/keyspace.h). Then:
  *   - Each member that the value has at the moment of begin is copied exactly once, as it was then.
  *     Members that are added later are not copied. A mark in each member tells the two apart.
  *   - Before a member that still has to be copied is changed or removed, it is copied: a change
  *     costs at most O(member) more.
  *   - A rehash, or a change of the value's encoding, neither skips nor repeats members: the cursor
- * goes in the order of hashes (hashtable_scan), or the value postpones the change. - When the value
- * is deleted or replaced, the loop's thread keeps the entry (incremental_keep_entry)
- *     until the cursor has reached the end. Other threads must not free it before.
+ *     goes in the order of hashes (hashtable_scan), or the value postpones the change.
+ *   - When the value is deleted or replaced, the loop's thread keeps the entry
+ *     (incremental_keep_entry) until the cursor has reached the end. Other threads must not free it
+ *     before.
  *   - One step copies one bucket or node, and goes on to the next one only while it has copied less
- *     than 16 KB; between steps the loop looks at its time budget. A large member is a large text,
+ *     than 16 KB; between steps the loop checks its time budget. A large member is a large text,
  *     and is captured by sharing.
  *   - In the file the value's bytes are in one piece. So the copies go to a queue of the capture.
- * When the writer thread comes to the capture, it writes the copies as they arrive, until the
- * cursor has ended. Copies count as bytes that wait for the disk (incremental_pending), so that the
- *     steps pause. A command that waits for the thread because too many bytes wait must first bring
- *     such a cursor to its end, or both would wait for each other. */
+ *     When the writer thread comes to the capture, it writes the copies as they arrive, until the
+ *     cursor has ended. Copies count as bytes that wait for the disk (incremental_pending), so that
+ *     the steps pause. A command that waits for the thread because too many bytes wait must first
+ *     step such a cursor to its end, or both would wait for each other. */
 #ifndef PACKLIST_TYPES_VALUE_CAPTURE_H
 #define PACKLIST_TYPES_VALUE_CAPTURE_H
 
@@ -44,24 +45,24 @@ struct value_capture {
     void *state; /* the type's own; NULL: nothing was captured */
 };
 
-/* Captures the value as it is now, which must not be captured; nothing that can be seen of it
- * changes, and the entry does not move. False, and nothing happens, when the value is so small that
- * it should be copied. Until the release *left is larger by the bytes of memory that only the
- * capture still needs. In the loop's thread. */
+/* Captures the value as it is now; it must not be captured already. Nothing visible of it changes,
+ * and the entry does not move. Returns false and does nothing when the value is so small that it
+ * should be copied. Until the release, *left includes the bytes of memory that only the capture
+ * still needs. In the loop's thread. */
 bool value_capture_begin(struct value_capture *capture, struct entry *entry, size_t *left);
 
-/* Is there a capture that was not released? Then only the loop's thread may change or free the
- * value. O(1). */
+/* Returns whether the value has a capture that was not released. If so, only the loop's thread may
+ * change or free the value. O(1). */
 bool value_is_captured(const struct entry *entry);
 
 /* Bytes allocated for the capture beside what *left counts. O(1). */
 size_t value_capture_allocated(const struct value_capture *capture);
 
-/* Ends the capture when nobody reads it any more: the value, which may be gone, can be captured
+/* Ends the capture when no thread reads it any more: the value, which may be gone, can be captured
  * again. Returns the bytes by which *left becomes smaller. In the loop's thread. O(1). */
 size_t value_capture_release(struct value_capture *capture);
 
-/* Frees a capture that was released, with all that it alone still needed. In any thread. */
+/* Frees a released capture, with all memory that only it still needed. In any thread. */
 void value_capture_free(struct value_capture *capture);
 
 #endif

@@ -1,4 +1,4 @@
-/* value_limits: the limits of all encodings. They travel as one, so that code which handles values
+/* value_limits: the limits of all encodings, in one struct, so that code which handles values
  * of any type (loading, DUMP, commands) passes on those of every type. */
 #ifndef PACKLIST_TYPES_VALUE_LIMITS_H
 #define PACKLIST_TYPES_VALUE_LIMITS_H
@@ -16,7 +16,7 @@ struct value_limits {
     struct zset_limits zset;
 };
 
-/* The limits that the directives have by default. */
+/* The default limits of the directives. */
 static const struct value_limits value_limits_default = {
     .list = {.fill = -2},
     .zset = {.listpack_entries = 128, .listpack_value = 64},

@@ -8,6 +8,7 @@
 #include "types/list.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "unit/keyspace_fixture.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -92,16 +93,6 @@ static void conditions_are_evaluated_in_checked_builds_only(void **state) {
     int evaluated = 0;
     CHECKED_ASSERT(++evaluated);
     assert_int_equal(evaluated, CHECKS_ARE_ON);
-}
-
-static int set_up(void **state) {
-    *state = keyspace_new(value_free, value_length);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    keyspace_free(*state);
-    return 0;
 }
 
 int main(void) {

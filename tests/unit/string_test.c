@@ -6,6 +6,7 @@
 #include "types/list.h"
 #include "types/value.h"
 #include "unit/in_range.h"
+#include "unit/keyspace_fixture.h"
 #include "unit/seed.h"
 #include "unit/texts.h"
 
@@ -345,16 +346,6 @@ static void a_value_of_the_same_size_is_overwritten_where_it_is(void **state) {
     string_set(&ref, key, slice_make(text, 300)); /* not in memory meant for 1000 */
     assert_true(string_allocated(ref.entry) < 400);
     verify(ref.entry, slice_make(text, 300));
-}
-
-static int set_up(void **state) {
-    *state = keyspace_new(value_free, value_length);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    keyspace_free(*state);
-    return 0;
 }
 
 int main(void) {

@@ -8,6 +8,7 @@
 #include "types/string.h"
 #include "types/value.h"
 #include "types/zset.h"
+#include "unit/keyspace_fixture.h"
 #include "unit/rdb_io.h"
 
 #include <setjmp.h>
@@ -204,16 +205,6 @@ static void freeing_a_captured_value_is_as_much_work_as_is_left_to_do(void **sta
         value_capture_release(&capture);
         value_capture_free(&capture);
     }
-}
-
-static int set_up(void **state) {
-    *state = keyspace_new(value_free, value_length);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    keyspace_free(*state);
-    return 0;
 }
 
 int main(void) {

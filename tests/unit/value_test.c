@@ -6,6 +6,7 @@
 #include "types/list.h"
 #include "types/string.h"
 #include "unit/in_range.h"
+#include "unit/keyspace_fixture.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -267,16 +268,6 @@ static void freeing_is_as_much_work_as_there_are_nodes_and_memory(void **state) 
     string_set(&ref, SLICE("s"), large);
     assert_uint_in_range(value_free_effort(ref.entry), 100, 200);
     mem_free(bytes);
-}
-
-static int set_up(void **state) {
-    *state = keyspace_new(value_free, value_length);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    keyspace_free(*state);
-    return 0;
 }
 
 int main(void) {

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/lzf.h"
 #include "base/random.h"
+#include "median.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,16 +65,6 @@ static void fill(struct node *node, writer write, struct random *random, unsigne
     }
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *figures) {
-    qsort(figures, RUNS, sizeof(*figures), compare_doubles);
-    return figures[RUNS / 2];
-}
-
 static void pack_all(struct node *nodes) {
     for (size_t i = 0; i < NODES; i++)
         nodes[i].size = lzf_pack(slice_make(nodes[i].text, nodes[i].len), nodes[i].stream,
@@ -99,7 +90,7 @@ static double measure(void (*work)(struct node *nodes), struct node *nodes) {
         work(nodes);
         figures[i] = (double)(clock() - start) * 1e6 / CLOCKS_PER_SEC / NODES;
     }
-    return median(figures);
+    return median(figures, RUNS);
 }
 
 int main(void) {

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/random.h"
 #include "ds/quicklist.h"
+#include "median.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,16 +17,6 @@ enum { RUNS = 5, PUSHES = 1000000 };
 
 static double elapsed_ns(uint64_t since) {
     return (double)clock_ticks_to_us(clock_ticks() - since) * 1000;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *figures) {
-    qsort(figures, RUNS, sizeof(*figures), compare_doubles);
-    return figures[RUNS / 2];
 }
 
 /* Small integers, or texts of `len` bytes that begin with the number. */
@@ -72,7 +63,7 @@ static void bench_ends(size_t len, int16_t fill, uint16_t depth, size_t count) {
     }
     printf(
         "ends    %5zu B, fill %3d, depth %d: push %6.1f ns, pop %6.1f ns, queue of 100 %6.1f ns\n",
-        len, fill, depth, median(push), median(pop), median(queue));
+        len, fill, depth, median(push, RUNS), median(pop, RUNS), median(queue, RUNS));
 }
 
 static void bench_middle(size_t count, size_t len, uint16_t depth) {
@@ -95,7 +86,7 @@ static void bench_middle(size_t count, size_t len, uint16_t depth) {
         (middle ? at_middle : anywhere)[run % RUNS] = elapsed_ns(since) / LOOKUPS;
     }
     printf("index   %8zu × %2zu B, depth %d: middle %6.0f ns, anywhere %6.0f ns%s\n", count, len,
-           depth, median(at_middle), median(anywhere), sum == 0 ? "?" : "");
+           depth, median(at_middle, RUNS), median(anywhere, RUNS), sum == 0 ? "?" : "");
     quicklist_free(list);
 }
 
@@ -121,7 +112,7 @@ static void bench_scan(size_t count, size_t len, uint16_t depth) {
     }
     printf("absent  %8zu × %2zu B, depth %d: find %5.2f ns, from the end %5.2f ns, remove %5.2f ns "
            "an element; %.2f bytes an element\n",
-           count, len, depth, median(find), median(backward), median(remove),
+           count, len, depth, median(find, RUNS), median(backward, RUNS), median(remove, RUNS),
            (double)quicklist_allocated(list) / (double)count);
     quicklist_free(list);
 }
@@ -147,7 +138,7 @@ static void bench_insert(size_t count, size_t len) {
         replace[run] = elapsed_ns(since) / 20000;
     }
     printf("write   %8zu × %2zu B: insert anywhere %6.0f ns, replace anywhere %6.0f ns\n", count,
-           len, median(insert), median(replace));
+           len, median(insert, RUNS), median(replace, RUNS));
     quicklist_free(list);
 }
 

@@ -105,9 +105,10 @@ static ssize_t read_memory(void *arg, void *bytes, size_t room) {
 }
 
 static struct keyspace *read_keyspace(const struct memory *memory, bool checksum) {
-    const struct rdb_file_options options = {.values = {.list = limits}, .checksum = checksum};
+    const struct rdb_file_options options = {.values = {.limits = {.list = limits}},
+                                             .checksum = checksum};
     struct memory source = {.bytes = memory->bytes, .size = memory->used};
-    struct keyspace *keyspace = keyspace_new(value_free);
+    struct keyspace *keyspace = keyspace_new(value_free, value_length);
     struct rdb_file file;
     struct rdb_file_item item;
     rdb_file_start(&file, (struct rdb_source){read_memory, &source}, &options);
@@ -163,7 +164,7 @@ static const struct dataset datasets[] = {
 };
 
 static void bench(const struct dataset *dataset, size_t elements) {
-    struct keyspace *keyspace = keyspace_new(value_free);
+    struct keyspace *keyspace = keyspace_new(value_free, value_length);
     dataset->fill(keyspace, elements);
     struct memory memory = {.size = 64 * elements + 4096};
     memory.bytes = mem_alloc(memory.size);

@@ -1,5 +1,5 @@
 /* The commands of append-only files against the table of commands. */
-#include "persist/aof_commands.h"
+#include "persist/aof_allowed.h"
 
 #include "client/client_commands.h"
 #include "server/server_commands.h"

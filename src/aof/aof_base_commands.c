@@ -1,4 +1,4 @@
-#include "aof/aof_commands.h"
+#include "aof/aof_base_commands.h"
 
 #include "base/number.h"
 #include "engine/engine.h"
@@ -51,18 +51,18 @@ static void write_database(struct engine *engine, struct output *output, int num
     }
 }
 
-void aof_commands_annotate(struct reply *bytes, int64_t time_s) {
+void aof_base_commands_annotate(struct reply *bytes, int64_t time_s) {
     char line[32];
     int len = snprintf(line, sizeof(line), "#TS:%lld\r\n", (long long)time_s);
     reply_raw(bytes, slice_make(line, (size_t)len));
 }
 
-bool aof_commands_write_file(struct engine *engine, const char *path, bool incremental) {
+bool aof_base_commands_write_file(struct engine *engine, const char *path, bool sync_in_stretches) {
     struct output output = {.commands = {.ended = end_command}, .engine = engine, .ok = true};
-    if (!disk_file_create(&output.file, path, incremental)) return false;
+    if (!disk_file_create(&output.file, path, sync_in_stretches)) return false;
     reply_init(&output.commands.bytes, WRITE_AT);
     if (engine->config.aof_timestamps)
-        aof_commands_annotate(&output.commands.bytes, engine->now_ms / 1000);
+        aof_base_commands_annotate(&output.commands.bytes, engine->now_ms / 1000);
     for (int i = 0; i < engine->config.databases; i++) write_database(engine, &output, i);
     flush(&output);
     reply_free(&output.commands.bytes);

@@ -1,4 +1,4 @@
-#include "persist/aof_commands.h"
+#include "persist/aof_allowed.h"
 
 static const struct {
     const char *name;

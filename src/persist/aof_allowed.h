@@ -1,10 +1,10 @@
-/* aof_commands: the commands that an append-only file may contain: those that write, and SELECT.
+/* aof_allowed: the commands that an append-only file may contain: those that write, and SELECT.
  * (aof_reader.h handles MULTI and EXEC.)
  *
  * The server uses its table of commands instead, which packlist-check does not include. A unit test
  * checks that both have the same names and arities. */
-#ifndef PACKLIST_PERSIST_AOF_COMMANDS_H
-#define PACKLIST_PERSIST_AOF_COMMANDS_H
+#ifndef PACKLIST_PERSIST_AOF_ALLOWED_H
+#define PACKLIST_PERSIST_AOF_ALLOWED_H
 
 #include "base/slice.h"
 

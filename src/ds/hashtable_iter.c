@@ -1,4 +1,4 @@
-/* Walking through all of a table: scanning, iterating, drawing at random, describing, checking. */
+/* Operations on a whole table: scanning, iterating, random choice, describing, checking. */
 #include "ds/hashtable_internal.h"
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@ static uint64_t bits_reversed(uint64_t x) {
     return __builtin_bswap64(x);
 }
 
-/* Small items have 48 bytes or so, and every second of such lies on two cache lines. */
+/* Small items have about 48 bytes, and half of such items lie on two cache lines. */
 static void prefetch_item(hashtable_slot slot) {
     const char *item = hashtable_item(slot);
     prefetch(item);
@@ -25,15 +25,15 @@ static void bucket_prefetch_items(struct hashtable_bucket *bucket) {
     for (size_t i = 0; i < own; i++) prefetch_item(bucket->slot[i]);
 }
 
-/* Reading hashes with their bits reversed as fractions of 1, a bucket with l bits in use holds one
- * whole interval of length 2^-l, whichever split or merge made it. The cursor is a point:
+/* If hashes with their bits reversed are read as fractions of 1, a bucket with l bits in use holds
+ * one whole interval of length 2^-l, whichever split or merge made it. The cursor is a point:
  * everything below it has been visited. So each call visits the interval around the point and moves
- * to its end, and growing and shrinking between the calls is of no matter. */
+ * to its end, and growing and shrinking between the calls do no harm. */
 static uint64_t scan_next(uint64_t index, unsigned level) {
     return level ? bits_reversed(bits_reversed(index) + ((uint64_t)1 << (64 - level))) : 0;
 }
 
-/* Items of the bucket that comes next, and the bucket behind that. */
+/* Prefetches the items of the next bucket, and the bucket after it. */
 static void scan_prefetch(const struct hashtable *table, uint64_t cursor) {
     size_t index = hashtable__locate(table, cursor).index;
     bucket_prefetch_items(hashtable__bucket(table, index));
@@ -62,8 +62,8 @@ void hashtable_iter_start(struct hashtable_iter *iter, const struct hashtable *t
     *iter = (struct hashtable_iter){.table = table};
 }
 
-/* Items lie anywhere in memory, and little is done with each: those of the buckets from `index` on
- * are asked for before their turn, and the overflow arrays, where more stand, before that. */
+/* Items lie anywhere in memory, and each needs little work. So the items of the buckets from
+ * `index` on are prefetched before they are reached, and their overflow arrays before that. */
 static void iter_prefetch(const struct hashtable *table, size_t index, size_t buckets) {
     enum { ITEMS_AHEAD = 1, OVERFLOW_AHEAD = 4 };
     if (index + OVERFLOW_AHEAD < buckets) {
@@ -76,7 +76,7 @@ static void iter_prefetch(const struct hashtable *table, size_t index, size_t bu
     for (size_t i = 0; i < count; i++) prefetch_item(*hashtable__bucket_slot(soon, i));
 }
 
-/* Turns to the next words to walk; false at the end. */
+/* Moves to the next array of slots; false at the end. */
 static bool iter_advance(struct hashtable_iter *iter) {
     if (iter->overflow_count > 0) {
         iter->words = iter->overflow;
@@ -108,9 +108,9 @@ void *hashtable_iter_next(struct hashtable_iter *iter) {
 /* --- At random --- */
 
 /* Buckets hold different numbers of items: a bucket is kept with a probability of its count /
- * DRAWS, so that each item is as likely as any other, but for buckets of more than DRAWS, whose
- * items come a little too rarely. The load control keeps the average count at five or more, so
- * three buckets are looked at on average. */
+ * DRAWS, so that each item is equally likely. Only items of buckets with more than DRAWS are chosen
+ * a little too rarely. The load control keeps the average count at five or more, so it takes three
+ * buckets on average. */
 void *hashtable_random(const struct hashtable *table, struct random *random) {
     if (table->count == 0) return NULL;
     for (;;) {
@@ -158,7 +158,7 @@ sds hashtable_describe(const struct hashtable *table, sds out, bool full) {
 
 /* --- Checking --- */
 
-/* Every item belongs here, has the right tag, and stands here once. */
+/* Every item belongs to this bucket, has the right tag, and is in it once. */
 static bool check_items(const struct hashtable *table, size_t index,
                         struct hashtable_bucket *bucket) {
     size_t count = hashtable__bucket_count(bucket);

@@ -1,0 +1,35 @@
+/* blocking_serve: replies to clients that wait (engine/blocking.h), when a key is ready or when
+ * their wait ends without one. */
+#ifndef PACKLIST_EXECUTE_BLOCKING_SERVE_H
+#define PACKLIST_EXECUTE_BLOCKING_SERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct blocking;
+struct engine;
+struct session;
+
+/* Serves the waiters of all ready keys, and of the keys that become ready meanwhile. O(clients
+ * served), and the cost of their commands. Not inside a command. */
+void blocking_serve(struct engine *engine, struct blocking *blocking);
+
+/* Ends the session's wait without a key: its work is done, its deadline has come, or the file is
+ * synced. The request's `answer_unserved` writes the reply. The command has taken `ticks` since its
+ * wait began. The session must wait. */
+void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks);
+
+/* Ends the session's wait because its deadline has come: blocking_finish for blocking_new. */
+void blocking_time_is_up(struct session *session);
+
+/* CLIENT UNBLOCK: ends the session's wait as if its deadline had come, or with the error "UNBLOCKED
+ * client unblocked via CLIENT UNBLOCK". Returns false when the session does not wait, or waits for
+ * work of another thread. */
+bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error);
+
+/* WAITAOF: ends the waits of all sessions that wait for the append-only file and for which
+ * `is_done` returns true, as if their deadline had come. Returns whether there were any. O(sessions
+ * that wait for the file). */
+bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *));
+
+#endif
