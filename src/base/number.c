@@ -36,6 +36,11 @@ const uint64_t number_powers_of_ten[20] = {
 
 /* --- Integers --- */
 
+/* The value of a decimal digit; more than 9 for any other character. */
+static inline unsigned digit_value(char c) {
+    return (unsigned)(unsigned char)c - '0';
+}
+
 /* Canonical digits, at least one. Nineteen of them can't overflow; the twentieth is checked. */
 static bool parse_digits(const char *at, const char *end, uint64_t *value) {
     enum { SAFE_DIGITS = 19 };
@@ -45,13 +50,15 @@ static bool parse_digits(const char *at, const char *end, uint64_t *value) {
     const char *safe_end = len > SAFE_DIGITS ? at + SAFE_DIGITS : end;
     uint64_t sum = 0;
     for (; at < safe_end; at++) {
-        if (!number_is_digit(*at)) return false;
-        sum = sum * 10 + (uint64_t)(*at - '0');
+        unsigned digit = digit_value(*at);
+        if (digit > 9) return false;
+        sum = sum * 10 + digit;
     }
     if (at < end) {
-        if (!number_is_digit(*at)) return false;
+        unsigned digit = digit_value(*at);
+        if (digit > 9) return false;
         if (__builtin_mul_overflow(sum, 10, &sum)) return false;
-        if (__builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum)) return false;
+        if (__builtin_add_overflow(sum, digit, &sum)) return false;
     }
     *value = sum;
     return true;
