@@ -11,7 +11,7 @@
 #   make readme    bring the README's table of commands up to date
 #   make dist      build/packlist-VERSION.tar.gz: the tree as it is committed
 #   make deb       a Debian package in build/deb, of the tree as it is
-#   make unit, make benchmarks, make install     build unit tests, micro-benchmarks; the usual
+#   make unit, make benchmarks, make install     build unit tests, micro-benchmarks (make test does, too); the usual
 #   make clean     remove all of build/ but build/run
 # Variables; each choice of the first six builds in a folder of its own, build/<variant>/
 #   CC=clang                      another compiler
@@ -133,7 +133,7 @@ run:
 test lint: export WERROR := 1
 test:
 	@deps/install build test
-	@$(MAKE) all unit clients faults
+	@$(MAKE) all unit clients faults benchmarks
 	@$(MAKE) TINY=1 unit
 	@$(MAKE) $(fuzz_build) fuzzers
 	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(SOAK) $(ONLY)

@@ -199,19 +199,27 @@ static void reply_sort_keys(struct reply *reply, const struct key_positions *key
         reply_unknown_keys(reply, keys->store_flags, "The key behind STORE, wherever that stands.");
 }
 
-/* All keys are found and used in the same way, so there is one specification. */
-static void reply_one_specification(struct reply *reply, const struct key_positions *keys) {
-    reply_set(reply, 1);
-    begin_key_specification(reply, keys->flags, keys->notes);
-    reply_search_index(reply, keys->numkeys > 0 ? keys->numkeys : keys->first);
-    if (keys->numkeys == 0) {
-        reply_find_range(reply, keys->last < 0 ? keys->last : keys->last - keys->first, keys->step);
-        return;
-    }
+/* The keys behind a count. */
+static void reply_counted_keys(struct reply *reply, uint32_t flags,
+                               const struct key_positions *keys) {
+    begin_key_specification(reply, flags, keys->notes);
+    reply_search_index(reply, keys->numkeys);
     begin_step(reply, "find_keys", "keynum", 3);
     reply_field(reply, "keynumidx", 0);
     reply_field(reply, "firstkey", 1);
     reply_field(reply, "keystep", 1);
+}
+
+/* All keys are found and used in the same way, so there is one specification. */
+static void reply_one_specification(struct reply *reply, const struct key_positions *keys) {
+    reply_set(reply, 1);
+    if (keys->numkeys > 0) {
+        reply_counted_keys(reply, keys->flags, keys);
+        return;
+    }
+    begin_key_specification(reply, keys->flags, keys->notes);
+    reply_search_index(reply, keys->first);
+    reply_find_range(reply, keys->last < 0 ? keys->last : keys->last - keys->first, keys->step);
 }
 
 static void reply_key_specifications(struct reply *reply, const struct key_positions *keys) {
@@ -226,8 +234,11 @@ static void reply_key_specifications(struct reply *reply, const struct key_posit
     } else if (keys->second_flags != 0) { /* keys with different uses: one specification each */
         reply_set(reply, 2);
         reply_range(reply, keys->flags, keys->first, 0, 1);
-        reply_range(reply, keys->second_flags, keys->first + keys->step,
-                    keys->last < 0 ? keys->last : 0, 1);
+        if (keys->numkeys > 0)
+            reply_counted_keys(reply, keys->second_flags, keys);
+        else
+            reply_range(reply, keys->second_flags, keys->first + keys->step,
+                        keys->last < 0 ? keys->last : 0, 1);
     } else {
         reply_one_specification(reply, keys);
     }

@@ -5,6 +5,7 @@
 #include "resp/reply.h"
 #include "types/list.h"
 #include "types/value.h"
+#include "types/zset.h"
 
 /* Longer elements are cut. */
 enum { SHOWN_MAX = 64 };
@@ -28,18 +29,15 @@ sds debug_append_quicklist_fields(sds out, const struct entry *entry) {
                              limits.compress_depth != 0, quicklist_serialized_size(list));
 }
 
-/* Returns the list of argv[2] if it has that encoding; otherwise replies the error and returns
- * NULL. */
-static const struct entry *find_list(struct call *call, const char *encoding) {
+/* Returns the value under argv[2]; replies the error and returns NULL when there is none. */
+static const struct entry *find_value(struct call *call) {
     const struct entry *entry = call_find_quiet(call, call->argv[2]).entry;
-    if (!entry) {
-        reply_error(call->reply, "ERR no such key");
-    } else if (!has_encoding(entry, encoding)) {
-        reply_error_format(call->reply, "ERR Not a %s encoded object.", encoding);
-    } else {
-        return entry;
-    }
-    return NULL;
+    if (!entry) reply_error(call->reply, "ERR no such key");
+    return entry;
+}
+
+static void refuse_encoding(struct call *call, const char *encoding) {
+    reply_error_format(call->reply, "ERR Not a %s encoded object.", encoding);
 }
 
 /* --- Elements --- */
@@ -67,12 +65,28 @@ static sds append_elements(sds out, const uint8_t *first, size_t count, const ch
     return out;
 }
 
+/* The body of a listpack and how many elements it has. False when the value is none. */
+static bool find_listpack(const struct entry *entry, const uint8_t **first, const uint8_t **end,
+                          size_t *count) {
+    if (strcmp(value_encoding_name(entry), "listpack") != 0) return false;
+    *count = value_length(entry);
+    if (entry_type(entry) == VALUE_LIST) {
+        list_single_body(entry, first, end);
+        return true;
+    }
+    *count *= 2; /* members and scores */
+    return entry_type(entry) == VALUE_ZSET && zset_listpack(entry, first, end);
+}
+
 void debug_listpack(struct call *call) {
-    const struct entry *entry = find_list(call, "listpack");
-    if (!entry) return;
     const uint8_t *first, *end;
-    list_single_body(entry, &first, &end);
-    size_t count = list_length(entry);
+    size_t count;
+    const struct entry *entry = find_value(call);
+    if (!entry) return;
+    if (!find_listpack(entry, &first, &end, &count)) {
+        refuse_encoding(call, "listpack");
+        return;
+    }
     sds out = sds_append_format(sds_new(SLICE("")),
                                 "elements %zu, bytes %zu, allocated with its key %zu\n", count,
                                 (size_t)(end - first) + LISTPACK_OVERHEAD, value_allocated(entry));
@@ -137,8 +151,12 @@ void debug_quicklist(struct call *call) {
         call_syntax_error(call);
         return;
     }
-    const struct entry *entry = find_list(call, "quicklist");
+    const struct entry *entry = find_value(call);
     if (!entry) return;
+    if (!has_encoding(entry, "quicklist")) {
+        refuse_encoding(call, "quicklist");
+        return;
+    }
     const struct quicklist *list = list_quicklist(entry);
     struct quicklist_iter elements;
     struct node_printer printer = {.out = append_summary(sds_new(SLICE("")), list)};

@@ -425,6 +425,7 @@ bool aof_begin(struct engine *engine, struct aof_opening opening) {
     aof_attach(engine, fd, size);
     if (!opening.is_new && !opening.error)
         opening.error = sync_files(engine); /* the load may have cut one */
+    if (!opening.is_new && !opening.error) aof_files_remove_unnamed_base(engine);
     note_sync(engine, opening.error, aof->generation);
     aof_files_drop_history(engine); /* left by a killed server */
     return true;

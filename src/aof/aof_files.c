@@ -163,6 +163,30 @@ void aof_files_drop_history(struct engine *engine) {
     net_pool_run(engine->net, delete_files, on_deleted, deletion);
 }
 
+/* --- An unnamed base --- */
+
+static void remove_if_unnamed(struct engine *engine, struct slice name) {
+    if (aof_manifest_names(&engine->aof->manifest, name)) return;
+    sds path = aof_files_path(engine, name.ptr);
+    if (unlink(path) == 0)
+        log_notice("Removed %s, the base of an interrupted rewrite: no manifest names it", path);
+    sds_free(path);
+}
+
+/* The interrupted rewrite has used the number after that of the base in force. A later rewrite may
+ * have used it again, for a base whose name ends differently (aof-use-rdb-preamble). Any other
+ * number is none of a rewrite of these files. */
+void aof_files_remove_unnamed_base(struct engine *engine) {
+    int64_t last = engine->aof->manifest.base_seq;
+    for (int64_t seq = last > 0 ? last : 1; seq <= last + 1; seq++) {
+        for (int is_rdb = 0; is_rdb <= 1; is_rdb++) {
+            sds name = aof_manifest_base_name(engine->config.appendfilename, seq, is_rdb);
+            remove_if_unnamed(engine, sds_slice(name));
+            sds_free(name);
+        }
+    }
+}
+
 /* --- Reading --- */
 
 static bool fail(const char *what, const char *path) {

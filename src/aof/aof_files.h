@@ -50,6 +50,11 @@ bool aof_files_sync(struct engine *engine);
  * nothing while the manifest is in doubt (docs/durability.md, section 6, steps 7 and 8). */
 void aof_files_drop_history(struct engine *engine);
 
+/* Deletes the base that a rewrite has left when the server was killed before the manifest named it
+ * (docs/durability.md, section 6, between steps 5 and 6). Call when the files of the manifest are
+ * loaded and synced. Waits until the file system has freed the file. */
+void aof_files_remove_unnamed_base(struct engine *engine);
+
 /* These return paths, which the caller frees: of a file in the folder; of a temporary file in the
  * folder (`kind`: "manifest", or "incr", which its writer locks with flock); of a temporary base in
  * the directory dir. */

@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -138,6 +139,12 @@ bool mem_decay_in_background(bool on) {
 void mem_keep_freed(bool on) {
     (void)on;
 }
+
+bool mem_has_freed_large(void) {
+    return false;
+}
+
+void mem_return_large(void) {}
 
 void mem_decay(void) {}
 
@@ -335,11 +342,48 @@ const char *mem_allocator_name(void) {
 #define ALL_ARENAS "4096"
 _Static_assert(MALLCTL_ARENAS_ALL == 4096, "ALL_ARENAS spells MALLCTL_ARENAS_ALL");
 
-bool mem_decay_in_background(bool on) {
-    return mallctl("background_thread", NULL, NULL, &on, sizeof(on)) == 0;
+/* Blocks of this size (opt.oversize_threshold) and larger ones have an arena of their own. Unless
+ * its pages never decay, jemalloc 5.3.0 returns such a block in the thread that frees it: some 20
+ * ms for 500 MB. */
+enum { LARGE_BLOCK = 8 * 1024 * 1024 };
+
+/* Writes the name of a setting of that arena; false when the arena cannot be made. */
+static bool large_arena_name(char *name, size_t size, const char *setting) {
+    void *block = malloc(LARGE_BLOCK); /* makes the arena if it is not there yet */
+    unsigned arena;
+    size_t arena_size = sizeof(arena);
+    bool found = block && mallctl("arenas.lookup", &arena, &arena_size, &block, sizeof(block)) == 0;
+    free(block);
+    if (found) snprintf(name, size, "arena.%u.%s", arena, setting);
+    return found;
 }
 
-#define DIRTY_DECAY "arena.0.dirty_decay_ms" /* of the one arena: blocks of 8 MB and more apart */
+bool mem_decay_in_background(bool on) {
+    char name[64];
+    ssize_t large_decay_ms = on ? -1 : 0;
+    if (!large_arena_name(name, sizeof(name), "dirty_decay_ms")) return false;
+    return mallctl("background_thread", NULL, NULL, &on, sizeof(on)) == 0 &&
+           mallctl(name, NULL, NULL, &large_decay_ms, sizeof(large_decay_ms)) == 0;
+}
+
+bool mem_has_freed_large(void) {
+    static uint64_t before;
+    uint64_t freed = 0;
+    pthread_mutex_lock(&ledger.mutex);
+    for (struct thread_balance *t = ledger.threads; t != NULL; t = t->next)
+        freed += __atomic_load_n(t->freed, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&ledger.mutex);
+    bool may_have = freed - before >= LARGE_BLOCK;
+    before = freed;
+    return may_have;
+}
+
+void mem_return_large(void) {
+    char name[64];
+    if (large_arena_name(name, sizeof(name), "purge")) mallctl(name, NULL, NULL, NULL, 0);
+}
+
+#define DIRTY_DECAY "arena.0.dirty_decay_ms" /* of all blocks but the large ones */
 
 void mem_keep_freed(bool on) {
     static ssize_t usual_ms = -1; /* while it is not in force */

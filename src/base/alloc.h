@@ -92,11 +92,21 @@ const char *mem_allocator_name(void);
  * without one a line goes to standard error. */
 void mem_on_out_of_memory(void (*report)(size_t size));
 
-/* Decides how pages that have been unused for some seconds go back to the system. When `on`, a
- * thread of the allocator returns them; a child made by fork has no such thread. Otherwise a thread
- * that allocates or frees returns them, which takes up to milliseconds after much was freed. False
- * when the thread cannot be had. No effect on the C library's allocator. */
+/* Decides how unused pages go back to the system. When `on`, a thread of the allocator returns
+ * those of freed blocks below 8 MB after some seconds, and those of larger blocks stay until
+ * mem_return_large is called; a child made by fork has no such thread. Otherwise a thread that
+ * allocates or frees returns them, which takes up to milliseconds after much was freed, and a block
+ * of 8 MB or more is returned by the thread that frees it: 20 ms for 500 MB. False when the thread
+ * cannot be had. No effect on the C library's allocator. */
 bool mem_decay_in_background(bool on);
+
+/* Returns whether a block of 8 MB or more may have been freed since the last call. For one thread.
+ * O(threads). */
+bool mem_has_freed_large(void);
+
+/* Returns the pages of freed blocks of 8 MB or more to the system. Takes 20 ms for 500 MB, so it is
+ * for a thread for which nobody waits. */
+void mem_return_large(void);
 
 /* Between the call with true and the one with false all freed memory stays with the process: for a
  * caller that frees much and soon allocates as much again. Otherwise the allocator's thread may

@@ -36,6 +36,11 @@ const uint64_t number_powers_of_ten[20] = {
 
 /* --- Integers --- */
 
+/* The value of a decimal digit; more than 9 for any other character. */
+static inline unsigned digit_value(char c) {
+    return (unsigned)(unsigned char)c - '0';
+}
+
 /* Canonical digits, at least one. Nineteen of them can't overflow; the twentieth is checked. */
 static bool parse_digits(const char *at, const char *end, uint64_t *value) {
     enum { SAFE_DIGITS = 19 };
@@ -45,13 +50,15 @@ static bool parse_digits(const char *at, const char *end, uint64_t *value) {
     const char *safe_end = len > SAFE_DIGITS ? at + SAFE_DIGITS : end;
     uint64_t sum = 0;
     for (; at < safe_end; at++) {
-        if (!number_is_digit(*at)) return false;
-        sum = sum * 10 + (uint64_t)(*at - '0');
+        unsigned digit = digit_value(*at);
+        if (digit > 9) return false;
+        sum = sum * 10 + digit;
     }
     if (at < end) {
-        if (!number_is_digit(*at)) return false;
+        unsigned digit = digit_value(*at);
+        if (digit > 9) return false;
         if (__builtin_mul_overflow(sum, 10, &sum)) return false;
-        if (__builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum)) return false;
+        if (__builtin_add_overflow(sum, digit, &sum)) return false;
     }
     *value = sum;
     return true;
@@ -120,13 +127,28 @@ bool number_parse_long_double(struct slice text, long double *value) {
     return true;
 }
 
-bool number_parse_double(struct slice text, double *value) {
+/* The whole text as a number; `errno` says whether it is out of range. */
+static bool read_double(struct slice text, double *value) {
     char copy[NUMBER_TEXT_MAX + 1], *end;
     if (!copy_number_text(text, copy, NUMBER_TEXT_MAX)) return false;
     errno = 0;
-    double parsed = strtod(copy, &end);
-    if (end != copy + text.len || isnan(parsed)) return false;
+    *value = strtod(copy, &end);
+    return end == copy + text.len && !isnan(*value);
+}
+
+bool number_parse_double(struct slice text, double *value) {
+    double parsed;
+    if (!read_double(text, &parsed)) return false;
     if (errno == ERANGE && (isinf(parsed) || parsed == 0)) return false;
+    *value = parsed;
+    return true;
+}
+
+bool number_parse_decimal(struct slice text, double *value) {
+    double parsed;
+    if (text.len == 0 || memchr(text.ptr, 'x', text.len) || memchr(text.ptr, 'X', text.len))
+        return false;
+    if (!read_double(text, &parsed)) return false;
     *value = parsed;
     return true;
 }
@@ -211,18 +233,15 @@ static char *put_decimal(char *dst, const struct decimal *decimal) {
 /* Integers below 2^62 are written digit by digit, exactly. */
 #define PLAIN_INTEGER_END 4611686018427387904.0
 
-size_t number_format_double(char *dst, double value) {
+size_t number_format_shortest(char *dst, double value) {
     char *at = dst;
     if (isnan(value)) {
         at = put_digits(at, "nan", 3);
-    } else if (value == 0) {
-        if (signbit(value)) *at++ = '-';
-        *at++ = '0';
-    } else if (fabs(value) < PLAIN_INTEGER_END && value == (double)(int64_t)value) {
-        at += number_format_int64(at, (int64_t)value);
     } else {
-        if (value < 0) *at++ = '-';
-        if (isinf(value)) {
+        if (signbit(value)) *at++ = '-';
+        if (value == 0) {
+            *at++ = '0';
+        } else if (isinf(value)) {
             at = put_digits(at, "inf", 3);
         } else {
             struct decimal decimal = shortest_decimal(fabs(value));
@@ -231,4 +250,12 @@ size_t number_format_double(char *dst, double value) {
     }
     *at = '\0';
     return (size_t)(at - dst);
+}
+
+size_t number_format_double(char *dst, double value) {
+    if (value == 0 || !(fabs(value) < PLAIN_INTEGER_END) || value != (double)(int64_t)value)
+        return number_format_shortest(dst, value);
+    size_t len = number_format_int64(dst, (int64_t)value);
+    dst[len] = '\0';
+    return len;
 }

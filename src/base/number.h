@@ -34,6 +34,10 @@ bool number_parse_uint64(struct slice text, uint64_t *value);
  * long. */
 bool number_parse_double(struct slice text, double *value);
 
+/* As number_parse_double, but decimal only, and a number that is too large is infinite, one that is
+ * too small is 0: bounds of scores. */
+bool number_parse_decimal(struct slice text, double *value);
+
 /* As number_parse_double in long double precision, at most LONG_DOUBLE_TEXT_MAX bytes long:
  * timeouts and INCRBYFLOAT. */
 bool number_parse_long_double(struct slice text, long double *value);
@@ -62,6 +66,9 @@ static inline struct slice number_text(char *buffer, int64_t value);
  * length. What RESP3 doubles and scores use: exponents only where the plain form would be long, as
  * Redis does since 7.2. */
 size_t number_format_double(char *dst, double value);
+
+/* The same, but exponents are used for integers, too: 1e+8. What digests of scores are made of. */
+size_t number_format_shortest(char *dst, double value);
 
 /* Writes a finite number in plain form, rounded to 17 places behind the point, without zeros at the
  * end; `dst` has room for LONG_DOUBLE_TEXT_MAX bytes; returns the length. What INCRBYFLOAT stores:

@@ -66,21 +66,21 @@ void brpop_command(struct call *call) {
 
 static bool serve_blmpop(struct call *call, struct slice key) {
     struct keyref ref;
-    struct list_mpop mpop;
-    if (!find_ready(call, key, &ref) || !list_mpop_parse(call, 2, &mpop)) return false;
-    mpop.keys = &key;
-    mpop.key_count = 1;
-    return list_mpop_serve(call, &mpop);
+    struct pop_options options;
+    if (!find_ready(call, key, &ref) || !list_mpop_parse(call, 2, &options)) return false;
+    options.keys = &key;
+    options.key_count = 1;
+    return list_mpop_serve(call, &options);
 }
 
 void blmpop_command(struct call *call) {
     int64_t deadline_ms;
-    struct list_mpop mpop;
-    if (!list_mpop_parse(call, 2, &mpop) || !call_timeout(call, 1, &deadline_ms)) return;
-    if (list_mpop_serve(call, &mpop)) return;
+    struct pop_options options;
+    if (!list_mpop_parse(call, 2, &options) || !call_timeout(call, 1, &deadline_ms)) return;
+    if (list_mpop_serve(call, &options)) return;
     call_block(call, &(struct block_request){
-                         .keys = mpop.keys,
-                         .key_count = mpop.key_count,
+                         .keys = options.keys,
+                         .key_count = options.key_count,
                          .deadline_ms = deadline_ms,
                          .serve = serve_blmpop,
                      });

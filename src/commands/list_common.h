@@ -2,6 +2,8 @@
 #ifndef PACKLIST_COMMANDS_LIST_COMMON_H
 #define PACKLIST_COMMANDS_LIST_COMMON_H
 
+#include "commands/pop_options.h"
+#include "commands/range.h"
 #include "engine/call.h"
 #include "types/list.h"
 
@@ -12,11 +14,6 @@ static inline bool list_position(int64_t index, uint64_t length, uint64_t *posit
     *position = (uint64_t)index;
     return index >= 0 && (uint64_t)index < length;
 }
-
-/* Converts a range, both ends included, to the elements [*from, *from + *count) that it covers; the
- * count may be 0. */
-void list_clamp_range(int64_t start, int64_t stop, uint64_t length, uint64_t *from,
-                      uint64_t *count);
 
 /* Appends `count` (> 0) elements from position `from` on as bulks, without the array's header. It
  * copies node by node from the listpacks to the reply. O(count). */
@@ -33,20 +30,13 @@ struct slice list_pop_command(enum list_end end);
 /* Replies the element at an end and removes it from the list `ref`, which was found under `key`. */
 void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end);
 
-/* The arguments of LMPOP and BLMPOP from numkeys on: numkeys key … LEFT|RIGHT [COUNT count]. */
-struct list_mpop {
-    const struct slice *keys;
-    size_t key_count;
-    enum list_end end;
-    int64_t count;
-};
-
-/* Parses them; numkeys is argv[index]. Otherwise replies the error and returns false. */
-bool list_mpop_parse(struct call *call, size_t index, struct list_mpop *mpop);
+/* Parses the arguments of LMPOP and BLMPOP from argv[index] on: pop_options_parse with LEFT and
+ * RIGHT. */
+bool list_mpop_parse(struct call *call, size_t index, struct pop_options *options);
 
 /* Replies [key, [elements]] from the first of the keys that exists and returns true. If that is no
  * list, replies WRONGTYPE and returns true. If no key exists, replies nothing and returns false. */
-bool list_mpop_serve(struct call *call, const struct list_mpop *mpop);
+bool list_mpop_serve(struct call *call, const struct pop_options *options);
 
 /* LMOVE: moves the element at the `from` end of the list `source`, which was found under argv[1]
  * and exists, to the `to` end of the list under argv[2], and replies it. Otherwise replies

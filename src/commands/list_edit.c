@@ -80,7 +80,7 @@ void ltrim_command(struct call *call) {
     if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return;
     if (ref.entry) {
         uint64_t length = list_length(ref.entry);
-        list_clamp_range(start, stop, length, &from, &count);
+        range_clamp(start, stop, length, &from, &count);
         list_trim(&ref, from, count, &call->limits->list);
         call_touched(call, &ref, key, EVENT_LIST, "ltrim", length - count);
     }

@@ -32,9 +32,7 @@ static void pop(struct call *call, enum list_end end) {
         call_wrong_arity(call);
         return;
     }
-    if (has_count && !call_integer_in(call, 2, 0, INT64_MAX, &count,
-                                      "ERR value is out of range, must be positive"))
-        return;
+    if (!pop_count_parse(call, &count)) return;
     struct keyref ref;
     if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &ref)) return;
     if (ref.entry == NULL) {
@@ -61,50 +59,29 @@ void rpop_command(struct call *call) {
 
 /* --- Several keys --- */
 
-bool list_mpop_parse(struct call *call, size_t index, struct list_mpop *mpop) {
-    int64_t key_count;
-    if (!call_integer_in(call, index, 1, INT64_MAX, &key_count,
-                         "ERR numkeys should be greater than 0"))
-        return false;
-    size_t behind = call->argc - index - 1; /* arguments after numkeys */
-    if ((uint64_t)key_count >= behind) {
-        call_syntax_error(call);
-        return false;
-    }
-    size_t at = index + 1 + (size_t)key_count;
-    *mpop = (struct list_mpop){call->argv + index + 1, (size_t)key_count, LIST_HEAD, 1};
-    if (!call_list_end(call, at++, &mpop->end)) return false;
-    if (at == call->argc) return true;
-    if (!slice_is(call->argv[at], "count") || at + 1 == call->argc) {
-        call_syntax_error(call);
-        return false;
-    }
-    if (!call_integer_in(call, at + 1, 1, INT64_MAX, &mpop->count,
-                         "ERR count should be greater than 0"))
-        return false;
-    if (at + 2 == call->argc) return true;
-    call_syntax_error(call);
-    return false;
+bool list_mpop_parse(struct call *call, size_t index, struct pop_options *options) {
+    return pop_options_parse(call, index, "left", "right", options);
 }
 
-bool list_mpop_serve(struct call *call, const struct list_mpop *mpop) {
-    for (size_t i = 0; i < mpop->key_count; i++) {
+bool list_mpop_serve(struct call *call, const struct pop_options *options) {
+    enum list_end end = options->from_last ? LIST_TAIL : LIST_HEAD;
+    for (size_t i = 0; i < options->key_count; i++) {
         char buffer[INT64_TEXT_MAX];
+        struct slice key = options->keys[i];
         struct keyref ref;
-        if (!call_find_typed_write(call, mpop->keys[i], VALUE_LIST, &ref)) return true;
+        if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return true;
         if (ref.entry == NULL) continue;
         reply_array(call->reply, 2);
-        reply_bulk(call->reply, mpop->keys[i]);
-        uint64_t count = pop_many(call, &ref, mpop->keys[i], mpop->end, (uint64_t)mpop->count);
-        CALL_PROPAGATE(call, list_pop_command(mpop->end), mpop->keys[i],
-                       number_text(buffer, (int64_t)count));
+        reply_bulk(call->reply, key);
+        uint64_t count = pop_many(call, &ref, key, end, options->count);
+        CALL_PROPAGATE(call, list_pop_command(end), key, number_text(buffer, (int64_t)count));
         return true;
     }
     return false;
 }
 
 void lmpop_command(struct call *call) {
-    struct list_mpop mpop;
-    if (!list_mpop_parse(call, 1, &mpop)) return;
-    if (!list_mpop_serve(call, &mpop)) reply_null_array(call->reply);
+    struct pop_options options;
+    if (!list_mpop_parse(call, 1, &options)) return;
+    if (!list_mpop_serve(call, &options)) reply_null_array(call->reply);
 }

@@ -37,7 +37,7 @@ void lrange_command(struct call *call) {
     uint64_t from, count;
     if (!call_integer(call, 2, &start) || !call_integer(call, 3, &stop)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
-    list_clamp_range(start, stop, ref.entry ? list_length(ref.entry) : 0, &from, &count);
+    range_clamp(start, stop, ref.entry ? list_length(ref.entry) : 0, &from, &count);
     reply_array(call->reply, count);
     if (count) list_reply_elements(call->reply, ref.entry, from, count, LIST_FORWARD);
 }

@@ -1,5 +1,5 @@
-/* scan_common: what SCAN, SSCAN and HSCAN share: cursor [MATCH pattern] [COUNT count], the loop
- * over steps, and the reply. */
+/* scan_common: what SCAN, SSCAN, HSCAN and ZSCAN share: cursor [MATCH pattern] [COUNT count], the
+ * loop over steps, and the reply. */
 #ifndef PACKLIST_COMMANDS_SCAN_COMMON_H
 #define PACKLIST_COMMANDS_SCAN_COMMON_H
 

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/sds.h"
 #include "commands/commands.h"
+#include "commands/pop_options.h"
 #include "engine/call.h"
 #include "types/set.h"
 
@@ -113,13 +114,7 @@ void spop_command(struct call *call) {
     int64_t count = 0;
     struct keyref ref;
     bool has_count = call->argc == 3;
-    if (call->argc > 3) {
-        call_syntax_error(call);
-        return;
-    }
-    if (has_count && !call_integer_in(call, 2, 0, INT64_MAX, &count,
-                                      "ERR value is out of range, must be positive"))
-        return;
+    if (!pop_count_parse(call, &count)) return;
     if (!call_find_typed_write(call, call->argv[1], VALUE_SET, &ref)) return;
     if (!has_count && !ref.entry)
         reply_null(call->reply);

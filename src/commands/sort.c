@@ -13,6 +13,7 @@
 #include "types/set.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "types/zset.h"
 
 /* --- Copies of texts --- */
 
@@ -201,7 +202,8 @@ static bool weigh_all(struct sort *sort) {
 
 /* Returns whether the value's type has elements to sort. */
 static bool is_sortable(const struct entry *entry) {
-    return entry_type(entry) == VALUE_LIST || entry_type(entry) == VALUE_SET;
+    enum value_type type = entry_type(entry);
+    return type == VALUE_LIST || type == VALUE_SET || type == VALUE_ZSET;
 }
 
 static void keep_item(struct sort *sort, struct slice text) {
@@ -233,15 +235,27 @@ static void read_set(struct sort *sort, const struct entry *entry, uint64_t skip
     }
 }
 
-/* Copies `count` elements, without the first `skip`; `backward` counts from the end of a list. */
+static void read_zset(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
+                      bool forward) {
+    struct zset_iter iter;
+    struct zset_member member;
+    zset_iter_start(&iter, entry, from, forward);
+    while (count-- && zset_iter_next(&iter, &member)) keep_item(sort, member.text);
+}
+
+/* Copies `count` elements, without the first `skip`. `backward` counts from the end, but not in a
+ * set. */
 static void read_items(struct sort *sort, const struct entry *entry, uint64_t skip, size_t count,
                        bool backward) {
     sort->items = mem_alloc(count * sizeof(*sort->items));
     if (count == 0) return;
-    if (entry_type(entry) == VALUE_SET)
-        read_set(sort, entry, skip, count);
+    uint64_t from = backward ? value_length(entry) - 1 - skip : skip;
+    if (entry_type(entry) == VALUE_LIST)
+        read_list(sort, entry, from, count, !backward);
+    else if (entry_type(entry) == VALUE_ZSET)
+        read_zset(sort, entry, from, count, !backward);
     else
-        read_list(sort, entry, backward ? value_length(entry) - 1 - skip : skip, count, !backward);
+        read_set(sort, entry, skip, count);
 }
 
 /* Converts LIMIT to the positions [*from, *from + *count) of the result. */

@@ -193,7 +193,7 @@ const struct config_directive config_table[] = {
     {.name = "list-compress-depth", .kind = CONFIG_INTEGER, .offset = AT(list_compress_depth),
      .min = 0, .max = INT32_MAX, .default_text = "0", .effect = EFFECT_VALUE_LIMITS},
 
-    /* Types that do not exist yet: the limits of their encodings. */
+    /* Limits of compact encodings. HyperLogLogs and streams do not exist yet. */
     {.name = "hash-max-listpack-entries", .alias = "hash-max-ziplist-entries",
      .kind = CONFIG_INTEGER, .offset = AT(hash_max_listpack_entries), .min = 0, .max = INT64_MAX,
      .default_text = "512", .effect = EFFECT_VALUE_LIMITS},
@@ -210,9 +210,10 @@ const struct config_directive config_table[] = {
      .effect = EFFECT_VALUE_LIMITS},
     {.name = "zset-max-listpack-entries", .alias = "zset-max-ziplist-entries",
      .kind = CONFIG_INTEGER, .offset = AT(zset_max_listpack_entries), .min = 0, .max = INT64_MAX,
-     .default_text = "128"},
+     .default_text = "128", .effect = EFFECT_VALUE_LIMITS},
     {.name = "zset-max-listpack-value", .alias = "zset-max-ziplist-value", .kind = CONFIG_MEMORY,
-     .offset = AT(zset_max_listpack_value), .min = 0, .max = INT64_MAX, .default_text = "64"},
+     .offset = AT(zset_max_listpack_value), .min = 0, .max = INT64_MAX, .default_text = "64",
+     .effect = EFFECT_VALUE_LIMITS},
     {.name = "hll-sparse-max-bytes", .kind = CONFIG_MEMORY, .offset = AT(hll_sparse_max_bytes),
      .min = 0, .max = INT64_MAX, .default_text = "3000"},
     {.name = "stream-node-max-bytes", .kind = CONFIG_MEMORY, .offset = AT(stream_node_max_bytes),

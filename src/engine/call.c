@@ -371,6 +371,11 @@ void call_wrong_arity(struct call *call) {
     reply_error_format(call->reply, CALL_WRONG_ARITY, call->command->name);
 }
 
+void call_too_few_keys(struct call *call) {
+    reply_error_format(call->reply, "ERR at least 1 input key is needed for '%s' command",
+                       call->command->name);
+}
+
 void call_bad_expiry(struct call *call) {
     reply_error_format(call->reply, "ERR invalid expire time in '%s' command", call->command->name);
 }

@@ -281,7 +281,8 @@ void call_bad_database(struct call *call);
 void call_syntax_error(struct call *call); /* ERR syntax error */
 #define CALL_WRONG_ARITY "ERR wrong number of arguments for '%s' command"
 void call_wrong_arity(struct call *call);
-void call_bad_expiry(struct call *call);         /* ERR invalid expire time in '…' command */
+void call_too_few_keys(struct call *call); /* ERR at least 1 input key is needed for '…' command */
+void call_bad_expiry(struct call *call);   /* ERR invalid expire time in '…' command */
 void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'. Try X HELP. */
 
 /* Replies "ERR unknown subcommand or wrong number of arguments for '…'. Try X HELP.", for commands

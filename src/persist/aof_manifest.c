@@ -41,6 +41,17 @@ const struct aof_file *aof_manifest_last(const struct aof_manifest *manifest) {
     return last->type == AOF_FILE_INCR ? last : NULL;
 }
 
+bool aof_manifest_names(const struct aof_manifest *manifest, struct slice name) {
+    for (size_t i = 0; i < manifest->count; i++)
+        if (slice_equal(sds_slice(manifest->files[i].name), name)) return true;
+    return false;
+}
+
+sds aof_manifest_base_name(const char *prefix, int64_t seq, bool is_rdb) {
+    return sds_append_format(sds_new(SLICE("")), "%s.%lld.base.%s", prefix, (long long)seq,
+                             is_rdb ? "rdb" : "aof");
+}
+
 /* Inserts the file after all files whose type does not come later. */
 static const struct aof_file *insert(struct aof_manifest *manifest, struct aof_file file) {
     if (manifest->count == manifest->capacity)
@@ -70,9 +81,7 @@ static const struct aof_file *put_base(struct aof_manifest *manifest, sds name) 
 
 const struct aof_file *aof_manifest_add_base(struct aof_manifest *manifest, const char *prefix,
                                              bool is_rdb) {
-    return put_base(manifest,
-                    sds_append_format(sds_new(SLICE("")), "%s.%lld.base.%s", prefix,
-                                      (long long)manifest->base_seq + 1, is_rdb ? "rdb" : "aof"));
+    return put_base(manifest, aof_manifest_base_name(prefix, manifest->base_seq + 1, is_rdb));
 }
 
 const struct aof_file *aof_manifest_adopt_base(struct aof_manifest *manifest, const char *name) {

@@ -54,9 +54,16 @@ void aof_manifest_free(struct aof_manifest *manifest);
 const struct aof_file *aof_manifest_base(const struct aof_manifest *manifest);
 const struct aof_file *aof_manifest_last(const struct aof_manifest *manifest);
 
-/* Add a file with the next sequence number of its type, and return it: "<prefix>.<seq>.base.rdb"
- * (or .aof, if the base holds commands), or "<prefix>.<seq>.incr.aof". A former base becomes
- * history. O(files). */
+/* Returns whether the manifest has a file of this name, in any role. O(files). */
+bool aof_manifest_names(const struct aof_manifest *manifest, struct slice name);
+
+/* Returns the name of a base: "<prefix>.<seq>.base.rdb", or .aof if it holds commands. The caller
+ * frees it. */
+sds aof_manifest_base_name(const char *prefix, int64_t seq, bool is_rdb);
+
+/* Add a file with the next sequence number of its type, and return it: a base, named by
+ * aof_manifest_base_name, or an increment "<prefix>.<seq>.incr.aof". A former base becomes history.
+ * O(files). */
 const struct aof_file *aof_manifest_add_base(struct aof_manifest *manifest, const char *prefix,
                                              bool is_rdb);
 const struct aof_file *aof_manifest_add_incr(struct aof_manifest *manifest, const char *prefix);

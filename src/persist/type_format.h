@@ -55,6 +55,7 @@ struct type_format {
 extern const struct type_format string_format; /* persist/string_format.c */
 extern const struct type_format list_format;   /* persist/list_format.c */
 extern const struct type_format set_format;    /* persist/set_format.c */
+extern const struct type_format zset_format;   /* persist/zset_format.c */
 extern const struct type_format hash_format;   /* persist/hash_format.c */
 
 /* Returns the row of a type (any number); NULL when there is no such type. O(1). */

@@ -9,6 +9,7 @@
 #include "memory/evict.h"
 #include "memory/expire.h"
 #include "net/net.h"
+#include "net/pool.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
 #include "session/clients.h"
@@ -63,12 +64,28 @@ static void sample_rates(struct engine *engine) {
     rate_sample(&stats->active_rate, clock_ticks_to_us(loop.active_ticks), engine->steady_ms);
 }
 
-/* Returns pages that were freed a while ago to the system, if no background thread does. */
+static void return_large(void *arg) {
+    (void)arg;
+    mem_return_large();
+}
+
+static void returned_large(void *returning) {
+    *(bool *)returning = false;
+}
+
+/* Returns pages that were freed a while ago to the system. With jemalloc-bg-thread, the allocator's
+ * thread returns all but those of large blocks, and a thread of the pool those. */
 static void decay_memory(struct engine *engine) {
     static int64_t last_ms;
-    if (engine->config.jemalloc_bg_thread || engine->steady_ms - last_ms < DECAY_EVERY_MS) return;
+    static bool returning;
+    if (engine->steady_ms - last_ms < DECAY_EVERY_MS || returning) return;
     last_ms = engine->steady_ms;
-    mem_decay();
+    if (!engine->config.jemalloc_bg_thread) {
+        mem_decay();
+    } else if (mem_has_freed_large()) {
+        returning = true;
+        net_pool_run(engine->net, return_large, returned_large, &returning);
+    }
 }
 
 static void tick(void *arg) {

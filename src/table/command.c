@@ -20,6 +20,11 @@ static struct command table[COMMANDS_MAX];
 static size_t table_count;
 static const struct command *lookup[LOOKUP_SIZE];
 
+/* What each byte of a client's name is compared as: a capital as its lower-case letter; NUL as a
+ * byte that no command's name has, so that no comparison passes the end of that name. */
+static char folded[256];
+enum { FOLDED_NUL = ' ' };
+
 /* Returns the first eight bytes with ASCII capitals in lower case, and zeros after a shorter name.
  * Other bytes may be changed too (bit 5 is set in all): enough for a hash and a first comparison,
  * not for equality. */
@@ -46,12 +51,19 @@ static void add_family(const struct command_family *family) {
 
 static void add_to_lookup(const struct command *command) {
     size_t len = strlen(command->name);
+    assert(!strchr(command->name, FOLDED_NUL));
     size_t slot = slot_of(fold_prefix(command->name, len), len);
     while (lookup[slot]) slot = (slot + 1) & (LOOKUP_SIZE - 1);
     lookup[slot] = command;
 }
 
+static void fill_folded(void) {
+    for (int c = 0; c < 256; c++) folded[c] = ascii_lower((char)c);
+    folded[0] = FOLDED_NUL;
+}
+
 void command_table_init(const struct command_family *const *families) {
+    fill_folded();
     table_count = 0;
     for (; *families; families++) add_family(*families);
     memset(lookup, 0, sizeof(lookup));
@@ -59,12 +71,11 @@ void command_table_init(const struct command_family *const *families) {
         if (command_is_top_level(&table[i])) add_to_lookup(&table[i]);
 }
 
-/* A client's name may contain NULs and have any length; the comparison must not read beyond the end
- * of the command's name. */
+/* A client's name may contain NULs and have any length. */
 static inline bool has_name(const struct command *command, struct slice name) {
     const char *at = command->name;
     for (size_t i = 0; i < name.len; i++, at++)
-        if (*at == 0 || *at != ascii_lower(name.ptr[i])) return false;
+        if (*at != folded[(unsigned char)name.ptr[i]]) return false;
     return *at == 0;
 }
 

@@ -105,7 +105,8 @@ struct key_positions {
     int8_t first; /* argv index of the first key; 0 = none */
     int8_t last;  /* index of the last key; negative counts from the end */
     int8_t step;
-    int8_t numkeys;        /* > 0: argv index of the number of keys that follow it (movable keys) */
+    int8_t numkeys;        /* > 0: argv index of the number of keys that follow it (movable keys);
+                              with `first`, a destination precedes it */
     uint16_t flags;        /* enum key_flag: use of the keys */
     uint16_t second_flags; /* use of the second key and later ones, if it differs (LMOVE); else 0 */
     uint16_t data_flags;   /* use of keys that data names (SORT's BY and GET); 0: none */

@@ -5,7 +5,18 @@
 
 /* --- Positions of the keys --- */
 
-/* Keys after their number, which must be positive and not more than the arguments. */
+/* Every step-th argument from `first` (0: there is none) to `last`, which may be greater than
+ * argc. */
+static long ranged_keys(long first, long last, long step, size_t argc, size_t *indexes,
+                        size_t max) {
+    long count = 0;
+    for (long i = first; first > 0 && i <= last && (size_t)i < argc; i += step, count++)
+        if ((size_t)count < max) indexes[count] = (size_t)i;
+    return count;
+}
+
+/* Keys after their number, which must be positive and not more than the arguments, and after the
+ * destination, if there is one. */
 static long counted_keys(const struct command *command, const struct slice *argv, size_t argc,
                          size_t *indexes, size_t max) {
     size_t at = (size_t)command->keys.numkeys;
@@ -13,8 +24,11 @@ static long counted_keys(const struct command *command, const struct slice *argv
     long none = command->flags & COMMAND_NO_MANDATORY_KEYS ? 0 : -1;
     if (at >= argc || !number_parse_int64(argv[at], &announced)) return none;
     if (announced < 1 || (uint64_t)announced > argc - at - 1) return none;
-    for (size_t i = 0; i < (size_t)announced && i < max; i++) indexes[i] = at + 1 + i;
-    return (long)announced;
+    const struct key_positions *keys = &command->keys;
+    long destinations = ranged_keys(keys->first, keys->last, 1, argc, indexes, max);
+    size_t used = (size_t)destinations < max ? (size_t)destinations : max;
+    return destinations +
+           ranged_keys((long)at + 1, (long)at + announced, 1, argc, indexes + used, max - used);
 }
 
 /* Returns the index of the key after the last STORE; 0 when there is none. The arguments of other
@@ -44,15 +58,6 @@ static size_t list_of_keys(const struct slice *argv, size_t argc) {
             i += 2;
     }
     return 0;
-}
-
-/* Every step-th argument from `first` to `last`, which may be greater than argc. */
-static long ranged_keys(long first, long last, long step, size_t argc, size_t *indexes,
-                        size_t max) {
-    long count = 0;
-    for (long i = first; i <= last && (size_t)i < argc; i += step, count++)
-        if ((size_t)count < max) indexes[count] = (size_t)i;
-    return count;
 }
 
 /* The keys after KEYS; the argument that is the key otherwise must be empty then. */

@@ -11,6 +11,7 @@ extern const struct command_family command_family_sets;
 extern const struct command_family command_family_hashes;
 extern const struct command_family command_family_strings;
 extern const struct command_family command_family_keys;
+extern const struct command_family command_family_zset;
 extern const struct command_family command_family_transactions;
 extern const struct command_family command_family_pubsub;
 extern const struct command_family command_family_connection;

@@ -141,10 +141,6 @@ const char *hash_encoding_name(const struct entry *entry) {
     return names[entry_encoding(entry)];
 }
 
-const struct recordtable *hash_table(const struct entry *entry) {
-    return records_is_table(entry) ? records_table(entry) : NULL;
-}
-
 /* --- Expiry of fields --- */
 
 static bool condition_is_met(enum hash_condition condition, int64_t old_ms, int64_t new_ms) {

@@ -97,9 +97,6 @@ static inline bool hash_has_expired(const struct record *record, int64_t now_ms)
 /* "listpack", "listpackex" or "hashtable". */
 const char *hash_encoding_name(const struct entry *entry);
 
-/* The table of a hash that is one, or NULL: for DEBUG. */
-const struct recordtable *hash_table(const struct entry *entry);
-
 /* --- Expiry of fields --- */
 
 /* When an expiry is set. No expiry counts as a later one than any. */

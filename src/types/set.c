@@ -173,8 +173,13 @@ uint64_t set_hash(struct slice member) {
     return recordtable_hash(member);
 }
 
+/* The table of a set that is one, or NULL. */
+static const struct recordtable *table_of(const struct entry *entry) {
+    return !is_intset(entry) && records_is_table(entry) ? records_table(entry) : NULL;
+}
+
 size_t set_keep_members(const struct entry *entry, struct set_probe *probes, size_t count) {
-    const struct recordtable *table = set_table(entry);
+    const struct recordtable *table = table_of(entry);
     size_t kept = 0;
     for (size_t i = 0; table && i < count; i++) recordtable_prefetch(table, probes[i].hash);
     for (size_t i = 0; i < count; i++) {
@@ -250,10 +255,6 @@ uint64_t set_scan(const struct entry *entry, uint64_t cursor,
     set_iter_start(&iter, entry);
     while (set_iter_next(&iter, &member)) visit(member, arg);
     return 0;
-}
-
-const struct recordtable *set_table(const struct entry *entry) {
-    return !is_intset(entry) && records_is_table(entry) ? records_table(entry) : NULL;
 }
 
 const uint8_t *set_intset(const struct entry *entry, size_t *size) {

@@ -89,9 +89,6 @@ uint64_t set_scan(const struct entry *entry, uint64_t cursor,
 /* "intset", "listpack" or "hashtable". */
 const char *set_encoding_name(const struct entry *entry);
 
-/* The table of a set that is one, or NULL: for DEBUG. */
-const struct recordtable *set_table(const struct entry *entry);
-
 /* --- For files --- */
 
 /* The intset of a set that is one, with its size; NULL when it is none. */

@@ -67,6 +67,7 @@ static inline size_t type_free_effort(size_t allocations, size_t bytes) {
 extern const struct type_operations string_operations; /* types/string.c */
 extern const struct type_operations list_operations;   /* types/list.c */
 extern const struct type_operations set_operations;    /* types/set.c */
+extern const struct type_operations zset_operations;   /* types/zset.c */
 extern const struct type_operations hash_operations;   /* types/hash.c */
 
 #endif

@@ -10,7 +10,7 @@
     ROW(VALUE_STRING, "string", &string_operations, 0)                                             \
     ROW(VALUE_LIST, "list", &list_operations, VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS)           \
     ROW(VALUE_SET, "set", &set_operations, VALUE_IS_COLLECTION)                                    \
-    ROW(VALUE_ZSET, "zset", NULL, 0)                                                               \
+    ROW(VALUE_ZSET, "zset", &zset_operations, VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS)           \
     ROW(VALUE_HASH, "hash", &hash_operations, VALUE_IS_COLLECTION)
 
 /* In separate arrays, because every command that writes reads the flags. */

@@ -23,7 +23,8 @@ bool value_type_exists(enum value_type type);
  * Static. */
 const char *value_type_name(enum value_type type);
 
-/* What OBJECT ENCODING replies: "listpack", "quicklist", "int", "embstr", "raw". Static. */
+/* What OBJECT ENCODING replies: "listpack", "quicklist", "skiplist", "intset", "hashtable",
+ * "listpackex", "int", "embstr", "raw". Static. */
 const char *value_encoding_name(const struct entry *entry);
 
 /* The value's size as store/size_histogram.h counts it: the length of a string in bytes, the number

@@ -17,10 +17,17 @@ struct hash_limits {
     size_t listpack_value;   /* hash-max-listpack-value: bytes of a field or a value */
 };
 
+/* A sorted set that exceeds one of them becomes a skiplist. */
+struct zset_limits {
+    size_t listpack_entries; /* zset-max-listpack-entries: members */
+    size_t listpack_value;   /* zset-max-listpack-value: bytes of a member */
+};
+
 struct value_limits {
     struct quicklist_limits list; /* list-max-listpack-size, list-compress-depth */
     struct set_limits set;
     struct hash_limits hash;
+    struct zset_limits zset;
 };
 
 /* The default limits of the directives. */
@@ -28,6 +35,7 @@ static const struct value_limits value_limits_default = {
     .list = {.fill = -2},
     .set = {.intset_entries = 512, .listpack_entries = 128, .listpack_value = 64},
     .hash = {.listpack_entries = 512, .listpack_value = 64},
+    .zset = {.listpack_entries = 128, .listpack_value = 64},
 };
 
 #endif

@@ -149,6 +149,37 @@ class Maker:
             lambda: [self.random.choice([b"LPUSH", b"RPUSH"]), name, element(), element()],
         ])()
 
+    # --- sorted sets ---
+
+    def score(self):
+        """Only scores that all servers write alike: DEBUG DIGEST is made of the text, of which each has its own."""
+        return self.random.choice([b"%d" % self.random.randint(-999, 999), b"%d" % self.random.randint(1, 7), b"1.5",
+                                   b"-0.25", b"inf", b"-inf"])
+
+    def zset_pairs(self, count):
+        member = self.random.choice([self.integer, self.short_text, lambda: b"m%d" % self.random.randint(1, 5000)])
+        return [part for _ in range(count) for part in (self.score(), member())]
+
+    def zset_commands(self, name):
+        count = self.length()
+        commands = []
+        while count > 0:
+            size = min(count, self.random.choice([1, 10, 100, 1000]))
+            commands.append([b"ZADD", name, *self.zset_pairs(size)])
+            count -= size
+        return commands + [self.zset_edit(name) for _ in range(self.random.choice([0, 0, 1, 5, 20]))]
+
+    def zset_edit(self, name):
+        rank = self.random.randint(-400, 400)
+        return self.random.choice([
+            lambda: [b"ZADD", name, *self.zset_pairs(self.random.randint(1, 4))],
+            lambda: [b"ZADD", name, b"0", self.long_text()],
+            lambda: [b"ZREMRANGEBYRANK", name, b"%d" % rank, b"%d" % (rank + 3)],
+            lambda: [b"ZREMRANGEBYSCORE", name, b"(3", b"4"],
+            lambda: [b"ZPOPMIN", name, b"%d" % self.random.randint(1, 5)],
+            lambda: [b"ZPOPMAX", name],
+        ])()
+
     # --- keys ---
 
     def name(self, number):
@@ -171,8 +202,10 @@ class Maker:
         name = self.name(number)
         if is_small:
             commands = [[b"SET", name, self.short_text()]]
-        elif self.random.random() < 0.35:
+        elif (roll := self.random.random()) < 0.3:
             commands = self.string_commands(name)
+        elif roll < 0.6:
+            commands = self.zset_commands(name)
         else:
             commands = self.list_commands(name)
         return Key(self.random.choice(databases), name, self.random.choice(FILLS), self.random.choice(DEPTHS),
@@ -199,4 +232,6 @@ class Maker:
         """What happens to a key after it has moved."""
         if key.commands[0][0] in (b"RPUSH", b"LPUSH"):
             return [self.list_edit(key.name, self.element_maker()) for _ in range(6)]
+        if key.commands[0][0] == b"ZADD":
+            return [self.zset_edit(key.name) for _ in range(6)]
         return [[b"APPEND", key.name, self.short_text()], [b"SETRANGE", key.name, b"3", self.short_text()]]

@@ -1,5 +1,5 @@
 /* DUMP payloads: whatever the bytes, there is a value that holds what it promises, or an error;
- * what was read can be written, and is read back, whatever the limits of lists.
+ * what was read can be written, and is read back, whatever the limits of encodings.
  *
  * Input: a byte that chooses the options, then the payload. */
 #include "persist/dump.h"
@@ -19,7 +19,8 @@ static struct rdb_load_options options_of(uint8_t choice) {
     static const int16_t fills[] = {-2, 1, 3, -1};
     return (struct rdb_load_options){.limits.list = {.fill = fills[choice >> 1 & 3],
                                                      .compress_depth = choice >> 3 & 3,
-                                                     .plain_threshold = choice & 32 ? 20 : 0}};
+                                                     .plain_threshold = choice & 32 ? 20 : 0},
+                                     .limits.zset = {choice & 64 ? 128 : 2, 64}};
 }
 
 /* Reads, bounded in memory; the digest of what was read, which is freed when `kept` is NULL. */

@@ -7,6 +7,7 @@
 #include "types/set.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "types/zset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,20 @@ static uint64_t digest_hash(uint64_t digest, const struct entry *entry) {
     return digest_word(digest, sum);
 }
 
+static uint64_t digest_zset(uint64_t digest, const struct entry *entry) {
+    struct zset_iter iter;
+    struct zset_member member;
+    uint64_t count = 0, bits;
+    zset_iter_start(&iter, entry, 0, true);
+    for (; zset_iter_next(&iter, &member); count++) {
+        if (member.score == 0) member.score = 0; /* a listpack has no -0 */
+        memcpy(&bits, &member.score, sizeof(bits));
+        digest = digest_word(digest_bytes(digest, member.text), bits);
+    }
+    require(count == zset_length(entry), "a sorted set is as long as it says");
+    return digest_word(digest, count);
+}
+
 uint64_t digest_entry(const struct entry *entry) {
     char digits[INT64_TEXT_MAX];
     require(value_check(entry), "the value's invariant");
@@ -75,6 +90,7 @@ uint64_t digest_entry(const struct entry *entry) {
     if (entry_type(entry) == VALUE_LIST) return digest_list(digest, entry);
     if (entry_type(entry) == VALUE_SET) return digest_set(digest, entry);
     if (entry_type(entry) == VALUE_HASH) return digest_hash(digest, entry);
+    if (entry_type(entry) == VALUE_ZSET) return digest_zset(digest, entry);
     require(entry_type(entry) == VALUE_STRING, "the type has a digest here");
     return digest_bytes(digest, string_text(entry, digits));
 }

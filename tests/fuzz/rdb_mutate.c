@@ -45,6 +45,8 @@ void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_stri
     case RDB_HASH_LISTPACK:
     case RDB_SET_LISTPACK: note(reader, strings, RDB_KIND_LISTPACK); break;
     case RDB_LIST_QUICKLIST: find_many(reader, strings, RDB_KIND_ZIPLIST, false); break;
+    case RDB_ZSET_ZIPLIST: note(reader, strings, RDB_KIND_ZIPLIST); break;
+    case RDB_ZSET_LISTPACK: note(reader, strings, RDB_KIND_LISTPACK); break;
     case RDB_LIST_QUICKLIST_2: find_many(reader, strings, RDB_KIND_LISTPACK, true); break;
     default: rdb_skip_value(reader, type, false);
     }

@@ -34,6 +34,12 @@ def pushes(command):
     return [request(command, "list", element(i)) for i in range(COUNT)]
 
 
+def a_zset(members):
+    """Requests that fill the key `zset`, 100 members at a time; scores differ."""
+    return [request("ZADD", "zset", *[part for j in range(i, min(i + 100, members)) for part in (j, element(j))])
+            for i in range(0, members, 100)]
+
+
 def all_cases():
     """{name: Case}; the names stand in the file of figures."""
     big, middle = a_list(100_000), range(50_000, 50_000 + COUNT)
@@ -60,5 +66,16 @@ def all_cases():
         "LPOS, last of 100": Case(a_list(100), [request("LPOS", "list", element(99))] * 160),
         "LMOVE": Case(a_list(COUNT), [request("LMOVE", "list", "list", "RIGHT", "LEFT")] * COUNT),
         "LTRIM by one": Case(a_list(2 * COUNT), [request("LTRIM", "list", 1, -1)] * COUNT),
+        "ZADD": Case([], [request("ZADD", "zset", i * 7919 % COUNT, element(i)) for i in range(COUNT)]),
+        "ZADD, another score": Case(a_zset(10_000), [
+            request("ZADD", "zset", i * 7919 % 10_000, element(i)) for i in range(COUNT)]),
+        "ZSCORE, of 100": Case(a_zset(100), [request("ZSCORE", "zset", element(i % 100)) for i in range(COUNT)]),
+        "ZSCORE, of 10000": Case(a_zset(10_000), [
+            request("ZSCORE", "zset", element(i * 7919 % 10_000)) for i in range(COUNT)]),
+        "ZRANK, of 10000": Case(a_zset(10_000), [
+            request("ZRANK", "zset", element(i * 7919 % 10_000)) for i in range(COUNT)]),
+        "ZRANGE, first of 129": Case(a_zset(129), [request("ZRANGE", "zset", 0, 0)] * COUNT),
+        "ZRANGE, 100 of 10000": Case(a_zset(10_000), [request("ZRANGE", "zset", 5000, 5099)] * 160),
+        "ZPOPMIN": Case(a_zset(2 * COUNT), [request("ZPOPMIN", "zset")] * COUNT),
         "BLPOP without waiting": Case(a_list(2 * COUNT), [request("BLPOP", "list", 0)] * COUNT),
     }

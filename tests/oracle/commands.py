@@ -2,13 +2,14 @@
 from collections_commands import CollectionGenerator
 from payloads import PayloadGenerator
 from strings import StringGenerator
+from zsets import ZsetGenerator
 
 KEYS = [b"a", b"b", b"c", b"list:4", b"\x00binary\r\n\xff", b""]
 STRING_KEY = b"text"
 SIZES = [0, 1, 5, 31, 63, 64, 65, 200, 4095, 4096]
 
 
-class Generator(StringGenerator, PayloadGenerator, CollectionGenerator):
+class Generator(StringGenerator, ZsetGenerator, PayloadGenerator, CollectionGenerator):
     # An argument changed at random would ask for another server's cursor, for seconds that pass, or for memory.
     FIXED = (b"SCAN", b"SETBIT", b"SETRANGE", b"SETEX", b"PSETEX", b"SET", b"GETEX", b"EXPIRE", b"PEXPIRE", b"RESTORE",
              b"BITCOUNT", b"BITPOS", b"BITFIELD", b"SPOP", b"SRANDMEMBER", b"HRANDFIELD", b"SSCAN", b"HSCAN")
@@ -202,7 +203,7 @@ class Generator(StringGenerator, PayloadGenerator, CollectionGenerator):
 
     def transaction(self):
         """MULTI … EXEC of commands whose replies are the same to the byte, with or without a WATCH that fails."""
-        queued = [self.random.choice([self.list_write, self.list_read, self.string_command])()
+        queued = [self.random.choice([self.list_write, self.list_read, self.string_command, self.zset_write])()
                   for _ in range(self.random.randint(0, 5))]
         # Encodings are compared with allowances, which reach no reply inside EXEC's.
         queued = [argv for argv in queued if argv[0] != b"OBJECT"]
@@ -258,10 +259,12 @@ class Generator(StringGenerator, PayloadGenerator, CollectionGenerator):
             argv = self.random.choice([self.set_command, self.hash_command])()
             return self.mangled(argv) if self.random.random() < 0.04 and argv[0] not in self.FIXED else argv
         roll = self.random.random()
-        if roll < 0.35:
+        if roll < 0.25:
             argv = self.list_write()
-        elif roll < 0.5:
+        elif roll < 0.35:
             argv = self.list_read()
+        elif roll < 0.53:
+            argv = self.zset_command()
         elif roll < 0.75:
             argv = self.string_command()
         elif roll < 0.79:
@@ -277,8 +280,10 @@ class Generator(StringGenerator, PayloadGenerator, CollectionGenerator):
         else:
             argv = self.connection_command()
         # Another number in these would make a blocking command wait or choose a cursor of the other server.
+        # Sorted sets stay in keys of their own.
         # COMMAND GETKEYS reads a count like 1.5 as 1 there, and refuses it here, as the command itself does.
-        fixed = argv[0].startswith(b"B") or argv[0] in self.FIXED or argv[1:3] == [b"GETKEYS", b"LMPOP"]
+        fixed = (argv[0].startswith(b"B") or argv[0] in self.FIXED or argv[1:3] == [b"GETKEYS", b"LMPOP"]
+                 or argv[0].startswith(b"Z"))
         if self.random.random() < 0.04 and not fixed:
             argv = self.mangled(argv)
         if self.random.random() < 0.2:

@@ -180,9 +180,9 @@ check_in 2 "the server refuses such snapshots" {
 } {1 1}
 
 check_in 2 "an append-only file with commands that there are not is bad: the server does not start with it" {
-    set bytes "[request {SET a 1}][request {ZADD z 1 m}][request {GET a}][request {SET a}]"
+    set bytes "[request {SET a 1}][request {XADD z 1 m}][request {GET a}][request {SET a}]"
     list [check_bytes foreign.aof $bytes] [check_bytes foreign.aof $bytes --for-other-servers]
-} "{1 {*: bad: *not run 3 commands of it, *; the first is \"ZADD\" at byte 27}} {0 {*: good: 4 commands*: note: *}}" \
+} "{1 {*: bad: *not run 3 commands of it, *; the first is \"XADD\" at byte 27}} {0 {*: good: 4 commands*: note: *}}" \
     -match glob
 
 check_in 2 "a snapshot is never cut" {

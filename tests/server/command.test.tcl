@@ -39,7 +39,8 @@ check "COMMAND LIST names every command and subcommand once" {
 check "COMMAND LIST can be filtered" {
     assert_equal [lsort [r COMMAND LIST FILTERBY PATTERN l*x]] {lindex lpushx}
     assert_equal [lsort [r COMMAND LIST filterby pattern CONFIG|R*]] {config|resetstat config|rewrite}
-    assert_equal [lsort [r COMMAND LIST FILTERBY ACLCAT blocking]] {blmove blmpop blpop brpop brpoplpush wait waitaof}
+    assert_equal [lsort [r COMMAND LIST FILTERBY ACLCAT blocking]] \
+        {blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin wait waitaof}
     set lists [r COMMAND LIST FILTERBY ACLCAT list]
     assert_equal [llength $lists] 24
     assert {"lpush" in $lists && "blmpop" in $lists && "get" ni $lists}

@@ -529,6 +529,81 @@ foreach policy {everysec always no} {
     } {1 (nil) 3}
 }
 
+# Killed when a rewrite has renamed its base and is about to write the manifest that names it.
+proc leave_unnamed_base {} {
+    faults {open crash,nth=2 *temp-appendonly.aof.manifest}
+    catch {r BGREWRITEAOF}
+    assert_equal [lindex [$::current_server wait_exit] 1] SIGKILL
+    faults
+    assert {[file exists [aof_file appendonly.aof.2.base.rdb]] && ![string match *2.base* [manifest]]}
+}
+
+proc aof_file {name} {
+    return [data_file appendonlydir/$name]
+}
+
+proc start_with {directives} {
+    $::current_server launch_with $directives
+    set ::default_client ""
+}
+
+check_in 2 "a base that a killed rewrite left unnamed is removed at the next start, but nothing like it" {
+    with_faulty_aof {appendfsync always} {
+        r SET a 1
+        leave_unnamed_base
+        set alike {
+            appendonly.aof.02.base.rdb appendonly.aof.+2.base.rdb appendonly.aof.2.base.rdb.old appendonly.aof.2.base
+            appendonly.aof.3.base.rdb appendonly.aof.0.base.rdb appendonly.aof.3.incr.aof appendonly.aof2.2.base.rdb
+        }
+        foreach name $alike {
+            write_file [aof_file $name] precious
+        }
+        start_with {aof-use-rdb-preamble no}
+        assert_equal [file exists [aof_file appendonly.aof.2.base.rdb]] 0
+        foreach name $alike {
+            assert_equal [read_file [aof_file $name]] precious
+        }
+        assert {[string match "*Removed *appendonly.aof.2.base.rdb, the base of*" [$current_server log]]}
+        rewrite_aof
+        server_again crash
+        list [r GET a] [string match "*2.base.aof seq 2 type b*" [manifest]]
+    }
+} {1 1}
+
+check_in 2 "an unnamed base is kept while the named files cannot be loaded or synced" {
+    with_faulty_aof {appendfsync always} {
+        r SET a 1
+        leave_unnamed_base
+        break_file $current_server "*x\r\n"
+        $current_server fail_to_start
+        set kept [file exists [aof_file appendonly.aof.2.base.rdb]]
+        break_file $current_server ""
+        faults {sync EIO appendonlydir}
+        start_with {}
+        lappend kept [file exists [aof_file appendonly.aof.2.base.rdb]]
+        $current_server kill
+        faults
+        start_with {}
+        list [r GET a] $kept [file exists [aof_file appendonly.aof.2.base.rdb]]
+    }
+} {1 {1 1} 0}
+
+check_in 2 "an unnamed base is removed though a named one has taken its number" {
+    with_faulty_aof {appendfsync always} {
+        r SET a 1
+        leave_unnamed_base
+        start_with {appendonly no aof-use-rdb-preamble no}
+        r SET a 2
+        r CONFIG SET appendonly yes
+        wait_rewritten
+        assert_equal [string match "*2.base.aof seq 2 type b*" [manifest]] 1
+        assert_equal [file exists [aof_file appendonly.aof.2.base.rdb]] 1
+        $current_server kill
+        start_with {appendonly yes}
+        list [r GET a] [file exists [aof_file appendonly.aof.2.base.rdb]]
+    }
+} {2 0}
+
 check_in 2 "unsynced data of a killed server is synced before changes build on it" {
     with_faulty_aof {appendfsync no} {
         r SET a 1

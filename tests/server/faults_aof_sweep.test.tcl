@@ -54,6 +54,15 @@ proc start_again {{directives {}}} {
     set ::default_client ""
 }
 
+# The manifest names each base that is there; the history is deleted by another thread.
+proc assert_bases_named {} {
+    wait_until {[bases_there] eq [lsort [regexp -all -inline {appendonly\.aof\.\d+\.base\.\w+} [manifest]]]}
+}
+
+proc bases_there {} {
+    return [lsort [lmap path [aof_files $::current_server *.base.*] {file tail $path}]]
+}
+
 # The history is deleted by another thread.
 proc wait_settled {} {
     wait_rewritten
@@ -110,6 +119,7 @@ proc sweep_rewrite {directives} {
             start_again
             assert_kept
             assert_nothing_left
+            assert_bases_named
             assert_equal [r EXISTS key:0 key:199] 2
         }]
         assert {$calls >= 30}

@@ -1,7 +1,7 @@
 # MEMORY: what memory is used for.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
-server_start
+server_start {enable-debug-command yes}
 
 set stats_names {
     peak.allocated total.allocated startup.allocated replication.backlog clients.slaves clients.normal
@@ -112,6 +112,22 @@ if {[string match jemalloc* [info_field mem_allocator]]} {
         assert {[allocator_threads [info_field process_id]] > 0}
         with_config {jemalloc-bg-thread no} {wait_until {[allocator_threads [info_field process_id]] == 0}}
         wait_until {[allocator_threads [info_field process_id]] > 0}
+    } {}
+    # Unless they never decay by themselves, jemalloc gives them back in the thread that frees them.
+    check "the event loop does not wait until the memory of a large value is given back" {
+        set text [string repeat x 64000000]
+        r SET k $text
+        foreach {setting ms} {yes -1 no 0} {
+            with_config [list jemalloc-bg-thread $setting] {
+                assert_equal [r DEBUG MALLCTL arena.1.dirty_decay_ms] $ms
+            }
+        }
+        set resident [info_field used_memory_rss]
+        r DEL k
+        wait_until {[info_field used_memory_rss] < $resident - 50000000}
+        r SET k $text
+        r SET k $text
+        wait_until {[info_field used_memory_rss] < $resident + 30000000}
     } {}
 }
 

@@ -87,6 +87,24 @@ check_events {
     {RPUSH k a}             {LLEN k;LRANGE k 0 1;LINDEX k 0;LPOS k x} {}
 }
 
+check_events {
+    {}                      {ZADD k 1 a 2 b}                {new k zadd k}
+    {ZADD k 1 a}            {ZADD k 1 a;ZADD k XX 1 b;ZADD k NX 2 a} {}
+    {ZADD k 1 a}            {ZADD k INCR 1 a;ZINCRBY k 1 a;ZINCRBY k 0 a} {zincr k zincr k}
+    {ZADD k 1 a 2 b}        {ZREM k a;ZREM k x;ZREM k b}    {zrem k zrem k del k}
+    {ZADD k 1 a 2 b}        {ZREMRANGEBYRANK k 0 0;ZREMRANGEBYRANK k 5 6} {zremrangebyrank k}
+    {ZADD k 1 a 2 b}        {ZREMRANGEBYSCORE k 1 2}        {zremrangebyscore k del k}
+    {ZADD k 0 a 0 b}        {ZREMRANGEBYLEX k - [a}         {zremrangebylex k}
+    {ZADD k 1 a 2 b 3 c}    {ZPOPMIN k;ZPOPMAX k 0;ZPOPMAX k 9} {zpopmin k zpopmax k del k}
+    {ZADD k 1 a 2 b}        {ZMPOP 2 none k MIN;BZPOPMAX k 0} {zpopmin k zpopmax k del k}
+    {ZADD k 1 a 2 b}        {BZMPOP 0 1 k MAX COUNT 2}      {zpopmax k del k}
+    {ZADD k 1 a 2 b}        {ZUNIONSTORE to 1 k;ZINTERSTORE to 1 k;ZDIFFSTORE to 2 k k}
+                            {new to zunionstore to zinterstore to del to}
+    {ZADD k 1 a 2 b}        {ZRANGESTORE to k 0 0;ZDIFFSTORE to 1 k;ZRANGESTORE to k 5 6}
+                            {new to zrangestore to zdiffstore to del to}
+    {}                      {ZCARD k;ZSCORE k a;ZRANGE k 0 1} {keymiss k keymiss k keymiss k}
+}
+
 check "a client that waits pops after the push was told" {
     events_of {
         set c [client_blocked BLPOP k 0]

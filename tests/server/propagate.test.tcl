@@ -45,18 +45,18 @@ foreach {name requests expected} {
      {SETBIT a 3 0} {SETBIT a 3 0} {MSET b 1 c 2}}
     {{INCR a} {DECR a} {INCRBY a 5} {DECRBY a 2} {APPEND a 1} {SETRANGE a 1 9} {SETBIT a 3 0} {MSET b 1 c 2}}
 
-    "members of sets are told as what was added and removed"
+    "members of sets are propagated as what was added and removed"
     {{SADD a 1 2 3} {SADD a 1} {SREM a 9} {SREM a 1 9} {SMOVE a b 2} {SMOVE a b 2} {SPOP a} {SADD c 5 6} {SPOP c 5}
      {SRANDMEMBER b} {SINTERSTORE d b b} {SUNIONSTORE d none}}
     {{SADD a 1 2 3} {SREM a 1 9} {SMOVE a b 2} {SREM a 3} {SADD c 5 6} {DEL c} {SINTERSTORE d b b}
      {SUNIONSTORE d none}}
 
-    "fields of hashes are told as what was set and deleted"
+    "fields of hashes are propagated as what was set and deleted"
     {{HSET a f 1 g 2} {HMSET a h 3} {HSETNX a f 9} {HSETNX a i 4} {HDEL a i j} {HDEL a i} {HINCRBY a f 5}
      {HINCRBYFLOAT a f 1.5} {HRANDFIELD a} {HGETDEL a FIELDS 2 h none}}
     {{HSET a f 1 g 2} {HMSET a h 3} {HSETNX a i 4} {HDEL a i j} {HINCRBY a f 5} {HSET a f 7.5} {HDEL a h}}
 
-    "expiries of fields are told with the time at which they end, and what has ended as HDEL"
+    "expiries of fields are propagated as a time, and expired fields as HDEL"
     {{HSET a f 1 g 2 h 3} {HPEXPIREAT a 4102444800123 NX FIELDS 2 f none} {HPEXPIREAT a 4102444800123 NX FIELDS 1 f}
      {HINCRBYFLOAT a f 1} {HGETEX a EXAT 4102444800 FIELDS 1 g} {HGETEX a PERSIST FIELDS 2 g h} {HGETEX a FIELDS 1 f}
      {HPERSIST a FIELDS 1 f} {HEXPIRE a 0 FIELDS 1 f} {HGETEX a EX 0 FIELDS 1 g} {HSETEX a KEEPTTL FIELDS 1 h 4}
@@ -84,6 +84,23 @@ foreach {name requests expected} {
     {{RPUSH l a b c d e f} {LPUSH l z} {LPUSHX l y} {RPUSHX none y} {LPOP l} {RPOP l} {LPOP l 2} {RPOP l 9}
      {LPOP l} {LPOP l 0}}
     {{RPUSH l a b c d e f} {LPUSH l z} {LPUSHX l y} {LPOP l} {RPOP l} {LPOP l 2} {RPOP l 9}}
+
+    "sorted sets: what changes nothing is not propagated, the rest as it came"
+    {{ZADD a 1 x 2 y} {ZADD a 1 x} {ZADD a NX 3 x} {ZADD a XX CH 7 y} {ZADD a INCR 2 x} {ZADD a NX INCR 2 x}
+     {ZINCRBY a 1.5 x} {ZINCRBY a 0 x} {ZREM a none} {ZREM a x none} {ZPOPMIN a 0} {ZPOPMAX a 100} {ZPOPMIN a}}
+    {{ZADD a 1 x 2 y} {ZADD a XX CH 7 y} {ZADD a INCR 2 x} {ZINCRBY a 1.5 x} {ZREM a x none} {ZPOPMAX a 100}}
+
+    "ZMPOP, BZMPOP, BZPOPMIN and BZPOPMAX are propagated as the pop that they made"
+    {{ZADD a 1 u 2 v 3 w 4 x 5 y 6 z} {ZMPOP 2 none a MIN COUNT 2} {ZMPOP 1 a MAX} {BZPOPMIN none a 0} {BZPOPMAX a 0}
+     {BZMPOP 0 1 a MIN COUNT 9} {ZMPOP 1 a MIN}}
+    {{ZADD a 1 u 2 v 3 w 4 x 5 y 6 z} {ZPOPMIN a 2} {ZPOPMAX a 1} {ZPOPMIN a} {ZPOPMAX a} {ZPOPMIN a 1}}
+
+    "ranges and combinations of sorted sets"
+    {{ZADD a 1 u 2 v 3 w 4 x} {ZREMRANGEBYRANK a 0 0} {ZREMRANGEBYRANK a 9 9} {ZREMRANGEBYSCORE a 2 2}
+     {ZREMRANGEBYLEX a [w [w} {ZUNIONSTORE c 2 a b} {ZINTERSTORE c 2 a none} {ZINTERSTORE c 2 a none}
+     {ZDIFFSTORE c 2 a b} {ZRANGESTORE d a 0 -1} {ZRANGESTORE d a 9 10} {ZRANGESTORE d a 9 10}}
+    {{ZADD a 1 u 2 v 3 w 4 x} {ZREMRANGEBYRANK a 0 0} {ZREMRANGEBYSCORE a 2 2} {ZREMRANGEBYLEX a {[w} {[w}}
+     {ZUNIONSTORE c 2 a b} {ZINTERSTORE c 2 a none} {ZDIFFSTORE c 2 a b} {ZRANGESTORE d a 0 -1} {ZRANGESTORE d a 9 10}}
 
     "LMPOP and BLMPOP are propagated as the pop that they made"
     {{RPUSH l a b c d e f} {LMPOP 2 none l LEFT} {LMPOP 2 none l RIGHT COUNT 2}

@@ -47,7 +47,7 @@ check_in 2 "commands in a transaction are named too" {
     with_server {} {
         set client [client_open]
         $client call MULTI
-        send_unknown $client XADD z 1 a
+        send_unknown $client XADD s * f v
         $client call DISCARD
         names_logged
     }

@@ -319,6 +319,37 @@ static void freed_memory_is_kept_until_it_may_go(void **state) {
     mem_keep_freed(false);
     assert_int_equal(decay_ms(), usual_ms);
 }
+
+/* Returns the pages of this process that are in memory, in bytes. */
+static size_t resident(void) {
+    unsigned long total, pages;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu %lu", &total, &pages), 2);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void the_thread_that_frees_a_large_block_does_not_return_it(void **state) {
+    enum { SIZE = 64 << 20, MOST = SIZE / 8 * 7 };
+    (void)state;
+    assert_true(mem_decay_in_background(true));
+    size_t before = resident();
+    char *block = mem_alloc(SIZE);
+    memset(block, 1, SIZE);
+    mem_has_freed_large();
+    assert_false(mem_has_freed_large());
+    mem_free(block);
+    assert_true(mem_has_freed_large());
+    assert_true(resident() >= before + MOST);
+    mem_return_large();
+    assert_true(resident() <= before + SIZE - MOST);
+    assert_true(mem_decay_in_background(false));
+    block = mem_alloc(SIZE);
+    memset(block, 1, SIZE);
+    mem_free(block);
+    assert_true(resident() <= before + SIZE - MOST);
+}
 #endif
 
 int main(void) {
@@ -337,6 +368,7 @@ int main(void) {
         cmocka_unit_test(statistics_agree_with_used),
 #ifndef PACKLIST_LIBC_MALLOC
         cmocka_unit_test(freed_memory_is_kept_until_it_may_go),
+        cmocka_unit_test(the_thread_that_frees_a_large_block_does_not_return_it),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

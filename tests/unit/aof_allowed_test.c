@@ -37,7 +37,7 @@ static void arities_are_checked_and_names_known_in_any_case(void **state) {
     assert_true(aof_command_is_known(SLICE("RPUSH"), 3));
     assert_true(aof_command_is_known(SLICE("RPUSH"), 300));
     assert_false(aof_command_is_known(SLICE("RPUSH"), 2));
-    assert_false(aof_command_is_known(SLICE("ZADD"), 4));
+    assert_false(aof_command_is_known(SLICE("XADD"), 4));
     assert_false(aof_command_is_known(SLICE(""), 0));
     assert_false(aof_command_is_known(SLICE("get"), 2));
 }

@@ -51,6 +51,8 @@ static void commands_are_found_by_their_names_in_any_case(void **state) {
     assert_null(command_find(SLICE("expireti")));
     assert_null(command_find(SLICE("expiretimes")));
     assert_null(command_find(SLICE("get\0")));
+    assert_null(command_find(SLICE("get ")));
+    assert_null(command_find_cached(command_find(SLICE("get")), SLICE("get\0\0")));
     assert_null(command_find(SLICE("")));
 }
 

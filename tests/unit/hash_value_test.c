@@ -2,11 +2,9 @@
  * encodings, and the points where they change. */
 #include "types/hash.h"
 
-#include "base/alloc.h"
 #include "base/hash.h"
 #include "base/number.h"
-#include "types/value.h"
-#include "unit/seed.h"
+#include "unit/model_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,8 +25,7 @@ struct field {
 };
 
 struct fixture {
-    struct random random;
-    struct keyspace *keyspace;
+    struct model_fixture base;
     struct hash_limits limits;
     struct field fields[FIELDS];
     size_t count;
@@ -60,7 +57,7 @@ static size_t number_of(struct slice field) {
 }
 
 static struct keyref find(struct fixture *f) {
-    return keyspace_find(f->keyspace, the_key);
+    return keyspace_find(f->base.keyspace, the_key);
 }
 
 static bool is_visible(const struct fixture *f, size_t i) {
@@ -79,14 +76,14 @@ static void expect_field(const struct record *record, const struct field *field)
 
 struct scan {
     struct fixture *f;
-    bool seen[FIELDS];
+    bool visited[FIELDS];
 };
 
 static void note(const struct record *record, void *arg) {
     struct scan *scan = arg;
     size_t i = number_of(record->field);
     expect_field(record, &scan->f->fields[i]);
-    scan->seen[i] = true;
+    scan->visited[i] = true;
 }
 
 static void compare_reading(struct fixture *f, const struct entry *entry) {
@@ -98,7 +95,7 @@ static void compare_reading(struct fixture *f, const struct entry *entry) {
     while (cursor != 0);
     for (size_t i = 0; i < FIELDS; i++) {
         char buffer[400];
-        assert_int_equal(scan.seen[i], f->fields[i].in);
+        assert_int_equal(scan.visited[i], f->fields[i].in);
         bool found = hash_find(entry, field_of(i, buffer), f->now_ms, &record);
         assert_int_equal(found, is_visible(f, i));
         assert_int_equal(hash_find(entry, field_of(i, buffer), HASH_ALL, NULL), f->fields[i].in);
@@ -112,7 +109,7 @@ static void compare_reading(struct fixture *f, const struct entry *entry) {
         assert_true(is_visible(f, number_of(record.field)));
     }
     assert_false(hash_iter_next(&iter, &record));
-    assert_int_equal(hash_random(entry, &f->random, f->now_ms, &record), visible > 0);
+    assert_int_equal(hash_random(entry, &f->base.random, f->now_ms, &record), visible > 0);
     if (visible > 0) assert_true(is_visible(f, number_of(record.field)));
 }
 
@@ -157,10 +154,10 @@ static void delete_if_empty(struct fixture *f, struct keyref *ref) {
 
 static void set(struct fixture *f, size_t i) {
     char field_buffer[400], value_buffer[700];
-    uint32_t number = (uint32_t)random_below(&f->random, 100);
+    uint32_t number = (uint32_t)random_below(&f->base.random, 100);
     struct slice field = field_of(i, field_buffer), value = value_of(number, value_buffer);
-    enum hash_expiry_mode mode = (enum hash_expiry_mode)random_below(&f->random, 2);
-    size_t expected = random_below(&f->random, 30) ? 1 : random_below(&f->random, 20) + 1;
+    enum hash_expiry_mode mode = (enum hash_expiry_mode)random_below(&f->base.random, 2);
+    size_t expected = random_below(&f->base.random, 30) ? 1 : random_below(&f->base.random, 20) + 1;
     struct keyref ref = find(f);
     bool keep = mode == HASH_KEEP_EXPIRY && is_visible(f, i);
     size_t count = f->count + !f->fields[i].in;
@@ -197,8 +194,9 @@ static bool condition_holds(enum hash_condition condition, int64_t old_ms, int64
 static void set_expiry(struct fixture *f, size_t i) {
     char buffer[400];
     struct keyref ref = find(f);
-    enum hash_condition condition = (enum hash_condition)random_below(&f->random, 5);
-    int64_t expiry_ms = (int64_t)random_below(&f->random, TIMES), old_ms = f->fields[i].expiry_ms;
+    enum hash_condition condition = (enum hash_condition)random_below(&f->base.random, 5);
+    int64_t expiry_ms = (int64_t)random_below(&f->base.random, TIMES),
+            old_ms = f->fields[i].expiry_ms;
     enum hash_expiry_result expected = HASH_EXPIRY_SET;
     if (!ref.entry) return;
     if (!is_visible(f, i))
@@ -239,7 +237,7 @@ static void note_expired(const struct record *record, void *arg) {
 
 static void expire(struct fixture *f) {
     struct keyref ref = find(f);
-    size_t due = 0, max = 1 + random_below(&f->random, 20);
+    size_t due = 0, max = 1 + random_below(&f->base.random, 20);
     if (!ref.entry) return;
     for (size_t i = 0; i < FIELDS; i++) due += f->fields[i].in && !is_visible(f, i);
     assert_int_equal(hash_expire(&ref, f->now_ms, max, note_expired, f), due < max ? due : max);
@@ -259,8 +257,8 @@ static void copy_and_rename(struct fixture *f) {
 }
 
 static void step(struct fixture *f, size_t range, bool grow, bool expiries) {
-    size_t i = random_below(&f->random, range);
-    switch (random_below(&f->random, 8)) {
+    size_t i = random_below(&f->base.random, range);
+    switch (random_below(&f->base.random, 8)) {
     case 0: expiries ? set_expiry(f, i) : set(f, i); break;
     case 1: expiries ? persist(f, i) : set(f, i); break;
     case 2: delete_field(f, i); break;
@@ -273,16 +271,16 @@ static void step(struct fixture *f, size_t range, bool grow, bool expiries) {
 static void any_sequence_gives_what_the_model_gives(void **state) {
     struct fixture *f = *state;
     for (int round = 0; round < 200; round++) {
-        size_t range = 1 + random_below(&f->random, round % 7 ? 40 : FIELDS);
-        bool expiries = random_below(&f->random, 2);
+        size_t range = 1 + random_below(&f->base.random, round % 7 ? 40 : FIELDS);
+        bool expiries = random_below(&f->base.random, 2);
         if (round % 20 == 0) {
-            f->limits = (struct hash_limits){random_below(&f->random, 25),
-                                             random_below(&f->random, 3) ? 64 : 9};
+            f->limits = (struct hash_limits){random_below(&f->base.random, 25),
+                                             random_below(&f->base.random, 3) ? 64 : 9};
             if (round % 40 == 0) f->limits = (struct hash_limits){400, 1000};
         }
-        for (size_t i = random_below(&f->random, 60); i > 0; i--)
+        for (size_t i = random_below(&f->base.random, 60); i > 0; i--)
             step(f, range, round % 3 != 2, expiries);
-        f->now_ms = (int64_t)random_below(&f->random, TIMES);
+        f->now_ms = (int64_t)random_below(&f->base.random, TIMES);
         compare(f);
         if (expiries) expire(f);
         compare(f);
@@ -318,7 +316,7 @@ static void encodings_change_at_the_limits_of_redis(void **state) {
 static void five_short_fields_under_a_short_key_fit_112_bytes(void **state) {
     struct fixture *f = *state;
     f->limits = value_limits_default.hash;
-    struct keyref ref = keyspace_find(f->keyspace, SLICE("hash:123456"));
+    struct keyref ref = keyspace_find(f->base.keyspace, SLICE("hash:123456"));
     hash_create(&ref, SLICE("hash:123456"), SLICE("field:0"), SLICE("hellohello"), 5, &f->limits);
     for (int i = 1; i < 5; i++) {
         char field[] = "field:0";
@@ -334,32 +332,17 @@ static void the_allocated_bytes_are_what_the_allocator_gives(void **state) {
     for (size_t i = 0; i < FIELDS; i++) set(f, i);
     for (size_t i = 0; i < FIELDS; i += 3) set_expiry(f, i);
     struct keyref ref = find(f);
-    size_t allocated = value_allocated(ref.entry);
     assert_true(value_free_effort(ref.entry) > 10);
-    struct entry *entry = keyspace_take(&ref);
-    size_t used = mem_used();
-    value_free(entry);
-    assert_int_equal(used - mem_used(), allocated);
+    assert_frees_what_it_allocated(&ref);
 }
 
 static int set_up(void **state) {
-    struct fixture *f = mem_alloc_zeroed(sizeof(*f));
-    f->random = random_of_this_run();
-    f->keyspace = keyspace_new(value_free, value_length);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    keyspace_free(f->keyspace);
-    mem_free(f);
-    return 0;
+    return set_up_model(state, sizeof(struct fixture));
 }
 
 int main(void) {
     hash_init();
-#define HASH_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define HASH_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_model)
     const struct CMUnitTest tests[] = {
         HASH_TEST(any_sequence_gives_what_the_model_gives),
         HASH_TEST(encodings_change_at_the_limits_of_redis),

@@ -306,6 +306,40 @@ static void doubles_read_back_the_same(void **state) {
     }
 }
 
+static void integers_are_shortened_by_exponents_on_demand(void **state) {
+    (void)state;
+    const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0, "0"},        {-0.0, "-0"},      {1000, "1000"},      {-3, "-3"},
+                 {1e8, "1e+8"},   {1e15, "1e+15"},   {0.1, "0.1"},        {1e-7, "1e-7"},
+                 {1e21, "1e+21"}, {INFINITY, "inf"}, {-INFINITY, "-inf"}, {12345678, "12345678"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[DOUBLE_TEXT_MAX];
+        size_t len = number_format_shortest(text, cases[i].value);
+        assert_string_equal(text, cases[i].text);
+        assert_int_equal(len, strlen(text));
+    }
+}
+
+static void decimal_numbers_out_of_range_are_infinite_or_zero(void **state) {
+    (void)state;
+    const struct {
+        const char *text;
+        double value;
+    } cases[] = {{"1.5", 1.5},  {"+2", 2},           {"5.", 5},
+                 {".5", 0.5},   {"1e400", INFINITY}, {"-1e400", -INFINITY},
+                 {"1e-400", 0}, {"inf", INFINITY},   {"-Infinity", -INFINITY}};
+    const char *refused[] = {"", "x", "0x10", "-0X1", " 1", "1 ", "nan", "-nan", "1e", "1.5x"};
+    double value = 0;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_true(number_parse_decimal(slice_of_cstr(cases[i].text), &value));
+        assert_true(value == cases[i].value);
+    }
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        assert_false(number_parse_decimal(slice_of_cstr(refused[i]), &value));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_survive_text_and_back),
@@ -317,6 +351,8 @@ int main(void) {
         cmocka_unit_test(sizes_take_units_in_any_case),
         cmocka_unit_test(doubles_are_written_in_the_shortest_plain_form),
         cmocka_unit_test(doubles_read_back_the_same),
+        cmocka_unit_test(integers_are_shortened_by_exponents_on_demand),
+        cmocka_unit_test(decimal_numbers_out_of_range_are_infinite_or_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,8 @@
  * encodings, and the points where they change. */
 #include "types/set.h"
 
-#include "base/alloc.h"
 #include "base/hash.h"
-#include "types/value.h"
-#include "unit/seed.h"
+#include "unit/model_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +18,7 @@ enum encoding { NO_SET, INTSET, LISTPACK, HASHTABLE };
 static const char *const encoding_names[] = {"", "intset", "listpack", "hashtable"};
 
 struct fixture {
-    struct random random;
-    struct keyspace *keyspace;
+    struct model_fixture base;
     struct set_limits limits;
     bool in[MEMBERS];
     size_t count;
@@ -58,7 +55,7 @@ static size_t number_of(struct slice member) {
 }
 
 static struct keyref find(struct fixture *f) {
-    return keyspace_find(f->keyspace, the_key);
+    return keyspace_find(f->base.keyspace, the_key);
 }
 
 /* --- The model: Redis's rules for encodings --- */
@@ -100,20 +97,20 @@ static void model_expect(struct fixture *f, bool integer, size_t expected) {
 
 /* --- Comparing --- */
 
-struct seen {
+struct found {
     bool in[MEMBERS];
     size_t count;
 };
 
 static void note(struct slice member, void *arg) {
-    struct seen *seen = arg;
-    seen->in[number_of(member)] = true;
-    seen->count++;
+    struct found *found = arg;
+    found->in[number_of(member)] = true;
+    found->count++;
 }
 
 static void compare(struct fixture *f) {
     struct entry *entry = find(f).entry;
-    struct seen seen = {.count = 0}, scanned = {.count = 0};
+    struct found found = {.count = 0}, scanned = {.count = 0};
     struct set_iter iter;
     struct slice member;
     if (f->count == 0) {
@@ -124,9 +121,9 @@ static void compare(struct fixture *f) {
     assert_string_equal(set_encoding_name(entry), encoding_names[f->encoding]);
     assert_int_equal(set_length(entry), f->count);
     set_iter_start(&iter, entry);
-    while (set_iter_next(&iter, &member)) note(member, &seen);
-    assert_int_equal(seen.count, f->count);
-    assert_memory_equal(seen.in, f->in, sizeof(f->in));
+    while (set_iter_next(&iter, &member)) note(member, &found);
+    assert_int_equal(found.count, f->count);
+    assert_memory_equal(found.in, f->in, sizeof(f->in));
     uint64_t cursor = 0;
     do cursor = set_scan(entry, cursor, note, &scanned);
     while (cursor != 0);
@@ -136,7 +133,7 @@ static void compare(struct fixture *f) {
         assert_int_equal(set_contains(entry, member_of(i, buffer)), f->in[i]);
     }
     char digits[INT64_TEXT_MAX];
-    assert_true(f->in[number_of(set_random(entry, &f->random, digits))]);
+    assert_true(f->in[number_of(set_random(entry, &f->base.random, digits))]);
 }
 
 /* --- Operations, on both --- */
@@ -182,22 +179,24 @@ static void copy_and_rename(struct fixture *f) {
 }
 
 static void random_limits(struct fixture *f) {
-    f->limits = (struct set_limits){random_below(&f->random, 30), random_below(&f->random, 20),
-                                    random_below(&f->random, 3) ? 64 : 3};
+    f->limits =
+        (struct set_limits){random_below(&f->base.random, 30), random_below(&f->base.random, 20),
+                            random_below(&f->base.random, 3) ? 64 : 3};
 }
 
 static void any_sequence_gives_what_the_model_gives(void **state) {
     struct fixture *f = *state;
     for (int round = 0; round < 150; round++) {
         if (round % 10 == 0) random_limits(f);
-        bool grow = round % 3 != 2, integers = random_below(&f->random, 2);
-        size_t range = 1 + random_below(&f->random, integers ? MEMBERS / 2 : MEMBERS);
-        size_t expected = random_below(&f->random, 4) ? 1 : random_below(&f->random, 40) + 1;
-        for (size_t step = random_below(&f->random, 60); step > 0; step--) {
-            size_t i = random_below(&f->random, range);
-            random_below(&f->random, 5) == 0 ? remove_one(f, i)
-            : grow                           ? add(f, i, expected)
-                                             : remove_one(f, i);
+        bool grow = round % 3 != 2, integers = random_below(&f->base.random, 2);
+        size_t range = 1 + random_below(&f->base.random, integers ? MEMBERS / 2 : MEMBERS);
+        size_t expected =
+            random_below(&f->base.random, 4) ? 1 : random_below(&f->base.random, 40) + 1;
+        for (size_t step = random_below(&f->base.random, 60); step > 0; step--) {
+            size_t i = random_below(&f->base.random, range);
+            random_below(&f->base.random, 5) == 0 ? remove_one(f, i)
+            : grow                                ? add(f, i, expected)
+                                                  : remove_one(f, i);
             if (f->count > 0) assert_true(set_check(find(f).entry));
         }
         compare(f);
@@ -248,7 +247,7 @@ static void an_expiry_survives_a_change_of_the_encoding(void **state) {
     set_add(&ref, SLICE("a text"), &f->limits);
     assert_int_equal(entry_expiry(ref.entry), 12345);
     assert_int_equal(entry_clock(ref.entry), 777);
-    assert_int_equal(keyspace_expiring_count(f->keyspace), 1);
+    assert_int_equal(keyspace_expiring_count(f->base.keyspace), 1);
     assert_true(value_check(find(f).entry));
 }
 
@@ -256,7 +255,7 @@ static void sizes_are_counted(void **state) {
     struct fixture *f = *state;
     f->limits = value_limits_default.set;
     add_numbers(f, 0, 700);
-    const struct size_histogram *sizes = keyspace_sizes(f->keyspace);
+    const struct size_histogram *sizes = keyspace_sizes(f->base.keyspace);
     struct size_histogram expected = {0};
     size_histogram_add(&expected, VALUE_SET, 700);
     assert_true(size_histogram_equal(sizes, &expected));
@@ -276,32 +275,18 @@ static void the_allocated_bytes_are_what_the_allocator_gives(void **state) {
     f->limits = value_limits_default.set;
     add_numbers(f, 0, 5000);
     struct keyref ref = find(f);
-    size_t allocated = value_allocated(ref.entry), effort = value_free_effort(ref.entry);
+    size_t effort = value_free_effort(ref.entry);
     assert_true(effort > 20 && effort < 5000);
-    struct entry *entry = keyspace_take(&ref);
-    size_t used = mem_used();
-    value_free(entry);
-    assert_int_equal(used - mem_used(), allocated);
+    assert_frees_what_it_allocated(&ref);
 }
 
 static int set_up(void **state) {
-    struct fixture *f = mem_alloc_zeroed(sizeof(*f));
-    f->random = random_of_this_run();
-    f->keyspace = keyspace_new(value_free, value_length);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    keyspace_free(f->keyspace);
-    mem_free(f);
-    return 0;
+    return set_up_model(state, sizeof(struct fixture));
 }
 
 int main(void) {
     hash_init();
-#define SET_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define SET_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_model)
     const struct CMUnitTest tests[] = {
         SET_TEST(any_sequence_gives_what_the_model_gives),
         SET_TEST(encodings_change_at_the_limits_of_redis),

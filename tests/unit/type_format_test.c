@@ -8,9 +8,12 @@
 #include "types/set.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "types/zset.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -42,7 +45,38 @@ static void each_form_is_read_by_the_type_that_it_is_named_for(void **state) {
         assert_int_equal(rdb_can_read(rdb_type), expected != NULL);
         read += expected != NULL;
     }
-    assert_int_equal(read, 16);
+    assert_int_equal(read, 20);
+}
+
+static void a_type_reads_what_it_writes(const struct entry *entry) {
+    const struct type_format *format = type_format_of_entry(entry);
+    assert_ptr_equal(type_format_reading(format->written(entry)), format);
+}
+
+static void each_type_reads_what_it_writes(void **state) {
+    struct keyspace *keyspace = *state;
+    const struct slice key = SLICE("key");
+    for (int type = 0; type < VALUE_TYPES; type++) {
+        struct keyref ref = keyspace_find(keyspace, key);
+        if (type == VALUE_STRING)
+            string_set(&ref, key, key);
+        else if (type == VALUE_LIST)
+            list_create(&ref, key, LIST_TAIL, &key, 1, &value_limits_default.list);
+        else if (type == VALUE_ZSET)
+            zset_create(&ref, key, key, 1, 1, key.len, &value_limits_default.zset);
+        else if (type == VALUE_SET)
+            set_create(&ref, key, key, 1, &value_limits_default.set);
+        else if (type == VALUE_HASH)
+            hash_create(&ref, key, key, key, 1, &value_limits_default.hash);
+        else
+            continue;
+        a_type_reads_what_it_writes(ref.entry);
+        if (type == VALUE_ZSET) {
+            zset_expect(&ref, 1000, &value_limits_default.zset);
+            a_type_reads_what_it_writes(ref.entry);
+        }
+        keyspace_delete(&ref);
+    }
 }
 
 /* --- Commands --- */
@@ -133,6 +167,33 @@ static void expiries_of_fields_are_commands_of_their_own(void **state) {
     sds_free(all);
 }
 
+static void a_sorted_set_is_one_command_per_64_members(void **state) {
+    struct keyspace *keyspace = *state;
+    const struct zset_limits *limits = &value_limits_default.zset;
+    const struct slice key = SLICE("key");
+    struct keyref ref = keyspace_find(keyspace, key);
+    zset_create(&ref, key, SLICE("b"), 2.5, 1, 1, limits);
+    struct zset_place place = zset_find(ref.entry, SLICE("a"));
+    zset_put(&ref, &place, SLICE("a"), -INFINITY, limits);
+    assert_commands(ref.entry, EVER,
+                    "*6\r\n$4\r\nZADD\r\n$3\r\nkey\r\n$4\r\n-inf\r\n$1\r\na\r\n"
+                    "$3\r\n2.5\r\n$1\r\nb\r\n");
+    zset_remove_range(&ref, 0, 1);
+    sds expected = sds_new(SLICE("*130\r\n$4\r\nZADD\r\n$3\r\nkey\r\n$3\r\n2.5\r\n$1\r\nb\r\n"));
+    for (int i = 101; i < 200; i++) {
+        char text[8];
+        struct slice member = slice_make(text, (size_t)snprintf(text, sizeof(text), "%d", i));
+        place = zset_find(ref.entry, member);
+        zset_put(&ref, &place, member, i, limits);
+        if (i == 164) expected = sds_append_cstr(expected, "*74\r\n$4\r\nZADD\r\n$3\r\nkey\r\n");
+        expected = sds_append_format(expected, "$3\r\n%d\r\n$3\r\n%d\r\n", i, i);
+    }
+    assert_commands(ref.entry, EVER, expected);
+    zset_expect(&ref, 1000, limits);
+    assert_commands(ref.entry, EVER, expected);
+    sds_free(expected);
+}
+
 static int setup(void **state) {
     hash_init();
     *state = keyspace_new(value_free, value_length);
@@ -148,10 +209,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_types_that_have_values_have_formats),
         cmocka_unit_test(each_form_is_read_by_the_type_that_it_is_named_for),
+        cmocka_unit_test_setup_teardown(each_type_reads_what_it_writes, setup, teardown),
         cmocka_unit_test(a_string_is_one_command),
         cmocka_unit_test_setup_teardown(a_list_is_one_command_per_64_elements, setup, teardown),
         cmocka_unit_test_setup_teardown(a_set_is_one_command_per_64_members, setup, teardown),
         cmocka_unit_test_setup_teardown(expiries_of_fields_are_commands_of_their_own, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_sorted_set_is_one_command_per_64_members, setup,
                                         teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

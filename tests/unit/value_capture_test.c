@@ -9,6 +9,7 @@
 #include "types/set.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "types/zset.h"
 #include "unit/keyspace_fixture.h"
 #include "unit/rdb_io.h"
 
@@ -93,6 +94,26 @@ static void change_hash(struct keyref *ref) {
                  HASH_ALL, &value_limits_default.hash);
 }
 
+static void add_zset(struct keyref *ref, size_t amount) {
+    const struct zset_limits *limits = &value_limits_default.zset;
+    zset_create(ref, KEY, SLICE("first"), 1, 1, 5, limits);
+    for (size_t i = 0; i < amount / 20; i++) {
+        char buffer[32];
+        int len = snprintf(buffer, sizeof(buffer), "member:%zu", i);
+        struct slice member = slice_make(buffer, (size_t)len);
+        struct zset_place place = zset_find(ref->entry, member);
+        zset_put(ref, &place, member, (double)(i % 1000), limits);
+    }
+}
+
+static void change_zset(struct keyref *ref) {
+    uint64_t length = zset_length(ref->entry);
+    struct zset_place place = zset_find(ref->entry, SLICE("member:77"));
+    zset_put(ref, &place, SLICE("member:77"), -1, &value_limits_default.zset);
+    for (uint64_t i = 0; i < length / 2; i += 100) zset_remove_range(ref, i, 2);
+    zset_remove_range(ref, 0, length / 2);
+}
+
 static const struct {
     enum value_type type;
     void (*add)(struct keyref *ref, size_t amount);
@@ -100,7 +121,8 @@ static const struct {
 } types[] = {{VALUE_STRING, add_string, change_string},
              {VALUE_LIST, add_list, change_list},
              {VALUE_SET, add_set, change_set},
-             {VALUE_HASH, add_hash, change_hash}};
+             {VALUE_HASH, add_hash, change_hash},
+             {VALUE_ZSET, add_zset, change_zset}};
 
 enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
@@ -218,8 +240,11 @@ static void a_value_is_captured_again_after_the_release(void **state) {
 /* The buffer of a text and the table of a set or hash are left to the capture; each node of a list
  * is freed or handed over. */
 static void freeing_a_captured_value_is_as_much_work_as_is_left_to_do(void **state) {
-    static const size_t efforts[TYPES][2] = {
-        {1 + 300000 / 8192, 1}, {300, 300}, {1 + 300000 / 8192, 1}, {1 + 300000 / 8192, 1}};
+    static const size_t efforts[TYPES][2] = {{1 + 300000 / 8192, 1},
+                                             {300, 300},
+                                             {1 + 300000 / 8192, 1},
+                                             {1 + 300000 / 8192, 1},
+                                             {100, 100}};
     for (size_t i = 0; i < TYPES; i++) {
         size_t left = 0;
         struct keyref ref = find(*state);

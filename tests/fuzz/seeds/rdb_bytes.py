@@ -165,6 +165,19 @@ LISTS = [
     ("bad_count", LIST_QUICKLIST_2, b"\x81" + b"\x7F" * 8 + b"\x02" + raw(listpack([1]))),
     ("empty", LIST_QUICKLIST_2, quicklist_2((PACKED, raw(listpack([]))))),
 ]
+SCORES = b"".join(raw(member) + struct.pack("<d", score) for member, score in
+                  ((b"a", -0.0), (b"b", 1.5), (b"", float("-inf")), (b"x" * 600, 1e300), (b"c", 0.1), (b"17", 2.0**53)))
+
+# Values of sorted sets.
+ZSETS = [
+    ("zset_texts", 3, length(3) + raw(b"x") + raw(b"1.5") + integer(7) + b"\xFE" + raw(b"") + raw(b"-1e-9")),
+    ("zset_doubles", 5, length(6) + SCORES),
+    ("zset_not_a_number", 5, length(1) + raw(b"x") + b"\xFF" * 8),
+    ("zset_twice", 5, length(2) + (raw(b"x") + b"\0" * 8) * 2),
+    ("zset_ziplist", 12, raw(ziplist([b"member", 1, b"member2", b"1.5", 77, 3]))),
+    ("zset_listpack", 17, raw(listpack([b"a", b"-inf", b"b", 0, b"c", 0, 5, b"0.1", b"d", 4000]))),
+    ("zset_packed", 17, packed(listpack([v for i, job in enumerate(JOBS) for v in (job, i)]))),
+]
 STRINGS = [
     ("text", STRING, raw(b"hello")),
     ("nothing", STRING, raw(b"")),

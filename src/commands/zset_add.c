@@ -1,0 +1,168 @@
+/* ZADD ZINCRBY */
+#include "base/alloc.h"
+#include "base/number.h"
+#include "commands/commands.h"
+#include "commands/zset_common.h"
+
+#include <math.h>
+
+struct addition {
+    struct call *call;
+    struct keyref ref;
+    bool only_new;       /* NX */
+    bool only_existing;  /* XX */
+    bool only_greater;   /* GT */
+    bool only_less;      /* LT */
+    bool counts_changes; /* CH */
+    bool increments;     /* INCR */
+    size_t first;        /* argv index of the first score */
+    size_t pairs;
+    uint64_t added;
+    uint64_t changed; /* members that were there and have another score now */
+    bool is_nan;      /* the increment makes no number */
+    bool has_score;   /* the last pair was not refused by an option */
+    double score;     /* then the member's */
+};
+
+/* --- Options --- */
+
+static bool parse_option(struct addition *addition, struct slice word) {
+    if (slice_is(word, "nx"))
+        addition->only_new = true;
+    else if (slice_is(word, "xx"))
+        addition->only_existing = true;
+    else if (slice_is(word, "gt"))
+        addition->only_greater = true;
+    else if (slice_is(word, "lt"))
+        addition->only_less = true;
+    else if (slice_is(word, "ch"))
+        addition->counts_changes = true;
+    else if (slice_is(word, "incr"))
+        addition->increments = true;
+    else
+        return false;
+    return true;
+}
+
+static bool check_options(struct addition *addition) {
+    struct call *call = addition->call;
+    bool compares = addition->only_greater || addition->only_less;
+    const char *error = NULL;
+    if (addition->only_new && addition->only_existing)
+        error = "ERR XX and NX options at the same time are not compatible";
+    else if ((addition->only_new && compares) || (addition->only_greater && addition->only_less))
+        error = "ERR GT, LT, and/or NX options at the same time are not compatible";
+    else if (addition->increments && addition->pairs > 1)
+        error = "ERR INCR option supports a single increment-element pair";
+    if (error) reply_error(call->reply, error);
+    return !error;
+}
+
+static bool parse_options(struct addition *addition) {
+    struct call *call = addition->call;
+    addition->first = 2;
+    while (addition->first < call->argc && parse_option(addition, call->argv[addition->first]))
+        addition->first++;
+    size_t left = call->argc - addition->first;
+    addition->pairs = left / 2;
+    if (left == 0 || left % 2) {
+        call_syntax_error(call);
+        return false;
+    }
+    return check_options(addition);
+}
+
+static bool parse_scores(const struct addition *addition, double *scores) {
+    for (size_t i = 0; i < addition->pairs; i++) {
+        if (number_parse_double(addition->call->argv[addition->first + 2 * i], &scores[i]))
+            continue;
+        reply_error(addition->call->reply, "ERR value is not a valid float");
+        return false;
+    }
+    return true;
+}
+
+/* --- Members --- */
+
+/* Gives a member that is there another score, if the options allow it. */
+static void update(struct addition *addition, const struct zset_place *place, struct slice member,
+                   double score) {
+    if (addition->only_new) return;
+    if (addition->increments) score += place->score;
+    addition->is_nan = isnan(score);
+    if (addition->is_nan || (addition->only_greater && score <= place->score) ||
+        (addition->only_less && score >= place->score))
+        return;
+    addition->has_score = true;
+    addition->score = score;
+    if (score == place->score) return;
+    zset_put(&addition->ref, place, member, score, &addition->call->limits->zset);
+    addition->changed++;
+}
+
+static void add_member(struct addition *addition, struct slice member, double score) {
+    const struct zset_limits *limits = &addition->call->limits->zset;
+    struct zset_place place;
+    addition->has_score = false;
+    if (addition->ref.entry) {
+        place = zset_find(addition->ref.entry, member);
+        if (place.found) {
+            update(addition, &place, member, score);
+            return;
+        }
+    }
+    if (addition->only_existing) return;
+    if (addition->ref.entry)
+        zset_put(&addition->ref, &place, member, score, limits);
+    else
+        zset_create(&addition->ref, addition->call->argv[1], member, score, addition->pairs,
+                    member.len, limits);
+    addition->added++;
+    addition->has_score = true;
+    addition->score = score;
+}
+
+static void reply_result(const struct addition *addition) {
+    struct reply *reply = addition->call->reply;
+    uint64_t count = addition->added + (addition->counts_changes ? addition->changed : 0);
+    if (!addition->increments)
+        reply_integer(reply, (int64_t)count);
+    else if (addition->is_nan)
+        reply_error(reply, "ERR resulting score is not a number (NaN)");
+    else if (addition->has_score)
+        reply_double(reply, addition->score);
+    else
+        reply_null(reply);
+}
+
+static void add_members(struct addition *addition, const double *scores) {
+    struct call *call = addition->call;
+    struct slice key = call->argv[1];
+    if (!call_find_typed_write(call, key, VALUE_ZSET, &addition->ref)) return;
+    if (addition->ref.entry) zset_expect(&addition->ref, addition->pairs, &call->limits->zset);
+    for (size_t i = 0; i < addition->pairs; i++)
+        add_member(addition, call->argv[addition->first + 2 * i + 1], scores[i]);
+    reply_result(addition);
+    uint64_t changes = addition->added + addition->changed;
+    if (changes > 0)
+        call_touched(call, &addition->ref, key, EVENT_SORTED_SET,
+                     addition->increments ? "zincr" : "zadd", changes);
+}
+
+static void add(struct addition *addition) {
+    enum { SCORES_ON_STACK = 16 };
+    double few[SCORES_ON_STACK], *scores = few;
+    if (addition->pairs > SCORES_ON_STACK) scores = mem_alloc(addition->pairs * sizeof(*scores));
+    if (parse_scores(addition, scores)) add_members(addition, scores);
+    if (scores != few) mem_free(scores);
+}
+
+void zadd_command(struct call *call) {
+    struct addition addition = {.call = call};
+    if (parse_options(&addition)) add(&addition);
+}
+
+void zincrby_command(struct call *call) {
+    struct addition addition = {.call = call, .increments = true, .first = 2, .pairs = 1};
+    add(&addition);
+}

@@ -1,0 +1,280 @@
+/* ZUNION ZINTER ZDIFF ZUNIONSTORE ZINTERSTORE ZDIFFSTORE ZINTERCARD:
+ * [destination] numkeys key … [WEIGHTS weight …] [AGGREGATE SUM|MIN|MAX] [WITHSCORES] [LIMIT limit]
+ *
+ * Sums depend on the order in which they are made: as in Redis the smaller sources come first. */
+#include "base/alloc.h"
+#include "base/number.h"
+#include "commands/commands.h"
+#include "commands/zset_common.h"
+#include "commands/zset_source.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum operation { UNION, INTERSECTION, DIFFERENCE };
+enum aggregate { SUM, MIN, MAX };
+
+/* What a command is. */
+struct form {
+    enum operation operation;
+    bool stores;
+    bool only_counts; /* ZINTERCARD */
+    const char *event;
+};
+
+struct combination {
+    struct call *call;
+    const struct form *form;
+    struct zset_source *sources;
+    size_t count; /* sources */
+    enum aggregate aggregate;
+    bool with_scores;
+    uint64_t limit; /* ZINTERCARD stops there; 0: never */
+};
+
+/* --- Arguments --- */
+
+static bool refuse(struct call *call) {
+    call_syntax_error(call);
+    return false;
+}
+
+/* The number of keys at argv[at]. */
+static bool parse_count(struct call *call, size_t at, size_t *count) {
+    int64_t number;
+    if (!call_integer(call, at, &number)) return false;
+    if (number < 1) {
+        call_too_few_keys(call);
+        return false;
+    }
+    *count = (size_t)number;
+    return (uint64_t)number <= call->argc - at - 1 || refuse(call);
+}
+
+/* The weights from argv[at] on. */
+static bool parse_weights(struct combination *combination, size_t at) {
+    struct call *call = combination->call;
+    for (size_t i = 0; i < combination->count; i++) {
+        if (number_parse_double(call->argv[at + i], &combination->sources[i].weight)) continue;
+        reply_error(call->reply, "ERR weight value is not a float");
+        return false;
+    }
+    return true;
+}
+
+static bool parse_aggregate(struct combination *combination, struct slice word) {
+    if (slice_is(word, "sum"))
+        combination->aggregate = SUM;
+    else if (slice_is(word, "min"))
+        combination->aggregate = MIN;
+    else if (slice_is(word, "max"))
+        combination->aggregate = MAX;
+    else
+        return refuse(combination->call);
+    return true;
+}
+
+static bool parse_limit(struct combination *combination, size_t at) {
+    int64_t limit;
+    if (!call_integer_in(combination->call, at, 0, INT64_MAX, &limit,
+                         "ERR LIMIT can't be negative"))
+        return false;
+    combination->limit = (uint64_t)limit;
+    return true;
+}
+
+/* Reads the option at *index and moves *index to its last argument. */
+static bool parse_option(struct combination *combination, size_t *index) {
+    struct call *call = combination->call;
+    const struct form *form = combination->form;
+    struct slice word = call->argv[*index];
+    size_t at = *index + 1, left = call->argc - at;
+    bool has_scores = form->operation != DIFFERENCE && !form->only_counts;
+    if (has_scores && left >= combination->count && slice_is(word, "weights")) {
+        *index += combination->count;
+        return parse_weights(combination, at);
+    }
+    if (has_scores && left >= 1 && slice_is(word, "aggregate")) {
+        *index += 1;
+        return parse_aggregate(combination, call->argv[at]);
+    }
+    if (form->only_counts && left >= 1 && slice_is(word, "limit")) {
+        *index += 1;
+        return parse_limit(combination, at);
+    }
+    combination->with_scores = slice_is(word, "withscores");
+    return (combination->with_scores && !form->stores && !form->only_counts) || refuse(call);
+}
+
+/* --- Scores --- */
+
+static double weighted(const struct zset_source *source, double score) {
+    double product = source->weight * score;
+    return isnan(product) ? 0 : product;
+}
+
+/* `a` when both are equal, as 0 and -0 are, and when `b` is no number in MIN or MAX. */
+static double aggregated(enum aggregate aggregate, double a, double b) {
+    if (aggregate == MIN) return b < a ? b : a;
+    if (aggregate == MAX) return b > a ? b : a;
+    double sum = a + b;
+    return isnan(sum) ? 0 : sum;
+}
+
+/* --- Operations --- */
+
+/* Adds a member to the result, or aggregates its score with the one that it has there. */
+static void merge(struct zset_result *result, struct slice member, double score,
+                  enum aggregate aggregate) {
+    struct skiplist_place place = skiplist_find(result->list, member);
+    if (!place.node) {
+        zset_result_insert(result, &place, member, score);
+        return;
+    }
+    double old = skiplist_score(&place);
+    score = aggregated(aggregate, old, score);
+    bool same = score == old && signbit(score) == signbit(old); /* -0 + 0 is 0 */
+    if (!same) skiplist_update(result->list, &place, member, score);
+}
+
+static int compare_lengths(const void *a, const void *b) {
+    uint64_t x = zset_source_length(a), y = zset_source_length(b);
+    return (x > y) - (x < y);
+}
+
+static void unite(const struct combination *combination, struct zset_result *result) {
+    for (size_t i = 0; i < combination->count; i++) {
+        const struct zset_source *source = &combination->sources[i];
+        struct zset_iter iter;
+        struct zset_member member;
+        zset_source_start(source, &iter);
+        while (zset_source_next(&iter, &member))
+            merge(result, member.text, weighted(source, member.score), combination->aggregate);
+    }
+}
+
+/* Is the member in all sources but the first? Then its score is aggregated. */
+static bool is_in_others(const struct combination *combination, struct slice member,
+                         double *score) {
+    for (size_t i = 1; i < combination->count; i++) {
+        const struct zset_source *source = &combination->sources[i];
+        double other;
+        if (!zset_source_get(source, member, &other)) return false;
+        /* Not weighted(): as in Redis, only here a product that is no number makes the sum 0. */
+        *score = aggregated(combination->aggregate, *score, source->weight * other);
+    }
+    return true;
+}
+
+static bool is_in_any_other(const struct combination *combination, struct slice member) {
+    double score;
+    for (size_t i = 1; i < combination->count; i++)
+        if (zset_source_get(&combination->sources[i], member, &score)) return true;
+    return false;
+}
+
+/* Visits the members of the first source that belong to an intersection or a difference, up to the
+ * limit; they are added to `result`, if there is one. Returns how many there are. */
+static uint64_t filter(const struct combination *combination, struct zset_result *result) {
+    const struct zset_source *first = &combination->sources[0];
+    struct zset_iter iter;
+    struct zset_member member;
+    uint64_t found = 0;
+    zset_source_start(first, &iter);
+    while (zset_source_next(&iter, &member)) {
+        double score = weighted(first, member.score);
+        if (combination->form->operation == INTERSECTION
+                ? !is_in_others(combination, member.text, &score)
+                : is_in_any_other(combination, member.text))
+            continue;
+        if (result) zset_result_add(result, member.text, score);
+        if (++found == combination->limit) break;
+    }
+    return found;
+}
+
+/* --- Results --- */
+
+static void reply_result(const struct combination *combination, struct zset_result *result) {
+    struct call *call = combination->call;
+    uint64_t count = skiplist_count(result->list);
+    enum zset_reply_form form = zset_reply_form(call, combination->with_scores);
+    struct skiplist_cursor cursor;
+    zset_reply_header(call->reply, count, form);
+    if (count > 0) skiplist_seek(result->list, 0, &cursor);
+    while (count-- > 0) {
+        struct zset_member member = {.text = skiplist_cursor_member(&cursor),
+                                     .score = skiplist_cursor_score(&cursor)};
+        zset_reply_member(call->reply, &member, form);
+        skiplist_next(&cursor);
+    }
+    skiplist_free(result->list);
+}
+
+static void run(struct combination *combination) {
+    const struct form *form = combination->form;
+    if (form->operation != DIFFERENCE)
+        qsort(combination->sources, combination->count, sizeof(*combination->sources),
+              compare_lengths);
+    if (form->only_counts) {
+        reply_integer(combination->call->reply, (int64_t)filter(combination, NULL));
+        return;
+    }
+    struct zset_result result = {.list = skiplist_new()};
+    if (form->operation == UNION)
+        unite(combination, &result);
+    else
+        filter(combination, &result);
+    if (form->stores)
+        zset_result_store(combination->call, combination->call->argv[1], &result, form->event);
+    else
+        reply_result(combination, &result);
+}
+
+/* Finds the sources, whose number stands at argv[at], and reads the options. */
+static bool prepare(struct combination *combination, size_t at) {
+    struct call *call = combination->call;
+    for (size_t i = 0; i < combination->count; i++)
+        if (!zset_source_find(call, call->argv[at + 1 + i], &combination->sources[i])) return false;
+    for (size_t i = at + 1 + combination->count; i < call->argc; i++)
+        if (!parse_option(combination, &i)) return false;
+    return true;
+}
+
+static void combine(struct call *call, const struct form *form) {
+    struct combination combination = {.call = call, .form = form};
+    size_t at = form->stores ? 2 : 1;
+    if (!parse_count(call, at, &combination.count)) return;
+    combination.sources = mem_alloc(combination.count * sizeof(*combination.sources));
+    if (prepare(&combination, at)) run(&combination);
+    mem_free(combination.sources);
+}
+
+void zunion_command(struct call *call) {
+    combine(call, &(struct form){.operation = UNION});
+}
+
+void zinter_command(struct call *call) {
+    combine(call, &(struct form){.operation = INTERSECTION});
+}
+
+void zdiff_command(struct call *call) {
+    combine(call, &(struct form){.operation = DIFFERENCE});
+}
+
+void zunionstore_command(struct call *call) {
+    combine(call, &(struct form){.operation = UNION, .stores = true, .event = "zunionstore"});
+}
+
+void zinterstore_command(struct call *call) {
+    combine(call,
+            &(struct form){.operation = INTERSECTION, .stores = true, .event = "zinterstore"});
+}
+
+void zdiffstore_command(struct call *call) {
+    combine(call, &(struct form){.operation = DIFFERENCE, .stores = true, .event = "zdiffstore"});
+}
+
+void zintercard_command(struct call *call) {
+    combine(call, &(struct form){.operation = INTERSECTION, .only_counts = true});
+}

@@ -1,0 +1,120 @@
+/* ZRANDMEMBER key [count [WITHSCORES]] */
+#include "base/alloc.h"
+#include "base/random.h"
+#include "commands/commands.h"
+#include "commands/zset_common.h"
+
+#include <stdlib.h>
+
+/* Any member may come more than once. */
+static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count,
+                           enum zset_reply_form form) {
+    struct zset_member member;
+    zset_reply_header(call->reply, count, form);
+    while (count--) {
+        zset_random(entry, call_random(call), &member);
+        zset_reply_member(call->reply, &member, form);
+    }
+}
+
+/* Visits all members in order and takes each with the probability that leaves `count` in the end
+ * (Knuth's selection sampling). */
+static void reply_selected(struct call *call, const struct entry *entry, uint64_t count,
+                           enum zset_reply_form form) {
+    struct zset_iter iter;
+    struct zset_member member;
+    uint64_t left = zset_length(entry);
+    zset_iter_start(&iter, entry, 0, true);
+    for (; count > 0 && zset_iter_next(&iter, &member); left--) {
+        if (random_below(call_random(call), left) >= count) continue;
+        zset_reply_member(call->reply, &member, form);
+        count--;
+    }
+}
+
+static int compare_ranks(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the ranks and removes duplicates; returns how many remain. */
+static size_t sort_distinct(uint64_t *ranks, size_t count) {
+    size_t kept = 0;
+    qsort(ranks, count, sizeof(*ranks), compare_ranks);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || ranks[kept - 1] != ranks[i]) ranks[kept++] = ranks[i];
+    return kept;
+}
+
+/* Draws ranks until `count` of them are different: few draws are in vain where `count` is much less
+ * than the length. */
+static void reply_drawn(struct call *call, const struct entry *entry, size_t count,
+                        enum zset_reply_form form) {
+    uint64_t length = zset_length(entry);
+    uint64_t *ranks = mem_alloc(count * sizeof(*ranks));
+    for (size_t drawn = 0; drawn < count; drawn = sort_distinct(ranks, count))
+        for (size_t i = drawn; i < count; i++) ranks[i] = random_below(call_random(call), length);
+    for (size_t i = 0; i < count; i++) {
+        struct zset_iter iter;
+        struct zset_member member;
+        zset_iter_start(&iter, entry, ranks[i], true);
+        zset_iter_next(&iter, &member);
+        zset_reply_member(call->reply, &member, form);
+    }
+    mem_free(ranks);
+}
+
+static void reply_distinct(struct call *call, const struct entry *entry, uint64_t count,
+                           enum zset_reply_form form) {
+    enum { DRAWN_SHARE = 3 }; /* up to a third of the members are drawn */
+    uint64_t length = zset_length(entry);
+    if (count > length) count = length;
+    zset_reply_header(call->reply, count, form);
+    if (count == 0) return;
+    if (zset_skiplist(entry) && count <= length / DRAWN_SHARE)
+        reply_drawn(call, entry, (size_t)count, form);
+    else
+        reply_selected(call, entry, count, form);
+}
+
+/* [count [WITHSCORES]] */
+static bool parse_options(struct call *call, int64_t *count, bool *with_scores) {
+    *with_scores = call->argc == 4;
+    if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, count, NULL)) return false;
+    if (call->argc > 4 || (*with_scores && !slice_is(call->argv[3], "withscores"))) {
+        call_syntax_error(call);
+        return false;
+    }
+    if (*with_scores && (*count > INT64_MAX / 2 || *count < -(INT64_MAX / 2))) {
+        reply_error(call->reply, "ERR value is out of range");
+        return false;
+    }
+    return true;
+}
+
+static void reply_one(struct call *call, const struct entry *entry) {
+    struct zset_member member;
+    if (entry) {
+        zset_random(entry, call_random(call), &member);
+        reply_bulk(call->reply, member.text);
+    } else {
+        reply_null(call->reply);
+    }
+}
+
+void zrandmember_command(struct call *call) {
+    int64_t count = 0;
+    bool with_scores = false, has_count = call->argc > 2;
+    struct keyref ref;
+    if (has_count && !parse_options(call, &count, &with_scores)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
+    enum zset_reply_form form = zset_reply_form(call, with_scores);
+    if (!has_count)
+        reply_one(call, ref.entry);
+    else if (ref.entry == NULL || count == 0)
+        reply_array(call->reply, 0);
+    else if (count < 0)
+        reply_repeated(call, ref.entry, (uint64_t)-count, form);
+    else
+        reply_distinct(call, ref.entry, (uint64_t)count, form);
+}

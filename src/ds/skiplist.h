@@ -1,0 +1,116 @@
+/* skiplist: members ordered by score, and by their bytes where scores are equal; with the rank of
+ * each, and an index that finds a member by its bytes.
+ *
+ * The list is unrolled: a node holds up to 128 members, packed (ds/skiplist_node.h), and towers
+ * stand on nodes. The tower of the header is a field of the list, so that the first and the last
+ * node are one memory access away. The layout is drawn in ds/skiplist_internal.h.
+ *
+ * Scores are doubles but NaN; -0 and 0 are equal, and each is returned as it was given. Members are
+ * distinct; the list copies them. No function depends on the number of members but where it says
+ * so: nodes and index grow, shrink, split and merge one at a time. */
+#ifndef PACKLIST_DS_SKIPLIST_H
+#define PACKLIST_DS_SKIPLIST_H
+
+#include "base/random.h"
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct skiplist;
+struct skiplist_node;
+
+struct skiplist *skiplist_new(void);
+
+/* Frees the list. O(nodes + members that are stored apart). */
+void skiplist_free(struct skiplist *list);
+
+/* A list with the same members. O(bytes), at memory speed. */
+struct skiplist *skiplist_copy(const struct skiplist *list);
+
+/* O(1): members; nodes and members that are stored apart; bytes of all, as allocated. */
+uint64_t skiplist_count(const struct skiplist *list);
+size_t skiplist_allocations(const struct skiplist *list);
+size_t skiplist_allocated(const struct skiplist *list);
+
+/* --- Members --- */
+
+/* Where a member is, or that there is none. Valid until the next change. */
+struct skiplist_place {
+    uint64_t hash;
+    struct skiplist_node *node; /* NULL: the list has no such member */
+    unsigned slot;
+};
+
+/* Starts loading what skiplist_find reads first: for many lookups at once. */
+void skiplist_prefetch(const struct skiplist *list, struct slice member);
+
+/* Looks a member up. Expected O(1). */
+struct skiplist_place skiplist_find(const struct skiplist *list, struct slice member);
+
+/* The score of a member that was found. O(1). */
+double skiplist_score(const struct skiplist_place *place);
+
+/* The members that are before the one that was found. O(log n). */
+uint64_t skiplist_rank(const struct skiplist *list, const struct skiplist_place *place);
+
+/* Adds a member that was looked up and not found. O(log n). */
+void skiplist_insert(struct skiplist *list, const struct skiplist_place *place, struct slice member,
+                     double score);
+
+/* Gives the member that was found another score. `member` is its text, which must not lie in the
+ * list. O(log n). */
+void skiplist_update(struct skiplist *list, const struct skiplist_place *place, struct slice member,
+                     double score);
+
+/* Removes the member that was found. O(log n). */
+void skiplist_delete(struct skiplist *list, const struct skiplist_place *place);
+
+/* Removes `count` members from rank `from` on, which the list has. From either end it touches
+ * neither other nodes nor what the index has of other members. O(count + log n). */
+void skiplist_delete_range(struct skiplist *list, uint64_t from, uint64_t count);
+
+/* --- Bounds: how many members are before one. Ranges are differences of them. O(log n) --- */
+
+/* Members whose score is less, or, when `inclusive`, less or equal. */
+uint64_t skiplist_count_below(const struct skiplist *list, double score, bool inclusive);
+
+/* Members that are less, or, when `inclusive`, less or equal, as bytes. All members of the list
+ * must have one score; else the result is any number up to the count. */
+uint64_t skiplist_count_below_member(const struct skiplist *list, struct slice member,
+                                     bool inclusive);
+
+/* --- Reading in order --- */
+
+/* A position on a member. Valid until the next change. */
+struct skiplist_cursor {
+    const struct skiplist_node *node;
+    unsigned slot;
+};
+
+/* Moves to the member with this rank (< count). O(log n), O(1) for the first and the last. */
+void skiplist_seek(const struct skiplist *list, uint64_t rank, struct skiplist_cursor *cursor);
+
+/* To the next or the previous member: false at the end. O(1). */
+bool skiplist_next(struct skiplist_cursor *cursor);
+bool skiplist_previous(struct skiplist_cursor *cursor);
+
+/* What is at the cursor. The member is a view until the next change. */
+struct slice skiplist_cursor_member(const struct skiplist_cursor *cursor);
+double skiplist_cursor_score(const struct skiplist_cursor *cursor);
+
+/* Moves to a member at random: each is as likely as any other. The list is not empty. O(log n). */
+void skiplist_random(const struct skiplist *list, struct random *random,
+                     struct skiplist_cursor *cursor);
+
+/* Visits some members in the order of their hashes and returns the next cursor; begin with 0, done
+ * when it returns 0. A member that is in the list from the first call to the last is visited at
+ * least once, whatever is changed between calls. visit() must not change the list. Expected
+ * O(1). */
+uint64_t skiplist_scan(const struct skiplist *list, uint64_t cursor,
+                       void (*visit)(struct slice member, double score, void *arg), void *arg);
+
+/* The executable invariant. O(n log n). */
+bool skiplist_check(const struct skiplist *list);
+
+#endif

@@ -1,0 +1,97 @@
+/* skiplist, inside: the layout, for ds/skiplist*.c and their test.
+ *
+ *      level 2   head ───────────────────────────► c ──────────► (end)
+ *      level 1   head ──────────► b ─────────────► c ──────────► (end)
+ *      level 0   head ──► a ◄───► b ◄───► …  ◄───► c ◄───► …  ◄─── tail
+ *                                 members          members
+ *
+ * W. Pugh, "Skip lists: a probabilistic alternative to balanced trees", 1990; spans as in his "A
+ * skip list cookbook". One node in four is in the next higher level. How high a node is comes from
+ * the keyed hash of a member, which no client can guess.
+ *
+ * A link has a copy of its node's key, so that a search reads only the nodes that it goes to. It is
+ * a lower bound: greater or equal to every key before the node, and at most the key of the node's
+ * first member, which may have been deleted since. Where the key sought equals it, the first member
+ * decides. The first node takes all that is less.
+ *
+ * Nodes have numbers: words of the table `nodes`, which point to them. The index
+ * (ds/skiplist_index.h) finds the number of a member's node by the member's hash.
+ *
+ *      word: [pointer]                                   a node
+ *            [next 31 bits][previous 31 bits][0][1]      a free number, in a list; NO_NUMBER: none
+ *
+ * Nodes and long members that a capture reads are not changed: epoch tells them
+ * (ds/skiplist_capture.h). */
+#ifndef PACKLIST_DS_SKIPLIST_INTERNAL_H
+#define PACKLIST_DS_SKIPLIST_INTERNAL_H
+
+#include "base/hash.h"
+#include "ds/skiplist.h"
+#include "ds/skiplist_index.h"
+#include "ds/skiplist_node.h"
+
+#ifdef TINY_LIMITS
+enum { SKIPLIST_LARGE_FROM = 40 };
+#else
+/* Numbers of nodes have 22 bits: when there are so many, nodes become larger. */
+enum { SKIPLIST_LARGE_FROM = 7 << (SKIPLIST_NUMBER_BITS - 3) };
+#endif
+enum { SKIPLIST_LEVELS = 11, SKIPLIST_NO_NUMBER = 0x7FFFFFFF };
+
+struct skiplist_capture;
+
+struct skiplist {
+    struct skiplist_node *tail;
+    uint64_t count;
+    struct skiplist_link head[SKIPLIST_LEVELS]; /* the header's tower */
+    struct word_table nodes;
+    struct skiplist_index index;
+    size_t nodes_bytes; /* of nodes and long members, as allocated */
+    size_t long_members;
+    struct skiplist_capture *capture; /* the one that was not released, or NULL */
+    uint32_t epoch; /* of what is made now; greater than that of what is captured */
+    uint32_t node_count;
+    uint32_t free_number; /* the first free number, or NO_NUMBER */
+    uint8_t height;       /* the highest level in use */
+};
+
+/* Where a search went down. */
+struct skiplist_path {
+    struct skiplist_link *links[SKIPLIST_LEVELS]; /* the tower from which it did, at each level */
+    uint64_t rank[SKIPLIST_LEVELS];               /* members before the node of that tower */
+    struct skiplist_node *node;                   /* NULL in an empty list */
+    uint64_t start;                               /* members before the node */
+};
+
+/* The node with this number. */
+static inline struct skiplist_node *skiplist__node(const struct skiplist *list, uint32_t number) {
+    return (struct skiplist_node *)(uintptr_t)*word_table_at(&list->nodes, number);
+}
+
+static inline bool skiplist__is_free_number(uint64_t word) {
+    return word & 1;
+}
+
+/* Bytes of the list's own struct, as allocated. */
+size_t skiplist__struct_size(void);
+
+/* Is the node, or a long member of this epoch, captured? */
+static inline bool skiplist__is_shared(const struct skiplist *list, uint32_t epoch) {
+    return list->capture && epoch != list->epoch;
+}
+
+/* Frees what the list does not use any more, or leaves it to the capture. ds/skiplist_capture.c */
+void skiplist__drop_node(struct skiplist *list, struct skiplist_node *node);
+void skiplist__drop_text(struct skiplist *list, struct skiplist_text *text);
+
+/* The list is freed: its capture knows it no more. */
+void skiplist__capture_list_gone(struct skiplist_capture *capture);
+
+/* How the index computes hashes again. */
+struct skiplist_rehash skiplist__rehash(const struct skiplist *list);
+
+/* The hash of the member at `slot` when it matches; false else. */
+bool skiplist__matches(const struct skiplist_node *node, unsigned slot,
+                       struct skiplist_hash_pattern pattern, uint64_t *hash);
+
+#endif

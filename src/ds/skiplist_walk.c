@@ -1,0 +1,166 @@
+/* Going through all of a skiplist: scanning, copying, checking. */
+#include "base/alloc.h"
+#include "base/prefetch.h"
+#include "ds/skiplist_internal.h"
+
+/* --- Scanning --- */
+
+struct scan {
+    const struct skiplist *list;
+    void (*visit)(struct slice member, double score, void *arg);
+    void *arg;
+};
+
+/* The members of the node whose hashes belong to the bucket. */
+static void scan_node(uint32_t number, struct skiplist_hash_pattern pattern, void *arg) {
+    const struct scan *scan = arg;
+    const struct skiplist_node *node = skiplist__node(scan->list, number);
+    uint64_t hash;
+    for (unsigned slot = 0;
+         skiplist_node_next_tag(node, (uint8_t)pattern.bits, (uint8_t)pattern.mask, &slot);
+         slot++) {
+        if (skiplist__matches(node, slot, pattern, &hash))
+            scan->visit(skiplist_node_member(node, slot), skiplist_node_score(node, slot),
+                        scan->arg);
+    }
+}
+
+uint64_t skiplist_scan(const struct skiplist *list, uint64_t cursor,
+                       void (*visit)(struct slice member, double score, void *arg), void *arg) {
+    struct scan scan = {list, visit, arg};
+    return skiplist_index_scan(&list->index, cursor, scan_node, &scan);
+}
+
+/* --- Copying --- */
+
+/* A copy of the node with long members of its own. */
+static struct skiplist_node *copy_node(struct skiplist *copy, const struct skiplist_node *node) {
+    struct skiplist_packing packing = {node->base, node->width, node->shift};
+    struct skiplist_range all = {node, 0, skiplist_node_count(node)};
+    struct skiplist_node *made =
+        skiplist_node_build(skiplist_node_height(node), packing, &all, 1, 0);
+    copy->nodes_bytes += mem_good_size(skiplist_node_size(made));
+    made->number = node->number;
+    for (unsigned i = 0; i < all.to && copy->long_members > 0; i++)
+        copy->nodes_bytes += skiplist_node_own_text(made, i);
+    return made;
+}
+
+/* The numbers stay, and with them the index. */
+struct skiplist *skiplist_copy(const struct skiplist *list) {
+    struct skiplist *copy = skiplist_new();
+    struct skiplist_link *last[SKIPLIST_LEVELS];
+    copy->count = list->count;
+    copy->node_count = list->node_count;
+    copy->long_members = list->long_members;
+    copy->height = list->height;
+    copy->free_number = list->free_number;
+    for (size_t i = 0; i < list->nodes.count; i++)
+        word_table_push(&copy->nodes, *word_table_at(&list->nodes, i));
+    skiplist_index_copy(&copy->index, &list->index);
+    for (unsigned level = 0; level < SKIPLIST_LEVELS; level++) {
+        copy->head[level] = list->head[level];
+        last[level] = &copy->head[level];
+    }
+    for (const struct skiplist_node *node = list->head[0].next; node; node = node->links[0].next) {
+        struct skiplist_node *made = copy_node(copy, node);
+        *word_table_at(&copy->nodes, made->number) = (uint64_t)(uintptr_t)made;
+        for (unsigned level = 0; level <= skiplist_node_height(node); level++) {
+            made->links[level] = node->links[level];
+            last[level]->next = made;
+            last[level] = &made->links[level];
+        }
+        made->prev = copy->tail;
+        copy->tail = made;
+    }
+    return copy;
+}
+
+/* --- Checking --- */
+
+/* Is each member of the node found by the index, under the node's number? */
+static bool check_members(const struct skiplist *list, const struct skiplist_node *node,
+                          size_t *texts, size_t *bytes) {
+    for (unsigned i = 0; i < skiplist_node_count(node); i++) {
+        struct slice member = skiplist_node_member(node, i);
+        struct skiplist_text *text = skiplist_node_text(node, i);
+        struct skiplist_place place = skiplist_find(list, member);
+        if (place.node != node || place.slot != i) return false;
+        if (!text) continue;
+        ++*texts;
+        *bytes += skiplist_text_size(text);
+    }
+    return true;
+}
+
+/* The keys of links grow, and are no greater than what they lead to and greater or equal to what
+ * is before. */
+static bool check_order(const struct skiplist *list, const struct skiplist_node *node,
+                        uint64_t separator) {
+    uint64_t first = skiplist_node_key(node, 0);
+    const struct skiplist_node *prev = node->prev;
+    if (!prev) return node == list->head[0].next && separator <= first;
+    unsigned last = skiplist_node_count(prev) - 1;
+    return prev->links[0].next == node && separator <= first &&
+           skiplist_node_key(prev, last) <= separator &&
+           !skiplist_node_begins_by(node, skiplist_node_key(prev, last),
+                                    skiplist_node_member(prev, last));
+}
+
+/* The towers of one level: spans, and the keys of level 0. */
+static bool check_level(const struct skiplist *list, unsigned level, const uint64_t *ranks,
+                        const uint64_t *separators) {
+    const struct skiplist_link *link = &list->head[level];
+    uint64_t rank = 0;
+    for (; link->next; link = &link->next->links[level]) {
+        rank += link->span & SKIPLIST_SPAN_MASK;
+        if (skiplist_node_height(link->next) < level) return false;
+        if (ranks[link->next->number] != rank) return false;
+        if (separators[link->next->number] != link->key) return false;
+    }
+    return rank + (link->span & SKIPLIST_SPAN_MASK) == list->count;
+}
+
+static bool check_numbers(const struct skiplist *list) {
+    size_t free = 0, nodes = list->nodes.count;
+    for (size_t i = 0; i < nodes; i++)
+        free += skiplist__is_free_number(*word_table_at(&list->nodes, i));
+    size_t linked = 0;
+    for (uint32_t i = list->free_number; i != SKIPLIST_NO_NUMBER; linked++) {
+        if (i >= nodes || linked > free) return false;
+        i = (uint32_t)(*word_table_at(&list->nodes, i) >> 33);
+    }
+    return linked == free && nodes - free == list->node_count;
+}
+
+static bool check_nodes(const struct skiplist *list, uint64_t *ranks, uint64_t *separators) {
+    uint64_t rank = 0, separator = list->head[0].key;
+    size_t bytes = 0, texts = 0, nodes = 0;
+    const struct skiplist_node *last = NULL;
+    for (const struct skiplist_node *node = list->head[0].next; node; node = node->links[0].next) {
+        if (!skiplist_node_check(node) || !check_order(list, node, separator)) return false;
+        if (node->number >= list->nodes.count || skiplist__node(list, node->number) != node)
+            return false;
+        if (!check_members(list, node, &texts, &bytes)) return false;
+        ranks[node->number] = rank;
+        separators[node->number] = separator;
+        rank += skiplist_node_count(node);
+        bytes += mem_good_size(skiplist_node_size(node));
+        separator = node->links[0].key;
+        last = node;
+        nodes++;
+    }
+    return last == list->tail && rank == list->count && rank == list->index.count &&
+           nodes == list->node_count && texts == list->long_members && bytes == list->nodes_bytes;
+}
+
+bool skiplist_check(const struct skiplist *list) {
+    if (!check_numbers(list) || !skiplist_index_check(&list->index)) return false;
+    uint64_t *ranks = mem_alloc(2 * (list->nodes.count + 1) * sizeof(*ranks));
+    uint64_t *separators = ranks + list->nodes.count;
+    bool good = check_nodes(list, ranks, separators);
+    for (unsigned level = 0; good && level <= list->height; level++)
+        good = check_level(list, level, ranks, separators);
+    mem_free(ranks);
+    return good;
+}

@@ -1,0 +1,330 @@
+/* Sorted sets: chooses the encoding. The work on members is done in zset_embedded.c and
+ * ds/skiplist. Each function that changes the length reports it to the keyspace. */
+#include "types/zset.h"
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "ds/skiplist_capture.h"
+#include "types/type_operations.h"
+#include "types/zset_embedded.h"
+
+#include <math.h>
+
+/* No listpack becomes larger, whatever the limits. */
+enum { BODY_SIZE_MAX = 1 << 30, PAIR_OVERHEAD_MAX = 64 };
+
+static struct skiplist *skiplist_of(const struct entry *entry) {
+    return entry_pointer(entry);
+}
+
+/* --- Conversion --- */
+
+static void add_to_skiplist(struct skiplist *list, struct slice member, double score) {
+    struct skiplist_place place = skiplist_find(list, member);
+    skiplist_insert(list, &place, member, score);
+}
+
+static void become_skiplist(struct keyref *ref) {
+    struct skiplist *list = skiplist_new();
+    const uint8_t *at = zset_embedded_first(ref->entry), *end = zset_embedded_end(ref->entry);
+    while (at < end) {
+        struct zset_member member;
+        zset_embedded_read(&at, true, &member);
+        add_to_skiplist(list, member.text, member.score);
+    }
+    struct entry *entry =
+        entry_resize(ref->entry, zset_value_size(ref->entry), sizeof(struct skiplist *));
+    entry_set_pointer(entry, list);
+    entry_set_type(entry, VALUE_ZSET, ZSET_SKIPLIST);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+}
+
+static struct entry *new_of_skiplist(struct slice key, struct skiplist *list) {
+    struct entry *entry = entry_new(key, VALUE_ZSET, ZSET_SKIPLIST, sizeof(struct skiplist *));
+    entry_set_pointer(entry, list);
+    return entry;
+}
+
+static bool fits_listpack(uint64_t count, size_t longest, size_t size,
+                          const struct zset_limits *limits) {
+    return count <= limits->listpack_entries && count <= UINT32_MAX &&
+           longest <= limits->listpack_value && size < BODY_SIZE_MAX;
+}
+
+struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t longest,
+                                 const struct zset_limits *limits) {
+    uint64_t count = skiplist_count(list);
+    size_t size = 0;
+    struct zset_pair pair;
+    struct skiplist_cursor cursor;
+    if (!fits_listpack(count, longest, 0, limits) ||
+        (longest + PAIR_OVERHEAD_MAX) * count > BODY_SIZE_MAX)
+        return new_of_skiplist(key, list);
+    skiplist_seek(list, 0, &cursor);
+    do {
+        zset_pair_prepare(&pair, skiplist_cursor_member(&cursor), skiplist_cursor_score(&cursor));
+        size += pair.member.size + pair.score.size;
+    } while (skiplist_next(&cursor));
+    struct entry *entry = zset_embedded_new(key, size);
+    size = 0;
+    skiplist_seek(list, 0, &cursor);
+    for (uint32_t i = 0; i < count; i++) {
+        zset_pair_prepare(&pair, skiplist_cursor_member(&cursor), skiplist_cursor_score(&cursor));
+        size = zset_embedded_append(entry, size, i, &pair);
+        skiplist_next(&cursor);
+    }
+    skiplist_free(list);
+    return entry;
+}
+
+void zset_create(struct keyref *ref, struct slice key, struct slice member, double score,
+                 uint64_t count, size_t longest, const struct zset_limits *limits) {
+    CHECKED_ASSERT(!isnan(score));
+    if (fits_listpack(count, longest, longest + PAIR_OVERHEAD_MAX, limits)) {
+        struct zset_pair pair;
+        zset_pair_prepare(&pair, member, score);
+        struct entry *entry = zset_embedded_new(key, pair.member.size + pair.score.size);
+        zset_embedded_append(entry, 0, 0, &pair);
+        keyspace_add(ref, entry);
+    } else {
+        struct skiplist *list = skiplist_new();
+        add_to_skiplist(list, member, score);
+        keyspace_add(ref, new_of_skiplist(key, list));
+    }
+}
+
+/* --- Members --- */
+
+uint64_t zset_length(const struct entry *entry) {
+    return zset_is_embedded(entry) ? zset_embedded_count(entry)
+                                   : skiplist_count(skiplist_of(entry));
+}
+
+struct zset_place zset_find(const struct entry *entry, struct slice member) {
+    struct zset_place place = {.found = false};
+    if (zset_is_embedded(entry)) {
+        zset_embedded_find(entry, member, &place);
+        return place;
+    }
+    place.in_list = skiplist_find(skiplist_of(entry), member);
+    place.found = place.in_list.node;
+    if (place.found) place.score = skiplist_score(&place.in_list);
+    return place;
+}
+
+uint64_t zset_rank(const struct entry *entry, const struct zset_place *place) {
+    CHECKED_ASSERT(place->found);
+    if (zset_is_embedded(entry)) return place->index;
+    return skiplist_rank(skiplist_of(entry), &place->in_list);
+}
+
+static void put_in_skiplist(struct skiplist *list, const struct skiplist_place *place,
+                            struct slice member, double score) {
+    if (place->node)
+        skiplist_update(list, place, member, score);
+    else
+        skiplist_insert(list, place, member, score);
+}
+
+/* Only a member that is added can exceed the limits. */
+void zset_put(struct keyref *ref, const struct zset_place *place, struct slice member, double score,
+              const struct zset_limits *limits) {
+    CHECKED_ASSERT(!isnan(score));
+    uint64_t length = zset_length(ref->entry);
+    if (!zset_is_embedded(ref->entry)) {
+        put_in_skiplist(skiplist_of(ref->entry), &place->in_list, member, score);
+    } else if (!place->found &&
+               !fits_listpack(length + 1, member.len,
+                              zset_embedded_size(ref->entry) + member.len + PAIR_OVERHEAD_MAX,
+                              limits)) {
+        become_skiplist(ref);
+        add_to_skiplist(skiplist_of(ref->entry), member, score);
+    } else {
+        struct zset_pair pair;
+        zset_pair_prepare(&pair, member, score);
+        if (place->found) zset_embedded_remove(ref, place->index, 1);
+        zset_embedded_insert(ref, &pair, member, score);
+    }
+    if (!place->found) keyspace_resized(ref, length, length + 1);
+}
+
+void zset_expect(struct keyref *ref, uint64_t count, const struct zset_limits *limits) {
+    if (zset_is_embedded(ref->entry) && count > limits->listpack_entries) become_skiplist(ref);
+}
+
+void zset_remove(struct keyref *ref, const struct zset_place *place) {
+    CHECKED_ASSERT(place->found);
+    uint64_t length = zset_length(ref->entry);
+    if (zset_is_embedded(ref->entry))
+        zset_embedded_remove(ref, place->index, 1);
+    else
+        skiplist_delete(skiplist_of(ref->entry), &place->in_list);
+    keyspace_resized(ref, length, length - 1);
+}
+
+void zset_remove_range(struct keyref *ref, uint64_t from, uint64_t count) {
+    uint64_t length = zset_length(ref->entry);
+    CHECKED_ASSERT(from + count <= length);
+    if (zset_is_embedded(ref->entry))
+        zset_embedded_remove(ref, from, count);
+    else
+        skiplist_delete_range(skiplist_of(ref->entry), from, count);
+    keyspace_resized(ref, length, length - count);
+}
+
+/* --- Bounds --- */
+
+uint64_t zset_count_below(const struct entry *entry, double score, bool inclusive) {
+    if (!zset_is_embedded(entry)) return skiplist_count_below(skiplist_of(entry), score, inclusive);
+    struct zset_iter iter;
+    struct zset_member member;
+    uint64_t below = 0;
+    zset_iter_start(&iter, entry, 0, true);
+    while (zset_iter_next(&iter, &member) &&
+           (member.score < score || (inclusive && member.score == score)))
+        below++;
+    return below;
+}
+
+uint64_t zset_count_below_member(const struct entry *entry, struct slice bound, bool inclusive) {
+    if (!zset_is_embedded(entry))
+        return skiplist_count_below_member(skiplist_of(entry), bound, inclusive);
+    struct zset_iter iter;
+    struct zset_member member;
+    uint64_t below = 0;
+    zset_iter_start(&iter, entry, 0, true);
+    for (; zset_iter_next(&iter, &member); below++) {
+        size_t len = member.text.len < bound.len ? member.text.len : bound.len;
+        int order = len ? memcmp(member.text.ptr, bound.ptr, len) : 0;
+        if (order == 0) order = (member.text.len > bound.len) - (member.text.len < bound.len);
+        if (order > 0 || (order == 0 && !inclusive)) break;
+    }
+    return below;
+}
+
+/* --- Reading --- */
+
+void zset_iter_start(struct zset_iter *iter, const struct entry *entry, uint64_t rank,
+                     bool forward) {
+    uint64_t length = zset_length(entry);
+    *iter = (struct zset_iter){.forward = forward};
+    if (rank >= length) return;
+    iter->left = forward ? length - rank : rank + 1;
+    if (zset_is_embedded(entry))
+        iter->at = zset_embedded_seek(entry, forward ? rank : rank + 1);
+    else
+        skiplist_seek(skiplist_of(entry), rank, &iter->cursor);
+}
+
+bool zset_iter_next(struct zset_iter *iter, struct zset_member *member) {
+    if (iter->left == 0) return false;
+    iter->left--;
+    if (iter->at) {
+        zset_embedded_read(&iter->at, iter->forward, member);
+        return true;
+    }
+    member->text = skiplist_cursor_member(&iter->cursor);
+    member->score = skiplist_cursor_score(&iter->cursor);
+    if (iter->left > 0)
+        (void)(iter->forward ? skiplist_next(&iter->cursor) : skiplist_previous(&iter->cursor));
+    return true;
+}
+
+void zset_random(const struct entry *entry, struct random *random, struct zset_member *member) {
+    struct zset_iter iter;
+    zset_iter_start(&iter, entry, random_below(random, zset_length(entry)), true);
+    zset_iter_next(&iter, member);
+}
+
+uint64_t zset_scan(const struct entry *entry, uint64_t cursor,
+                   void (*visit)(struct slice member, double score, void *arg), void *arg) {
+    if (!zset_is_embedded(entry)) return skiplist_scan(skiplist_of(entry), cursor, visit, arg);
+    struct zset_iter iter;
+    struct zset_member member;
+    zset_iter_start(&iter, entry, 0, true);
+    while (zset_iter_next(&iter, &member)) visit(member.text, member.score, arg);
+    return 0;
+}
+
+/* --- The row --- */
+
+const struct skiplist *zset_skiplist(const struct entry *entry) {
+    return zset_is_embedded(entry) ? NULL : skiplist_of(entry);
+}
+
+bool zset_listpack(const struct entry *entry, const uint8_t **first, const uint8_t **end) {
+    if (!zset_is_embedded(entry)) return false;
+    *first = zset_embedded_first(entry);
+    *end = zset_embedded_end(entry);
+    return true;
+}
+
+const char *zset_encoding_name(const struct entry *entry) {
+    return zset_is_embedded(entry) ? "listpack" : "skiplist";
+}
+
+static uint64_t zset_value_length(const struct entry *entry) {
+    return zset_length(entry);
+}
+
+size_t zset_value_size(const struct entry *entry) {
+    return zset_is_embedded(entry) ? ZSET_EMBEDDED_OFFSET + zset_embedded_size(entry)
+                                   : sizeof(struct skiplist *);
+}
+
+size_t zset_allocated(const struct entry *entry) {
+    return zset_is_embedded(entry) ? 0 : skiplist_allocated(skiplist_of(entry));
+}
+
+static size_t zset_free_effort(const struct entry *entry) {
+    if (zset_is_embedded(entry)) return 1;
+    const struct skiplist *list = skiplist_of(entry);
+    return type_free_effort(skiplist_allocations(list), skiplist_allocated(list));
+}
+
+static void zset_free_value(struct entry *entry) {
+    if (!zset_is_embedded(entry)) skiplist_free(skiplist_of(entry));
+}
+
+static void zset_own_value(struct entry *entry) {
+    if (!zset_is_embedded(entry)) entry_set_pointer(entry, skiplist_copy(skiplist_of(entry)));
+}
+
+bool zset_check(const struct entry *entry) {
+    if (!entry_check(entry) || entry_type(entry) != VALUE_ZSET) return false;
+    return zset_is_embedded(entry) ? zset_embedded_check(entry)
+                                   : skiplist_check(skiplist_of(entry));
+}
+
+/* --- Captures --- */
+
+/* A smaller one is copied sooner than captured and released. */
+#ifdef TINY_LIMITS
+enum { ZSET_CAPTURE_MIN = 2048 };
+#else
+enum { ZSET_CAPTURE_MIN = 64 * 1024 };
+#endif
+
+static void *zset_capture_begin(struct entry *entry, size_t *left) {
+    if (zset_is_embedded(entry) || zset_length(entry) == 0) return NULL;
+    struct skiplist *list = skiplist_of(entry);
+    return skiplist_allocated(list) < ZSET_CAPTURE_MIN ? NULL : skiplist_capture_begin(list, left);
+}
+
+static bool zset_is_captured(const struct entry *entry) {
+    return !zset_is_embedded(entry) && skiplist_is_captured(skiplist_of(entry));
+}
+
+static size_t zset_capture_allocated(const void *state) {
+    return skiplist_capture_allocated(state);
+}
+
+static size_t zset_capture_release(void *state) {
+    return skiplist_capture_release(state);
+}
+
+static void zset_capture_free(void *state) {
+    skiplist_capture_free(state);
+}
+
+const struct type_operations zset_operations = TYPE_OPERATIONS(zset);

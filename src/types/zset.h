@@ -1,0 +1,135 @@
+/* zset: what a sorted set can do; the only place that knows its encodings.
+ *
+ *      layout       where the members are                            OBJECT ENCODING
+ *      embedded     a listpack body inside the entry: member,        listpack
+ *                   score, member, score, … in order
+ *      out-of-line  one pointer to a skiplist (ds/skiplist.h)        skiplist
+ *
+ * As in Redis, a sorted set becomes a skiplist when it exceeds zset-max-listpack-entries or
+ * zset-max-listpack-value, and never a listpack again; but one that comes from elsewhere than from
+ * single additions (zset_from_skiplist) is a listpack if it fits. `limits` are those in force now.
+ *
+ * Scores are doubles but NaN. In a listpack -0 becomes 0, as in Redis. Members that functions are
+ * given must not lie in the same sorted set. Functions that may move the entry take the keyref. A
+ * sorted set in the keyspace is never empty: the caller that empties one deletes the key. */
+#ifndef PACKLIST_TYPES_ZSET_H
+#define PACKLIST_TYPES_ZSET_H
+
+#include "base/number.h"
+#include "ds/skiplist.h"
+#include "store/keyspace.h"
+#include "types/value_limits.h"
+
+/* Adds a new sorted set with one member under `key`, which `ref` looked up and did not find. The
+ * caller is going to add up to `count` members, this one included, the longest of `longest` bytes:
+ * they decide which encoding it starts with, as in Redis 8. */
+void zset_create(struct keyref *ref, struct slice key, struct slice member, double score,
+                 uint64_t count, size_t longest, const struct zset_limits *limits);
+
+/* A new entry under `key` with the members of `list`, which is not empty and of which it takes
+ * ownership. It becomes a listpack if it fits the limits; `longest` is the length of the longest
+ * member. O(1), O(n) for a listpack. */
+struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t longest,
+                                 const struct zset_limits *limits);
+
+/* O(1). */
+uint64_t zset_length(const struct entry *entry);
+
+/* --- Members --- */
+
+/* What zset_find has found. Valid until the sorted set changes. */
+struct zset_place {
+    bool found;
+    double score; /* if found */
+
+    /* Private: where. */
+    struct skiplist_place in_list;
+    size_t at;      /* offset of the pair in the listpack */
+    uint64_t index; /* its rank there */
+};
+
+/* Looks a member up. Expected O(1); O(n) in a listpack. */
+struct zset_place zset_find(const struct entry *entry, struct slice member);
+
+/* Members before the one that was found. O(log n); O(1) in a listpack. */
+uint64_t zset_rank(const struct entry *entry, const struct zset_place *place);
+
+/* Gives the member that was looked up, and found or not, this score. O(log n). */
+void zset_put(struct keyref *ref, const struct zset_place *place, struct slice member, double score,
+              const struct zset_limits *limits);
+
+/* A command is about to add up to `count` members, counting those that it names twice or that are
+ * there: a listpack becomes a skiplist if these alone exceed the limits, as in Redis 8. O(1), O(n)
+ * for the conversion. */
+void zset_expect(struct keyref *ref, uint64_t count, const struct zset_limits *limits);
+
+/* Removes the member that was found. O(log n). */
+void zset_remove(struct keyref *ref, const struct zset_place *place);
+
+/* Removes `count` members from rank `from` on, which it has. O(log n + count). */
+void zset_remove_range(struct keyref *ref, uint64_t from, uint64_t count);
+
+/* --- Bounds: ranges are differences of them. O(log n) --- */
+
+/* Members whose score is less, or, when `inclusive`, less or equal. */
+uint64_t zset_count_below(const struct entry *entry, double score, bool inclusive);
+
+/* Members that are less, or, when `inclusive`, less or equal, as bytes, where all have the same
+ * score; else any number up to the length. */
+uint64_t zset_count_below_member(const struct entry *entry, struct slice member, bool inclusive);
+
+/* --- Reading --- */
+
+/* A member with its score. The text is a view: of `digits`, or of the sorted set. */
+struct zset_member {
+    struct slice text;
+    double score;
+    char digits[INT64_TEXT_MAX];
+};
+
+/* Reading in order. Lives on the caller's stack, has no end function; the sorted set must not
+ * change meanwhile. */
+struct zset_iter {
+    struct skiplist_cursor cursor;
+    const uint8_t *at; /* listpack: the next pair; backward: just past it; NULL: a skiplist */
+    uint64_t left;     /* members that are still to come */
+    bool forward;
+};
+
+/* Begins with the member at this rank; at rank >= length there is none. O(log n). */
+void zset_iter_start(struct zset_iter *iter, const struct entry *entry, uint64_t rank,
+                     bool forward);
+
+/* The next member; false at the end. The text lives until the next call. O(1). */
+bool zset_iter_next(struct zset_iter *iter, struct zset_member *member);
+
+/* A member at random, each as likely as any other, of one that is not empty. O(log n). */
+void zset_random(const struct entry *entry, struct random *random, struct zset_member *member);
+
+/* One step of a scan: visits some members and returns the next cursor; begin with 0, done when it
+ * returns 0. What is there from the first call to the last is visited, however the sorted set
+ * changes. A listpack is visited at once. */
+uint64_t zset_scan(const struct entry *entry, uint64_t cursor,
+                   void (*visit)(struct slice member, double score, void *arg), void *arg);
+
+/* --- Encodings: for saving and DEBUG --- */
+
+/* The skiplist, or NULL; the body of a listpack: true, and where. O(1). */
+const struct skiplist *zset_skiplist(const struct entry *entry);
+bool zset_listpack(const struct entry *entry, const uint8_t **first, const uint8_t **end);
+
+/* The score of an element of a listpack: false when it is none, as in damaged files. */
+bool zset_parse_score(const uint8_t *element, double *score);
+
+/* "listpack" or "skiplist". */
+const char *zset_encoding_name(const struct entry *entry);
+
+/* Bytes of the value inside the entry, and of what it points to. O(1). */
+size_t zset_value_size(const struct entry *entry);
+size_t zset_allocated(const struct entry *entry);
+
+/* The executable invariant. An empty one passes: it is what removing may leave for a moment.
+ * O(n log n). */
+bool zset_check(const struct entry *entry);
+
+#endif
