@@ -133,6 +133,11 @@ static struct entry *unite(const struct entry *const *sets, size_t count, struct
 
 /* --- Difference --- */
 
+/* Are both views of the same member of a set? An empty member may begin where the next one does. */
+static bool is_same_view(struct slice a, struct slice b) {
+    return a.ptr == b.ptr && a.len == b.len;
+}
+
 /* Looks each member of the first set up in `others`. */
 static void subtract_each(const struct entry *first, const struct entry *const *others,
                           size_t count, struct result *result) {
@@ -148,7 +153,7 @@ static void subtract_each(const struct entry *first, const struct entry *const *
             size_t members = set_keep_members(others[i], found, batch.count);
             /* Both arrays are in the same order. */
             for (size_t probe = 0, member = 0; member < members; probe++) {
-                if (batch.probes[probe].member.ptr != found[member].member.ptr) continue;
+                if (!is_same_view(batch.probes[probe].member, found[member].member)) continue;
                 is_in_other[probe] = true;
                 member++;
             }
