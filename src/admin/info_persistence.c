@@ -61,7 +61,7 @@ static sds append_progress(struct engine *engine, sds out) {
                              "slices_last_longest_usec:%llu\r\n",
                              now.peak, now.size, (long long)now.size_age_s, percent,
                              (llu)now.keys_done, (llu)now.keys_total, (llu)incremental->keys_early,
-                             (llu)incremental->longest_slice_us);
+                             (llu)incremental->longest_step_us);
 }
 
 /* --- RDB --- */

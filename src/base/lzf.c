@@ -1,5 +1,5 @@
-/* The codec that is used unless the build takes the system's (lzf_system.c). Its packer is
- * lzf_pack_repeatably; this is how it unpacks.
+/* The codec that is used unless the build takes the system's (lzf_system.c). Here is how it
+ * decompresses; lzf_compress.c compresses.
  *
  * Where a command begins depends on the length of the one before it. For copies a branch depends on
  * the length, and the processor predicts it; for literals the length must be loaded first. Numbered
@@ -14,7 +14,7 @@ enum {
     PAIR_SIZE = 5
 };
 
-struct unpacker {
+struct decompressor {
     const uint8_t *p, *end; /* the stream */
     const uint8_t *start;   /* the text */
     uint8_t *at, *out_end;
@@ -42,9 +42,9 @@ static inline void copy_far(uint8_t *out, size_t distance, size_t len) {
 }
 
 /* Returns whether both sides have enough bytes to skip all checks of bounds. */
-static inline bool has_slack(const struct unpacker *unpacker) {
-    return unpacker->end - unpacker->p >= STREAM_SLACK &&
-           unpacker->out_end - unpacker->at >= TEXT_SLACK;
+static inline bool has_slack(const struct decompressor *decompressor) {
+    return decompressor->end - decompressor->p >= STREAM_SLACK &&
+           decompressor->out_end - decompressor->at >= TEXT_SLACK;
 }
 
 static inline size_t distance_of(size_t first, size_t last) {
@@ -53,60 +53,60 @@ static inline size_t distance_of(size_t first, size_t last) {
 
 /* Behind a long copy: takes the pairs [0][literal][111ddddd][l][d] that equal the five bytes before
  * them except for their literal. */
-static inline bool unpack_pairs(struct unpacker *unpacker) {
+static inline bool decompress_pairs(struct decompressor *decompressor) {
     const uint64_t fixed = 0xFFFFFF00FF;
-    const uint8_t *p = unpacker->p;
+    const uint8_t *p = decompressor->p;
     uint64_t pair = load64(p - PAIR_SIZE);
     if (((load64(p) ^ pair) & fixed) || (pair & 0xE000FF) != 0xE00000) return true;
     size_t len = LONG_COPY + 2 + (pair >> 24 & 0xFF);
     size_t distance = distance_of(pair >> 16, pair >> 32 & 0xFF);
     if (len > 2 * BLOCK || distance < 2 * BLOCK) return true;
-    if (distance > (size_t)(unpacker->at + 1 - unpacker->start)) return false;
+    if (distance > (size_t)(decompressor->at + 1 - decompressor->start)) return false;
     do {
-        uint8_t *at = unpacker->at;
+        uint8_t *at = decompressor->at;
         prefetch_ahead(at);
-        *at++ = unpacker->p[1];
+        *at++ = decompressor->p[1];
         copy_block(at, at - distance);
         copy_block(at + BLOCK, at + BLOCK - distance);
-        unpacker->at = at + len;
-        unpacker->p += PAIR_SIZE;
-    } while (has_slack(unpacker) && ((load64(unpacker->p) ^ pair) & fixed) == 0);
+        decompressor->at = at + len;
+        decompressor->p += PAIR_SIZE;
+    } while (has_slack(decompressor) && ((load64(decompressor->p) ^ pair) & fixed) == 0);
     return true;
 }
 
 /* Takes commands while there is slack; false when a copy refers to bytes before the text. */
-static inline bool unpack_with_slack(struct unpacker *unpacker) {
-    while (has_slack(unpacker)) {
-        const uint8_t *p = unpacker->p;
-        uint8_t *at = unpacker->at;
+static inline bool decompress_with_slack(struct decompressor *decompressor) {
+    while (has_slack(decompressor)) {
+        const uint8_t *p = decompressor->p;
+        uint8_t *at = decompressor->at;
         size_t byte = *p;
         if (byte < LZF_LITERALS_MAX) {
             copy_block(at, p + 1);
-            unpacker->p += byte + 2;
-            unpacker->at += byte + 1;
+            decompressor->p += byte + 2;
+            decompressor->at += byte + 1;
             continue;
         }
         prefetch_ahead(at);
         bool is_long = byte >> LENGTH_SHIFT == LONG_COPY;
         size_t len = (byte >> LENGTH_SHIFT) + (is_long ? (size_t)p[1] : 0) + 2;
         size_t distance = distance_of(byte, p[is_long ? 2 : 1]);
-        if (distance > (size_t)(at - unpacker->start)) return false;
-        unpacker->p += is_long ? 3 : 2;
-        unpacker->at += len;
+        if (distance > (size_t)(at - decompressor->start)) return false;
+        decompressor->p += is_long ? 3 : 2;
+        decompressor->at += len;
         if (distance >= BLOCK)
             copy_far(at, distance, len);
         else
             copy_near(at, distance, len);
-        if (is_long && has_slack(unpacker) && !unpack_pairs(unpacker)) return false;
+        if (is_long && has_slack(decompressor) && !decompress_pairs(decompressor)) return false;
     }
     return true;
 }
 
 /* Takes the remaining commands and checks every bound; false when they do not give exactly the
  * text. */
-static bool unpack_to_end(const struct unpacker *unpacker) {
-    const uint8_t *p = unpacker->p, *end = unpacker->end;
-    uint8_t *at = unpacker->at, *out_end = unpacker->out_end;
+static bool decompress_to_end(const struct decompressor *decompressor) {
+    const uint8_t *p = decompressor->p, *end = decompressor->end;
+    uint8_t *at = decompressor->at, *out_end = decompressor->out_end;
     while (p < end) {
         size_t byte = *p++, left = (size_t)(out_end - at);
         if (byte < LZF_LITERALS_MAX) {
@@ -129,7 +129,7 @@ static bool unpack_to_end(const struct unpacker *unpacker) {
         if (p == end) return false;
         len += 2;
         size_t distance = distance_of(byte, *p++);
-        if (distance > (size_t)(at - unpacker->start) || len > left) return false;
+        if (distance > (size_t)(at - decompressor->start) || len > left) return false;
         if (distance >= BLOCK && left - len >= BLOCK)
             copy_far(at, distance, len);
         else
@@ -139,8 +139,8 @@ static bool unpack_to_end(const struct unpacker *unpacker) {
     return at == out_end;
 }
 
-bool lzf_unpack_split(struct slice stream, void *front, size_t front_len, uint8_t *out,
-                      size_t len) {
+bool lzf_decompress_split(struct slice stream, void *front, size_t front_len, uint8_t *out,
+                          size_t len) {
     if (stream.len < 2 || stream.len > UINT32_MAX || len == 0 || len > UINT32_MAX) return false;
     const uint8_t *p = (const uint8_t *)stream.ptr;
     size_t run = (size_t)*p++ + 1; /* there is nothing to copy at first */
@@ -148,20 +148,20 @@ bool lzf_unpack_split(struct slice stream, void *front, size_t front_len, uint8_
     if (run < front_len || run - front_len > len) return false;
     if (front_len > 0) memcpy(front, p, front_len);
     memcpy(out, p + front_len, run - front_len);
-    struct unpacker unpacker = {.p = p + run,
-                                .end = p + stream.len - 1,
-                                .start = out,
-                                .at = out + run - front_len,
-                                .out_end = out + len};
-    return unpack_with_slack(&unpacker) && unpack_to_end(&unpacker);
+    struct decompressor decompressor = {.p = p + run,
+                                        .end = p + stream.len - 1,
+                                        .start = out,
+                                        .at = out + run - front_len,
+                                        .out_end = out + len};
+    return decompress_with_slack(&decompressor) && decompress_to_end(&decompressor);
 }
 
-bool lzf_unpack(struct slice stream, uint8_t *out, size_t len) {
-    return lzf_unpack_split(stream, NULL, 0, out, len);
+bool lzf_decompress_text(struct slice stream, uint8_t *out, size_t len) {
+    return lzf_decompress_split(stream, NULL, 0, out, len);
 }
 
-size_t lzf_pack(struct slice text, uint8_t *out, size_t room) {
-    return lzf_pack_repeatably(text, out, room);
+size_t lzf_compress_text(struct slice text, uint8_t *out, size_t room) {
+    return lzf_compress_repeatably(text, out, room);
 }
 
 const char *lzf_name(void) {

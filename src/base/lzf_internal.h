@@ -1,4 +1,4 @@
-/* lzf, inside: what packing, unpacking and trimming share. */
+/* lzf_internal: what compressing, decompressing and trimming share. */
 #ifndef PACKLIST_BASE_LZF_INTERNAL_H
 #define PACKLIST_BASE_LZF_INTERNAL_H
 

@@ -10,21 +10,21 @@ const char *lzf_name(void) {
     return "liblzf";
 }
 
-size_t lzf_pack(struct slice text, uint8_t *out, size_t room) {
+size_t lzf_compress_text(struct slice text, uint8_t *out, size_t room) {
     if (room == 0 || text.len < LZF_TEXT_MIN || text.len > UINT32_MAX) return 0;
     if (room > UINT32_MAX) room = UINT32_MAX;
     return lzf_compress(text.ptr, (unsigned)text.len, out, (unsigned)room);
 }
 
-bool lzf_unpack(struct slice stream, uint8_t *out, size_t len) {
+bool lzf_decompress_text(struct slice stream, uint8_t *out, size_t len) {
     if (stream.len < 2 || stream.len > UINT32_MAX || len == 0 || len > UINT32_MAX) return false;
     return lzf_decompress(stream.ptr, (unsigned)stream.len, out, (unsigned)len) == len;
 }
 
 /* liblzf writes to one place only: it gets the stream without the front. */
-bool lzf_unpack_split(struct slice stream, void *front, size_t front_len, uint8_t *out,
-                      size_t len) {
-    if (front_len == 0) return lzf_unpack(stream, out, len);
+bool lzf_decompress_split(struct slice stream, void *front, size_t front_len, uint8_t *out,
+                          size_t len) {
+    if (front_len == 0) return lzf_decompress_text(stream, out, len);
     if (stream.len < 2) return false;
     const uint8_t *bytes = (const uint8_t *)stream.ptr;
     size_t literals = (size_t)bytes[0] + 1;
@@ -32,11 +32,11 @@ bool lzf_unpack_split(struct slice stream, void *front, size_t front_len, uint8_
         return false;
     memcpy(front, bytes + 1, front_len);
     struct slice rest = slice_make(stream.ptr + 1 + front_len, stream.len - 1 - front_len);
-    if (literals == front_len) return lzf_unpack(rest, out, len);
+    if (literals == front_len) return lzf_decompress_text(rest, out, len);
     uint8_t *copy = mem_alloc(rest.len + 1);
     copy[0] = (uint8_t)(literals - front_len - 1);
     memcpy(copy + 1, rest.ptr, rest.len);
-    bool good = lzf_unpack(slice_make(copy, rest.len + 1), out, len);
+    bool good = lzf_decompress_text(slice_make(copy, rest.len + 1), out, len);
     mem_free(copy);
     return good;
 }

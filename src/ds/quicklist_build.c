@@ -97,13 +97,13 @@ void quicklist_build_plain(struct quicklist_builder *builder,
     add(builder, quicklist_node_close(&open, &list->allocated));
 }
 
-bool quicklist_build_packed(struct quicklist_builder *builder, struct slice stream, size_t size,
-                            size_t count) {
+bool quicklist_build_compressed(struct quicklist_builder *builder, struct slice stream, size_t size,
+                                size_t count) {
     struct quicklist *list = builder->list;
     struct quicklist_node node;
     assert(quicklist_build_is_deep(builder));
     if (count > QUICKLIST_NODE_COUNT_MAX ||
-        !quicklist_node_init_packed(&node, stream, size, count, &list->allocated))
+        !quicklist_node_init_compressed(&node, stream, size, count, &list->allocated))
         return false;
     note_size(builder, size, count);
     add(builder, node);

@@ -42,8 +42,8 @@ bool quicklist_build_is_deep(const struct quicklist_builder *builder);
 /* Adds a compressed node (quicklist_build_is_deep must be true) with a copy of the LZF stream of a
  * body of `size` bytes that quicklist_build_body would accept. False, adding nothing, when the node
  * cannot be kept compressed. O(stream). */
-bool quicklist_build_packed(struct quicklist_builder *builder, struct slice stream, size_t size,
-                            size_t count);
+bool quicklist_build_compressed(struct quicklist_builder *builder, struct slice stream, size_t size,
+                                size_t count);
 
 /* Returns the list, which the caller owns. */
 struct quicklist *quicklist_build_finish(struct quicklist_builder *builder);

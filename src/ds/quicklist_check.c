@@ -12,17 +12,17 @@ struct totals {
 static bool compression_check(const struct quicklist *list, const struct quicklist_place *place) {
     size_t depth = list->limits.compress_depth;
     bool inside = depth > 0 && place->index >= depth && place->index + depth < list->nodes;
-    bool packed = place->node->flags & QUICKLIST_NODE_LZF;
-    if (place->open != NULL) return !packed;
+    bool compressed = place->node->flags & QUICKLIST_NODE_LZF;
+    if (place->open != NULL) return !compressed;
     if (list->mixed) return true;
-    if (!inside) return !packed;
-    if (packed) return true;
+    if (!inside) return !compressed;
+    if (compressed) return true;
     size_t allocated = 0; /* raw though inside: compressing must gain nothing */
     struct quicklist_node node = quicklist_node_copy(place->node, &allocated);
     quicklist_node_compress(&node, &allocated);
-    packed = node.flags & QUICKLIST_NODE_LZF;
+    compressed = node.flags & QUICKLIST_NODE_LZF;
     quicklist_node_free(&node, &allocated);
-    return !packed && allocated == 0;
+    return !compressed && allocated == 0;
 }
 
 static bool node_check(const struct quicklist *list, const struct quicklist_place *place,

@@ -111,15 +111,15 @@ bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_elem
 }
 
 struct quicklist_node_info quicklist_node_info_of(const struct quicklist_node *node) {
-    bool packed = node->flags & QUICKLIST_NODE_LZF;
-    struct slice stream = packed ? quicklist_node_stream(node) : SLICE("");
+    bool compressed = node->flags & QUICKLIST_NODE_LZF;
+    struct slice stream = compressed ? quicklist_node_stream(node) : SLICE("");
     return (struct quicklist_node_info){
         .count = node->count,
         .size = quicklist_node_serialized(node),
         .allocated = quicklist_node_allocated(node),
         .plain = node->flags & QUICKLIST_NODE_PLAIN,
         .compressed_size = stream.len,
-        .data = packed ? (const uint8_t *)stream.ptr : node->buffer,
+        .data = compressed ? (const uint8_t *)stream.ptr : node->buffer,
         .body_size = node->size,
     };
 }

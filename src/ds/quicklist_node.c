@@ -13,8 +13,8 @@
  * Growth. A buffer grows by a quarter at least, that is by one or two of the allocator's classes:
  * few bytes wasted, and copying stays a small constant per byte pushed, because a node is small.
  * When the slack on one side is used up but there is enough on the other (a quarter of the body),
- * the body is moved to leave half of the slack on either side, so that a queue within one node
- * (pushed at one end, popped at the other) moves each byte a constant number of times. */
+ * the body moves to the middle. So a queue within one node (pushed at one end, popped at the other)
+ * moves each byte a constant number of times. */
 #include "ds/quicklist_node.h"
 
 #include "base/alloc.h"
@@ -25,8 +25,8 @@
 #include <string.h>
 
 enum {
-    PACK_SERIALIZED_MIN = 48, /* smaller nodes are not worth compressing */
-    PACK_GAIN_MIN = 8,        /* bytes that a stream must save */
+    COMPRESS_SERIALIZED_MIN = 48, /* smaller nodes are not worth compressing */
+    COMPRESS_GAIN_MIN = 8,        /* bytes that a stream must save */
     STREAM_HEADER_SIZE = 4,
     STACK_WORKSPACE_SIZE = 16384, /* streams of the usual node sizes are made on the stack */
     SHRINK_CAPACITY_MIN = 512
@@ -100,7 +100,8 @@ static void open_rebuffer(struct quicklist_open *open, uint32_t capacity, uint32
 }
 
 /* The next capacity when `wanted` bytes are needed: a quarter more, but no growth steps over a
- * power of two, because the limits of nodes are such and a full node should fit its buffer. */
+ * power of two, because the limits of nodes are powers of two and a full node should fit its
+ * buffer. */
 static uint32_t grown_capacity(size_t capacity, size_t wanted) {
     if (wanted > UINT32_MAX / 2) return capacity_for(wanted);
     size_t roomy = wanted + wanted / 4;
@@ -120,7 +121,7 @@ static void open_make_slack(struct quicklist_open *open, bool front, size_t size
         open->start = start;
         return;
     }
-    /* The slack of the other side stays as it is, unless there is much of it. */
+    /* The slack of the other side stays as it is, up to a quarter of the body. */
     size_t other = front ? free - open->start : open->start;
     if (other > used / 4) other = used / 4;
     uint32_t capacity = grown_capacity(open->capacity, used + size + other);
@@ -263,15 +264,16 @@ uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t co
 
 bool quicklist_node_may_compress(const struct quicklist_node *node) {
     return !(node->flags & (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE)) &&
-           quicklist_node_serialized(node) >= PACK_SERIALIZED_MIN && node->size > PACK_GAIN_MIN;
+           quicklist_node_serialized(node) >= COMPRESS_SERIALIZED_MIN &&
+           node->size > COMPRESS_GAIN_MIN;
 }
 
-/* Returns whether it would take less memory as a stream of this size. */
+/* Returns whether the node would take less memory with a stream of this size. */
 static bool compressing_gains(const struct quicklist_node *node, size_t stream_size) {
     return mem_good_size(STREAM_HEADER_SIZE + stream_size) < mem_good_size(node->size);
 }
 
-/* Gives a node without a buffer one with the stream. */
+/* Gives a node that has no buffer one with a copy of the stream. */
 static void set_stream(struct quicklist_node *node, struct slice stream, size_t *allocated) {
     uint32_t header = (uint32_t)stream.len;
     node->buffer = buffer_new(STREAM_HEADER_SIZE + stream.len, allocated);
@@ -280,8 +282,8 @@ static void set_stream(struct quicklist_node *node, struct slice stream, size_t 
     node->flags |= QUICKLIST_NODE_LZF;
 }
 
-bool quicklist_node_init_packed(struct quicklist_node *node, struct slice stream, size_t size,
-                                size_t count, size_t *allocated) {
+bool quicklist_node_init_compressed(struct quicklist_node *node, struct slice stream, size_t size,
+                                    size_t count, size_t *allocated) {
     *node = (struct quicklist_node){
         .size = (uint32_t)size, .count = (uint16_t)count, .excess = -LISTPACK_OVERHEAD};
     if (!quicklist_node_may_compress(node) || !compressing_gains(node, stream.len)) return false;
@@ -293,8 +295,8 @@ void quicklist_node_compress(struct quicklist_node *node, size_t *allocated) {
     uint8_t on_stack[STACK_WORKSPACE_SIZE];
     if (!quicklist_node_may_compress(node)) return;
     uint8_t *workspace = node->size <= sizeof(on_stack) ? on_stack : mem_alloc(node->size);
-    size_t size =
-        lzf_pack(slice_make(node->buffer, node->size), workspace, node->size - PACK_GAIN_MIN);
+    size_t size = lzf_compress_text(slice_make(node->buffer, node->size), workspace,
+                                    node->size - COMPRESS_GAIN_MIN);
     if (size == 0 || !compressing_gains(node, size)) {
         node->flags |= QUICKLIST_NODE_INCOMPRESSIBLE;
     } else {
@@ -305,7 +307,7 @@ void quicklist_node_compress(struct quicklist_node *node, size_t *allocated) {
 }
 
 void quicklist_node_decompress_to(const struct quicklist_node *node, uint8_t *dst) {
-    bool valid = lzf_unpack(quicklist_node_stream(node), dst, node->size);
+    bool valid = lzf_decompress_text(quicklist_node_stream(node), dst, node->size);
     assert(valid);
     (void)valid;
 }
@@ -320,8 +322,8 @@ void quicklist_node_decompress(struct quicklist_node *node, size_t *allocated) {
 
 struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, size_t *allocated) {
     struct quicklist_node copy = *node;
-    bool packed = node->flags & QUICKLIST_NODE_LZF;
-    size_t used = packed ? node_capacity(node) : node->size;
+    bool compressed = node->flags & QUICKLIST_NODE_LZF;
+    size_t used = compressed ? node_capacity(node) : node->size;
     copy.buffer = buffer_new(node_capacity(node), allocated);
     memcpy(copy.buffer, node->buffer, used);
     copy.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
@@ -354,7 +356,8 @@ bool quicklist_node_check(const struct quicklist_node *node) {
     if (!(node->flags & QUICKLIST_NODE_LZF)) return body_check(node, node->buffer);
     if (quicklist_node_allocated(node) >= mem_good_size(node->size)) return false;
     uint8_t *raw = mem_alloc(node->size);
-    bool valid = lzf_unpack(quicklist_node_stream(node), raw, node->size) && body_check(node, raw);
+    bool valid =
+        lzf_decompress_text(quicklist_node_stream(node), raw, node->size) && body_check(node, raw);
     mem_free(raw);
     return valid;
 }

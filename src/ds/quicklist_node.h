@@ -20,7 +20,7 @@
 enum quicklist_node_flags {
     QUICKLIST_NODE_PLAIN = 1,          /* one large element that has the node to itself */
     QUICKLIST_NODE_LZF = 2,            /* the buffer holds an LZF stream of the body */
-    QUICKLIST_NODE_INCOMPRESSIBLE = 4, /* LZF was tried on just these bytes and gained nothing */
+    QUICKLIST_NODE_INCOMPRESSIBLE = 4, /* LZF was tried on these bytes and gained nothing */
     /* The buffer is shared with a capture, which frees it. Open nodes with this flag are plain
      * ones, which are never written to. Valid only while the list is captured
      * (quicklist_internal.h). */
@@ -58,37 +58,38 @@ static inline uint8_t *quicklist_open_end(const struct quicklist_open *open) {
     return quicklist_open_first(open) + open->node.size;
 }
 
-/* An empty open node with room for at least `capacity` (> 0) bytes; with `at_end` the free bytes
- * are at the front. */
+/* Makes an empty open node with room for at least `capacity` (> 0) bytes; with `at_end` the free
+ * bytes are at the front. */
 void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
                          size_t *allocated);
 
-/* An open node of its own for one element: plain, or an ordinary node with room for `capacity`
+/* Makes an open node with one element: a plain node, or a packed one with room for `capacity`
  * bytes. */
 void quicklist_open_init_element(struct quicklist_open *open,
                                  const struct listpack_element *element, bool plain,
                                  size_t capacity, bool at_end, size_t *allocated);
 
 /* Extends the body by `size` bytes, before its first or behind its last byte, and returns their
- * address: the caller writes them. Moves bytes or takes a larger buffer when the slack there is
- * used up: amortised O(size). */
+ * address; the caller writes them. When the slack there is used up, moves the body or takes a
+ * larger buffer: amortised O(size). */
 uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, size_t *allocated);
 uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size_t *allocated);
 
-/* Replaces `old_size` bytes at `offset` of the body by room for `new_size`, which the caller
- * writes; returns its address. Moves the shorter side where slack allows. O(body). */
+/* Replaces `old_size` bytes at `offset` of the body by `new_size` bytes, which the caller writes;
+ * returns their address. Moves the shorter side where slack allows. O(body). */
 uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_t old_size,
                                size_t new_size, size_t *allocated);
 
 /* Reduces the buffer when it is much larger than the body. O(body). */
 void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated);
 
-/* Opens a closed node: takes over its buffer, or gets one of its own when it is compressed or
- * shared; a plain one stays shared. `closed` is invalid afterwards. */
+/* Opens a closed node: takes over its buffer, but makes a new one when the node is compressed or
+ * shared. A shared plain node stays shared. `closed` is invalid afterwards. */
 void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
                          size_t *allocated);
 
-/* Closes an open node: trimmed to size, not compressed. `open` is invalid afterwards. */
+/* Closes an open node: trims its buffer to the body, but does not compress it. `open` is invalid
+ * afterwards. */
 struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *allocated);
 
 /* Frees the buffer, unless it is shared. */
@@ -96,26 +97,27 @@ void quicklist_open_free(struct quicklist_open *open, size_t *allocated);
 
 /* --- Closed nodes --- */
 
-/* A raw node whose body of `size` (> 0) bytes and `count` elements the caller writes to the
- * result. */
+/* Makes a raw closed node for a body of `size` (> 0) bytes and `count` elements. Returns its
+ * buffer, to which the caller writes the body. */
 uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t count,
                              size_t *allocated);
 
-/* A compressed node with a copy of the LZF stream of a body of `size` bytes; false when compressing
- * would not be worth it by the rule of quicklist_node_compress. */
-bool quicklist_node_init_packed(struct quicklist_node *node, struct slice stream, size_t size,
-                                size_t count, size_t *allocated);
+/* Makes a compressed node with a copy of the LZF stream of a body of `size` bytes. Returns false,
+ * having made nothing, when quicklist_node_compress would leave the node raw. O(stream). */
+bool quicklist_node_init_compressed(struct quicklist_node *node, struct slice stream, size_t size,
+                                    size_t count, size_t *allocated);
 
-/* Bytes of the buffer, as allocated. */
+/* Returns the bytes of the buffer, as allocated. */
 size_t quicklist_node_allocated(const struct quicklist_node *node);
 
-/* The LZF stream of a compressed node. Put behind the literal run [5][6 header bytes] and before
- * the literal run [0][FF] it is the LZF stream of the node's serialized form. */
+/* Returns the LZF stream of a compressed node: a view of its buffer. Put behind the literal run
+ * [5][6 header bytes] and before the literal run [0][FF] it is the LZF stream of the node's
+ * serialized form. */
 struct slice quicklist_node_stream(const struct quicklist_node *node);
 
-/* quicklist_node_compress compresses a raw node if it is worth it: at least 48 serialized bytes,
- * and less memory afterwards, which only trying can show. quicklist_node_may_compress returns
- * whether trying is worth it. */
+/* quicklist_node_compress compresses a raw node of at least 48 serialized bytes if it takes less
+ * memory afterwards, which only trying can show; otherwise it marks the node as incompressible.
+ * O(body). quicklist_node_may_compress returns whether it would try. O(1). */
 bool quicklist_node_may_compress(const struct quicklist_node *node);
 void quicklist_node_compress(struct quicklist_node *node, size_t *allocated);
 
@@ -129,10 +131,10 @@ void quicklist_node_decompress_to(const struct quicklist_node *node, uint8_t *ds
 /* Frees the buffer, unless it is shared. */
 void quicklist_node_free(struct quicklist_node *node, size_t *allocated);
 
-/* A closed copy of the node with a buffer of its own, compressed if `node` is. O(body). */
+/* Returns a closed copy of the node with a buffer of its own, compressed if `node` is. O(body). */
 struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, size_t *allocated);
 
-/* Checks the invariants. O(body). */
+/* Return whether the invariants hold. O(body). */
 bool quicklist_node_check(const struct quicklist_node *node);
 bool quicklist_open_check(const struct quicklist_open *open);
 

@@ -39,7 +39,8 @@ static void write_plain_element(struct rdb_writer *writer, const uint8_t *elemen
 /* Returns the decompressed body of a node; the caller frees it. */
 static uint8_t *decompress_node(const struct quicklist_node_info *node) {
     uint8_t *bytes = mem_alloc(node->body_size);
-    bool good = lzf_unpack(slice_make(node->data, node->compressed_size), bytes, node->body_size);
+    bool good =
+        lzf_decompress_text(slice_make(node->data, node->compressed_size), bytes, node->body_size);
     assert(good);
     (void)good;
     return bytes;
@@ -215,8 +216,8 @@ static bool keep_stream(struct list_load *load, struct quicklist_builder *builde
         load->stream.bytes = mem_alloc(load->stream.size);
     }
     size_t trimmed = lzf_trim(string->bytes, LISTPACK_HEADER_SIZE, 1, load->stream.bytes);
-    return trimmed > 0 && quicklist_build_packed(builder, slice_make(load->stream.bytes, trimmed),
-                                                 size, body->count);
+    return trimmed > 0 && quicklist_build_compressed(
+                              builder, slice_make(load->stream.bytes, trimmed), size, body->count);
 }
 
 /* Decompresses a listpack directly into a new node, which works for most nodes of long lists.
@@ -232,7 +233,7 @@ static bool add_decompressed(struct quicklist_builder *builder,
         mem_good_size(size) == size || quicklist_build_is_deep(builder))
         return false;
     uint8_t *body = quicklist_build_room(builder, size); /* including the end byte */
-    bool good = lzf_unpack_split(string->bytes, header, sizeof(header), body, size + 1) &&
+    bool good = lzf_decompress_split(string->bytes, header, sizeof(header), body, size + 1) &&
                 listpack_validate_split(header, body, size, &count, &canonical) && canonical;
     return quicklist_build_room_used(builder, good ? count : 0);
 }

@@ -268,7 +268,7 @@ bool rdb_decompress_string(struct rdb_reader *reader, const struct rdb_stored_st
                            struct slice *text) {
     uint8_t *out = text_buffer(reader, string->len);
     if (!out) return false;
-    if (!lzf_unpack(string->bytes, out, string->len))
+    if (!lzf_decompress_text(string->bytes, out, string->len))
         return rdb_reader_fail(reader, "invalid LZF stream");
     *text = slice_make(out, string->len);
     return true;

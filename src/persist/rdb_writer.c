@@ -165,7 +165,7 @@ static struct slice compress_text(struct rdb_writer *writer, struct slice text, 
     if (!writer->compress) return SLICE("");
     uint8_t *out = scratch_buffer(writer, most);
     if (!out) return SLICE("");
-    return slice_make(out, lzf_pack(text, out, most));
+    return slice_make(out, lzf_compress_text(text, out, most));
 }
 
 static void write_compressed_lengths(struct rdb_writer *writer, size_t compressed_len, size_t len) {
@@ -210,7 +210,7 @@ static size_t compressed_size(struct rdb_writer *writer, const struct large_text
     size_t size = 0, most = large->len - RDB_LZF_GAIN_MIN;
     if (!writer->compress) return 0;
     for (size_t offset = 0; offset < large->len && size <= most && goes_on(writer); offset += PART)
-        size += lzf_pack_part(read_part(large, offset), large->compressed);
+        size += lzf_compress_part(read_part(large, offset), large->compressed);
     return size <= most && !writer->error ? size : 0;
 }
 
@@ -229,7 +229,7 @@ static void write_large(struct rdb_writer *writer, struct large_text *large) {
     for (size_t offset = 0; offset < large->len && !writer->error; offset += PART) {
         struct slice part = read_part(large, offset);
         if (large->capture) text_capture_pass(large->capture, offset + part.len);
-        if (size) part = slice_make(large->compressed, lzf_pack_part(part, large->compressed));
+        if (size) part = slice_make(large->compressed, lzf_compress_part(part, large->compressed));
         rdb_write_bytes(writer, part.ptr, part.len);
     }
 }

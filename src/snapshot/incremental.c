@@ -136,13 +136,13 @@ static void note_slice(struct engine *engine, uint64_t begin, uint64_t end) {
     struct incremental *s = engine->incremental;
     uint64_t us = clock_ticks_to_us(end - begin);
     s->slice_end = end;
-    if (us > s->stats.longest_slice_us) s->stats.longest_slice_us = us;
+    if (us > s->stats.longest_step_us) s->stats.longest_step_us = us;
 }
 
 /* Returns false also when the thread or cron will wake the loop. */
 bool incremental_step(struct engine *engine) {
     struct incremental *s = engine->incremental;
-    assert(!s->in_slice);
+    assert(!s->in_step);
     if (!s->iterating) return false;
     uint64_t now = clock_ticks();
     bool is_far_ahead = incremental_pending(engine) >= ITERATOR_PENDING_MAX;
@@ -154,9 +154,9 @@ bool incremental_step(struct engine *engine) {
     }
     uint64_t begin = slow_begin(engine);
     s->deadline = now + slice_ticks(engine, now);
-    s->in_slice = true;
+    s->in_step = true;
     bool over = iterate(engine);
-    s->in_slice = false;
+    s->in_step = false;
     if (over) finish_iterators(engine);
     note_slice(engine, now, clock_ticks());
     slow_end(engine, LATENCY_SLICE, begin);

@@ -56,7 +56,7 @@ struct incremental_stats {
     uint64_t keys_total; /* when the snapshot began */
     size_t memory_peak;
     size_t left_bytes; /* bytes that only captures needed */
-    uint64_t longest_slice_us;
+    uint64_t longest_step_us;
 };
 
 struct incremental_iterator;
@@ -71,7 +71,7 @@ struct incremental_keyspace {
 struct incremental {
     enum background_purpose purpose; /* BACKGROUND_NONE: no snapshot is being written */
     bool iterating; /* some iterator has not finished, perhaps one that no longer writes */
-    bool in_slice;
+    bool in_step;
     struct snapshot_job *job;
     struct snapshot_chunk *filling;
     struct rdb_writer writer; /* writes into chunks; valid until the iterators finish */

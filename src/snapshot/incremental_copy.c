@@ -121,7 +121,7 @@ void incremental_visit(struct snapshot_iterator *snapshot_iterator, struct entry
     struct incremental_iterator *iterator = (struct incremental_iterator *)snapshot_iterator;
     struct engine *engine = iterator->engine;
     struct incremental *incremental = engine->incremental;
-    if (incremental->in_slice) {
+    if (incremental->in_step) {
         save_entry(engine, iterator, entry);
         snapshot_iterator->paused = is_slice_over(engine);
         return;

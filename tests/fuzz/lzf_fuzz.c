@@ -18,15 +18,15 @@ static uint8_t *copy_of(const uint8_t *bytes, size_t len) {
     return copy;
 }
 
-static void pack(struct slice text, size_t room) {
+static void check_compressing(struct slice text, size_t room) {
     size_t most = 2 * text.len + 16;
     uint8_t *out = mem_alloc(most), *tight = mem_alloc(room), *back = mem_alloc(text.len);
-    size_t size = lzf_pack(text, out, most);
+    size_t size = lzf_compress_text(text, out, most);
     require((size > 0) == (text.len >= LZF_TEXT_MIN));
-    require(lzf_pack(text, tight, room) == (size <= room ? size : 0));
+    require(lzf_compress_text(text, tight, room) == (size <= room ? size : 0));
     if (size > 0) {
         uint8_t *stream = copy_of(out, size);
-        require(lzf_unpack(slice_make(stream, size), back, text.len));
+        require(lzf_decompress_text(slice_make(stream, size), back, text.len));
         require(memcmp(back, text.ptr, text.len) == 0);
         memset(back, 0, text.len);
         require(lzf_decompress(stream, (unsigned)size, back, (unsigned)text.len) == text.len);
@@ -38,9 +38,9 @@ static void pack(struct slice text, size_t room) {
     mem_free(back);
 }
 
-static void unpack(struct slice stream, size_t len) {
+static void check_decompressing(struct slice stream, size_t len) {
     uint8_t *ours = mem_alloc(len), *theirs = mem_alloc(len);
-    bool taken = lzf_unpack(stream, ours, len);
+    bool taken = lzf_decompress_text(stream, ours, len);
     if (stream.len > 0 && len > 0) {
         size_t size = lzf_decompress(stream.ptr, (unsigned)stream.len, theirs, (unsigned)len);
         require(taken == (size == len));
@@ -48,7 +48,7 @@ static void unpack(struct slice stream, size_t len) {
     require(!taken || memcmp(ours, theirs, len) == 0);
     for (size_t front = 1; front < len && front <= 7; front += 2) {
         uint8_t begin[7], *rest = mem_alloc(len - front);
-        if (lzf_unpack_split(stream, begin, front, rest, len - front)) {
+        if (lzf_decompress_split(stream, begin, front, rest, len - front)) {
             require(taken && memcmp(begin, ours, front) == 0);
             require(memcmp(rest, ours + front, len - front) == 0);
         }
@@ -64,9 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *bytes = copy_of(data + 2, size - 2);
     struct slice rest = slice_make(bytes, size - 2);
     if (data[0] & 1)
-        unpack(rest, len);
+        check_decompressing(rest, len);
     else
-        pack(rest, len);
+        check_compressing(rest, len);
     mem_free(bytes);
     return 0;
 }

@@ -58,7 +58,8 @@ foreach operation {INTER UNION DIFF} {
         }
     }
 }
-check_encodings {listpack {set-max-listpack-entries 128} hashtable {set-max-listpack-entries 0}} "an empty member stays when its neighbour goes" {
+set text_encodings {listpack {set-max-listpack-entries 128} hashtable {set-max-listpack-entries 0}}
+check_encodings $text_encodings "an empty member stays when its neighbour goes" {
     foreach members {{{} a b c} {a {} b c} {a b {} c} {a b c {}}} {
         foreach other {a b c {}} {
             r DEL k o

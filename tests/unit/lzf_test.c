@@ -40,41 +40,41 @@ static void texts_come_back(void **state) {
     struct random *random = *state;
     struct guard text = guard_new(SIZE_MAX_TEXT), stream = guard_new(SIZE_MAX_TEXT + 1000),
                  back = guard_new(SIZE_MAX_TEXT);
-    uint8_t *made = mem_alloc(SIZE_MAX_TEXT), *packed = mem_alloc(SIZE_MAX_TEXT + 1000);
+    uint8_t *made = mem_alloc(SIZE_MAX_TEXT), *stream_bytes = mem_alloc(SIZE_MAX_TEXT + 1000);
     uint8_t *theirs = mem_alloc(SIZE_MAX_TEXT);
     for (int i = 0; i < 3000; i++) {
         size_t len = i % 8 ? make_text(random, made)
                            : make_records(made, 100 + random_below(random, SIZE_MAX_TEXT - 100),
                                           1 + random_below(random, 20));
         struct slice from = slice_make(guard_place(&text, made, len), len);
-        size_t size = lzf_pack(from, packed, SIZE_MAX_TEXT + 1000);
+        size_t size = lzf_compress_text(from, stream_bytes, SIZE_MAX_TEXT + 1000);
         assert_true(size > 0);
-        struct slice in = slice_make(guard_place(&stream, packed, size), size);
+        struct slice in = slice_make(guard_place(&stream, stream_bytes, size), size);
         uint8_t *out = back.end - len;
-        assert_true(lzf_unpack(in, out, len));
+        assert_true(lzf_decompress_text(in, out, len));
         assert_memory_equal(out, made, len);
-        assert_int_equal(lzf_decompress(packed, (unsigned)size, theirs, SIZE_MAX_TEXT), len);
+        assert_int_equal(lzf_decompress(stream_bytes, (unsigned)size, theirs, SIZE_MAX_TEXT), len);
         assert_memory_equal(theirs, made, len);
-        assert_false(lzf_unpack(slice_make(in.ptr, size - 1), out, len));
-        if (len > 1) assert_false(lzf_unpack(in, out, len - 1));
+        assert_false(lzf_decompress_text(slice_make(in.ptr, size - 1), out, len));
+        if (len > 1) assert_false(lzf_decompress_text(in, out, len - 1));
         /* Nothing is written beyond the room, and more than enough is enough. */
         size_t room = random_below(random, size + 8);
-        assert_uint_in_range(lzf_pack(from, stream.end - room, room), 0, room);
-        size = lzf_pack_repeatably(from, packed, SIZE_MAX_TEXT + 1000);
-        assert_int_equal(lzf_pack_repeatably(from, stream.end - room, room),
+        assert_uint_in_range(lzf_compress_text(from, stream.end - room, room), 0, room);
+        size = lzf_compress_repeatably(from, stream_bytes, SIZE_MAX_TEXT + 1000);
+        assert_int_equal(lzf_compress_repeatably(from, stream.end - room, room),
                          room < size ? 0 : size);
-        assert_int_equal(lzf_pack_repeatably(from, stream.end - size, size), size);
+        assert_int_equal(lzf_compress_repeatably(from, stream.end - size, size), size);
     }
     guard_free(&text);
     guard_free(&stream);
     guard_free(&back);
     mem_free(made);
-    mem_free(packed);
+    mem_free(stream_bytes);
     mem_free(theirs);
 }
 
-static size_t packed_size(bool ours, const uint8_t *text, size_t len, uint8_t *out) {
-    return ours ? lzf_pack_repeatably(slice_make(text, len), out, 2 * len)
+static size_t compressed_size(bool ours, const uint8_t *text, size_t len, uint8_t *out) {
+    return ours ? lzf_compress_repeatably(slice_make(text, len), out, 2 * len)
                 : lzf_compress(text, (unsigned)len, out, (unsigned)(2 * len));
 }
 
@@ -91,8 +91,8 @@ static void streams_are_as_short_as_those_of_liblzf(void **state) {
                 text[i] =
                     copy ? text[i - 1 - (kind == 1 ? 3999 : i % 50)] : random_below(random, 20);
             }
-            ours += packed_size(true, text, len, out);
-            theirs += packed_size(false, text, len, out);
+            ours += compressed_size(true, text, len, out);
+            theirs += compressed_size(false, text, len, out);
         }
         assert_uint_in_range(ours, 1, theirs * 41 / 40);
     }
@@ -100,14 +100,14 @@ static void streams_are_as_short_as_those_of_liblzf(void **state) {
     mem_free(out);
 }
 
-/* What can't be packed takes no longer to be given up than it must: steps become long. */
+/* What cannot be compressed is given up soon: steps become long. */
 static void noise_is_given_up(void **state) {
     struct random *random = *state;
     enum { LEN = 60000 };
     uint8_t *text = mem_alloc(LEN), *out = mem_alloc(2 * LEN);
     for (size_t i = 0; i < LEN; i++) text[i] = (uint8_t)random_below(random, 256);
-    assert_int_equal(lzf_pack(slice_make(text, LEN), out, LEN), 0);
-    size_t size = lzf_pack(slice_make(text, LEN), out, 2 * LEN);
+    assert_int_equal(lzf_compress_text(slice_make(text, LEN), out, LEN), 0);
+    size_t size = lzf_compress_text(slice_make(text, LEN), out, 2 * LEN);
     assert_uint_in_range(size, LEN, LEN + LEN / LZF_LITERALS_MAX + 1);
     mem_free(text);
     mem_free(out);
@@ -126,11 +126,11 @@ static void streams_of_parts_are_a_stream_of_the_whole(void **state) {
             part = 1 + random_below(random, part_max);
             if (part > len - at) part = len - at;
             uint8_t *out = room.end - LZF_PART_SIZE_MAX(part);
-            size_t packed = lzf_pack_part(slice_make(text + at, part), out);
-            memcpy(stream + size, out, packed);
-            size += packed;
+            size_t part_size = lzf_compress_part(slice_make(text + at, part), out);
+            memcpy(stream + size, out, part_size);
+            size += part_size;
         }
-        assert_true(lzf_unpack(slice_make(stream, size), back, len));
+        assert_true(lzf_decompress_text(slice_make(stream, size), back, len));
         assert_memory_equal(back, text, len);
         assert_int_equal(lzf_decompress(stream, (unsigned)size, back, SIZE_MAX_TEXT), len);
         assert_memory_equal(back, text, len);
@@ -150,15 +150,16 @@ static void bad_streams_are_refused(void **state) {
         for (size_t k = 0; k < size; k++)
             bytes[k] = (uint8_t)random_below(random, random_below(random, 2) ? 40 : 256);
         size_t len = 1 + random_below(random, 3000);
-        lzf_unpack(slice_make(guard_place(&stream, bytes, size), size), back.end - len, len);
+        lzf_decompress_text(slice_make(guard_place(&stream, bytes, size), size), back.end - len,
+                            len);
     }
     uint8_t out[10];
-    assert_false(lzf_unpack(SLICE(""), out, 0));
-    assert_false(lzf_unpack(SLICE("\x00"), out, 1));
-    assert_false(lzf_unpack(SLICE("\x20\x00"), out, 3)); /* a copy of nothing */
-    assert_true(lzf_unpack(SLICE("\x00"
-                                 "a\x20\x00"),
-                           out, 4));
+    assert_false(lzf_decompress_text(SLICE(""), out, 0));
+    assert_false(lzf_decompress_text(SLICE("\x00"), out, 1));
+    assert_false(lzf_decompress_text(SLICE("\x20\x00"), out, 3)); /* a copy of nothing */
+    assert_true(lzf_decompress_text(SLICE("\x00"
+                                          "a\x20\x00"),
+                                    out, 4));
     assert_memory_equal(out, "aaaa", 4);
     guard_free(&stream);
     guard_free(&back);
@@ -172,9 +173,10 @@ static void texts_come_back_in_two_pieces(void **state) {
     for (int i = 0; i < 1000; i++) {
         size_t len = make_text(random, text), before = random_below(random, sizeof(front) + 1);
         if (before >= len) continue;
-        size_t size = lzf_pack(slice_make(text, len), stream, 2 * SIZE_MAX_TEXT);
+        size_t size = lzf_compress_text(slice_make(text, len), stream, 2 * SIZE_MAX_TEXT);
         uint8_t *out = back.end - (len - before);
-        if (!lzf_unpack_split(slice_make(stream, size), front, before, out, len - before)) continue;
+        if (!lzf_decompress_split(slice_make(stream, size), front, before, out, len - before))
+            continue;
         split++;
         assert_memory_equal(front, text, before);
         assert_memory_equal(out, text + before, len - before);
@@ -182,11 +184,12 @@ static void texts_come_back_in_two_pieces(void **state) {
     assert_true(split > 100);
     struct slice copied = SLICE("\x05"
                                 "abcdef\x20\x02\x00z");
-    assert_true(lzf_unpack_split(copied, front, 3, text, 7));
+    assert_true(lzf_decompress_split(copied, front, 3, text, 7));
     assert_memory_equal(front, "abc", 3);
     assert_memory_equal(text, "defdefz", 7);
-    assert_false(lzf_unpack_split(copied, front, 4, text, 6)); /* the copy refers to the front */
-    assert_false(lzf_unpack_split(copied, front, 7, text, 3)); /* not all of it is literal */
+    assert_false(
+        lzf_decompress_split(copied, front, 4, text, 6)); /* the copy refers to the front */
+    assert_false(lzf_decompress_split(copied, front, 7, text, 3)); /* not all of it is literal */
     mem_free(text);
     mem_free(stream);
     guard_free(&back);
@@ -201,12 +204,12 @@ static void streams_lose_literal_ends(void **state) {
         size_t len = make_text(random, text);
         size_t front = random_below(random, 9), behind = random_below(random, 4);
         if (front + behind >= len) continue;
-        size_t size = lzf_pack(slice_make(text, len), stream, 2 * SIZE_MAX_TEXT);
+        size_t size = lzf_compress_text(slice_make(text, len), stream, 2 * SIZE_MAX_TEXT);
         size_t rest = lzf_trim(slice_make(stream, size), front, behind, trimmed);
         if (rest == 0) continue;
         kept++;
         assert_true(rest <= size);
-        assert_true(lzf_unpack(slice_make(trimmed, rest), back, len - front - behind));
+        assert_true(lzf_decompress_text(slice_make(trimmed, rest), back, len - front - behind));
         assert_memory_equal(back, text + front, len - front - behind);
     }
     assert_true(kept > 100);

@@ -1,4 +1,4 @@
-/* Frozen lists: long random runs of edits, and what a second thread reads meanwhile. */
+/* Captured lists: long random runs of edits, and what a second thread reads meanwhile. */
 #include "ds/quicklist_capture.h"
 
 #include "ds/quicklist_internal.h"
@@ -19,10 +19,10 @@ static struct quicklist_edit random_edit(struct random *random) {
     return edit_of_bytes((const uint8_t *)&bits);
 }
 
-/* One that neither captures nor thaws. */
+/* One that neither captures nor releases. */
 static struct quicklist_edit plain_edit(struct random *random) {
     struct quicklist_edit edit = random_edit(random);
-    edit.kind %= EDIT_FREEZE;
+    edit.kind %= EDIT_CAPTURE;
     return edit;
 }
 
@@ -39,7 +39,7 @@ static void push_many(struct list_pair *pair, struct random *random, size_t n) {
 
 /* --- At random --- */
 
-/* Edits of several lists, each captured and thawed again as chance has it: one edit in `rare`. */
+/* Edits of several lists, each captured and released again as chance has it: one edit in `rare`. */
 static void random_run(struct random *random, struct quicklist_limits limits, size_t steps,
                        size_t rare) {
     size_t used = mem_used(), captures = 0, captured_edits = 0;
@@ -48,7 +48,8 @@ static void random_run(struct random *random, struct quicklist_limits limits, si
     for (size_t step = 0; step < steps; step++) {
         struct list_pair *pair = &pairs[random_below(random, LISTS)];
         struct quicklist_edit edit = plain_edit(random);
-        if (random_below(random, rare) == 0) edit.kind = pair->captured ? EDIT_THAW : EDIT_FREEZE;
+        if (random_below(random, rare) == 0)
+            edit.kind = pair->captured ? EDIT_RELEASE : EDIT_CAPTURE;
         bool was_captured = pair->captured;
         pair_edit(pair, &edit);
         captured_edits += was_captured;
@@ -263,7 +264,7 @@ static void a_list_that_is_freed_leaves_every_node(void **state) {
     }
 }
 
-/* Limits change; then nodes are packed and unpacked as they come and go beside them, or all at once. */
+/* Limits change; then nodes are compressed and decompressed as they come and go beside them, or all at once. */
 static void compressing_and_decompressing_leave_the_captured_bytes_alone(void **state) {
     (void)state;
     static const uint8_t kinds[] = {0, 3, 15, 17, 22, 12};
@@ -329,15 +330,15 @@ struct reader {
     bool agreed;
 };
 
-/* What the thread that writes a snapshot does with a node: packs it, or takes it as it is. */
+/* What the thread that writes a snapshot does with a node: compresses it, or takes it as it is. */
 static void digest_node(const struct quicklist_node_info *info, void *arg) {
     uint64_t *digest = arg;
-    uint8_t packed[EDIT_TEXT_MAX * 2];
+    uint8_t compressed[EDIT_TEXT_MAX * 2];
     const uint8_t *bytes = info->data;
     size_t size = info->compressed_size ? info->compressed_size : info->body_size;
     if (!info->compressed_size && size >= LZF_TEXT_MIN) {
-        size_t gained = lzf_pack(slice_make(bytes, size), packed, sizeof(packed));
-        if (gained) bytes = packed, size = gained;
+        size_t gained = lzf_compress_text(slice_make(bytes, size), compressed, sizeof(compressed));
+        if (gained) bytes = compressed, size = gained;
     }
     *digest = (*digest ^ info->count ^ info->size) * 0x9E3779B97F4A7C15u;
     for (size_t i = 0; i < size; i++) *digest = (*digest ^ bytes[i]) * 0x100000001B3u;

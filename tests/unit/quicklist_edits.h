@@ -1,11 +1,11 @@
-/* quicklist_edits: everything that can be done to a quicklist, each edit told by a few bytes, so that
- * chance or a fuzzer may choose; and lists that are captured now and then while they are edited, each
- * beside a twin that never is. Of such a pair must hold at any time:
+/* quicklist_edits: all edits of a quicklist, each encoded in a few bytes, so that chance or a fuzzer
+ * may choose; and lists that are captured now and then while they are edited, each beside a twin that
+ * is never captured. For such a pair must hold at any time:
  *
- *   - the captured list gives the bytes of the moment of the freeze;
+ *   - the capture gives the bytes that the list had when it was captured;
  *   - list and twin have the same nodes, byte for byte, in buffers of the same size;
- *   - what the list takes beyond its own figure is what it has left to the captured one: so many bytes
- *     are told by the thaw, and freed with it. */
+ *   - memory that the list takes beyond quicklist_allocated has been left to the capture: the release
+ *     of the capture returns so many bytes, and freeing the capture frees them. */
 #ifndef PACKLIST_TESTS_UNIT_QUICKLIST_EDITS_H
 #define PACKLIST_TESTS_UNIT_QUICKLIST_EDITS_H
 
@@ -88,7 +88,7 @@ static inline struct quicklist_edit edit_of_bytes(const uint8_t bytes[static EDI
     return edit;
 }
 
-/* One of some fifty texts, few enough to be found again: integers, short ones, longer ones that pack
+/* One of some fifty texts, few enough to be found again: integers, short ones, longer ones that compress
  * well or not at all, some of them tenfold. */
 static inline struct slice edit_text(uint8_t number, char text[static EDIT_TEXT_MAX]) {
     static const int64_t integers[] = {0, 1, -5, 200, -3000, 70000, 1 << 30, -(1ll << 45)};
@@ -123,11 +123,11 @@ static inline void edit_rebuild_node(const struct quicklist_node_info *info, voi
     struct quicklist_builder *builder = arg;
     struct slice stream = slice_make(info->data, info->compressed_size);
     if (stream.len && !info->plain && quicklist_build_is_deep(builder) &&
-        quicklist_build_packed(builder, stream, info->body_size, info->count))
+        quicklist_build_compressed(builder, stream, info->body_size, info->count))
         return;
     uint8_t *body = mem_alloc(info->body_size);
     if (stream.len)
-        edits_require(lzf_unpack(stream, body, info->body_size));
+        edits_require(lzf_decompress_text(stream, body, info->body_size));
     else
         memcpy(body, info->data, info->body_size);
     if (info->plain) {
@@ -197,7 +197,7 @@ static inline void edit_exchange(struct quicklist **list, struct quicklist *othe
     *list = other;
 }
 
-enum { EDIT_KINDS = 32, EDIT_FREEZE = EDIT_KINDS - 2, EDIT_THAW, EDIT_COUNT_MAX = 2000 };
+enum { EDIT_KINDS = 32, EDIT_CAPTURE = EDIT_KINDS - 2, EDIT_RELEASE, EDIT_COUNT_MAX = 2000 };
 enum { EDIT_BYTES_MAX = 32 * 1024 };
 
 /* Edits that only take away are those of full lists. */
@@ -259,9 +259,9 @@ struct list_pair {
     struct quicklist_capture *captured;
     struct picture then;       /* what the list was */
     struct picture now, twins; /* workspace */
-    size_t own;                /* bytes that the freeze took */
+    size_t own;                /* bytes that the capture took */
     size_t left;               /* bytes that the list has left to it since */
-    size_t told;               /* the same as the list tells it */
+    size_t reported;           /* the same, as the list counts it */
 };
 
 static inline void pair_begin(struct list_pair *pair, struct quicklist_limits limits) {
@@ -273,7 +273,7 @@ static inline void pair_capture(struct list_pair *pair) {
     size_t allocated = quicklist_allocated(pair->list);
     picture_of_list(&pair->then, pair->list);
     size_t used = mem_used();
-    pair->captured = quicklist_capture_begin(pair->list, &pair->told);
+    pair->captured = quicklist_capture_begin(pair->list, &pair->reported);
     pair->own = mem_used() - used;
     edits_require(quicklist_allocated(pair->list) == allocated &&
                   quicklist_is_captured(pair->list));
@@ -284,7 +284,7 @@ static inline void pair_release(struct list_pair *pair) {
     size_t used = mem_used(), allocated = quicklist_allocated(pair->list);
     size_t left = quicklist_capture_release(pair->captured);
     edits_require(left == pair->left && mem_used() == used && !quicklist_is_captured(pair->list));
-    edits_require(pair->told == 0);
+    edits_require(pair->reported == 0);
     quicklist_capture_free(pair->captured);
     pair->captured = NULL;
     edits_require(used - mem_used() == pair->own + left);
@@ -293,11 +293,11 @@ static inline void pair_release(struct list_pair *pair) {
 }
 
 static inline void pair_edit(struct list_pair *pair, const struct quicklist_edit *edit) {
-    if (edit->kind % EDIT_KINDS == EDIT_FREEZE) {
+    if (edit->kind % EDIT_KINDS == EDIT_CAPTURE) {
         pair_capture(pair);
         return;
     }
-    if (edit->kind % EDIT_KINDS == EDIT_THAW) {
+    if (edit->kind % EDIT_KINDS == EDIT_RELEASE) {
         pair_release(pair);
         return;
     }
@@ -306,7 +306,7 @@ static inline void pair_edit(struct list_pair *pair, const struct quicklist_edit
     size_t more = mem_used() - used, counted = quicklist_allocated(pair->list) - allocated;
     pair->left += more - counted;
     edits_require(pair->left < SIZE_MAX / 2 && (pair->captured || pair->left == 0));
-    edits_require(pair->told == pair->left);
+    edits_require(pair->reported == pair->left);
     edit_quicklist(&pair->twin, edit);
 }
 

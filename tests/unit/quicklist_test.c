@@ -528,18 +528,18 @@ static void a_list_that_shrinks_gives_its_buffer_back(void **state) {
 
 struct streams {
     size_t nodes;
-    size_t packed;
+    size_t compressed;
     size_t allocated;
 };
 
-/* The stream of a packed node, wrapped as the header says, must be that of the serialized
+/* The stream of a compressed node, wrapped as the header says, must be that of the serialized
  * listpack. */
 static void visit_stream(const struct quicklist_node_info *info, void *arg) {
     struct streams *streams = arg;
     streams->nodes++;
     streams->allocated += info->allocated;
     if (info->compressed_size == 0) return;
-    streams->packed++;
+    streams->compressed++;
     uint8_t stream[10000] = {LISTPACK_HEADER_SIZE - 1}, serialized[10000];
     listpack_write_header(stream + 1, info->body_size, info->count);
     memcpy(stream + 7, info->data, info->compressed_size);
@@ -554,7 +554,7 @@ static void visit_stream(const struct quicklist_node_info *info, void *arg) {
     assert_int_equal(count, info->count);
 }
 
-static void packed_nodes_are_streams_of_their_listpacks(void **state) {
+static void compressed_nodes_are_streams_of_their_listpacks(void **state) {
     (void)state;
     struct quicklist *list =
         quicklist_new((struct quicklist_limits){.fill = -2, .compress_depth = 1});
@@ -564,7 +564,7 @@ static void packed_nodes_are_streams_of_their_listpacks(void **state) {
     struct streams streams = {0};
     quicklist_visit_nodes(list, visit_stream, &streams);
     assert_int_equal(streams.nodes, quicklist_node_count(list));
-    assert_int_equal(streams.packed, streams.nodes - 2);
+    assert_int_equal(streams.compressed, streams.nodes - 2);
     assert_true(quicklist_allocated(list) < raw / 3);
     assert_true(quicklist_allocated(list) > streams.allocated);
     quicklist_free(list);
@@ -647,7 +647,7 @@ int main(void) {
         cmocka_unit_test(long_lists_of_integers_cost_half_a_percent_over_their_encoding),
         cmocka_unit_test(a_queue_within_one_node_keeps_its_buffer),
         cmocka_unit_test(a_list_that_shrinks_gives_its_buffer_back),
-        cmocka_unit_test(packed_nodes_are_streams_of_their_listpacks),
+        cmocka_unit_test(compressed_nodes_are_streams_of_their_listpacks),
         cmocka_unit_test(elements_of_megabytes_are_plain_nodes),
         cmocka_unit_test(bodies_become_nodes_as_they_are),
     };

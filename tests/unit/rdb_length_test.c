@@ -68,7 +68,7 @@ static void repetitive_texts_are_compressed_from_21_bytes_on(void **state) {
     assert_true(rdb_length_string(slice_make(text, 21)) < 21);
     uint8_t stream[100]; /* behind the mark of LZF and two lengths, of one byte and of two */
     assert_int_equal(rdb_length_string(slice_make(text, 100)),
-                     4 + lzf_pack(slice_make(text, 100), stream, sizeof(stream)));
+                     4 + lzf_compress_text(slice_make(text, 100), stream, sizeof(stream)));
 }
 
 /* --- Lists --- */
@@ -99,7 +99,7 @@ static size_t take_length(struct list_case *list) {
     return length;
 }
 
-static void a_small_list_is_one_packed_node(void **state) {
+static void a_small_list_is_one_node(void **state) {
     (void)state;
     struct list_case list = list_new();
     static const char *const texts[] = {"a", "b", "c", "1", "2", "3"};
@@ -165,7 +165,7 @@ int main(void) {
         cmocka_unit_test(integers_of_32_bits_take_their_width),
         cmocka_unit_test(length_fields_grow_with_the_text),
         cmocka_unit_test(repetitive_texts_are_compressed_from_21_bytes_on),
-        cmocka_unit_test(a_small_list_is_one_packed_node),
+        cmocka_unit_test(a_small_list_is_one_node),
         cmocka_unit_test(each_node_of_a_quicklist_is_counted),
         cmocka_unit_test(compressed_nodes_are_as_long_as_in_a_file),
         cmocka_unit_test(a_large_element_is_a_plain_node),

@@ -118,7 +118,7 @@ static void bad_strings_are_refused(void **state) {
 #define LISTPACK_A_5                                                                               \
     "\x0C\x00\x00\x00\x02\x00\x81"                                                                 \
     "a\x02\x05\x01\xFF"
-#define PACKED_A_5 "\xC3\x0D\x0C\x0B" LISTPACK_A_5
+#define COMPRESSED_A_5 "\xC3\x0D\x0C\x0B" LISTPACK_A_5
 #define ZIPLIST_A_5                                                                                \
     "\x10\x00\x00\x00\x0D\x00\x00\x00\x02\x00\x00\x01"                                             \
     "a\x03\xF6\xFF"
@@ -233,7 +233,7 @@ static void bad_lists_are_refused(void **state) {
                    SLICE("\x02\x02\x0C" LISTPACK_A_5 "\x02\x07\x07\x00\x00\x00\x00\x00\xFF"),
                    "listpack without elements");
     assert_refused(RDB_LIST_QUICKLIST_2,
-                   SLICE("\x02\x02" PACKED_A_5 "\x02\xC3\x08\x07\x06"
+                   SLICE("\x02\x02" COMPRESSED_A_5 "\x02\xC3\x08\x07\x06"
                          "\x07\x00\x00\x00\x00\x00\xFF"),
                    "listpack without elements");
     assert_refused(RDB_LIST_ZIPLIST, SLICE("\x0B\x0B\x00\x00\x00\x0A\x00\x00\x00\x00\x00\xFF"),
@@ -259,7 +259,7 @@ static void damaged_lists_never_break_anything(void **state) {
         {RDB_LIST_ZIPLIST, {"\x10" ZIPLIST_A_5, 17}},
         {RDB_LIST_QUICKLIST, {"\x02\x10" ZIPLIST_A_5 "\x10" ZIPLIST_A_5, 35}},
         {RDB_LIST_QUICKLIST_2, {"\x02\x02\x0C" LISTPACK_A_5 "\x01\x01z", 18}},
-        {RDB_LIST_QUICKLIST_2, {"\x02\x02" PACKED_A_5 "\x02" PACKED_A_5, 35}},
+        {RDB_LIST_QUICKLIST_2, {"\x02\x02" COMPRESSED_A_5 "\x02" COMPRESSED_A_5, 35}},
         {RDB_LIST, {"\x03\x01x\xC0\x07\x00", 6}},
     };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -293,7 +293,7 @@ static void elements_that_are_not_canonical_are_encoded_anew(void **state) {
                          "ab\x04\xFF"),
                    "5 7 ab", "listpack");
     assert_list_is(RDB_LIST_QUICKLIST_2,
-                   SLICE("\x02\x02" PACKED_A_5 "\x02\xC3\x0B\x0A\x09"
+                   SLICE("\x02\x02" COMPRESSED_A_5 "\x02\xC3\x0B\x0A\x09"
                          "\x0A\x00\x00\x00\x01\x00\x81"
                          "5\x02\xFF"),
                    "a 5 5", "quicklist");
@@ -409,24 +409,24 @@ static void lists_are_read_as_they_were_written(void **state) {
 
 /* --- Compressed nodes --- */
 
-struct packed {
+struct compressed_nodes {
     size_t nodes;
-    size_t packed;
+    size_t compressed;
     uint64_t sum; /* of the streams */
 };
 
-static void count_packed(const struct quicklist_node_info *info, void *arg) {
-    struct packed *packed = arg;
-    packed->nodes++;
+static void count_compressed(const struct quicklist_node_info *info, void *arg) {
+    struct compressed_nodes *compressed = arg;
+    compressed->nodes++;
     if (!info->compressed_size) return;
-    packed->packed++;
-    packed->sum ^= hash_bytes(slice_make(info->data, info->compressed_size));
+    compressed->compressed++;
+    compressed->sum ^= hash_bytes(slice_make(info->data, info->compressed_size));
 }
 
-static struct packed packed_nodes_of(const struct entry *entry) {
-    struct packed packed = {0};
-    quicklist_visit_nodes(list_quicklist(entry), count_packed, &packed);
-    return packed;
+static struct compressed_nodes compressed_nodes_of(const struct entry *entry) {
+    struct compressed_nodes compressed = {0};
+    quicklist_visit_nodes(list_quicklist(entry), count_compressed, &compressed);
+    return compressed;
 }
 
 static void compressed_nodes_stay_as_they_are(void **state) {
@@ -442,15 +442,15 @@ static void compressed_nodes_stay_as_they_are(void **state) {
         else
             list_create(&ref, SLICE("key"), LIST_TAIL, &element, 1, &limits);
     }
-    struct packed before = packed_nodes_of(ref.entry);
-    assert_int_equal(before.packed, before.nodes - 4);
+    struct compressed_nodes before = compressed_nodes_of(ref.entry);
+    assert_int_equal(before.compressed, before.nodes - 4);
     struct entry *back = there_and_back(ref.entry, random, limits, false);
-    struct packed after = packed_nodes_of(back);
-    assert_int_equal(after.packed, before.packed);
+    struct compressed_nodes after = compressed_nodes_of(back);
+    assert_int_equal(after.compressed, before.compressed);
     assert_true(after.sum == before.sum);
     value_free(back);
     back = there_and_back(ref.entry, random, (struct quicklist_limits){.fill = -1}, false);
-    assert_int_equal(packed_nodes_of(back).packed, 0);
+    assert_int_equal(compressed_nodes_of(back).compressed, 0);
     assert_same_elements(ref.entry, back);
     value_free(back);
     keyspace_free(keyspace);

@@ -65,18 +65,18 @@ static void fill(struct node *node, writer write, struct random *random, unsigne
     }
 }
 
-static void pack_all(struct node *nodes) {
+static void compress_all(struct node *nodes) {
     for (size_t i = 0; i < NODES; i++)
-        nodes[i].size = lzf_pack(slice_make(nodes[i].text, nodes[i].len), nodes[i].stream,
-                                 nodes[i].len - 1); /* as a node: it must shrink */
+        nodes[i].size = lzf_compress_text(slice_make(nodes[i].text, nodes[i].len), nodes[i].stream,
+                                          nodes[i].len - 1); /* as a node: it must shrink */
 }
 
-static void unpack_all(struct node *nodes) {
+static void decompress_all(struct node *nodes) {
     static uint8_t back[NODE_SIZE];
     for (size_t i = 0; i < NODES; i++) {
         if (nodes[i].size == 0) continue;
         struct slice stream = slice_make(nodes[i].stream, nodes[i].size);
-        if (!lzf_unpack(stream, back, nodes[i].len) ||
+        if (!lzf_decompress_text(stream, back, nodes[i].len) ||
             memcmp(back, nodes[i].text, nodes[i].len) != 0)
             abort();
     }
@@ -110,13 +110,14 @@ int main(void) {
         size_t len = 0, size = 0;
         random_seed(&random, 1);
         for (size_t i = 0; i < NODES; i++) fill(&nodes[i], kinds[kind].write, &random, &number);
-        double pack_us = measure(pack_all, nodes), unpack_us = measure(unpack_all, nodes);
+        double compress_us = measure(compress_all, nodes),
+               decompress_us = measure(decompress_all, nodes);
         for (size_t i = 0; i < NODES; i++) {
             len += nodes[i].len;
             size += nodes[i].size ? nodes[i].size : nodes[i].len;
         }
         printf("%-10s %8.1f %% %11.2f us %13.2f us\n", kinds[kind].name,
-               100 * (double)size / (double)len, pack_us, unpack_us);
+               100 * (double)size / (double)len, compress_us, decompress_us);
     }
     mem_free(nodes);
     return 0;

@@ -1,5 +1,5 @@
-/* quicklist_capture: whatever is done to lists, those that are captured meanwhile keep their moment. Two
- * bytes of limits, then edits of six bytes each. */
+/* quicklist_capture: whatever edits lists go through, their captures keep the contents of the
+ * moment of the capture. The input is two bytes of limits, then edits of six bytes each. */
 #include "unit/quicklist_edits.h"
 
 enum { LISTS = 2, EDITS_MAX = 50, CHECKED = 25 };
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < edits; i++) {
         struct quicklist_edit edit = edit_of_bytes(data + 2 + i * EDIT_SIZE);
         struct list_pair *pair = &pairs[edit.kind / EDIT_KINDS % LISTS];
-        if (edit.kind % EDIT_KINDS == EDIT_THAW) pair_check(pair);
+        if (edit.kind % EDIT_KINDS == EDIT_RELEASE) pair_check(pair);
         pair_edit(pair, &edit);
         if (i % CHECKED == 0) pair_check(pair);
     }
