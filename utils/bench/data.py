@@ -5,7 +5,7 @@ import random
 from servers import ServerError, bulk, encode
 
 BATCH_BYTES = 64 * 1024
-CHUNK = 1000  # elements per RPUSH where an element is short
+CHUNK = 1000  # elements per request where an element is short
 DOCUMENTS = 400  # different ones
 
 
@@ -21,9 +21,13 @@ def send_all(client, requests):
     client.pipeline(batch)
 
 
+def add(command, key, word_count, packed):
+    """A command that adds these words to a key. They are encoded already."""
+    return b"*%d\r\n%s%s%s" % (word_count + 2, bulk(command), bulk(key), packed)
+
+
 def push(key, count, packed):
-    """RPUSH of `count` elements that are encoded already."""
-    return b"*%d\r\n%s%s%s" % (count + 2, bulk("RPUSH"), bulk(key), packed)
+    return add("RPUSH", key, count, packed)
 
 
 def fill_strings(client, count):
@@ -87,8 +91,59 @@ def fill_documents(client, lists, length, size):
         send_all(client, (push("documents:%d" % number, 1, element) for element in chosen))
 
 
+@functools.lru_cache(maxsize=1)
+def shuffled(count):
+    """0 … count - 1 in random order, the same one in every run."""
+    numbers = list(range(count))
+    random.Random(count).shuffle(numbers)
+    return numbers
+
+
+def fill_in_chunks(client, command, key, numbers, patterns):
+    """For each number the words that the patterns make of it, some numbers per request."""
+    for start in range(0, len(numbers), CHUNK):
+        chunk = numbers[start:start + CHUNK]
+        words = [bulk(pattern % number) for number in chunk for pattern in patterns]
+        send_all(client, [add(command, key, len(words), b"".join(words))])
+
+
+def fill_zset(client, key, count, member, score, first=0):
+    fill_in_chunks(client, "ZADD", key, [first + number for number in shuffled(count)], (score, member))
+
+
+def fill_hash(client, key, count, field, value):
+    fill_in_chunks(client, "HSET", key, shuffled(count), (field, value))
+
+
+def fill_set(client, key, count, member, first=0):
+    fill_in_chunks(client, "SADD", key, [first + number for number in shuffled(count)], (member,))
+
+
+def fill_zsets(client, count, length):
+    packed = b"".join(bulk(number) + bulk("member:%d" % number) for number in shuffled(length))
+    send_all(client, (add("ZADD", "zset:%012d" % number, 2 * length, packed) for number in range(count)))
+
+
+def fill_hashes(client, count, length, value):
+    packed = b"".join(bulk("field:%d" % number) + bulk(value) for number in range(length))
+    send_all(client, (add("HSET", "hash:%012d" % number, 2 * length, packed) for number in range(count)))
+
+
+def fill_sets(client, count, length, member):
+    def members(first):
+        return b"".join(bulk(member % number) for number in range(first, first + length))
+    send_all(client, (add("SADD", "set:%d" % number, length, members(number * length)) for number in range(count)))
+
+
+def fill_several(client, *parts):
+    for part in parts:
+        fill(client, part)
+
+
 FILLS = {"strings": fill_strings, "populate": fill_populate, "list": fill_list, "lists": fill_lists,
-         "numbers": fill_numbers, "integers": fill_integers, "documents": fill_documents}
+         "numbers": fill_numbers, "integers": fill_integers, "documents": fill_documents,
+         "zset": fill_zset, "zsets": fill_zsets, "hash": fill_hash, "hashes": fill_hashes, "set": fill_set,
+         "sets": fill_sets, "several": fill_several}
 
 
 def fill(client, data):
@@ -101,6 +156,14 @@ def fill(client, data):
         ("lists", count, length, element)
         ("integers", lists, length)     each list holds 0, 1, 2, …
         ("documents", lists, length, bytes)     JSON objects, drawn from a few hundred
+        ("zset", key, count, member, score[, first])    one sorted set of `first`, `first` + 1, … in random order;
+                                        `member` and `score` are patterns
+        ("zsets", count, length)        zset:000000000000 …, each of the members member:0 … with the scores 0 …
+        ("hash", key, count, field, value)      one hash of 0, 1, 2, … in random order, in these patterns
+        ("hashes", count, length, value)        hash:000000000000 …, each of the fields field:0 …
+        ("set", key, count, member[, first])    one set of `first`, `first` + 1, … in random order, in this pattern
+        ("sets", count, length, member) set:0 …: the first holds 0 … length - 1, the next goes on from there
+        ("several", data, …)            all of these
     """
     if data:
         FILLS[data[0]](client, *data[1:])

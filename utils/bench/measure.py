@@ -84,6 +84,34 @@ def run_row(servers, row, rounds, floors, progress):
     return {label: statistics.median(found) if found else None for label, found in figures.items()}
 
 
+def run_call(servers, call, rounds, progress):
+    """label -> median CPU milliseconds per call; None where the server refuses it."""
+    figures = {server.label: [] for server in servers}
+    for number in range(rounds):
+        for server in servers:
+            progress(f"{call.name}: round {number + 1} of {rounds}, {server.label}")
+            try:
+                prepare(server, call.data, {})
+                spent = [cpu_of_calls(server, [encode(*call.command)], ()) for _ in range(call.calls)]
+                figures[server.label].append(sum(spent) / call.calls * 1000)
+            except ServerError as error:
+                progress(f"{call.name}: {server.label}: {error}", keep=True)
+    return {label: statistics.median(found) if found else None for label, found in figures.items()}
+
+
+def bytes_per_member(dataset, megabytes):
+    """Name of a figure -> label -> bytes of used_memory per member, from the growth in MB. Empty where the dataset
+    does not give the number of its members."""
+    if not dataset.members:
+        return {}
+    each = {label: grown and grown * 1e6 / dataset.members for label, grown in megabytes.items()}
+    found = {f"{dataset.name}: all": each}
+    if dataset.own_bytes:
+        found[f"{dataset.name}: beside their own {dataset.own_bytes} bytes"] = {
+            label: grown and grown - dataset.own_bytes for label, grown in each.items()}
+    return found
+
+
 def run_dataset(servers, dataset, progress):
     """label -> growth of used_memory in MB."""
     figures = {}

@@ -13,7 +13,11 @@ END = "<!-- end of bench -->"
 PLOTS = (  # of report.write, and what stands above them
     ("cpu-pipeline-16.svg", "Server CPU per request, 50 clients, 16 requests on the way"),
     ("cpu-lrange-pipeline-10.svg", "Server CPU per LRANGE of the first elements of a list"),
+    ("cpu-sorted-sets-pipeline-16.svg", "Server CPU per request to sorted sets, as above"),
+    ("cpu-hashes-pipeline-16.svg", "Server CPU per request to hashes"),
+    ("cpu-sets-pipeline-16.svg", "Server CPU per request to sets"),
     ("memory-datasets.svg", "Growth of used_memory per dataset"),
+    ("memory-sorted-sets-hashes-and-sets.svg", "Growth of used_memory per dataset of sorted sets, hashes and sets"),
     ("growth-lindex.svg", "Server CPU per LINDEX in the middle of a list"),
 )
 
@@ -30,9 +34,10 @@ def lines_of(folder, results):
            f"[{folder}/report.md]({folder}/report.md).")
     for file, title in PLOTS:
         yield f"\n{title}:\n\n![{title}]({folder}/{file})"
-        if file.startswith("memory"):
-            names = "; ".join(name.removeprefix("memory-") for name in results["memory"]["datasets"])
-            yield "\n" + names.replace(" (", ": ").replace(")", "") + "."
+        for group, rows in results["memory"].items():
+            if file == report.file_name("memory " + group):
+                names = "; ".join(name.removeprefix("memory-") for name in rows)
+                yield "\n" + names.replace(" (", ": ").replace(")", "") + "."
     yield ""
 
 

@@ -9,7 +9,8 @@ import time
 
 from plots import Plots
 
-SECTIONS = ("cpu", "memory", "connections", "stalls", "snapshots", "saving")  # growth and sds look different
+# growth and sds look different
+SECTIONS = ("cpu", "calls", "memory", "members", "connections", "stalls", "snapshots", "saving")
 EXTRAS = ("floor", "fork")  # of figures, beside the servers' labels; no peers
 BUSY_SECONDS, BUSY_MOST = 2, 0.05
 EXACT = 0.02  # smaller differences between two figures mean nothing
@@ -104,6 +105,13 @@ def cpu_section(results, labels, plots):
         yield from comparison("row", rows, labels)
 
 
+def calls_section(results, labels, plots):
+    for group, rows in results.get("calls", {}).items():
+        yield f"### {group}\n"
+        yield plots.bars(file_name("calls " + group), f"Server CPU per call: {group}", "ms", rows, labels)
+        yield from comparison("call", rows, labels)
+
+
 def memory_section(results, labels, plots):
     for group, rows in results["memory"].items():
         yield f"### {group}\n"
@@ -178,7 +186,7 @@ def remove_old_plots(folder, drawn):
 
 def write(folder, results):
     """results: {"labels": of the servers, ours first, "machine": name -> text, "options": text,
-    "cpu" (µs), "memory" (MB), "connections" (B), "stalls", "snapshots" (ms), "saving":
+    "cpu" (µs), "calls" (ms), "memory" (MB), "members" (B), "connections" (B), "stalls", "snapshots" (ms), "saving":
     group -> name -> label (or one of EXTRAS) -> figure,
     "growth": curve -> label -> [(length, µs)], "sds": text or None, "whole": whether nothing was left out}.
     Adds "plots", the names of the files. False when there is no gnuplot to draw them."""
@@ -187,7 +195,9 @@ def write(folder, results):
     lines = list(introduction(results))
     for title, section in (
             ("Server CPU, µs per request", cpu_section(results, labels, plots)),
+            ("Server CPU, ms per call", calls_section(results, labels, plots)),
             ("Memory, MB of `used_memory` per dataset", memory_section(results, labels, plots)),
+            ("Memory, bytes of `used_memory` per member or field", plain_section(results, labels, "members")),
             ("Idle connections, bytes of `used_memory`", plain_section(results, labels, "connections")),
             ("Growth, server CPU in µs per call on one list of 40-byte elements",
              growth_section(results, labels, plots)),

@@ -12,6 +12,15 @@ TEXT = (
     "pieces that nobody has touched for a while may be compressed. Whoever writes much and reads little then "
     "pays for the bytes only once, which is what this text, repeated often enough, is going to show in figures.")
 MESSAGES = (31, 39, 115, 495)
+# Patterns of members, fields and values of 20 bytes, and of scores that are as long as times in milliseconds; then the
+# same for redis-benchmark, which puts 12 random digits in the place of __rand_int__.
+MEMBER, SCORE, FIELD, VALUE = "member:%013d", "1%012d", "field:%014d", "value:%014d"
+RANDOM_MEMBER, RANDOM_SCORE = "member:0__rand_int__", "1__rand_int__"
+RANDOM_FIELD, RANDOM_VALUE = "field:00__rand_int__", "value:00__rand_int__"
+ZADD_RANDOM = ("ZADD", "zset", RANDOM_SCORE, RANDOM_MEMBER)
+HSET_RANDOM = ("HSET", "hash", RANDOM_FIELD, RANDOM_VALUE)
+SADD_RANDOM = ("SADD", "set", RANDOM_MEMBER)
+UNLIMITED = 1_000_000_000      # range of random numbers that hardly ever repeat
 
 
 @dataclass
@@ -31,12 +40,24 @@ class Row:
 
 
 @dataclass
+class Call:
+    """A command that works for milliseconds, measured as server CPU per call, one call after the other."""
+    name: str
+    group: str
+    command: list
+    calls: int
+    data: tuple
+
+
+@dataclass
 class Dataset:
-    """Data whose growth of used_memory is measured."""
+    """Data whose growth of used_memory is measured, also per member where their number is given."""
     name: str
     group: str
     data: tuple
     config: dict = field(default_factory=dict)
+    members: int = 0               # or fields
+    own_bytes: int = 0             # of a member, or of a field with its value, where all are equally long
 
 
 @dataclass
@@ -167,14 +188,101 @@ def fill_rows(scale):
                               data=("list", "list", requests + 1000, value) if pops else ())
 
 
-def workloads(scale, with_fills):
+def collection_row(kind, pipeline, requests):
+    """A function that makes a row of this kind of values."""
+    def row(name, *command, requests=requests, random_keys=0, writes=False, **more):
+        return Row(f"{name}.P{pipeline}", f"{kind}, {pipelined(pipeline)}", list(command), requests, pipeline,
+                   random_keys=random_keys, writes=writes, **more)
+    return row
+
+
+def zset_rows(scale):
+    million = int(1_000_000 * scale)
+    one = {"data": ("zset", "zset", million, MEMBER, SCORE), "random_keys": million}
+    for pipeline, count in ((1, 100_000), (16, 1_000_000)):
+        row = collection_row("sorted sets", pipeline, int(count * scale))
+        yield zrange_first(row, int(10_000 * scale))
+        yield row("zscore", "ZSCORE", "zset", RANDOM_MEMBER, **one)
+        yield row("zrank", "ZRANK", "zset", RANDOM_MEMBER, **one)
+        yield row("zrange-byscore", "ZRANGE", "zset", RANDOM_SCORE, "+inf", "BYSCORE", "LIMIT", "0", "10", **one)
+    yield row("zincrby", "ZINCRBY", "zset", "1", RANDOM_MEMBER, **one)
+    yield row("zrem", "ZREM", "zset", RANDOM_MEMBER, requests=million // 2, writes=True, **one)
+    yield row("zpopmin", "ZPOPMIN", "zset", writes=True,
+              data=("zset", "zset", million + million // 10, MEMBER, SCORE))
+    yield row("zadd-random", *ZADD_RANDOM, requests=3 * million, random_keys=UNLIMITED, writes=True)
+    yield zrange_first(row, int(50_000 * scale))
+
+
+def zrange_first(row, count, **more):
+    return row(f"zrange-first-of-{count}", "ZRANGE", "zset:__rand_int__", "0", "0", random_keys=count,
+               data=("zsets", count, 129), **more)
+
+
+def zset_rows_of_much_memory(scale):
+    """They let only one server hold its data at a time."""
+    million = int(1_000_000 * scale)
+    yield zrange_first(collection_row("sorted sets", 16, million), million, writes=True)
+
+
+def hash_rows(scale):
+    many = int(100_000 * scale)
+    keys = {"data": ("hashes", many, 5, VALUE % 0), "random_keys": many}
+    for pipeline, count in ((1, 100_000), (16, 1_000_000)):
+        row = collection_row("hashes", pipeline, int(count * scale))
+        yield row("hget-many", "HGET", "hash:__rand_int__", "field:2", **keys)
+        yield row("hset-many", "HSET", "hash:__rand_int__", "field:2", RANDOM_VALUE, **keys)
+    for length in (10, 1000):
+        one = {"data": ("hash", "hash", length, FIELD, VALUE), "random_keys": length}
+        yield row(f"hget-{length}", "HGET", "hash", RANDOM_FIELD, **one)
+        yield row(f"hset-{length}", "HSET", "hash", RANDOM_FIELD, RANDOM_VALUE, **one)
+    yield row("hincrby", "HINCRBY", "hash:__rand_int__", "field:2", "1", random_keys=many,
+              data=("hashes", many, 5, SCORE % 0))
+
+
+def set_rows(scale):
+    million = int(1_000_000 * scale)
+    one = {"data": ("set", "set", million, MEMBER), "random_keys": million}
+    for pipeline, count in ((1, 100_000), (16, 1_000_000)):
+        row = collection_row("sets", pipeline, int(count * scale))
+        yield row("sismember", "SISMEMBER", "set", RANDOM_MEMBER, **one)
+    yield row("srandmember", "SRANDMEMBER", "set", **one)
+    yield row("spop", "SPOP", "set", writes=True, data=("set", "set", million + million // 10, MEMBER))
+    yield row("sadd-random", *SADD_RANDOM, random_keys=UNLIMITED, writes=True)
+
+
+def whole_rows(scale):
+    row = collection_row("whole hashes and sets", 16, int(100_000 * scale))
+    for length, requests in ((10, 500_000), (1000, 20_000)):
+        yield row(f"hgetall-{length}", "HGETALL", "hash", requests=int(requests * scale),
+                  data=("hash", "hash", length, FIELD, VALUE))
+    yield row("smembers-100", "SMEMBERS", "set", data=("set", "set", 100, MEMBER))
+
+
+def workloads(scale, with_all):
     yield from command_rows(scale)
     yield from unix_rows(scale)
     yield from middle_rows(scale)
     yield from lrange_rows(scale)
     yield from message_rows(scale)
-    if with_fills:
+    yield from zset_rows(scale)
+    yield from hash_rows(scale)
+    yield from set_rows(scale)
+    yield from whole_rows(scale)
+    if with_all:
         yield from fill_rows(scale)
+        yield from zset_rows_of_much_memory(scale)
+
+
+def calls(scale):
+    size = int(100_000 * scale)
+    zsets = ("several", *(("zset", f"zset:{number}", size, MEMBER, SCORE, number * (size // 2)) for number in range(2)))
+    sets = ("several", *(("set", f"set:{number}", size, MEMBER, number * (size // 20)) for number in range(10)))
+
+    def call(what, data, *command):
+        return Call(f"{command[0].lower()} ({what})", "sorted sets and sets that are combined", list(command), 10, data)
+    for command in ("ZINTERSTORE", "ZUNIONSTORE"):
+        yield call(f"2 x {size:,}, half of them in both", zsets, command, "stored", "2", "zset:0", "zset:1")
+    yield call(f"10 x {size:,}, 55% of them in all", sets, "SINTER", *(f"set:{number}" for number in range(10)))
 
 
 def datasets(scale):
@@ -198,34 +306,71 @@ def datasets(scale):
                           {"list-compress-depth": str(depth)})
 
 
+def collection_datasets(scale):
+    million, some = int(1_000_000 * scale), int(20_000 * scale)
+    long = 5 * million
+
+    def dataset(name, what, members, *data, own_bytes=0):
+        return Dataset(f"memory-{name} ({what})", "sorted sets, hashes and sets", data, members=members,
+                       own_bytes=own_bytes)
+    yield dataset("zsets", f"{some:,} of 129 x member:N", some * 129, "zsets", some, 129)
+    yield dataset("zset", f"one of {long:,} x 20 bytes in random order", long, "zset", "zset", long, MEMBER, SCORE,
+                  own_bytes=20)
+    yield dataset("zset-integers", f"one of {million:,} integers in random order", million, "zset", "zset", million,
+                  "%d", SCORE)
+    yield dataset("hashes", f"{million:,} of 5 x field:N and 10 bytes", 5 * million, "hashes", million, 5, "hellohello")
+    yield dataset("hash", f"one of {long:,} x 20 and 20 bytes in random order", long, "hash", "hash", long, FIELD,
+                  VALUE, own_bytes=40)
+    yield dataset("set", f"one of {million:,} x 20 bytes in random order", million, "set", "set", million, MEMBER,
+                  own_bytes=20)
+    yield dataset("sets-integers", f"{some:,} of 500 integers", some * 500, "sets", some, 500, "%d")
+    yield dataset("sets-small", f"{some:,} of 100 x member:N", some * 100, "sets", some, 100, "member:%d")
+
+
 def connections(scale):
     yield Connections(f"connections-idle, bytes each of {int(4000 * scale):,}", int(4000 * scale))
 
 
 def stalls(scale):
-    requests = int(6_000_000 * scale)
-    yield Stalls(f"stalls ({requests:,} random keys)", Row(
-        "stalls", "", ["SET", "key:__rand_int__", "xxx"], requests, 16, random_keys=1_000_000_000), 300)
+    many, long = int(6_000_000 * scale), int(3_000_000 * scale)
+
+    def stall(name, requests, what, *command):
+        return Stalls(f"{name} ({requests:,} random {what})",
+                      Row(name, "", list(command), requests, 16, random_keys=UNLIMITED), 300)
+    yield stall("stalls", many, "keys", "SET", "key:__rand_int__", "xxx")
+    yield stall("stalls-zset", long, "members", *ZADD_RANDOM)
+    yield stall("stalls-hash", long, "fields", *HSET_RANDOM)
+    yield stall("stalls-set", long, "members", *SADD_RANDOM)
 
 
 def snapshots(scale):
     def snapshot(what, *data):
         return Snapshot(f"snapshot-{what}", data)
-    many, some = int(10_000_000 * scale), int(1_000_000 * scale)
+    many, some, long = (int(count * scale) for count in (10_000_000, 1_000_000, 3_000_000))
     yield snapshot(f"list of {many:,} elements of 40 bytes", "numbers", "list", many, ELEMENT)
     yield snapshot(f"{some:,} lists of 5 x 10 bytes", "lists", some, 5, "hellohello")
     yield snapshot(f"{many:,} strings", "populate", many)
+    yield snapshot(f"sorted set of {long:,} members of 20 bytes", "zset", "zset", long, MEMBER, SCORE)
+    yield snapshot(f"hash of {long:,} fields of 20 and 20 bytes", "hash", "hash", long, FIELD, VALUE)
+    yield snapshot(f"set of {long:,} members of 20 bytes", "set", "set", long, MEMBER)
 
 
 def savings(scale):
-    strings, lists, long = int(10_000_000 * scale), int(1_000_000 * scale), int(300 * scale)
+    strings, lists, some, long = (int(count * scale) for count in (10_000_000, 1_000_000, 300, 3_000_000))
     size = 2500
     yield Saving("saving-strings", f"{strings:,} strings, SET", ("populate", strings),
                  [["SET", f"key:{{{strings}}}", f"value:{{{strings}}}"]])
     yield Saving("saving-lists", f"{lists:,} lists of 5 x 10 bytes, LPUSH and RPOP", ("lists", lists, 5, "hellohello"),
                  [["LPUSH", f"key:{{{lists}}}", "hellohello"], ["RPOP", f"key:{{{lists}}}"]])
-    yield Saving("saving-documents", f"{long} lists of 800 x 2.5 KB of JSON, LSET", ("documents", long, 800, size),
-                 [["LSET", f"documents:{{{long}}}", "{800}", document] for document in documents(size)[:100]])
+    yield Saving("saving-documents", f"{some} lists of 800 x 2.5 KB of JSON, LSET", ("documents", some, 800, size),
+                 [["LSET", f"documents:{{{some}}}", "{800}", document] for document in documents(size)[:100]])
+    yield Saving("saving-zset", f"a sorted set of {long:,} members, ZADD",
+                 ("zset", "zset", long, "member:%d", "%d"),
+                 [["ZADD", "zset", f"{{{long}}}", f"member:{{{long}}}"]])
+    yield Saving("saving-hash", f"a hash of {long:,} fields, HSET", ("hash", "hash", long, "field:%d", "value:%d"),
+                 [["HSET", "hash", f"field:{{{long}}}", f"value:{{{long}}}"]])
+    yield Saving("saving-set", f"a set of {long:,} members, SADD and SREM", ("set", "set", long, "member:%d"),
+                 [[command, "set", f"member:{{{2 * long}}}"] for command in ("SADD", "SREM")])
 
 
 ELEMENT = "%040d"
