@@ -145,7 +145,7 @@ static int compare_lengths(const void *a, const void *b) {
 static void unite(const struct combination *combination, struct zset_result *result) {
     for (size_t i = 0; i < combination->count; i++) {
         const struct zset_source *source = &combination->sources[i];
-        struct zset_iter iter;
+        struct zset_source_iter iter;
         struct zset_member member;
         zset_source_start(source, &iter);
         while (zset_source_next(&iter, &member))
@@ -177,7 +177,7 @@ static bool is_in_any_other(const struct combination *combination, struct slice 
  * limit; they are added to `result`, if there is one. Returns how many there are. */
 static uint64_t filter(const struct combination *combination, struct zset_result *result) {
     const struct zset_source *first = &combination->sources[0];
-    struct zset_iter iter;
+    struct zset_source_iter iter;
     struct zset_member member;
     uint64_t found = 0;
     zset_source_start(first, &iter);

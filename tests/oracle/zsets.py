@@ -1,5 +1,7 @@
 """Random commands on sorted sets."""
 
+from collections_commands import SETS
+
 KEYS = [b"za", b"zb", b"zc", b"zd"]
 LEX_KEY = b"zlex"  # all of its members have the score 0: only then are ranges of members defined
 
@@ -12,7 +14,9 @@ class ZsetGenerator:
         return self.random.choice(KEYS)
 
     def zkeys(self):
-        keys = [self.zkey() for _ in range(self.random.randint(1, 3))]
+        """Sets are sources of the commands that combine sorted sets."""
+        keys = [self.random.choice(SETS) if self.random.random() < 0.1 else self.zkey()
+                for _ in range(self.random.randint(1, 3))]
         number = b"%d" % len(keys) if self.random.random() < 0.95 else self.random.choice([b"0", b"-1", b"x", b"9"])
         return [number, *keys]
 

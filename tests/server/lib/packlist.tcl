@@ -23,6 +23,7 @@
 #   cli arguments …                 the output of redis-cli
 #
 # Environment: CHECK=glob runs only the checks whose name matches, VERBOSE=1 names those that pass.
+if {[info exists library]} return ;# another file in lib/ has sourced it
 package require Tcl 8.6
 package require tcltest 2.3
 
