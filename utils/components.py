@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Which objects hang together in a circle: the strongly connected components of src/ by symbols.
+"""Which objects depend on each other in a circle: the strongly connected components of src/ by symbols.
 
     utils/components.py build/release       lists the components of more than one object, and why they are
 
 An object depends on another one when it uses a symbol that the other one defines (nm). In a component every
 object depends on every other one, directly or not: none of them can be understood, tested or replaced alone.
-Calls through pointers do not count: a module that is given functions does not know who gave them.
+Calls through pointers do not count: a module that is given functions does not depend on the module that gave them.
 """
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 /* Ten thousand connections at once are served, and thousands that come and go leave nothing behind.
  *
- * Plain sockets: no client library has to open that many. They are closed by a reset, so that no
- * port of ours stays reserved for later. */
+ * Plain sockets, as no client library has to open that many. They are closed by a reset, so that the
+ * system reserves none of their ports for a while. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static long info_number(const char *section, const char *name) {
     return number;
 }
 
-/* The only connection that is left, as soon as the server has seen the others go. */
+/* The only connection that is left, as soon as the server has closed the others. */
 static int connect_alone(void) {
     int fd = connect_to_server();
     for (int i = 0; i < 3000; i++) {

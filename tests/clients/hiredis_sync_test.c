@@ -249,11 +249,11 @@ static int64_t now_us(void) {
 }
 
 /* Many short waits: where in a millisecond each one begins is chance. */
-static void nobodys_time_is_up_early(void **state) {
+static void no_timeout_ends_early(void **state) {
     (void)state;
     for (int i = 0; i < 400; i++) {
         int64_t begin = now_us();
-        is_nil(ask("BLPOP nobody-pushes 0.003"));
+        is_nil(ask("BLPOP never-pushed 0.003"));
         assert_true(now_us() - begin >= 3000);
     }
 }
@@ -303,7 +303,7 @@ int main(void) {
         TEST(a_reader_that_waits_too_long_can_reconnect),
         TEST(blocking_pops_wait_for_another_connection),
         TEST(blocking_pops_time_out),
-        TEST(nobodys_time_is_up_early),
+        TEST(no_timeout_ends_early),
         TEST(a_unix_socket_serves_as_tcp_does),
         TEST(resp3_is_agreed_on_over_the_same_connection),
     };

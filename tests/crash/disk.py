@@ -78,7 +78,7 @@ class Disk:
         return sizes, folders
 
     def cut(self, folder, chance):
-        """Does that to a folder whose server has been killed; says what it did."""
+        """Cuts the power of a folder whose server has been killed; returns what it did, as text."""
         folder = Path(folder).resolve()
         after, did = Path(tempfile.mkdtemp(prefix="packlist-cut.")), []
         Cut(self.notes, self.read_notes(), chance, did).folder(folder, after)
@@ -92,7 +92,7 @@ class Disk:
         return did
 
     def settle(self, folder):
-        """All that is there now is certain."""
+        """Notes that all that is there now is certain."""
         for kept in self.notes.iterdir():
             kept.unlink()
         with open(self.notes / "notes", "w") as notes:

@@ -27,7 +27,7 @@ TWO_KEYS = {b"LMOVE", b"BLMOVE", b"BLPOP", b"DEL", b"RENAME", b"COPY"}
 
 
 def comparable_reply(reply):
-    """There are two kinds of null, and who has waited gets another one than who could not wait."""
+    """There are two kinds of null: a client that has waited gets another one than one that could not wait."""
     return reply.replace(b"*-1\r\n", b"$-1\r\n")
 
 

@@ -61,7 +61,7 @@ static void note_folder(struct note *note, const char *path) {
     if (folder) closedir(folder);
 }
 
-/* What will be certain when a call has succeeded that is yet to be made; false if it's nothing. */
+/* Notes what will be certain if the call that follows succeeds; returns false if that is nothing. */
 static bool look(struct note *note, int fd) {
     struct stat facts;
     char path[64];

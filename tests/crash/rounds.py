@@ -268,7 +268,7 @@ class Round:
         self.disk.forget_kill()
 
     def come_back(self):
-        """What a killed server has left to the system the next one brings to the disk before a promise builds on it."""
+        """The next server syncs what a killed one has left to the system, before changes build on it."""
         if self.plan.policy not in SAFE_AFTER_SECONDS:
             return
         self.killed = self.killed or time.monotonic()
@@ -355,7 +355,7 @@ def workers_in(server):
             if os.readlink(process / "cwd") == folder and os.readlink(process / "exe") == binary:
                 found.add(int(process.name))
         except OSError:
-            pass  # it has ended, or is somebody else's
+            pass  # it has ended, or belongs to another user
     return found
 
 

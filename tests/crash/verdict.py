@@ -1,4 +1,4 @@
-"""Is what a server has after a kill something that its clients may find?"""
+"""Checks the data of a server after a kill against what its clients know."""
 import os
 import subprocess
 from pathlib import Path
@@ -154,7 +154,7 @@ def check_queue(writers, consumer, queue, taken, floor):
 
 
 def check_one_moment(spans):
-    """Who sent a command after another was acknowledged cannot have come first."""
+    """A command that was sent after another one was acknowledged cannot have run before it."""
     sent = [writer.units[first - 1].sent for writer, (first, _) in spans if first > 0]
     missing = [writer.units[last].acknowledged for writer, (_, last) in spans
                if last < len(writer.units) and writer.units[last].acknowledged]

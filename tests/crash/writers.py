@@ -32,7 +32,7 @@ class Client(threading.Thread):
                 self.work()
         except (OSError, EOFError):
             pass
-        except Exception as error:  # told by the thread that checks
+        except Exception as error:  # reported by the thread that checks
             self.error = error
         self.link.close()
 

@@ -31,8 +31,8 @@ class Key:
 class Dataset:
     keys: tuple
     policy: bytes
-    compress: bool   # rdbcompression of who saves
-    fill: int        # of who loads
+    compress: bool   # rdbcompression of the server that saves
+    fill: int        # of the server that loads
     depth: int
 
     def with_keys(self, keys):
@@ -152,7 +152,7 @@ class Maker:
     # --- sorted sets ---
 
     def score(self):
-        """Only scores that all servers write alike: DEBUG DIGEST is made of the text, of which each has its own."""
+        """Only scores that all servers write alike, because DEBUG DIGEST is calculated from their texts."""
         return self.random.choice([b"%d" % self.random.randint(-999, 999), b"%d" % self.random.randint(1, 7), b"1.5",
                                    b"-0.25", b"inf", b"-inf"])
 

@@ -12,7 +12,7 @@ TOLERANCE_USED = 30   # seconds
 
 
 class Trouble(Exception):
-    """The dataset did not arrive, or not as it was; the text says what was seen."""
+    """The dataset did not arrive, or not as it was; the text says what differs."""
 
 
 def bulk(reply):
@@ -255,7 +255,7 @@ def ask_all(link, dataset, edits):
 
 
 def describe(key):
-    """The commands that make the key, for who wants to see it happen."""
+    """The commands that make the key, to repeat it by hand."""
     yield f"SELECT {key.database}; " + "; ".join(f"{name.decode()} {value}" for name, value in key.settings())
     for argv in key.commands:
         many = [shown(argv[:8]) + (f" … and {len(argv) - 8} more" if len(argv) > 8 else "")]

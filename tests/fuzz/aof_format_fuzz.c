@@ -1,6 +1,6 @@
-/* Commands of a file are found whole or refused, whatever the bytes, and what is awaited at a
- * prefix does not depend on it; a manifest is read or refused, and what was read is written such
- * that it reads back as the same. */
+/* Whatever the bytes, commands of a file are found whole or refused, in the same way when the file
+ * comes in pieces; a manifest is read or refused, and one that was read is the same when it is
+ * written and read again. */
 #include "persist/aof_format.h"
 #include "persist/aof_manifest.h"
 

@@ -1,5 +1,5 @@
-/* A configuration file is read or refused, whatever its bytes; what was read is written by a
- * rewrite such that it reads back as the same values. */
+/* A configuration file is read or refused, whatever its bytes; a rewrite of one that was read gives
+ * the same values when it is read again. */
 #include "config/config_table.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* listpack: any bytes at all are refused, or can be walked, searched, changed and written as a reply. */
+/* listpack: any bytes are refused, or can be iterated, searched, changed and written as a reply. */
 #include "base/alloc.h"
 #include "resp/reply.h"
 
@@ -9,8 +9,8 @@ static void require(bool condition) {
     if (!condition) abort();
 }
 
-/* Walks both ways; the elements tile the body. */
-static void walk(const uint8_t *first, const uint8_t *end, size_t count) {
+/* Iterates both ways: the elements fill the body without gaps. */
+static void iterate(const uint8_t *first, const uint8_t *end, size_t count) {
     const uint8_t *p = first, *q = end;
     for (size_t i = 0; i < count; i++) {
         struct listpack_value value;
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool canonical;
     if (listpack_validate(bytes, size, &count, &canonical)) {
         uint8_t *first = bytes + LISTPACK_HEADER_SIZE, *end = bytes + size - 1;
-        walk(first, end, count);
+        iterate(first, end, count);
         reply_both_ways(first, end, count);
         require(listpack_body_check(first, end, count) == canonical);
         if (canonical && count > 0) remove_one(first, end, count, choice % count, choice & 128);

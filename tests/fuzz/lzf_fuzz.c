@@ -1,4 +1,4 @@
-/* lzf: any text comes back, from us and from liblzf; any stream is refused, or taken, by both alike.
+/* lzf: any text comes back, from this codec and from liblzf; both accept the same streams.
  * First byte: bit 0, what the rest is; the others, with the second, a length. */
 #include "base/alloc.h"
 #include "base/lzf.h"

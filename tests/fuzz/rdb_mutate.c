@@ -53,7 +53,7 @@ void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_stri
     strings->end = rdb_reader_offset(reader);
 }
 
-/* What stands between the keys. False where the walk must end. */
+/* Skips what stands between the keys. Returns false where the iteration must end. */
 static bool find_in_item(struct rdb_reader *reader, uint8_t opcode, struct rdb_strings *strings) {
     uint64_t length;
     switch (opcode) {
@@ -183,7 +183,7 @@ static bool append(void *arg, const void *bytes, size_t len) {
     return true;
 }
 
-/* The text as it is stored in a file. */
+/* Returns the text as it is stored in a file. */
 static sds stored(struct slice text, bool compress) {
     struct rdb_writer writer;
     sds out = sds_new(SLICE(""));
@@ -194,7 +194,7 @@ static sds stored(struct slice text, bool compress) {
     return out;
 }
 
-/* The text of a string, changed; empty when it is malformed. */
+/* Returns the changed text of a string; empty when it is malformed. */
 static sds mutated_text(struct slice string, enum rdb_string_kind kind, size_t room,
                         struct random *random) {
     struct rdb_reader reader;

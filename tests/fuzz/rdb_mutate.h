@@ -1,9 +1,9 @@
 /* rdb_mutate: mutations of RDB files and payloads that stay well formed around what they change.
  *
- * Bytes that are changed at random are mostly refused by the first length or checksum that they
- * meet. So half of the mutations change one of the strings inside, found by iterating over the file:
- * it is unpacked when it was packed, changed by libFuzzer, its frame and its elements' lengths are
- * put right when it was a listpack or ziplist, and it is stored in its place, its length with it. */
+ * The first length or checksum refuses most random changes. So half of the mutations change one of
+ * the strings inside, found by iterating over the file: the string is decompressed if it was
+ * compressed, changed by libFuzzer, given right lengths again if it was a listpack or ziplist, and
+ * stored in its place with its new length. */
 #ifndef PACKLIST_TESTS_FUZZ_RDB_MUTATE_H
 #define PACKLIST_TESTS_FUZZ_RDB_MUTATE_H
 
@@ -21,12 +21,12 @@ struct rdb_string_place {
     enum rdb_string_kind kind;
 };
 
-/* The strings of a file or payload, as far as it makes sense; of many, the first ones. */
+/* The strings of a file or payload up to the first error; if there are many, the first ones. */
 enum { RDB_STRINGS_MAX = 256 };
 struct rdb_strings {
     struct rdb_string_place places[RDB_STRINGS_MAX];
     size_t count;
-    size_t end; /* where the walk ended: in a file that makes sense, behind EOF */
+    size_t end; /* where the iteration ended: behind EOF in a valid file */
 };
 
 /* libFuzzer's own mutations: changes the bytes, returns their new number, 0 < it <= max_size. */
@@ -37,8 +37,8 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings);
 void rdb_find_in_file(struct rdb_reader *reader, struct rdb_strings *strings);
 
-/* Changes the bytes (room for `room`): all alike, or, by chance, one of the strings. Returns the
- * new size. */
+/* Changes the bytes (there is room for `room`): anywhere, or in one of the strings, at random.
+ * Returns the new size. */
 size_t rdb_mutate(uint8_t *bytes, size_t size, size_t room, const struct rdb_strings *strings,
                   unsigned seed);
 

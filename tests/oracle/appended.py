@@ -2,12 +2,12 @@
 data of the other's files.
 
 Intended differences, and how they are compared:
-    FLUSHDB         of an empty database is not told by Packlist: left out
+    FLUSHDB         of an empty database is not propagated by Packlist: left out
     SELECT          stands in front of MULTI or behind it: each command is compared with its database
-    expired keys    those that SCAN or RANDOMKEY meets are told within MULTI by Packlist, and in another order:
+    expired keys    those that SCAN or RANDOMKEY meets are propagated within MULTI by Packlist, and in another order:
                     a unit of deletions alone is compared as a set
-    words           a command that waited is told by Redis 7.0 with LEFT and RIGHT in lower case: in any case.
-                    SET with an expiry is told by Redis 8 with its condition, which held: left out
+    words           a command that waited is propagated by Redis 7.0 with LEFT and RIGHT in lower case: in any case.
+                    SET with an expiry is propagated by Redis 8 with its condition, which held: left out
 """
 from pathlib import Path
 
@@ -125,7 +125,7 @@ def check_written(pair, rng):
 
 
 def check_waited(pair, rng):
-    """What clients are told of that waited for it."""
+    """What is propagated for clients that waited for it."""
     passed, failed = check_blocking([written.server for written in pair], rng)
     return failed == 0 and passed > 0 and same_units(pair)
 

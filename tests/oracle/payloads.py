@@ -41,7 +41,7 @@ def length(number):
 
 
 def integer_of(text):
-    """The number of which `text` is the decimal form, or None."""
+    """The number that `text` is the decimal form of, or None."""
     return int(text) if text.isascii() and text.lstrip(b"-").isdigit() and b"%d" % int(text) == text else None
 
 
@@ -129,7 +129,7 @@ def ziplist(elements):
 
 
 def unpacked(stream):
-    """What an LZF stream stands for."""
+    """The text of an LZF stream."""
     text, at = bytearray(), 0
     while at < len(stream):
         control, at = stream[at], at + 1
@@ -172,7 +172,7 @@ def read_string(data, at):
 
 def contents(data):
     """The value of a payload of VERSIONS: its type, and the text or all elements in listpack form, however they are
-    packed and wherever nodes end. Any other payload as it is."""
+    compressed and wherever nodes end. Any other payload as it is."""
     if int.from_bytes(data[-10:-8], "little") not in VERSIONS or crc64(data[:-8]).to_bytes(8, "little") != data[-8:]:
         return data
     if data[0] == STRING:

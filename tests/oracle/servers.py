@@ -77,7 +77,7 @@ class Server:
         self.launch(*options)
 
     def redis_version(self):
-        """The version of Redis that it gives itself, as (major, minor)."""
+        """The version of Redis that it reports, as (major, minor)."""
         link = Link(self)
         text = link.call(b"INFO", b"server").decode()
         link.close()

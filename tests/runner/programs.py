@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
 from servers import free_port  # noqa: E402
 
-IDLE_SECONDS, IDLE_CPU_SECONDS = 300, 3  # so little CPU time in so long: it waits for what never comes
+IDLE_SECONDS, IDLE_CPU_SECONDS = 300, 3  # so little CPU time in so long: it waits for something that never happens
 POLL_SECONDS = 2
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 BAD_SIGNS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |: Assertion ")
@@ -63,7 +63,7 @@ def session_cpu_seconds(session):
 
 
 class Watch:
-    """Tells whether the processes of a session hang."""
+    """Finds out whether the processes of a session hang."""
 
     def __init__(self, session, limit_cpu_seconds):
         self.session, self.limit = session, limit_cpu_seconds
@@ -139,7 +139,7 @@ def run_cmocka(command, limit, env, log):
 
 
 def wait_for_port(port, process):
-    """Whether somebody listens there before the process ends or has used up its patience."""
+    """Whether a server listens there before the process ends or its limit is reached."""
     deadline = time.monotonic() + IDLE_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(OSError):

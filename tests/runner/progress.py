@@ -40,7 +40,7 @@ class Times:
 
 
 class Progress:
-    """Told when each of `jobs` starts and ends. What is to be printed for good goes through it."""
+    """Is notified when each of `jobs` starts and ends; prints all lines that stay."""
 
     def __init__(self, jobs, workers, times, show_all):
         self.jobs, self.workers, self.times, self.show_all = jobs, workers, times, show_all

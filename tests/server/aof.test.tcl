@@ -357,7 +357,7 @@ check "a base of commands may be empty" {
     }
 } 1
 
-# The file that is cut, and the files after it: history, and increments that are empty or not.
+# The kind of the file that is cut, and of the files after it: history, and increments that are empty or not.
 foreach {what lines files ends} {
     "a base, and nothing else"     {base 1 b}                {base cut}                           whole
     "a base before history"        {base 1 b old 9 h}        {base cut old {}}                    whole

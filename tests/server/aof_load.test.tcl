@@ -30,7 +30,7 @@ proc while_loading {kind directives body} {
     uplevel 1 [list with_started $start $body]
 }
 
-# Bytes of its files but for the manifest.
+# Returns the bytes of its files without the manifest.
 proc bytes_of {kind} {
     set total 0
     dict for {path bytes} [dict get $::kinds $kind] {
@@ -59,7 +59,7 @@ foreach kind [dict keys $kinds] {
             assert_equal [list [info_field loading] [info_field async_loading] [info_field aof_enabled]] {1 0 0}
             assert_equal [info_field loading_total_bytes] [bytes_of $::kind]
             assert {abs([info_field loading_start_time] - [clock seconds]) < 200}
-            # Where half of it is at the end of the preamble or of the first file, it goes on beyond that.
+            # Half of it may lie at the end of the preamble or of the first file; loading goes on beyond that.
             foreach _ {1 2 3} {
                 set before [loaded_bytes]
                 wait_until {[loaded_bytes] > $before}

@@ -8,7 +8,7 @@ set check_binary [expr {[info exists env(PACKLIST_BUILD)] ? $env(PACKLIST_BUILD)
 append check_binary /packlist-check
 set folder [temporary_folder]
 
-# {status output} of a program.
+# Returns {status output} of a program.
 proc run_program {stdin args} {
     set failed [catch {exec -ignorestderr -keepnewline -- timeout 60 {*}$args << $stdin 2>@1} output options]
     if {!$failed} {
@@ -22,7 +22,7 @@ proc packlist_check {args} {
     return [run_program "" $::check_binary {*}$args]
 }
 
-# The same of a file with these bytes.
+# The same for a file with these bytes.
 proc check_bytes {name bytes args} {
     write_file $::folder/$name $bytes
     return [packlist_check {*}$args $::folder/$name]
@@ -32,7 +32,7 @@ proc status_of_bytes {name bytes args} {
     return [lindex [check_bytes $name $bytes {*}$args] 0]
 }
 
-# The lines that it writes about each of many files: those of number i with the i-th bytes.
+# Returns the lines that it writes about each of many files: the i-th element for the i-th bytes.
 proc check_each {name list_of_bytes args} {
     set paths [lmap bytes $list_of_bytes {
         set path $::folder/[incr number]-$name
@@ -53,7 +53,7 @@ proc check_each {name list_of_bytes args} {
     return [lmap number [lsort -integer [dict keys $lines]] {dict get $lines $number}]
 }
 
-# Of what it says of each: whether it is bad.
+# Returns for each of these outputs whether the file is bad.
 proc bad_ones {said_of_each} {
     return [lmap said $said_of_each {
         assert {[regexp {^(good|bad)} [lindex $said 0] word]}
@@ -86,7 +86,7 @@ proc flipped {bytes} {
     return $list
 }
 
-# It says this, of a file in the folder that is bad.
+# Asserts that it says this of a bad file in the folder.
 proc assert_bad {result pattern} {
     lassign $result status output
     assert_equal $status 1
@@ -149,7 +149,7 @@ check_in 2 "without a checksum a wrong bit is found or harmless" {
     assert {$found > 100 && $found < 8 * [string length $bytes]}
 }
 
-check_in 2 "what is wrong with a snapshot is told with offset, key and database" {
+check_in 2 "what is wrong with a snapshot is reported with offset, key and database" {
     set value [binary format ca* 30 \x1e\x00\x00\x00\x01\x00[string repeat x 24]]
     set bytes "REDIS0010\xfe\x05\x00\x01a\x01b\x12\x03bad\x01\x02$value\xff[string repeat \0 8]"
     check_bytes bad.rdb $bytes
@@ -249,7 +249,7 @@ check_in 2 "a file of commands that ends too early is whole up to the last comma
     assert_equal [sizes_of cut.aof [llength $cuts]] $whole
 }
 
-# But for an annotation that is cut off, which it keeps.
+# It keeps an annotation that is cut off.
 check_in 2 "what is left of it is what redis-check-aof leaves" {
     set annotation [string first # $whole_file]
     for {set size 1} {$size < [string length $whole_file]} {incr size} {
@@ -262,12 +262,12 @@ check_in 2 "what is left of it is what redis-check-aof leaves" {
 
 check_in 2 "a wrong bit is found or harmless, and what --fix leaves is good" {
     set wrong [flipped $whole_file]
-    # A wrong letter in the name of a command is none that makes the file less whole.
+    # A wrong letter in the name of a command leaves the file as whole as before.
     set said_of_each [check_each flipped.aof $wrong --for-other-servers --fix --yes]
     assert {[llength [lsearch -all [bad_ones $said_of_each] 1]] > 500}
     set bit -1
     foreach bytes $wrong said $said_of_each size [sizes_of flipped.aof [llength $wrong]] {
-        # What does not begin as commands do is left alone.
+        # It leaves alone what does not begin as commands do.
         assert {[incr bit] >= 8 || $size == [string length $bytes]}
         lappend left_over [string range $bytes 0 $size-1]
     }
@@ -287,7 +287,7 @@ foreach {what bytes pattern} [list \
     "a wrong count" "[request {SET a 1}]*x\r\n" {a count or length is not a number in range; "*x\r\n" at byte 27} \
     "no commands" "hello" {bad at byte 0: neither a snapshot nor commands begin here} \
 ] {
-    check_in 2 "it tells where and what is wrong: $what" {
+    check_in 2 "it reports where and what is wrong: $what" {
         assert_bad [check_bytes wrong.aof $bytes] [string map {* \\* \\ \\\\} $pattern]
     }
 }
@@ -326,7 +326,7 @@ check_in 2 "the server loads what --fix leaves" {
 
 # --- Manifests -----------------------------------------------------------------------------------
 
-# A manifest of a snapshot, two files of commands and history that is gone.
+# A manifest with a snapshot, two files of commands, and history whose file is missing.
 proc write_manifest {} {
     set ::manifest $::folder/all.aof.manifest
     write_file $::folder/1.base.rdb [snapshot]
@@ -364,13 +364,13 @@ check_in 2 "the last file is cut, and then all is well" {
     lindex [packlist_check $manifest] 0
 } 0
 
-check_in 2 "a file that is missing is told" {
+check_in 2 "a file that is missing is reported" {
     write_manifest
     file delete $folder/1.incr.aof
     assert_bad [packlist_check $manifest] "1.incr.aof: bad: No such file or directory"
 }
 
-check_in 2 "a manifest that makes no sense is told with its line" {
+check_in 2 "a manifest that makes no sense is reported with its line" {
     write_manifest
     write_file $manifest "file 1.base.rdb seq 1 type b\nfile ../x seq 1 type i\n"
     assert_bad [packlist_check $manifest] "all.aof.manifest: bad: line 2: the file is not a plain name"
@@ -418,7 +418,7 @@ check_in 2 "wrong arguments end with status 2, and say how it is used" {
     list [packlist_check --version] [lindex [packlist_check --help] 0] [lindex [packlist_check -- $folder/good.aof] 0]
 } "{0 {packlist-check *\n}} 0 0" -match glob
 
-check_in 2 "without a terminal --fix changes nothing unless it is told --yes" {
+check_in 2 "without a terminal --fix changes nothing without --yes" {
     set cut [string range $whole_file 0 end-1]
     assert_bad [check_bytes cut.aof $cut --fix] "not cut: there is no terminal to ask on; use --yes"
     assert_equal [read_file $folder/cut.aof] $cut

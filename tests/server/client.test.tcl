@@ -1,4 +1,4 @@
-# CLIENT: what clients say of themselves, and what the operator does to them.
+# CLIENT: what clients set and ask about themselves, and what an operator does to them.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start
@@ -50,7 +50,7 @@ check "CLIENT HELP names every subcommand" {
     lindex $help 0
 } {CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:}
 
-# --- Who I am
+# --- The connection itself
 
 check "CLIENT ID grows with each connection" {
     set first [client_open]
@@ -102,7 +102,7 @@ check "CLIENT INFO ends with a line break" {string index [r CLIENT INFO] end} \n
 check_in 3 "CLIENT INFO and LIST are verbatim strings in RESP3" {
     list [lindex [typed CLIENT INFO] 0] [lindex [typed CLIENT LIST] 0]
 } {verbatim verbatim}
-check "CLIENT INFO tells the truth" {
+check "CLIENT INFO shows the state of the connection" {
     r SELECT 3
     set fields [client_fields [r CLIENT INFO]]
     assert_equal [dict get $fields id] [r CLIENT ID]
@@ -223,8 +223,8 @@ check "CLIENT KILL with an address closes that connection" {
     assert {[$c is_closed]}
     llength [lines_named victim]
 } 0
-check_error "CLIENT KILL of an address that nobody has" {r CLIENT KILL 127.2.3.4:5} "ERR No such client"
-check "CLIENT KILL with filters counts whom it closed" {
+check_error "CLIENT KILL of an address that no client has" {r CLIENT KILL 127.2.3.4:5} "ERR No such client"
+check "CLIENT KILL with filters counts the clients that it closed" {
     set c [open_named victim]
     set id [$c call CLIENT ID]
     assert_equal [typed CLIENT KILL ID $id] {int 1}
@@ -238,7 +238,7 @@ check "CLIENT KILL by address of either side" {
     assert_equal [r CLIENT KILL LADDR [dict get $fields laddr] ADDR [dict get $fields addr]] 1
     $c is_closed
 } 1
-check "CLIENT KILL spares who asks, unless SKIPME no" {
+check "CLIENT KILL spares its own client, unless SKIPME no" {
     set id [r CLIENT ID]
     assert_equal [r CLIENT KILL ID $id] 0
     assert_equal [r CLIENT KILL ID $id SKIPME yes] 0
@@ -384,7 +384,7 @@ check "what is held back is run in the order sent" {
     set c [client_open]
     $c pipeline {{RPUSH k a} {RPUSH k b} {LRANGE k 0 -1}}
 } {1 2 {a b}}
-check "who has not authenticated is told so at once, also in a pause" {
+check "a client that has not authenticated gets its error at once, also in a pause" {
     with_server {requirepass secret} {
         set admin [client_open 2]
         $admin call AUTH secret

@@ -1,4 +1,4 @@
-# Steps of the wall clock: all that lasts for a while goes on as if there were none; expiries move with it.
+# Steps of the wall clock: they do not change how long timeouts and delays last; expiries move with the clock.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source [file join [file dirname [file normalize [info script]]] lib faults.tcl]
 
@@ -8,7 +8,7 @@ proc server_seconds {} {
     return [expr {[info_field server_time_usec] / 1000000}]
 }
 
-# Steps the server's clock, and sees that it has.
+# Steps the server's clock, and waits until the server uses it.
 proc step_clock {seconds} {
     faults "clock $seconds *"
     assert {abs([server_seconds] - [clock seconds] - $seconds) < 1000}

@@ -1,5 +1,5 @@
-# COMMAND: what the server says of its commands. What INFO, GETKEYSANDFLAGS and DOCS say of each one is in
-# command_facts.test.tcl.
+# COMMAND: what the server says of its commands. command_facts.test.tcl tests INFO, GETKEYSANDFLAGS and DOCS of each
+# command.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start
@@ -111,7 +111,7 @@ check "every command refuses fewer arguments than its arity says" {
             }
             if {[dict get $info arity] > 0} {
                 set long [concat $words [lrepeat [expr {$arity - [llength $words] + 1}] x]]
-                # EXEC tells that with its own code, as it ends the transaction.
+                # EXEC has an error code of its own, as it ends the transaction.
                 set prefix [expr {[dict get $info name] eq "exec" ?
                                   "EXECABORT Transaction discarded because of:" : "ERR"}]
                 assert_equal [error_of {r {*}$long}] \

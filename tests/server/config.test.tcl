@@ -134,10 +134,10 @@ check "CONFIG GET takes several patterns and shows a directive once" {
     assert_equal [llength $found] 4
     list [dict get $found hz] [dict get $found databases]
 } {10 16}
-check "CONFIG GET tells what clients look for" {
+check "CONFIG GET shows what clients look for" {
     list [config_get save] [config_get appendonly] [config_get maxmemory] [config_get maxmemory-policy]
 } {{} no 0 noeviction}
-check "CONFIG GET shows hidden directives only to who knows their names" {
+check "CONFIG GET shows hidden directives only by their whole names" {
     assert {[llength [r CONFIG GET key-load-dela?]] == 0}
     list [config_get key-load-delay] [config_get rdb-key-save-delay] \
         [config_get loading-process-events-interval-bytes]
@@ -253,7 +253,7 @@ check "list-compress-depth holds for lists that are written afterwards" {
         regexp {ql_compressed:1} [r DEBUG OBJECT l]
     }
 } 1
-check_in 2 "port moves the server, and who is connected stays" {
+check_in 2 "port moves the server, and connected clients stay" {
     with_server {} {
         set old [client_open]
         set port [free_port]
@@ -437,7 +437,7 @@ check_in 2 "when a directive beside it fails, appendonly leaves no file and the 
         [client_open] call GET k
     }
 } 2
-check_in 2 "when a directive beside it fails, taking the password away lets nobody in" {
+check_in 2 "when a directive beside it fails, taking the password away lets no client in" {
     with_server {requirepass secret} {
         set stranger [client_open]
         r AUTH secret
@@ -485,7 +485,7 @@ check_error "CONFIG needs a subcommand" {r CONFIG} "ERR wrong number of argument
 
 # --- CONFIG REWRITE
 
-# Lets a server start with this file, changes what `settings` say, rewrites: the file's text afterwards. PORT
+# Starts a server with this file, sets `settings`, and calls CONFIG REWRITE. Returns the text of the file. PORT
 # and FOLDER stand for the server's own.
 proc rewritten {text settings} {
     with_server {} {
@@ -576,7 +576,7 @@ foreach command {{CONFIG REWRITE} {DEBUG CONFIG-REWRITE-FORCE-ALL}} {
             set before [r CONFIG GET *]
             assert_equal [typed @] {simple OK}
             set after [config_of_another "a \"b\" 'c'"]
-            # Those that the other server was told.
+            # The directives that the other server got as arguments.
             foreach name {port dir logfile} {
                 dict set after $name [dict get $before $name]
             }

@@ -1,4 +1,4 @@
-# Coming, proving who one is, agreeing on a protocol, starting over, leaving, and being sent away.
+# Connections: accepting, authentication, HELLO, RESET, the end, and refused or idle clients.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start
@@ -193,9 +193,9 @@ check_in 2 "a client that only closes its sending side still gets its replies, t
     string equal $answer ":2\r\n\$3000000\r\n[string repeat x 3000000]\r\n+PONG\r\n"
 } 1
 
-# --- Who may stay
+# --- Connections that the server closes
 
-check_in 2 "a connection over maxclients is told so and closed; when one leaves the next may come" {
+check_in 2 "a connection over maxclients gets an error and is closed; when one leaves the next may come" {
     with_server {maxclients 5} {
         set accepted {}
         for {set i 0} {$i < 4} {incr i} {

@@ -1,4 +1,4 @@
-# A crash: what the log tells of it, and that the server ends by the signal.
+# A crash: what the log says about it, and that the signal ends the server.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start
@@ -29,7 +29,7 @@ proc crash_by_signal {signal {directives {}}} {
     "]
 }
 
-# Its parts stand in this order.
+# The parts of the report, in their order.
 proc assert_report {log signal_number} {
     set at 0
     foreach part [list "=== PACKLIST BUG REPORT START" " crashed by signal: $signal_number, si_code: " \
@@ -96,7 +96,7 @@ check_in 2 "the report goes to the log file" {
     file delete -force [file dirname $path]
     list [string match "*BUG REPORT START*BUG REPORT END*" $log] [string match "*BUG REPORT*" $output]
 } {1 0}
-# The log is a pipe that nobody reads, and full: the report waits in its first write. `then` is done at that time.
+# The log is a full pipe that no process reads, so the report waits in its first write. Runs `then` meanwhile.
 proc crash_while_stuck {then} {
     set folder [temporary_folder]
     exec mkfifo $folder/log

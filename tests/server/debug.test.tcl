@@ -22,7 +22,7 @@ proc object_field {key name} {
     return [dict get [object_fields $key] $name]
 }
 
-# --- Who may
+# --- Permission
 
 check_error "DEBUG is not allowed when enable-debug-command says no" {
     with_server {enable-debug-command no} {r DEBUG SLEEP 0}
@@ -87,7 +87,7 @@ check "DEBUG OBJECT of a quicklist has its node figures" {
         dict get $fields $name
     }
 } {quicklist 108 4 2.50 3 0 99}
-check "DEBUG OBJECT tells that a list is compressed, and how far" {
+check "DEBUG OBJECT shows that a list is compressed, and how far" {
     with_config {list-max-listpack-size 100 list-compress-depth 1} {
         for {set i 0} {$i < 1000} {incr i} { r RPUSH q [string repeat a 50]$i }
     }
@@ -123,7 +123,7 @@ check "DEBUG DIGEST counts keys that have expired and are still there" {
     r DEBUG SET-ACTIVE-EXPIRE 1
     list [expr {$during eq $before}] [expr {[r DEBUG DIGEST] eq $before}]
 } {0 1}
-check "DEBUG DIGEST-VALUE tells each value, zeros where there is none" {
+check "DEBUG DIGEST-VALUE replies a digest for each value, zeros where there is none" {
     r SET a 123
     r SET b [string repeat hello 30] PX 1000000
     r RPUSH l 1 two [string repeat 3 100]
@@ -391,7 +391,7 @@ check_in 2 "DEBUG MALLCTL reads and sets settings of jemalloc" {
         assert_equal [error_of {r DEBUG MALLCTL opt.abort x}] "ERR value is not an integer or out of range"
     }
 }
-check "DEBUG STRUCTSIZE tells sizes" {
+check "DEBUG STRUCTSIZE shows sizes" {
     regexp {^bits:64 entry:6 session:\d+ slice:16$} [r DEBUG STRUCTSIZE]
 } 1
 

@@ -6,7 +6,7 @@ server_start
 
 set check_binary [file dirname $server_binary]/packlist-check
 
-# What a start in the current server's directory says; it must fail.
+# Starts a server in the current server's directory, which must fail. Returns its error.
 proc start_beside {directives} {
     set arguments {}
     dict for {name value} [dict merge [list port [free_port] bind 127.0.0.1 dir [$::current_server data]] $directives] {
@@ -104,7 +104,7 @@ check_in 2 "a lock whose owner is about to end is waited for" {
     with_server {appendonly yes} {
         set dir [$current_server data]
         set ending [exec sh -c "exec >[$current_server folder]/out 2>&1; sleep 0.1; kill -KILL [$current_server pid]" &]
-        # It starts, and ends for want of a port.
+        # It starts, and ends because it finds no port.
         lassign [server_run [list --port 0 --dir $dir --appendonly yes]] status output
         $current_server crash
         list $status [string match "*Configured to listen nowhere*" $output]
@@ -143,11 +143,11 @@ check_in 2 "CONFIG SET dir takes the lock with it" {
         }
         r CONFIG SET save "60 1" dir new
         assert_equal [start_beside [list dir $new save {1 1}]] "packlist-server: [in_use $new]"
-        # Nobody uses the old one.
+        # No server uses the old one.
         with_server_in $old {save {3600 1}} {r PING}
     }
 } PONG
-# A job that writes to the old directory stops where its file is brought to the disk.
+# A job that writes to the old directory waits when it calls fsync.
 set jobs {
     "BGSAVE in slices"       BGSAVE       {}
     "BGSAVE by a child"      BGSAVE       {rdb-save-in-slices no}

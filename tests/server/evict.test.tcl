@@ -12,12 +12,13 @@ proc with_room {policy bytes body} {
     uplevel 1 [list with_config [list maxmemory-policy $policy maxmemory $limit] $body]
 }
 
-# INFO takes some memory itself while it looks.
+# INFO itself takes some memory.
 proc is_below_limit {} {
     return [expr {[info_field used_memory] < [info_field maxmemory] + 100000}]
 }
 
-# How many keys were evicted and how many are left in database 0, at one moment: what INFO takes itself may evict, too.
+# Returns how many keys were evicted and how many are left in database 0, both from one INFO: the memory of a second
+# INFO could evict more.
 proc evicted_and_left {} {
     regexp {evicted_keys:(\d+)\r.*db0:keys=(\d+),} [$::current_server control INFO everything] _ evicted left
     return [list $evicted $left]
@@ -124,7 +125,7 @@ check "allkeys policies take keys from every database" {
 
 # --- Which keys go
 
-# Keys are sampled: of those that should stay a few may go. Were they taken at random, half of them would.
+# Keys are sampled, so a few of those that should stay may go. If keys were chosen at random, half of them would.
 
 check "LRU keeps what is used" {
     for {set i 0} {$i < 500} {incr i} { r SET k$i $text }
@@ -447,7 +448,7 @@ check_in 2 "eviction does not go on because a snapshot still reads the lists tha
         r CONFIG SET rdb-key-save-delay 0
         wait_until {![info_field rdb_bgsave_in_progress]}
         assert_equal [info_field rdb_last_bgsave_status] ok
-        # What was held back is free again, and counts no more. Until a thread has freed it, memory falls without
+        # Memory that the snapshot kept is no longer exempt. Until a thread has freed it, memory falls without
         # eviction.
         set evicted [info_field evicted_keys]
         wait_until {
@@ -487,7 +488,7 @@ check_in 2 "flushed data that a snapshot needs causes no eviction" {
             r SET k$i $text
         }
         assert {[info_field rdb_bgsave_in_progress]}
-        # … but not without an end.
+        # … but only for a while.
         set error [error_of {
             for {} {$i < 10000} {incr i} {
                 r SET k$i $text

@@ -105,8 +105,8 @@ foreach effort {1 10} {
                 lassign [[default_client] pipeline {DBSIZE {KEYS *}}] all living
                 if {$round > 3} { lappend shares [expr {$all ? 1.0 - double([llength $living]) / $all : 0.0}] }
             }
-            # Measured: 0.02 to 0.06. A sanitized server lets dead keys lie for longer; and when a busy machine has held
-            # it up just now, most keys may be dead, but not at each of nine times.
+            # Measured: 0.02 to 0.06. In a sanitized server expired keys stay for longer. On a busy machine most keys
+            # may have expired at one time, but not at each of nine times.
             set least [lindex [lsort -real $shares] 0]
             assert {$least < ([info exists ::env(PACKLIST_SLOW)] ? 0.6 : 0.3)}
         }

@@ -13,7 +13,7 @@ proc refusal {text} {
     return "MISCONF Errors writing to the AOF file: $text"
 }
 
-# Its parent may not have collected the exit status yet.
+# Its parent may not have collected its exit status yet.
 proc has_ended {pid} {
     return [expr {[catch {read_file /proc/$pid/stat} stat] || [regexp {\) [ZX] } $stat]}]
 }
@@ -89,7 +89,7 @@ foreach policy {everysec always} {
         with_faulty_aof [list appendfsync $policy] {
             r SET a 1
             set client [client_open]
-            # The rewrite waits until the state before it has been seen.
+            # The rewrite waits until the test has read the state before it.
             faults {sync EIO *.incr.aof} {sync hold temp-rewriteaof*}
             $client send SET b 2
             if {$policy eq "always"} {

@@ -6,7 +6,7 @@ source $library/faults.tcl
 
 server_start
 
-# What the current server has said it had added to the list, in the body of a sweep.
+# The elements whose addition the current server has acknowledged, in the body of a sweep.
 set acknowledged {}
 
 proc add {value} {
@@ -24,7 +24,7 @@ proc change {round} {
     add $round:2
 }
 
-# All that was acknowledged is there, and of what was not no more than the last, and no half transaction.
+# All acknowledged changes are there, at most one more, and no half transaction.
 proc assert_kept {} {
     set values [r LRANGE list 0 -1]
     set count [llength $::acknowledged]
@@ -69,7 +69,7 @@ proc wait_settled {} {
     wait_until {![$::current_server is_running] || [llength [aof_files $::current_server *.aof.*.*]] == 2}
 }
 
-# What the rewrites of a sweep begin with.
+# Makes what the rewrites of a sweep begin with.
 proc fill_and_settle {} {
     r DEBUG POPULATE 200 key 100
     rewrite_aof
@@ -83,8 +83,8 @@ proc with_sweep {directives body} {
 
 # --- Kills
 
-# Only with `always` is every reply a promise for a loss of power, but for a killed process all are that in any mode
-# in which nothing waits for fsync.
+# After a power failure only `always` keeps every acknowledged change. A killed process keeps them in any mode in which
+# no change waits for fsync.
 foreach {how directives} {
     "appendfsync always" {}
     "appendfsync no" {appendfsync no}
@@ -148,7 +148,7 @@ check_in 2 "a kill before any call, when the append-only file is turned on while
             add second
         } {
             assert_killed
-            # Before it is turned on only the snapshot is a promise.
+            # Until it is turned on, only the snapshot counts.
             start_again {appendonly yes}
             assert_kept
             assert_nothing_left
@@ -190,7 +190,7 @@ proc sweep_errors {action directives} {
             catch {r BGREWRITEAOF}
             wait_rewritten
         } {
-            # Killed as it stands: what is on the disk must do.
+            # Killed in this state: what is on the disk must suffice.
             set ::default_client ""
             set digest [r DEBUG DIGEST]
             server_again crash
@@ -237,7 +237,7 @@ proc sweep_changes {action directives} {
     }
 }
 
-# A client that was cut off does not know of its last change: it may be there, as well.
+# A disconnected client does not know whether its last change was made: it may be there, too.
 proc assert_listed {} {
     set values [r LRANGE list 0 -1]
     foreach value $::acknowledged {

@@ -274,7 +274,7 @@ check_in 2 "SAVE needs no process" {
 
 # --- A slow disk
 
-# A child that has come to where the disk keeps it waiting.
+# Waits until the child has reached the call at which the disk keeps it waiting.
 proc begin_slow_save {} {
     r BGSAVE
     wait_until {[fault_hits sync*] ne {}}
@@ -326,8 +326,8 @@ check_in 2 "changes of small values wait for a slow disk once 64 MB of copies ar
     set bound [expr {64 << 20}]
     set size 100000
     set count 680
-    # Iteration is so slow that nearly every key is saved because a command changes it. The first write is so slow that
-    # the commands get far ahead of it even on a busy machine.
+    # The iteration is so slow that nearly every key is saved because a command changes it. The first write is so slow
+    # that the commands get far ahead of it even on a busy machine.
     with_faulty_server {rdb-key-save-delay 10000000 rdbcompression no} {
         r DEBUG POPULATE $count k $size
         set changes [list {DEBUG DIGEST} BGSAVE]
@@ -435,7 +435,7 @@ proc start_with_large_file {rule} {
     set ::default_client ""
     return [expr {$failed ? $message : [r DBSIZE]}]
 }
-# Not everywhere, as in a file system in memory.
+# A file system in memory has no page cache to read past.
 proc is_read_directly {path} {
     return [expr {![catch {exec dd if=$path of=/dev/null iflag=direct bs=4096 count=1 2>@1}] &&
                   ![string match *tmpfs* [exec stat -f -c %T $path]]}]

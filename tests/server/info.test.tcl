@@ -168,7 +168,7 @@ check "INFO counts iterations of the event loop and the time they take" {
     expr {[info_field eventloop_cycles] < $cycles}
 } 1
 check "time in which the server sleeps is no time of the event loop" {
-    # A busy machine holds the server up while it works: in some second it does that for less than half of the time.
+    # A busy machine delays the server; in some second it does so for less than half of the time.
     wait_until {
         [r CONFIG RESETSTAT] eq "OK" && [set ms [elapsed_ms {after 1000}]] &&
         [info_field eventloop_duration_sum] < $ms * 500
@@ -186,7 +186,7 @@ check "INFO names the build by the program's build ID" {
     assert_equal [info_field redis_build_id] $id
     list [info_field redis_git_sha1] [info_field redis_git_dirty]
 } {00000000 0}
-check "fields of Redis 8 whose figure is always zero here" {
+check "fields of Redis 8 that are always zero here" {
     list [info_field mem_overhead_db_hashtable_rehashing] [info_field expired_subkeys] [info_field io_threads_active]
 } {0 0 0}
 check "usec_per_call is usec divided by calls" {

@@ -1,4 +1,4 @@
-# Keys, whatever stands under them: DEL UNLINK EXISTS TYPE KEYS SCAN DBSIZE RANDOMKEY FLUSHDB FLUSHALL, and the
+# Keys with values of any type: DEL UNLINK EXISTS TYPE KEYS SCAN DBSIZE RANDOMKEY FLUSHDB FLUSHALL, and the
 # databases that keep them apart.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
@@ -21,7 +21,7 @@ proc remove_keys {prefix from to} {
     [default_client] pipeline $requests
 }
 
-# A whole scan: every key that came, as often as it came. `between` runs after each step.
+# Returns each key of a whole scan, as often as SCAN returned it. `between` runs after each step.
 proc scan_all {options {between {}}} {
     set keys {}
     set cursor 0
@@ -62,7 +62,7 @@ foreach command {DEL UNLINK} {
         }
         list [r @ {*}$names] [r DBSIZE] [r EXISTS k1] [r EXISTS k2]
     }] {1500 1500 1 0}
-    check "$command wakes nobody who waits for the key" [string map [list @ $command] {
+    check "$command wakes no client that waits for the key" [string map [list @ $command] {
         set waiting [client_blocked BLPOP k 0]
         r SET k x
         r @ k
@@ -345,7 +345,7 @@ foreach command {FLUSHDB FLUSHALL} {
         wait_until {[info_field used_memory] - $before < 500000}
     }]
 }
-check "FLUSHALL leaves who waits waiting" {
+check "clients that wait go on waiting after FLUSHALL" {
     set waiting [client_blocked BLPOP k 0]
     r RPUSH other x
     r FLUSHALL
@@ -376,7 +376,7 @@ check "a new connection begins in database 0, whatever others selected" {
     r SET k three
     [client_open] call GET k
 } (nil)
-check "a push in one database wakes nobody who waits in another" {
+check "a push in one database wakes no client that waits in another" {
     set c [client_open]
     $c call SELECT 1
     $c send BLPOP k 0

@@ -1,5 +1,5 @@
-# RENAME RENAMENX COPY MOVE SWAPDB TOUCH WAIT: keys that get another name or another database, with what stands
-# under them, and those who wait for them.
+# RENAME RENAMENX COPY MOVE SWAPDB TOUCH WAIT: keys that get another name or another database, with
+# their values, and clients that wait for them.
 source [file join [file dirname [file normalize [info script]]] lib lists.tcl]
 
 server_start
@@ -69,13 +69,13 @@ foreach {command reply} {RENAME {simple OK} RENAMENX {int 1}} {
                 "ERR wrong number of arguments for '[string tolower @]' command"
         }
     }]
-    check "$command wakes who waits for the new name" [string map [list @ $command] {
+    check "$command wakes a client that waits for the new name" [string map [list @ $command] {
         set waiting [client_blocked BLPOP to 0]
         r RPUSH from a b
         r @ from to
         list [$waiting read] [list_of to]
     }] {{to a} b}
-    check "$command of a string wakes nobody" [string map [list @ $command] {
+    check "$command of a string wakes no client" [string map [list @ $command] {
         set waiting [client_blocked BLPOP to 0]
         r SET from text
         r @ from to
@@ -159,7 +159,7 @@ check "COPY carries the expiry over" {
     r COPY b a REPLACE
     list [expr {[r PTTL c] > 90000}] [r TTL a] [r GET a]
 } {1 -1 2}
-check "COPY replaces a key only if told to" {
+check "COPY replaces a key only with REPLACE" {
     r SET a 1
     r RPUSH b old
     assert_equal [r COPY a b] 0
@@ -187,7 +187,7 @@ check "COPY refuses what it cannot do" {
     }
     r DBSIZE
 } 0
-check "COPY wakes who waits for the copy, in its database" {
+check "COPY wakes a client that waits for the copy, in its database" {
     set here [client_blocked BLPOP to 0]
     set there [client_open]
     $there call SELECT 5
@@ -230,7 +230,7 @@ check "MOVE refuses what it cannot do" {
         assert_equal [error_of {r MOVE {*}$arguments}] $error
     }
 }
-check "MOVE wakes who waits in the other database" {
+check "MOVE wakes a client that waits in the other database" {
     set there [client_open]
     $there call SELECT 1
     $there send BRPOP l 0
@@ -254,7 +254,7 @@ check "SWAPDB exchanges the keys of two databases, for all clients" {
     r SWAPDB 7 0
     list [r GET k] [r EXISTS l] [$other call LRANGE l 0 -1]
 } {zero 0 {1 2}}
-check "SWAPDB wakes who waits for a key that is there now, in both databases" {
+check "SWAPDB wakes clients that wait for a key that is there now, in both databases" {
     set in_zero [client_blocked BLPOP l s 0]
     set in_one [client_open]
     $in_one call SELECT 1
@@ -277,7 +277,7 @@ check "SWAPDB refuses what is no database" {
         assert_equal [error_of {r SWAPDB {*}$arguments}] $error
     }
 }
-check "a transaction that watches a key is told when a swap brings another value" {
+check "a transaction that watches a key fails when a swap brings another value" {
     foreach {watched swaps expected} {k {0 1} (nil) nosuch {0 1} 1 k {1 2} 1 k {0 0} 1} {
         r FLUSHALL
         r SET k zero
@@ -292,7 +292,7 @@ check "a transaction that watches a key is told when a swap brings another value
 foreach {name change} {
     RENAME {r RENAME k other} "RENAME over it" {r RENAME other k} COPY {r COPY other k REPLACE} MOVE {r MOVE k 3}
 } {
-    check "a transaction that watches a key is told of $name" [string map [list % $change] {
+    check "a transaction that watches a key fails after $name" [string map [list % $change] {
         r SET k 1
         r SET other 2
         r WATCH k

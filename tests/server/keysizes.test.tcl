@@ -63,7 +63,7 @@ proc counted {} {
     return $shown
 }
 
-# A check that the section shows `expected` after the body, and that this is what is there.
+# Checks that the section shows `expected` after the body, and that this is true of the keys.
 proc check_sizes {name body expected} {
     check $name "$body; compared" $expected
 }

@@ -1,7 +1,7 @@
-# LATENCY: what held the server up, and how long commands take.
+# LATENCY: what delayed the server, and how long commands take.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
-# What the machine itself holds up for less is no event.
+# Shorter delays, which a busy machine causes, are no events.
 server_start {latency-monitor-threshold 500}
 
 # Notes one event "command" of at least so many milliseconds.
@@ -38,7 +38,7 @@ check "LATENCY HISTORY has a sample for each second" {
     assert {abs($time - [clock seconds]) < 200}
     expr {$ms >= 530}
 } 1
-check "LATENCY HISTORY of an event that was not seen is empty" {
+check "LATENCY HISTORY of an event that has not happened is empty" {
     list [typed LATENCY HISTORY fast-command] [typed LATENCY HISTORY nosuch]
 } {{array {}} {array {}}}
 check "LATENCY RESET forgets events and counts them" {
@@ -110,7 +110,7 @@ check "LATENCY GRAPH draws the samples" {
     assert_equal [join [lrange $lines 2 6]] "# # # # #"
     lrange $lines 8 9
 } {[0-9] s} -match glob
-check_error "LATENCY GRAPH of an event that was not seen" {r LATENCY GRAPH nosuch} \
+check_error "LATENCY GRAPH of an event that has not happened" {r LATENCY GRAPH nosuch} \
     "ERR No samples available for event 'nosuch'"
 check_in 2 "texts are bulk strings in RESP2" {
     hold_up 510

@@ -1,4 +1,4 @@
-# LATENCY: what held the server up at the disk, and in making a child.
+# LATENCY: delays by the disk and by fork.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
 source $library/faults.tcl
@@ -54,7 +54,7 @@ check_in 2 "with appendfsync always, bringing the file to the disk" {
     noted {appendfsync always} {{sync sleep=1200 *.incr.aof}} {r SET a 2}
 } aof-fsync-always
 
-check_in 2 "with appendfsync everysec nobody waits for the disk" {
+check_in 2 "with appendfsync everysec no client waits for the disk" {
     noted {appendfsync everysec} {{sync sleep=1200 *.incr.aof}} {
         wait_until {[r SET a 2] eq "OK" && [info_field aof_pending_bio_fsync] == 1}
     }

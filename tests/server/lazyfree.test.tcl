@@ -79,7 +79,7 @@ foreach {directive body} $ways {
     }
 }
 foreach {what make} $large_values {
-    check "$what: what replaces it keeps the expiry when it is told to" [string map [list %make $make] {
+    check "$what: its replacement keeps the expiry with KEEPTTL" [string map [list %make $make] {
         %make
         r PEXPIREAT l 9999999999999
         with_config {lazyfree-lazy-server-del yes} {
@@ -117,8 +117,8 @@ foreach command {FLUSHDB FLUSHALL} {
         r SELECT 0
         list [r DBSIZE] [r GET key:1] [expr {$others == ("@" eq "FLUSHDB")}]
     }] {1 again 1}
-    # After FLUSHALL and FLUSHDB without SYNC the next command of a pipeline is run at once. It still finds everything
-    # freed when the loop was kept from running for so long: then that is tried again.
+    # After FLUSHALL and FLUSHDB without SYNC the next command of a pipeline runs at once. When the machine delays the
+    # loop, everything may be freed by then: the test tries again.
     foreach {directive mode waits} {yes {} 0  yes SYNC 1  no {} 1  no SYNC 1  no ASYNC 0} {
         check "$command $mode with lazyfree-lazy-user-flush $directive: does the reply wait for the memory? $waits" \
                 [string map [list @command $command @waits $waits @directive $directive @mode $mode] {
@@ -238,7 +238,7 @@ check "FLUSHALL counts once, when it is answered, and for as long as its client 
     regexp {cmdstat_flushall:calls=(\d+),usec=(\d+)} [r INFO commandstats] _ calls usec
     list $calls [expr {$usec > 1000}]
 } {1 1}
-check "what a client does not want to hear of FLUSHALL is not sent" {
+check "CLIENT REPLY SKIP drops the reply of FLUSHALL" {
     populate
     set c [client_open]
     $c send CLIENT REPLY SKIP
@@ -254,7 +254,7 @@ check "FLUSHALL ASYNC takes the expiries with it" {
     r SET k1 v
     list [r TTL k1] [regexp {expires=0} [r INFO keyspace]]
 } {-1 1}
-check "a transaction that watches a key is told of FLUSHALL ASYNC" {
+check "FLUSHALL ASYNC fails a transaction that watches a key" {
     r SET k 1
     r WATCH k
     r FLUSHALL ASYNC

@@ -121,7 +121,7 @@ check "blocking commands know their words in any case" {
     list [r blpop k 0] [r blmove k dst left Right 0] [r BLMpop 0 1 k rIGHT count 9]
 } {{k a} b {k {d c}}}
 
-# A transaction that pushes to k and lasts longer than k is to live.
+# A transaction that pushes to k and lasts longer than the expiry of k.
 proc push_and_outlive {} {
     foreach request {MULTI {RPUSH k a} {PEXPIRE k 20} {DEBUG SLEEP 0.05} EXEC} {
         set replies [r {*}$request]
@@ -243,7 +243,7 @@ foreach way {
         list [$c read] [list_of dst]
     } {x x}
 }
-check "what does not make a list wakes nobody" {
+check "a command that makes no list wakes no client" {
     set c [client_blocked BLPOP k 0]
     r LPUSHX k a
     r RPUSHX k a
@@ -346,7 +346,7 @@ check "keys of any length and byte are waited for" {
 
 # --- Memory
 
-# A client that waits for `count` keys with long names of its own, seen waiting.
+# A client that waits for `count` keys with long names of its own, which waits already.
 proc client_of_long_keys {number count} {
     set keys {}
     for {set i 0} {$i < $count} {incr i} {

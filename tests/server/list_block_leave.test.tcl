@@ -1,4 +1,4 @@
-# Clients that stop waiting without an element: unblocked, killed, gone. Nothing gets lost by it.
+# Clients that stop waiting without an element: unblocked, killed or disconnected. No element gets lost.
 source [file join [file dirname [file normalize [info script]]] lib lists.tcl]
 
 server_start
@@ -205,12 +205,12 @@ check "keys may be flushed, deleted and overwritten while clients wait for them"
     $c read
 } {k a}
 
-# --- Clients that listen to events and are closed, as they are too slow, by what serving another one tells them
+# --- Subscribers of events that are too slow, and are closed by the event of serving another client
 
-# What they are told is the name of a key: more than the 16 KB of output that no limit counts.
+# The message is the name of a key: more than the 16 KB of output that no limit counts.
 set long [string repeat k 20000]
 
-# A connection that is closed as soon as it is told of the event, and waits.
+# A connection that waits, and that is closed as soon as the event is sent to it.
 proc slow_waiter {event args} {
     set c [client_open 3]
     $c call SUBSCRIBE __keyevent@0__:$event

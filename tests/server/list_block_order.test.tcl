@@ -1,4 +1,4 @@
-# Who is served when several wait, on several keys, through chains of BLMOVEs, and in pipelines.
+# Which client is served when several wait: on several keys, through chains of BLMOVEs, and in pipelines.
 source [file join [file dirname [file normalize [info script]]] lib lists.tcl]
 
 server_start
@@ -21,7 +21,7 @@ check "one push serves as many as it has elements" {
     r RPUSH k c d
     list $served [[lindex $clients 2] read] [list_of k]
 } {{{k a} {k b}} {k c} d}
-check "who waits again goes to the end of the line" {
+check "a client that waits again goes to the end of the queue" {
     set first [client_blocked BLPOP k 0]
     set second [client_blocked BLPOP k 0]
     r RPUSH k a
@@ -94,7 +94,7 @@ foreach position {1 2 3} {
         $c read
     } "k$position {c b}"
 }
-check "who was served by one key waits for the others no more" {
+check "a client that was served by one key no longer waits for the others" {
     set both [client_blocked BLPOP k1 k2 0]
     set second [client_blocked BLPOP k2 0]
     r RPUSH k1 a
@@ -172,9 +172,9 @@ check "BLMOVEs in a circle come to rest" {
     list [$there read] [$back read] [list_of k1] [r EXISTS k2]
 } {a a a 0}
 check "a BLMOVE onto its own list leaves the element there" {
-    set turn [client_blocked BLMOVE k k LEFT RIGHT 0]
+    set rotating [client_blocked BLMOVE k k LEFT RIGHT 0]
     r RPUSH k a b c
-    list [$turn read] [list_of k]
+    list [$rotating read] [list_of k]
 } {a {b c a}}
 check "two BLMOVEs onto their own list are served by one element" {
     set first [client_blocked BRPOPLPUSH k k 0]

@@ -116,7 +116,7 @@ foreach fill {5 128 -1} {
         {RPUSH k %} {LPUSH k %} {RPUSHX k %} {LPUSHX k %} {LMOVE src k LEFT LEFT} {LMOVE src k RIGHT RIGHT}
         {RPOPLPUSH src k} {BLMOVE src k LEFT RIGHT 0} {BRPOPLPUSH src k 0} {LINSERT k BEFORE @ %} {LINSERT k AFTER @ %}
     } {
-        check "$grow turns a full listpack into a quicklist, with list-max-listpack-size $fill" {
+        check "$grow converts a full listpack to a quicklist, with list-max-listpack-size $fill" {
             with_config [list list-max-listpack-size $fill] {
                 r RPUSH src [texts 1 $length]
                 full_listpack k
@@ -131,7 +131,7 @@ foreach fill {5 128 -1} {
         {LREM k 1 %} {LREM k -1 %} {LMOVE k dst LEFT LEFT} {RPOPLPUSH k dst} {BLPOP k 0} {BRPOP k 0}
         {BLMOVE k dst RIGHT LEFT 0} {BLMPOP 0 1 k LEFT}
     } {
-        check "$shrink turns a quicklist of half the limit into a listpack, with list-max-listpack-size $fill" {
+        check "$shrink converts a quicklist of half the limit to a listpack, with list-max-listpack-size $fill" {
             with_config [list list-max-listpack-size $fill] {
                 falling_quicklist k
                 r {*}[string map [list % [texts 1 $length]] $shrink]
@@ -180,7 +180,7 @@ foreach fill {5 128 -1} {
         }
     } {listpack quicklist}
 }
-check "LSET to a longer element turns a listpack into a quicklist where that is too much" {
+check "LSET to a longer element converts a listpack to a quicklist where that is too much" {
     with_config {list-max-listpack-size -1} {
         r RPUSH k a b [string repeat x 2000] c
         r LSET k 0 [string repeat y 2000]
@@ -189,7 +189,7 @@ check "LSET to a longer element turns a listpack into a quicklist where that is 
         list [r OBJECT ENCODING k] [lmap element [list_of k] {string length $element}]
     }
 } {quicklist {2000 2000 2000 1}}
-check "LSET to a shorter element turns a quicklist of half the limit into a listpack" {
+check "LSET to a shorter element converts a quicklist of half the limit to a listpack" {
     with_config {list-max-listpack-size -1} {
         r RPUSH k a [string repeat x 2100] [string repeat y 2100]
         r RPOP k
@@ -198,7 +198,7 @@ check "LSET to a shorter element turns a quicklist of half the limit into a list
         list [r OBJECT ENCODING k] [list_of k]
     }
 } {listpack {a b}}
-check "LREM of most elements turns a quicklist of many nodes into a listpack" {
+check "LREM of most elements converts a quicklist of many nodes to a listpack" {
     with_config {list-max-listpack-size 4} {
         r RPUSH k {*}[lrepeat 100 a] b c {*}[lrepeat 100 a]
         assert_equal [r OBJECT ENCODING k] quicklist

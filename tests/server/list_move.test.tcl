@@ -32,7 +32,7 @@ check_lists "RPOPLPUSH moves the last element to the head of another list" {
     make_list dst {x y z}
     list [typed RPOPLPUSH src dst] [list_of src] [list_of dst]
 } {{bulk d} {a b c} {d x y z}}
-check_lists "RPOPLPUSH within one list turns it round" {
+check_lists "RPOPLPUSH within one list rotates it" {
     make_list k {a b c d}
     set turned [lmap i {1 2 3 4 5} {r RPOPLPUSH k k}]
     list $turned [list_of k]
@@ -64,7 +64,7 @@ check_lists "LMOVE moves a long list element by element" {
     assert_equal [list_of dst] $elements
     r EXISTS src
 } 0
-check_lists "a long list turns round by LMOVE" {
+check_lists "LMOVE rotates a long list" {
     set elements [numbered 1 300 e]
     r RPUSH k {*}$elements
     [default_client] pipeline [lrepeat 450 {LMOVE k k LEFT RIGHT}]

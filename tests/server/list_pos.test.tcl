@@ -84,7 +84,7 @@ check_lists "LPOS finds every kind of element" {
     make_list k $element_kinds
     lmap element $element_kinds {list [r LPOS k $element] [r LPOS k $element RANK -1]}
 } [lmap i [numbered 0 14] {list $i $i}]
-check_lists "LPOS tells elements apart that differ in one byte" {
+check_lists "LPOS distinguishes elements that differ in one byte" {
     set text [string repeat x 100]
     r RPUSH k ${text}a ${text}b ${text}c a$text b$text ${text}\x00 $text
     list [r LPOS k ${text}b] [r LPOS k b$text] [r LPOS k $text] [r LPOS k ${text}\x00] [r LPOS k ${text}d]

@@ -1,4 +1,4 @@
-# MIGRATE: keys that move to another server: a second Packlist, or a fake one that answers what it is told to.
+# MIGRATE: keys that move to another server: a second Packlist, or a fake one with given replies.
 # tests/exchange moves keys to servers of other kinds and back.
 source [file join [file dirname [file normalize [info script]]] lib lists.tcl]
 
@@ -23,7 +23,7 @@ proc migrate {args} {
     return [r MIGRATE 127.0.0.1 [$::target port] {*}$args]
 }
 
-# Bytes that cannot be packed.
+# Bytes that cannot be compressed.
 proc noise {size} {
     set file [open /dev/urandom rb]
     set bytes [read $file $size]
@@ -115,7 +115,7 @@ oo::class create fake {
     }
 }
 
-# Runs the body with $fake, which answers so.
+# Runs the body with $fake, a server with these replies.
 proc with_fake {answer body} {
     set ::fake [fake new $answer]
     try {
@@ -170,7 +170,7 @@ check_move "MIGRATE takes the time to live along" {
     set ttl [there PTTL k]
     expr {$ttl > 40000 && $ttl <= 50000}
 } 1
-check_move "MIGRATE goes to the database that it is told" {
+check_move "MIGRATE goes to the database that it names" {
     r SET a x
     r SET b y
     migrate a 3 10000
@@ -197,7 +197,7 @@ check_move "MIGRATE REPLACE replaces it" {
     assert_equal [migrate k 0 10000 REPLACE] OK
     list [r EXISTS k] [there GET k]
 } {0 mine}
-check_move "MIGRATE tells that the key is deleted" {
+check_move "MIGRATE sends the event of the deletion" {
     r SET k hello
     with_config {notify-keyspace-events EA} {
         set listener [client_open]
@@ -241,7 +241,7 @@ check_move "MIGRATE moves in a transaction, too" {
     r EXISTS k
     list [r EXEC] [there GET k]
 } {{OK 0} hello}
-check_move "MIGRATE of nothing is NOKEY, and nobody is asked" {
+check_move "MIGRATE of nothing is NOKEY, and no server is asked" {
     with_fake {set _ close} {
         list [migrate_to_fake nosuch 0 10000] [migrate_to_fake "" 0 10000 KEYS a b] [migrate_to_fake "" 0 10000 KEYS] \
             [$fake connections]
@@ -255,7 +255,7 @@ check_move "MIGRATE of an expired key is NOKEY" {
     r DEBUG SET-ACTIVE-EXPIRE 1
     set reply
 } NOKEY
-check "MIGRATE AUTH and AUTH2 tell the password" {
+check "MIGRATE AUTH and AUTH2 send the password" {
     set mover [default_client]
     with_server {requirepass secret} {
         set to [list MIGRATE 127.0.0.1 [$current_server port]]
@@ -266,13 +266,13 @@ check "MIGRATE AUTH and AUTH2 tell the password" {
         assert_equal [$mover call {*}$to b 0 10000 AUTH2 default secret] OK
         assert_equal [error_of {$mover call {*}$to c 0 10000 AUTH wrong}] \
             "ERR Target instance replied with error: WRONGPASS invalid username-password pair or user is disabled."
-        # Nobody profits from another's password.
+        # No client uses the password of another one.
         assert_equal [error_of {$mover call {*}$to c 0 10000}] $locked
         list [$mover call MGET a b c] [$current_server control MGET a b c]
     }
 } {{(nil) (nil) 3} {1 2 (nil)}}
 
-check "MIGRATE tells the password each time: it may have changed since the connection was opened" {
+check "MIGRATE sends the password each time: it may have changed since the connection was opened" {
     set mover [default_client]
     with_server {requirepass old} {
         set to [list MIGRATE 127.0.0.1 [$current_server port]]
@@ -437,7 +437,7 @@ check "MIGRATE keeps the key when the target takes it in another database than i
         list [error_of {migrate_to_fake k 99 1000}] [r GET k]
     }
 } {{ERR Target instance replied with error: ERR DB index is out of range} x}
-check "MIGRATE tells the first error" {
+check "MIGRATE replies the first error" {
     with_fake {set _ "-[lindex $request 0] failed\r\n"} {
         r MSET a 1 b 2
         error_of {migrate_to_fake "" 0 10000 AUTH x KEYS a b}

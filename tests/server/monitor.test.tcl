@@ -1,4 +1,4 @@
-# MONITOR: a client that is shown all commands.
+# MONITOR: a client that receives all commands.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start {enable-debug-command yes}

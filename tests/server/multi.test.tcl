@@ -183,13 +183,13 @@ check_in 3 "blocking commands answer at once (RESP3)" {
 check "blocking commands take what is there" {
     exec_all {RPUSH l a b} {BLPOP l 0} {BLMOVE l m LEFT LEFT 0}
 } {{int 2} {array {{bulk l} {bulk a}}} {bulk b}}
-check "who waits for a key is served after the whole transaction" {
+check "a client that waits for a key is served after the whole transaction" {
     set waiting [client_blocked BLPOP l 0]
     assert_equal [exec_all {RPUSH l a} {LLEN l} {DEL l} {RPUSH l b c} {LLEN l}] \
         {{int 1} {int 1} {int 1} {int 2} {int 2}}
     list [$waiting read] [r LRANGE l 0 -1]
 } {{l b} c}
-check "who waits is not served when the list is gone again" {
+check "a client that waits is not served when the list is gone again" {
     set waiting [client_blocked BLPOP l 0]
     exec_all {RPUSH l a} {DEL l}
     assert {[$waiting is_silent]}
@@ -217,7 +217,7 @@ check "RESET leaves the transaction" {
     assert_equal [r EXISTS a] 0
     error_of {r EXEC}
 } "ERR EXEC without MULTI"
-check "a client that kills itself hears nothing more" {
+check "a client that kills itself gets no further replies" {
     set c [client_open]
     set id [$c call CLIENT ID]
     $c pipeline [list {MULTI} [list CLIENT KILL ID $id SKIPME no] {SET b 1} {PING}]
@@ -328,7 +328,7 @@ check "CLIENT INFO counts the queued commands" {
     list [dict get $during multi] [dict get $during flags] [dict get $during cmd] \
         [dict get $after multi] [dict get $after flags]
 } {2 x exec -1 N}
-check "CLIENT LIST tells what a queue takes" {
+check "CLIENT LIST shows how much memory a queue takes" {
     set c [client_open]
     $c call CLIENT SETNAME queueing
     $c call MULTI

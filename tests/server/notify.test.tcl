@@ -1,9 +1,9 @@
-# Keyspace events: which command tells what, and notify-keyspace-events.
+# Keyspace events: which events each command sends, and notify-keyspace-events.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start
 
-# What the listener is told until the message that ends the test: {channel text …} without "__".
+# Returns the messages up to the one that ends the test: {channel text …} without "__".
 proc told {listener} {
     r PUBLISH end ""
     set told {}
@@ -105,7 +105,7 @@ check_events {
     {}                      {ZCARD k;ZSCORE k a;ZRANGE k 0 1} {keymiss k keymiss k keymiss k}
 }
 
-check "a client that waits pops after the push was told" {
+check "a client that waits pops after the event of the push" {
     events_of {
         set c [client_blocked BLPOP k 0]
         r LPUSH k a
@@ -116,7 +116,7 @@ check "a client that waits pops after the push was told" {
     }
 } {new k lpush k lpop k del k new k rpush k new to rpush to lpop k}
 
-check_in 3 "a client that waits is answered before it is told what it did" {
+check_in 3 "a client that waits gets its reply before the event of its own pop" {
     with_config {notify-keyspace-events El} {
         set c [client_open]
         $c call SUBSCRIBE __keyevent@0__:rpush __keyevent@0__:lpop
@@ -212,7 +212,7 @@ check_events {
     {SET a 1}           {SELECT 1;SET a 1;SELECT 0;DEL a}   {1:new a 1:set a del a}
 }
 
-check "a key that has expired is told to be so by who looks for it" {
+check "a command that finds an expired key sends its event" {
     r DEBUG SET-ACTIVE-EXPIRE 0
     set events [events_of {
         r SET k v PX 1
@@ -223,7 +223,7 @@ check "a key that has expired is told to be so by who looks for it" {
     set events
 } {new k set k expire k expired k keymiss k}
 
-check "a key that has expired is told to be so by itself" {
+check "an expired key's event is sent without any command" {
     with_config {notify-keyspace-events Ex} {
         set listener [listen]
         r SET k v PX 1
@@ -231,7 +231,7 @@ check "a key that has expired is told to be so by itself" {
     }
 } {pmessage __key* __keyevent@0__:expired k}
 
-check "a key that is evicted is told to be so" {
+check "an eviction sends its event" {
     r SET k v
     with_config {notify-keyspace-events Ee maxmemory-policy allkeys-lru} {
         set listener [listen]
@@ -241,7 +241,7 @@ check "a key that is evicted is told to be so" {
     }
 } {pmessage __key* __keyevent@0__:evicted k}
 
-check "the commands of a transaction tell their events in order" {
+check "the commands of a transaction send their events in order" {
     events_of {
         foreach command {{MULTI} {SET a 1} {LPUSH l x} {DEL a} {EXEC}} {
             r {*}$command
@@ -265,7 +265,7 @@ check_in 3 "one's own events follow the reply" {
 
 # ----- Channels and classes -----
 
-check "K tells the key's channel the event, E the event's channel the key, in this order" {
+check "K sends the event to the key's channel, E the key to the event's channel, in this order" {
     set all {}
     foreach letters {KEA KA EA A KE K ""} {
         with_config [list notify-keyspace-events $letters] {
@@ -278,7 +278,7 @@ check "K tells the key's channel the event, E the event's channel the key, in th
     set all
 } {{keyspace@0:k set keyevent@0:set k} {keyspace@0:k set} {keyevent@0:set k} {} {} {} {}}
 
-check "each class is told if its letter is given" {
+check "events of a class are sent if its letter is given" {
     set scene {
         r SET s v PX 1
         after 3

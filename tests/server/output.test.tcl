@@ -1,4 +1,4 @@
-# Replies on their way out: slow readers, and the limits of our patience.
+# The output of clients: slow readers, and the limits of output buffers.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start
@@ -21,7 +21,7 @@ proc slow_reader {count} {
     return $c
 }
 
-check "a slow reader stops nobody and gets everything in the end" {
+check "a slow reader delays no other client and gets everything in the end" {
     r SET big $megabyte
     set slow [slow_reader 40]
     wait_until {[pending_output slow] > 20000000}
@@ -146,7 +146,7 @@ check_in 2 "the replies to a pipeline count together as far as it is read at onc
         assert {[$c read_bytes 280000] eq [string repeat "+PONG\r\n" 40000]}
     }
 }
-check_in 2 "what a client is told without having asked is below the hard limit, or closes the connection" {
+check_in 2 "messages that a client has not asked for are below the hard limit, or close the connection" {
     with_config {client-output-buffer-limit "normal 100000 0 0 pubsub 100000 0 0"} {
         set waiting [client_blocked BLPOP q 0]
         r RPUSH q [string repeat x 200000]

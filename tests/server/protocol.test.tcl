@@ -1,4 +1,4 @@
-# The wire: whatever way requests are cut, joined, bent or broken.
+# The protocol: requests in pieces, in pipelines, and invalid ones.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start
@@ -18,7 +18,7 @@ proc protocol_error {text} {
     return [list [list error "ERR Protocol error: $text"] 1]
 }
 
-# Sends the bytes in two parts and is sure that the first one was read before the second one is sent.
+# Sends the bytes in two parts; the server has read the first one before the second one is sent.
 proc write_cut {c bytes cut} {
     $c write [string range $bytes 0 [expr {$cut - 1}]]
     r PING
@@ -270,7 +270,7 @@ check_in 2 "what was announced is not believed before it comes" {
 
 # --- Limits and deaths
 
-check_in 2 "client-query-buffer-limit cuts off who sends more than it for one request" {
+check_in 2 "client-query-buffer-limit cuts off a client that sends more than it for one request" {
     with_config {client-query-buffer-limit 1mb} {
         set before [info_field client_query_buffer_limit_disconnections]
         set c [client_open]
@@ -361,7 +361,7 @@ check_in 2 "what a client sent before it died is done" {
     }
     wait_until {[r LLEN l] == 1000}
 }
-check_in 2 "a client that dies before its replies disturbs nobody" {
+check_in 2 "a client that dies before its replies disturbs no other" {
     r SET big [string repeat x 1000000]
     for {set i 0} {$i < 10} {incr i} {
         set c [client_open]

@@ -1,9 +1,9 @@
-# Channels, patterns and shard channels: who hears what, and what a client may do meanwhile.
+# Channels, patterns and shard channels: which client receives which messages, and what a subscriber may do.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start
 
-# Another connection that listens: `listen SUBSCRIBE a b` has read its confirmations.
+# Another connection that subscribes: `listen SUBSCRIBE a b` has read its confirmations.
 proc listen {args} {
     set connection [client_open]
     $connection send {*}$args
@@ -70,7 +70,7 @@ foreach {command channels} {SUBSCRIBE {a b c} PSUBSCRIBE {a* b* c*} SSUBSCRIBE {
         lrange [lindex [typed $opposite] 1] 1 end
     } {null {int 0}}
 
-    check "$opposite confirms what nobody listened to" {
+    check "$opposite confirms a channel that it had not subscribed to" {
         set c [client_open]
         $c send $opposite x y
         messages $c 2
@@ -94,13 +94,13 @@ check "PUBLISH reaches all subscribers and counts them" {
     list [messages $first] [messages $second] [r PUBLISH nobody hello]
 } {{{message news hello}} {{message news hello}} 0}
 
-check "PSUBSCRIBE hears all channels that match" {
+check "PSUBSCRIBE receives the messages of all channels that match" {
     set c [listen PSUBSCRIBE n?ws.* {[ab]}]
     assert_equal [list [r PUBLISH news.a 1] [r PUBLISH naws. 2] [r PUBLISH a 3] [r PUBLISH c 4]] {1 1 1 0}
     messages $c 3
 } {{pmessage n?ws.* news.a 1} {pmessage n?ws.* naws. 2} {pmessage {[ab]} a 3}}
 
-check "who listens to a channel and to patterns of it hears a message several times" {
+check "a subscriber of a channel and of patterns that match it receives a message several times" {
     set c [listen SUBSCRIBE a]
     $c call PSUBSCRIBE *
     $c call PSUBSCRIBE a*
@@ -155,7 +155,7 @@ check_in 2 "each subscriber of a channel gets the message in its own protocol" {
     list [lindex [$old read_typed] 0] [lindex [$new read_typed] 0]
 } {array push}
 
-check "who has left hears nothing more" {
+check "a client that has unsubscribed receives no more messages" {
     set c [listen SUBSCRIBE a]
     $c call UNSUBSCRIBE a
     set gone [listen SUBSCRIBE a]
@@ -247,7 +247,7 @@ check_in 3 "HELLO 2 puts a listener under the rules of RESP2" {
     $c read_typed
 } {array {{bulk message} {bulk a} {bulk x}}}
 
-check_in 3 "EXEC is refused, with the transaction, to one who became such a listener meanwhile" {
+check_in 3 "EXEC is refused, with the transaction, to a client that has become such a subscriber meanwhile" {
     set c [client_open]
     $c write [request MULTI][request {SUBSCRIBE a}][request {HELLO 2}][request EXEC]
     messages $c 3
@@ -255,7 +255,7 @@ check_in 3 "EXEC is refused, with the transaction, to one who became such a list
     error_of {$c call EXEC}
 } [regsub ERR [only_for_listeners exec] {EXECABORT Transaction discarded because of:}]
 
-check_in 3 "a client that waits for a key hears messages" {
+check_in 3 "a client that waits for a key receives messages" {
     set c [listen SUBSCRIBE a]
     $c send BLPOP k 0
     wait_blocked 1
@@ -407,7 +407,7 @@ check "CLIENT LIST counts subscriptions and flags listeners with P" {
     list [lmap field {sub psub ssub flags} {client_field $id $field}] [expr {[client_field $id tot-mem] == $before}]
 } {{0 0 0 N} 1}
 
-check "CLIENT LIST TYPE and CLIENT KILL TYPE tell listeners from others" {
+check "CLIENT LIST TYPE and CLIENT KILL TYPE distinguish subscribers from other clients" {
     set c [listen SUBSCRIBE a]
     set s [listen SSUBSCRIBE a]
     assert_equal [llength [split [string trim [r CLIENT LIST TYPE pubsub]] \n]] 2

@@ -482,7 +482,7 @@ check "dir and dbfilename say where the file is, and can be changed" {
     }
     assert_equal [error_of {r CONFIG SET dir /nosuch}] \
         "ERR CONFIG SET failed (possibly related to argument 'dir') - No such file or directory"
-    # All or none: the working directory is as before.
+    # All or nothing: the working directory is as before.
     assert_equal [error_of {r CONFIG SET dir / hz x}] \
         "ERR CONFIG SET failed (possibly related to argument 'hz') - argument couldn't be parsed into an integer"
     list [r CONFIG GET dir] [file readlink /proc/[$current_server pid]/cwd]

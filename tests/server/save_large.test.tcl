@@ -183,7 +183,7 @@ check_in 2 "a large string that cannot be written completely stays complete in m
     }
 } 1
 
-check_in 2 "after a snapshot was stopped on a hanging disk the next one does not wait: a child writes it" {
+check_in 2 "after a snapshot was stopped on a stalled disk the next one does not wait: a child writes it" {
     with_faulty_server {rdbcompression no} {
         make_large a
         faults {write hold,nth=1 temp-*}

@@ -121,7 +121,7 @@ check_in 2 "while an append-only file is being begun the server ends only if it 
         list [$current_server wait_exit] [glob -nocomplain -directory [$current_server folder] temp-* */temp-*]
     }
 } {0 {}}
-check_in 2 "an append-only file that cannot be begun holds nobody up" {
+check_in 2 "an append-only file that cannot be begun does not delay the end" {
     with_server {rdb-save-in-slices no} {
         r MSET a 1 b 2 c 3 d 4 e 5 f 6 g 7 h 8
         r CONFIG SET rdb-key-save-delay 1000000 appendonly yes

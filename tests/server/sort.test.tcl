@@ -163,14 +163,14 @@ check "the last STORE counts" {
     r SORT l STORE a STORE b
     list [r EXISTS a] [list_of b]
 } {0 1}
-check "SORT STORE wakes who waits for the list" {
+check "SORT STORE wakes a client that waits for the list" {
     set first [client_blocked BLPOP d 0]
     set second [client_blocked BLPOP d 0]
     r RPUSH l 3 1 2
     r SORT l STORE d
     list [$first read] [$second read] [list_of d]
 } {{d 1} {d 2} 3}
-check "a transaction is told when SORT STORE changes a key that it watches" {
+check "SORT STORE to a watched key fails the transaction" {
     r RPUSH l 1
     r WATCH d
     r SORT l STORE d

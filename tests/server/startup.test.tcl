@@ -73,7 +73,7 @@ proc config_get {name} {
 
 # --- Questions
 
-check_in 2 "--version and -v tell the version and exit" {
+check_in 2 "--version and -v print the version and exit" {
     foreach option {--version -v} {
         lassign [server_run $option] status output
         assert_equal $status 0
@@ -221,7 +221,7 @@ check_in 2 "a port that is taken stops the start with one line on stderr, which 
     set port [$current_server port]
     assert_equal [failed_start [list --port $port --bind 127.0.0.1]] "packlist-server: Could not create server TCP\
         listening socket 127.0.0.1:$port: Address already in use (choose another port with --port)"
-    # Who was there first goes on.
+    # The server that was there first goes on.
     r PING
 } PONG
 check_in 2 "an address that this machine does not have stops the start with one line on stderr" {

@@ -305,12 +305,12 @@ check "pipelines over many keys answer every request in its place" {
     r DBSIZE
 } 20000
 
-# --- What the commands tell of themselves
+# --- What COMMAND says of them
 
 check "COMMAND GETKEYS finds the keys of commands that take values between them" {
     list [r COMMAND GETKEYS MSET a 1 b 2] [r COMMAND GETKEYS LCS a b LEN] [r COMMAND GETKEYS BITOP AND d a b]
 } {{a b} {a b} {d a b}}
-check "what is done with the keys of BITOP is told" {
+check "COMMAND GETKEYSANDFLAGS distinguishes the destination of BITOP from its sources" {
     r COMMAND GETKEYSANDFLAGS BITOP AND d a b
 } {{d {OW update}} {a {RO access}} {b {RO access}}}
 check "bit commands have a category of their own" {

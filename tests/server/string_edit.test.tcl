@@ -200,7 +200,7 @@ check "LCS finds what two strings have in common, or how much" {
     r MSET a ohmytext b mynewtext
     list [typed LCS a b] [typed LCS a b LEN] [typed LCS a nosuch] [r LCS a nosuch LEN] [r LCS a a]
 } {{bulk mytext} {int 6} {bulk {}} 0 ohmytext}
-check "LCS IDX tells where, from the end on" {
+check "LCS IDX replies the positions, from the end on" {
     r MSET a ohmytext b mynewtext
     list [r LCS a b IDX] [r LCS a b IDX MINMATCHLEN 4] [r LCS a b IDX MINMATCHLEN 4 WITHMATCHLEN] \
         [r LCS a b IDX MINMATCHLEN 5] [r LCS a b IDX MINMATCHLEN -1 WITHMATCHLEN] [r LCS a nosuch IDX]

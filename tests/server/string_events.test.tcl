@@ -1,4 +1,4 @@
-# What the string and bit commands tell of their changes: keyspace events, and the count of changes for saving.
+# The events of string and bit commands, and the count of changes for save points.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start {notify-keyspace-events AE}

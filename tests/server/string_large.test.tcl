@@ -72,7 +72,7 @@ check "large arguments follow each other, in requests and in one request" {
     }
 }
 
-# --- Who takes it over, and who does not
+# --- Commands that take it over, and others
 
 foreach {what setup request reply value} {
     "SET of a new key"           {}                {SET k @}                OK    @
@@ -180,7 +180,7 @@ check_in 2 "an announcement alone costs little memory" {
     expr {[info_field used_memory] - $before < 10 * 3000000}
 } 1
 
-# --- Who ends in the midst of it
+# --- Connections that end in the middle of it
 
 check_in 2 "client-query-buffer-limit closes a client within a large argument" {
     with_config {client-query-buffer-limit 1mb} {

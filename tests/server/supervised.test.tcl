@@ -35,7 +35,7 @@ proc count_messages {pattern} {
 
 set ready "READY=1 STATUS=Ready to accept connections"
 
-check "systemd is told when the server is ready and when it stops" {
+check "the server notifies systemd when it is ready and when it stops" {
     with_receiver $folder/notify.sock {} {
         with_server {supervised systemd} {
             wait_until {[has_message $::ready]}
@@ -79,7 +79,7 @@ check "while data is loaded its progress is reported, and READY only after it" {
     }
 } {1 1 3000}
 
-check "the watchdog hears of the event loop, and nothing while it stands still" {
+check "the watchdog is notified by the event loop, and not while the loop stands still" {
     with_receiver $folder/notify.sock {WATCHDOG_USEC 20000} {
         with_server {supervised systemd enable-debug-command yes} {
             wait_until {[count_messages WATCHDOG=1] > 5}

@@ -45,7 +45,7 @@ proc shown_until {terminal pattern} {
     return $shown
 }
 
-# Runs the body with `terminal` set to a redis-cli that believes to be at one.
+# Runs the body with `terminal` set to a redis-cli that runs at a terminal.
 proc with_terminal {body} {
     upvar 1 terminal terminal port port
     set port [$::current_server port]
@@ -125,7 +125,7 @@ check_in 2 "redis-cli shows messages and goes on where it was" {
     }
 }
 
-# Starts redis-cli for good; `seen` waits for what it shows, `cli_stop` ends it.
+# Starts redis-cli in the background; `seen` waits for its output, `cli_stop` ends it.
 proc cli_start {args} {
     set pipe [open "|stdbuf -oL redis-cli -p [$::current_server port] $args 2>@1" r]
     chan configure $pipe -blocking 0 -translation binary
@@ -187,7 +187,7 @@ check_in 2 "redis-cli --pipe counts errors" {
     catch {cli_with_input "SET s x\r\nRPUSH s a\r\nNOSUCH\r\nPING\r\n" --pipe} shown
     regexp {errors: 2, replies: 4} $shown
 } 1
-check_in 2 "redis-cli --scan walks over all keys" {
+check_in 2 "redis-cli --scan visits all keys" {
     for {set i 0} {$i < 3000} {incr i} {
         lappend requests [list RPUSH key:$i x]
     }
@@ -226,7 +226,7 @@ foreach {option wanted} {
         }
     }]
 }
-check_in 2 "redis-cli --bigkeys and --memkeys walk over many keys" {
+check_in 2 "redis-cli --bigkeys and --memkeys visit many keys" {
     for {set i 0} {$i < 3000} {incr i} {
         lappend requests [list RPUSH key:$i x]
     }

@@ -101,7 +101,7 @@ check_in 2 "what unauthenticated clients keep evicts no key" {
             $admin call SET k1 x
         }
         assert_equal [list [$admin call DBSIZE] [info_field evicted_keys]] [list $keys $evicted]
-        # Once they are gone, nothing of them is held against the keys, or in their favour.
+        # Once they are gone, the accounts of memory are as before.
         foreach c $clients {
             $c close
         }
@@ -122,7 +122,7 @@ check_in 2 "what authenticated clients keep does" {
         expr {[info_field evicted_keys] > $evicted}
     }
 } 1
-check_in 2 "who connected while there was no password keeps what it has" {
+check_in 2 "a client that connected while there was no password stays authenticated" {
     with_config {requirepass ""} {
         set c [client_open]
         assert_equal [string length [$c call ECHO [string repeat x 100000]]] 100000

@@ -3,7 +3,7 @@ source [file join [file dirname [file normalize [info script]]] lib packlist.tcl
 
 server_start {enable-debug-command yes}
 
-# Watches keys, has another connection run commands, and tells what EXEC does.
+# Watches keys, has another connection run commands, and returns what EXEC does.
 proc exec_after {keys args} {
     r WATCH {*}$keys
     set other [client_open]
@@ -62,7 +62,7 @@ check "an own change counts, one of the transaction itself does not" {
     r SET a 2
     r EXEC
 } {OK OK}
-check "an error while queueing is told before a changed key" {
+check "an error while queueing comes before a changed key" {
     r WATCH a
     r SET a 1
     r MULTI
@@ -275,7 +275,7 @@ check "a key that expires while it is watched is changed" {
     pass_time 220
     exec_result
 } refused
-check_expiry "also when nobody has deleted it yet" {
+check_expiry "also when no command has deleted it yet" {
     r DEBUG SET-ACTIVE-EXPIRE 0
     [default_client] pipeline {{SET a 1 PX 200} {WATCH a}}
     pass_time 220
@@ -308,7 +308,7 @@ check "DEBUG RELOAD changes what is watched, if it is there" {
 
 # --- What is shown of it
 
-check "CLIENT INFO counts watched keys, and marks who was touched" {
+check "CLIENT INFO counts watched keys, and marks a client whose key was touched" {
     r WATCH a b a
     assert {[string match "* flags=N *multi=-1 watch=2 *" [r CLIENT INFO]]}
     r SET a 1

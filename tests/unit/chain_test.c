@@ -1,4 +1,4 @@
-/* Chains against arrays that say who stands where; each item is in two chains at once. */
+/* Chains against arrays with the same items; each item is in two chains at once. */
 #include "base/chain.h"
 #include "unit/seed.h"
 
@@ -18,7 +18,7 @@ struct item {
     struct item *newer;
 };
 
-/* A chain, and what must stand in it. */
+/* A chain, and the items that it must contain. */
 struct model {
     struct item *first;
     struct item *last;

@@ -1,4 +1,4 @@
-/* Which key goes: the pool against a model, each policy on small keyspaces, and how close sampled
+/* Which key is evicted: the pool against a model, each policy on small keyspaces, and how close sampled
  * LRU comes to the exact order. */
 #include "store/eviction.h"
 

@@ -110,7 +110,7 @@ static void check_all(const struct model *model) {
     }
 }
 
-/* Bytes of buckets and overflow arrays: the load control's figure. */
+/* Bytes of buckets and overflow arrays, which the control of the load compares. */
 static size_t bucket_bytes(const struct hashtable *table) {
     return hashtable_bucket_count(table) * sizeof(struct hashtable_bucket) + table->overflow_bytes;
 }
@@ -315,7 +315,8 @@ static void an_iterator_visits_each_item_once(void **state) {
     model_end(&model);
 }
 
-/* In how many of `draws` an item should come: as often as each other, but for those of large buckets. */
+/* Returns in how many of `draws` an item should come: as often as any other, but less often from a
+ * large bucket. */
 static double expected_draws(const struct model *model, size_t i, double draws) {
     double share = 0, shares = 0;
     for (size_t b = 0; b < hashtable__buckets(model->table); b++) {

@@ -23,7 +23,7 @@ static void fill_table(struct slice a, struct slice b) {
     }
 }
 
-/* The next stretch of the walk back over the table. */
+/* Reads the next part of the path back through the table. */
 static bool next_by_table(struct slice a, struct slice b, size_t *i, size_t *j,
                           struct lcs_match *match) {
     while (*i && *j && a.ptr[*i - 1] != b.ptr[*j - 1]) {

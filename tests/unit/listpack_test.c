@@ -1,4 +1,4 @@
-/* listpack: golden bytes, a naive model, and bytes that nobody vouches for. */
+/* listpack: golden bytes, a naive model, and untrusted bytes. */
 #include "ds/listpack.h"
 
 #include "base/alloc.h"
@@ -322,7 +322,7 @@ static uint8_t *serialize(const struct model *model, struct guard *guard, size_t
     return bytes;
 }
 
-/* Whatever listpack_validate lets through can be walked both ways within its bounds. */
+/* Whatever listpack_validate accepts can be iterated both ways within its bounds. */
 static void assert_walkable(const uint8_t *bytes, size_t size, size_t count) {
     const uint8_t *first = bytes + LISTPACK_HEADER_SIZE, *end = bytes + size - 1;
     const uint8_t *p = first, *q = end;

@@ -917,7 +917,7 @@ static void close_inside_opened_still_says_why(void **state) {
 
 enum { CROWD = 4 * CONN_CLOSES_MAX };
 
-/* A crowd of clients; each connection has a byte to read on the server's side. */
+/* Many clients; each connection has a byte to read on the server's side. */
 static void crowd_new(int fds[CROWD], struct conn *conns[CROWD], int server_fds[CROWD]) {
     for (int i = 0; i < CROWD; i++) {
         fds[i] = client_new();

@@ -1,5 +1,4 @@
-/* A glance ahead: what is seen of a request is what the parser makes of it, and no byte behind is
- * read. */
+/* Peeking at a request gives what the parser would give, and reads no byte behind it. */
 #include "resp/peek.h"
 
 #include "resp/parser.h"

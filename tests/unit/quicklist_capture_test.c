@@ -19,7 +19,7 @@ static struct quicklist_edit random_edit(struct random *random) {
     return edit_of_bytes((const uint8_t *)&bits);
 }
 
-/* One that neither captures nor releases. */
+/* An edit that neither captures nor releases. */
 static struct quicklist_edit plain_edit(struct random *random) {
     struct quicklist_edit edit = random_edit(random);
     edit.kind %= EDIT_CAPTURE;
@@ -39,7 +39,7 @@ static void push_many(struct list_pair *pair, struct random *random, size_t n) {
 
 /* --- At random --- */
 
-/* Edits of several lists, each captured and released again as chance has it: one edit in `rare`. */
+/* Edits of several lists, each captured and released again at random: one edit in `rare`. */
 static void random_run(struct random *random, struct quicklist_limits limits, size_t steps,
                        size_t rare) {
     size_t used = mem_used(), captures = 0, captured_edits = 0;
@@ -61,7 +61,7 @@ static void random_run(struct random *random, struct quicklist_limits limits, si
     assert_int_equal(mem_used(), used);
 }
 
-/* Limits change by edits, too. */
+/* Edits change limits, too. */
 static void a_captured_list_keeps_its_moment_through_any_edits(void **state) {
     static const int16_t fills[] = {1, 2, 4, 128, -1, -2};
     for (size_t i = 0; i < sizeof(fills) / sizeof(*fills); i++) {
@@ -95,7 +95,7 @@ static void long_lists_keep_their_moment(void **state) {
             for (int i = 0; i < 100; i++) {
                 struct quicklist_edit edit = plain_edit(random);
                 if (edit.kind == 22) edit.size |= 1; /* not all elements at once */
-                if (edit.kind == 21 || edit.kind >= 25) edit.kind = 12; /* nor are limits changed */
+                if (edit.kind == 21 || edit.kind >= 25) edit.kind = 12; /* and limits stay */
                 pair_edit(&pair, &edit);
                 if (i % 10 == 0) pair_check(&pair);
             }

@@ -1,5 +1,5 @@
-/* Shared texts: a capture keeps its moment, whatever the owner does meanwhile, also in a second
- * thread; it takes memory for what changes, and for no more. */
+/* Shared texts: a capture keeps the contents of its moment, whatever the owner does meanwhile, also in
+ * a second thread. It takes memory only for pieces that change. */
 #include "ds/shared_text.h"
 
 #include "base/alloc.h"
@@ -175,7 +175,7 @@ static void a_capture_takes_memory_for_what_changes(void **state) {
     }
     text_capture_pass(pair.capture, 9 * PIECE + 1);
     shared_text_before_write(pair.shared, 0, 9 * PIECE);
-    assert_int_equal(pair.left, 5 * piece); /* nobody reads there any more */
+    assert_int_equal(pair.left, 5 * piece); /* these pieces are read already */
     text_capture_pass(pair.capture, 10 * PIECE);
     shared_text_before_write(pair.shared, 9 * PIECE, 10 * PIECE);
     assert_int_equal(pair.left, 5 * piece);

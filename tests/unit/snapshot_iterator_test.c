@@ -1,6 +1,6 @@
-/* Walks over keyspaces that change meanwhile, against a picture of each keyspace taken when its walk
- * began: every entry of it is seen once, as it was then, and nothing else is. A value is 4 bytes of
- * number and 0 to 100 more that its fifth byte counts. */
+/* Snapshot iterators over keyspaces that change meanwhile, against a copy of each keyspace made when
+ * its iterator began: it visits every entry of the copy once, as it was then, and no other. A value is
+ * 4 bytes of number and 0 to 100 more that its fifth byte counts. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/number.h"
@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #ifdef TINY_LIMITS
-enum { KEYS = 300, WALKS = 400 };
+enum { KEYS = 300, ITERATORS = 400 };
 #else
-enum { KEYS = 3000, WALKS = 100 };
+enum { KEYS = 3000, ITERATORS = 100 };
 #endif
 enum { DATABASES = 3, MORE_MAX = 100 };
 
@@ -33,12 +33,12 @@ struct database {
     struct value *now; /* KEYS; follow the entries when keyspaces are swapped */
 };
 
-struct walker {
+struct test_iterator {
     struct snapshot_iterator iterator; /* first */
     struct world *world;
-    struct value *then; /* KEYS, as the walk began */
-    size_t unseen;      /* of them, not seen yet */
-    size_t early;       /* seen by no step */
+    struct value *then; /* KEYS, as the iterator began */
+    size_t unvisited;   /* of them, not visited yet */
+    size_t early;       /* visited before a change, not by a step */
     bool stepping;
     bool silent; /* was given up */
     bool runs;
@@ -47,10 +47,10 @@ struct walker {
 struct world {
     struct random *random;
     struct database databases[DATABASES];
-    struct walker walkers[DATABASES];
+    struct test_iterator iterators[DATABASES];
     uint32_t last_number;
     size_t pauses; /* a visit in so many ends its step; 0: none does */
-    size_t early;  /* of all walks */
+    size_t early;  /* of all iterators */
 };
 
 /* --- Entries --- */
@@ -104,62 +104,62 @@ static struct keyref find(const struct database *database, size_t i) {
     return ref;
 }
 
-/* --- The walkers --- */
+/* --- The iterators --- */
 
 static void visit(struct snapshot_iterator *iterator, struct entry *entry) {
-    struct walker *walker = (struct walker *)iterator;
+    struct test_iterator *test = (struct test_iterator *)iterator;
     size_t i = index_of(entry);
-    assert_true(walker->runs && !walker->silent);
-    assert_int_equal(iterator->number, walker - walker->world->walkers);
-    assert_true(i < KEYS && walker->then[i].number != 0); /* was there, and not seen yet */
-    assert_value(entry, &walker->then[i]);
-    walker->then[i].number = 0;
-    walker->unseen--;
-    walker->early += !walker->stepping;
-    size_t pauses = walker->world->pauses;
-    if (pauses) iterator->paused = random_below(walker->world->random, pauses) == 0;
+    assert_true(test->runs && !test->silent);
+    assert_int_equal(iterator->number, test - test->world->iterators);
+    assert_true(i < KEYS && test->then[i].number != 0); /* was there, and not visited yet */
+    assert_value(entry, &test->then[i]);
+    test->then[i].number = 0;
+    test->unvisited--;
+    test->early += !test->stepping;
+    size_t pauses = test->world->pauses;
+    if (pauses) iterator->paused = random_below(test->world->random, pauses) == 0;
 }
 
 static void ignore(struct snapshot_iterator *iterator, struct entry *entry) {
     (void)entry;
-    assert_true(((struct walker *)iterator)->silent);
+    assert_true(((struct test_iterator *)iterator)->silent);
 }
 
 static void iterator_begins(struct world *world, int number) {
-    struct walker *walker = &world->walkers[number];
+    struct test_iterator *test = &world->iterators[number];
     const struct database *database = &world->databases[number];
     assert_null(keyspace_snapshot_iterator(database->keyspace));
-    memcpy(walker->then, database->now, KEYS * sizeof(struct value));
-    walker->unseen = keyspace_count(database->keyspace);
-    walker->iterator = (struct snapshot_iterator){.visit = visit, .number = number};
-    walker->silent = false;
-    walker->early = 0;
-    walker->runs = true;
-    snapshot_iterator_start(&walker->iterator, database->keyspace);
-    assert_ptr_equal(keyspace_snapshot_iterator(database->keyspace), &walker->iterator);
+    memcpy(test->then, database->now, KEYS * sizeof(struct value));
+    test->unvisited = keyspace_count(database->keyspace);
+    test->iterator = (struct snapshot_iterator){.visit = visit, .number = number};
+    test->silent = false;
+    test->early = 0;
+    test->runs = true;
+    snapshot_iterator_start(&test->iterator, database->keyspace);
+    assert_ptr_equal(keyspace_snapshot_iterator(database->keyspace), &test->iterator);
 }
 
-static void iterator_steps(struct walker *walker) {
-    if (!walker->runs) return;
-    struct keyspace *keyspace = walker->iterator.keyspace;
-    bool was_over = walker->iterator.over;
-    walker->stepping = true;
-    walker->runs = snapshot_iterator_step(&walker->iterator);
-    walker->stepping = false;
-    if (walker->runs) return;
-    if (!walker->silent) assert_int_equal(walker->unseen, 0);
-    assert_true(walker->iterator.over);
-    assert_false(snapshot_iterator_step(&walker->iterator));
-    walker->world->early += walker->early;
+static void iterator_steps(struct test_iterator *test) {
+    if (!test->runs) return;
+    struct keyspace *keyspace = test->iterator.keyspace;
+    bool was_over = test->iterator.over;
+    test->stepping = true;
+    test->runs = snapshot_iterator_step(&test->iterator);
+    test->stepping = false;
+    if (test->runs) return;
+    if (!test->silent) assert_int_equal(test->unvisited, 0);
+    assert_true(test->iterator.over);
+    assert_false(snapshot_iterator_step(&test->iterator));
+    test->world->early += test->early;
     if (was_over) return; /* its entries were all freed: the keyspace is gone */
     assert_null(keyspace_snapshot_iterator(keyspace));
     assert_true(keyspace_check(keyspace)); /* all epochs are equal */
 }
 
-static void iterator_is_given_up(struct walker *walker) {
-    if (!walker->runs) return;
-    walker->silent = true;
-    walker->iterator.visit = ignore;
+static void iterator_is_given_up(struct test_iterator *test) {
+    if (!test->runs) return;
+    test->silent = true;
+    test->iterator.visit = ignore;
 }
 
 /* --- What is done meanwhile --- */
@@ -205,11 +205,11 @@ static void change(struct world *world, struct database *database, size_t i, str
 /* The same value elsewhere: no change. */
 static void move(struct keyref *ref) {
     size_t size = value_size(ref->entry);
-    bool unseen = !keyref_was_visited(ref);
+    bool unvisited = !keyref_was_visited(ref);
     for (int i = 0; i < 2; i++) {
         size_t from = i ? size + 500 : size, to = i ? size : size + 500;
         keyref_moved(ref, entry_resize(ref->entry, from, to));
-        assert_int_equal(keyref_was_visited(ref), !unseen);
+        assert_int_equal(keyref_was_visited(ref), !unvisited);
     }
 }
 
@@ -271,16 +271,16 @@ static void swap(struct world *world) {
     b->now = now;
 }
 
-/* Deletes all keys, in one of the ways in which a server may. A walk has seen them all then, unless
- * it was silent and is abandoned. */
+/* Deletes all keys, in one of the ways in which a server may. An iterator has visited them all then,
+ * unless it was silent and is abandoned. */
 static void clear(struct world *world) {
     struct database *database = &world->databases[random_below(world->random, DATABASES)];
     struct snapshot_iterator *iterator = keyspace_snapshot_iterator(database->keyspace);
-    if (iterator && ((struct walker *)iterator)->silent && random_below(world->random, 2))
+    if (iterator && ((struct test_iterator *)iterator)->silent && random_below(world->random, 2))
         snapshot_iterator_abandon(iterator);
     if (random_below(world->random, 2)) {
         keyspace_clear(database->keyspace);
-    } else { /* what goes to a thread is seen before */
+    } else { /* what goes to a thread is visited before */
         struct keyspace *old = database->keyspace;
         struct keyspace_ending ending;
         database->keyspace = keyspace_new(free_entry, value_length);
@@ -290,16 +290,16 @@ static void clear(struct world *world) {
         }
     }
     if (iterator) {
-        struct walker *walker = (struct walker *)iterator;
+        struct test_iterator *test = (struct test_iterator *)iterator;
         assert_true(iterator->over);
-        if (!walker->silent) assert_int_equal(walker->unseen, 0);
+        if (!test->silent) assert_int_equal(test->unvisited, 0);
     }
     assert_null(keyspace_snapshot_iterator(database->keyspace));
     assert_int_equal(keyspace_count(database->keyspace), 0);
     forget(database);
 }
 
-/* The keyspace is put aside, walked to the end and freed, while a new one takes its place. */
+/* The keyspace is put aside, iterated over to the end and freed, while a new one takes its place. */
 static void put_aside(struct world *world) {
     struct database *database = &world->databases[random_below(world->random, DATABASES)];
     struct snapshot_iterator *iterator = keyspace_snapshot_iterator(database->keyspace);
@@ -307,7 +307,8 @@ static void put_aside(struct world *world) {
     keyspace_swap(database->keyspace, old);
     forget(database);
     if (iterator) assert_ptr_equal(iterator->keyspace, old);
-    while (iterator && ((struct walker *)iterator)->runs) iterator_steps((struct walker *)iterator);
+    while (iterator && ((struct test_iterator *)iterator)->runs)
+        iterator_steps((struct test_iterator *)iterator);
     keyspace_free(old);
 }
 
@@ -318,8 +319,8 @@ static void world_begins(struct world *world, struct random *random, size_t paus
     for (int i = 0; i < DATABASES; i++) {
         world->databases[i].keyspace = keyspace_new(free_entry, value_length);
         world->databases[i].now = mem_alloc_zeroed(KEYS * sizeof(struct value));
-        world->walkers[i].world = world;
-        world->walkers[i].then = mem_alloc_zeroed(KEYS * sizeof(struct value));
+        world->iterators[i].world = world;
+        world->iterators[i].then = mem_alloc_zeroed(KEYS * sizeof(struct value));
     }
 }
 
@@ -328,10 +329,10 @@ static void world_ends(struct world *world) {
         keyspace_free(world->databases[i].keyspace);
         mem_free(world->databases[i].now);
     }
-    for (int i = 0; i < DATABASES; i++) { /* freeing has shown them the rest */
-        if (world->walkers[i].runs) iterator_steps(&world->walkers[i]);
-        assert_false(world->walkers[i].runs);
-        mem_free(world->walkers[i].then);
+    for (int i = 0; i < DATABASES; i++) { /* freeing visits the rest */
+        if (world->iterators[i].runs) iterator_steps(&world->iterators[i]);
+        assert_false(world->iterators[i].runs);
+        mem_free(world->iterators[i].then);
     }
 }
 
@@ -347,9 +348,9 @@ static void assert_world(const struct world *world) {
     }
 }
 
-/* One turn: a few changes, then some of the walks go on. `rare`: one turn in so many does what
+/* One round: a few changes, then steps of some iterators. `rare`: one round in so many does what
  * concerns a whole keyspace. */
-static void turn(struct world *world, bool grows, size_t rare) {
+static void run_round(struct world *world, bool grows, size_t rare) {
     struct random *random = world->random;
     for (uint64_t n = random_below(random, 40); n > 0; n--) change_one(world, grows);
     if (rare && random_below(random, rare) == 0) {
@@ -357,27 +358,27 @@ static void turn(struct world *world, bool grows, size_t rare) {
         case 0: clear(world); break;
         case 1: put_aside(world); break;
         case 2: swap(world); break;
-        default: iterator_is_given_up(&world->walkers[random_below(random, DATABASES)]);
+        default: iterator_is_given_up(&world->iterators[random_below(random, DATABASES)]);
         }
     }
     for (int i = 0; i < DATABASES; i++) {
-        if (random_below(random, 3)) iterator_steps(&world->walkers[i]);
+        if (random_below(random, 3)) iterator_steps(&world->iterators[i]);
     }
 }
 
 static bool iterator_may_begin(const struct world *world, int i) {
-    return !world->walkers[i].runs && !keyspace_snapshot_iterator(world->databases[i].keyspace);
+    return !world->iterators[i].runs && !keyspace_snapshot_iterator(world->databases[i].keyspace);
 }
 
-/* Walks begin when others are under way, and again as soon as they are over. */
+/* Iterators begin while others run, and again as soon as they are over. */
 static void run(struct random *random, size_t pauses, size_t rare) {
     size_t used = mem_used();
     struct world world;
     world_begins(&world, random, pauses);
-    size_t iterators = 0, turns = 0;
-    while (iterators < WALKS) {
-        turn(&world, turns++ / 100 % 2 == 0, rare);
-        if (turns % 100 == 0) assert_world(&world);
+    size_t iterators = 0, rounds = 0;
+    while (iterators < ITERATORS) {
+        run_round(&world, rounds++ / 100 % 2 == 0, rare);
+        if (rounds % 100 == 0) assert_world(&world);
         for (int i = 0; i < DATABASES; i++) {
             if (!iterator_may_begin(&world, i) || random_below(random, 8)) continue;
             iterator_begins(&world, i);
@@ -416,14 +417,14 @@ static void an_empty_keyspace_takes_one_step(void **state) {
     struct world world;
     world_begins(&world, *state, 0);
     iterator_begins(&world, 0);
-    iterator_steps(&world.walkers[0]);
-    assert_false(world.walkers[0].runs);
+    iterator_steps(&world.iterators[0]);
+    assert_false(world.iterators[0].runs);
     iterator_begins(&world, 0);
-    fill(&world, 0, 100); /* come too late */
-    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
+    fill(&world, 0, 100); /* are added too late */
+    while (world.iterators[0].runs) iterator_steps(&world.iterators[0]);
     iterator_begins(&world, 0);
-    assert_int_equal(world.walkers[0].unseen, 100);
-    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
+    assert_int_equal(world.iterators[0].unvisited, 100);
+    while (world.iterators[0].runs) iterator_steps(&world.iterators[0]);
     assert_world(&world);
     world_ends(&world);
 }
@@ -433,11 +434,11 @@ static void entries_that_come_late_do_not_lengthen_an_iteration(void **state) {
     world_begins(&world, *state, 0);
     fill(&world, 0, 50);
     iterator_begins(&world, 0);
-    iterator_steps(&world.walkers[0]);
+    iterator_steps(&world.iterators[0]);
     fill(&world, 0, KEYS); /* splits every bucket, several times */
-    assert_int_equal(world.walkers[0].early, 0);
-    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
-    assert_int_equal(world.walkers[0].early, 0);
+    assert_int_equal(world.iterators[0].early, 0);
+    while (world.iterators[0].runs) iterator_steps(&world.iterators[0]);
+    assert_int_equal(world.iterators[0].early, 0);
     world_ends(&world);
 }
 
@@ -450,10 +451,10 @@ static void deleting_all_keys_shows_them_to_the_iterator(void **state) {
         struct keyref ref = find(&world.databases[0], i);
         delete (&world.databases[0], i, &ref);
     }
-    assert_int_equal(world.walkers[0].unseen, 0);
-    assert_int_equal(world.walkers[0].early, KEYS);
-    iterator_steps(&world.walkers[0]);
-    assert_false(world.walkers[0].runs);
+    assert_int_equal(world.iterators[0].unvisited, 0);
+    assert_int_equal(world.iterators[0].early, KEYS);
+    iterator_steps(&world.iterators[0]);
+    assert_false(world.iterators[0].runs);
     world_ends(&world);
 }
 
@@ -462,16 +463,16 @@ static void an_iterator_follows_its_entries_through_swaps(void **state) {
     world_begins(&world, *state, 0);
     fill(&world, 0, KEYS);
     iterator_begins(&world, 0);
-    iterator_steps(&world.walkers[0]);
+    iterator_steps(&world.iterators[0]);
     struct keyspace *a = world.databases[0].keyspace, *b = world.databases[1].keyspace;
     keyspace_swap(a, b);
     assert_null(keyspace_snapshot_iterator(a));
-    assert_ptr_equal(keyspace_snapshot_iterator(b), &world.walkers[0].iterator);
+    assert_ptr_equal(keyspace_snapshot_iterator(b), &world.iterators[0].iterator);
     keyspace_swap(b, world.databases[2].keyspace);
     keyspace_swap(a, world.databases[2].keyspace);
-    assert_ptr_equal(keyspace_snapshot_iterator(a), &world.walkers[0].iterator);
-    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
-    assert_int_equal(world.walkers[0].early, 0);
+    assert_ptr_equal(keyspace_snapshot_iterator(a), &world.iterators[0].iterator);
+    while (world.iterators[0].runs) iterator_steps(&world.iterators[0]);
+    assert_int_equal(world.iterators[0].early, 0);
     assert_world(&world);
     world_ends(&world);
 }
@@ -481,17 +482,17 @@ static void clearing_shows_the_rest_to_the_iterator(void **state) {
     world_begins(&world, *state, 1); /* it would like to pause at every entry */
     fill(&world, 0, KEYS);
     iterator_begins(&world, 0);
-    while (world.walkers[0].unseen == KEYS)
-        iterator_steps(&world.walkers[0]); /* a bucket may be empty */
-    assert_int_equal(world.walkers[0].unseen, KEYS - 1);
+    while (world.iterators[0].unvisited == KEYS)
+        iterator_steps(&world.iterators[0]); /* a bucket may be empty */
+    assert_int_equal(world.iterators[0].unvisited, KEYS - 1);
     keyspace_clear(world.databases[0].keyspace);
     forget(&world.databases[0]);
-    assert_int_equal(world.walkers[0].unseen, 0);
+    assert_int_equal(world.iterators[0].unvisited, 0);
     fill(&world, 0, 10);
-    iterator_steps(&world.walkers[0]); /* sees none of these */
-    assert_false(world.walkers[0].runs);
+    iterator_steps(&world.iterators[0]); /* visits none of these */
+    assert_false(world.iterators[0].runs);
     iterator_begins(&world, 0);
-    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
+    while (world.iterators[0].runs) iterator_steps(&world.iterators[0]);
     world_ends(&world);
 }
 
@@ -500,18 +501,18 @@ static void an_abandoned_iterator_is_over_and_leaves_the_emptied_keyspace_to_oth
     world_begins(&world, *state, 0);
     fill(&world, 0, KEYS);
     iterator_begins(&world, 0);
-    iterator_is_given_up(&world.walkers[0]);
-    iterator_steps(&world.walkers[0]);
-    assert_true(world.walkers[0].runs);
-    snapshot_iterator_abandon(&world.walkers[0].iterator);
+    iterator_is_given_up(&world.iterators[0]);
+    iterator_steps(&world.iterators[0]);
+    assert_true(world.iterators[0].runs);
+    snapshot_iterator_abandon(&world.iterators[0].iterator);
     assert_null(keyspace_snapshot_iterator(world.databases[0].keyspace));
     keyspace_clear(world.databases[0].keyspace);
     forget(&world.databases[0]);
-    iterator_steps(&world.walkers[0]);
-    assert_false(world.walkers[0].runs);
+    iterator_steps(&world.iterators[0]);
+    assert_false(world.iterators[0].runs);
     fill(&world, 0, 10);
     iterator_begins(&world, 0);
-    while (world.walkers[0].runs) iterator_steps(&world.walkers[0]);
+    while (world.iterators[0].runs) iterator_steps(&world.iterators[0]);
     assert_world(&world);
     world_ends(&world);
 }

@@ -80,7 +80,7 @@ static void setting_replaces_a_list_and_takes_the_expiry_away(void **state) {
     struct keyspace *keyspace = *state;
     struct quicklist_limits limits = {.fill = 1};
     struct slice texts[] = {SLICE("a"), SLICE("b"), SLICE("c")};
-    for (size_t count = 1; count <= 3; count++) { /* embedded, then hanging */
+    for (size_t count = 1; count <= 3; count++) { /* embedded, then out-of-line */
         struct keyref ref = keyspace_find(keyspace, SLICE("key"));
         list_create(&ref, SLICE("key"), LIST_TAIL, texts, count, &limits);
         keyspace_set_expiry(&ref, 12345, value_size(ref.entry));

@@ -69,7 +69,7 @@ static long switches(void) {
     return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Single adds, told apart from the scheduler's doing: they count when their batch was not interrupted. */
+/* Single adds: they count only when their batch was not interrupted by the scheduler. */
 struct longest {
     uint64_t ticks, batch_ticks, switched_ticks;
     long switches;

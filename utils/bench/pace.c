@@ -1,5 +1,5 @@
-/* A load whose latencies hide nothing: requests come due at a steady pace, whatever the server
- * does, and each waits from the moment when it was due. A client that waits for a reply before it
+/* A load that measures pauses in full: requests come due at a steady pace, whatever the server does,
+ * and the latency of each begins when it is due. A client that waits for a reply before it
  * sends the next request would meet a pause only once, however long it is.
  *
  *      make benchmarks
@@ -293,7 +293,7 @@ static struct pace *start(uint16_t port, size_t connections) {
     p->epoll = epoll_create1(0);
     p->timer = timerfd_create(CLOCK_MONOTONIC, 0); /* the clock of clock_monotonic_us */
     watch(p, STDIN_FILENO, EPOLLIN, p);
-    watch(p, p->timer, EPOLLIN | EPOLLET, &p->timer); /* nobody reads it */
+    watch(p, p->timer, EPOLLIN | EPOLLET, &p->timer); /* never read */
     for (size_t i = 0; i < connections; i++) open_connection(p, &p->connections[i], port);
     return p;
 }

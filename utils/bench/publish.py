@@ -1,4 +1,4 @@
-"""Shows a report's most telling plots in README.md, between two markers."""
+"""Shows a report's main plots in README.md, between two markers."""
 import os
 import sys
 from pathlib import Path

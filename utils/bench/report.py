@@ -29,7 +29,7 @@ def busy_share():
 
 
 def machine(root):
-    """Lines that tell where the figures come from. `root` is the repository."""
+    """Lines that say where the figures come from. `root` is the repository."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         models = re.findall(r"^model name\s*:\s*(.*)$", file.read(), flags=re.M)
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=root, capture_output=True, text=True,

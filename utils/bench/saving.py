@@ -18,10 +18,10 @@ BEFORE, DURING = "seconds per request before", "during"  # where clients send as
 
 @dataclass
 class Way:
-    """A server, and how it is told to save."""
+    """A server, and how it is made to save."""
     label: str
     server: Server
-    forks: bool = False  # ours, told to: it does not by itself
+    forks: bool = False  # Packlist, configured to: by default it does not
 
     @contextlib.contextmanager
     def chosen(self):
@@ -51,7 +51,7 @@ class Load:
         self.process.communicate()
 
     def begin_phase(self):
-        with contextlib.suppress(BrokenPipeError):  # phases() tells what ended it
+        with contextlib.suppress(BrokenPipeError):  # phases() reports what ended it
             self.process.stdin.write("\n")
             self.process.stdin.flush()
 
@@ -155,7 +155,7 @@ def ways_to_save(servers, saving, progress):
 
 
 def run_saving(servers, saving, rounds, pace, progress):
-    """Name of a figure -> label, or "fork" for the first server when it is told to fork -> the figure, in the
+    """Name of a figure -> label, or "fork" for the first server when it is made to fork -> the figure, in the
     best round, as what else goes on in the machine only adds; memory is measured once."""
     turns = [(f"round {number} of {rounds}", measure_times) for number in range(1, rounds + 1)]
     ways, best = list(ways_to_save(servers, saving, progress)), {}

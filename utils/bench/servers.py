@@ -30,7 +30,7 @@ def bulk(word):
 
 
 def take_core(core):
-    """Keeps this process and its children to a core, before whoever else wants it where we may say so."""
+    """Keeps this process and its children to a core, with priority over other programs where that is allowed."""
     os.sched_setaffinity(0, {core})
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -20)
@@ -156,7 +156,7 @@ class Floors:
         self.path, self.port, self.reason = path, port, None
 
     def start(self, request_len, reply):
-        """A Floor, or None; then `reason` tells why."""
+        """A Floor, or None; then `reason` says why."""
         if self.reason is None:
             try:
                 return Floor(self.path, self.port, request_len, reply)

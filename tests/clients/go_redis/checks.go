@@ -76,7 +76,7 @@ type check struct {
 	run  func(ctx context.Context, r *redis.Client)
 }
 
-// passes runs a check with a client of its own on an empty server and tells whether it held.
+// passes runs a check with a client of its own on an empty server and returns whether it held.
 func (c check) passes(protocol int) (passed bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience())
 	r := redis.NewClient(&redis.Options{Addr: address, Protocol: protocol, ClientName: "worker",

@@ -110,7 +110,7 @@ def _(protocol):
         equal(r.bitfield("bits").set("u8", 8, 200).incrby("u8", 8, 100).execute(), [0, 44])
 
 
-@check("keys expire and tell when")
+@check("keys expire, and TTL shows when")
 def _(protocol):
     with connect(protocol) as r:
         r.set("soon", "v", px=30)

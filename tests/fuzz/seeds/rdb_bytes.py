@@ -132,7 +132,7 @@ def ziplist(values):
 
 
 def quicklist(*nodes):
-    """Ziplists, stored as they are or packed."""
+    """Ziplists, stored as they are or compressed."""
     return length(len(nodes)) + b"".join(nodes)
 
 

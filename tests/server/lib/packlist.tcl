@@ -1,4 +1,4 @@
-# The framework of the server tests; tests/README.md tells how to write one. A test file sources this first,
+# The framework of the server tests; tests/README.md explains how to write one. A test file sources this first,
 # starts a server, makes its checks and ends with `finish`.
 #
 #   check name body ?expected? ?-match glob|regexp?
@@ -10,7 +10,7 @@
 #   r LPUSH k a b                   in a check: the plain value of a reply, see client.tcl; errors throw
 #   typed LPUSH k a b               the same with its type
 #   client_open ?protocol?          another connection
-#   client_blocked BLPOP k 0        another connection that sent this and is seen waiting; then `$c read`
+#   client_blocked BLPOP k 0        another connection that sent this and waits; then `$c read`
 #   wait_blocked count              until so many clients wait
 #   wait_until {condition} ?ms?     until an expression holds; throws when it does not in time
 #   info_field name                 a field of INFO

@@ -264,7 +264,7 @@ proc server_run {arguments {stdin ""}} {
 
 # --- Small tools ---------------------------------------------------------------------------------
 
-# A port that nobody listens on, out of PACKLIST_PORTS (first-last), below the range of outgoing connections.
+# A free port, out of PACKLIST_PORTS (first-last), below the range of outgoing connections.
 proc free_port {} {
     set range [expr {[info exists ::env(PACKLIST_PORTS)] ? $::env(PACKLIST_PORTS) : "21000-31999"}]
     scan $range %d-%d first last
