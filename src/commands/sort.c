@@ -240,7 +240,7 @@ static void read_zset(struct sort *sort, const struct entry *entry, uint64_t fro
     struct zset_iter iter;
     struct zset_member member;
     zset_iter_start(&iter, entry, from, forward);
-    while (count-- && zset_iter_next(&iter, &member)) keep_item(sort, member.text);
+    while (count-- && zset_iter_next_text(&iter, &member)) keep_item(sort, member.text);
 }
 
 /* Copies `count` elements, without the first `skip`. `backward` counts from the end, but not in a

@@ -86,7 +86,9 @@ void zset_reply_span(struct reply *reply, const struct entry *entry, struct zset
     zset_reply_header(reply, span.count, form);
     if (span.count == 0) return;
     zset_iter_start(&iter, entry, forward ? span.from : span.from + span.count - 1, forward);
-    while (span.count-- && zset_iter_next(&iter, &member)) zset_reply_member(reply, &member, form);
+    bool (*next)(struct zset_iter *, struct zset_member *) =
+        form == ZSET_MEMBERS ? zset_iter_next_text : zset_iter_next;
+    while (span.count-- && next(&iter, &member)) zset_reply_member(reply, &member, form);
 }
 
 /* --- Results --- */

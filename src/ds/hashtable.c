@@ -73,15 +73,23 @@ void hashtable_prefetch(const struct hashtable *table, uint64_t hash) {
     prefetch(hashtable__bucket(table, hashtable__locate(table, hash).index));
 }
 
-void hashtable_prefetch_item(const struct hashtable *table, uint64_t hash) {
-    if (table->count == 0) return;
+const void *hashtable_prefetch_item(const struct hashtable *table, uint64_t hash) {
+    if (table->count == 0) return NULL;
     struct hashtable__place place = hashtable__locate(table, hash);
     const struct hashtable_bucket *bucket = hashtable__bucket(table, place.index);
-    for (unsigned match = hashtable__match(bucket, place.tag); match != 0; match &= match - 1) {
-        /* An empty slot or the overflow word may match too: prefetching them does no harm. */
-        prefetch(hashtable_item(bucket->slot[__builtin_ctz(match)]));
+    const void *first = NULL;
+    /* An empty slot may match too: prefetching NULL does no harm. */
+    unsigned match = hashtable__match(bucket, place.tag);
+    if (hashtable__has_overflow(bucket)) {
+        prefetch(hashtable__overflow(bucket));
+        match &= ~(1u << HASHTABLE_LAST_SLOT);
     }
-    if (hashtable__has_overflow(bucket)) prefetch(hashtable__overflow(bucket));
+    for (; match != 0; match &= match - 1) {
+        const void *item = hashtable_item(bucket->slot[__builtin_ctz(match)]);
+        prefetch(item);
+        if (!first) first = item;
+    }
+    return first;
 }
 
 static inline bool item_has_key(const struct hashtable *table, hashtable_slot slot,

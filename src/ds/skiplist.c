@@ -630,8 +630,27 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
 
 /* --- Looking --- */
 
+/* About where the first member's offset is in full nodes. */
+enum { FIRST_OFFSET_NEAR = 128 };
+
 void skiplist_prefetch(const struct skiplist *list, struct slice member) {
     skiplist_index_prefetch(&list->index, hash_bytes(member));
+}
+
+bool skiplist_prefetch_first(const struct skiplist *list, unsigned step) {
+    if (step == 0) {
+        prefetch(list);
+        return true;
+    }
+    const struct skiplist_node *node = list->head[0].next;
+    if (!node) return false;
+    if (step == 1) {
+        prefetch(node);
+        prefetch((const char *)node + FIRST_OFFSET_NEAR);
+        return true;
+    }
+    skiplist_node_prefetch_member(node, 0);
+    return false;
 }
 
 struct skiplist_place skiplist_find(const struct skiplist *list, struct slice member) {
@@ -691,7 +710,7 @@ void skiplist_seek(const struct skiplist *list, uint64_t rank, struct skiplist_c
     CHECKED_ASSERT(rank < list->count);
     if (rank == 0) {
         *cursor = (struct skiplist_cursor){list->head[0].next, 0};
-        prefetch((const char *)cursor->node + 128); /* where the first offset is, in full nodes */
+        prefetch((const char *)cursor->node + FIRST_OFFSET_NEAR);
     } else if (rank == list->count - 1) {
         *cursor = (struct skiplist_cursor){list->tail, skiplist_node_count(list->tail) - 1};
     } else {

@@ -45,6 +45,10 @@ struct skiplist_place {
 /* Starts loading what skiplist_find reads first: for many lookups at once. */
 void skiplist_prefetch(const struct skiplist *list, struct slice member);
 
+/* Starts loading what reading the first member needs, in steps 0, 1, 2: each needs what the one
+ * before has loaded. Returns whether there is a next step. */
+bool skiplist_prefetch_first(const struct skiplist *list, unsigned step);
+
 /* Looks a member up. Expected O(1). */
 struct skiplist_place skiplist_find(const struct skiplist *list, struct slice member);
 

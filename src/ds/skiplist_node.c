@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/prefetch.h"
 #include "base/processor.h"
 
 #include <assert.h>
@@ -106,6 +107,10 @@ static void record_write(uint8_t *at, const struct skiplist_record *record) {
 
 struct slice skiplist_node_member(const struct skiplist_node *node, unsigned slot) {
     return record_text(record_at(node, slot));
+}
+
+void skiplist_node_prefetch_member(const struct skiplist_node *node, unsigned slot) {
+    prefetch(record_at(node, slot));
 }
 
 struct skiplist_text *skiplist_node_text(const struct skiplist_node *node, unsigned slot) {

@@ -149,6 +149,9 @@ static inline uint64_t skiplist_node_key(const struct skiplist_node *node, unsig
 struct slice skiplist_node_member(const struct skiplist_node *node, unsigned slot);
 double skiplist_node_score(const struct skiplist_node *node, unsigned slot);
 
+/* Starts loading the member at `slot`. */
+void skiplist_node_prefetch_member(const struct skiplist_node *node, unsigned slot);
+
 /* The text of the member when it is stored apart from the node; NULL else. */
 struct skiplist_text *skiplist_node_text(const struct skiplist_node *node, unsigned slot);
 

@@ -140,8 +140,8 @@ uint64_t keyspace_prefetch(const struct keyspace *keyspace, struct slice key) {
     return hash;
 }
 
-void keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash) {
-    hashtable_prefetch_item(keyspace->table, hash);
+const struct entry *keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash) {
+    return hashtable_prefetch_item(keyspace->table, hash);
 }
 
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash) {

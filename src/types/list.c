@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/number.h"
+#include "base/prefetch.h"
 #include "ds/quicklist_capture.h"
 #include "types/list_embedded.h"
 #include "types/type_operations.h"
@@ -470,6 +471,14 @@ static size_t list_free_effort(const struct entry *entry) {
     if (list_is_embedded(entry)) return 1;
     const struct quicklist *list = out_of_line(entry);
     return type_free_effort(quicklist_node_count(list), quicklist_allocated(list));
+}
+
+enum { list_out_of_line_encodings = 1 << LIST_LISTPACK | 1 << LIST_QUICKLIST };
+
+static bool list_prefetch(const struct entry *entry, unsigned step) {
+    (void)step;
+    prefetch(out_of_line(entry));
+    return false;
 }
 
 static void list_free_value(struct entry *entry) {

@@ -6,6 +6,7 @@
  * keyspace. */
 #include "types/string.h"
 
+#include "base/prefetch.h"
 #include "types/type_operations.h"
 #include "types/value.h"
 
@@ -407,6 +408,14 @@ size_t string_allocated(const struct entry *entry) {
 /* The buffer of a captured text is left to the capture. */
 static size_t string_free_effort(const struct entry *entry) {
     return type_free_effort(1, string_is_captured(entry) ? 0 : string_allocated(entry));
+}
+
+enum { string_out_of_line_encodings = 1 << STRING_OUT_OF_LINE | 1 << STRING_SHARED };
+
+static bool string_prefetch(const struct entry *entry, unsigned step) {
+    (void)step;
+    prefetch(entry_pointer(entry));
+    return false;
 }
 
 static void string_own_value(struct entry *entry) {

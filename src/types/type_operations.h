@@ -11,6 +11,9 @@
 /* Every function gets entries of its type only. "Out-of-line" memory is what the entry points to.
  * All but check(), own_value() and free_value() are O(1). */
 struct type_operations {
+    /* Bit n is set: values of encoding n have out-of-line memory. */
+    uint16_t out_of_line_encodings;
+
     /* The name that OBJECT ENCODING replies. Static. */
     const char *(*encoding_name)(const struct entry *entry);
 
@@ -23,6 +26,11 @@ struct type_operations {
 
     /* How much work free_value() is; see type_free_effort. */
     size_t (*free_effort)(const struct entry *entry);
+
+    /* Starts loading what reading the beginning of an out-of-line value needs, once the entry
+     * itself is in the cache, in steps 0, 1, …: each needs what the one before has loaded. Returns
+     * whether there is a next step. Only a hint. */
+    bool (*prefetch)(const struct entry *entry, unsigned step);
 
     /* Frees the out-of-line memory, but not the entry. In any thread; while the value is captured
      * only in the loop's thread, and the capture keeps what it needs. */
@@ -56,10 +64,11 @@ static inline size_t type_free_effort(size_t allocations, size_t bytes) {
  * the members, and the compiler refuses a row that lacks the last ones. */
 #define TYPE_OPERATIONS(prefix)                                                                    \
     {                                                                                              \
-        prefix##_encoding_name, prefix##_value_length, prefix##_value_size, prefix##_allocated,    \
-            prefix##_free_effort, prefix##_free_value, prefix##_own_value, prefix##_check,         \
-            prefix##_capture_begin, prefix##_is_captured, prefix##_capture_allocated,              \
-            prefix##_capture_release, prefix##_capture_free                                        \
+        prefix##_out_of_line_encodings, prefix##_encoding_name, prefix##_value_length,             \
+            prefix##_value_size, prefix##_allocated, prefix##_free_effort, prefix##_prefetch,      \
+            prefix##_free_value, prefix##_own_value, prefix##_check, prefix##_capture_begin,       \
+            prefix##_is_captured, prefix##_capture_allocated, prefix##_capture_release,            \
+            prefix##_capture_free                                                                  \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 

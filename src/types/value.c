@@ -55,6 +55,12 @@ size_t value_size(const struct entry *entry) {
     return operations_of(entry)->value_size(entry);
 }
 
+bool value_prefetch(const struct entry *entry, unsigned step) {
+    const struct type_operations *operations = operations_of(entry);
+    bool is_out_of_line = operations->out_of_line_encodings >> entry_encoding(entry) & 1;
+    return is_out_of_line && operations->prefetch(entry, step);
+}
+
 void value_free_out_of_line(struct entry *entry) {
     operations_of(entry)->free_value(entry);
 }

@@ -27,6 +27,11 @@ const char *value_type_name(enum value_type type);
  * "listpackex", "int", "embstr", "raw". Static. */
 const char *value_encoding_name(const struct entry *entry);
 
+/* Starts loading what reading the beginning of the value needs, for several entries that are in the
+ * cache: step 0 for all of them, then step 1 for those for which step 0 returned true, and so on,
+ * so that their cache misses overlap. Only a hint. O(1). */
+bool value_prefetch(const struct entry *entry, unsigned step);
+
 /* The value's size as store/size_histogram.h counts it: the length of a string in bytes, the number
  * of items of a collection. O(1). */
 uint64_t value_length(const struct entry *entry);

@@ -216,6 +216,11 @@ void zset_iter_start(struct zset_iter *iter, const struct entry *entry, uint64_t
         skiplist_seek(skiplist_of(entry), rank, &iter->cursor);
 }
 
+static void iter_step(struct zset_iter *iter) {
+    if (iter->left > 0)
+        (void)(iter->forward ? skiplist_next(&iter->cursor) : skiplist_previous(&iter->cursor));
+}
+
 bool zset_iter_next(struct zset_iter *iter, struct zset_member *member) {
     if (iter->left == 0) return false;
     iter->left--;
@@ -225,8 +230,19 @@ bool zset_iter_next(struct zset_iter *iter, struct zset_member *member) {
     }
     member->text = skiplist_cursor_member(&iter->cursor);
     member->score = skiplist_cursor_score(&iter->cursor);
-    if (iter->left > 0)
-        (void)(iter->forward ? skiplist_next(&iter->cursor) : skiplist_previous(&iter->cursor));
+    iter_step(iter);
+    return true;
+}
+
+bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member) {
+    if (iter->left == 0) return false;
+    iter->left--;
+    if (iter->at) {
+        zset_embedded_read_text(&iter->at, iter->forward, member);
+        return true;
+    }
+    member->text = skiplist_cursor_member(&iter->cursor);
+    iter_step(iter);
     return true;
 }
 
@@ -280,6 +296,12 @@ static size_t zset_free_effort(const struct entry *entry) {
     if (zset_is_embedded(entry)) return 1;
     const struct skiplist *list = skiplist_of(entry);
     return type_free_effort(skiplist_allocations(list), skiplist_allocated(list));
+}
+
+enum { zset_out_of_line_encodings = 1 << ZSET_SKIPLIST };
+
+static bool zset_prefetch(const struct entry *entry, unsigned step) {
+    return skiplist_prefetch_first(skiplist_of(entry), step);
 }
 
 static void zset_free_value(struct entry *entry) {

@@ -103,6 +103,9 @@ void zset_iter_start(struct zset_iter *iter, const struct entry *entry, uint64_t
 /* The next member; false at the end. The text lives until the next call. O(1). */
 bool zset_iter_next(struct zset_iter *iter, struct zset_member *member);
 
+/* The same, but leaves the member's score as it is: cheaper, as a score is read from elsewhere. */
+bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member);
+
 /* A member at random, each as likely as any other, of one that is not empty. O(log n). */
 void zset_random(const struct entry *entry, struct random *random, struct zset_member *member);
 

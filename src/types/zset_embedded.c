@@ -22,12 +22,17 @@ static double score_at(const uint8_t *element) {
     return score;
 }
 
-void zset_embedded_read(const uint8_t **at, bool forward, struct zset_member *member) {
+const uint8_t *zset_embedded_read_text(const uint8_t **at, bool forward,
+                                       struct zset_member *member) {
     const uint8_t *one = listpack_step(at, forward), *two = listpack_step(at, forward);
     struct listpack_value value;
     listpack_get(forward ? one : two, &value);
     member->text = listpack_value_text(&value, member->digits);
-    member->score = score_at(forward ? two : one);
+    return forward ? two : one;
+}
+
+void zset_embedded_read(const uint8_t **at, bool forward, struct zset_member *member) {
+    member->score = score_at(zset_embedded_read_text(at, forward, member));
 }
 
 static void set_counts(struct entry *entry, size_t size, uint32_t count) {

@@ -52,6 +52,10 @@ void zset_pair_prepare(struct zset_pair *pair, struct slice member, double score
 /* The pair at `at`, which is moved behind it (before it, when not `forward`). */
 void zset_embedded_read(const uint8_t **at, bool forward, struct zset_member *member);
 
+/* The same without the score; returns its element. */
+const uint8_t *zset_embedded_read_text(const uint8_t **at, bool forward,
+                                       struct zset_member *member);
+
 /* A new entry without members, but with room for a body of `size` bytes; see the next function. */
 struct entry *zset_embedded_new(struct slice key, size_t size);
 

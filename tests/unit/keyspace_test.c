@@ -260,6 +260,7 @@ static void a_size_that_is_not_reported_fails_the_check(void **state) {
 static void prefetched_keys_are_found_by_their_hash(void **state) {
     (void)state;
     start();
+    size_t hits = 0;
     struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     for (size_t i = 0; i < 200; i++) {
         char text[40];
@@ -268,12 +269,14 @@ static void prefetched_keys_are_found_by_their_hash(void **state) {
         keyspace_prefetch_entry(keyspace, hash);
         assert_null(keyspace_find_hashed(keyspace, key, hash).entry);
         add(keyspace, i, (uint32_t)i + 1);
-        keyspace_prefetch_entry(keyspace, hash);
+        const struct entry *hint = keyspace_prefetch_entry(keyspace, hash);
         struct keyref ref = keyspace_find_hashed(keyspace, key, hash);
+        hits += hint == ref.entry;
         assert_int_equal(number_of(ref.entry), i + 1);
         assert_true(ref.hash == hash);
         assert_true(keyspace_check(keyspace));
     }
+    assert_true(hits > 100); /* not those in overflow arrays */
     keyspace_free(keyspace);
 }
 

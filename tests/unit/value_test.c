@@ -1,5 +1,6 @@
 /* What holds for values of every type. */
 #include "types/value.h"
+#include "types/zset.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -247,6 +248,29 @@ static void a_renamed_value_is_the_same_under_another_key(void **state) {
     with_each_value(*state, check_rename);
 }
 
+static unsigned prefetch_steps(const struct entry *entry) {
+    unsigned step = 0;
+    while (value_prefetch(entry, step)) assert_true(++step < 8);
+    return step + 1;
+}
+
+static void check_prefetch(struct keyref *ref) {
+    assert_int_equal(prefetch_steps(ref->entry), 1);
+    assert_true(value_check(ref->entry));
+}
+
+static void prefetching_a_value_ends_and_changes_nothing(void **state) {
+    with_each_value(*state, check_prefetch);
+    struct keyref ref = keyspace_find(*state, SLICE("z"));
+    const struct zset_limits one_member = {.listpack_entries = 1, .listpack_value = 64};
+    zset_create(&ref, SLICE("z"), SLICE("member"), 1, 1, 6, &one_member);
+    assert_int_equal(prefetch_steps(ref.entry), 1);
+    struct zset_place place = zset_find(ref.entry, SLICE("another"));
+    zset_put(&ref, &place, SLICE("another"), 2, &one_member);
+    assert_int_equal(prefetch_steps(ref.entry), 3);
+    assert_true(value_check(ref.entry));
+}
+
 static void freeing_is_as_much_work_as_there_are_nodes_and_memory(void **state) {
     struct keyspace *keyspace = *state;
     static const struct quicklist_limits one_each = {.fill = 1};
@@ -284,6 +308,7 @@ int main(void) {
         VALUE_TEST(freeing_what_is_out_of_line_leaves_an_entry_that_takes_another_value),
         VALUE_TEST(a_copy_is_equal_and_shares_nothing),
         VALUE_TEST(a_renamed_value_is_the_same_under_another_key),
+        VALUE_TEST(prefetching_a_value_ends_and_changes_nothing),
         VALUE_TEST(freeing_is_as_much_work_as_there_are_nodes_and_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
