@@ -82,15 +82,17 @@ void zset_embedded_find(const struct entry *entry, struct slice member, struct z
     *place = (struct zset_place){.found = false};
     if (member.len > LISTPACK_TEXT_MAX) return;
     listpack_prepare(&needle, member);
-    for (const uint8_t *at = first; at < end; place->index++) {
-        const uint8_t *score = at + listpack_size(at);
-        if (listpack_equal(at, &needle)) {
-            place->found = true;
-            place->score = score_at(score);
-            place->at = (size_t)(at - first);
-            return;
-        }
-        at = score + listpack_size(score);
+    size_t elements = 0, skipped;
+    for (const uint8_t *at = first; at < end; at += listpack_size(at), elements++) {
+        at = listpack_find(at, end, &needle, SIZE_MAX, &skipped);
+        if (!at) return;
+        elements += skipped;
+        if (elements % 2 == 1) continue; /* a score that looks like the member */
+        place->found = true;
+        place->index = elements / 2;
+        place->score = score_at(at + listpack_size(at));
+        place->at = (size_t)(at - first);
+        return;
     }
 }
 
