@@ -14,9 +14,17 @@ enum {
 /* The entries, and then what their values point to, each step for all of them at once. */
 static void prefetch_values(const struct keyspace *keyspace, const uint64_t *hashes, size_t count) {
     const struct entry *entries[DEPTH];
-    size_t found = 0;
+    uint64_t missed[DEPTH];
+    size_t found = 0, misses = 0;
     for (size_t i = 0; i < count; i++) {
         const struct entry *entry = keyspace_prefetch_entry(keyspace, hashes[i]);
+        entries[found] = entry;
+        missed[misses] = hashes[i];
+        found += entry != NULL;
+        misses += entry == NULL;
+    }
+    for (size_t i = 0; i < misses; i++) {
+        const struct entry *entry = keyspace_prefetch_overflow(keyspace, missed[i]);
         if (entry) entries[found++] = entry;
     }
     for (unsigned step = 0; found > 0; step++) {

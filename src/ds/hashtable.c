@@ -92,6 +92,21 @@ const void *hashtable_prefetch_item(const struct hashtable *table, uint64_t hash
     return first;
 }
 
+const void *hashtable_prefetch_overflow_item(const struct hashtable *table, uint64_t hash) {
+    if (table->count == 0) return NULL;
+    struct hashtable__place place = hashtable__locate(table, hash);
+    const struct hashtable_bucket *bucket = hashtable__bucket(table, place.index);
+    if (!hashtable__has_overflow(bucket)) return NULL;
+    const hashtable_slot *slots = hashtable__overflow(bucket);
+    size_t count = hashtable__overflow_count(bucket);
+    for (size_t i = 0; i < count; i++) {
+        if ((slots[i] ^ place.tag) > HASHTABLE_POINTER_MASK) continue;
+        prefetch(hashtable_item(slots[i]));
+        return hashtable_item(slots[i]);
+    }
+    return NULL;
+}
+
 static inline bool item_has_key(const struct hashtable *table, hashtable_slot slot,
                                 struct slice key) {
     return hashtable_key_equal(table->type->key(hashtable_item(slot)), key);

@@ -49,8 +49,13 @@ uint64_t hashtable_hash(struct slice key);
 void hashtable_prefetch(const struct hashtable *table, uint64_t hash);
 
 /* The second stage, when the bucket is in the cache: starts loading the items whose tags match
- * (nearly always only the right one, if any). Returns the first of these items, or NULL. */
+ * (nearly always only the right one, if any), and the bucket's overflow array, if it has one.
+ * Returns the first of these items, or NULL. */
 const void *hashtable_prefetch_item(const struct hashtable *table, uint64_t hash);
+
+/* The third stage, when that returned NULL and the overflow array is in the cache: the same for the
+ * items there. */
+const void *hashtable_prefetch_overflow_item(const struct hashtable *table, uint64_t hash);
 
 /* Equality of keys, without a call for keys of up to 16 bytes. */
 static inline bool hashtable_key_equal(struct slice a, struct slice b) {

@@ -144,6 +144,10 @@ const struct entry *keyspace_prefetch_entry(const struct keyspace *keyspace, uin
     return hashtable_prefetch_item(keyspace->table, hash);
 }
 
+const struct entry *keyspace_prefetch_overflow(const struct keyspace *keyspace, uint64_t hash) {
+    return hashtable_prefetch_overflow_item(keyspace->table, hash);
+}
+
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash) {
     CHECKED_ASSERT(hash == hashtable_hash(key));
     return find_in_table(keyspace, key, hash);

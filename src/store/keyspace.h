@@ -39,12 +39,14 @@ size_t keyspace_expiring_allocated(const struct keyspace *keyspace);
  * for keyspace_add. O(1); the key that was found last is found again without hashing. */
 struct keyref keyspace_find(struct keyspace *keyspace, struct slice key);
 
-/* For a pipeline of commands: two stages before the lookups, so that their cache misses overlap.
+/* For a pipeline of commands: stages before the lookups, so that their cache misses overlap.
  * First start loading each key's bucket, which costs the hash. Then start loading the entry itself
  * with the hash that the first stage returned; the result is an entry that nearly always is the
- * key's, or NULL. Then look up without hashing again. */
+ * key's, or NULL. For those with NULL do the same in the bucket's overflow array. Then look up
+ * without hashing again. */
 uint64_t keyspace_prefetch(const struct keyspace *keyspace, struct slice key);
 const struct entry *keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash);
+const struct entry *keyspace_prefetch_overflow(const struct keyspace *keyspace, uint64_t hash);
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash);
 
 /* Finds the entry at this address, whose key has this `hash`; the result's entry is NULL when it is

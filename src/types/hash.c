@@ -203,8 +203,18 @@ bool hash_check(const struct entry *entry) {
     return entry_type(entry) == VALUE_HASH && records_check(entry);
 }
 
-const struct type_operations hash_operations = {
-    hash_encoding_name,    records_length,      records_value_size,        records_allocated,
-    records_free_effort,   records_free_value,  records_own_value,         hash_check,
-    records_capture_begin, records_is_captured, records_capture_allocated, records_capture_release,
-    records_capture_free};
+const struct type_operations hash_operations = {RECORDS_OUT_OF_LINE_ENCODINGS,
+                                                hash_encoding_name,
+                                                records_length,
+                                                records_value_size,
+                                                records_allocated,
+                                                records_free_effort,
+                                                records_prefetch,
+                                                records_free_value,
+                                                records_own_value,
+                                                hash_check,
+                                                records_capture_begin,
+                                                records_is_captured,
+                                                records_capture_allocated,
+                                                records_capture_release,
+                                                records_capture_free};

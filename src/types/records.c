@@ -1,5 +1,6 @@
 #include "types/records.h"
 
+#include "base/prefetch.h"
 #include "types/packed.h"
 #include "types/type_operations.h"
 
@@ -353,6 +354,12 @@ size_t records_free_effort(const struct entry *entry) {
     if (!records_is_table(entry) || records_is_captured(entry)) return 1;
     const struct recordtable *table = records_table(entry);
     return type_free_effort(recordtable_allocations(table), recordtable_allocated(table));
+}
+
+bool records_prefetch(const struct entry *entry, unsigned step) {
+    (void)step;
+    prefetch(records_table(entry));
+    return false;
 }
 
 void records_free_value(struct entry *entry) {

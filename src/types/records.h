@@ -18,6 +18,7 @@
 #include "store/entry.h"
 
 enum records_encoding { RECORDS_PACKED, RECORDS_EXPIRING, RECORDS_TABLE, RECORDS_ENCODINGS };
+enum { RECORDS_OUT_OF_LINE_ENCODINGS = 1 << RECORDS_TABLE };
 
 struct records_limits {
     size_t records;
@@ -113,6 +114,7 @@ uint64_t records_length(const struct entry *entry);
 size_t records_value_size(const struct entry *entry);
 size_t records_allocated(const struct entry *entry);
 size_t records_free_effort(const struct entry *entry);
+bool records_prefetch(const struct entry *entry, unsigned step);
 void records_free_value(struct entry *entry);
 void records_own_value(struct entry *entry);
 bool records_check(const struct entry *entry);

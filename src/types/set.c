@@ -286,6 +286,9 @@ static size_t set_free_effort(const struct entry *entry) {
     return is_intset(entry) ? 1 : records_free_effort(entry);
 }
 
+enum { set_out_of_line_encodings = RECORDS_OUT_OF_LINE_ENCODINGS };
+#define set_prefetch records_prefetch
+
 static void set_free_value(struct entry *entry) {
     if (!is_intset(entry)) records_free_value(entry);
 }

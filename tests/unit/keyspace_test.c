@@ -271,12 +271,13 @@ static void prefetched_keys_are_found_by_their_hash(void **state) {
         add(keyspace, i, (uint32_t)i + 1);
         const struct entry *hint = keyspace_prefetch_entry(keyspace, hash);
         struct keyref ref = keyspace_find_hashed(keyspace, key, hash);
+        if (!hint) hint = keyspace_prefetch_overflow(keyspace, hash);
         hits += hint == ref.entry;
         assert_int_equal(number_of(ref.entry), i + 1);
         assert_true(ref.hash == hash);
         assert_true(keyspace_check(keyspace));
     }
-    assert_true(hits > 100); /* not those in overflow arrays */
+    assert_true(hits > 190); /* tags are seldom equal */
     keyspace_free(keyspace);
 }
 
