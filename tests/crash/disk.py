@@ -88,10 +88,10 @@ class Disk:
         for item in after.iterdir():
             shutil.move(item, folder / item.name)
         after.rmdir()
-        self.settle(folder)
+        self.note_all_certain(folder)
         return did
 
-    def settle(self, folder):
+    def note_all_certain(self, folder):
         """Notes that all that is there now is certain."""
         for kept in self.notes.iterdir():
             kept.unlink()

@@ -327,7 +327,7 @@ class Round:
         if self.digest and ask(link, b"DEBUG", b"DIGEST") != self.digest:
             raise Trouble("what the server had to keep when the power was cut is not there")
         if ballast_digest(link) != self.ballast:
-            raise Trouble("what nobody has changed is not what it was")
+            raise Trouble("data that no client has changed is not what it was")
         link.close()
         outcome = Outcome()
         for writer, last in zip(self.writers, lasts):

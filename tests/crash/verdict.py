@@ -124,7 +124,7 @@ def check_shared(writers, shared):
         if mine != writer.model.added[b"shared"]:
             raise Trouble(f"`shared` does not have what {writer.client_name!r} has pushed, in this order")
     if len(shared) != sum(len(writer.model.added[b"shared"]) for writer in writers):
-        raise Trouble("`shared` has what nobody has pushed")
+        raise Trouble("`shared` has elements that no client has pushed")
 
 
 def is_subsequence(some, all_of_them):
@@ -147,7 +147,7 @@ def check_queue(writers, consumer, queue, taken, floor):
         gone += set(added[:writer.certain_queue]) - set(mine) - popped
     in_flight = sum(not took.acknowledged and not took.kept for took in consumer.taken)
     if len(gone) > in_flight:
-        raise Trouble(f"nobody has taken {gone!r:.300} from the queue")
+        raise Trouble(f"no client has taken {gone!r:.300} from the queue")
     for took in consumer.taken:
         if 0 < took.acknowledged <= floor and (took.element in queue or took.kept and took.element not in here):
             raise Trouble(f"{took.element!r} was taken from the queue, and is there again")

@@ -7,7 +7,7 @@ from servers import Link, encode, split_replies
 
 NO_DATA = b"+" + b"0" * 40 + b"\r\n"
 MIGRATE_AT_ONCE = 200
-TOLERANCE_MS = 300000  # of lifetimes that travel as what is left of them
+TOLERANCE_MS = 300000  # of expiries that are sent as the time that is left
 TOLERANCE_USED = 30   # seconds
 
 
@@ -194,7 +194,7 @@ WAYS = {"RDB file": by_file, "DUMP and RESTORE": by_payload, "MIGRATE": by_migra
 
 
 def lives_and_usage(link, dataset, way):
-    """Expiry of each key, and how it was used where that travels along."""
+    """Expiry of each key, and how it was used where the way keeps that."""
     lives = [int(at[1:]) for at in ask_each(link, dataset, lambda key: [b"PEXPIRETIME", key.name])]
     usage = dataset.usage() if way == "RDB file" else None
     if not usage:

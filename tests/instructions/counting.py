@@ -29,7 +29,7 @@ class CountingError(Exception):
 def count_of(dump, binary):
     """The instructions of `binary` in callgrind's file, and the calls from it into other objects.
 
-    The format's lines, after `ob=` or `fn=` said whose they are: "0 COST", or, after `cob=` where the callee's
+    The format's lines, after `ob=` or `fn=` has named their owner: "0 COST", or, after `cob=` where the callee's
     object is another one, "calls=COUNT 0" and then "0 COST" of all that the callee did."""
     instructions = calls = 0
     owner = callee = ""
@@ -108,7 +108,7 @@ class Server:
 
 
 class Counter:
-    """Runs requests over one connection, and tells what they cost."""
+    """Runs requests over one connection, and counts what they cost."""
 
     def __init__(self, server):
         self.server, self.link = server, Link(server)

@@ -1,7 +1,7 @@
 """Clients that wait: the same waits and pushes at both servers must wake the same clients with the same replies.
 
-Intended difference: a client that waits for several keys gets what the key has that it was woken for. Redis from 7.2 on
-executes its command again, which takes the first of its keys that has something by then. With such a reference each
+Intended difference: a client that waits for several keys is served from the key that woke it. Redis from 7.2 on
+executes its command again, which takes the first of its keys that has an element by then. With such a reference each
 client waits for one key.
 """
 from servers import Link, encode

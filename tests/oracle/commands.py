@@ -218,8 +218,8 @@ class Generator(StringGenerator, ZsetGenerator, PayloadGenerator, CollectionGene
         return [*watched, [b"MULTI"], *queued, [end]]
 
     def passing_away(self):
-        """A key that expires while the server sleeps for a moment, and is then looked for: it must not be left to the
-        servers when they delete it."""
+        """A key that expires while the server sleeps for a moment, and is then looked for: the oracle must not
+        depend on when the servers delete it."""
         key = self.key()
         other = b"a" if key == b"b" else b"b"
         born = self.random.choice([[[b"SET", key, b"v", b"PX", b"1"]],
@@ -239,7 +239,7 @@ class Generator(StringGenerator, ZsetGenerator, PayloadGenerator, CollectionGene
         return [self.command()]
 
     def mangled(self, argv):
-        """A command as a careless client writes it."""
+        """A command with random mistakes."""
         argv = list(argv)
         roll = self.random.random()
         if argv[0] in (b"SORT", b"SORT_RO"):

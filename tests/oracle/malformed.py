@@ -11,8 +11,8 @@ ROUNDS = 150
 TOO_LONG = [b"x" * 70000, b"*" + b"1" * 70000, b"*1\r\n$" + b"1" * 70000]
 
 
-# How long a server may be silent before that counts as all it has to say; the second when the first was not
-# long enough for both to say the same: a busy machine is no difference.
+# After so many seconds of silence a reply counts as complete; the second limit is tried when the replies differ
+# under the first one, because the machine may be busy.
 QUIET_SECONDS = (0.05, 3)
 
 

@@ -61,7 +61,7 @@ def publishing_command(rng):
 
 
 def comparable(seen):
-    """In which order a client gets a message through several of its patterns is each server's own."""
+    """Servers differ in the order in which a client gets a message through several of its patterns."""
     return [sorted(split_replies(answer)) for answer in seen]
 
 

@@ -14,7 +14,7 @@ set failures {
     "a failed fsync"                        {sync EIO temp-*}                   "Input/output error"
     "a failed close"                        {close EIO temp-*}                  "Input/output error"
     "a read-only file system"               {open EROFS temp-*}                 "Read-only file system"
-    "a folder where nobody may write"       {open EACCES temp-*}                "Permission denied"
+    "a folder that is not writable"         {open EACCES temp-*}                "Permission denied"
     "no free descriptor"                    {open EMFILE temp-*}                "Too many open files"
     "a failed rename"                       {rename EIO dump.rdb}               "Input/output error"
     "a rename on a read-only file system"   {rename EROFS dump.rdb}             "Read-only file system"
@@ -460,7 +460,7 @@ foreach call {1 2 9 20} {
     }
 }
 
-check_in 2 "a large file of which each read takes but a part is read" {
+check_in 2 "a large file is read though each read takes only a part" {
     with_faulty_server {rdbcompression no} {
         set answer [start_with_large_file "read short dump.rdb"]
         assert {[llength [fault_hits "read*"]] > 10}

@@ -325,7 +325,7 @@ check_error "TOUCH needs a key" {r TOUCH} "ERR wrong number of arguments for 'to
 check "WAIT for no replica is answered at once" {
     list [typed WAIT 0 0] [r WAIT 0 1000] [r WAIT -1 0]
 } {{int 0} 0 0}
-check "WAIT for replicas, of which there are none, ends with its timeout" {
+check "WAIT ends with its timeout, as there are no replicas" {
     assert {[elapsed_ms {set reply [typed WAIT 1 60]}] >= 55}
     set reply
 } {int 0}

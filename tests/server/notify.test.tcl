@@ -4,14 +4,14 @@ source [file join [file dirname [file normalize [info script]]] lib packlist.tcl
 server_start
 
 # Returns the messages up to the one that ends the test: {channel text …} without "__".
-proc told {listener} {
+proc messages_of {listener} {
     r PUBLISH end ""
-    set told {}
+    set messages {}
     while {[set message [$listener read]] ne [list message end ""]} {
         lassign $message _ pattern channel text
-        lappend told [string map {__ ""} $channel] $text
+        lappend messages [string map {__ ""} $channel] $text
     }
-    return $told
+    return $messages
 }
 
 proc listen {} {
@@ -27,7 +27,7 @@ proc events_of {body {classes EAnm}} {
     with_config [list notify-keyspace-events $classes] {
         set listener [listen]
         uplevel 1 $body
-        foreach {channel key} [told $listener] {
+        foreach {channel key} [messages_of $listener] {
             regexp {keyevent@(\d+):(.*)} $channel _ database event
             lappend events [expr {$database ? "$database:$event" : $event}] $key
         }
@@ -271,7 +271,7 @@ check "K sends the event to the key's channel, E the key to the event's channel,
         with_config [list notify-keyspace-events $letters] {
             set listener [listen]
             r SET k v
-            lappend all [told $listener]
+            lappend all [messages_of $listener]
             $listener close
         }
     }
@@ -311,9 +311,9 @@ check "keys and channels in events may be any bytes, and long" {
     set listener [listen]
     with_config {notify-keyspace-events KE$} {
         r SET $key v
-        assert_equal [told $listener] [list keyspace@0:$key set keyevent@0:set $key]
+        assert_equal [messages_of $listener] [list keyspace@0:$key set keyevent@0:set $key]
         r SET "" v
-        told $listener
+        messages_of $listener
     }
 } {keyspace@0: set keyevent@0:set {}}
 
@@ -338,7 +338,7 @@ check_in 2 "notify-keyspace-events may stand in the configuration file, and is r
     with_server {notify-keyspace-events E$} {
         set listener [listen]
         r SET k v
-        assert_equal [told $listener] {keyevent@0:set k}
+        assert_equal [messages_of $listener] {keyevent@0:set k}
         r CONFIG SET notify-keyspace-events KEA
         r CONFIG REWRITE
         set file [open [info_field config_file]]

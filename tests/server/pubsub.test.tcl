@@ -91,7 +91,7 @@ check "PUBLISH reaches all subscribers and counts them" {
     set first [listen SUBSCRIBE news]
     set second [listen SUBSCRIBE other news]
     assert_equal [r PUBLISH news hello] 2
-    list [messages $first] [messages $second] [r PUBLISH nobody hello]
+    list [messages $first] [messages $second] [r PUBLISH unused hello]
 } {{{message news hello}} {{message news hello}} 0}
 
 check "PSUBSCRIBE receives the messages of all channels that match" {

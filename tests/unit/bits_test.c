@@ -170,8 +170,8 @@ static int64_t random_number(struct random *random, struct bits_type type) {
 }
 
 /* What a sum must become; false when it must be refused. */
-static bool settled(struct bits_type type, enum bits_overflow overflow, __int128 sum,
-                    int64_t *result) {
+static bool expected_sum(struct bits_type type, enum bits_overflow overflow, __int128 sum,
+                         int64_t *result) {
     __int128 modulus = (__int128)1 << type.width;
     bool fits = sum >= least(type) && sum <= most(type);
     if (overflow == BITS_SATURATE) sum = fits ? sum : sum > 0 ? most(type) : least(type);
@@ -188,12 +188,12 @@ static void what_does_not_fit_wraps_saturates_or_fails(void **state) {
         enum bits_overflow overflow = (enum bits_overflow)random_below(&random, 3);
         int64_t value, increment = random_number(&random, type), expected, result;
         bits_fit(type, BITS_WRAP, random_number(&random, type), &value);
-        bool fits = settled(type, overflow, (__int128)value + increment, &expected);
+        bool fits = expected_sum(type, overflow, (__int128)value + increment, &expected);
         assert_int_equal(bits_add(type, overflow, value, increment, &result), fits);
         if (fits) assert_true(result == expected);
         /* A value to be set is unsigned where the type is. */
         __int128 whole = type.is_signed ? (__int128)increment : (__int128)(uint64_t)increment;
-        fits = settled(type, overflow, whole, &expected);
+        fits = expected_sum(type, overflow, whole, &expected);
         assert_int_equal(bits_fit(type, overflow, increment, &result), fits);
         if (fits) assert_true(result == expected);
     }

@@ -291,7 +291,7 @@ static void scan_iterator_and_random_reach_every_entry(void **state) {
     struct random random = start();
     struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     for (uint32_t i = 0; i < KEYS; i++) add(keyspace, i, i);
-    unsigned scanned[KEYS] = {0}, walked[KEYS] = {0}, drawn[KEYS] = {0};
+    unsigned scanned[KEYS] = {0}, iterated[KEYS] = {0}, drawn[KEYS] = {0};
     uint64_t cursor = 0;
     do {
         cursor = keyspace_scan(keyspace, cursor, count_visit, scanned);
@@ -299,11 +299,11 @@ static void scan_iterator_and_random_reach_every_entry(void **state) {
     struct keyspace_iter iter;
     keyspace_iter_start(&iter, keyspace);
     struct entry *entry;
-    while ((entry = keyspace_iter_next(&iter)) != NULL) count_visit(entry, walked);
+    while ((entry = keyspace_iter_next(&iter)) != NULL) count_visit(entry, iterated);
     for (int i = 0; i < KEYS * 100; i++) count_visit(keyspace_random(keyspace, &random), drawn);
     for (size_t i = 0; i < KEYS; i++) {
         assert_int_equal(scanned[i], 1);
-        assert_int_equal(walked[i], 1);
+        assert_int_equal(iterated[i], 1);
         assert_uint_in_range(drawn[i], 1, 400);
     }
     keyspace_free(keyspace);

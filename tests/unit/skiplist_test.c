@@ -310,8 +310,8 @@ static void a_capture_stays_what_the_list_was(void **state) {
             struct reading reading = {before, before->count};
             skiplist_capture_visit(capture, read_captured, &reading);
         }
-        size_t told = left;
-        assert_int_equal(skiplist_capture_release(capture), told);
+        size_t reported = left;
+        assert_int_equal(skiplist_capture_release(capture), reported);
         assert_int_equal(left, 0);
         skiplist_capture_free(capture);
         assert_false(skiplist_is_captured(f->list));

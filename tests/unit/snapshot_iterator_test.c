@@ -520,17 +520,17 @@ static void an_abandoned_iterator_is_over_and_leaves_the_emptied_keyspace_to_oth
 int main(void) {
     struct random random = random_of_this_run();
     hash_init_seed(random_next(&random));
-#define WALK_TEST(test) cmocka_unit_test_prestate(test, &random)
+#define ITERATOR_TEST(test) cmocka_unit_test_prestate(test, &random)
     const struct CMUnitTest tests[] = {
-        WALK_TEST(every_entry_is_visited_once_as_it_was),
-        WALK_TEST(iterators_may_pause_within_a_bucket),
-        WALK_TEST(iterators_survive_what_is_done_to_whole_keyspaces),
-        WALK_TEST(an_empty_keyspace_takes_one_step),
-        WALK_TEST(entries_that_come_late_do_not_lengthen_an_iteration),
-        WALK_TEST(deleting_all_keys_shows_them_to_the_iterator),
-        WALK_TEST(an_iterator_follows_its_entries_through_swaps),
-        WALK_TEST(an_abandoned_iterator_is_over_and_leaves_the_emptied_keyspace_to_others),
-        WALK_TEST(clearing_shows_the_rest_to_the_iterator),
+        ITERATOR_TEST(every_entry_is_visited_once_as_it_was),
+        ITERATOR_TEST(iterators_may_pause_within_a_bucket),
+        ITERATOR_TEST(iterators_survive_what_is_done_to_whole_keyspaces),
+        ITERATOR_TEST(an_empty_keyspace_takes_one_step),
+        ITERATOR_TEST(entries_that_come_late_do_not_lengthen_an_iteration),
+        ITERATOR_TEST(deleting_all_keys_shows_them_to_the_iterator),
+        ITERATOR_TEST(an_iterator_follows_its_entries_through_swaps),
+        ITERATOR_TEST(an_abandoned_iterator_is_over_and_leaves_the_emptied_keyspace_to_others),
+        ITERATOR_TEST(clearing_shows_the_rest_to_the_iterator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

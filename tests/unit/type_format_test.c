@@ -90,7 +90,7 @@ static bool ended(struct value_commands *commands) {
     return --((struct output *)commands)->most > 0;
 }
 
-/* The commands of the entry, of which up to `most` are wanted. */
+/* The first commands of the entry, at most `most`. */
 static void assert_commands(const struct entry *entry, int most, const char *expected) {
     struct output output = {.commands = {.ended = ended}, .most = most};
     reply_init(&output.commands.bytes, 0);

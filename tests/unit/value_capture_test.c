@@ -206,8 +206,8 @@ static void a_capture_is_written_as_the_value_was(void **state) {
         sds captured = written(NULL, &capture);
         assert_true(slice_equal(sds_slice(captured), sds_slice(before)));
 
-        size_t told = left;
-        assert_int_equal(value_capture_release(&capture), told);
+        size_t reported = left;
+        assert_int_equal(value_capture_release(&capture), reported);
         assert_int_equal(left, 0);
         value_capture_free(&capture);
         if (ref.entry) {

@@ -28,7 +28,7 @@ def prepare(server, data, config):
 def empty(server):
     server.holds = None
     server.client.call("FLUSHALL")
-    server.settle()
+    server.wait_until_idle()
 
 
 def example(row):
@@ -43,7 +43,7 @@ def load(server, row):
                "-c", str(CLIENTS), "-q"]
     if row.random_keys:
         command += ["-r", str(row.random_keys)]
-    server.settle()
+    server.wait_until_idle()
     before = server.cpu_seconds()
     subprocess.run(command + row.command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
@@ -121,7 +121,7 @@ def run_dataset(servers, dataset, progress):
             prepare(server, (), dataset.config)
             before = server.used_memory()
             fill(server.client, dataset.data)
-            server.settle()
+            server.wait_until_idle()
             figures[server.label] = (server.used_memory() - before) / 1e6
         except ServerError as error:
             progress(f"{dataset.name}: {server.label}: {error}", keep=True)
@@ -158,7 +158,7 @@ def run_connections(servers, connections, progress):
             except (OSError, ServerError) as error:
                 progress(f"{connections.name}: {server.label}: {error}", keep=True)
                 figures[server.label] = None
-        server.settle()
+        server.wait_until_idle()
     return figures
 
 
@@ -250,7 +250,7 @@ def run_curves(servers, curves, longest, seconds, progress):
             send_all(server.client, (
                 encode("RPUSH", "list", *[rows.ELEMENT % number for number in range(start, start + 500)])
                 for start in range(have, length, 500)))
-            server.settle()
+            server.wait_until_idle()
             for curve in curves:
                 figures[curve.name][server.label].append((length, cpu_per_call(server, curve, length, seconds)))
         have = length

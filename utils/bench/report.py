@@ -127,12 +127,12 @@ def plain_section(results, labels, section):
 def saving_section(results, labels):
     groups = results.get("saving", {})
     if groups:
-        yield ("What clients feel of BGSAVE. Each server holds the data, and a snapshot of it that the next one "
+        yield ("How BGSAVE delays clients. Each server holds the data, and a snapshot of it that the next one "
                "replaces; clients send the named commands for random keys. **At a rate** requests come due evenly, and "
                "latency is the time from then to the reply, of those that came due during the save. **Throughput** is "
                "that of clients that send as soon as they have their replies, before the save over during it. **Extra "
-               "memory**: the most that the process, and what its child shares with nobody, grew meanwhile, as the "
-               "kernel counts it. All threads and the child share the server's core. **fork**: Packlist with "
+               "memory**: by how much the memory of the process, with the private memory of its child, grew at most, "
+               "as the kernel counts it. All threads and the child share the server's core. **fork**: Packlist with "
                "`rdb-save-in-slices no`. The best round of each figure; less is better.\n")
     for group, rows in groups.items():
         yield f"### {group}\n"

@@ -1,4 +1,4 @@
-"""What clients feel of a snapshot that is written beside them, and what it costs."""
+"""How a snapshot delays clients while it is written, and what it costs."""
 import contextlib
 import json
 import os
@@ -106,7 +106,7 @@ def save(server, watch=lambda: None):
 
 def save_under_load(pace, way, rate, saving, watch=lambda: None):
     """What pace.c measured before the save, and during it."""
-    way.server.settle()
+    way.server.wait_until_idle()
     with way.chosen(), Load(pace, way.server.port, rate, saving.requests) as load:
         time.sleep(WARM_UP_SECONDS)
         load.begin_phase()

@@ -12,7 +12,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import peers  # noqa: E402
 
 START_SECONDS = 10
-SETTLE_SECONDS = 30  # freeing ten million keys in the background takes some
+IDLE_SECONDS = 30  # freeing ten million keys in the background takes some
 
 
 @functools.cache  # as we give up all but one of them later
@@ -121,9 +121,9 @@ class Process:
         """User and system time."""
         return time.clock_gettime(self.clock)
 
-    def settle(self):
+    def wait_until_idle(self):
         """Waits until nothing goes on in it, such as freeing what FLUSHALL left."""
-        deadline = time.monotonic() + SETTLE_SECONDS
+        deadline = time.monotonic() + IDLE_SECONDS
         while time.monotonic() < deadline:
             before = self.cpu_seconds()
             time.sleep(0.05)

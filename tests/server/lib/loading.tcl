@@ -18,7 +18,7 @@ proc rdb_string {key value} {
     return \0[rdb_text $key][rdb_text $value]
 }
 
-# A value of a module, of which there are none here.
+# A value of a module; this server has no modules.
 proc rdb_module {key} {
     return \7[rdb_text $key]\1\0
 }
