@@ -8,8 +8,13 @@ LONG_SIZES = [4000, 4095, 4096, 8191, 8192, 8193, 16383, 16384, 20000, 65535, 65
 # Of strings that a snapshot captures instead of copying (from 256 KB on), and of some that are a little too short.
 LARGE_SIZES = [256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 300_000, 1 << 20, 2_500_000]
 WORDS = [b"list", b"node", b"packed", b"\r\n", b"key", b"0", b"-1", b"element", b"quick", b" "]
+# The greatest numbers of elements and sizes of elements in a listpack, and of elements in an intset.
+ENTRIES = [0, 1, 16, 128, 128, 512, 5000]
+VALUES = [0, 20, 64, 64, 1000]
 POLICIES = [b"noeviction", b"noeviction", b"allkeys-lru", b"allkeys-lfu", b"volatile-ttl"]
 FAR_MS = 33177117420000
+LISTPACK_TYPES = ("set", "hash", "zset")
+LARGE_COLLECTION = 1000  # members: so many that a snapshot captures the value instead of copying it
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,7 @@ class Key:
     """A key and how it comes into being. Shorter lists of commands make valid keys, too."""
     database: int
     name: bytes
+    type: str
     fill: int
     depth: int
     commands: tuple
@@ -26,6 +32,34 @@ class Key:
     def settings(self):
         return [(b"list-max-listpack-size", self.fill), (b"list-compress-depth", self.depth)]
 
+    def is_large(self):
+        if self.type == "string":
+            return self.commands[0][0] == b"SET" and len(self.commands[0][2]) >= LARGE_SIZES[0]
+        return self.type in LISTPACK_TYPES and sum(len(argv) - 2 for argv in self.commands) >= LARGE_COLLECTION
+
+    def has_field_expiries(self):
+        return any(argv[0] == FIELD_EXPIRY for argv in self.commands)
+
+    def without_field_expiries(self):
+        return replace(self, commands=tuple(argv for argv in self.commands if argv[0] != FIELD_EXPIRY))
+
+
+FIELD_EXPIRY = b"HPEXPIREAT"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Up to which a value is a listpack or an intset."""
+    entries: int
+    value: int
+    intset: int
+
+    def settings(self):
+        yield b"set-max-intset-entries", self.intset
+        for kind in LISTPACK_TYPES:
+            yield b"%s-max-listpack-entries" % kind.encode(), self.entries
+            yield b"%s-max-listpack-value" % kind.encode(), self.value
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -34,15 +68,23 @@ class Dataset:
     compress: bool   # rdbcompression of the server that saves
     fill: int        # of the server that loads
     depth: int
+    made: Limits     # of the server that makes the dataset
+    loaded: Limits   # of the server that loads it
 
     def with_keys(self, keys):
         return replace(self, keys=tuple(keys))
 
+    def without_field_expiries(self):
+        return self.with_keys(key.without_field_expiries() for key in self.keys)
+
+    def has_field_expiries(self):
+        return any(key.has_field_expiries() for key in self.keys)
+
     def databases(self):
         return sorted({key.database for key in self.keys})
 
-    def large_strings(self):
-        return [key for key in self.keys if key.commands[0][0] == b"SET" and len(key.commands[0][2]) >= LARGE_SIZES[0]]
+    def large_values(self):
+        return [key for key in self.keys if key.is_large()]
 
     def usage(self):
         """The option of RESTORE that says how a key was used, where the policy keeps that."""
@@ -157,16 +199,12 @@ class Maker:
                                    b"-0.25", b"inf", b"-inf"])
 
     def zset_pairs(self, count):
-        member = self.random.choice([self.integer, self.short_text, lambda: b"m%d" % self.random.randint(1, 5000)])
+        member = self.member_maker()
         return [part for _ in range(count) for part in (self.score(), member())]
 
     def zset_commands(self, name):
-        count = self.length()
-        commands = []
-        while count > 0:
-            size = min(count, self.random.choice([1, 10, 100, 1000]))
-            commands.append([b"ZADD", name, *self.zset_pairs(size)])
-            count -= size
+        member = self.member_maker()
+        commands = list(self.in_commands(b"ZADD", name, lambda: [self.score(), member()], self.length()))
         return commands + [self.zset_edit(name) for _ in range(self.random.choice([0, 0, 1, 5, 20]))]
 
     def zset_edit(self, name):
@@ -178,6 +216,71 @@ class Maker:
             lambda: [b"ZREMRANGEBYSCORE", name, b"(3", b"4"],
             lambda: [b"ZPOPMIN", name, b"%d" % self.random.randint(1, 5)],
             lambda: [b"ZPOPMAX", name],
+        ])()
+
+    # --- sets ---
+
+    def member_maker(self):
+        return self.random.choice([
+            lambda: b"%d" % self.random.randint(-100, 100),
+            lambda: b"%d" % self.random.randint(-40_000, 40_000),
+            self.integer,
+            self.short_text,
+            lambda: b"m%d" % self.random.randint(1, 5000),
+            lambda: self.long_text() if self.random.random() < 0.05 else self.short_text(),
+        ])
+
+    def in_commands(self, command, name, element, count):
+        """Commands that give so many elements to a key, some at a time."""
+        while count > 0:
+            size = min(count, self.random.choice([1, 10, 100, 1000]))
+            yield [command, name, *[part for _ in range(size) for part in element()]]
+            count -= size
+
+    def set_commands(self, name):
+        member = self.member_maker()
+        edits = self.random.choice([0, 0, 1, 5, 20])
+        return [*self.in_commands(b"SADD", name, lambda: [member()], self.length()),
+                *[self.set_edit(name, member) for _ in range(edits)]]
+
+    def set_edit(self, name, member):
+        return self.random.choice([
+            lambda: [b"SADD", name, *[member() for _ in range(self.random.randint(1, 4))]],
+            lambda: [b"SADD", name, self.short_text()],
+            lambda: [b"SADD", name, b"%d" % self.random.getrandbits(self.random.choice([7, 15, 31, 63]))],
+            lambda: [b"SREM", name, *[member() for _ in range(self.random.randint(1, 8))]],
+            lambda: [b"SINTERSTORE", name, name],
+        ])()
+
+    # --- hashes ---
+
+    def hash_commands(self, name):
+        field, value = self.member_maker(), self.element_maker()
+        edits = self.random.choice([0, 0, 1, 5, 20])
+        commands = [*self.in_commands(b"HSET", name, lambda: [field(), value()], self.length()),
+                    *[self.hash_edit(name, field, value) for _ in range(edits)]]
+        if self.random.random() < 0.4:
+            fields = self.random.sample(*self.some_fields(commands))
+            commands += [self.field_expiry(name, fields[at:at + 50]) for at in range(0, len(fields), 50)]
+            commands += [self.hash_edit(name, field, value) for _ in range(edits)]
+        return commands
+
+    def some_fields(self, commands):
+        """All fields that the commands set, and a number of them."""
+        fields = sorted({field for argv in commands if argv[0] == b"HSET" for field in argv[2::2]})
+        return fields, self.random.choice([1, min(len(fields), 3), len(fields)])
+
+    def field_expiry(self, name, fields):
+        at = self.random.choice([self.now_ms + 10_000_000, self.now_ms + 10_000_000_000, FAR_MS, (1 << 46) - 2])
+        return [FIELD_EXPIRY, name, b"%d" % at, b"FIELDS", b"%d" % len(fields), *fields]
+
+    def hash_edit(self, name, field, value):
+        return self.random.choice([
+            lambda: [b"HSET", name, field(), value()],
+            lambda: [b"HSET", name, field(), self.short_text(), self.short_text(), value()],
+            lambda: [b"HDEL", name, *[field() for _ in range(self.random.randint(1, 8))]],
+            lambda: [b"HINCRBY", name, field(), b"7"],
+            lambda: [b"HSETNX", name, field(), self.long_text()],
         ])()
 
     # --- keys ---
@@ -200,15 +303,12 @@ class Maker:
 
     def key(self, number, databases, is_small):
         name = self.name(number)
+        kind = self.random.choice(["string", "list", "list", "zset", "set", "set", "hash", "hash"])
         if is_small:
-            commands = [[b"SET", name, self.short_text()]]
-        elif (roll := self.random.random()) < 0.3:
-            commands = self.string_commands(name)
-        elif roll < 0.6:
-            commands = self.zset_commands(name)
+            kind, commands = "string", [[b"SET", name, self.short_text()]]
         else:
-            commands = self.list_commands(name)
-        return Key(self.random.choice(databases), name, self.random.choice(FILLS), self.random.choice(DEPTHS),
+            commands = getattr(self, kind + "_commands")(name)
+        return Key(self.random.choice(databases), name, kind, self.random.choice(FILLS), self.random.choice(DEPTHS),
                    tuple(commands), self.expiry(), self.random.choice([-1, self.random.randint(0, 255)]))
 
     def dataset(self):
@@ -221,17 +321,24 @@ class Maker:
         elif self.random.random() < 0.2:
             keys += [self.large_string(3000 + number, databases) for number in range(self.random.randint(1, 3))]
         return Dataset(tuple(keys), self.random.choice(POLICIES), self.random.random() < 0.8,
-                       self.random.choice(FILLS), self.random.choice(DEPTHS))
+                       self.random.choice(FILLS), self.random.choice(DEPTHS), self.limits(), self.limits())
+
+    def limits(self):
+        return Limits(self.random.choice(ENTRIES), self.random.choice(VALUES), self.random.choice(ENTRIES))
 
     def large_string(self, number, databases):
         name = self.name(number)
         text = self.text(self.random.choice(LARGE_SIZES))
-        return Key(self.random.choice(databases), name, -2, 0, ([b"SET", name, text],), self.expiry())
+        return Key(self.random.choice(databases), name, "string", -2, 0, ([b"SET", name, text],), self.expiry())
 
     def later_edits(self, key):
         """What happens to a key after it has moved."""
-        if key.commands[0][0] in (b"RPUSH", b"LPUSH"):
-            return [self.list_edit(key.name, self.element_maker()) for _ in range(6)]
-        if key.commands[0][0] == b"ZADD":
-            return [self.zset_edit(key.name) for _ in range(6)]
+        edit = {
+            "list": lambda: self.list_edit(key.name, self.element_maker()),
+            "zset": lambda: self.zset_edit(key.name),
+            "set": lambda: self.set_edit(key.name, self.member_maker()),
+            "hash": lambda: self.hash_edit(key.name, self.member_maker(), self.element_maker()),
+        }.get(key.type)
+        if edit:
+            return [edit() for _ in range(6)]
         return [[b"APPEND", key.name, self.short_text()], [b"SETRANGE", key.name, b"3", self.short_text()]]

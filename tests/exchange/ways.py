@@ -2,6 +2,7 @@
 import re
 import shutil
 import time
+from dataclasses import dataclass
 
 from servers import Link, encode, split_replies
 
@@ -62,17 +63,18 @@ def config_set(name, value):
     return [b"CONFIG", b"SET", name, value if isinstance(value, bytes) else b"%d" % value]
 
 
-def clear(link, dataset):
+def clear(link, dataset, limits):
     run_well(link, [[b"FLUSHALL"], config_set(b"maxmemory-policy", dataset.policy),
                     config_set(b"list-max-listpack-size", dataset.fill),
                     config_set(b"list-compress-depth", dataset.depth),
                     config_set(b"rdbcompression", b"yes" if dataset.compress else b"no")])
-    run(link, [config_set(b"sanitize-dump-payload", b"yes")])  # Valkey 9.1 has no such directive
+    # Valkey 9.1 has no sanitize-dump-payload, Redis 7.0 no listpacks of sets.
+    run(link, [config_set(b"sanitize-dump-payload", b"yes"), *[config_set(*setting) for setting in limits.settings()]])
 
 
 def make(link, dataset):
     """Fills a server. Single commands may fail, as an LSET of a place that is not there."""
-    clear(link, dataset)
+    clear(link, dataset, dataset.made)
     commands, settings = [], None
     for key in dataset.keys:
         if key.settings() != settings:
@@ -109,13 +111,18 @@ def put_payloads(link, dataset, payloads_of_keys, options_of):
 
 
 def change_of(key, random):
-    return [[b"SELECT", b"%d" % key.database], random.choice([
-        [b"SETRANGE", key.name, b"%d" % random.randint(0, 300_000), b"changed"],
-        [b"SETBIT", key.name, b"%d" % random.randint(0, 2_000_000), b"1"],
-        [b"APPEND", key.name, b"more"],
-        [b"SET", key.name, b"another"],
-        [b"DEL", key.name],
-    ])]
+    """A change that does not fail, whatever was done to the key before."""
+    number = b"%d" % random.randint(-100, 5000)
+    changes = {
+        "string": [[b"SETRANGE", key.name, b"%d" % random.randint(0, 300_000), b"changed"],
+                    [b"SETBIT", key.name, b"%d" % random.randint(0, 2_000_000), b"1"],
+                    [b"APPEND", key.name, b"more"],
+                    [b"SET", key.name, b"another"]],
+        "set": [[b"SADD", key.name, number], [b"SREM", key.name, number], [b"SPOP", key.name]],
+        "zset": [[b"ZADD", key.name, number, b"m" + number], [b"ZREM", key.name, number], [b"ZPOPMIN", key.name]],
+        "hash": [[b"HSET", key.name, number, b"changed"], [b"HDEL", key.name, number]],
+    }[key.type]
+    return [[b"SELECT", b"%d" % key.database], random.choice([*changes, [b"DEL", key.name]])]
 
 
 def save_beside_changes(link, changed, random):
@@ -132,8 +139,8 @@ def save_beside_changes(link, changed, random):
 
 def by_file(source, target, dataset, random):
     here, there = Link(source), Link(target)
-    clear(there, dataset)
-    large = dataset.large_strings()
+    clear(there, dataset, dataset.loaded)
+    large = dataset.large_values()
     if random.random() < (0.7 if large else 0.2):
         save_beside_changes(here, large, random)
         if b"rdb_last_bgsave_status:ok" not in here.call(b"INFO", b"persistence"):
@@ -151,9 +158,35 @@ def by_file(source, target, dataset, random):
     return there
 
 
+def rewrite_as_commands(link):
+    """Makes an append-only file of what the server holds."""
+    run_well(link, [config_set(b"aof-use-rdb-preamble", b"no"), config_set(b"appendonly", b"yes")])
+    busy = (b"aof_rewrite_in_progress:1", b"aof_rewrite_scheduled:1")
+    while any(word in (text := link.call(b"INFO", b"persistence")) for word in busy):
+        time.sleep(0.005)
+    if b"aof_last_bgrewrite_status:ok" not in text:
+        raise Trouble(f"{link.server.name}: the append-only file was not written:\n{link.server.log_text()[-1000:]}")
+
+
+def by_appended(source, target, dataset, random):
+    """An append-only file of commands."""
+    here, folders = Link(source), [f"{server.folder}/appendonlydir" for server in (source, target)]
+    shutil.rmtree(folders[0], ignore_errors=True)
+    rewrite_as_commands(here)
+    run_well(here, [config_set(b"appendonly", b"no")])
+    here.close()
+    shutil.rmtree(folders[1], ignore_errors=True)
+    shutil.copytree(*folders)
+    target.restart("--appendonly", "yes", "--maxmemory-policy", dataset.policy.decode(), "--list-max-listpack-size",
+                   str(dataset.fill), "--list-compress-depth", str(dataset.depth))
+    there = Link(target)
+    run_well(there, [config_set(b"appendonly", b"no")])
+    return there
+
+
 def by_payload(source, target, dataset, random):
     here, there = Link(source), Link(target)
-    clear(there, dataset)
+    clear(there, dataset, dataset.loaded)
     put_payloads(there, dataset, payloads(here, dataset), lambda key: [])
     here.close()
     return there
@@ -161,7 +194,7 @@ def by_payload(source, target, dataset, random):
 
 def by_migrate(source, target, dataset, random):
     here, there = Link(source), Link(target)
-    clear(there, dataset)
+    clear(there, dataset, dataset.loaded)
     copy, overwrite = random.random() < 0.5, random.random() < 0.5
     if overwrite:
         ask_each(there, dataset, lambda key: random.choice([[b"SET", key.name, b"old"],
@@ -188,7 +221,26 @@ def migrate_command(target, database, names, copy, overwrite):
             *options, *([] if one else [b"KEYS", *names])]
 
 
-WAYS = {"RDB file": by_file, "DUMP and RESTORE": by_payload, "MIGRATE": by_migrate}
+WAYS = {"RDB file": by_file, "DUMP and RESTORE": by_payload, "MIGRATE": by_migrate,
+        "append-only file": by_appended}
+
+
+def is_valkey(server):
+    return "Valkey" in server.name
+
+
+def reads_field_expiries(server, way):
+    """Whether fields may expire in what this way brings from Packlist to the server. Valkey does not read Redis's form
+    of such hashes, which Packlist writes."""
+    return not is_valkey(server) or way == "append-only file"
+
+
+def has_field_expiries(server):
+    link = Link(server)
+    knows = b"hpexpireat" in link.call(b"COMMAND", b"INFO", b"HPEXPIREAT")
+    link.close()
+    return knows
+
 
 # --- What is compared ---
 
@@ -216,33 +268,82 @@ def compare_lives(dataset, way, before, after):
             raise Trouble(f"{shown([key.name])}: {dataset.usage().decode()} was {used}, is {new_used}")
 
 
-def digests(link, dataset):
-    return ask_each(link, dataset, lambda key: [b"DEBUG", b"DIGEST-VALUE", key.name])
+def field_lives(link, dataset):
+    """The expiries of the fields of each hash; the order of the fields is each server's own."""
+    hashes = dataset.with_keys(key for key in dataset.keys if key.has_field_expiries())
+    names = [sorted(map(bulk, split_replies(reply[reply.index(b"\r\n") + 2:])))
+             for reply in ask_each(link, hashes, lambda key: [b"HKEYS", key.name])]
+    waiting = iter(names)
+
+    def command(key):
+        fields = next(waiting) or [b"none"]
+        return [b"HPEXPIRETIME", key.name, b"FIELDS", b"%d" % len(fields), *fields]
+    return {(key.database, key.name): (fields, reply)
+            for key, fields, reply in zip(hashes.keys, names, ask_each(link, hashes, command))}
 
 
-def compare_digests(dataset, before, after, whole_before, whole_after):
-    if whole_before == whole_after:
+def compare_field_lives(before, after):
+    for (database, name), lives in before.items():
+        if lives != after[database, name]:
+            raise Trouble(f"{shown([name])}: the fields expire at other times: {lives!r:.300}, "
+                          f"now {after[database, name]!r:.300}")
+
+
+def fields_and_values(link, dataset):
+    replies = ask_each(link, dataset, lambda key: [b"HGETALL", key.name])
+    parts = [split_replies(reply[reply.index(b"\r\n") + 2:]) for reply in replies]
+    return [sorted(zip(some[::2], some[1::2])) for some in parts]
+
+
+@dataclass
+class Digest:
+    """What is compared of two servers: the digest of all that they hold and of each key. Valkey's digest does not tell
+    that a field expires: where it is compared with another server's, hashes are compared by their fields."""
+    whole: bytes
+    keys: list
+
+    @classmethod
+    def of(cls, link, dataset, servers):
+        keys = ask_each(link, dataset, lambda key: [b"DEBUG", b"DIGEST-VALUE", key.name])
+        if not (dataset.has_field_expiries() and any(map(is_valkey, servers))):
+            return cls(link.call(b"DEBUG", b"DIGEST"), keys)
+        hashes = iter(fields_and_values(link, dataset.with_keys(k for k in dataset.keys if k.has_field_expiries())))
+        sizes = [run_well(link, [[b"SELECT", b"%d" % number], [b"DBSIZE"]])[1] for number in dataset.databases()]
+        return cls(b"".join(sizes), [next(hashes) if k.has_field_expiries() else d for k, d in zip(dataset.keys, keys)])
+
+
+def compare_digests(dataset, before, after):
+    if before == after:
         return
-    wrong = [key for key, old, new in zip(dataset.keys, before, after) if old != new]
+    wrong = [key for key, old, new in zip(dataset.keys, before.keys, after.keys) if old != new]
     names = ", ".join(shown([key.name]) for key in wrong[:3]) or "something else"
-    raise Trouble(f"DEBUG DIGEST was {whole_before!r}, is {whole_after!r}: {len(wrong)} keys differ, {names}")
+    raise Trouble(f"DEBUG DIGEST was {before.whole!r}, is {after.whole!r}: {len(wrong)} keys differ, {names}")
+
+
+def look_only(link):
+    """What reads the fields of hashes must not count as their use. Redis 7.0 does not know this, nor such fields."""
+    run(link, [[b"CLIENT", b"NO-TOUCH", b"ON"]])
 
 
 def travel(way, source, target, dataset, random, edits):
     """Makes the dataset at the source and brings it to the target; raises Trouble unless it is the same there.
     Then `edits`, the same at the target and at what made the dataset anew, must have the same effect."""
-    here = Link(source)
+    here, both = Link(source), (source, target)
     make(here, dataset)
-    state = (lives_and_usage(here, dataset, way), digests(here, dataset), here.call(b"DEBUG", b"DIGEST"))
+    look_only(here)
+    lives, digest = lives_and_usage(here, dataset, way), Digest.of(here, dataset, both)
+    fields = field_lives(here, dataset)
     there = WAYS[way](source, target, dataset, random)
-    compare_digests(dataset, state[1], digests(there, dataset), state[2], there.call(b"DEBUG", b"DIGEST"))
-    compare_lives(dataset, way, state[0], lives_and_usage(there, dataset, way))
+    look_only(there)
+    compare_digests(dataset, digest, Digest.of(there, dataset, both))
+    compare_lives(dataset, way, lives, lives_and_usage(there, dataset, way))
+    compare_field_lives(fields, field_lives(there, dataset))
     if edits:
         make(here, dataset)
         for link in (here, there):
             ask_all(link, dataset, edits)
-        compare_digests(dataset, digests(here, dataset), digests(there, dataset), here.call(b"DEBUG", b"DIGEST"),
-                        there.call(b"DEBUG", b"DIGEST"))
+        compare_digests(dataset, *[Digest.of(link, dataset, both) for link in (here, there)])
+        compare_field_lives(*[field_lives(link, dataset) for link in (here, there)])
     here.close()
     there.close()
 
