@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from model import FAR_MS
 
 ENDS = (b"LEFT", b"RIGHT")
+KINDS = (b"l", b"s", b"n", b"m", b"h", b"z")
+MOST = b"1000000"
 
 
 @dataclass
@@ -26,9 +28,12 @@ class Generator:
         self.makers = [make for make, weight in (
             (self.push, 20), (self.pop, 8), (self.move, 8), (self.edit_list, 14), (self.trim, 6), (self.text, 14),
             (self.integer, 8), (self.rename, 4), (self.delete, 3), (self.expiry, 5), (self.blocking, 4),
-            (self.share, 12)) for _ in range(weight)]
+            (self.share, 12), (self.edit_set, 8), (self.edit_hash, 12), (self.edit_zset, 10),
+            (self.pop_members, 4)) for _ in range(weight)]
 
     def unit(self):
+        if self.chance.random() < 0.02:
+            return Unit(self.random_pop(), True)
         if self.chance.random() < 0.12:
             return Unit([self.command() for _ in range(self.chance.randint(1, 12))], True)
         return Unit([self.command()])
@@ -40,7 +45,7 @@ class Generator:
         return b"%s%d.%s" % (kind, self.chance.randrange(4), self.name)
 
     def keys(self):
-        return [b"%s%d.%s" % (kind, number, self.name) for kind in (b"l", b"s", b"n") for number in range(4)]
+        return [b"%s%d.%s" % (kind, number, self.name) for kind in KINDS for number in range(4)]
 
     def fresh(self):
         self.count += 1
@@ -92,17 +97,62 @@ class Generator:
     def integer(self):
         return [b"INCRBY", self.key(b"n"), self.number_text(-1000, 1000)]
 
+    # --- sets, hashes, sorted sets ---
+
+    def member(self):
+        """Few, so that they are found: integers, then texts; sometimes a fresh one or a long one."""
+        if self.chance.random() < 0.1:
+            return self.element()
+        return self.chance.choice((b"%d", b"%d", b"m%d")) % self.chance.randrange(40)
+
+    def members(self):
+        return [self.member() for _ in range(self.chance.choice((1, 1, 2, 8, 40)))]
+
+    def edit_set(self):
+        return [self.chance.choice((b"SADD", b"SADD", b"SREM")), self.key(b"m"), *self.members()]
+
+    def edit_hash(self):
+        key, field = self.key(b"h"), self.member()
+        return self.chance.choice((
+            [b"HSET", key, *[part for name in self.members() for part in (name, self.element())]],
+            [b"HSET", key, b"count", b"1"],
+            [b"HINCRBY", key, b"count", self.number_text(-9, 9)],
+            [b"HINCRBYFLOAT", key, b"float", b"%d.5" % self.chance.randint(-9, 9)],
+            [b"HDEL", key, *self.members()],
+            [b"HPEXPIREAT", key, b"%d" % (self.chance.randint(3000, 9000) * FAR_MS), b"FIELDS", b"1", field],
+            [b"HPERSIST", key, b"FIELDS", b"1", field]))
+
+    def edit_zset(self):
+        key = self.key(b"z")
+        return self.chance.choice((
+            [b"ZADD", key, *[part for name in self.members() for part in (self.number_text(-9, 9), name)]],
+            [b"ZINCRBY", key, self.number_text(-9, 9), self.member()],
+            [b"ZREM", key, *self.members()],
+            [b"ZREMRANGEBYRANK", key, b"0", self.number_text(0, 5)]))
+
+    def pop_members(self):
+        zset = self.key(b"z")
+        return self.chance.choice((
+            [self.chance.choice((b"ZPOPMIN", b"ZPOPMAX")), zset, self.number_text(1, 5)],
+            [b"BZPOPMIN", zset, b"0.002"],
+            [b"SPOP", self.key(b"m"), MOST]))
+
+    def random_pop(self):
+        """Commands whose effect is known though a member is chosen at random."""
+        key, members = self.key(b"m"), self.members()
+        return [[b"DEL", key], [b"SADD", key, *members], [b"SPOP", key], [b"SADD", key, *members]]
+
     def rename(self):
-        kind = self.chance.choice((b"l", b"s", b"n"))
+        kind = self.chance.choice(KINDS)
         if self.chance.random() < 0.5:
             return [b"RENAME", self.key(kind), self.key(kind)]
         return [b"COPY", b"%s0.%s" % (kind, self.name), b"%s1.%s" % (kind, self.name), b"REPLACE"]
 
     def delete(self):
-        return [b"DEL", self.key(b"l"), self.key(b"s")]
+        return [b"DEL", self.key(self.chance.choice((b"l", b"m", b"h", b"z"))), self.key(b"s")]
 
     def expiry(self):
-        key = self.key(self.chance.choice((b"l", b"s", b"n")))
+        key = self.key(self.chance.choice(KINDS))
         return self.chance.choice((
             [b"PEXPIREAT", key, b"%d" % (self.chance.randint(3000, 9000) * FAR_MS)],
             [b"EXPIRE", key, b"%d" % (self.chance.randint(1, 9) * FAR_MS // 1000)],

@@ -1,6 +1,7 @@
 """What the commands of one connection do to its own keys, and what they answer.
 
-Keys are lists (b"l…") and strings (b"s…", and integers b"n…"); an expiry is far away. `shared` and `queue` belong to
+Keys are lists (b"l…"), strings (b"s…", and integers b"n…"), sets (b"m…"), hashes (b"h…") and sorted sets (b"z…"); an
+expiry is far away. `shared` and `queue` belong to
 several connections: of these only the elements are noted that this connection has added.
 """
 import time
@@ -38,9 +39,20 @@ def comparable_expiry(at_ms):
     return -10 - round((at_ms - time.time() * 1000) / FAR_MS)
 
 
+def copy_of(value):
+    """A list is a list, a string bytes. Of members a dictionary: a set's to b"", a hash's fields to (value, expiry or
+    None), a sorted set's to scores."""
+    return value.copy() if isinstance(value, dict) else value[:]
+
+
+def content_of(value):
+    """Something that can be hashed; the members of a dictionary have no order."""
+    return frozenset(value.items()) if isinstance(value, dict) else tuple(value) if isinstance(value, list) else value
+
+
 class Model:
     def __init__(self):
-        self.values = {}  # lists as lists, strings as bytes
+        self.values = {}  # see copy_of
         self.expiries = {}
         self.added = {key: [] for key in SHARED}
         self.prints = {}  # of each key
@@ -50,7 +62,7 @@ class Model:
         copy = Model()
         copy.added = {key: elements[:] for key, elements in self.added.items()}
         for key, value in self.values.items():
-            copy.put(key, value[:], self.expiries.get(key))
+            copy.put(key, copy_of(value), self.expiries.get(key))
         return copy
 
     def put(self, key, value, expiry=None):
@@ -72,12 +84,12 @@ class Model:
 
     def note(self, key):
         value = self.values.get(key)
-        if value is None or value == []:
+        if value is None or value in ([], {}):
             self.values.pop(key, None)
             self.expiries.pop(key, None)
             now = 0
         else:
-            now = hash((key, tuple(value) if isinstance(value, list) else value, self.expiries.get(key, -1)))
+            now = hash((key, content_of(value), self.expiries.get(key, -1)))
         self.print ^= self.prints.get(key, 0) ^ now
         self.prints[key] = now
 
@@ -180,6 +192,102 @@ class Model:
         self.values[key] = b"%d" % (int(self.values.get(key, b"0")) + int(step))
         return int(self.values[key])
 
+    # --- sets ---
+
+    def members(self, key):
+        return self.values.setdefault(key, {})
+
+    def remove(self, key, members):
+        there = self.values.get(key, {})
+        return sum(there.pop(member, None) is not None for member in members)
+
+    def SADD(self, key, *members):
+        there = self.members(key)
+        before = len(there)
+        there.update(dict.fromkeys(members, b""))
+        return len(there) - before
+
+    def SREM(self, key, *members):
+        return self.remove(key, members)
+
+    def SPOP(self, key, count=None):
+        """Members come in any order; a single one is chosen at random: the next command adds all again."""
+        if count is not None:
+            self.values.pop(key, None)
+        return ...
+
+    # --- hashes ---
+
+    def HSET(self, key, *parts):
+        there = self.members(key)
+        before = len(there)
+        there.update((field, (value, None)) for field, value in zip(parts[::2], parts[1::2]))
+        return len(there) - before
+
+    def HDEL(self, key, *fields):
+        return self.remove(key, fields)
+
+    def HINCRBY(self, key, field, step):
+        value, expiry = self.members(key).get(field, (b"0", None))
+        self.values[key][field] = b"%d" % (int(value) + int(step)), expiry
+        return int(value) + int(step)
+
+    def HINCRBYFLOAT(self, key, field, step):
+        """Steps are halves, as -3.5."""
+        value, expiry = self.members(key).get(field, (b"0", None))
+        text = (b"%.1f" % (float(value) + float(step) + 0.0)).removesuffix(b".0")
+        self.values[key][field] = text, expiry
+        return text
+
+    def HPEXPIREAT(self, key, at_ms, _fields, _one, field):
+        value = self.values.get(key, {}).get(field)
+        if value is None:
+            return [-2]
+        self.values[key][field] = value[0], int(at_ms)
+        return [1]
+
+    def HPERSIST(self, key, _fields, _one, field):
+        value = self.values.get(key, {}).get(field)
+        if value is None or value[1] is None:
+            return [-2 if value is None else -1]
+        self.values[key][field] = value[0], None
+        return [1]
+
+    # --- sorted sets ---
+
+    def ZADD(self, key, *parts):
+        there = self.members(key)
+        before = len(there)
+        there.update((member, int(score)) for score, member in zip(parts[::2], parts[1::2]))
+        return len(there) - before
+
+    def ZINCRBY(self, key, step, member):
+        there = self.members(key)
+        there[member] = there.get(member, 0) + int(step)
+        return b"%d" % there[member]
+
+    def ZREM(self, key, *members):
+        return self.remove(key, members)
+
+    def in_order(self, key):
+        return sorted(self.values.get(key, {}).items(), key=lambda pair: (pair[1], pair[0]))
+
+    def ZREMRANGEBYRANK(self, key, first, last):
+        return self.remove(key, [member for member, _ in self.in_order(key)[int(first):int(last) + 1]])
+
+    def pop_scored(self, key, pairs):
+        self.remove(key, [member for member, _ in pairs])
+        return [part for member, score in pairs for part in (member, b"%d" % score)]
+
+    def ZPOPMIN(self, key, count):
+        return self.pop_scored(key, self.in_order(key)[:int(count)])
+
+    def ZPOPMAX(self, key, count):
+        return self.pop_scored(key, self.in_order(key)[::-1][:int(count)])
+
+    def BZPOPMIN(self, key, _timeout):
+        return [key, *self.ZPOPMIN(key, b"1")] if self.values.get(key) else None
+
     # --- any ---
 
     def DEL(self, *keys):
@@ -205,7 +313,7 @@ class Model:
             return 0
         value = self.values[key]
         self.drop(other)
-        self.values[other] = value[:]
+        self.values[other] = copy_of(value)
         if key in self.expiries:
             self.expiries[other] = self.expiries[key]
         return 1

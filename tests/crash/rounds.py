@@ -150,6 +150,8 @@ class Round:
                       appendfsync=self.plan.policy)
         configure(link, rdb_key_save_delay=self.chance.choice((0, 0, 20, 100)),
                   list_max_listpack_size=self.chance.choice((-2, 5, 128)),
+                  set_max_intset_entries=self.chance.choice((4, 512)),
+                  **{f"{kind}_max_listpack_entries": self.chance.choice((4, 128)) for kind in ("set", "hash", "zset")},
                   list_compress_depth=self.chance.choice((0, 1)))
         link.close()
 

@@ -35,17 +35,41 @@ def check_state(link, writers, consumers, floor):
 
 # --- What is there ---
 
-def read_list(link, key):
-    reply = link.call(b"LRANGE", key, b"0", b"-1")
+def read_array(link, *argv):
+    """The texts of an array of bulk strings, or of integers."""
+    reply = link.call(*argv)
     if reply[:1] != b"*":
-        raise Trouble(f"LRANGE {key!r} is answered {reply[:100]!r}")
+        raise Trouble(f"{argv!r:.200} is answered {reply[:100]!r}")
     elements, at = [], reply.find(b"\r\n") + 2
     while at < len(reply):
         end = reply.find(b"\r\n", at)
-        size = int(reply[at + 1:end])
-        elements.append(reply[end + 2:end + 2 + size])
-        at = end + 4 + size
+        text, at = reply[at + 1:end], end + 2
+        if reply[end - len(text) - 1:end - len(text)] == b"$":
+            text, at = reply[at:at + int(text)], at + int(text) + 2
+        elements.append(text)
     return elements
+
+
+def read_list(link, key):
+    return read_array(link, b"LRANGE", key, b"0", b"-1")
+
+
+def read_set(link, key):
+    return dict.fromkeys(read_array(link, b"SMEMBERS", key), b"")
+
+
+def read_hash(link, key):
+    parts = read_array(link, b"HGETALL", key)
+    fields = parts[::2]
+    if not fields:
+        return {}
+    expiries = read_array(link, b"HPEXPIRETIME", key, b"FIELDS", b"%d" % len(fields), *fields)
+    return {field: (value, None if at == b"-1" else int(at)) for field, value, at in zip(fields, parts[1::2], expiries)}
+
+
+def read_zset(link, key):
+    parts = read_array(link, b"ZRANGE", key, b"0", b"-1", b"WITHSCORES")
+    return {member: int(score) for member, score in zip(parts[::2], parts[1::2])}
 
 
 def read_string(link, key):
@@ -55,11 +79,14 @@ def read_string(link, key):
     return None if reply[1:2] == b"-" else reply[reply.find(b"\r\n") + 2:-2]
 
 
+READERS = {b"l": read_list, b"s": read_string, b"n": read_string, b"m": read_set, b"h": read_hash, b"z": read_zset}
+
+
 def read_model(link, keys):
     found = Model()
     for key in keys:
-        value = read_list(link, key) if key[:1] == b"l" else read_string(link, key)
-        if value is not None and value != []:
+        value = READERS[key[:1]](link, key)
+        if value is not None and value not in ([], {}):
             expiry = comparable_expiry(int(link.call(b"PEXPIRETIME", key)[1:]))
             found.put(key, value, None if expiry == -1 else expiry)
     return found
