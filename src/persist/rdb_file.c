@@ -130,12 +130,12 @@ static bool read_magic(struct rdb_file *file) {
     if (!rdb_read_bytes(&file->reader, RDB_MAGIC_SIZE, &bytes)) return false;
     struct slice magic = slice_make(bytes, RDB_MAGIC_SIZE);
     if (!rdb_file_begins(magic)) return rdb_reader_fail(&file->reader, "not an RDB file");
-    file->valkey = slice_begins(magic, SLICE(RDB_MAGIC_VALKEY));
+    bool valkey = slice_begins(magic, SLICE(RDB_MAGIC_VALKEY));
     size_t prefix = sizeof(RDB_MAGIC) - 1;
-    if (file->valkey) prefix = sizeof(RDB_MAGIC_VALKEY) - 1;
+    if (valkey) prefix = sizeof(RDB_MAGIC_VALKEY) - 1;
     file->version = read_version(slice_make(bytes + prefix, RDB_MAGIC_SIZE - prefix));
-    bool known = file->valkey ? file->version == RDB_VERSION_VALKEY
-                              : file->version >= 1 && file->version <= RDB_VERSION_MAX;
+    bool known = valkey ? file->version == RDB_VERSION_VALKEY
+                        : file->version >= 1 && file->version <= RDB_VERSION_MAX;
     return known || rdb_reader_fail(&file->reader, "unknown RDB version %.*s", RDB_MAGIC_SIZE,
                                     (const char *)bytes);
 }
@@ -178,8 +178,7 @@ static bool fail_in_key(struct rdb_file *file, const struct rdb_file_item *item)
 /* Skips a key with a value of an unsupported type. */
 static bool skip_entry(struct rdb_file *file, unsigned type, struct rdb_file_item *item) {
     item->kind = RDB_ITEM_SKIPPED;
-    if (file->options.skip_unknown && rdb_skip_value(&file->reader, type, file->valkey))
-        return true;
+    if (file->options.skip_unknown && rdb_skip_value(&file->reader, type)) return true;
     rdb_reader_fail(&file->reader, "values of this type can't be loaded");
     return fail_in_key(file, item);
 }

@@ -90,7 +90,6 @@ struct rdb_file {
     struct rdb_reader reader;
     struct rdb_file_options options;
     unsigned version;        /* 0 before the first item */
-    bool valkey;             /* has Valkey's own version */
     struct rdb_scratch kept; /* key or name of the item */
 };
 

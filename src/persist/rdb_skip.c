@@ -1,17 +1,10 @@
 /* How to skip values of unsupported types:
  *
- *      RDB_SET               [n] string …
- *      RDB_ZSET              [n] (string text) …           text: [length 1, or 253 … 255] bytes
- *      RDB_ZSET_2            [n] (string [8]) …
- *      RDB_HASH              [n] (string string) …
- *      RDB_HASH_2            [n] (string string [8 expiry]) …                           Valkey
- *      RDB_HASH_METADATA     [8 first expiry] [n] (length string string) …
- *      RDB_HASH_LISTPACK_EX  [8 first expiry] string
  *      RDB_MODULE_2          [module id] field … [0]       field: [1 | 2] length, [3] [4], [4] [8],
  *                                                                 [5] string
  *      streams               see skip_stream
  *
- * All others are one string. Source: files that Redis 2.6 to 8.0 and Valkey 9.1 write. */
+ * Source: files that Redis 5.0 to 8.0 and Valkey 9.1 write. */
 #include "persist/rdb_skip.h"
 
 #include "persist/rdb_format.h"
@@ -50,37 +43,6 @@ const char *rdb_type_name(unsigned type) {
 static bool skip_length(struct rdb_reader *reader) {
     uint64_t length;
     return rdb_read_length(reader, &length);
-}
-
-/* Skips the score of a sorted set that is stored as text. */
-static bool skip_score_text(struct rdb_reader *reader) {
-    enum { SPECIAL_MIN = 253 }; /* NaN and infinities */
-    uint8_t len;
-    return rdb_read_byte(reader, &len) && (len >= SPECIAL_MIN || rdb_skip_bytes(reader, len));
-}
-
-/* What follows the string of a member, in order. */
-enum part { NOTHING, STRING, SCORE_TEXT, EIGHT_BYTES, LENGTH };
-
-static bool skip_part(struct rdb_reader *reader, enum part part) {
-    switch (part) {
-    case STRING: return rdb_skip_string(reader);
-    case SCORE_TEXT: return skip_score_text(reader);
-    case EIGHT_BYTES: return rdb_skip_bytes(reader, 8);
-    case LENGTH: return skip_length(reader);
-    case NOTHING: break;
-    }
-    return true;
-}
-
-/* [n] and n times three parts. */
-static bool skip_members(struct rdb_reader *reader, enum part a, enum part b, enum part c) {
-    uint64_t n;
-    if (!rdb_read_length(reader, &n)) return false;
-    for (; n > 0; n--) {
-        if (!skip_part(reader, a) || !skip_part(reader, b) || !skip_part(reader, c)) return false;
-    }
-    return true;
 }
 
 static bool skip_module_fields(struct rdb_reader *reader) {
@@ -137,11 +99,21 @@ static bool skip_group(struct rdb_reader *reader, unsigned version) {
     return true;
 }
 
+/* [n] (string string) … */
+static bool skip_pairs(struct rdb_reader *reader) {
+    uint64_t n;
+    if (!rdb_read_length(reader, &n)) return false;
+    for (; n > 0; n--) {
+        if (!rdb_skip_string(reader) || !rdb_skip_string(reader)) return false;
+    }
+    return true;
+}
+
 /* [nodes] (id as a string, listpack) … [entries] [last id, 2 lengths]
  * [2 on: first id 2, greatest deleted id 2, entries added] [groups] group … */
 static bool skip_stream(struct rdb_reader *reader, unsigned version) {
     uint64_t groups;
-    if (!skip_members(reader, STRING, STRING, NOTHING)) return false;
+    if (!skip_pairs(reader)) return false;
     if (!skip_lengths(reader, version >= 2 ? 8 : 3)) return false;
     if (!rdb_read_length(reader, &groups)) return false;
     for (; groups > 0; groups--) {
@@ -152,28 +124,14 @@ static bool skip_stream(struct rdb_reader *reader, unsigned version) {
 
 /* --- All --- */
 
-bool rdb_skip_value(struct rdb_reader *reader, unsigned type, bool valkey) {
+bool rdb_skip_value(struct rdb_reader *reader, unsigned type) {
     switch (type) {
-    case RDB_LIST:
-    case RDB_SET:
-    case RDB_LIST_QUICKLIST: return skip_members(reader, STRING, NOTHING, NOTHING);
-    case RDB_LIST_QUICKLIST_2: return skip_members(reader, LENGTH, STRING, NOTHING);
-    case RDB_ZSET: return skip_members(reader, STRING, SCORE_TEXT, NOTHING);
-    case RDB_ZSET_2: return skip_members(reader, STRING, EIGHT_BYTES, NOTHING);
-    case RDB_HASH: return skip_members(reader, STRING, STRING, NOTHING);
-    case RDB_HASH_2:
-        if (valkey) return skip_members(reader, STRING, STRING, EIGHT_BYTES);
-        return rdb_reader_fail(reader, "a hash in a form that was never released");
-    case RDB_HASH_METADATA:
-        return rdb_skip_bytes(reader, 8) && skip_members(reader, LENGTH, STRING, STRING);
-    case RDB_HASH_LISTPACK_EX: return rdb_skip_bytes(reader, 8) && rdb_skip_string(reader);
     case RDB_STREAM_LISTPACKS: return skip_stream(reader, 1);
     case RDB_STREAM_LISTPACKS_2: return skip_stream(reader, 2);
     case RDB_STREAM_LISTPACKS_3: return skip_stream(reader, 3);
     case RDB_MODULE_2: return skip_length(reader) && skip_module_fields(reader);
     case RDB_MODULE_PRE_GA: return rdb_reader_fail(reader, "a module's value of unknown length");
     }
-    if (rdb_type_name(type)) return rdb_skip_string(reader);
     return rdb_reader_fail(reader, "unknown type %u", type);
 }
 

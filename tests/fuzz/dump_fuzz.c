@@ -17,10 +17,13 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 static struct rdb_load_options options_of(uint8_t choice) {
     static const int16_t fills[] = {-2, 1, 3, -1};
+    size_t entries = choice & 64 ? 128 : 2;
     return (struct rdb_load_options){.limits.list = {.fill = fills[choice >> 1 & 3],
                                                      .compress_depth = choice >> 3 & 3,
                                                      .plain_threshold = choice & 32 ? 20 : 0},
-                                     .limits.zset = {choice & 64 ? 128 : 2, 64}};
+                                     .limits.zset = {entries, 64},
+                                     .limits.set = {entries, entries, 64},
+                                     .limits.hash = {entries, 64}};
 }
 
 /* Reads, bounded in memory; the digest of what was read, which is freed when `kept` is NULL. */

@@ -24,10 +24,14 @@ enum { FILL_SHIFT = 4, DEPTH_SHIFT = 6 };
 
 static struct rdb_file_options options_of(uint8_t choice) {
     static const int16_t fills[] = {-2, 1, 3, -1};
+    size_t entries = choice >> DEPTH_SHIFT & 1 ? 2 : 128;
     return (struct rdb_file_options){
         .values.limits.list = {.fill = fills[choice >> FILL_SHIFT & 3],
                                .compress_depth = choice >> DEPTH_SHIFT,
                                .plain_threshold = choice & PLAIN ? 20 : 0},
+        .values.limits.zset = {entries, 64},
+        .values.limits.set = {entries, entries, 64},
+        .values.limits.hash = {entries, 64},
         .checksum = choice & CHECKSUM,
         .skip_unknown = choice & SKIP_UNKNOWN};
 }
@@ -159,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *bytes = mem_alloc(size - 1);
     slice_copy((char *)bytes, slice_make(data + 1, size - 1));
     struct held held = read_memory(slice_make(bytes, size - 1), choice);
-    /* Another compress depth. */
+    /* Another compress depth, other limits of encodings. */
     struct held pieces = read_pieces(slice_make(bytes, size - 1), choice + (1 << DEPTH_SHIFT));
     mem_free(bytes);
     require(held.good == pieces.good && held.count == pieces.count, "as many keys in pieces");

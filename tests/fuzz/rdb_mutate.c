@@ -19,9 +19,9 @@ static bool note(struct rdb_reader *reader, struct rdb_strings *strings,
     return true;
 }
 
-/* [n] string …, or, with containers, [n] (container string) … */
-static void find_many(struct rdb_reader *reader, struct rdb_strings *strings,
-                      enum rdb_string_kind kind, bool containers) {
+/* [n] (container string) …; without containers all are packed. */
+static void find_nodes(struct rdb_reader *reader, struct rdb_strings *strings,
+                       enum rdb_string_kind kind, bool containers) {
     uint64_t n, container = RDB_CONTAINER_PACKED;
     if (!rdb_read_length(reader, &n)) return;
     for (; n > 0; n--) {
@@ -31,24 +31,59 @@ static void find_many(struct rdb_reader *reader, struct rdb_strings *strings,
     }
 }
 
+/* Skips the score of a sorted set that is stored as text. */
+static bool skip_score_text(struct rdb_reader *reader) {
+    enum { SPECIAL_MIN = 253 }; /* NaN and infinities */
+    uint8_t len;
+    return rdb_read_byte(reader, &len) && (len >= SPECIAL_MIN || rdb_skip_bytes(reader, len));
+}
+
+static bool find_in_part(struct rdb_reader *reader, struct rdb_strings *strings, char part) {
+    uint64_t length;
+    switch (part) {
+    case 's': return note(reader, strings, RDB_KIND_TEXT);
+    case 't': return skip_score_text(reader);
+    case 'l': return rdb_read_length(reader, &length);
+    default: return rdb_skip_bytes(reader, 8);
+    }
+}
+
+/* [n] and n times these parts: s a string, t a score as text, l a length, 8 eight bytes. */
+static void find_members(struct rdb_reader *reader, struct rdb_strings *strings,
+                         const char *parts) {
+    uint64_t n;
+    if (!rdb_read_length(reader, &n)) return;
+    for (; n > 0; n--) {
+        for (const char *part = parts; *part; part++) {
+            if (!find_in_part(reader, strings, *part)) return;
+        }
+    }
+}
+
 void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings) {
+    if (type == RDB_HASH_LISTPACK_EX || type == RDB_HASH_METADATA) rdb_skip_bytes(reader, 8);
     switch (type) {
     case RDB_STRING:
     case RDB_SET_INTSET:
     case RDB_HASH_ZIPMAP: note(reader, strings, RDB_KIND_TEXT); break;
     case RDB_SET:
-    case RDB_LIST: find_many(reader, strings, RDB_KIND_TEXT, false); break;
+    case RDB_LIST: find_members(reader, strings, "s"); break;
+    case RDB_ZSET: find_members(reader, strings, "st"); break;
+    case RDB_ZSET_2: find_members(reader, strings, "s8"); break;
+    case RDB_HASH: find_members(reader, strings, "ss"); break;
+    case RDB_HASH_2: find_members(reader, strings, "ss8"); break;
+    case RDB_HASH_METADATA: find_members(reader, strings, "lss"); break;
     case RDB_HASH_ZIPLIST:
+    case RDB_ZSET_ZIPLIST:
     case RDB_LIST_ZIPLIST: note(reader, strings, RDB_KIND_ZIPLIST); break;
-    case RDB_HASH_LISTPACK_EX: rdb_skip_bytes(reader, 8); __attribute__((fallthrough));
+    case RDB_HASH_LISTPACK_EX:
     case RDB_HASH_LISTPACK_EX_PRE_GA:
     case RDB_HASH_LISTPACK:
+    case RDB_ZSET_LISTPACK:
     case RDB_SET_LISTPACK: note(reader, strings, RDB_KIND_LISTPACK); break;
-    case RDB_LIST_QUICKLIST: find_many(reader, strings, RDB_KIND_ZIPLIST, false); break;
-    case RDB_ZSET_ZIPLIST: note(reader, strings, RDB_KIND_ZIPLIST); break;
-    case RDB_ZSET_LISTPACK: note(reader, strings, RDB_KIND_LISTPACK); break;
-    case RDB_LIST_QUICKLIST_2: find_many(reader, strings, RDB_KIND_LISTPACK, true); break;
-    default: rdb_skip_value(reader, type, false);
+    case RDB_LIST_QUICKLIST: find_nodes(reader, strings, RDB_KIND_ZIPLIST, false); break;
+    case RDB_LIST_QUICKLIST_2: find_nodes(reader, strings, RDB_KIND_LISTPACK, true); break;
+    default: rdb_skip_value(reader, type);
     }
     strings->end = rdb_reader_offset(reader);
 }

@@ -178,6 +178,65 @@ ZSETS = [
     ("zset_listpack", 17, raw(listpack([b"a", b"-inf", b"b", 0, b"c", 0, 5, b"0.1", b"d", 4000]))),
     ("zset_packed", 17, packed(listpack([v for i, job in enumerate(JOBS) for v in (job, i)]))),
 ]
+
+
+def intset(size, *members):
+    return struct.pack("<II", size, len(members)) + b"".join(m.to_bytes(size, "little", signed=True) for m in members)
+
+
+def zipmap_text(text, unused=None):
+    head = bytes([len(text)]) if len(text) < 254 else b"\xFE" + struct.pack("<I", len(text))
+    return head + (b"" if unused is None else bytes([unused])) + text + b"." * (unused or 0)
+
+
+def zipmap(stated, *pairs):
+    """Pairs of a field and a value; every third value has unused bytes behind it."""
+    return bytes([stated]) + b"".join(zipmap_text(field) + zipmap_text(value, 0 if i % 3 else 2)
+                                      for i, (field, value) in enumerate(pairs)) + b"\xFF"
+
+
+# Values of sets.
+SETS = [
+    ("set_texts", 2, length(5) + raw(b"x") + integer(5) + raw(b"") + packed(LONG) + integer(-70000)),
+    ("set_twice", 2, length(2) + raw(b"x") * 2),
+    ("set_bad_count", 2, b"\x81" + b"\x7F" * 8 + raw(b"x")),
+    ("intset_16", 11, raw(intset(2, -7, 0, 5, 300))),
+    ("intset_32", 11, raw(intset(4, -70000, -7, 1 << 20))),
+    ("intset_64", 11, raw(intset(8, -1 << 63, 0, 1 << 40))),
+    ("intset_packed", 11, packed(intset(4, *range(1 << 20, (1 << 20) + 60)))),
+    ("intset_out_of_order", 11, raw(intset(2, 5, 4))),
+    ("intset_too_wide", 11, raw(intset(8, 1, 2))),
+    ("intset_empty", 11, raw(intset(2))),
+    ("set_listpack", 20, raw(listpack([b"a", 5, b"", b"x" * 70, *INTEGERS]))),
+    ("set_listpack_packed", 20, packed(listpack(JOBS))),
+    ("set_listpack_twice", 20, raw(listpack([b"a", 5, b"a"]))),
+]
+
+TEXTS = [part for i, job in enumerate(JOBS) for part in (job, i * 1000)]
+MOMENT = struct.pack("<Q", 33177117420000)
+NEVER = b"\xFF" * 8
+
+# Values of hashes.
+HASHES = [
+    ("hash", 4, length(3) + raw(b"f") + raw(b"v") + integer(7) + packed(LONG) + raw(b"") + raw(b"")),
+    ("hash_twice", 4, length(2) + (raw(b"f") + raw(b"v")) * 2),
+    ("hash_zipmap", 9, raw(zipmap(3, (b"f", b"v"), (b"", b""), (b"x" * 300, b"y" * 260)))),
+    ("hash_zipmap_many", 9, packed(zipmap(254, *[(job, b"v") for job in JOBS]))),
+    ("hash_zipmap_short", 9, raw(zipmap(1, (b"f", b"v"))[:-3] + b"\xFF")),
+    ("hash_ziplist", 13, raw(ziplist([b"f", 1, b"g", b"v", 77, b"x" * 300]))),
+    ("hash_ziplist_packed", 13, packed(ziplist(TEXTS))),
+    ("hash_listpack", 16, raw(listpack([b"f", 1, b"g", b"", 77, b"x" * 300]))),
+    ("hash_listpack_packed", 16, packed(listpack(TEXTS))),
+    ("hash_listpack_odd", 16, raw(listpack([b"f", 1, b"g"]))),
+    ("hash_valkey", 22, length(3) + raw(b"f") + raw(b"v") + NEVER + integer(7) + integer(8) + MOMENT + raw(b"g") +
+     packed(LONG) + MOMENT),
+    ("hash_listpack_ex_old", 23, raw(listpack([b"g", b"w", 33177117420000, b"f", b"v", 0]))),
+    ("hash_metadata", 24, MOMENT + length(3) + length(1) + raw(b"f") + raw(b"v") + length(0) + integer(7) + integer(8) +
+     length(1 << 20) + raw(b"g") + packed(LONG)),
+    ("hash_metadata_far", 24, b"\xFF" * 7 + b"\x7F" + length(1) + length(5) + raw(b"f") + raw(b"v")),
+    ("hash_listpack_ex", 25, MOMENT + raw(listpack([b"g", 5, 33177117420000, b"h", 6, 33177117420001, b"f", b"v", 0]))),
+    ("hash_listpack_ex_bad", 25, MOMENT + raw(listpack([b"g", 5, b"soon"]))),
+]
 STRINGS = [
     ("text", STRING, raw(b"hello")),
     ("nothing", STRING, raw(b"")),
