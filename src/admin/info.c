@@ -269,7 +269,6 @@ static sds append_key_stats(struct engine *engine, sds out) {
     const struct stats *stats = &engine->stats;
     return sds_append_format(
         out,
-        "expired_subkeys:0\r\n"
         "expired_subkeys:%llu\r\n"
         "expired_keys:%llu\r\n"
         "expired_stale_perc:%.2f\r\n"
@@ -468,14 +467,18 @@ static sds append_error_stats(struct engine *engine, sds out) {
     return out;
 }
 
+static sds append_database(struct engine *engine, sds out, int64_t number) {
+    struct keyspace *keyspace = engine->keyspaces[number];
+    return sds_append_format(out, "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld,subexpiry=%zu\r\n",
+                             (long long)number, keyspace_count(keyspace),
+                             keyspace_expiring_count(keyspace, EXPIRING_KEYS),
+                             (long long)expire_average_ttl(engine, keyspace),
+                             keyspace_expiring_count(keyspace, EXPIRING_FIELDS));
+}
+
 static sds append_keyspace(struct engine *engine, sds out) {
     for (int64_t i = 0; i < engine->config.databases; i++) {
-        size_t keys = keyspace_count(engine->keyspaces[i]);
-        if (keys)
-            out =
-                sds_append_format(out, "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld\r\n", (long long)i,
-                                  keys, keyspace_expiring_count(engine->keyspaces[i]),
-                                  (long long)expire_average_ttl(engine, engine->keyspaces[i]));
+        if (keyspace_count(engine->keyspaces[i]) > 0) out = append_database(engine, out, i);
     }
     return out;
 }

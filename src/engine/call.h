@@ -218,10 +218,12 @@ static inline bool call_is_expired(const struct call *call, const struct entry *
     return expiry_ms >= 0 && call->now_ms > expiry_ms && !call_is_loading(call);
 }
 
-/* Deletes fields that have expired from the hash that `ref` names (found under `key`), up to a
- * bounded number: propagates HDEL, publishes "hexpired", and deletes the key when no field is left;
- * then `ref` names nothing. Does nothing while data is being loaded, nor where call_find_read would
- * leave an expired key alone. Returns how many fields it deleted. */
+/* Deletes fields that have expired from the hash that `ref` names (found under `key`, which must
+ * not lie in the entry), up to CALL_EXPIRED_FIELDS: propagates HDEL, publishes "hexpired", and
+ * deletes the key when no field is left; then `ref` names nothing. Other fields that have expired
+ * are invisible until they are deleted. Does nothing while data is being loaded, nor where
+ * call_find_read would leave an expired key alone. Returns how many fields it deleted. */
+enum { CALL_EXPIRED_FIELDS = 64 };
 size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice key);
 
 /* Returns whether `expiry_ms`, an argument of a command, has passed already, so that the key must

@@ -5,11 +5,8 @@
 #include "table/command.h"
 #include "types/hash.h"
 
-/* So many fields are deleted at once. Others that have expired are invisible meanwhile. */
-enum { FIELDS_MAX = 64 };
-
 struct expired_fields {
-    sds fields[FIELDS_MAX];
+    sds fields[CALL_EXPIRED_FIELDS];
     size_t count;
 };
 
@@ -22,7 +19,7 @@ static void note_field(const struct record *record, void *arg) {
 static void propagate(const struct call *call, struct slice key,
                       const struct expired_fields *expired) {
     struct command_log *log = &call->engine->command_log;
-    struct slice argv[2 + FIELDS_MAX] = {SLICE("HDEL"), key};
+    struct slice argv[2 + CALL_EXPIRED_FIELDS] = {SLICE("HDEL"), key};
     for (size_t i = 0; i < expired->count; i++) argv[2 + i] = sds_slice(expired->fields[i]);
     command_log_append(log, call->database, argv, 2 + expired->count);
     if (call->origin == ORIGIN_SERVER) command_log_end_unit(log);
@@ -40,7 +37,7 @@ size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice ke
     int64_t first_ms = hash_first_expiry(ref->entry);
     if (first_ms == RECORD_NEVER || first_ms >= call->now_ms || !may_delete(call)) return 0;
     keyspace_before_change(ref);
-    hash_expire(ref, call->now_ms, FIELDS_MAX, note_field, &expired);
+    hash_expire(ref, call->now_ms, CALL_EXPIRED_FIELDS, note_field, &expired);
     if (call->propagates) propagate(call, key, &expired);
     for (size_t i = 0; i < expired.count; i++) sds_free(expired.fields[i]);
     call->engine->stats.expired_fields += expired.count;

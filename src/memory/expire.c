@@ -1,7 +1,9 @@
 /* expire: deletes expired keys in the background. Keys with an expiry are in tables of their own,
- * which the cycle scans round and round; the number of expired ones is unknown.
+ * which the cycle scans round and round; the number of expired ones is unknown. Each database has
+ * another such table, of hashes with fields that expire; a hash counts as expired when such a field
+ * of it has expired.
  *
- * A round begins `hz` times a second. In each database it continues the scan where the last round
+ * A round begins `hz` times a second. In each table it continues the scan where the last round
  * ended. It scans at least a few keys, and goes on while more of them are expired than is
  * acceptable. So the work follows the number of keys that expire: almost nothing when few do, and
  * enough to keep their share low when many do. Even when few expire, a scan takes at most
@@ -20,6 +22,7 @@
 #include "engine/engine_clock.h"
 #include "engine/slow.h"
 #include "net/net.h"
+#include "types/hash.h"
 
 #include <assert.h>
 
@@ -34,20 +37,34 @@ enum {
     TTL_SAMPLES = 64
 };
 
+/* Keys that were scanned. */
+struct tally {
+    uint64_t visited;
+    uint64_t expired; /* of them */
+};
+
+/* The tables of all databases are numbered: those of database 0 come first. */
 static struct {
     struct net_timer *timer; /* starts a round before the next tick */
-    uint64_t *cursors;       /* position of the scan in each database */
-    int databases;
-    int database;  /* that the round has reached */
-    int remaining; /* databases that the round has not finished */
+    uint64_t *cursors;       /* position of the scan in each table */
+    int tables;
+    int table;     /* that the round has reached */
+    int remaining; /* tables that the round has not finished */
     bool running;
-    int64_t begun_us;       /* begin of the last round, monotonic */
-    int64_t budget_us;      /* time left for this round */
-    uint64_t batch_visited; /* keys scanned since end_batch */
-    uint64_t batch_expired;
-    uint64_t visited; /* keys scanned in this round */
-    uint64_t expired;
+    int64_t begun_us;    /* begin of the last round, monotonic */
+    int64_t budget_us;   /* time left for this round */
+    struct tally batch;  /* since end_batch */
+    struct tally keys;   /* of this round */
+    struct tally hashes; /* likewise */
 } cycle;
+
+static int current_database(void) {
+    return cycle.table / EXPIRING_TABLES;
+}
+
+static enum keyspace_expiring current_kind(void) {
+    return (enum keyspace_expiring)(cycle.table % EXPIRING_TABLES);
+}
 
 static void on_timer(void *arg) {
     struct engine *engine = arg;
@@ -57,8 +74,8 @@ static void on_timer(void *arg) {
 void expire_start(struct engine *engine, int databases) {
     assert(!cycle.timer && databases > 0);
     cycle.timer = net_timer_new(engine->net, on_timer, engine);
-    cycle.databases = databases;
-    cycle.cursors = mem_alloc_zeroed((size_t)databases * sizeof(*cycle.cursors));
+    cycle.tables = databases * EXPIRING_TABLES;
+    cycle.cursors = mem_alloc_zeroed((size_t)cycle.tables * sizeof(*cycle.cursors));
 }
 
 void expire_stop(void) {
@@ -79,66 +96,108 @@ static int64_t time_percent(struct engine *engine) {
     return 25 + 2 * (engine->config.active_expire_effort - 1);
 }
 
-static uint64_t batch_size(struct engine *engine, const struct keyspace *keyspace) {
+/* Of `tally`: are there more expired ones than are acceptable? */
+static bool too_many(struct engine *engine, const struct tally *tally) {
+    return tally->expired * 100 > tally->visited * acceptable_percent(engine);
+}
+
+static uint64_t batch_size(struct engine *engine, size_t expiring) {
     uint64_t rounds = (uint64_t)engine->config.hz * PASS_SECONDS;
-    return BATCH_MIN + keyspace_expiring_count(keyspace) / rounds;
+    return BATCH_MIN + expiring / rounds;
 }
 
 /* --- One step --- */
 
 struct step {
     struct call call;
+    enum keyspace_expiring kind;
     uint64_t visited;
     size_t expired_count;
     const struct entry *expired[EXPIRED_PER_STEP];
 };
 
+static bool is_expired(const struct step *step, const struct entry *entry) {
+    if (step->kind == EXPIRING_KEYS) return call_is_expired(&step->call, entry);
+    return hash_first_expiry(entry) < step->call.now_ms;
+}
+
 static void visit(struct entry *entry, void *arg) {
     struct step *step = arg;
     step->visited++;
-    if (call_is_expired(&step->call, entry) && step->expired_count < EXPIRED_PER_STEP)
+    if (is_expired(step, entry) && step->expired_count < EXPIRED_PER_STEP)
         step->expired[step->expired_count++] = entry;
 }
 
-/* Scans the next bucket of the current database, and deletes the expired keys in it. */
-static void cycle_step(struct step *step) {
-    uint64_t *cursor = &cycle.cursors[cycle.database];
-    step->visited = step->expired_count = 0;
-    *cursor = keyspace_scan_expiring(step->call.keyspace, *cursor, visit, step);
+static void delete_keys(struct step *step) {
     for (size_t i = 0; i < step->expired_count; i++)
         call_find_quiet(&step->call, entry_key(step->expired[i])); /* deletes it */
-    cycle.batch_visited += step->visited;
-    cycle.batch_expired += step->expired_count;
+}
+
+/* Deletes fields of the hash that have expired, and returns how many. */
+static size_t delete_fields_of(struct call *call, const struct entry *entry) {
+    sds key = sds_new(entry_key(entry));
+    struct keyref ref = call_find_quiet(call, sds_slice(key));
+    size_t deleted = ref.entry ? call_expire_fields(call, &ref, sds_slice(key)) : 0;
+    sds_free(key);
+    return deleted;
+}
+
+/* Deletes fields of the hashes that have expired: so many that a step stays short. Returns false
+ * when some may be left: then only the hashes that it has reached are counted as visited. */
+static bool delete_fields(struct step *step) {
+    size_t deleted = 0, i = 0;
+    while (i < step->expired_count && deleted < CALL_EXPIRED_FIELDS)
+        deleted += delete_fields_of(&step->call, step->expired[i++]);
+    if (deleted < CALL_EXPIRED_FIELDS) return true;
+    step->visited = step->expired_count = i;
+    return false;
+}
+
+/* Scans the next bucket of the current table, and deletes what has expired in it. */
+static void cycle_step(struct step *step) {
+    uint64_t *cursor = &cycle.cursors[cycle.table];
+    step->visited = step->expired_count = 0;
+    uint64_t next = keyspace_scan_expiring(step->call.keyspace, step->kind, *cursor, visit, step);
+    bool finished = true;
+    if (step->kind == EXPIRING_KEYS)
+        delete_keys(step);
+    else
+        finished = delete_fields(step);
+    if (finished) *cursor = next; /* else the bucket is scanned again */
+    cycle.batch.visited += step->visited;
+    cycle.batch.expired += step->expired_count;
 }
 
 /* --- The round --- */
 
 static void end_batch(void) {
-    cycle.visited += cycle.batch_visited;
-    cycle.expired += cycle.batch_expired;
-    cycle.batch_visited = cycle.batch_expired = 0;
+    struct tally *tally = current_kind() == EXPIRING_KEYS ? &cycle.keys : &cycle.hashes;
+    tally->visited += cycle.batch.visited;
+    tally->expired += cycle.batch.expired;
+    cycle.batch = (struct tally){0};
 }
 
 static void end_round(struct engine *engine) {
     cycle.running = false;
-    if (cycle.visited == 0) return;
-    if (cycle.expired * 100 > cycle.visited * acceptable_percent(engine))
+    if (too_many(engine, &cycle.keys) || too_many(engine, &cycle.hashes))
         net_timer_start(cycle.timer, SOON_MS, 0);
-    double percent = 100 * (double)cycle.expired / (double)cycle.visited;
+    if (cycle.keys.visited == 0) return;
+    double percent = 100 * (double)cycle.keys.expired / (double)cycle.keys.visited;
     engine->stats.expired_stale_percent =
         engine->stats.expired_stale_percent * 0.95 + percent * 0.05;
 }
 
-static void next_database(struct engine *engine) {
-    cycle.database = (cycle.database + 1) % cycle.databases;
+static void next_table(struct engine *engine) {
+    cycle.table = (cycle.table + 1) % cycle.tables;
     if (--cycle.remaining == 0) end_round(engine);
 }
 
-/* Returns whether this round has finished the current database. */
-static bool is_database_done(struct engine *engine, const struct keyspace *keyspace) {
-    if (keyspace_expiring_count(keyspace) == 0) return true;
-    if (cycle.batch_visited < batch_size(engine, keyspace)) return false;
-    bool low = cycle.batch_expired * 100 <= cycle.batch_visited * acceptable_percent(engine);
+/* Returns whether this round has finished the current table. */
+static bool is_table_done(struct engine *engine, const struct step *step) {
+    size_t expiring = keyspace_expiring_count(step->call.keyspace, step->kind);
+    if (expiring == 0) return true;
+    if (cycle.batch.visited < batch_size(engine, expiring)) return false;
+    bool low = !too_many(engine, &cycle.batch);
     end_batch();
     return low;
 }
@@ -146,13 +205,14 @@ static bool is_database_done(struct engine *engine, const struct keyspace *keysp
 /* Scans until the round or the stretch ends. */
 static void cycle_stretch(struct engine *engine, uint64_t start) {
     while (cycle.running) {
-        struct step step = {.call = call_of_server(engine, cycle.database)};
-        while (!is_database_done(engine, step.call.keyspace)) {
+        struct step step = {.call = call_of_server(engine, current_database()),
+                            .kind = current_kind()};
+        while (!is_table_done(engine, &step)) {
             for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++) cycle_step(&step);
             if (clock_ticks_to_us(clock_ticks() - start) >= STRETCH_US) return;
         }
         end_batch();
-        next_database(engine);
+        next_table(engine);
     }
 }
 
@@ -186,8 +246,8 @@ void expire_tick(struct engine *engine) {
         cycle.begun_us = now_us;
         cycle.budget_us =
             (elapsed_us < period_us ? elapsed_us : period_us) * time_percent(engine) / 100;
-        cycle.remaining = cycle.databases;
-        cycle.visited = cycle.expired = cycle.batch_visited = cycle.batch_expired = 0;
+        cycle.remaining = cycle.tables;
+        cycle.keys = cycle.hashes = cycle.batch = (struct tally){0};
     }
     expire_step(engine);
 }
@@ -208,7 +268,7 @@ static void add_ttl(struct entry *entry, void *arg) {
 }
 
 int64_t expire_average_ttl(struct engine *engine, struct keyspace *keyspace) {
-    size_t expiring = keyspace_expiring_count(keyspace);
+    size_t expiring = keyspace_expiring_count(keyspace, EXPIRING_KEYS);
     struct ttl_sum ttl = {.now_ms = engine->now_ms};
     if (expiring > TTL_SAMPLES) {
         for (int i = 0; i < TTL_SAMPLES; i++)
@@ -216,7 +276,7 @@ int64_t expire_average_ttl(struct engine *engine, struct keyspace *keyspace) {
     } else {
         uint64_t cursor = 0;
         do {
-            cursor = keyspace_scan_expiring(keyspace, cursor, add_ttl, &ttl);
+            cursor = keyspace_scan_expiring(keyspace, EXPIRING_KEYS, cursor, add_ttl, &ttl);
         } while (cursor);
     }
     return ttl.count ? ttl.sum_ms / ttl.count * TTL_SAMPLES : 0;

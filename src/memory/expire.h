@@ -1,5 +1,5 @@
-/* expire: deletes expired keys that no command accesses. (A command that accesses an expired key
- * deletes it: engine/call.c.) */
+/* expire: deletes keys and fields of hashes that have expired and that no command accesses. (A
+ * command that accesses them deletes them: engine/call.c, engine/field_expiry.c.) */
 #ifndef PACKLIST_MEMORY_EXPIRE_H
 #define PACKLIST_MEMORY_EXPIRE_H
 

@@ -201,11 +201,11 @@ static void start_iterators(struct engine *engine) {
     if (!s->iterators) s->iterators = mem_alloc((size_t)s->iterator_count * sizeof(*s->iterators));
     for (int i = 0; i < s->iterator_count; i++) {
         struct keyspace *keyspace = engine->keyspaces[i];
-        s->iterators[i] =
-            (struct incremental_iterator){.iterator = {.visit = incremental_visit, .number = i},
-                                          .engine = engine,
-                                          .keys = keyspace_count(keyspace),
-                                          .expiring_keys = keyspace_expiring_count(keyspace)};
+        s->iterators[i] = (struct incremental_iterator){
+            .iterator = {.visit = incremental_visit, .number = i},
+            .engine = engine,
+            .keys = keyspace_count(keyspace),
+            .expiring_keys = keyspace_expiring_count(keyspace, EXPIRING_KEYS)};
         snapshot_iterator_start(&s->iterators[i].iterator, keyspace);
         s->stats.keys_total += s->iterators[i].keys;
     }

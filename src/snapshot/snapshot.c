@@ -43,7 +43,7 @@ static void write_database(struct engine *engine, struct snapshot *snapshot, int
     const struct keyspace *keyspace = engine->keyspaces[number];
     if (keyspace_count(keyspace) == 0) return;
     rdb_write_database(&snapshot->writer, (uint64_t)number, keyspace_count(keyspace),
-                       keyspace_expiring_count(keyspace));
+                       keyspace_expiring_count(keyspace, EXPIRING_KEYS));
     struct keyspace_iter iter;
     keyspace_iter_start(&iter, keyspace);
     struct entry *entry;

@@ -36,7 +36,7 @@ struct entry *entry_copy(const struct entry *entry, struct slice key, size_t val
     struct entry *copy = mem_alloc(class_of(size));
     memcpy(copy, entry, sizeof(*copy) + expiry_size);
     unsigned key_flags = (unsigned)sds_embedded_class(key.len) << ENTRY_KEY_CLASS_SHIFT;
-    copy->flags = (uint8_t)((entry->flags & ENTRY_HAS_EXPIRY) | key_flags);
+    copy->flags = (uint8_t)((entry->flags & (ENTRY_HAS_EXPIRY | ENTRY_FIELDS_EXPIRE)) | key_flags);
     sds_write_embedded((char *)copy->body + expiry_size, key);
     if (value_size) memcpy(entry_value(copy), entry_value(entry), value_size);
     return copy;
@@ -88,5 +88,6 @@ bool entry_check(const struct entry *entry) {
     if (((uintptr_t)entry & 15) != 0) return false;
     if (class > SDS_64 || class != (unsigned)sds_embedded_class(key.len)) return false;
     if ((key.ptr[-1] & 7) != (int)class) return false;
+    if (entry_fields_expire(entry) && entry_type(entry) != VALUE_HASH) return false;
     return entry_type(entry) <= VALUE_HASH && entry_expiry(entry) >= -1;
 }

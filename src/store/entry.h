@@ -2,7 +2,8 @@
  *
  *      byte 0      type (low 4 bits), encoding (high 4 bits)
  *      bytes 1-3   access clock, 24 bits, little-endian
- *      byte 4      flags: bit 0 has an expiry; bits 1-3 class of the key's sds; bit 4 its epoch
+ *      byte 4      flags: bit 0 has an expiry; bits 1-3 class of the key's sds; bit 4 its epoch;
+ *                  bit 5 fields of its value have expiries
  *      byte 5      the encoding's own byte (types/ decides)
  *      [8 bytes]   expiry, ms since the epoch, when the flag says so
  *      key         an embedded sds: header of 1, 3, 5, 9 or 17 bytes, text, no NUL
@@ -39,7 +40,8 @@ enum {
     ENTRY_HAS_EXPIRY = 1,
     ENTRY_KEY_CLASS_SHIFT = 1,
     ENTRY_KEY_CLASS_MASK = 7,
-    ENTRY_EPOCH = 16
+    ENTRY_EPOCH = 16,
+    ENTRY_FIELDS_EXPIRE = 32
 };
 
 /* A new entry with a copy of `key` and room for `value_size` uninitialised value bytes. Access
@@ -47,9 +49,9 @@ enum {
 struct entry *entry_new(struct slice key, enum value_type type, unsigned encoding,
                         size_t value_size);
 
-/* A copy of the entry under another key, with clock, expiry, encoding and the `value_size` bytes of
- * the value. A pointer in the value is copied, so both entries then point to the same memory. One
- * allocation. */
+/* A copy of the entry under another key, with clock, expiry, encoding, the mark of
+ * entry_fields_expire and the `value_size` bytes of the value. A pointer in the value is copied, so
+ * both entries then point to the same memory. One allocation. */
 struct entry *entry_copy(const struct entry *entry, struct slice key, size_t value_size);
 
 /* Frees the entry alone: its type has already freed what its value points to. `value_size` is the
@@ -112,6 +114,17 @@ static inline int64_t entry_expiry(const struct entry *entry) {
     int64_t expiry_ms = -1;
     if (entry->flags & ENTRY_HAS_EXPIRY) memcpy(&expiry_ms, entry->body, sizeof(expiry_ms));
     return expiry_ms;
+}
+
+/* Returns whether the value has fields with expiries. types/hash.c sets this mark; in an entry of a
+ * keyspace it does so with keyspace_set_fields_expire, because the keyspace has a table of them. */
+static inline bool entry_fields_expire(const struct entry *entry) {
+    return entry->flags & ENTRY_FIELDS_EXPIRE;
+}
+
+static inline void entry_set_fields_expire(struct entry *entry, bool expire) {
+    entry->flags =
+        (uint8_t)((entry->flags & ~ENTRY_FIELDS_EXPIRE) | (expire ? ENTRY_FIELDS_EXPIRE : 0));
 }
 
 /* Sets the expiry (>= 0), or removes it (-1). Returns the entry, which may have moved if an expiry

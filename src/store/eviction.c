@@ -74,7 +74,7 @@ static bool is_random(enum eviction_policy policy) {
 
 /* The number of keys that the policy may evict. */
 static size_t eligible_count(const struct keyspace *keyspace, enum eviction_policy policy) {
-    return eviction_is_volatile(policy) ? keyspace_expiring_count(keyspace)
+    return eviction_is_volatile(policy) ? keyspace_expiring_count(keyspace, EXPIRING_KEYS)
                                         : keyspace_count(keyspace);
 }
 
@@ -129,7 +129,7 @@ static void sample_keyspace(struct sampling *sampling, struct keyspace *keyspace
     for (size_t tries = 0; sampling->seen < wanted && tries < wanted; tries++) {
         uint64_t cursor = random_next(random);
         if (eviction_is_volatile(rules->policy))
-            keyspace_scan_expiring(keyspace, cursor, sample, sampling);
+            keyspace_scan_expiring(keyspace, EXPIRING_KEYS, cursor, sample, sampling);
         else
             keyspace_scan(keyspace, cursor, sample, sampling);
     }

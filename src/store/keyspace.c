@@ -1,6 +1,7 @@
 /* Invariants: every item of the table is an entry that the keyspace owns; the memo's slot is
- * NULL or a valid slot of the table, and its hash the one of that slot's key; `expiring` points
- * to exactly those entries of the table that have an expiry. Adding and deleting may move slots,
+ * NULL or a valid slot of the table, and its hash the one of that slot's key; each table of
+ * `expiring` points to exactly those entries of the table that expire in its way (is_expiring).
+ * Adding and deleting may move slots,
  * so both renew the memo; an entry that moves is written to its slot by keyref_moved(), where
  * the memo reads it. All entries have the keyspace's epoch, except those that a snapshot iterator
  * has yet to visit. `sizes` counts the value of each entry once, under its present type and
@@ -14,8 +15,8 @@
 
 struct keyspace {
     struct hashtable *table;
-    struct hashtable *expiring; /* its entries that have an expiry */
-    hashtable_slot *memo_slot;  /* of the key found last */
+    struct hashtable *expiring[EXPIRING_TABLES];
+    hashtable_slot *memo_slot; /* of the key found last */
     uint64_t memo_hash;
     void (*free_entry)(struct entry *entry);
     uint64_t (*length)(const struct entry *entry);
@@ -33,10 +34,9 @@ static const struct hashtable_type entry_table = {item_key};
 struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
                               uint64_t (*length)(const struct entry *entry)) {
     struct keyspace *keyspace = mem_alloc(sizeof(*keyspace));
-    *keyspace = (struct keyspace){.table = hashtable_new(&entry_table),
-                                  .expiring = hashtable_new(&entry_table),
-                                  .free_entry = free_entry,
-                                  .length = length};
+    *keyspace = (struct keyspace){
+        .table = hashtable_new(&entry_table), .free_entry = free_entry, .length = length};
+    for (int i = 0; i < EXPIRING_TABLES; i++) keyspace->expiring[i] = hashtable_new(&entry_table);
     return keyspace;
 }
 
@@ -60,7 +60,7 @@ bool keyspace_end_step(struct keyspace_ending *ending, size_t keys) {
             continue;
         }
         hashtable_free(keyspace->table);
-        hashtable_free(keyspace->expiring);
+        for (int j = 0; j < EXPIRING_TABLES; j++) hashtable_free(keyspace->expiring[j]);
         size_histogram_free(&keyspace->sizes);
         mem_free(keyspace);
         return false;
@@ -97,7 +97,8 @@ size_t keyspace_table_allocated(const struct keyspace *keyspace) {
 }
 
 size_t keyspace_expiring_allocated(const struct keyspace *keyspace) {
-    return hashtable_allocated(keyspace->expiring);
+    return hashtable_allocated(keyspace->expiring[EXPIRING_KEYS]) +
+           hashtable_allocated(keyspace->expiring[EXPIRING_FIELDS]);
 }
 
 const struct hashtable *keyspace_table(const struct keyspace *keyspace) {
@@ -105,7 +106,7 @@ const struct hashtable *keyspace_table(const struct keyspace *keyspace) {
 }
 
 const struct hashtable *keyspace_expiring_table(const struct keyspace *keyspace) {
-    return keyspace->expiring;
+    return keyspace->expiring[EXPIRING_KEYS];
 }
 
 /* --- Looking up --- */
@@ -179,19 +180,35 @@ void keyspace_recount(const struct keyref *ref, enum value_type old_type, uint64
     count_size(ref->keyspace, ref->entry);
 }
 
-/* --- Changing --- */
+/* --- The tables of what expires --- */
 
-/* The entry's slot in the table of keys with an expiry; it must be there. */
-static hashtable_slot *expiring_slot(const struct keyref *ref, const struct entry *entry) {
-    return hashtable_find(ref->keyspace->expiring, entry_key(entry), ref->hash);
+static inline bool is_expiring(const struct entry *entry, int which) {
+    return which == EXPIRING_KEYS ? entry_expiry(entry) >= 0 : entry_fields_expire(entry);
 }
+
+static void add_expiring(const struct keyref *ref, int which) {
+    hashtable_insert(ref->keyspace->expiring[which], ref->entry, ref->hash);
+}
+
+static void delete_expiring(const struct keyref *ref, int which) {
+    struct hashtable *table = ref->keyspace->expiring[which];
+    hashtable_delete(table, hashtable_find_item(table, ref->entry, ref->hash), ref->hash);
+}
+
+/* The entry was at the address `old`, which is not read. */
+static void move_expiring(const struct keyref *ref, int which, const struct entry *old) {
+    hashtable_replace(hashtable_find_item(ref->keyspace->expiring[which], old, ref->hash),
+                      ref->entry);
+}
+
+/* --- Changing --- */
 
 void keyref_moved(struct keyref *ref, struct entry *entry) {
     CHECKED_ASSERT(entry_check(entry));
-    if (entry_expiry(entry) >= 0 && entry != ref->entry)
-        hashtable_replace(hashtable_find_item(ref->keyspace->expiring, ref->entry, ref->hash),
-                          entry);
+    const struct entry *old = ref->entry;
     ref->entry = entry;
+    for (int i = 0; i < EXPIRING_TABLES && entry != old; i++)
+        if (is_expiring(entry, i)) move_expiring(ref, i, old);
     hashtable_replace(ref->slot, entry);
 }
 
@@ -213,15 +230,24 @@ bool keyref_was_visited(const struct keyref *ref) {
 }
 
 void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size) {
-    struct hashtable *expiring = ref->keyspace->expiring;
     keyspace_before_change(ref);
     CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
-    bool had = entry_expiry(ref->entry) >= 0, has = expiry_ms >= 0;
-    if (had && !has) hashtable_delete(expiring, expiring_slot(ref, ref->entry), ref->hash);
+    const struct entry *old = ref->entry;
+    bool had = entry_expiry(old) >= 0, has = expiry_ms >= 0;
+    if (had && !has) delete_expiring(ref, EXPIRING_KEYS);
     ref->entry = entry_set_expiry(ref->entry, expiry_ms, value_size);
     if (had && has) return; /* it has not moved */
     hashtable_replace(ref->slot, ref->entry);
-    if (has) hashtable_insert(expiring, ref->entry, ref->hash);
+    if (has) add_expiring(ref, EXPIRING_KEYS);
+    if (entry_fields_expire(ref->entry)) move_expiring(ref, EXPIRING_FIELDS, old);
+}
+
+void keyspace_set_fields_expire(struct keyref *ref, bool expire) {
+    CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
+    if (entry_fields_expire(ref->entry) == expire) return;
+    if (!expire) delete_expiring(ref, EXPIRING_FIELDS);
+    entry_set_fields_expire(ref->entry, expire);
+    if (expire) add_expiring(ref, EXPIRING_FIELDS);
 }
 
 void keyspace_add(struct keyref *ref, struct entry *entry) {
@@ -234,7 +260,8 @@ void keyspace_add(struct keyref *ref, struct entry *entry) {
     keyspace->memo_slot = ref->slot;
     keyspace->memo_hash = ref->hash;
     count_size(keyspace, entry);
-    if (entry_expiry(entry) >= 0) hashtable_insert(keyspace->expiring, entry, ref->hash);
+    for (int i = 0; i < EXPIRING_TABLES; i++)
+        if (is_expiring(entry, i)) add_expiring(ref, i);
 }
 
 struct entry *keyspace_take(struct keyref *ref) {
@@ -244,8 +271,8 @@ struct entry *keyspace_take(struct keyref *ref) {
     keyspace_before_change(ref);
     keyspace->memo_slot = NULL;
     size_histogram_remove(&keyspace->sizes, entry_type(entry), keyspace->length(entry));
-    if (entry_expiry(entry) >= 0)
-        hashtable_delete(keyspace->expiring, expiring_slot(ref, entry), ref->hash);
+    for (int i = 0; i < EXPIRING_TABLES; i++)
+        if (is_expiring(entry, i)) delete_expiring(ref, i);
     hashtable_delete(keyspace->table, ref->slot, ref->hash);
     ref->slot = NULL;
     ref->entry = NULL;
@@ -263,12 +290,12 @@ struct entry *keyspace_random(struct keyspace *keyspace, struct random *random) 
     return hashtable_random(keyspace->table, random);
 }
 
-size_t keyspace_expiring_count(const struct keyspace *keyspace) {
-    return hashtable_count(keyspace->expiring);
+size_t keyspace_expiring_count(const struct keyspace *keyspace, enum keyspace_expiring which) {
+    return hashtable_count(keyspace->expiring[which]);
 }
 
 struct entry *keyspace_random_expiring(struct keyspace *keyspace, struct random *random) {
-    return hashtable_random(keyspace->expiring, random);
+    return hashtable_random(keyspace->expiring[EXPIRING_KEYS], random);
 }
 
 /* What hashtable_scan's untyped callback needs to call the typed one. */
@@ -288,10 +315,11 @@ uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
     return hashtable_scan(keyspace->table, cursor, visit_item, &scan);
 }
 
-uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
-                                void (*visit)(struct entry *entry, void *arg), void *arg) {
+uint64_t keyspace_scan_expiring(struct keyspace *keyspace, enum keyspace_expiring which,
+                                uint64_t cursor, void (*visit)(struct entry *entry, void *arg),
+                                void *arg) {
     struct scan_visit scan = {visit, arg};
-    return hashtable_scan(keyspace->expiring, cursor, visit_item, &scan);
+    return hashtable_scan(keyspace->expiring[which], cursor, visit_item, &scan);
 }
 
 void snapshot_iterator_start(struct snapshot_iterator *iterator, struct keyspace *keyspace) {
@@ -360,8 +388,23 @@ static bool check_sizes(const struct keyspace *keyspace) {
     return equal;
 }
 
+/* Is every entry that expires in this way in the table of it, and no other? */
+static bool check_expiring(const struct keyspace *keyspace, int which) {
+    struct hashtable *table = keyspace->expiring[which];
+    struct keyspace_iter iter;
+    const struct entry *entry;
+    size_t count = 0;
+    keyspace_iter_start(&iter, keyspace);
+    while ((entry = keyspace_iter_next(&iter)) != NULL) {
+        if (!is_expiring(entry, which)) continue;
+        if (!hashtable_find_item(table, entry, hashtable_hash(entry_key(entry)))) return false;
+        count++;
+    }
+    return hashtable_check(table) && count == hashtable_count(table);
+}
+
 bool keyspace_check(const struct keyspace *keyspace) {
-    if (!hashtable_check(keyspace->table) || !hashtable_check(keyspace->expiring)) return false;
+    if (!hashtable_check(keyspace->table)) return false;
     if (!check_memo(keyspace) || !check_sizes(keyspace)) return false;
     if (keyspace->iterator &&
         (keyspace->iterator->over || keyspace->iterator->keyspace != keyspace))
@@ -369,15 +412,11 @@ bool keyspace_check(const struct keyspace *keyspace) {
     struct keyspace_iter iter;
     keyspace_iter_start(&iter, keyspace);
     const struct entry *entry;
-    size_t count = 0, expiring = 0;
+    size_t count = 0;
     for (; (entry = keyspace_iter_next(&iter)) != NULL; count++) {
         if (!entry_check(entry)) return false;
         if (!keyspace->iterator && entry_epoch(entry) != keyspace->epoch) return false;
-        if (entry_expiry(entry) < 0) continue;
-        hashtable_slot *slot =
-            hashtable_find(keyspace->expiring, entry_key(entry), hashtable_hash(entry_key(entry)));
-        if (slot == NULL || hashtable_item(*slot) != entry) return false;
-        expiring++;
     }
-    return count == keyspace_count(keyspace) && expiring == keyspace_expiring_count(keyspace);
+    return count == keyspace_count(keyspace) && check_expiring(keyspace, EXPIRING_KEYS) &&
+           check_expiring(keyspace, EXPIRING_FIELDS);
 }

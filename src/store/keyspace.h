@@ -32,7 +32,7 @@ size_t keyspace_count(const struct keyspace *keyspace);
 /* Bytes of the table and the histogram; entries not included. O(1). */
 size_t keyspace_table_allocated(const struct keyspace *keyspace);
 
-/* Bytes of the table of keys with an expiry. O(1). */
+/* Bytes of the tables of what expires. O(1). */
 size_t keyspace_expiring_allocated(const struct keyspace *keyspace);
 
 /* Looks the key up. The result's entry is NULL when it is not there; the hash is set in any case,
@@ -65,7 +65,7 @@ void keyspace_delete(struct keyref *ref);
 struct entry *keyspace_take(struct keyref *ref);
 
 /* To be called when the entry was moved by its type (entry_resize): updates the table, and the
- * table of keys with an expiry if it is in that. The epoch moves with it. O(1). */
+ * tables of what expires if it is in these. The epoch moves with it. O(1). */
 void keyref_moved(struct keyref *ref, struct entry *entry);
 
 /* --- Sizes of values: keyspace_add and keyspace_take count an entry by themselves; when the size
@@ -86,22 +86,29 @@ static inline void keyspace_resized(const struct keyref *ref, uint64_t old_lengt
         keyspace_recount(ref, entry_type(ref->entry), old_length);
 }
 
-/* --- Expiry: keys with an expiry are also in a second table, so that they are found without
- * examining the others --- */
+/* --- Expiry: keys with an expiry, and keys whose value has fields with expiries, are also in
+ * tables of their own, so that they are found without examining the others --- */
+
+enum keyspace_expiring { EXPIRING_KEYS, EXPIRING_FIELDS, EXPIRING_TABLES };
 
 /* Sets the expiry to `expiry_ms` (-1: none). May move the entry. `value_size` is the present size
  * of the value. The keyspace never deletes expired keys: callers check entry_expiry. O(1). */
 void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size);
 
-/* Keys that have an expiry. O(1). */
-size_t keyspace_expiring_count(const struct keyspace *keyspace);
+/* Sets whether the value of the entry that `ref` names has fields with expiries
+ * (entry_fields_expire). For types/. O(1). */
+void keyspace_set_fields_expire(struct keyref *ref, bool expire);
 
-/* One of them at random, or NULL. O(1). */
+/* Keys that are in one of these tables. O(1). */
+size_t keyspace_expiring_count(const struct keyspace *keyspace, enum keyspace_expiring which);
+
+/* A random key that has an expiry, or NULL. O(1). */
 struct entry *keyspace_random_expiring(struct keyspace *keyspace, struct random *random);
 
-/* One step of a scan over them: see hashtable_scan. */
-uint64_t keyspace_scan_expiring(struct keyspace *keyspace, uint64_t cursor,
-                                void (*visit)(struct entry *entry, void *arg), void *arg);
+/* One step of a scan over one of these tables: see hashtable_scan. */
+uint64_t keyspace_scan_expiring(struct keyspace *keyspace, enum keyspace_expiring which,
+                                uint64_t cursor, void (*visit)(struct entry *entry, void *arg),
+                                void *arg);
 
 /* Deletes every key. O(n). */
 void keyspace_clear(struct keyspace *keyspace);
@@ -176,7 +183,7 @@ bool keyspace_end_step(struct keyspace_ending *ending, size_t keys);
 const struct hashtable *keyspace_table(const struct keyspace *keyspace);
 const struct hashtable *keyspace_expiring_table(const struct keyspace *keyspace);
 
-/* Checks the invariant: table, entries, count, histogram. O(n). */
+/* Checks the invariant: tables, entries, counts, histogram. O(n). */
 bool keyspace_check(const struct keyspace *keyspace);
 
 #endif

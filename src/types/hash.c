@@ -8,10 +8,20 @@ static struct records_limits records_limits_of(const struct hash_limits *limits)
     return (struct records_limits){limits->listpack_entries, limits->listpack_value};
 }
 
-/* The entry of the keyref is now `entry`, and had `old_length` fields before. */
+/* The entry of the keyref is now `entry`, and had `old_length` fields before. None of them got an
+ * expiry, but some may have lost theirs. */
 static void changed(struct keyref *ref, struct entry *entry, uint64_t old_length) {
     if (entry != ref->entry) keyref_moved(ref, entry);
     keyspace_resized(ref, old_length, records_count(entry));
+    if (hash_has_expiries(entry)) keyspace_set_fields_expire(ref, records_have_expiries(entry));
+}
+
+/* Gives a field, which is there, another expiry. */
+static void set_expiry(struct keyref *ref, struct slice field, int64_t expiry_ms) {
+    struct entry *entry = ref->entry;
+    records_set_expiry(&entry, field, expiry_ms);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyspace_set_fields_expire(ref, records_have_expiries(entry));
 }
 
 /* --- Changing --- */
@@ -23,11 +33,14 @@ struct entry *hash_load_new(struct slice key, uint64_t expected, const struct ha
 bool hash_load_add(struct entry **entry, const struct record *record,
                    const struct hash_limits *limits) {
     struct records_limits records_limits = records_limits_of(limits);
-    return records_set(entry, record, &records_limits);
+    bool added = records_set(entry, record, &records_limits);
+    if (record->expiry_ms != RECORD_NEVER) entry_set_fields_expire(*entry, true);
+    return added;
 }
 
 void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms) {
     records_set_expiry(entry, field, expiry_ms);
+    entry_set_fields_expire(*entry, records_have_expiries(*entry));
 }
 
 void hash_create(struct keyref *ref, struct slice key, struct slice field, struct slice value,
@@ -54,7 +67,7 @@ bool hash_set(struct keyref *ref, struct slice field, struct slice value,
     struct record record = {field, value, RECORD_NEVER}, old;
     uint64_t old_length = records_count(entry);
     bool had_expired = false;
-    if (records_have_expiries(entry) && records_find(entry, field, &old)) {
+    if (hash_has_expiries(entry) && records_find(entry, field, &old)) {
         had_expired = hash_has_expired(&old, now_ms);
         if (mode == HASH_KEEP_EXPIRY && !had_expired) record.expiry_ms = old.expiry_ms;
     }
@@ -164,9 +177,7 @@ enum hash_expiry_result hash_set_expiry(struct keyref *ref, struct slice field, 
         hash_delete(ref, field);
         return HASH_FIELD_DELETED;
     }
-    struct entry *entry = ref->entry;
-    records_set_expiry(&entry, field, expiry_ms);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    set_expiry(ref, field, expiry_ms);
     return HASH_EXPIRY_SET;
 }
 
@@ -174,14 +185,8 @@ enum hash_expiry_result hash_persist(struct keyref *ref, struct slice field, int
     struct record record;
     if (!hash_find(ref->entry, field, now_ms, &record)) return HASH_NO_FIELD;
     if (record.expiry_ms == RECORD_NEVER) return HASH_NO_EXPIRY;
-    struct entry *entry = ref->entry;
-    records_set_expiry(&entry, field, RECORD_NEVER);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    set_expiry(ref, field, RECORD_NEVER);
     return HASH_EXPIRY_SET;
-}
-
-bool hash_has_expiries(const struct entry *entry) {
-    return records_have_expiries(entry);
 }
 
 int64_t hash_first_expiry(const struct entry *entry) {
@@ -200,7 +205,8 @@ size_t hash_expire(struct keyref *ref, int64_t now_ms, size_t max,
 /* --- What every type has --- */
 
 bool hash_check(const struct entry *entry) {
-    return entry_type(entry) == VALUE_HASH && records_check(entry);
+    return entry_type(entry) == VALUE_HASH && records_check(entry) &&
+           hash_has_expiries(entry) == records_have_expiries(entry);
 }
 
 const struct type_operations hash_operations = {RECORDS_OUT_OF_LINE_ENCODINGS,

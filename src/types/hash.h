@@ -18,7 +18,8 @@
  * Functions with a keyref may move the entry, and report changes of its length to the keyspace.
  * Texts that are passed in must not lie in the same hash. A hash in the keyspace is never empty:
  * the caller that empties it deletes the key. A struct record (ds/recordtable.h) is a view until
- * the hash changes. */
+ * the hash changes. The entry of a hash with fields that have expiries is marked
+ * (entry_fields_expire), so that the keyspace finds it. */
 #ifndef PACKLIST_TYPES_HASH_H
 #define PACKLIST_TYPES_HASH_H
 
@@ -125,9 +126,13 @@ enum hash_expiry_result hash_set_expiry(struct keyref *ref, struct slice field, 
 /* Takes the field's expiry away: HASH_EXPIRY_SET, HASH_NO_EXPIRY or HASH_NO_FIELD. */
 enum hash_expiry_result hash_persist(struct keyref *ref, struct slice field, int64_t now_ms);
 
-/* Is there a field with an expiry? The least expiry of all, or RECORD_NEVER. O(1), and O(blocks /
- * 512) after the field that had it was deleted. */
-bool hash_has_expiries(const struct entry *entry);
+/* Returns whether there is a field with an expiry. O(1). */
+static inline bool hash_has_expiries(const struct entry *entry) {
+    return entry_fields_expire(entry);
+}
+
+/* Returns the least expiry of all fields, or RECORD_NEVER. O(1), and O(blocks / 512) after the
+ * field that had it was deleted. */
 int64_t hash_first_expiry(const struct entry *entry);
 
 /* Deletes up to `max` fields that have expired by `now_ms`, those that expired first before others,

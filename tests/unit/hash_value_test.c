@@ -125,6 +125,9 @@ static int64_t first_expiry(const struct fixture *f) {
 
 static void compare(struct fixture *f) {
     struct entry *entry = find(f).entry;
+    assert_true(keyspace_check(f->base.keyspace));
+    assert_int_equal(keyspace_expiring_count(f->base.keyspace, EXPIRING_FIELDS),
+                     first_expiry(f) != RECORD_NEVER);
     if (f->count == 0) {
         assert_null(entry);
         return;
@@ -245,11 +248,17 @@ static void expire(struct fixture *f) {
 }
 
 static void copy_and_rename(struct fixture *f) {
-    struct keyref ref = find(f);
+    struct keyref ref = find(f), other;
     if (!ref.entry) return;
+    size_t expiring = first_expiry(f) != RECORD_NEVER;
     struct entry *copy = value_copy(ref.entry, SLICE("another key"));
     assert_true(hash_check(copy));
-    value_free(copy);
+    other = keyspace_find(f->base.keyspace, SLICE("another key"));
+    keyspace_add(&other, copy);
+    assert_int_equal(keyspace_expiring_count(f->base.keyspace, EXPIRING_FIELDS), 2 * expiring);
+    keyspace_delete(&other);
+    ref = find(f);
+    keyspace_set_expiry(&ref, entry_expiry(ref.entry) < 0 ? 1 : -1, value_size(ref.entry));
     struct entry *entry = value_rename(keyspace_take(&ref), SLICE("another key"));
     entry = value_rename(entry, the_key);
     ref = find(f);

@@ -328,7 +328,7 @@ static struct expiring_sum sum_expiring(struct keyspace *keyspace) {
     struct expiring_sum sum = {0};
     uint64_t cursor = 0;
     do {
-        cursor = keyspace_scan_expiring(keyspace, cursor, sum_visit, &sum);
+        cursor = keyspace_scan_expiring(keyspace, EXPIRING_KEYS, cursor, sum_visit, &sum);
     } while (cursor != 0);
     return sum;
 }
@@ -375,7 +375,7 @@ static void keys_that_expire_are_known_through_every_change(void **state) {
         expiring -= model[i] >= 0;
         model[i] = random_change(&ref, &random);
         expiring += model[i] >= 0;
-        assert_int_equal(keyspace_expiring_count(keyspace), expiring);
+        assert_int_equal(keyspace_expiring_count(keyspace, EXPIRING_KEYS), expiring);
         if (step % KEYS == 0) assert_true(keyspace_check(keyspace));
     }
     struct expiring_sum expected = {0};
@@ -403,17 +403,150 @@ static void an_entry_takes_its_expiry_to_another_keyspace(void **state) {
     struct keyref source = find(from, 1), destination = find(to, 1);
     keyspace_set_expiry(&source, 5000, value_size(source.entry));
     keyspace_add(&destination, keyspace_take(&source));
-    assert_int_equal(keyspace_expiring_count(from), 0);
+    assert_int_equal(keyspace_expiring_count(from, EXPIRING_KEYS), 0);
     assert_null(keyspace_random_expiring(from, &random));
-    assert_int_equal(keyspace_expiring_count(to), 1);
+    assert_int_equal(keyspace_expiring_count(to, EXPIRING_KEYS), 1);
     assert_ptr_equal(keyspace_random_expiring(to, &random), find(to, 1).entry);
     assert_int_equal(number_of(find(to, 1).entry), 11);
     assert_true(keyspace_check(from) && keyspace_check(to));
     keyspace_clear(to);
-    assert_int_equal(keyspace_expiring_count(to), 0);
+    assert_int_equal(keyspace_expiring_count(to, EXPIRING_KEYS), 0);
     assert_true(keyspace_check(to));
     keyspace_free(from);
     keyspace_free(to);
+}
+
+/* --- Fields that expire --- */
+
+struct fields_model {
+    bool in, expires, fields_expire;
+};
+
+static struct keyref add_hash(struct keyspace *keyspace, size_t i, bool fields_expire) {
+    char text[40];
+    struct keyref ref = find(keyspace, i);
+    struct entry *entry = entry_new(key_of(text, i), VALUE_HASH, 0, 5);
+    set_value(entry, 1, 0);
+    entry_set_fields_expire(entry, fields_expire);
+    keyspace_add(&ref, entry);
+    return ref;
+}
+
+static void resize_hash(struct keyref *ref, uint8_t more) {
+    uint64_t old_length = value_length(ref->entry);
+    keyref_moved(ref, entry_resize(ref->entry, value_size(ref->entry), 5 + (size_t)more));
+    set_value(ref->entry, 1, more);
+    keyspace_resized(ref, old_length, more);
+}
+
+/* One random step on a hash that exists. */
+static void change_hash(struct keyref *ref, struct fields_model *model, struct random *random) {
+    bool flip = random_below(random, 2);
+    switch (random_below(random, 5)) {
+    case 0: keyspace_set_fields_expire(ref, model->fields_expire = flip); break;
+    case 1:
+        model->expires = flip;
+        keyspace_set_expiry(ref, flip ? 5 : -1, value_size(ref->entry));
+        break;
+    case 2:
+        keyspace_delete(ref);
+        *model = (struct fields_model){0};
+        break;
+    default: resize_hash(ref, (uint8_t)random_below(random, 100));
+    }
+}
+
+static void count_fields_expire(struct entry *entry, void *arg) {
+    assert_true(entry_fields_expire(entry));
+    ++*(size_t *)arg;
+}
+
+static void keys_with_fields_that_expire_are_known_through_every_change(void **state) {
+    (void)state;
+    enum { KEYS = MODEL_KEYS / 4 };
+    struct random random = start();
+    size_t used = mem_used(), expiring = 0, scanned = 0;
+    struct fields_model *model = mem_alloc_zeroed(KEYS * sizeof(*model));
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    for (size_t step = 1; step < KEYS * 40; step++) {
+        size_t i = random_below(&random, KEYS);
+        struct keyref ref = find(keyspace, i);
+        expiring -= model[i].fields_expire;
+        if (!ref.entry) {
+            bool fields_expire = random_below(&random, 2);
+            model[i] = (struct fields_model){.in = true, .fields_expire = fields_expire};
+            ref = add_hash(keyspace, i, fields_expire);
+        } else {
+            change_hash(&ref, &model[i], &random);
+        }
+        expiring += model[i].fields_expire;
+        assert_int_equal(ref.entry != NULL, model[i].in);
+        if (ref.entry) {
+            assert_ptr_equal(hashtable_item(*ref.slot), ref.entry);
+            assert_int_equal(entry_fields_expire(ref.entry), model[i].fields_expire);
+            assert_int_equal(entry_expiry(ref.entry) >= 0, model[i].expires);
+        }
+        assert_int_equal(keyspace_expiring_count(keyspace, EXPIRING_FIELDS), expiring);
+        if (step % KEYS == 0) assert_true(keyspace_check(keyspace));
+    }
+    uint64_t cursor = 0;
+    do
+        cursor = keyspace_scan_expiring(keyspace, EXPIRING_FIELDS, cursor, count_fields_expire,
+                                        &scanned);
+    while (cursor != 0);
+    assert_int_equal(scanned, expiring);
+    keyspace_free(keyspace);
+    mem_free(model);
+    assert_int_equal(mem_used(), used);
+}
+
+static void keys_without_fields_that_expire_cost_nothing_for_it(void **state) {
+    (void)state;
+    start();
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    size_t empty = keyspace_expiring_allocated(keyspace);
+    for (size_t i = 0; i < 500; i++) add_hash(keyspace, i, false);
+    assert_int_equal(keyspace_expiring_allocated(keyspace), empty);
+    for (size_t i = 500; i < 1000; i++) add_hash(keyspace, i, true);
+    assert_uint_in_range(keyspace_expiring_allocated(keyspace) - empty, 500 * 8, 500 * 16);
+    keyspace_clear(keyspace);
+    assert_int_equal(keyspace_expiring_allocated(keyspace), empty);
+    keyspace_free(keyspace);
+}
+
+static void the_mark_goes_with_a_copy_and_to_another_keyspace(void **state) {
+    (void)state;
+    start();
+    struct keyspace *from = keyspace_new(free_entry, value_length),
+                    *to = keyspace_new(free_entry, value_length);
+    struct keyref source = add_hash(from, 1, true), destination = find(to, 2);
+    char text[40];
+    keyspace_add(&destination, entry_copy(source.entry, key_of(text, 2), value_size(source.entry)));
+    assert_int_equal(keyspace_expiring_count(to, EXPIRING_FIELDS), 1);
+    destination = find(to, 1);
+    keyspace_add(&destination, keyspace_take(&source));
+    assert_int_equal(keyspace_expiring_count(from, EXPIRING_FIELDS), 0);
+    assert_int_equal(keyspace_expiring_count(to, EXPIRING_FIELDS), 2);
+    keyspace_swap(from, to);
+    assert_int_equal(keyspace_expiring_count(from, EXPIRING_FIELDS), 2);
+    assert_true(keyspace_check(from) && keyspace_check(to));
+    keyspace_clear(from);
+    assert_int_equal(keyspace_expiring_count(from, EXPIRING_FIELDS), 0);
+    keyspace_free(from);
+    keyspace_free(to);
+}
+
+static void a_wrong_mark_fails_the_check(void **state) {
+    (void)state;
+    start();
+    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyref ref = add_hash(keyspace, 1, false);
+    assert_true(keyspace_check(keyspace));
+    entry_set_fields_expire(ref.entry, true);
+    assert_false(keyspace_check(keyspace));
+    entry_set_fields_expire(ref.entry, false);
+    assert_true(keyspace_check(keyspace));
+    keyspace_free(keyspace);
 }
 
 static void swapped_keyspaces_have_the_keys_of_the_other(void **state) {
@@ -431,8 +564,8 @@ static void swapped_keyspaces_have_the_keys_of_the_other(void **state) {
     assert_int_equal(keyspace_count(b), 300);
     assert_int_equal(values_of(a, VALUE_STRING), 110);
     assert_int_equal(values_of(b, VALUE_STRING), 300);
-    assert_int_equal(keyspace_expiring_count(a), 0);
-    assert_int_equal(keyspace_expiring_count(b), 1);
+    assert_int_equal(keyspace_expiring_count(a, EXPIRING_KEYS), 0);
+    assert_int_equal(keyspace_expiring_count(b, EXPIRING_KEYS), 1);
     assert_null(find(a, 3).entry);
     assert_true(entry_expiry(find(b, 3).entry) == 5000);
     assert_int_equal(number_of(find(a, 295).entry), 1295);
@@ -472,6 +605,10 @@ int main(void) {
         cmocka_unit_test(scan_iterator_and_random_reach_every_entry),
         cmocka_unit_test(keys_that_expire_are_known_through_every_change),
         cmocka_unit_test(an_entry_takes_its_expiry_to_another_keyspace),
+        cmocka_unit_test(keys_with_fields_that_expire_are_known_through_every_change),
+        cmocka_unit_test(keys_without_fields_that_expire_cost_nothing_for_it),
+        cmocka_unit_test(the_mark_goes_with_a_copy_and_to_another_keyspace),
+        cmocka_unit_test(a_wrong_mark_fails_the_check),
         cmocka_unit_test(swapped_keyspaces_have_the_keys_of_the_other),
         cmocka_unit_test(a_keyspace_is_freed_in_steps_of_any_size),
     };
