@@ -12,25 +12,26 @@ function check(name, run) {
   found.push({ name, run });
 }
 
-async function waitUntil(condition) {
-  for (const deadline = Date.now() + patience; !(await condition()); await sleep(5)) {
+async function waitUntil(condition, limit = patience) {
+  for (const deadline = Date.now() + limit; !(await condition()); await sleep(5)) {
     if (Date.now() > deadline) throw new Error('waited in vain');
   }
 }
 
-/** Runs all checks, each after `prepare`, and ends the process; connections that a failure left open
- *  shall not hold it. */
-async function runChecks(prepare) {
+/** Runs all checks, each after `prepare` and for at most `limit` milliseconds, calls `finish` and ends the process;
+ *  connections that a failure left open shall not hold it. */
+async function runChecks(prepare, { limit = patience, finish = () => {} } = {}) {
   let failed = 0;
   for (const { name, run } of found) {
     try {
       await prepare();
-      await Promise.race([run(), sleep(patience, null, { ref: false }).then(() => { throw new Error('too slow'); })]);
+      await Promise.race([run(), sleep(limit, null, { ref: false }).then(() => { throw new Error('too slow'); })]);
     } catch (error) {
       failed++;
       console.log(`FAILED: ${name}: ${error.stack}`);
     }
   }
+  await finish();
   console.log(`${found.length - failed} passed, ${failed} failed`);
   process.exit(failed ? 1 : 0);
 }
