@@ -1,18 +1,19 @@
-/* How the two threads avoid each other: the reader notes under the lock which piece it is about to
- * copy out of the shared buffer (`reading`), copies without the lock, and notes that it has
- * finished. The owner waits only when it needs that very piece, or moves the buffer. So it
- * hardly ever waits for a reader that the system has put to sleep.
+/* How the threads avoid each other: a reader in another thread notes under the lock which piece it
+ * is about to copy out of the text (`reading`), copies without the lock, and notes that it has
+ * finished. The owner waits only when it needs that very piece, or moves the text. So it hardly
+ * ever waits for a reader that the system has put to sleep. A reader in the owner's thread needs no
+ * lock: only the owner's thread changes what it reads.
  *
- * Invariants: a piece has a copy only if the owner may have written to it since the capture, and
- * the copy holds the captured bytes; the reader never reads a piece that has a copy from the
- * buffer. */
+ * Invariants: a capture has a copy of a piece only if the owner may have written to the piece since
+ * the capture and before the next newer one, and the copy holds the bytes of that time. If neither
+ * a capture nor a newer one has a copy of a piece, the piece in the text is as it was. A text only
+ * grows, so a newer capture has all pieces of an older one. */
 #include "ds/shared_text.h"
 
 #include "base/alloc.h"
 #include "base/checked.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -25,53 +26,67 @@ enum { PIECE = 16 * 1024 };
 #define NO_PIECE SIZE_MAX
 
 struct text_capture {
-    /* The owner's thread. */
-    struct shared_text *shared; /* NULL: it was freed, or this was released */
-    sds abandoned;              /* the buffer, when the owner has left it here */
-    size_t left;                /* bytes that only the capture needs */
-    size_t *left_of_all;
     /* Constant. */
+    struct shared_text *shared;
+    size_t *left_of_all; /* may be NULL */
     size_t len;
     size_t pieces;
-    size_t allocated;
-    pthread_mutex_t lock;
-    pthread_cond_t has_read;
+    /* Written by the owner's thread, under the lock. */
+    struct text_capture *older;
+    struct text_capture *newer;
+    char **copies; /* of pieces, or NULL; the table is NULL while there are none */
     /* Under the lock. */
-    const char *buffer;
-    size_t reading; /* the piece that is being copied out of the buffer, or NO_PIECE */
-    size_t passed;  /* pieces before this one are no longer needed */
-    char *copies[]; /* of pieces, or NULL */
+    size_t passed; /* pieces before this one are no longer needed */
+    size_t left;   /* bytes that only captures need and that are counted for this one */
 };
 
 /* --- The text --- */
 
 struct shared_text *shared_text_new(sds text) {
     struct shared_text *shared = mem_alloc(sizeof(*shared));
-    *shared = (struct shared_text){.text = text};
+    *shared = (struct shared_text){.text = text, .references = 1, .reading = NO_PIECE};
+    pthread_mutex_init(&shared->lock, NULL);
+    pthread_cond_init(&shared->has_read, NULL);
     return shared;
+}
+
+/* The owner, or a capture, is gone. */
+static void drop_reference(struct shared_text *shared) {
+    pthread_mutex_lock(&shared->lock);
+    size_t references = --shared->references;
+    pthread_mutex_unlock(&shared->lock);
+    if (references > 0) return;
+    sds_free(shared->text);
+    pthread_mutex_destroy(&shared->lock);
+    pthread_cond_destroy(&shared->has_read);
+    mem_free(shared);
 }
 
 static void note_left(struct text_capture *capture, size_t bytes) {
     capture->left += bytes;
-    *capture->left_of_all += bytes;
+    if (capture->left_of_all) *capture->left_of_all += bytes;
 }
 
 void shared_text_free(struct shared_text *shared) {
-    struct text_capture *capture = shared->capture;
-    if (capture) {
-        capture->shared = NULL;
-        capture->abandoned = shared->text;
-        note_left(capture, sds_allocated(shared->text));
+    sds unused = NULL;
+    pthread_mutex_lock(&shared->lock);
+    shared->is_abandoned = true;
+    if (shared->newest) {
+        note_left(shared->newest, sds_allocated(shared->text));
     } else {
-        sds_free(shared->text);
+        unused = shared->text;
+        shared->text = NULL;
     }
-    mem_free(shared);
+    pthread_mutex_unlock(&shared->lock);
+    sds_free(unused);
+    drop_reference(shared);
 }
 
 sds shared_text_take(struct shared_text *shared) {
+    assert(!shared->newest);
     sds text = shared->text;
-    assert(!shared->capture);
-    mem_free(shared);
+    shared->text = NULL;
+    drop_reference(shared);
     return text;
 }
 
@@ -79,95 +94,152 @@ size_t shared_text_allocated(const struct shared_text *shared) {
     return mem_good_size(sizeof(*shared)) + sds_allocated(shared->text);
 }
 
-static size_t piece_size(const struct text_capture *capture, size_t piece) {
-    size_t rest = capture->len - piece * PIECE;
-    return rest < PIECE ? rest : PIECE;
+/* --- Pieces --- */
+
+static size_t table_size(const struct text_capture *capture) {
+    return capture->pieces * sizeof(char *);
 }
 
-/* Gives the capture a copy of the piece, if it still needs one. Under the lock. */
-static void preserve(struct text_capture *capture, size_t piece) {
-    while (capture->reading == piece) pthread_cond_wait(&capture->has_read, &capture->lock);
-    if (piece < capture->passed || capture->copies[piece]) return;
-    size_t size = piece_size(capture, piece);
-    char *copy = mem_alloc(size);
-    memcpy(copy, capture->buffer + piece * PIECE, size);
+static bool has_copy(const struct text_capture *capture, size_t piece) {
+    return capture->copies && capture->copies[piece];
+}
+
+/* Returns whether this capture, or an older one, may still need the piece. */
+static bool is_needed(const struct text_capture *capture, size_t piece) {
+    return piece < capture->pieces && (capture->older || piece >= capture->passed);
+}
+
+static void set_copy(struct text_capture *capture, size_t piece, char *copy) {
+    if (!capture->copies) {
+        capture->copies = mem_alloc_zeroed(table_size(capture));
+        note_left(capture, mem_good_size(table_size(capture)));
+    }
     capture->copies[piece] = copy;
-    note_left(capture, mem_good_size(size));
+    note_left(capture, mem_good_size(PIECE));
+}
+
+/* Gives the newest capture a copy of the piece, if one is needed. Under the lock. */
+static void preserve(struct shared_text *shared, size_t piece) {
+    struct text_capture *newest = shared->newest;
+    while (shared->reading == piece) pthread_cond_wait(&shared->has_read, &shared->lock);
+    if (has_copy(newest, piece) || !is_needed(newest, piece)) return;
+    size_t rest = newest->len - piece * PIECE;
+    char *copy = mem_alloc(PIECE);
+    memcpy(copy, shared->text + piece * PIECE, rest < PIECE ? rest : PIECE);
+    set_copy(newest, piece, copy);
 }
 
 void shared_text_before_write(struct shared_text *shared, size_t from, size_t to) {
-    struct text_capture *capture = shared->capture;
-    if (!capture) return;
-    if (to > capture->len) to = capture->len;
+    const struct text_capture *newest = shared->newest;
+    if (!newest) return;
+    if (to > newest->len) to = newest->len;
     if (from >= to) return;
-    CHECKED_ASSERT(capture->shared == shared && !capture->abandoned);
-    pthread_mutex_lock(&capture->lock);
-    size_t first = from / PIECE;
-    if (first < capture->passed) first = capture->passed;
-    for (size_t piece = first; piece * PIECE < to; piece++) preserve(capture, piece);
-    pthread_mutex_unlock(&capture->lock);
+    CHECKED_ASSERT(!shared->is_abandoned);
+    pthread_mutex_lock(&shared->lock);
+    for (size_t piece = from / PIECE; piece * PIECE < to; piece++) preserve(shared, piece);
+    pthread_mutex_unlock(&shared->lock);
 }
 
 bool shared_text_try_grow(struct shared_text *shared, size_t more) {
-    struct text_capture *capture = shared->capture;
-    if (capture) {
-        pthread_mutex_lock(&capture->lock);
-        while (capture->reading != NO_PIECE) pthread_cond_wait(&capture->has_read, &capture->lock);
-    }
+    pthread_mutex_lock(&shared->lock);
+    while (shared->reading != NO_PIECE) pthread_cond_wait(&shared->has_read, &shared->lock);
     sds text = sds_try_grow(shared->text, more);
     if (text) shared->text = text;
-    if (capture) {
-        capture->buffer = shared->text;
-        pthread_mutex_unlock(&capture->lock);
-    }
+    pthread_mutex_unlock(&shared->lock);
     return text != NULL;
 }
 
-/* --- A capture --- */
+/* --- Beginning and end of a capture --- */
 
 struct text_capture *text_capture_begin(struct shared_text *shared, size_t *left) {
-    assert(!shared->capture);
-    size_t len = sds_len(shared->text), pieces = (len + PIECE - 1) / PIECE;
-    size_t size = sizeof(struct text_capture) + pieces * sizeof(char *);
-    struct text_capture *capture = mem_alloc_zeroed(size);
-    capture->shared = shared;
-    capture->left_of_all = left;
-    capture->len = len;
-    capture->pieces = pieces;
-    capture->allocated = mem_good_size(size);
-    capture->buffer = shared->text;
-    capture->reading = NO_PIECE;
-    pthread_mutex_init(&capture->lock, NULL);
-    pthread_cond_init(&capture->has_read, NULL);
-    shared->capture = capture;
+    size_t len = sds_len(shared->text);
+    struct text_capture *capture = mem_alloc(sizeof(*capture));
+    *capture = (struct text_capture){
+        .shared = shared, .left_of_all = left, .len = len, .pieces = (len + PIECE - 1) / PIECE};
+    pthread_mutex_lock(&shared->lock);
+    capture->older = shared->newest;
+    if (capture->older) capture->older->newer = capture;
+    shared->newest = capture;
+    shared->references++;
+    pthread_mutex_unlock(&shared->lock);
     return capture;
 }
 
 size_t text_capture_allocated(const struct text_capture *capture) {
-    return capture->allocated;
+    return mem_good_size(sizeof(*capture));
 }
 
 size_t text_capture_len(const struct text_capture *capture) {
     return capture->len;
 }
 
-/* The address of the piece; if that is in the buffer, notes the piece as being read. */
-static const char *begin_read(struct text_capture *capture, size_t piece) {
-    pthread_mutex_lock(&capture->lock);
-    const char *at = capture->copies[piece];
-    if (!at) {
-        at = capture->buffer + piece * PIECE;
-        capture->reading = piece;
+/* The next older capture may have been finding pieces in this one: gives it the copies that it
+ * lacks. */
+static void give_copies(struct text_capture *capture, struct text_capture *older) {
+    if (!capture->copies) return;
+    for (size_t piece = 0; piece < older->pieces; piece++) {
+        if (!capture->copies[piece] || has_copy(older, piece) || !is_needed(older, piece)) continue;
+        set_copy(older, piece, capture->copies[piece]);
+        capture->copies[piece] = NULL;
     }
-    pthread_mutex_unlock(&capture->lock);
+}
+
+size_t text_capture_release(struct text_capture *capture) {
+    struct shared_text *shared = capture->shared;
+    struct text_capture *older = capture->older, *newer = capture->newer;
+    pthread_mutex_lock(&shared->lock);
+    size_t left = capture->left;
+    if (capture->left_of_all) *capture->left_of_all -= left;
+    if (older) {
+        give_copies(capture, older);
+        older->newer = newer;
+    }
+    if (newer) {
+        newer->older = older;
+    } else {
+        shared->newest = older;
+        if (older && shared->is_abandoned) note_left(older, sds_allocated(shared->text));
+    }
+    pthread_mutex_unlock(&shared->lock);
+    return left;
+}
+
+void text_capture_free(struct text_capture *capture) {
+    if (capture->copies)
+        for (size_t i = 0; i < capture->pieces; i++) mem_free(capture->copies[i]);
+    mem_free(capture->copies);
+    drop_reference(capture->shared);
+    mem_free(capture);
+}
+
+/* --- Reading a capture --- */
+
+/* Returns the copy of the piece that the capture needs, or NULL: it is in the text. */
+static const char *find_copy(const struct text_capture *capture, size_t piece) {
+    for (; capture; capture = capture->newer)
+        if (has_copy(capture, piece)) return capture->copies[piece];
+    return NULL;
+}
+
+/* Returns the address of the piece; if that is in the text, notes the piece as being read. */
+static const char *begin_read(struct text_capture *capture, size_t piece) {
+    struct shared_text *shared = capture->shared;
+    pthread_mutex_lock(&shared->lock);
+    CHECKED_ASSERT(shared->reading == NO_PIECE);
+    const char *at = find_copy(capture, piece);
+    if (!at) {
+        at = shared->text + piece * PIECE;
+        shared->reading = piece;
+    }
+    pthread_mutex_unlock(&shared->lock);
     return at;
 }
 
-static void end_read(struct text_capture *capture) {
-    pthread_mutex_lock(&capture->lock);
-    capture->reading = NO_PIECE;
-    pthread_cond_signal(&capture->has_read);
-    pthread_mutex_unlock(&capture->lock);
+static void end_read(struct shared_text *shared) {
+    pthread_mutex_lock(&shared->lock);
+    shared->reading = NO_PIECE;
+    pthread_cond_signal(&shared->has_read);
+    pthread_mutex_unlock(&shared->lock);
 }
 
 void text_capture_read(struct text_capture *capture, size_t offset, char *out, size_t len) {
@@ -175,44 +247,54 @@ void text_capture_read(struct text_capture *capture, size_t offset, char *out, s
         size_t piece = offset / PIECE, within = offset % PIECE, part = PIECE - within;
         if (part > len) part = len;
         memcpy(out, begin_read(capture, piece) + within, part);
-        end_read(capture);
+        end_read(capture->shared);
         offset += part;
         out += part;
         len -= part;
     }
 }
 
+struct slice text_capture_peek(const struct text_capture *capture, size_t offset, size_t most) {
+    assert(offset < capture->len);
+    if (most > capture->len - offset) most = capture->len - offset;
+    size_t piece = offset / PIECE, part = PIECE - offset % PIECE;
+    const char *copy = find_copy(capture, piece);
+    if (!copy)
+        while (part < most && !find_copy(capture, ++piece)) part += PIECE;
+    return slice_make(copy ? copy + offset % PIECE : capture->shared->text + offset,
+                      part < most ? part : most);
+}
+
 void text_capture_pass(struct text_capture *capture, size_t offset) {
-    pthread_mutex_lock(&capture->lock);
+    pthread_mutex_lock(&capture->shared->lock);
     capture->passed = offset == capture->len ? capture->pieces : offset / PIECE;
-    pthread_mutex_unlock(&capture->lock);
+    pthread_mutex_unlock(&capture->shared->lock);
 }
 
-size_t text_capture_release(struct text_capture *capture) {
-    if (capture->shared) capture->shared->capture = NULL;
-    capture->shared = NULL;
-    *capture->left_of_all -= capture->left;
-    return capture->left;
-}
+/* --- Checking --- */
 
-void text_capture_free(struct text_capture *capture) {
-    for (size_t i = 0; i < capture->pieces; i++) mem_free(capture->copies[i]);
-    sds_free(capture->abandoned);
-    pthread_mutex_destroy(&capture->lock);
-    pthread_cond_destroy(&capture->has_read);
-    mem_free(capture);
-}
-
-bool shared_text_check(const struct shared_text *shared) {
-    struct text_capture *capture = shared->capture;
-    if (!sds_check(shared->text)) return false;
-    if (!capture) return true;
-    size_t copied = 0;
-    pthread_mutex_lock(&capture->lock);
+static size_t copied_bytes(const struct text_capture *capture) {
+    if (!capture->copies) return 0;
+    size_t bytes = mem_good_size(table_size(capture));
     for (size_t i = 0; i < capture->pieces; i++)
-        if (capture->copies[i]) copied += mem_good_size(piece_size(capture, i));
-    bool good = capture->buffer == shared->text && capture->passed <= capture->pieces;
-    pthread_mutex_unlock(&capture->lock);
-    return good && capture->shared == shared && !capture->abandoned && copied == capture->left &&
-           capture->len <= sds_len(shared->text);
+        if (capture->copies[i]) bytes += mem_good_size(PIECE);
+    return bytes;
+}
+
+bool shared_text_check(struct shared_text *shared) {
+    if (!sds_check(shared->text)) return false;
+    size_t len = sds_len(shared->text), captures = 0;
+    const struct text_capture *newer = NULL;
+    bool good = !shared->is_abandoned;
+    pthread_mutex_lock(&shared->lock);
+    for (const struct text_capture *c = shared->newest; c; c = c->older) {
+        good &= c->shared == shared && c->newer == newer && c->passed <= c->pieces &&
+                c->len <= len && copied_bytes(c) == c->left;
+        len = c->len;
+        newer = c;
+        captures++;
+    }
+    good &= shared->references > captures;
+    pthread_mutex_unlock(&shared->lock);
+    return good;
 }

@@ -343,7 +343,7 @@ struct shared_text *string_share(struct entry *entry) {
 }
 
 bool string_is_captured(const struct entry *entry) {
-    return entry_encoding(entry) == STRING_SHARED && shared_text_of(entry)->capture;
+    return entry_encoding(entry) == STRING_SHARED && shared_text_is_captured(shared_text_of(entry));
 }
 
 void string_before_shared_write(struct entry *entry, size_t from, size_t to) {

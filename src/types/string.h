@@ -10,8 +10,9 @@
  *      shared        one pointer to a struct        0                  raw
  *                    shared_text
  *
- * A snapshot turns a large out-of-line text into a shared one, to capture it (ds/shared_text.h); it
- * stays shared until it is next stored. Elsewhere "out-of-line" includes shared texts.
+ * A snapshot, or a reply that refers to it, turns a large out-of-line text into a shared one, to
+ * capture it (ds/shared_text.h); it stays shared until it is next stored. Elsewhere "out-of-line"
+ * includes shared texts.
  *
  * string_set chooses the layout by the text: integer when number_parse_int64 accepts it,
  * out-of-line when it is long, else embedded. A string that was edited in place is raw, whatever
@@ -92,7 +93,7 @@ bool string_append(struct keyref *ref, struct slice text);
 
 /* Makes the string, which need not exist, at least `to` bytes long, fills new bytes with zeros, and
  * returns all of its bytes. Those in [from, to) may be written until the key is next used.
- * Amortised O(new bytes), O(old bytes) where it was not raw, and O(to - from) where a snapshot
+ * Amortised O(new bytes), O(old bytes) where it was not raw, and O(to - from) where a capture
  * still needs these bytes. */
 uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t to);
 

@@ -6,14 +6,14 @@
  *      writer thread            └─ persist/type_format.h: write_capture ──────┘       └─ free
  *
  * A capture belongs to the memory that the entry points to, not to the entry: an entry may move,
- * and a rename gives the memory to another entry. At most one capture of a value exists at a time.
- * Each type chooses how it keeps the captured state:
+ * and a rename gives the memory to another entry. A snapshot captures a value at most once at a
+ * time; the text of a string may have further captures, for replies that refer to it. Each type
+ * chooses how it keeps the captured state:
  *
- * Sharing (all types that there are): begin costs at most O(length / 16 KB). The value and the
- * capture share their memory. Before the value changes a piece of it (16 KB of a text, a node of a
- * list, a block of a table of records), it gives the capture a copy of the piece, or leaves the
- * piece to the capture and changes a copy. So a change costs at most one piece more, once for each
- * piece.
+ * Sharing (all types that there are): begin costs at most O(length / 16 KB), and O(1) for strings
+ * and lists. The value and the capture share their memory. Before the value changes a piece of it (16 KB of a text, a node of a list,
+ * a block of a table of records), it gives the capture a copy of the piece, or leaves the piece to
+ * the capture and changes a copy. So a change costs at most one piece more, once for each piece.
  *
  * A cursor (for a type that cannot share, as a hash table or a skiplist whose members are linked in
  * place; no type has one yet): begin only notes where to start, and the loop copies the members out
@@ -46,10 +46,10 @@ struct value_capture {
     void *state; /* the type's own; NULL: nothing was captured */
 };
 
-/* Captures the value as it is now; it must not be captured already. Nothing visible of it changes,
- * and the entry does not move. Returns false and does nothing when the value is so small that it
- * should be copied. Until the release, *left includes the bytes of memory that only the capture
- * still needs. In the loop's thread. */
+/* Captures the value as it is now; a list must not be captured already. Nothing visible of it
+ * changes, and the entry does not move. Returns false and does nothing when the value is so small
+ * that it should be copied. Until the release, *left includes the bytes of memory that only the
+ * capture still needs. In the loop's thread. */
 bool value_capture_begin(struct value_capture *capture, struct entry *entry, size_t *left);
 
 /* Returns whether the value has a capture that was not released. If so, only the loop's thread may

@@ -1,5 +1,5 @@
-/* Shared texts: a capture keeps the contents of its moment, whatever the owner does meanwhile, also in
- * a second thread. It takes memory only for pieces that change. */
+/* Shared texts: each capture keeps the contents of its moment, whatever the owner does meanwhile,
+ * also in a second thread. It takes memory only for pieces that change. */
 #include "ds/shared_text.h"
 
 #include "base/alloc.h"
@@ -157,9 +157,11 @@ static void a_capture_takes_memory_for_what_changes(void **state) {
     begin(&pair, random, 10 * PIECE);
     size_t used = mem_used();
     capture(&pair);
-    size_t table = mem_used() - used, piece = mem_good_size(PIECE);
-    assert_int_equal(table, text_capture_allocated(pair.capture));
-    assert_true(table < PIECE || PIECE < 100);
+    size_t own = mem_used() - used, piece = mem_good_size(PIECE);
+    size_t table = mem_good_size(10 * sizeof(char *));
+    assert_int_equal(own, text_capture_allocated(pair.capture));
+    assert_int_equal(pair.left, 0);
+    assert_true(own < PIECE || PIECE < 100);
     static const struct {
         size_t from, to, copies;
     } writes[] = {{0, 1, 1},
@@ -170,15 +172,15 @@ static void a_capture_takes_memory_for_what_changes(void **state) {
                   {10 * PIECE, 12 * PIECE, 5}}; /* what was not captured */
     for (size_t i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
         shared_text_before_write(pair.shared, writes[i].from, writes[i].to);
-        assert_int_equal(pair.left, writes[i].copies * piece);
-        assert_int_equal(mem_used(), used + table + pair.left);
+        assert_int_equal(pair.left, table + writes[i].copies * piece);
+        assert_int_equal(mem_used(), used + own + pair.left);
     }
     text_capture_pass(pair.capture, 9 * PIECE + 1);
     shared_text_before_write(pair.shared, 0, 9 * PIECE);
-    assert_int_equal(pair.left, 5 * piece); /* these pieces are read already */
+    assert_int_equal(pair.left, table + 5 * piece); /* these pieces are read already */
     text_capture_pass(pair.capture, 10 * PIECE);
     shared_text_before_write(pair.shared, 9 * PIECE, 10 * PIECE);
-    assert_int_equal(pair.left, 5 * piece);
+    assert_int_equal(pair.left, table + 5 * piece);
     release(&pair);
     assert_int_equal(mem_used(), used);
     shared_text_before_write(pair.shared, 0, 10 * PIECE);
@@ -196,7 +198,7 @@ static void a_buffer_that_the_owner_leaves_is_the_captures(void **state) {
     shared_text_free(pair.shared);
     pair.shared = NULL;
     assert_int_equal(pair.left, allocated);
-    assert_true(before - mem_used() <= 64); /* but for the struct */
+    assert_int_equal(mem_used(), before);
     assert_true(read_all(&pair, random, 0, false));
     release(&pair);
     end(&pair);
@@ -213,6 +215,110 @@ static void what_is_taken_is_the_same_text(void **state) {
     pair.shared = NULL;
     assert_memory_equal(text, pair.text, LEN);
     sds_free(text);
+    end(&pair);
+}
+
+/* --- Several captures --- */
+
+enum { CAPTURES = 6 };
+
+/* Peeks at all of it from `passed` on; true when it is what was captured. */
+static bool peek_all(const struct pair *pair, struct random *random, size_t passed) {
+    bool same = true;
+    for (size_t offset = passed; offset < pair->captured_len;) {
+        size_t most = 1 + random_below(random, WRITE_MAX);
+        struct slice part = text_capture_peek(pair->capture, offset, most);
+        assert_true(part.len > 0 && part.len <= most && offset + part.len <= pair->captured_len);
+        same = same && memcmp(part.ptr, pair->captured + offset, part.len) == 0;
+        offset += part.len;
+    }
+    return same;
+}
+
+/* Begins, passes or releases one of the captures, which belong to the text of `owner`. */
+static void change_capture(struct pair *owner, struct pair *captures, size_t *passed,
+                           struct random *random) {
+    size_t i = random_below(random, CAPTURES);
+    struct pair *one = &captures[i];
+    if (!one->capture) {
+        if (!owner->shared) return;
+        one->capture = text_capture_begin(owner->shared, i % 2 ? &owner->left : NULL);
+        memcpy(one->captured, owner->text, owner->len);
+        one->captured_len = owner->len;
+        passed[i] = 0;
+    } else if (random_below(random, 3) > 0) {
+        passed[i] += random_below(random, (uint32_t)(one->captured_len - passed[i]) + 1);
+        text_capture_pass(one->capture, passed[i]);
+    } else {
+        text_capture_release(one->capture);
+        text_capture_free(one->capture);
+        one->capture = NULL;
+    }
+}
+
+static void each_of_several_captures_keeps_its_moment(void **state) {
+    struct random *random = *state;
+    size_t used = mem_used();
+    for (int round = 0; round < 20; round++) {
+        struct pair owner, captures[CAPTURES] = {0};
+        size_t passed[CAPTURES] = {0};
+        begin(&owner, random, 1 + random_below(random, LEN / 4));
+        for (int i = 0; i < CAPTURES; i++) captures[i].captured = malloc(3 * LEN);
+        for (int step = 0; step < 100; step++) {
+            if (owner.shared) change(&owner, random);
+            if (step == 80 && round % 2) {
+                shared_text_free(owner.shared);
+                owner.shared = NULL;
+            }
+            change_capture(&owner, captures, passed, random);
+            check(&owner);
+            for (int i = 0; i < CAPTURES; i++) {
+                if (!captures[i].capture) continue;
+                if (i == 1) assert_true(read_all(&captures[i], random, passed[i], false));
+                assert_true(peek_all(&captures[i], random, passed[i]));
+            }
+        }
+        for (int i = 0; i < CAPTURES; i++) {
+            if (captures[i].capture) text_capture_release(captures[i].capture);
+            if (captures[i].capture) text_capture_free(captures[i].capture);
+            free(captures[i].captured);
+        }
+        assert_int_equal(owner.left, 0);
+        end(&owner);
+    }
+    assert_int_equal(mem_used(), used);
+}
+
+static void a_write_is_copied_once_for_all_captures(void **state) {
+    struct pair pair;
+    begin(&pair, *state, 10 * PIECE);
+    size_t before = mem_used(), left = 0;
+    struct text_capture *captures[CAPTURES];
+    for (int i = 0; i < CAPTURES; i++) captures[i] = text_capture_begin(pair.shared, &left);
+    shared_text_before_write(pair.shared, 0, 3 * PIECE);
+    size_t copied = left;
+    assert_int_equal(copied, 3 * mem_good_size(PIECE) + mem_good_size(10 * sizeof(char *)));
+    for (int i = CAPTURES - 1; i >= 0; i--) { /* the newest first: its copies go to the next one */
+        assert_int_equal(left, copied);
+        assert_memory_equal(text_capture_peek(captures[i], 0, PIECE).ptr, pair.text, PIECE);
+        assert_int_equal(text_capture_release(captures[i]), copied);
+        text_capture_free(captures[i]);
+    }
+    assert_int_equal(left, 0);
+    assert_int_equal(mem_used(), before);
+    end(&pair);
+}
+
+static void a_peek_is_long_where_nothing_was_copied(void **state) {
+    struct pair pair;
+    begin(&pair, *state, 10 * PIECE);
+    capture(&pair);
+    assert_int_equal(text_capture_peek(pair.capture, 3, LEN).len, 10 * PIECE - 3);
+    assert_int_equal(text_capture_peek(pair.capture, 3, PIECE).len, PIECE);
+    shared_text_before_write(pair.shared, 5 * PIECE, 6 * PIECE);
+    assert_int_equal(text_capture_peek(pair.capture, 3, LEN).len, 5 * PIECE - 3);
+    assert_int_equal(text_capture_peek(pair.capture, 5 * PIECE + 3, LEN).len, PIECE - 3);
+    assert_int_equal(text_capture_peek(pair.capture, 6 * PIECE, LEN).len, 4 * PIECE);
     end(&pair);
 }
 
@@ -243,11 +349,18 @@ static void another_thread_reads_what_was_captured(void **state) {
         capture(&pair);
         struct reader reader = {.pair = &pair};
         random_seed(&reader.random, random_next(random));
+        struct text_capture *another = NULL;
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, run_reader, &reader), 0);
         while (pair.shared && !__atomic_load_n(&reader.done, __ATOMIC_ACQUIRE)) {
             change(&pair, random);
             changes++;
+            if (!another) another = text_capture_begin(pair.shared, NULL);
+            if (another && random_below(random, 3) == 0) {
+                text_capture_release(another);
+                text_capture_free(another);
+                another = NULL;
+            }
             if (random_below(random, 300) > 0) continue;
             shared_text_free(pair.shared);
             pair.shared = NULL;
@@ -255,7 +368,9 @@ static void another_thread_reads_what_was_captured(void **state) {
         pthread_join(thread, NULL);
         assert_true(reader.same);
         check(&pair);
+        if (another) text_capture_release(another);
         end(&pair);
+        if (another) text_capture_free(another);
     }
     assert_true(changes > 40);
     assert_true(mem_used() <= used + 65536); /* threads may keep some */
@@ -268,6 +383,9 @@ int main(void) {
         cmocka_unit_test_prestate(a_capture_takes_memory_for_what_changes, &random),
         cmocka_unit_test_prestate(a_buffer_that_the_owner_leaves_is_the_captures, &random),
         cmocka_unit_test_prestate(what_is_taken_is_the_same_text, &random),
+        cmocka_unit_test_prestate(each_of_several_captures_keeps_its_moment, &random),
+        cmocka_unit_test_prestate(a_write_is_copied_once_for_all_captures, &random),
+        cmocka_unit_test_prestate(a_peek_is_long_where_nothing_was_copied, &random),
         cmocka_unit_test_prestate(another_thread_reads_what_was_captured, &random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
