@@ -11,11 +11,13 @@
  *
  * Output. conn_try_write sends at once what the socket takes. conn_queue keeps the rest and sends
  * it with one outstanding asynchronous write. conn_hold is for output that more may follow in the
- * same loop iteration: all of it is sent together when the iteration ends. */
+ * same loop iteration: all of it is sent together when the iteration ends. conn_hold_source refers
+ * to bytes that stay where they are. */
 #ifndef PACKLIST_NET_CONN_H
 #define PACKLIST_NET_CONN_H
 
 #include "base/sds.h"
+#include "base/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -129,11 +131,30 @@ bool conn_is_holding(const struct conn *conn);
  * it. */
 void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end);
 
+/* Functions of bytes that the output refers to. `source` is what conn_hold_source got. */
+struct conn_source {
+    /* Returns bytes from `offset` on, at least one and at most `most`, which are valid until the
+     * connection's function or callback that calls this returns. Does not ask for bytes before
+     * `offset` again. */
+    struct slice (*peek)(void *source, size_t offset, size_t most);
+
+    /* The connection needs the source no longer: its bytes are sent, or never will be. */
+    void (*release)(void *source);
+};
+
+/* Adds the bytes [start, end) of a source to the end of the queue, after held ones, without a copy:
+ * they are taken from the source when they are sent, little by little, so that no loop iteration
+ * sends much. They are sent with what is held after them, at the end of the iteration at the
+ * latest. Takes ownership of the source. */
+void conn_hold_source(struct conn *conn, const struct conn_source *functions, void *source,
+                      size_t start, size_t end);
+
 /* Returns the number of bytes queued that the socket has not taken. O(1). */
 size_t conn_pending_output(const struct conn *conn);
 
-/* Returns the memory that they take. O(1). */
+/* Return the memory that they take, besides sources, and how many of them are in sources. O(1). */
 size_t conn_output_allocated(const struct conn *conn);
+size_t conn_output_referred(const struct conn *conn);
 
 /* Returns whether the socket has taken any of the queued output since the last call; false when
  * none is queued any more. O(1). */

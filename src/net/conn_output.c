@@ -3,8 +3,13 @@
  *      struct output: the one outstanding write, and a queue of chunks
  *
  *      first                                            last
- *      | sent | submitted … | → | … submitted | new | → | new | free |
+ *      | sent | submitted … | → | … submitted | new | → | new | free | → | in a source | → …
  *             ^start                                          ^end   ^capacity
+ *
+ * Bytes in a source may move or change between two callbacks, so they cannot be submitted. The
+ * socket takes what it can from the source itself, up to CONN_SOURCE_BATCH bytes at a time. When
+ * the queue begins with a source after that, the next few of its bytes are copied and submitted,
+ * which tells when the socket takes more.
  *
  * Invariants
  *   1. The struct exists exactly while bytes are queued. Then either a write is outstanding, or it
@@ -22,10 +27,12 @@
 
 struct chunk {
     struct chunk *next;
-    char *bytes; /* after this struct, or a buffer that was handed over */
+    char *bytes; /* after this struct, or a buffer that was handed over; unused with a source */
     size_t start;
     size_t end;
-    size_t capacity;
+    size_t capacity;                     /* 0 with a source */
+    const struct conn_source *functions; /* NULL: no source */
+    void *source;
 };
 
 struct output {
@@ -35,6 +42,7 @@ struct output {
     size_t queued;
     size_t submitted;
     size_t allocated; /* bytes of the chunks */
+    size_t referred;  /* bytes in sources */
     struct output *next_held;
     struct output **held_link; /* the pointer to this in the net's list; NULL = not held */
     size_t removed;            /* bytes removed from the queue since it exists */
@@ -47,7 +55,10 @@ static size_t chunk_allocated(const struct chunk *chunk) {
 }
 
 static void chunk_free(struct chunk *chunk) {
-    if (chunk->bytes != (char *)(chunk + 1)) mem_free(chunk->bytes);
+    if (chunk->functions)
+        chunk->functions->release(chunk->source);
+    else if (chunk->bytes != (char *)(chunk + 1))
+        mem_free(chunk->bytes);
     mem_free(chunk);
 }
 
@@ -111,15 +122,16 @@ static void fail(struct conn *conn, int status) {
         conn->transport->shut_down(conn);
 }
 
-/* Removes bytes that were sent from the queue. An empty queue is freed. */
-static void remove_sent(struct output *output, size_t sent) {
-    CHECKED_ASSERT(sent <= output->queued);
-    size_t left = sent;
-    output->queued -= left;
-    output->removed += left;
+static size_t chunk_len(const struct chunk *chunk) {
+    return chunk->end - chunk->start;
+}
+
+/* Removes bytes from the first chunks. */
+static void remove_first(struct output *output, size_t left) {
     while (left > 0) {
         struct chunk *chunk = output->first;
-        size_t len = chunk->end - chunk->start;
+        size_t len = chunk_len(chunk), part = len < left ? len : left;
+        if (chunk->functions) output->referred -= part;
         if (len > left) {
             chunk->start += left;
             return;
@@ -131,7 +143,108 @@ static void remove_sent(struct output *output, size_t sent) {
     }
 }
 
-static void submit(struct output *output);
+/* Removes bytes that were sent from the queue. */
+static void remove_sent(struct output *output, size_t sent) {
+    CHECKED_ASSERT(sent <= output->queued);
+    output->queued -= sent;
+    output->removed += sent;
+    remove_first(output, sent);
+}
+
+/* Buffers for one system call. */
+struct batch {
+    uv_buf_t buffers[CONN_BATCH_MAX];
+    unsigned count;
+    size_t bytes; /* the sum of the buffers */
+};
+
+static void add_buffer(struct batch *batch, const char *bytes, size_t len) {
+    batch->buffers[batch->count++] = (uv_buf_t){.base = (char *)bytes, .len = len};
+    batch->bytes += len;
+}
+
+/* Adds bytes of the source, of which a batch has at most CONN_SOURCE_BATCH. Returns whether all of
+ * them are in the batch. */
+static bool add_source(struct batch *batch, const struct chunk *chunk, size_t *referred) {
+    size_t offset = chunk->start;
+    while (offset < chunk->end && batch->count < CONN_BATCH_MAX && *referred < CONN_SOURCE_BATCH) {
+        size_t most = CONN_SOURCE_BATCH - *referred;
+        if (most > chunk->end - offset) most = chunk->end - offset;
+        struct slice part = chunk->functions->peek(chunk->source, offset, most);
+        add_buffer(batch, part.ptr, part.len);
+        offset += part.len;
+        *referred += part.len;
+    }
+    return offset == chunk->end;
+}
+
+/* Makes a batch of the first chunks: up to the first one that has a source, or with sources. */
+static void fill_batch(struct batch *batch, const struct output *output, bool with_sources) {
+    size_t referred = 0;
+    batch->count = 0;
+    batch->bytes = 0;
+    for (struct chunk *chunk = output->first; chunk && batch->count < CONN_BATCH_MAX;
+         chunk = chunk->next) {
+        if (!chunk->functions)
+            add_buffer(batch, chunk->bytes + chunk->start, chunk_len(chunk));
+        else if (!with_sources || !add_source(batch, chunk, &referred))
+            return;
+    }
+}
+
+/* Puts a copy of the first bytes of the first chunk, which has a source, before it. */
+static void copy_from_source(struct output *output) {
+    struct chunk *from = output->first;
+    size_t len = chunk_len(from);
+    if (len > CONN_CHUNK_SIZE) len = CONN_CHUNK_SIZE;
+    struct chunk *chunk = chunk_new(len, 0);
+    while (chunk->end < len) {
+        struct slice part =
+            from->functions->peek(from->source, from->start + chunk->end, len - chunk->end);
+        memcpy(chunk->bytes + chunk->end, part.ptr, part.len);
+        chunk->end += part.len;
+    }
+    remove_first(output, len);
+    chunk->next = output->first;
+    if (output->first == NULL) output->last = chunk;
+    output->first = chunk;
+    output->allocated += chunk_allocated(chunk);
+}
+
+/* Starts one write with the first chunks. */
+static void submit(struct output *output) {
+    struct batch batch;
+    struct conn *conn = output->conn;
+    if (output->first->functions) copy_from_source(output);
+    fill_batch(&batch, output, false);
+    output->submitted = batch.bytes;
+    int status = conn->transport->write(conn, output->write, batch.buffers, batch.count);
+    if (status < 0) fail(conn, status);
+}
+
+/* All output is sent. */
+static void finish(struct conn *conn) {
+    conn_output_drop(conn);
+    if (conn->flags & CONN_DRAINING) finish_draining(conn);
+}
+
+/* The socket takes what it can at once, and a write is started for what follows. */
+static void send_at_once(struct output *output) {
+    struct conn *conn = output->conn;
+    struct batch batch;
+    fill_batch(&batch, output, true);
+    ssize_t sent = conn->transport->try_write(conn, batch.buffers, batch.count);
+    if (sent < 0) {
+        fail(conn, (int)sent);
+        return;
+    }
+    net_of(conn)->totals.output_bytes += (size_t)sent;
+    remove_sent(output, (size_t)sent);
+    if (output->first != NULL)
+        submit(output);
+    else
+        finish(conn);
+}
 
 void conn_written(struct conn *conn, int status) {
     struct output *output = conn->output;
@@ -143,58 +256,19 @@ void conn_written(struct conn *conn, int status) {
     net_of(conn)->totals.output_bytes += output->submitted;
     remove_sent(output, output->submitted);
     output->submitted = 0;
-    if (output->first != NULL) {
+    if (output->first == NULL)
+        finish(conn);
+    else if (output->referred > 0)
+        send_at_once(output);
+    else
         submit(output);
-        return;
-    }
-    conn_output_drop(conn);
-    if (conn->flags & CONN_DRAINING) finish_draining(conn);
 }
 
-/* Fills in the first chunks as buffers for one system call; *bytes is their sum. */
-static unsigned fill_buffers(const struct output *output, uv_buf_t buffers[CONN_BATCH_MAX],
-                             size_t *bytes) {
-    unsigned count = 0;
-    *bytes = 0;
-    for (struct chunk *chunk = output->first; chunk != NULL && count < CONN_BATCH_MAX;
-         chunk = chunk->next) {
-        size_t len = chunk->end - chunk->start;
-        buffers[count++] = (uv_buf_t){.base = chunk->bytes + chunk->start, .len = len};
-        *bytes += len;
-    }
-    return count;
-}
-
-/* Starts one write with the first chunks. */
-static void submit(struct output *output) {
-    uv_buf_t buffers[CONN_BATCH_MAX];
-    unsigned count = fill_buffers(output, buffers, &output->submitted);
-    struct conn *conn = output->conn;
-    int status = conn->transport->write(conn, output->write, buffers, count);
-    if (status < 0) fail(conn, status);
-}
-
-/* Sends held output: the socket takes what it can at once, and the rest is an ordinary queue. */
+/* Sends held output. */
 static void release(struct output *output) {
-    struct conn *conn = output->conn;
     unlink_held(output);
-    if (conn->flags & CONN_CLOSING) return; /* conn_closed frees the queue */
-    uv_buf_t buffers[CONN_BATCH_MAX];
-    size_t bytes;
-    unsigned count = fill_buffers(output, buffers, &bytes);
-    ssize_t sent = conn->transport->try_write(conn, buffers, count);
-    if (sent < 0) {
-        fail(conn, (int)sent);
-        return;
-    }
-    net_of(conn)->totals.output_bytes += (size_t)sent;
-    remove_sent(output, (size_t)sent);
-    if (output->first != NULL) {
-        submit(output);
-        return;
-    }
-    conn_output_drop(conn);
-    if (conn->flags & CONN_DRAINING) finish_draining(conn);
+    if (output->conn->flags & CONN_CLOSING) return; /* conn_closed frees the queue */
+    send_at_once(output);
 }
 
 void conn_release_all(struct net *net) {
@@ -251,7 +325,7 @@ static void append_bytes(struct output *output, const char *bytes, size_t len) {
     struct chunk *last = output->last;
     size_t least = last == NULL ? CONN_FIRST_CHUNK : last->capacity * 2;
     if (least > CONN_CHUNK_SIZE) least = CONN_CHUNK_SIZE;
-    if (last != NULL) {
+    if (last != NULL && !last->functions) {
         size_t room = last->capacity - last->end;
         size_t part = len < room ? len : room;
         memcpy(last->bytes + last->end, bytes, part);
@@ -274,13 +348,34 @@ void conn_queue(struct conn *conn, const char *bytes, size_t len) {
     send_appended(output);
 }
 
-void conn_hold(struct conn *conn, const char *bytes, size_t len) {
-    if (len == 0 || !takes_output(conn)) return;
+/* Returns the queue of the connection, which is held if it is new. */
+static struct output *held_output_of(struct conn *conn) {
     bool is_first = conn->output == NULL;
     struct output *output = output_of(conn);
     if (is_first) link_held(output);
+    return output;
+}
+
+void conn_hold(struct conn *conn, const char *bytes, size_t len) {
+    if (len == 0 || !takes_output(conn)) return;
+    struct output *output = held_output_of(conn);
     append_bytes(output, bytes, len);
     send_appended(output);
+}
+
+void conn_hold_source(struct conn *conn, const struct conn_source *functions, void *source,
+                      size_t start, size_t end) {
+    CHECKED_ASSERT(start < end);
+    if (!takes_output(conn)) {
+        functions->release(source);
+        return;
+    }
+    struct output *output = held_output_of(conn);
+    struct chunk *chunk = mem_alloc(sizeof(*chunk));
+    *chunk = (struct chunk){.start = start, .end = end, .functions = functions, .source = source};
+    output->queued += end - start;
+    output->referred += end - start;
+    append(output, chunk);
 }
 
 bool conn_is_holding(const struct conn *conn) {
@@ -317,6 +412,10 @@ size_t conn_output_allocated(const struct conn *conn) {
     const struct output *output = conn->output;
     if (output == NULL) return 0;
     return sizeof(*output) + conn->transport->write_size + output->allocated;
+}
+
+size_t conn_output_referred(const struct conn *conn) {
+    return conn->output ? conn->output->referred : 0;
 }
 
 bool conn_output_moved(struct conn *conn) {

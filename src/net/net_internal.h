@@ -21,6 +21,7 @@
 enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_ITERATION_MAX = 256, CONN_BELIEVED = 200 };
 enum { CONN_CLOSES_MAX = 2 };
 enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_FIRST_CHUNK = 64, CONN_HOLD_MAX = 200 };
+enum { CONN_SOURCE_BATCH = 300 };
 #else
 enum {
     CONN_TAIL_MAX = 32 * 1024,
@@ -29,10 +30,11 @@ enum {
     CONN_BELIEVED = 1024 * 1024 /* bytes of an announced size that get memory before they arrive */
 };
 enum {
-    CONN_CHUNK_SIZE = 16 * 1024, /* bytes of a chunk of the output queue */
-    CONN_FIRST_CHUNK = 512,      /* bytes of its first chunk */
-    CONN_BATCH_MAX = 64,         /* chunks passed to one write */
-    CONN_HOLD_MAX = 64 * 1024    /* bytes held until the iteration ends */
+    CONN_CHUNK_SIZE = 16 * 1024,   /* bytes of a chunk of the output queue */
+    CONN_FIRST_CHUNK = 512,        /* bytes of its first chunk */
+    CONN_BATCH_MAX = 64,           /* chunks passed to one write */
+    CONN_HOLD_MAX = 64 * 1024,     /* bytes held until the iteration ends */
+    CONN_SOURCE_BATCH = 256 * 1024 /* bytes of sources passed to one write: about 50 us */
 };
 enum { CONN_CLOSES_MAX = 32 }; /* sockets closed per iteration: about 10 us each */
 #endif

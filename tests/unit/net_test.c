@@ -533,10 +533,56 @@ static void a_client_that_floods_leaves_time_to_the_others(void **state) {
 
 static size_t written;
 
+/* A source whose bytes lie elsewhere whenever it is looked at again. */
+struct moving {
+    char *bytes;
+    size_t end;
+    size_t peeked; /* the end of what was returned last */
+};
+
+static size_t sources; /* not released */
+
+static struct slice moving_peek(void *arg, size_t offset, size_t most) {
+    struct moving *moving = arg;
+    assert_true(most > 0 && offset + most <= moving->end);
+    if (offset != moving->peeked || random_below(&dice, 2) == 0) {
+        if (offset < moving->peeked) { /* a new batch: nothing refers to the bytes any more */
+            char *bytes = malloc(moving->end);
+            memcpy(bytes + offset, moving->bytes + offset, moving->end - offset);
+            free(moving->bytes);
+            moving->bytes = bytes;
+        }
+        most = 1 + random_below(&dice, most);
+    }
+    moving->peeked = offset + most;
+    return slice_make(moving->bytes + offset, most);
+}
+
+static void moving_release(void *arg) {
+    struct moving *moving = arg;
+    free(moving->bytes);
+    free(moving);
+    sources--;
+}
+
+static const struct conn_source moving_source = {moving_peek, moving_release};
+
+/* Holds a source of the `len` bytes from position `at` of the stream on. */
+static void hold_source(struct conn *conn, size_t at, size_t len) {
+    enum { BEFORE = 7, AFTER = 5 };
+    struct moving *moving = calloc(1, sizeof(*moving));
+    moving->end = BEFORE + len + AFTER;
+    moving->bytes = calloc(1, moving->end);
+    stream_fill(moving->bytes + BEFORE, len, at);
+    sources++;
+    conn_hold_source(conn, &moving_source, moving, BEFORE, BEFORE + len);
+}
+
 /* Sends the next `len` bytes of the stream in the given way. */
 static void write_stream(struct conn *conn, size_t len, int way) {
     char *bytes = mem_alloc(len + 7);
     stream_fill(bytes + 7, len, written);
+    if (way == 4) hold_source(conn, written, len);
     written += len;
     size_t sent = way == 0 ? conn_try_write(conn, bytes + 7, len) : 0;
     if (way == 2) {
@@ -545,7 +591,7 @@ static void write_stream(struct conn *conn, size_t len, int way) {
     }
     if (way == 3)
         conn_hold(conn, bytes + 7, len);
-    else
+    else if (way < 3)
         conn_queue(conn, bytes + 7 + sent, len - sent);
     mem_free(bytes);
 }
@@ -562,7 +608,7 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
     written = 0;
     for (int i = 0; i < ROUNDS; i++) {
         size_t len = 1 + random_below(&dice, (uint64_t)1 << random_below(&dice, 19));
-        write_stream(conn, len, (int)random_below(&dice, 4));
+        write_stream(conn, len, (int)random_below(&dice, 5));
         assert_true(conn_pending_output(conn) <= written - read);
         if (random_below(&dice, 4) == 0) {
             ssize_t got = recv(slow, bytes, random_below(&dice, sizeof(bytes)) + 1, 0);
@@ -588,8 +634,82 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
     ITERATE_UNTIL(conn_pending_output(conn) == 0);
     assert_int_equal(conn_try_write(conn, "x", 1), 1);
     assert_int_equal(world.ended, 0);
+    assert_int_equal(sources, 0);
     close(slow);
     close(quick);
+}
+
+static void a_source_takes_no_memory_and_its_bytes_count_as_output(void **state) {
+    (void)state;
+    enum { SIZE = 20 << 20 };
+    dice = random_of_this_run();
+    int fd = client_new();
+    struct conn *conn = world.newest;
+    conn_hold(conn, "a", 1);
+    hold_source(conn, 0, SIZE);
+    conn_hold(conn, "b", 1); /* more than is held: the socket gets what it takes */
+    size_t pending = conn_pending_output(conn);
+    assert_true(pending <= SIZE + 2 && pending > SIZE / 2);
+    assert_true(conn_output_referred(conn) <= pending);
+    assert_true(conn_output_referred(conn) > SIZE / 2);
+    assert_true(conn_output_allocated(conn) < CONN_CHUNK_SIZE + 8192);
+    assert_int_equal(sources, 1);
+    char *bytes = malloc(SIZE + 2);
+    client_receive(fd, bytes, SIZE + 2);
+    ITERATE_UNTIL(conn_pending_output(conn) == 0);
+    assert_int_equal(conn_output_referred(conn), 0);
+    assert_int_equal(sources, 0);
+    assert_true(bytes[0] == 'a' && bytes[SIZE + 1] == 'b');
+    assert_stream(bytes + 1, SIZE, 0);
+    free(bytes);
+    close(fd);
+}
+
+static void an_iteration_sends_only_a_part_of_a_source(void **state) {
+    (void)state;
+    enum { SIZE = 64 << 20, CALLBACKS = 10 }; /* libuv calls back a few times in an iteration */
+    dice = random_of_this_run();
+    int fd = client_new();
+    struct conn *conn = world.newest;
+    hold_source(conn, 0, SIZE);
+    static char bytes[1 << 20];
+    for (size_t left = SIZE; left > 0;) {
+        unsigned long long before = conn_totals(world.net).output_bytes;
+        iterate();
+        assert_true(conn_totals(world.net).output_bytes - before <=
+                    CALLBACKS * (CONN_SOURCE_BATCH + CONN_CHUNK_SIZE));
+        ssize_t got = recv(fd, bytes, sizeof(bytes), 0);
+        if (got > 0) left -= (size_t)got;
+    }
+    assert_int_equal(sources, 0);
+    close(fd);
+}
+
+static void a_source_is_released_when_the_connection_ends(void **state) {
+    (void)state;
+    enum { SIZE = 20 << 20 };
+    dice = random_of_this_run();
+    int fd = client_new();
+    hold_source(world.newest, 0, SIZE);
+    conn_close(world.newest);
+    hold_source(world.newest, 0, SIZE); /* takes no output any more */
+    ITERATE_UNTIL(sources == 0);
+    close(fd);
+    fd = client_new();
+    hold_source(world.newest, 0, SIZE);
+    conn_hold(world.newest, "b", 1);
+    client_reset(fd); /* the other side is gone while a write is outstanding */
+    ITERATE_UNTIL(sources == 0);
+    fd = client_new();
+    hold_source(world.newest, 0, SIZE);
+    conn_hold(world.newest, "b", 1);
+    conn_close_after_write(world.newest);
+    char *bytes = malloc(SIZE + 1);
+    client_receive(fd, bytes, SIZE + 1);
+    assert_stream(bytes, SIZE, 0);
+    free(bytes);
+    ITERATE_UNTIL(sources == 0 && client_at_end(fd));
+    close(fd);
 }
 
 static void held_output_leaves_when_the_iteration_ends(void **state) {
@@ -1341,6 +1461,9 @@ int main(void) {
         NET_TEST(pending_output_counts_what_the_socket_has_not_taken),
         NET_TEST(a_full_socket_takes_nothing_and_is_no_error),
         NET_TEST(close_after_write_sends_all_and_then_closes),
+        NET_TEST(a_source_takes_no_memory_and_its_bytes_count_as_output),
+        NET_TEST(an_iteration_sends_only_a_part_of_a_source),
+        NET_TEST(a_source_is_released_when_the_connection_ends),
         NET_TEST(held_output_leaves_when_the_iteration_ends),
         NET_TEST(much_held_output_does_not_wait_for_the_end_of_the_iteration),
         NET_TEST(held_output_is_sent_before_a_close_after_write_and_dropped_by_a_close),
