@@ -17,7 +17,7 @@ struct client_stats client_stats_read(struct engine *engine) {
         struct conn *conn = conn_of_session(session);
         size_t input = conn_input_allocated(conn);
         size_t output = conn_pending_output(conn);
-        memory.allocated += client_memory_of(session);
+        memory.allocated += client_memory_of(session) - conn_output_referred(conn);
         if (input > memory.largest_input) memory.largest_input = input;
         if (output > memory.largest_output) memory.largest_output = output;
     }

@@ -17,7 +17,7 @@
 static void suppress_reply(struct session *session, struct reply *reply, size_t begin,
                            uint32_t before) {
     bool unwanted = before & session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP);
-    if (unwanted && reply->len > begin) reply->len = begin;
+    if (unwanted && reply->len > begin) reply_truncate(reply, begin);
     if (session->flags & SESSION_BLOCKED) return;
     session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
     if (session->flags & SESSION_REPLY_SKIP_NEXT)

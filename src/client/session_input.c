@@ -164,7 +164,7 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
         if (parser->argc > 0 && !dispatch(session, &clients->reply, parser->argv, parser->argc))
             session->postponed = args_copy(parser->argv, parser->argc);
         if (__builtin_expect(is_own, 0)) end_own(session);
-        if (clients->reply.len < SESSION_FLUSH_AT && done < stretch_end) continue;
+        if (reply_size(&clients->reply) < SESSION_FLUSH_AT && done < stretch_end) continue;
         session_flush(session, &clients->reply);
         if (done < stretch_end) continue;
         stretch_end = done + stretch;

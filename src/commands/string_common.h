@@ -5,13 +5,25 @@
 #include "engine/call.h"
 #include "types/string.h"
 
-/* Replies the text of a string, or null when there is no entry. */
-static inline void string_reply(struct reply *reply, const struct entry *entry) {
-    char buffer[INT64_TEXT_MAX];
-    if (entry)
-        reply_bulk(reply, string_text(entry, buffer));
+/* Replies `part` of the text of a string. A large part is not copied: the reply refers to it. */
+void string_refer(struct reply *reply, struct entry *entry, size_t start, size_t len);
+static inline void string_reply_part(struct reply *reply, struct entry *entry, struct slice text,
+                                     struct slice part) {
+    if (__builtin_expect(part.len >= REPLY_REFER_AT, 0) && reply->may_refer)
+        string_refer(reply, entry, (size_t)(part.ptr - text.ptr), part.len);
     else
+        reply_bulk(reply, part);
+}
+
+/* Replies the text of a string, or null when there is no entry. */
+static inline void string_reply(struct reply *reply, struct entry *entry) {
+    char buffer[INT64_TEXT_MAX];
+    if (entry == NULL) {
         reply_null(reply);
+        return;
+    }
+    struct slice text = string_text(entry, buffer);
+    string_reply_part(reply, entry, text, text);
 }
 
 /* Returns the text of a string, or an empty one when there is no entry. */

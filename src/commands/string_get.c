@@ -5,7 +5,6 @@
 void get_command(struct call *call) {
     struct keyref ref = call_find_read(call, call->argv[1]);
     int64_t integer;
-    char buffer[INT64_TEXT_MAX];
     if (ref.entry == NULL)
         reply_null(call->reply);
     else if (!call_check_type(call, ref.entry, VALUE_STRING))
@@ -13,7 +12,7 @@ void get_command(struct call *call) {
     else if (string_integer(ref.entry, &integer))
         reply_bulk_integer(call->reply, integer);
     else
-        reply_bulk(call->reply, string_text(ref.entry, buffer));
+        string_reply(call->reply, ref.entry);
 }
 
 void getdel_command(struct call *call) {
@@ -117,7 +116,8 @@ void getrange_command(struct call *call) {
     struct keyref ref;
     if (!call_integer(call, 2, &start) || !call_integer(call, 3, &end)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
-    reply_bulk(call->reply, part_of(string_text_or_empty(ref.entry, buffer), start, end));
+    struct slice text = string_text_or_empty(ref.entry, buffer);
+    string_reply_part(call->reply, ref.entry, text, part_of(text, start, end));
 }
 
 /* The name of GETRANGE before Redis 2.0. */

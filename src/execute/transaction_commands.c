@@ -39,13 +39,14 @@ static void run_queue(struct call *call, const struct transaction *transaction) 
     struct session *session = call_session(call);
     size_t begin = call->reply->len;
     reply_array(call->reply, transaction->count);
-    if (session->flags & unwanted) call->reply->len = begin;
+    if (session->flags & unwanted) reply_truncate(call->reply, begin);
     for (size_t i = 0; i < transaction->count; i++) {
         const struct queued *queued = &transaction->queue[i];
         begin = call->reply->len;
         execute_queued(session, call->reply, queued->command, queued->args->argv,
                        queued->args->argc);
-        if (session->flags & unwanted && call->reply->len > begin) call->reply->len = begin;
+        if (session->flags & unwanted && call->reply->len > begin)
+            reply_truncate(call->reply, begin);
         unwanted |= session->flags & SESSION_CLOSING;
     }
 }

@@ -22,11 +22,8 @@ const char reply_length_headers[REPLY_SHORT_LENGTHS][8] = {
 };
 // clang-format on
 
-/* Most bytes of "<type><int64>\r\n", with the room that digits_write wants behind. */
-enum { LINE_MAX_SIZE = 1 + INT64_TEXT_MAX + 2 + DIGITS_SLACK };
-
 static inline void reply_header(struct reply *reply, char type, uint64_t number) {
-    char *out = reply_reserve(reply, LINE_MAX_SIZE);
+    char *out = reply_reserve(reply, REPLY_LINE_MAX);
     reply->len = (size_t)(reply_write_header(out, type, number) - reply->data);
 }
 
@@ -42,9 +39,13 @@ void reply_init(struct reply *reply, size_t capacity) {
 }
 
 void reply_free(struct reply *reply) {
+    reply_truncate(reply, 0);
+    mem_free(reply->references);
+    reply->references = NULL;
+    reply->reference_capacity = 0;
     mem_free(reply->data);
     reply->data = NULL;
-    reply->len = reply->capacity = 0;
+    reply->capacity = 0;
 }
 
 void reply_replace_buffer(struct reply *reply, size_t capacity) {
@@ -121,7 +122,7 @@ void reply_integer(struct reply *reply, int64_t value) {
         reply_header(reply, ':', (uint64_t)value);
         return;
     }
-    char *out = reply_reserve(reply, LINE_MAX_SIZE);
+    char *out = reply_reserve(reply, REPLY_LINE_MAX);
     *out++ = ':';
     reply->len = (size_t)(reply_write_line_end(digits_write_signed(out, value)) - reply->data);
 }
@@ -129,7 +130,7 @@ void reply_integer(struct reply *reply, int64_t value) {
 /* --- Bulks --- */
 
 void reply_bulk(struct reply *reply, struct slice text) {
-    char *out = reply_reserve(reply, LINE_MAX_SIZE + text.len + 2);
+    char *out = reply_reserve(reply, REPLY_LINE_MAX + text.len + 2);
     out = reply_write_header(out, '$', text.len);
     if (text.len > 0) memcpy(out, text.ptr, text.len);
     reply->len = (size_t)(reply_write_line_end(out + text.len) - reply->data);
@@ -173,7 +174,7 @@ void reply_verbatim(struct reply *reply, struct slice text, const char format[3]
         reply_bulk(reply, text);
         return;
     }
-    char *out = reply_reserve(reply, LINE_MAX_SIZE + 4 + text.len + 2);
+    char *out = reply_reserve(reply, REPLY_LINE_MAX + 4 + text.len + 2);
     out = reply_write_header(out, '=', 4 + text.len);
     memcpy(out, format, 3);
     out[3] = ':';
@@ -221,7 +222,7 @@ size_t reply_begin(const struct reply *reply) {
 
 /* Moves what was written since `mark` up by the header, and writes the header there. */
 static void insert_header(struct reply *reply, size_t mark, char type, uint64_t number) {
-    char header[LINE_MAX_SIZE];
+    char header[REPLY_LINE_MAX];
     size_t size = (size_t)(reply_write_header(header, type, number) - header);
     reply_reserve(reply, size);
     if (mark > reply->len) return; /* before_growth has dropped the bytes */
@@ -229,6 +230,7 @@ static void insert_header(struct reply *reply, size_t mark, char type, uint64_t 
     memmove(at + size, at, reply->len - mark);
     memcpy(at, header, size);
     reply->len += size;
+    reply_move_references(reply, mark, size);
 }
 
 void reply_array_end(struct reply *reply, size_t mark, size_t count) {

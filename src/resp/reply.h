@@ -2,7 +2,11 @@
  *
  * The writer never fails and never flushes: the owner of the buffer sends it. The protocol version
  * decides how the types that RESP2 lacks are written (map → flat array, set → array, double → bulk,
- * boolean → integer, null → $-1, push → array). */
+ * boolean → integer, null → $-1, push → array).
+ *
+ * A large text need not be copied into the buffer: the reply refers to a capture of it, and the
+ * owner sends it from there. The bytes of the reply are then those of the buffer, with each
+ * referred text inserted at its position. */
 #ifndef PACKLIST_RESP_REPLY_H
 #define PACKLIST_RESP_REPLY_H
 
@@ -12,11 +16,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct text_capture; /* ds/shared_text.h */
+
+/* Bytes [start, end) of a captured text, which belong at `position` of the buffer. */
+struct reply_reference {
+    size_t position;
+    struct text_capture *capture; /* owned by the reply */
+    size_t start;
+    size_t end;
+};
+
 struct reply {
     char *data;
-    size_t len;
+    size_t len; /* without the referred texts */
     size_t capacity;
     int protocol; /* 2 or 3 */
+
+    bool may_refer;                     /* the owner can send texts that the reply refers to */
+    struct reply_reference *references; /* in ascending order of their positions */
+    size_t reference_count;
+    size_t reference_capacity;
+    size_t referred; /* bytes of the referred texts */
 
     /* Called before the buffer grows. When the bytes will not be sent, it may make `len` smaller,
      * so that later ones overwrite them. May be NULL. */
@@ -24,9 +44,25 @@ struct reply {
 };
 
 /* An empty RESP2 reply with room for `capacity` bytes; 0 allocates nothing until the first write.
- * The bytes are freed by reply_free, which leaves an empty reply. */
+ * The bytes and references are freed by reply_free, which leaves an empty reply. */
 void reply_init(struct reply *reply, size_t capacity);
 void reply_free(struct reply *reply);
+
+/* Returns the bytes of the reply, with the referred texts. */
+static inline size_t reply_size(const struct reply *reply) {
+    return reply->len + reply->referred;
+}
+
+/* Drops all that was written behind the first `len` bytes of the buffer, with the references there.
+ * O(1) without references. */
+void reply_drop_references(struct reply *reply, size_t from);
+static inline void reply_truncate(struct reply *reply, size_t len) {
+    reply->len = len;
+    if (__builtin_expect(reply->reference_count > 0, 0)) reply_drop_references(reply, len);
+}
+
+/* The owner of the reply has taken over the captures of all references. O(1). */
+void reply_forget_references(struct reply *reply);
 
 /* Gives the reply an empty buffer of `capacity` bytes; the buffer that it had is not freed.
  * Protocol and before_growth stay. */
@@ -65,6 +101,19 @@ void reply_error_format(struct reply *reply, const char *format, ...)
 
 void reply_integer(struct reply *reply, int64_t value);
 void reply_bulk(struct reply *reply, struct slice text);
+
+/* The bytes [start, end) of a captured text as a bulk, by reference. Takes ownership of the
+ * capture. Only if the reply may refer, and for texts so large that a reference costs less than a
+ * copy. O(1). */
+enum {
+#ifdef TINY_LIMITS
+    REPLY_REFER_AT = 400
+#else
+    REPLY_REFER_AT = 64 * 1024
+#endif
+};
+void reply_bulk_captured(struct reply *reply, struct text_capture *capture, size_t start,
+                         size_t end);
 
 static inline void reply_bulk_cstr(struct reply *reply, const char *cstr) {
     reply_bulk(reply, slice_of_cstr(cstr));

@@ -3,9 +3,14 @@
 #ifndef PACKLIST_RESP_REPLY_INTERNAL_H
 #define PACKLIST_RESP_REPLY_INTERNAL_H
 
+#include "base/number.h"
 #include "resp/digits.h"
+#include "resp/reply.h"
 
 #include <stddef.h>
+
+/* Most bytes of "<type><int64>\r\n", with the bytes that digits_write may write behind. */
+enum { REPLY_LINE_MAX = 1 + INT64_TEXT_MAX + 2 + DIGITS_SLACK };
 
 /* "$<length>\r\n" for lengths below 100, padded to 8 bytes. */
 enum { REPLY_SHORT_LENGTHS = 100 };
@@ -31,5 +36,8 @@ static inline char *reply_write_header(char *out, char type, uint64_t number) {
     *out++ = type;
     return reply_write_line_end(digits_write(out, number));
 }
+
+/* `size` bytes were inserted into the buffer at `from`: moves the references behind. */
+void reply_move_references(struct reply *reply, size_t from, size_t size);
 
 #endif

@@ -126,6 +126,7 @@ bool server_start(struct engine *engine, const char **error) {
     resp_parser_init(&engine->clients->parser);
     reply_init(&engine->clients->reply, REPLY_CAPACITY);
     engine->clients->reply.before_growth = session_drop_over_limit;
+    engine->clients->reply.may_refer = true;
     reply_init(&engine->clients->pushes, 0);
     reply_init(&engine->clients->other_reply, OTHER_REPLY_CAPACITY);
     reply_init(&engine->clients->other_pushes, 0);

@@ -10,7 +10,8 @@ struct engine;
 struct session;
 
 /* Returns the bytes that the session takes in all: connection, buffers, parser, names, commands
- * that are queued or blocked. O(1). */
+ * that are queued or blocked; and large texts that its replies refer to, as if they were copied: it
+ * can keep them in memory. O(1). */
 size_t client_memory_of(const struct session *session);
 
 /* Notes the memory that a session takes now: in engine->clients_memory while maxmemory-clients is

@@ -2,6 +2,7 @@
 #include "session/session_output.h"
 
 #include "base/alloc.h"
+#include "ds/shared_text.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "session/client_limits.h"
@@ -23,7 +24,7 @@ enum {
 };
 
 void session_reset_reply(struct reply *reply) {
-    reply->len = 0;
+    reply_truncate(reply, 0);
     if (reply->capacity > REPLY_KEEP_MAX) {
         reply_free(reply);
         reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
@@ -91,10 +92,11 @@ void session_drop_over_limit(struct reply *reply) {
     struct session *session = clients->current;
     if (!session || session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)) return;
     if (reply->len <= SESSION_FLUSH_AT) return;
-    size_t counted = earlier_output(session) + clients->dropped_output + reply->len;
+    size_t size = reply_size(reply);
+    size_t counted = earlier_output(session) + clients->dropped_output + size;
     if (!client_limits_reaches_hard(session, counted)) return;
-    clients->dropped_output += reply->len - SESSION_FLUSH_AT;
-    reply->len = SESSION_FLUSH_AT;
+    reply_truncate(reply, SESSION_FLUSH_AT);
+    clients->dropped_output += size - reply_size(reply);
 }
 
 /* Returns whether the connection can hold `len` more bytes until the loop iteration ends. If it
@@ -139,21 +141,56 @@ static inline bool limits_admit(struct session *session, size_t len) {
     return false;
 }
 
+/* --- Texts that a reply refers to --- */
+
+static struct slice peek_text(void *capture, size_t offset, size_t most) {
+    text_capture_pass(capture, offset);
+    return text_capture_peek(capture, offset, most);
+}
+
+static void release_text(void *capture) {
+    text_capture_release(capture);
+    text_capture_free(capture);
+}
+
+static const struct conn_source text_source = {.peek = peek_text, .release = release_text};
+
+/* Gives the connection a reply with the captures of its texts. More is held than it keeps, so it
+ * sends what the socket takes. */
+static void send_referring(struct conn *conn, struct reply *reply) {
+    size_t done = 0;
+    for (size_t i = 0; i < reply->reference_count; i++) {
+        struct reply_reference *text = &reply->references[i];
+        conn_hold(conn, reply->data + done, text->position - done);
+        conn_hold_source(conn, &text_source, text->capture, text->start, text->end);
+        done = text->position;
+    }
+    conn_hold(conn, reply->data + done, reply->len - done);
+    reply_forget_references(reply);
+}
+
+/* --- Replies --- */
+
 /* Gives the socket what it takes, and the connection the rest. */
 static void send_reply(struct session *session, struct reply *reply) {
     struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     engine->stats.replies_written++;
-    size_t sent = conn_try_write(conn, reply->data, reply->len);
-    if (sent > 0) session->active_ms = engine->steady_ms;
-    if (__builtin_expect(sent < reply->len, 0)) queue_rest(conn, reply, sent);
+    if (__builtin_expect(reply->reference_count > 0, 0)) {
+        send_referring(conn, reply);
+        session->active_ms = engine->steady_ms;
+    } else {
+        size_t sent = conn_try_write(conn, reply->data, reply->len);
+        if (sent > 0) session->active_ms = engine->steady_ms;
+        if (__builtin_expect(sent < reply->len, 0)) queue_rest(conn, reply, sent);
+    }
     session_check_output(session);
 }
 
 void session_flush(struct session *session, struct reply *reply) {
-    if (reply->len > 0 && !(session->flags & SESSION_DROPPED) &&
-        limits_admit(session, reply->len)) {
-        if (hold_or_make_safe(session, reply->len))
+    size_t size = reply_size(reply);
+    if (size > 0 && !(session->flags & SESSION_DROPPED) && limits_admit(session, size)) {
+        if (hold_or_make_safe(session, size))
             hold(session, slice_make(reply->data, reply->len));
         else if (!(session->flags & SESSION_DROPPED))
             send_reply(session, reply);

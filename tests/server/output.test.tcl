@@ -14,10 +14,10 @@ proc pending_output {name} {
 }
 
 # A connection that asked for `count` megabytes and reads nothing; returns when they are waiting for it.
-proc slow_reader {count} {
+proc slow_reader {count {one {GET big}}} {
     set c [client_open 2]
     $c call CLIENT SETNAME slow
-    $c write [string repeat [request {GET big}] $count]
+    $c write [string repeat [request $one] $count]
     return $c
 }
 
@@ -68,9 +68,9 @@ check_in 2 "one reply of 50 MB arrives whole" {
     $c read
 } PONG
 check_in 2 "what waits for a slow reader counts as memory until it is sent or the client is gone" {
-    r SET big $megabyte
+    r RPUSH l $megabyte
     set before [info_field used_memory]
-    set slow [slow_reader 30]
+    set slow [slow_reader 30 {LINDEX l 0}]
     wait_until {[pending_output slow] > 15000000}
     assert {[info_field used_memory] - $before > 15000000}
     $slow close

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "ds/shared_text.h"
 #include "unit/guard.h"
 #include "unit/in_range.h"
 #include "unit/seed.h"
@@ -418,6 +419,80 @@ static void bytes_that_nobody_will_read_need_no_larger_buffer(void **state) {
     reply_free(&reply);
 }
 
+/* --- References --- */
+
+/* Replies the bytes [start, end) of the text by reference. */
+static void refer(struct reply *reply, struct shared_text *text, size_t start, size_t end) {
+    reply_bulk_captured(reply, text_capture_begin(text, NULL), start, end);
+}
+
+/* The reply has exactly these bytes, where each # is a byte of a referred text. */
+static void assert_with_references(const struct reply *reply, const char *expected) {
+    char all[200];
+    size_t len = 0, done = 0;
+    for (size_t i = 0; i < reply->reference_count; i++) {
+        const struct reply_reference *reference = &reply->references[i];
+        memcpy(all + len, reply->data + done, reference->position - done);
+        len += reference->position - done;
+        done = reference->position;
+        memset(all + len, '#', reference->end - reference->start);
+        len += reference->end - reference->start;
+    }
+    memcpy(all + len, reply->data + done, reply->len - done);
+    len += reply->len - done;
+    assert_int_equal(len, reply_size(reply));
+    assert_int_equal(len, strlen(expected));
+    assert_memory_equal(all, expected, len);
+}
+
+static void a_referred_text_stands_where_it_was_written(void **state) {
+    (void)state;
+    size_t used = mem_used();
+    struct shared_text *text = shared_text_new(sds_new(SLICE("0123456789")));
+    struct reply reply;
+    reply_init(&reply, 0);
+    reply.may_refer = true;
+    reply_ok(&reply);
+    size_t outer = reply_begin(&reply);
+    refer(&reply, text, 0, 10);
+    size_t inner = reply_begin(&reply);
+    refer(&reply, text, 3, 5);
+    reply_integer(&reply, 7);
+    reply_array_end(&reply, inner, 2);
+    reply_array_end(&reply, outer, 2);
+    assert_with_references(&reply, "+OK\r\n*2\r\n$10\r\n##########\r\n*2\r\n$2\r\n##\r\n:7\r\n");
+    assert_int_equal(reply.references[1].start, 3);
+    assert_true(shared_text_is_captured(text));
+    reply_truncate(&reply, inner + 4); /* behind the header */
+    assert_int_equal(reply.reference_count, 1);
+    reply_truncate(&reply, outer);
+    assert_with_references(&reply, "+OK\r\n");
+    assert_false(shared_text_is_captured(text));
+    for (int i = 0; i < 200; i++) refer(&reply, text, 0, 1);
+    assert_int_equal(reply_size(&reply), 5 + 200 * 7);
+    reply_free(&reply);
+    assert_false(shared_text_is_captured(text));
+    shared_text_free(text);
+    assert_int_equal(mem_used(), used);
+}
+
+static void references_that_were_taken_over_are_forgotten(void **state) {
+    (void)state;
+    struct shared_text *text = shared_text_new(sds_new(SLICE("0123456789")));
+    struct reply reply;
+    reply_init(&reply, 0);
+    reply.may_refer = true;
+    refer(&reply, text, 0, 10);
+    struct text_capture *capture = reply.references[0].capture;
+    reply_forget_references(&reply);
+    assert_int_equal(reply_size(&reply), 7);
+    reply_free(&reply);
+    assert_true(shared_text_is_captured(text));
+    text_capture_release(capture);
+    text_capture_free(capture);
+    shared_text_free(text);
+}
+
 int main(void) {
     struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
@@ -436,6 +511,8 @@ int main(void) {
         RANDOM_TEST(any_mixture_is_written),
         cmocka_unit_test(a_run_is_appended_to_what_stands_there),
         cmocka_unit_test(bytes_that_nobody_will_read_need_no_larger_buffer),
+        cmocka_unit_test(a_referred_text_stands_where_it_was_written),
+        cmocka_unit_test(references_that_were_taken_over_are_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
