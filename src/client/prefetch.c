@@ -11,48 +11,110 @@ enum {
     KEYS_MIN = 8192
 };
 
-/* The entries, and then what their values point to, each step for all of them at once. */
-static void prefetch_values(const struct keyspace *keyspace, const uint64_t *hashes, size_t count) {
+/* The requests, and what is known of each at the same index. */
+struct requests {
+    size_t count;
+    const char *bytes[DEPTH]; /* where it begins; NULL for the first, which is parsed */
+    const char *end;          /* of all bytes */
+    struct slice keys[DEPTH];
+    uint64_t hashes[DEPTH]; /* of the keys */
     const struct entry *entries[DEPTH];
-    uint64_t missed[DEPTH];
-    size_t found = 0, misses = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct entry *entry = keyspace_prefetch_entry(keyspace, hashes[i]);
-        entries[found] = entry;
-        missed[misses] = hashes[i];
-        found += entry != NULL;
-        misses += entry == NULL;
-    }
-    for (size_t i = 0; i < misses; i++) {
-        const struct entry *entry = keyspace_prefetch_overflow(keyspace, missed[i]);
-        if (entry) entries[found++] = entry;
-    }
-    for (unsigned step = 0; found > 0; step++) {
-        size_t left = 0;
-        for (size_t i = 0; i < found; i++)
-            if (value_prefetch(entries[i], step)) entries[left++] = entries[i];
-        found = left;
-    }
-}
+};
 
-static __attribute__((noinline)) size_t prefetch_requests(const struct keyspace *keyspace,
-                                                          struct slice first, const char *bytes,
-                                                          size_t len) {
-    uint64_t hashes[DEPTH];
+static void gather(struct requests *requests, struct slice first, const char *bytes, size_t len) {
     size_t count = 1, size;
-    struct slice key;
-    hashes[0] = keyspace_prefetch(keyspace, first);
-    for (; count < DEPTH && (size = resp_peek(bytes, len, &key)) > 0; count++) {
-        hashes[count] = keyspace_prefetch(keyspace, key);
+    requests->bytes[0] = NULL;
+    requests->keys[0] = first;
+    requests->end = bytes + len;
+    for (; count < DEPTH && (size = resp_peek(bytes, len, &requests->keys[count])) > 0; count++) {
+        requests->bytes[count] = bytes;
         bytes += size;
         len -= size;
     }
-    prefetch_values(keyspace, hashes, count);
-    return count - 1;
+    requests->count = count;
 }
 
-size_t prefetch_keys(const struct keyspace *keyspace, struct slice first, const char *bytes,
-                     size_t len) {
-    if (keyspace_count(keyspace) < KEYS_MIN) return DEPTH - 1;
-    return prefetch_requests(keyspace, first, bytes, len);
+/* Starts loading the entries, all at once; finds most of them. */
+static void find_entries(const struct keyspace *keyspace, struct requests *requests) {
+    size_t count = requests->count;
+    bool missed = false;
+    for (size_t i = 0; i < count; i++)
+        requests->hashes[i] = keyspace_prefetch(keyspace, requests->keys[i]);
+    for (size_t i = 0; i < count; i++) {
+        requests->entries[i] = keyspace_prefetch_entry(keyspace, requests->hashes[i]);
+        missed |= !requests->entries[i];
+    }
+    for (size_t i = 0; missed && i < count; i++) {
+        if (requests->entries[i]) continue;
+        requests->entries[i] = keyspace_prefetch_overflow(keyspace, requests->hashes[i]);
+    }
+}
+
+/* The entries of requests for one key. */
+static void find_same_entry(const struct entry *entry, struct requests *requests) {
+    struct slice key = entry_key(entry);
+    for (size_t i = 0; i < requests->count; i++)
+        requests->entries[i] = slice_equal(requests->keys[i], key) ? entry : NULL;
+}
+
+/* What request `i` names behind its key. */
+static void read_arguments(const struct requests *requests, size_t i,
+                           const struct slice *first_argv, size_t first_argc,
+                           struct value_lookup *lookup) {
+    struct slice peeked[4];
+    const struct slice *argv = first_argv;
+    size_t argc = first_argc;
+    if (requests->bytes[i]) {
+        argv = peeked;
+        argc = resp_peek_arguments(requests->bytes[i], (size_t)(requests->end - requests->bytes[i]),
+                                   peeked, 4);
+    }
+    lookup->argc = argc - 2;
+    for (size_t n = 0; n < 2; n++) lookup->argv[n] = argc > n + 2 ? argv[n + 2] : SLICE("");
+}
+
+/* What the entries' values point to, each step for all of them at once. */
+static void prefetch_values(const struct requests *requests, const struct slice *argv,
+                            size_t argc) {
+    struct value_lookup lookups[DEPTH], *left[DEPTH];
+    size_t count = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct entry *entry = requests->entries[i];
+        if (!entry || !value_is_out_of_line(entry)) continue;
+        lookups[i].entry = entry;
+        if (value_prefetch(&lookups[i], 0)) left[count++] = &lookups[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        if (value_has_members_to_prefetch(left[i]->entry))
+            read_arguments(requests, (size_t)(left[i] - lookups), argv, argc, left[i]);
+    for (unsigned step = 1; count > 0; step++) {
+        size_t next = 0;
+        for (size_t i = 0; i < count; i++)
+            if (value_prefetch(left[i], step)) left[next++] = left[i];
+        count = next;
+    }
+}
+
+static __attribute__((noinline)) size_t prefetch_all(const struct keyspace *keyspace,
+                                                     const struct entry *only,
+                                                     const struct slice *argv, size_t argc,
+                                                     const char *bytes, size_t len) {
+    struct requests requests;
+    gather(&requests, argv[1], bytes, len);
+    if (only)
+        find_same_entry(only, &requests);
+    else
+        find_entries(keyspace, &requests);
+    prefetch_values(&requests, argv, argc);
+    return requests.count - 1;
+}
+
+size_t prefetch_requests(const struct keyspace *keyspace, const struct slice *argv, size_t argc,
+                         const char *bytes, size_t len) {
+    const struct entry *only = NULL;
+    if (keyspace_count(keyspace) < KEYS_MIN) {
+        only = keyspace_found_last(keyspace);
+        if (!only || !value_has_members_to_prefetch(only)) return DEPTH - 1;
+    }
+    return prefetch_all(keyspace, only, argv, argc, bytes, len);
 }

@@ -159,8 +159,8 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
         if (looked_ahead > 0)
             looked_ahead--;
         else if (done < len && parser->argc > 1)
-            looked_ahead = prefetch_keys(engine->keyspaces[session->requester.database],
-                                         parser->argv[1], bytes + done, len - done);
+            looked_ahead = prefetch_requests(engine->keyspaces[session->requester.database],
+                                             parser->argv, parser->argc, bytes + done, len - done);
         if (parser->argc > 0 && !dispatch(session, &clients->reply, parser->argv, parser->argc))
             session->postponed = args_copy(parser->argv, parser->argc);
         if (__builtin_expect(is_own, 0)) end_own(session);

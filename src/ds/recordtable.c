@@ -112,8 +112,18 @@ static size_t bucket_of(const struct recordtable *table, uint64_t hash) {
     return linear_bucket(hash, table->level_mask, table->split);
 }
 
-void recordtable_prefetch(const struct recordtable *table, uint64_t hash) {
-    if (table->count > 0) prefetch(recordtable__block(table->directory, bucket_of(table, hash)));
+bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, unsigned step) {
+    if (table->count == 0) return false;
+    size_t bucket = bucket_of(table, hash);
+    if (step == 0) {
+        prefetch(&table->directory[bucket >> RECORDTABLE_SEGMENT_BITS]
+                      .blocks[bucket & (RECORDTABLE_SEGMENT - 1)]);
+        return true;
+    }
+    const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+    if (step == 1) prefetch(block);
+    if (step == 2 && block) recordtable__prefetch_record(block, table->columns, hash);
+    return step + 1 < RECORDTABLE_PREFETCH_STEPS;
 }
 
 static bool find(const struct recordtable *table, struct slice field, uint64_t hash,

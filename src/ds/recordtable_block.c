@@ -1,6 +1,7 @@
 /* Blocks of records: reading and changing them. */
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/prefetch.h"
 #include "ds/recordtable_internal.h"
 
 #include <assert.h>
@@ -98,6 +99,23 @@ static uint64_t match_tags(uint64_t tags, uint8_t tag) {
     const uint64_t ones = 0x0101010101010101ull;
     uint64_t differs = (tags & ones * 0x7F) ^ ones * tag;
     return (differs - ones) & ~differs & ones * 0x80;
+}
+
+void recordtable__prefetch_record(const struct recordtable_block *block, unsigned columns,
+                                  uint64_t hash) {
+    for (unsigned first = 0; first < block->count; first += 8) {
+        uint64_t tags;
+        memcpy(&tags, block->bytes + first, sizeof(tags)); /* as in recordtable__find_in_block */
+        uint64_t match = match_tags(tags, tag_of(hash));
+        if (!match) continue;
+        unsigned index = first + (unsigned)__builtin_ctzll(match) / 8;
+        if (index >= block->count) return;
+        const uint8_t *record =
+            recordtable__records(block, columns) + recordtable__offset(block, columns, index);
+        prefetch(record);
+        prefetch(record + 32); /* a record is often in two cache lines */
+        return;
+    }
 }
 
 bool recordtable__find_in_block(const struct recordtable_block *block, unsigned columns,

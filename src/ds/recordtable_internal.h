@@ -164,6 +164,10 @@ size_t recordtable__read(const struct recordtable_block *block, unsigned columns
 uint64_t recordtable__record_hash(const struct recordtable_block *block, unsigned columns,
                                   unsigned index, size_t offset);
 
+/* Starts loading the first record whose field may have this hash. */
+void recordtable__prefetch_record(const struct recordtable_block *block, unsigned columns,
+                                  uint64_t hash);
+
 /* The record with this field in the block, which may be NULL. */
 bool recordtable__find_in_block(const struct recordtable_block *block, unsigned columns,
                                 struct slice field, uint64_t hash, struct record_place *place);

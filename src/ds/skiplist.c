@@ -633,18 +633,38 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
 /* About where the first member's offset is in full nodes. */
 enum { FIRST_OFFSET_NEAR = 128 };
 
-void skiplist_prefetch(const struct skiplist *list, struct slice member) {
-    skiplist_index_prefetch(&list->index, hash_bytes(member));
+uint64_t skiplist_hash(struct slice member) {
+    return hash_bytes(member);
+}
+
+bool skiplist_prefetch_member(const struct skiplist *list, uint64_t hash, const void **at,
+                              unsigned step) {
+    if (step == 0) {
+        skiplist_index_prefetch(&list->index, hash);
+        return true;
+    }
+    if (step == 1) {
+        skiplist_index_prefetch_slots(&list->index, hash);
+        return true;
+    }
+    if (step == 2) { /* the first node that the index names for the hash */
+        struct skiplist_probe probe = skiplist_index_probe(&list->index, hash);
+        uint32_t number;
+        if (!skiplist_probe_next(&probe, &number)) return false;
+        prefetch_node(list, number);
+        *at = skiplist__node(list, number);
+        return true;
+    }
+    unsigned slot = 0;
+    if (skiplist_node_next_tag(*at, (uint8_t)hash, 0xFF, &slot))
+        skiplist_node_prefetch_member(*at, slot);
+    return false;
 }
 
 bool skiplist_prefetch_first(const struct skiplist *list, unsigned step) {
-    if (step == 0) {
-        prefetch(list);
-        return true;
-    }
     const struct skiplist_node *node = list->head[0].next;
     if (!node) return false;
-    if (step == 1) {
+    if (step == 0) {
         prefetch(node);
         prefetch((const char *)node + FIRST_OFFSET_NEAR);
         return true;

@@ -42,11 +42,16 @@ struct skiplist_place {
     unsigned slot;
 };
 
-/* Starts loading what skiplist_find reads first: for many lookups at once. */
-void skiplist_prefetch(const struct skiplist *list, struct slice member);
+/* The hash of a member, for skiplist_prefetch_member. */
+uint64_t skiplist_hash(struct slice member);
 
-/* Starts loading what reading the first member needs, in steps 0, 1, 2: each needs what the one
- * before has loaded. Returns whether there is a next step. */
+/* Starts loading what skiplist_find reads for the member with this hash, in steps 0 to 3: each
+ * needs what the one before has loaded, and `*at`, which is its own. For many lookups at once.
+ * Returns whether there is a next step. */
+bool skiplist_prefetch_member(const struct skiplist *list, uint64_t hash, const void **at,
+                              unsigned step);
+
+/* The same for reading the first member, in steps 0 and 1. */
 bool skiplist_prefetch_first(const struct skiplist *list, unsigned step);
 
 /* Looks a member up. Expected O(1). */

@@ -19,17 +19,30 @@ static inline const char *read_header(const char *at, const char *end, char type
     return at + 2;
 }
 
-size_t resp_peek(const char *bytes, size_t len, struct slice *second) {
+/* The arguments from `from` to below `to` go to argv[0] and on. Returns the request's length and
+ * sets *argc, or returns 0. */
+static inline size_t peek(const char *bytes, size_t len, size_t from, size_t to, struct slice *argv,
+                          size_t *argc) {
     const char *end = bytes + len;
-    size_t count, size;
-    const char *at = read_header(bytes, end, '*', &count);
-    if (at == NULL || count - 1 >= ARGUMENTS_MAX) return 0; /* 0 wraps around */
-    *second = slice_make(NULL, 0);
-    for (size_t i = 0; i < count; i++) {
+    size_t size;
+    const char *at = read_header(bytes, end, '*', argc);
+    if (at == NULL || *argc - 1 >= ARGUMENTS_MAX) return 0; /* 0 wraps around */
+    for (size_t i = 0; i < *argc; i++) {
         at = read_header(at, end, '$', &size);
         if (at == NULL || (size_t)(end - at) < size + 2) return 0;
-        if (i == 1) *second = slice_make(at, size);
+        if (i >= from && i < to) argv[i - from] = slice_make(at, size);
         at += size + 2;
     }
     return (size_t)(at - bytes);
+}
+
+size_t resp_peek(const char *bytes, size_t len, struct slice *second) {
+    size_t argc;
+    *second = slice_make(NULL, 0);
+    return peek(bytes, len, 1, 2, second, &argc);
+}
+
+size_t resp_peek_arguments(const char *bytes, size_t len, struct slice *argv, size_t max) {
+    size_t argc;
+    return peek(bytes, len, 0, max, argv, &argc) ? argc : 0;
 }

@@ -11,4 +11,8 @@
  * only the `len` bytes. O(arguments). */
 size_t resp_peek(const char *bytes, size_t len, struct slice *second);
 
+/* The first arguments of the same request, up to `max` of them: views. Returns how many the request
+ * has, or 0. */
+size_t resp_peek_arguments(const char *bytes, size_t len, struct slice *argv, size_t max);
+
 #endif

@@ -135,6 +135,10 @@ struct keyref keyspace_find(struct keyspace *keyspace, struct slice key) {
     return find_in_table(keyspace, key, hashtable_hash(key));
 }
 
+const struct entry *keyspace_found_last(const struct keyspace *keyspace) {
+    return keyspace->memo_slot ? hashtable_item(*keyspace->memo_slot) : NULL;
+}
+
 uint64_t keyspace_prefetch(const struct keyspace *keyspace, struct slice key) {
     uint64_t hash = hashtable_hash(key);
     hashtable_prefetch(keyspace->table, hash);

@@ -39,6 +39,9 @@ size_t keyspace_expiring_allocated(const struct keyspace *keyspace);
  * for keyspace_add. O(1); the key that was found last is found again without hashing. */
 struct keyref keyspace_find(struct keyspace *keyspace, struct slice key);
 
+/* The entry that was found last, if it is still known; NULL else. */
+const struct entry *keyspace_found_last(const struct keyspace *keyspace);
+
 /* For a pipeline of commands: stages before the lookups, so that their cache misses overlap.
  * First start loading each key's bucket, which costs the hash. Then start loading the entry itself
  * with the hash that the first stage returned; the result is an entry that nearly always is the

@@ -98,11 +98,6 @@ bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
     return records_find(entry, field, record) && !hash_has_expired(record, now_ms);
 }
 
-void hash_prefetch(const struct entry *entry, struct slice field) {
-    if (records_is_table(entry))
-        recordtable_prefetch(records_table(entry), recordtable_hash(field));
-}
-
 bool hash_random(const struct entry *entry, struct random *random, int64_t now_ms,
                  struct record *record) {
     enum { DRAWS = 64 };

@@ -62,9 +62,6 @@ uint64_t hash_length(const struct entry *entry);
 bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
                struct record *record);
 
-/* Starts loading into the cache what hash_find of this field will read. */
-void hash_prefetch(const struct entry *entry, struct slice field);
-
 /* A random field that had not expired by `now_ms`, each with the same probability; false when there
  * is none. Expected O(1); O(hash) while packed, or where nearly all have expired. */
 bool hash_random(const struct entry *entry, struct random *random, int64_t now_ms,

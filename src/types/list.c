@@ -21,6 +21,7 @@
 #include "ds/quicklist_capture.h"
 #include "types/list_embedded.h"
 #include "types/type_operations.h"
+#include "types/value.h"
 
 /* The limits of an out-of-line list shown as listpack: its one node may be as large as possible. */
 static const struct quicklist_limits one_node_limits = {.fill = QUICKLIST_FILL_WHOLE};
@@ -475,9 +476,9 @@ static size_t list_free_effort(const struct entry *entry) {
 
 enum { list_out_of_line_encodings = 1 << LIST_LISTPACK | 1 << LIST_QUICKLIST };
 
-static bool list_prefetch(const struct entry *entry, unsigned step) {
+static bool list_prefetch(struct value_lookup *lookup, unsigned step) {
     (void)step;
-    prefetch(out_of_line(entry));
+    prefetch(out_of_line(lookup->entry));
     return false;
 }
 

@@ -356,10 +356,15 @@ size_t records_free_effort(const struct entry *entry) {
     return type_free_effort(recordtable_allocations(table), recordtable_allocated(table));
 }
 
-bool records_prefetch(const struct entry *entry, unsigned step) {
-    (void)step;
-    prefetch(records_table(entry));
-    return false;
+bool records_prefetch(struct value_lookup *lookup, unsigned step) {
+    const struct recordtable *table = records_table(lookup->entry);
+    if (step == 0) {
+        prefetch(table);
+        return true;
+    }
+    if (recordtable_count(table) <= VALUE_CACHED_MEMBERS) return false;
+    if (step == 1) lookup->hash = recordtable_hash(lookup->argv[0]);
+    return recordtable_prefetch(table, lookup->hash, step - 1);
 }
 
 void records_free_value(struct entry *entry) {

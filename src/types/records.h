@@ -16,6 +16,7 @@
 #include "ds/recordlist.h"
 #include "ds/recordtable.h"
 #include "store/entry.h"
+#include "types/value.h"
 
 enum records_encoding { RECORDS_PACKED, RECORDS_EXPIRING, RECORDS_TABLE, RECORDS_ENCODINGS };
 enum { RECORDS_OUT_OF_LINE_ENCODINGS = 1 << RECORDS_TABLE };
@@ -114,7 +115,7 @@ uint64_t records_length(const struct entry *entry);
 size_t records_value_size(const struct entry *entry);
 size_t records_allocated(const struct entry *entry);
 size_t records_free_effort(const struct entry *entry);
-bool records_prefetch(const struct entry *entry, unsigned step);
+bool records_prefetch(struct value_lookup *lookup, unsigned step);
 void records_free_value(struct entry *entry);
 void records_own_value(struct entry *entry);
 bool records_check(const struct entry *entry);

@@ -181,7 +181,8 @@ static const struct recordtable *table_of(const struct entry *entry) {
 size_t set_keep_members(const struct entry *entry, struct set_probe *probes, size_t count) {
     const struct recordtable *table = table_of(entry);
     size_t kept = 0;
-    for (size_t i = 0; table && i < count; i++) recordtable_prefetch(table, probes[i].hash);
+    for (unsigned step = 0; table && step < RECORDTABLE_PREFETCH_STEPS; step++)
+        for (size_t i = 0; i < count; i++) recordtable_prefetch(table, probes[i].hash, step);
     for (size_t i = 0; i < count; i++) {
         struct set_probe probe = probes[i];
         if (table ? recordtable_find(table, probe.member, probe.hash, NULL)

@@ -412,9 +412,9 @@ static size_t string_free_effort(const struct entry *entry) {
 
 enum { string_out_of_line_encodings = 1 << STRING_OUT_OF_LINE | 1 << STRING_SHARED };
 
-static bool string_prefetch(const struct entry *entry, unsigned step) {
+static bool string_prefetch(struct value_lookup *lookup, unsigned step) {
     (void)step;
-    prefetch(entry_pointer(entry));
+    prefetch(entry_pointer(lookup->entry));
     return false;
 }
 

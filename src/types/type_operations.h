@@ -8,6 +8,8 @@
 
 #include "store/entry.h"
 
+struct value_lookup; /* types/value.h */
+
 /* Every function gets entries of its type only. "Out-of-line" memory is what the entry points to.
  * All but check(), own_value() and free_value() are O(1). */
 struct type_operations {
@@ -27,10 +29,10 @@ struct type_operations {
     /* How much work free_value() is; see type_free_effort. */
     size_t (*free_effort)(const struct entry *entry);
 
-    /* Starts loading what reading the beginning of an out-of-line value needs, once the entry
-     * itself is in the cache, in steps 0, 1, …: each needs what the one before has loaded. Returns
-     * whether there is a next step. Only a hint. */
-    bool (*prefetch)(const struct entry *entry, unsigned step);
+    /* Starts loading what a request probably needs of an out-of-line value (value_prefetch), in
+     * steps 0, 1, …: each needs what the one before has loaded. Returns whether there is a next
+     * step. Only a hint. */
+    bool (*prefetch)(struct value_lookup *lookup, unsigned step);
 
     /* Frees the out-of-line memory, but not the entry. In any thread; while the value is captured
      * only in the loop's thread, and the capture keeps what it needs. */

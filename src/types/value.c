@@ -9,9 +9,10 @@
 #define TYPES(ROW)                                                                                 \
     ROW(VALUE_STRING, "string", &string_operations, 0)                                             \
     ROW(VALUE_LIST, "list", &list_operations, VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS)           \
-    ROW(VALUE_SET, "set", &set_operations, VALUE_IS_COLLECTION)                                    \
-    ROW(VALUE_ZSET, "zset", &zset_operations, VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS)           \
-    ROW(VALUE_HASH, "hash", &hash_operations, VALUE_IS_COLLECTION)
+    ROW(VALUE_SET, "set", &set_operations, VALUE_IS_COLLECTION | VALUE_FINDS_MEMBERS)              \
+    ROW(VALUE_ZSET, "zset", &zset_operations,                                                      \
+        VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS | VALUE_FINDS_MEMBERS)                           \
+    ROW(VALUE_HASH, "hash", &hash_operations, VALUE_IS_COLLECTION | VALUE_FINDS_MEMBERS)
 
 /* In separate arrays, because every command that writes reads the flags. */
 #define NAME(type, name, operations, flags)       [type] = (name),
@@ -55,10 +56,17 @@ size_t value_size(const struct entry *entry) {
     return operations_of(entry)->value_size(entry);
 }
 
-bool value_prefetch(const struct entry *entry, unsigned step) {
-    const struct type_operations *operations = operations_of(entry);
-    bool is_out_of_line = operations->out_of_line_encodings >> entry_encoding(entry) & 1;
-    return is_out_of_line && operations->prefetch(entry, step);
+bool value_is_out_of_line(const struct entry *entry) {
+    return operations_of(entry)->out_of_line_encodings >> entry_encoding(entry) & 1;
+}
+
+bool value_prefetch(struct value_lookup *lookup, unsigned step) {
+    return operations_of(lookup->entry)->prefetch(lookup, step);
+}
+
+bool value_has_members_to_prefetch(const struct entry *entry) {
+    return (value_type_flags[entry_type(entry)] & VALUE_FINDS_MEMBERS) &&
+           value_is_out_of_line(entry) && value_length(entry) > VALUE_CACHED_MEMBERS;
 }
 
 void value_free_out_of_line(struct entry *entry) {

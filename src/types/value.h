@@ -10,7 +10,8 @@ enum { VALUE_TYPE_NUMBERS = 16 };
 
 enum value_type_flag {
     VALUE_IS_COLLECTION = 1, /* values have members, and a key is deleted when it has none left */
-    VALUE_WAKES_CLIENTS = 2  /* there are commands that wait until a key holds such a value */
+    VALUE_WAKES_CLIENTS = 2, /* there are commands that wait until a key holds such a value */
+    VALUE_FINDS_MEMBERS = 4  /* members are found by their bytes */
 };
 
 /* The flags of each type, of enum value_type_flag; private to this header. */
@@ -27,10 +28,35 @@ const char *value_type_name(enum value_type type);
  * "listpackex", "int", "embstr", "raw". Static. */
 const char *value_encoding_name(const struct entry *entry);
 
-/* Starts loading what reading the beginning of the value needs, for several entries that are in the
- * cache: step 0 for all of them, then step 1 for those for which step 0 returned true, and so on,
- * so that their cache misses overlap. Only a hint. O(1). */
-bool value_prefetch(const struct entry *entry, unsigned step);
+/* Does the entry point to memory that its value is in? O(1). */
+bool value_is_out_of_line(const struct entry *entry);
+
+/* What a request that runs soon reads: the entry of its key, which is in the cache and has an
+ * out-of-line value, and what the request names behind the key. */
+struct value_lookup {
+    const struct entry *entry;
+    size_t argc;          /* arguments behind the key */
+    struct slice argv[2]; /* the first of them, empty where there are fewer */
+    uint64_t hash;        /* the type's own, from step to step, as is the next */
+    const void *at;
+};
+
+/* Starts loading what the request probably needs of the value: the member that it names, of a
+ * collection with more than VALUE_CACHED_MEMBERS, else the beginning. For several lookups, step 0
+ * for all of them, then step 1 for those for which step 0 returned true, and so on, so that their
+ * cache misses overlap. From step 1 on the arguments must be set if value_has_members_to_prefetch.
+ * Only a hint. O(1). */
+bool value_prefetch(struct value_lookup *lookup, unsigned step);
+
+/* A collection that has no more members is assumed to be in the caches when it is used often. */
+#ifdef TINY_LIMITS
+enum { VALUE_CACHED_MEMBERS = 20 };
+#else
+enum { VALUE_CACHED_MEMBERS = 32768 };
+#endif
+
+/* Does value_prefetch look for members in the value? O(1); reads out-of-line memory. */
+bool value_has_members_to_prefetch(const struct entry *entry);
 
 /* The value's size as store/size_histogram.h counts it: the length of a string in bytes, the number
  * of items of a collection. O(1). */

@@ -4,8 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/prefetch.h"
 #include "ds/skiplist_capture.h"
 #include "types/type_operations.h"
+#include "types/value.h"
 #include "types/zset_embedded.h"
 
 #include <math.h>
@@ -300,8 +302,17 @@ static size_t zset_free_effort(const struct entry *entry) {
 
 enum { zset_out_of_line_encodings = 1 << ZSET_SKIPLIST };
 
-static bool zset_prefetch(const struct entry *entry, unsigned step) {
-    return skiplist_prefetch_first(skiplist_of(entry), step);
+/* A request with two arguments behind the key is ZADD or ZINCRBY: the member is the second. */
+static bool zset_prefetch(struct value_lookup *lookup, unsigned step) {
+    const struct skiplist *list = skiplist_of(lookup->entry);
+    if (step == 0) {
+        prefetch(list);
+        return true;
+    }
+    if (skiplist_count(list) <= VALUE_CACHED_MEMBERS)
+        return skiplist_prefetch_first(list, step - 1);
+    if (step == 1) lookup->hash = skiplist_hash(lookup->argv[lookup->argc == 2]);
+    return skiplist_prefetch_member(list, lookup->hash, &lookup->at, step - 1);
 }
 
 static void zset_free_value(struct entry *entry) {

@@ -43,7 +43,7 @@ static void other_requests_show_nothing(void **state) {
 
 /* Writes a request of random arguments; returns its length. */
 static size_t write_request(struct random *random, char *out) {
-    size_t count = 1 + random_below(random, 4), len = 0;
+    size_t count = 1 + random_below(random, 6), len = 0;
     len += (size_t)snprintf(out, 32, "*%zu\r\n", count);
     for (size_t i = 0; i < count; i++) {
         size_t size = random_below(random, 30);
@@ -74,6 +74,10 @@ static void every_prefix_shows_what_the_parser_finds(void **state) {
             assert_int_equal(resp_parse(&parser, bytes, i, &limits), RESP_REQUEST);
             struct slice expected = parser.argc > 1 ? parser.argv[1] : SLICE("");
             assert_true(slice_equal(second, expected));
+            struct slice argv[4];
+            assert_int_equal(resp_peek_arguments(bytes, i, argv, 4), parser.argc);
+            for (size_t n = 0; n < 4 && n < parser.argc; n++)
+                assert_true(slice_equal(argv[n], parser.argv[n]));
         }
     }
     resp_parser_free(&parser);

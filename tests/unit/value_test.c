@@ -248,26 +248,52 @@ static void a_renamed_value_is_the_same_under_another_key(void **state) {
     with_each_value(*state, check_rename);
 }
 
-static unsigned prefetch_steps(const struct entry *entry) {
+/* Runs all steps of the prefetching for a request with `argc` arguments behind the key, the last of
+ * which is `member`; returns how many there were. */
+static unsigned prefetch_steps(const struct entry *entry, size_t argc, struct slice member) {
+    struct value_lookup lookup = {.entry = entry, .argc = argc};
     unsigned step = 0;
-    while (value_prefetch(entry, step)) assert_true(++step < 8);
+    if (argc > 0) lookup.argv[argc - 1] = member;
+    while (value_prefetch(&lookup, step)) assert_true(++step < 8);
     return step + 1;
 }
 
 static void check_prefetch(struct keyref *ref) {
-    assert_int_equal(prefetch_steps(ref->entry), 1);
+    bool is_apart =
+        value_allocated(ref->entry) > entry_allocated(ref->entry, value_size(ref->entry));
+    assert_true(value_is_out_of_line(ref->entry) == is_apart);
+    if (is_apart) assert_int_equal(prefetch_steps(ref->entry, 0, SLICE("")), 1);
+    assert_false(value_has_members_to_prefetch(ref->entry));
     assert_true(value_check(ref->entry));
 }
 
 static void prefetching_a_value_ends_and_changes_nothing(void **state) {
     with_each_value(*state, check_prefetch);
+}
+
+static struct slice numbered_member(char text[32], size_t number) {
+    return slice_make(text, (size_t)snprintf(text, 32, "member:%zu", number));
+}
+
+static void prefetching_follows_the_member_that_a_request_names(void **state) {
     struct keyref ref = keyspace_find(*state, SLICE("z"));
-    const struct zset_limits one_member = {.listpack_entries = 1, .listpack_value = 64};
-    zset_create(&ref, SLICE("z"), SLICE("member"), 1, 1, 6, &one_member);
-    assert_int_equal(prefetch_steps(ref.entry), 1);
-    struct zset_place place = zset_find(ref.entry, SLICE("another"));
-    zset_put(&ref, &place, SLICE("another"), 2, &one_member);
-    assert_int_equal(prefetch_steps(ref.entry), 3);
+    const struct zset_limits limits = {.listpack_entries = 1, .listpack_value = 64};
+    char text[32];
+    zset_create(&ref, SLICE("z"), numbered_member(text, 0), 0, 1, 8, &limits);
+    assert_false(value_is_out_of_line(ref.entry));
+    for (size_t i = 1; i <= VALUE_CACHED_MEMBERS; i++) {
+        struct slice member = numbered_member(text, i);
+        struct zset_place place = zset_find(ref.entry, member);
+        assert_false(value_has_members_to_prefetch(ref.entry));
+        zset_put(&ref, &place, member, (double)i, &limits);
+    }
+    assert_true(value_has_members_to_prefetch(ref.entry));
+    for (size_t i = 0; i <= VALUE_CACHED_MEMBERS; i++) {
+        assert_int_equal(prefetch_steps(ref.entry, 1, numbered_member(text, i)), 5);
+        assert_int_equal(prefetch_steps(ref.entry, 2, numbered_member(text, i)), 5);
+    }
+    for (size_t i = 0; i < 100; i++)
+        assert_true(prefetch_steps(ref.entry, i % 3, numbered_member(text, 1000000 + i)) >= 4);
     assert_true(value_check(ref.entry));
 }
 
@@ -309,6 +335,7 @@ int main(void) {
         VALUE_TEST(a_copy_is_equal_and_shares_nothing),
         VALUE_TEST(a_renamed_value_is_the_same_under_another_key),
         VALUE_TEST(prefetching_a_value_ends_and_changes_nothing),
+        VALUE_TEST(prefetching_follows_the_member_that_a_request_names),
         VALUE_TEST(freeing_is_as_much_work_as_there_are_nodes_and_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
