@@ -1,6 +1,7 @@
 /* HGETALL HKEYS HVALS HRANDFIELD HSCAN: fields of a hash without naming them. */
 #include "commands/commands.h"
 #include "commands/hash_common.h"
+#include "commands/random_repeat.h"
 #include "commands/scan_common.h"
 
 /* Which parts of a field are replied. */
@@ -63,8 +64,10 @@ static void reply_choice_header(const struct choice *choice, uint64_t count) {
 static void reply_repeated(struct choice *choice, uint64_t count) {
     int64_t now_ms = hash_now(choice->call);
     struct record record;
+    struct random_repeat repeat;
+    if (!random_repeat_begin(&repeat, choice->call, count)) return;
     reply_choice_header(choice, count);
-    while (count--) {
+    while (random_repeat_next(&repeat)) {
         hash_random(choice->entry, call_random(choice->call), now_ms, &record);
         reply_chosen(&record, choice);
     }

@@ -4,6 +4,7 @@
 #include "base/sds.h"
 #include "commands/commands.h"
 #include "commands/pop_options.h"
+#include "commands/random_repeat.h"
 #include "engine/call.h"
 #include "types/set.h"
 
@@ -23,8 +24,11 @@ static void reply_all(struct reply *reply, const struct entry *entry) {
 /* Any member may come more than once. */
 static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count) {
     char digits[INT64_TEXT_MAX];
+    struct random_repeat repeat;
+    if (!random_repeat_begin(&repeat, call, count)) return;
     reply_array(call->reply, count);
-    while (count--) reply_bulk(call->reply, set_random(entry, call_random(call), digits));
+    while (random_repeat_next(&repeat))
+        reply_bulk(call->reply, set_random(entry, call_random(call), digits));
 }
 
 static void reply_different(struct call *call, const struct entry *entry, uint64_t count) {

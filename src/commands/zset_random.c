@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "commands/commands.h"
+#include "commands/random_repeat.h"
 #include "commands/zset_common.h"
 
 #include <stdlib.h>
@@ -10,8 +11,10 @@
 static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count,
                            enum zset_reply_form form) {
     struct zset_member member;
+    struct random_repeat repeat;
+    if (!random_repeat_begin(&repeat, call, count)) return;
     zset_reply_header(call->reply, count, form);
-    while (count--) {
+    while (random_repeat_next(&repeat)) {
         zset_random(entry, call_random(call), &member);
         zset_reply_member(call->reply, &member, form);
     }

@@ -1,0 +1,23 @@
+#include "commands/random_repeat.h"
+
+bool random_repeat_begin(struct random_repeat *repeat, struct call *call, uint64_t count) {
+    *repeat = (struct random_repeat){
+        .call = call, .left = count, .mark = call->reply->len, .size_max = call_string_max(call)};
+    if (count <= RANDOM_REPEAT_MAX) return true;
+    reply_error(call->reply, "ERR value is out of range");
+    return false;
+}
+
+bool random_repeat_next(struct random_repeat *repeat) {
+    struct reply *reply = repeat->call->reply;
+    if (repeat->left == 0) return false;
+    if (reply->len < repeat->end) return false; /* before_growth has dropped the reply */
+    repeat->end = reply->len;
+    if (reply->len - repeat->mark > repeat->size_max) {
+        reply->len = repeat->mark;
+        reply_error(reply, "ERR reply exceeds maximum allowed size (proto-max-bulk-len)");
+        return false;
+    }
+    repeat->left--;
+    return true;
+}
