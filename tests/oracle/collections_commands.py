@@ -41,6 +41,31 @@ class CollectionGenerator:
                      *self.options([b"MATCH", self.random.choice([b"*", b"1*", b"?"])])],
         ])()
 
+    def fields(self):
+        fields = self.elements()
+        return [b"FIELDS", b"%d" % len(fields), *fields]
+
+    def field_expiry(self):
+        """In the far future, so that no field expires meanwhile; at times one that is not valid, or has passed."""
+        if self.random.random() < 0.7:
+            return b"41024448%05d" % self.random.randint(0, 5)
+        return self.random.choice([b"1", b"-1", b"x", b"99999999999999999"])
+
+    def field_expiry_command(self):
+        """For Redis 8."""
+        key, expiry = self.hash_key(), self.field_expiry()
+        pairs = self.pairs()
+        when = self.random.choice([[b"PXAT", expiry], [b"PXAT", expiry], [b"PERSIST"], [b"KEEPTTL"], []])
+        condition = self.random.choice([[b"FNX"], [b"FXX"], [], []])
+        return self.random.choice([
+            lambda: [b"HPEXPIREAT", key, expiry, *self.options([self.random.choice([b"NX", b"XX", b"GT", b"LT"])]),
+                     *self.fields()],
+            lambda: [self.random.choice([b"HPEXPIRETIME", b"HEXPIRETIME", b"HPERSIST", b"HGETDEL"]), key,
+                     *self.fields()],
+            lambda: [b"HGETEX", key, *when, *self.fields()],
+            lambda: [b"HSETEX", key, *condition, *when, b"FIELDS", b"%d" % (len(pairs) // 2), *pairs],
+        ])()
+
     def pairs(self):
         return [part for field in self.elements() for part in (field, self.element())]
 

@@ -256,7 +256,10 @@ class Generator(StringGenerator, ZsetGenerator, PayloadGenerator, CollectionGene
 
     def command(self):
         if self.random.random() < 0.25:
-            argv = self.random.choice([self.set_command, self.hash_command])()
+            kinds = [self.set_command, self.hash_command]
+            if self.reference >= (8, 0):
+                kinds.append(self.field_expiry_command)
+            argv = self.random.choice(kinds)()
             return self.mangled(argv) if self.random.random() < 0.04 and argv[0] not in self.FIXED else argv
         roll = self.random.random()
         if roll < 0.25:

@@ -276,6 +276,23 @@ foreach preamble {yes no} {
         }] {2 0 0}
     }
 }
+check_in 3 "fields expire while a snapshot is written, which has them" {
+    with_server {hz 100 rdb-save-in-slices yes rdb-key-save-delay 100000} {
+        without_active_expiry {
+            make_half_expiring k 20 1
+            make_expiring_fields large 2000 1
+            after 5
+            r BGSAVE
+        }
+        wait_until {[subexpiry] == 0}
+        assert_equal [list [info_field expired_subkeys] [info_field rdb_bgsave_in_progress]] {2020 1}
+        r CONFIG SET rdb-key-save-delay 0
+        wait_until {[info_field rdb_bgsave_in_progress] == 0}
+        die_and_start
+        wait_until {[info_field expired_subkeys] == 2020}
+        list [r DBSIZE] [subexpiry] [info_field rdb_last_load_keys_loaded]
+    }
+} {20 0 21}
 check_in 3 "fields that expired while the server was down go after a snapshot was loaded" {
     with_server {hz 100} {
         $::current_server control DEBUG SET-ACTIVE-EXPIRE 0
