@@ -631,8 +631,9 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
         assert_stream(bytes, len, read);
         read += len;
     }
-    ITERATE_UNTIL(conn_pending_output(conn) == 0);
-    assert_int_equal(conn_try_write(conn, "x", 1), 1);
+    /* The end of the last write is noted in a later iteration than its bytes are taken. */
+    ITERATE_UNTIL(conn_try_write(conn, "x", 1) == 1);
+    assert_int_equal(conn_pending_output(conn), 0);
     assert_int_equal(world.ended, 0);
     assert_int_equal(sources, 0);
     close(slow);
