@@ -126,6 +126,27 @@ static void every_list_command_is_understood(void **state) {
     freeReplyObject(popped);
 }
 
+/* --- Sorted sets, hashes and sets --- */
+
+static void members_and_fields_are_understood(void **state) {
+    (void)state;
+    is_integer(ask("ZADD z 1 a 2.5 b 3 c"), 3);
+    is_array(ask("ZRANGE z 0 -1 WITHSCORES"), "a 1 b 2.5 c 3");
+    is_string(ask("ZINCRBY z 0.5 b"), "3");
+    is_nil(ask("ZSCORE z nosuch"));
+    is_array(ask("ZPOPMIN z"), "a 1");
+    is_integer(ask("HSET h %s %s %s %b", "name", "Anna", "bytes", "\0\r\n", (size_t)3), 2);
+    is_array(ask("HMGET h name"), "Anna");
+    redisReply *bytes = ask("HGET h bytes");
+    assert_int_equal(bytes->len, 3);
+    assert_memory_equal(bytes->str, "\0\r\n", 3);
+    freeReplyObject(bytes);
+    is_integer(ask("SADD s a b"), 2);
+    is_integer(ask("SISMEMBER s a"), 1);
+    is_array(ask("SINTER s s2"), "");
+    is_nil(ask("BZPOPMIN nosuch 0.01"));
+}
+
 static void elements_are_bytes(void **state) {
     (void)state;
     char bytes[256];
@@ -296,6 +317,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(pushes_and_pops_answer_what_they_should),
         TEST(every_list_command_is_understood),
+        TEST(members_and_fields_are_understood),
         TEST(elements_are_bytes),
         TEST(big_elements_come_back_unchanged),
         TEST(a_reply_of_a_hundred_thousand_elements_comes_whole),

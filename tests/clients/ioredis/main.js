@@ -76,6 +76,61 @@ check('lists', () => withClients(1, async (client) => {
     ['b', ['m', ['b']]]);
 }));
 
+check('sorted sets', () => withClients(1, async (client) => {
+  assert.equal(await client.zadd('z', 1, 'a', 2.5, 'b', 3, 'c'), 3);
+  assert.deepEqual([await client.zadd('z', 'XX', 'GT', 'CH', 2, 'a'), await client.zincrby('z', 0.5, 'b')], [1, '3']);
+  assert.deepEqual([await client.zscore('z', 'b'), await client.zscore('z', 'nosuch'),
+    await client.zmscore('z', 'a', 'x')], ['3', null, ['2', null]]);
+  assert.deepEqual(await client.zrange('z', 0, -1, 'WITHSCORES'), ['a', '2', 'b', '3', 'c', '3']);
+  assert.deepEqual(await client.zrange('z', '+inf', '(2', 'BYSCORE', 'REV', 'LIMIT', 0, 1), ['c']);
+  assert.deepEqual([await client.zrank('z', 'c'), await client.zcount('z', '-inf', '(3'), await client.zpopmin('z')],
+    [2, 1, ['a', '2']]);
+  await client.zadd('y', 1, 'c', 1, 'd');
+  assert.deepEqual(await client.zunion(2, 'y', 'z', 'WITHSCORES'), ['d', '1', 'b', '3', 'c', '4']);
+  assert.deepEqual([await client.zinterstore('x', 2, 'y', 'z'), await client.zdiff(2, 'y', 'z')], [1, ['d']]);
+}));
+
+check('hashes and their fields, which may expire', () => withClients(1, async (client) => {
+  assert.equal(await client.hset('h', { name: 'Anna', age: 30 }), 2);
+  assert.deepEqual(await client.hgetall('h'), { name: 'Anna', age: '30' });
+  assert.deepEqual([await client.hget('h', 'name'), await client.hmget('h', 'age', 'nosuch'),
+    await client.hgetall('nosuch')], ['Anna', ['30', null], {}]);
+  assert.deepEqual([await client.hincrby('h', 'age', 2), await client.hincrbyfloat('h', 'age', 0.5),
+    await client.hsetnx('h', 'age', 1)], [32, '32.5', 0]);
+  assert.deepEqual([await client.hexpire('h', 100, 'FIELDS', 1, 'name'),
+    await client.hpersist('h', 'FIELDS', 1, 'name')], [[1], [1]]);
+  await client.hpexpire('h', 20, 'FIELDS', 1, 'age');
+  await waitUntil(async () => await client.hlen('h') === 1);
+  assert.deepEqual([await client.hkeys('h'), await client.hdel('h', 'name'), await client.exists('h')],
+    [['name'], 1, 0]);
+}));
+
+check('sets', () => withClients(1, async (client) => {
+  assert.equal(await client.sadd('s', 'a', 'b', 'c'), 3);
+  await client.sadd('t', 'b', 'd');
+  assert.deepEqual([await client.sismember('s', 'a'), await client.smismember('s', 'a', 'x'),
+    await client.smove('s', 't', 'a')], [1, [1, 0], 1]);
+  assert.deepEqual((await client.sunion('s', 't')).sort(), ['a', 'b', 'c', 'd']);
+  assert.deepEqual([await client.sinter('s', 't'), await client.sdiff('s', 't'), await client.sintercard(2, 's', 't')],
+    [['b'], ['c'], 1]);
+  assert.deepEqual([(await client.spop('t', 9)).sort(), await client.exists('t')], [['a', 'b', 'd'], 0]);
+  assert.equal(await client.sadd('n', 1, 2, 3), 3);
+  assert.equal(await client.object('ENCODING', 'n'), 'intset');
+}));
+
+check('members and fields are scanned as streams', () => withClients(1, async (client) => {
+  const names = Array.from({ length: 1000 }, (_, i) => `m:${i}`);
+  await client.sadd('s', names);
+  await client.zadd('z', names.flatMap((name) => [1, name]));
+  await client.hset('h', Object.fromEntries(names.map((name) => [name, 1])));
+  for (const stream of [client.sscanStream('s'), client.zscanStream('z', { count: 50 }), client.hscanStream('h')]) {
+    const found = new Set();
+    for await (const some of stream) some.forEach((item) => found.add(item));
+    found.delete('1');
+    assert.deepEqual([...found].sort(), names.slice().sort());
+  }
+}));
+
 check('commands that were not awaited are pipelined and answered in order', () => withClients(1, async (client) => {
   const answers = await Promise.all(Array.from({ length: 5000 }, (_, i) => client.rpush('l', i)));
   assert.deepEqual(answers, Array.from({ length: 5000 }, (_, i) => i + 1));
@@ -125,6 +180,20 @@ check('blocking pops wait for an element, or in vain', () => withClients(1, asyn
     const answer = start();
     await waitBlocked(1);
     await admin.rpush('q', 'job');
+    assert.deepEqual(await answer, wanted);
+  }
+}));
+
+check('blocking pops wait for a member of a sorted set', () => withClients(1, async (client) => {
+  assert.equal(await client.bzpopmin('q', 0.05), null);
+  for (const [start, wanted] of [
+    [() => client.bzpopmin('p', 'q', 0), ['q', 'job', '1.5']],
+    [() => client.bzpopmax('q', patience / 1000), ['q', 'job', '1.5']],
+    [() => client.bzmpop(0, 2, 'p', 'q', 'MIN'), ['q', [['job', '1.5']]]],
+  ]) {
+    const answer = start();
+    await waitBlocked(1);
+    await admin.zadd('q', 1.5, 'job');
     assert.deepEqual(await answer, wanted);
   }
 }));

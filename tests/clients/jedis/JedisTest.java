@@ -41,7 +41,7 @@ final class JedisTest {
             .socketTimeoutMillis(Checks.PATIENCE_SECONDS * 1000).build();
     }
 
-    private static Jedis connect(RedisProtocol protocol) {
+    static Jedis connect(RedisProtocol protocol) {
         return new Jedis(ADDRESS, config(protocol, 0));
     }
 
@@ -51,7 +51,7 @@ final class JedisTest {
         return RedisClient.builder().hostAndPort(ADDRESS).clientConfig(config(protocol, 0)).poolConfig(pool).build();
     }
 
-    private static void waitBlocked(int count) throws Exception {
+    static void waitBlocked(int count) throws Exception {
         Checks.waitUntil(() -> ADMIN.info("clients").contains("blocked_clients:" + count + "\r\n"));
     }
 
@@ -369,6 +369,7 @@ final class JedisTest {
         checks.add("a subscription that was cut off is an error", JedisTest::aSubscriptionThatWasCutOff);
         checks.add("keys are scanned", JedisTest::keysAreScanned);
         checks.add("the figures and switches of operators are understood", JedisTest::operators);
+        CollectionChecks.addTo(checks);
         checks.run(ADMIN::flushAll);
     }
 }

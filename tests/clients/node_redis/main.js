@@ -84,6 +84,66 @@ checkBoth('lists', async (client) => {
     ['b', ['m', ['b']]]);
 });
 
+const plain = (value) => JSON.parse(JSON.stringify(value)); // without the prototypes of the client's objects
+
+checkBoth('sorted sets', async (client) => {
+  const members = [{ score: 1, value: 'a' }, { score: 2.5, value: 'b' }, { score: 3, value: 'c' }];
+  assert.equal(await client.zAdd('z', members), 3);
+  assert.deepEqual([await client.zAdd('z', { score: 2, value: 'a' }, { condition: 'XX', comparison: 'GT', CH: true }),
+    await client.zIncrBy('z', 0.5, 'b')], [1, 3]);
+  assert.deepEqual([await client.zScore('z', 'b'), await client.zScore('z', 'nosuch'),
+    await client.zmScore('z', ['a', 'x'])], [3, null, [2, null]]);
+  assert.deepEqual(plain(await client.zRangeWithScores('z', 0, -1)),
+    [{ value: 'a', score: 2 }, { value: 'b', score: 3 }, { value: 'c', score: 3 }]);
+  const best = { BY: 'SCORE', REV: true, LIMIT: { offset: 0, count: 1 } };
+  assert.deepEqual(await client.zRange('z', '+inf', '(2', best), ['c']);
+  assert.deepEqual([await client.zRank('z', 'c'), await client.zCount('z', '-inf', '(3'),
+    plain(await client.zPopMin('z'))], [2, 1, { value: 'a', score: 2 }]);
+  await client.zAdd('y', [{ score: 1, value: 'c' }, { score: 1, value: 'd' }]);
+  assert.deepEqual(plain(await client.zUnionWithScores(['y', 'z'])),
+    [{ value: 'd', score: 1 }, { value: 'b', score: 3 }, { value: 'c', score: 4 }]);
+  assert.deepEqual([await client.zInterStore('x', ['y', 'z']), await client.zDiff(['y', 'z'])], [1, ['d']]);
+});
+
+checkBoth('hashes and their fields, which may expire', async (client) => {
+  assert.equal(await client.hSet('h', { name: 'Anna', age: 30 }), 2);
+  assert.deepEqual(plain(await client.hGetAll('h')), { name: 'Anna', age: '30' });
+  assert.deepEqual([await client.hGet('h', 'name'), await client.hmGet('h', ['age', 'nosuch']),
+    plain(await client.hGetAll('nosuch'))], ['Anna', ['30', null], {}]);
+  assert.deepEqual([await client.hIncrBy('h', 'age', 2), await client.hIncrByFloat('h', 'age', 0.5),
+    await client.hSetNX('h', 'age', '1')], [32, '32.5', 0]);
+  assert.deepEqual([await client.hExpire('h', 'name', 100), await client.hPersist('h', 'name')], [[1], [1]]);
+  await client.hpExpire('h', 'age', 20);
+  await waitUntil(async () => await client.hLen('h') === 1);
+  assert.equal(await client.hSetEx('h', { town: 'Basel' }, { expiration: { type: 'EX', value: 100 } }), 1);
+  assert.deepEqual([await client.hGetDel('h', ['town', 'name']), await client.exists('h')], [['Basel', 'Anna'], 0]);
+});
+
+checkBoth('sets', async (client) => {
+  assert.equal(await client.sAdd('s', ['a', 'b', 'c']), 3);
+  await client.sAdd('t', ['b', 'd']);
+  assert.deepEqual([await client.sIsMember('s', 'a'), await client.smIsMember('s', ['a', 'x']),
+    await client.sMove('s', 't', 'a')], [1, [1, 0], 1]);
+  assert.deepEqual([...await client.sUnion(['s', 't'])].sort(), ['a', 'b', 'c', 'd']);
+  assert.deepEqual([[...await client.sInter(['s', 't'])], [...await client.sDiff(['s', 't'])],
+    await client.sInterCard(['s', 't'])], [['b'], ['c'], 1]);
+  assert.deepEqual([...await client.sMembers('t')].sort(), ['a', 'b', 'd']);
+  assert.deepEqual([(await client.sPopCount('t', 9)).sort(), await client.exists('t')], [['a', 'b', 'd'], 0]);
+});
+
+checkBoth('members and fields are scanned', async (client) => {
+  const names = Array.from({ length: 1000 }, (_, i) => `m:${i}`);
+  await client.sAdd('s', names);
+  await client.zAdd('z', names.map((value) => ({ score: 1, value })));
+  await client.hSet('h', Object.fromEntries(names.map((name) => [name, 1])));
+  const iterators = [client.sScanIterator('s'), client.zScanIterator('z', { COUNT: 50 }), client.hScanIterator('h')];
+  for (const iterator of iterators) {
+    const found = new Set();
+    for await (const some of iterator) some.forEach((item) => found.add(item.field ?? item.value ?? item));
+    assert.deepEqual([...found].sort(), names.slice().sort());
+  }
+});
+
 checkBoth('commands that were not awaited are pipelined and answered in order', async (client) => {
   const answers = await Promise.all(Array.from({ length: 5000 }, (_, i) => client.rPush('l', String(i))));
   assert.deepEqual(answers, Array.from({ length: 5000 }, (_, i) => i + 1));
@@ -123,6 +183,21 @@ checkBoth('blocking pops wait for an element, or in vain', async (client) => {
     await waitBlocked(1);
     await admin.rPush('q', 'job');
     assert.equal(JSON.stringify(await answer), JSON.stringify(wanted));
+  }
+});
+
+checkBoth('blocking pops wait for a member of a sorted set', async (client) => {
+  assert.equal(await client.bzPopMin('q', 0.05), null);
+  const job = { value: 'job', score: 1.5 };
+  for (const [start, wanted] of [
+    [() => client.bzPopMin(['p', 'q'], 0), { key: 'q', ...job }],
+    [() => client.bzPopMax('q', patience / 1000), { key: 'q', ...job }],
+    [() => client.bzmPop(0, ['p', 'q'], 'MIN'), { key: 'q', members: [job] }],
+  ]) {
+    const answer = start();
+    await waitBlocked(1);
+    await admin.zAdd('q', { score: 1.5, value: 'job' });
+    assert.deepEqual(plain(await answer), wanted);
   }
 });
 

@@ -2,6 +2,7 @@
 import asyncio
 import inspect
 import os
+import threading
 import time
 import traceback
 
@@ -34,6 +35,19 @@ def wait_until(condition):
 
 def wait_blocked(admin, count):
     wait_until(lambda: admin.info("clients")["blocked_clients"] == count)
+
+
+def in_thread(function, *arguments, **options):
+    """Starts a call; the function that is returned waits for its result."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(function(*arguments, **options)), daemon=True)
+    thread.start()
+
+    def join():
+        thread.join(PATIENCE)
+        assert results, "the call has not come back"
+        return results[0]
+    return join
 
 
 class Checks:

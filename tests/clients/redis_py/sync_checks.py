@@ -1,12 +1,11 @@
 """redis-py's synchronous interface."""
-import threading
 import time
 
 import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from checks import PATIENCE, PORT, Checks, equal, raises, wait_blocked, wait_until
+from checks import PATIENCE, PORT, Checks, equal, in_thread, raises, wait_blocked, wait_until
 
 check = Checks()
 
@@ -14,19 +13,6 @@ check = Checks()
 def connect(protocol, **options):
     options = {"port": PORT, "protocol": protocol, "decode_responses": True, **options}
     return redis.Redis(**options)
-
-
-def in_thread(function, *arguments, **options):
-    """Starts a call; the function that is returned waits for its result."""
-    results = []
-    thread = threading.Thread(target=lambda: results.append(function(*arguments, **options)), daemon=True)
-    thread.start()
-
-    def join():
-        thread.join(PATIENCE)
-        assert results, "the call has not come back"
-        return results[0]
-    return join
 
 
 def one_message(subscription):
