@@ -85,7 +85,8 @@ class AppendedGenerator(Generator):
     def queued(self):
         return self.random.choice([
             self.list_write, self.string_command, self.expiry_command, self.moving_command, self.payload_command,
-            self.served_at_once, self.list_read, lambda: [b"SELECT", self.random.choice([b"0", b"1", b"2", b"x"])],
+            self.served_at_once, self.list_read, self.set_command, self.hash_command, self.zset_write,
+            lambda: [b"SELECT", self.random.choice([b"0", b"1", b"2", b"x"])],
             lambda: [b"DEL", self.key(), self.key()], lambda: [b"FLUSHALL"],
             lambda: self.mangled(self.list_write())])()
 

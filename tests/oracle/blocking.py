@@ -9,6 +9,7 @@ from servers import Link, encode
 WAITERS = 6
 ROUNDS = 60
 KEYS = [b"p", b"q", b"s"]
+ZKEYS = [b"zp", b"zq"]
 
 
 class Scene:
@@ -49,7 +50,12 @@ class Scene:
 def waiting_command(rng, keys_max):
     keys = [rng.choice(KEYS) for _ in range(rng.randint(1, keys_max))]
     side = rng.choice([b"LEFT", b"RIGHT"])
+    # A key may hold a sorted set while clients wait there for a list, and the other way round.
+    zkeys = [rng.choice(ZKEYS if rng.random() < 0.9 else KEYS) for _ in keys]
     return rng.choice([
+        [rng.choice([b"BZPOPMIN", b"BZPOPMAX"]), *zkeys, b"0"],
+        [b"BZMPOP", b"0", b"%d" % len(zkeys), *zkeys, rng.choice([b"MIN", b"MAX"]), b"COUNT",
+         b"%d" % rng.randint(1, 3)],
         [b"BLPOP", *keys, b"0"],
         [b"BRPOP", *keys, b"0"],
         [b"BLMOVE", keys[0], rng.choice(KEYS), side, rng.choice([b"LEFT", b"RIGHT"]), b"0"],
@@ -60,7 +66,14 @@ def waiting_command(rng, keys_max):
 
 def driving_command(rng):
     values = [b"%d" % rng.randint(0, 99) for _ in range(rng.randint(1, 3))]
+    pairs = [part for value in values for part in (b"%d" % rng.randint(-3, 3), value)]
     return rng.choice([
+        [b"ZADD", rng.choice(ZKEYS), *pairs],
+        [b"ZADD", rng.choice(ZKEYS + [b"zspare"]), *pairs],
+        [b"ZINCRBY", rng.choice(ZKEYS), *pairs[:2]],
+        [b"ZUNIONSTORE", rng.choice(ZKEYS), b"2", b"zspare", rng.choice(ZKEYS)],
+        [b"RENAME", b"zspare", rng.choice(ZKEYS)],
+        [b"DEL", rng.choice(ZKEYS)],
         [b"LPUSH", rng.choice(KEYS), *values],
         [b"RPUSH", rng.choice(KEYS), *values],
         [b"RPOPLPUSH", b"spare", rng.choice(KEYS)],
@@ -77,7 +90,7 @@ def run_round(scenes, rng, keys_max):
     idle, waiting = list(range(WAITERS)), []
     for scene in scenes:
         scene.driver.call(b"SET", b"text", b"not a list")
-    for _ in range(25):
+    for _ in range(35):
         if idle and rng.random() < 0.6:
             which = idle.pop(rng.randrange(len(idle)))
             argv = waiting_command(rng, keys_max)

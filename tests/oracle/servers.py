@@ -2,8 +2,10 @@
 import os
 import random
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -23,6 +25,20 @@ def free_port(ports=None):
                 return port
             except OSError:
                 continue
+
+
+running = set()  # the servers that were launched and not stopped
+
+
+def end_servers_with_this_program():
+    """From now on SIGTERM ends all servers before it ends this program; their folders go, too."""
+    def end(number, _frame):
+        for server in list(running):
+            server.process.kill()
+            server.process.wait()
+            shutil.rmtree(server.folder, ignore_errors=True)
+        sys.exit(128 + number)
+    signal.signal(signal.SIGTERM, end)
 
 
 class Server:
@@ -45,6 +61,7 @@ class Server:
              "--enable-debug-command", "yes", *options],
             executable=self.binary, cwd=self.folder, stdin=subprocess.DEVNULL,
             stdout=self.log, stderr=self.log, env=self.environment)
+        running.add(self)
 
     def launch(self, *options):
         """Starts the process and waits until it has loaded what lies in its folder."""
@@ -99,6 +116,7 @@ class Server:
         self.log.close()
         text = self.log_text()
         shutil.rmtree(self.folder)
+        running.discard(self)
         clean = alive and status == 0 and "Sanitizer" not in text and "runtime error" not in text
         if not clean:
             print(f"{self.name} ended with status {status}:\n{text[-4000:]}")
