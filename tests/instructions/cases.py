@@ -40,6 +40,17 @@ def a_zset(members):
             for i in range(0, members, 100)]
 
 
+def a_set(members, name="set"):
+    """Requests that fill a set, 100 members at a time."""
+    return [request("SADD", name, *map(element, range(i, min(i + 100, members)))) for i in range(0, members, 100)]
+
+
+def a_hash(fields):
+    """Requests that fill the key `hash`, 100 fields at a time."""
+    return [request("HSET", "hash", *[part for j in range(i, min(i + 100, fields)) for part in (element(j), j)])
+            for i in range(0, fields, 100)]
+
+
 def all_cases():
     """{name: Case}; the names stand in the file of figures."""
     big, middle = a_list(100_000), range(50_000, 50_000 + COUNT)
@@ -77,5 +88,22 @@ def all_cases():
         "ZRANGE, first of 129": Case(a_zset(129), [request("ZRANGE", "zset", 0, 0)] * COUNT),
         "ZRANGE, 100 of 10000": Case(a_zset(10_000), [request("ZRANGE", "zset", 5000, 5099)] * 160),
         "ZPOPMIN": Case(a_zset(2 * COUNT), [request("ZPOPMIN", "zset")] * COUNT),
+        "ZRANGE WITHSCORES, 10 of 100": Case(a_zset(100), [request("ZRANGE", "zset", 50, 59, "WITHSCORES")] * COUNT),
+        "ZRANGEBYSCORE LIMIT, 10 of 10000": Case(a_zset(10_000), [
+            request("ZRANGEBYSCORE", "zset", i * 7919 % 9000, "+inf", "LIMIT", 0, 10) for i in range(COUNT)]),
+        "ZINCRBY, of 10000": Case(a_zset(10_000), [
+            request("ZINCRBY", "zset", 1, element(i * 7919 % 10_000)) for i in range(COUNT)]),
+        "HSET": Case([], [request("HSET", "hash", element(i), i) for i in range(COUNT)]),
+        "HGET, of 10": Case(a_hash(10), [request("HGET", "hash", element(i % 10)) for i in range(COUNT)]),
+        "HGET, of 10000": Case(a_hash(10_000), [
+            request("HGET", "hash", element(i * 7919 % 10_000)) for i in range(COUNT)]),
+        "HGETALL, of 10": Case(a_hash(10), [request("HGETALL", "hash")] * COUNT),
+        "HINCRBY": Case(a_hash(10), [request("HINCRBY", "hash", element(5), 1)] * COUNT),
+        "SADD": Case([], [request("SADD", "set", element(i)) for i in range(COUNT)]),
+        "SISMEMBER, of 10000": Case(a_set(10_000), [
+            request("SISMEMBER", "set", element(i * 7919 % 10_000)) for i in range(COUNT)]),
+        "SPOP": Case(a_set(2 * COUNT), [request("SPOP", "set")] * COUNT),
+        "SMEMBERS, of 100": Case(a_set(100), [request("SMEMBERS", "set")] * 160),
+        "SINTER, of two of 100": Case(a_set(100) + a_set(100, "other"), [request("SINTER", "set", "other")] * 160),
         "BLPOP without waiting": Case(a_list(2 * COUNT), [request("BLPOP", "list", 0)] * COUNT),
     }
