@@ -1,89 +1,54 @@
-/* BLPOP BRPOP BLMPOP BLMOVE BRPOPLPUSH: reply at once if they can, otherwise wait. Each has a
- * function that serves it when a key becomes ready; arguments that were checked when the command
- * came are not checked again. */
+/* BLPOP BRPOP BLMPOP BLMOVE BRPOPLPUSH: reply at once if they can, otherwise wait. */
+#include "commands/block_pop.h"
 #include "commands/commands.h"
 #include "commands/list_common.h"
 
-/* Finds the list of a key that became ready. Returns false when it is gone or no list; the client
- * then goes on waiting. */
-static bool find_ready(struct call *call, struct slice key, struct keyref *ref) {
-    *ref = call_find_write(call, key);
-    return ref->entry && entry_type(ref->entry) == VALUE_LIST;
-}
+/* --- BLPOP BRPOP BLMPOP --- */
 
-/* --- BLPOP BRPOP --- */
-
-static void pop_key(struct call *call, struct keyref *ref, struct slice key, enum list_end end) {
+static void pop_key(struct call *call, struct keyref *ref, struct slice key, bool from_last) {
+    enum list_end end = from_last ? LIST_TAIL : LIST_HEAD;
     reply_array(call->reply, 2);
     reply_bulk(call->reply, key);
     list_pop_one(call, ref, key, end);
     CALL_PROPAGATE(call, list_pop_command(end), key);
 }
 
+static bool serve_blpop(struct call *call, struct slice key);
+static bool serve_brpop(struct call *call, struct slice key);
+static bool serve_blmpop(struct call *call, struct slice key);
+
+static const struct block_pop_kind list_pops = {
+    .type = VALUE_LIST,
+    .pop = pop_key,
+    .mpop_parse = list_mpop_parse,
+    .mpop_serve = list_mpop_serve,
+    .serve_first = serve_blpop,
+    .serve_last = serve_brpop,
+    .serve_mpop = serve_blmpop,
+};
+
 static bool serve_blpop(struct call *call, struct slice key) {
-    struct keyref ref;
-    if (!find_ready(call, key, &ref)) return false;
-    pop_key(call, &ref, key, LIST_HEAD);
-    return true;
+    return block_pop_serve(call, key, &list_pops, false);
 }
 
 static bool serve_brpop(struct call *call, struct slice key) {
-    struct keyref ref;
-    if (!find_ready(call, key, &ref)) return false;
-    pop_key(call, &ref, key, LIST_TAIL);
-    return true;
+    return block_pop_serve(call, key, &list_pops, true);
 }
 
-static void blocking_pop(struct call *call, enum list_end end) {
-    int64_t deadline_ms;
-    if (!call_timeout(call, call->argc - 1, &deadline_ms)) return;
-    const struct slice *keys = call->argv + 1;
-    size_t key_count = call->argc - 2;
-    for (size_t i = 0; i < key_count; i++) {
-        struct keyref ref;
-        if (!call_find_typed_write(call, keys[i], VALUE_LIST, &ref)) return;
-        if (ref.entry == NULL) continue;
-        pop_key(call, &ref, keys[i], end);
-        return;
-    }
-    call_block(call, &(struct block_request){
-                         .keys = keys,
-                         .key_count = key_count,
-                         .deadline_ms = deadline_ms,
-                         .serve = end == LIST_HEAD ? serve_blpop : serve_brpop,
-                     });
+static bool serve_blmpop(struct call *call, struct slice key) {
+    return block_mpop_serve(call, key, &list_pops);
 }
 
 void blpop_command(struct call *call) {
-    blocking_pop(call, LIST_HEAD);
+    block_pop(call, &list_pops, false);
 }
 
 void brpop_command(struct call *call) {
-    blocking_pop(call, LIST_TAIL);
-}
-
-/* --- BLMPOP timeout numkeys key … LEFT|RIGHT [COUNT count] --- */
-
-static bool serve_blmpop(struct call *call, struct slice key) {
-    struct keyref ref;
-    struct pop_options options;
-    if (!find_ready(call, key, &ref) || !list_mpop_parse(call, 2, &options)) return false;
-    options.keys = &key;
-    options.key_count = 1;
-    return list_mpop_serve(call, &options);
+    block_pop(call, &list_pops, true);
 }
 
 void blmpop_command(struct call *call) {
-    int64_t deadline_ms;
-    struct pop_options options;
-    if (!list_mpop_parse(call, 2, &options) || !call_timeout(call, 1, &deadline_ms)) return;
-    if (list_mpop_serve(call, &options)) return;
-    call_block(call, &(struct block_request){
-                         .keys = options.keys,
-                         .key_count = options.key_count,
-                         .deadline_ms = deadline_ms,
-                         .serve = serve_blmpop,
-                     });
+    block_mpop(call, &list_pops);
 }
 
 /* --- BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout, BRPOPLPUSH --- */
@@ -102,7 +67,7 @@ static void move(struct call *call, struct keyref *source, enum list_end from, e
 
 static bool serve_move(struct call *call, struct slice key, enum list_end from, enum list_end to) {
     struct keyref source;
-    if (!find_ready(call, key, &source)) return false;
+    if (!block_find_ready(call, key, VALUE_LIST, &source)) return false;
     move(call, &source, from, to);
     return true;
 }
