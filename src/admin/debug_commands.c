@@ -1,6 +1,7 @@
 /* debug_commands: DEBUG: internals of the server, for tests. Off unless enable-debug-command allows
  * it. */
 #include "admin/admin_commands.h"
+#include "admin/debug_collections.h"
 #include "admin/debug_crash.h"
 #include "admin/debug_digest.h"
 #include "admin/debug_list.h"
@@ -273,14 +274,6 @@ static void debug_htstats(struct call *call) {
     call_answer_text(call, out);
 }
 
-static void debug_htstats_key(struct call *call) {
-    bool exists = call_find_quiet(call, call->argv[2]).entry;
-    reply_error(call->reply, exists
-                                 ? "ERR The value stored at the specified key is not represented "
-                                   "using an hash table"
-                                 : "ERR no such key");
-}
-
 /* --- Settings and the rest --- */
 
 /* A text that is no number is 0, as in Redis. */
@@ -371,7 +364,7 @@ static const char *const help_lines[] = {
     "JMAP",
     "    Do nothing.",
     "LISTPACK <key>",
-    "    The elements of a list in listpack encoding, as they are stored.",
+    "    The elements of a value in listpack encoding, as they are stored.",
     "LOADAOF",
     "    Load the append-only file again, in place of the keys in memory.",
     "LOG <text>",

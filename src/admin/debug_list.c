@@ -1,5 +1,6 @@
 #include "admin/debug_list.h"
 
+#include "admin/debug_collections.h"
 #include "base/number.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
@@ -83,6 +84,7 @@ void debug_listpack(struct call *call) {
     size_t count;
     const struct entry *entry = find_value(call);
     if (!entry) return;
+    if (debug_show_records(call, entry)) return;
     if (!find_listpack(entry, &first, &end, &count)) {
         refuse_encoding(call, "listpack");
         return;

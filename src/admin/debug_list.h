@@ -9,7 +9,7 @@
  * `out`. O(1). */
 sds debug_append_quicklist_fields(sds out, const struct entry *entry);
 
-/* DEBUG LISTPACK key: every element of a list in listpack encoding: offset, size, text. */
+/* DEBUG LISTPACK key: every element of a value in listpack encoding: offset, size, text. */
 void debug_listpack(struct call *call);
 
 /* DEBUG QUICKLIST key [full]: every node of a list in quicklist encoding: count, bytes,

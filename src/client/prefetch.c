@@ -69,7 +69,7 @@ static void read_arguments(const struct requests *requests, size_t i,
         argc = resp_peek_arguments(requests->bytes[i], (size_t)(requests->end - requests->bytes[i]),
                                    peeked, 4);
     }
-    lookup->argc = argc - 2;
+    lookup->argc = argc > 2 ? argc - 2 : 0;
     for (size_t n = 0; n < 2; n++) lookup->argv[n] = argc > n + 2 ? argv[n + 2] : SLICE("");
 }
 

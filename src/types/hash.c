@@ -197,6 +197,10 @@ size_t hash_expire(struct keyref *ref, int64_t now_ms, size_t max,
     return expired;
 }
 
+const struct recordtable *hash_table(const struct entry *entry) {
+    return records_is_table(entry) ? records_table(entry) : NULL;
+}
+
 /* --- What every type has --- */
 
 bool hash_check(const struct entry *entry) {

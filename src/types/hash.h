@@ -74,6 +74,9 @@ size_t hash_sample(const struct entry *entry, struct random *random, uint64_t co
 /* Fields that had not expired by `now_ms`. O(1); O(hash) where some have expired. */
 uint64_t hash_living(const struct entry *entry, int64_t now_ms);
 
+/* The table that the hash is stored in; NULL in another encoding. O(1). */
+const struct recordtable *hash_table(const struct entry *entry);
+
 /* All fields that had not expired by `now_ms`; the hash must not change meanwhile. On the caller's
  * stack; needs no end. Amortised O(1) a field. */
 struct hash_iter {

@@ -173,13 +173,12 @@ uint64_t set_hash(struct slice member) {
     return recordtable_hash(member);
 }
 
-/* The table of a set that is one, or NULL. */
-static const struct recordtable *table_of(const struct entry *entry) {
+const struct recordtable *set_table(const struct entry *entry) {
     return !is_intset(entry) && records_is_table(entry) ? records_table(entry) : NULL;
 }
 
 size_t set_keep_members(const struct entry *entry, struct set_probe *probes, size_t count) {
-    const struct recordtable *table = table_of(entry);
+    const struct recordtable *table = set_table(entry);
     size_t kept = 0;
     for (unsigned step = 0; table && step < RECORDTABLE_PREFETCH_STEPS; step++)
         for (size_t i = 0; i < count; i++) recordtable_prefetch(table, probes[i].hash, step);

@@ -70,6 +70,9 @@ uint64_t set_hash(struct slice member);
  * set_contains. */
 size_t set_keep_members(const struct entry *entry, struct set_probe *probes, size_t count);
 
+/* The table that the set is stored in; NULL in another encoding. O(1). */
+const struct recordtable *set_table(const struct entry *entry);
+
 /* All members; the set must not change meanwhile. On the caller's stack; needs no end. */
 struct set_iter {
     struct records_iter records;

@@ -154,6 +154,29 @@ check "DEBUG LISTPACK is for lists in that encoding" {
     assert_equal [error_of {r DEBUG LISTPACK q}] "ERR Not a listpack encoded object."
     error_of {r DEBUG LISTPACK nosuch}
 } "ERR no such key"
+check "DEBUG LISTPACK shows the members of sets, the fields of hashes and their expiries" {
+    r SADD s one
+    with_config {hash-max-listpack-value 100} {r HSET h f v g [string repeat w 70]}
+    r HSET x f v
+    r HPEXPIREAT x 4102444800123 FIELDS 1 f
+    r HSET x g w
+    set shown {}
+    foreach key {s h x} {
+        set lines [split [string trim [r DEBUG LISTPACK $key]] \n]
+        lappend shown [regexp -inline {^elements \d+} [lindex $lines 0]] [lrange $lines 1 end]
+    }
+    set shown
+} [list {{elements 1}} {{0: string 3: "one"}} \
+    {{elements 4}} [list {0: string 1: "f"} {1: string 1: "v"} {2: string 1: "g"} \
+        "3: string 70: \"[string repeat w 64]\"..."] \
+    {{elements 6}} [list {0: string 1: "f"} {1: string 1: "v"} {2: integer: 4102444800123} \
+        {3: string 1: "g"} {4: string 1: "w"} {5: integer: 0}]]
+check "DEBUG LISTPACK refuses tables and intsets" {
+    r SADD i 1 2
+    with_config {set-max-listpack-entries 1} {r SADD s a b}
+    assert_equal [error_of {r DEBUG LISTPACK s}] "ERR Not a listpack encoded object."
+    error_of {r DEBUG LISTPACK i}
+} "ERR Not a listpack encoded object."
 check "DEBUG QUICKLIST shows each node" {
     with_config {list-max-listpack-size 2} {r RPUSH q aa bb cc dd ee}
     set lines [split [string trim [r DEBUG QUICKLIST q]] \n]
@@ -308,8 +331,27 @@ check "DEBUG HTSTATS describes the table of a database" {
 } "ERR value is not an integer or out of range"
 check "DEBUG HTSTATS-KEY is for values in tables" {
     r RPUSH l a
-    assert_equal [error_of {r DEBUG HTSTATS-KEY l full}] \
-        "ERR The value stored at the specified key is not represented using an hash table"
+    r SADD s a
+    r SADD i 1
+    r HSET h f v
+    r ZADD z 1 a
+    foreach key {l s i h z} {
+        assert_equal [error_of {r DEBUG HTSTATS-KEY $key full}] \
+            "ERR The value stored at the specified key is not represented using an hash table"
+    }
+    with_config {set-max-listpack-entries 1 hash-max-listpack-entries 1 zset-max-listpack-entries 1} {
+        r SADD s b
+        r HSET h g w
+        r ZADD z 2 b
+    }
+    assert_equal [r OBJECT ENCODING s] hashtable
+    foreach {key pattern} {
+        s "*Table of records*records: 2*"
+        h "*Table of records*records: 2*"
+        z "*Skiplist*members: 2*"
+    } {
+        assert {[string match $pattern [r DEBUG HTSTATS-KEY $key]]}
+    }
     error_of {r DEBUG HTSTATS-KEY nosuch}
 } "ERR no such key"
 check "DEBUG CHANGE-REPL-ID draws another id" {

@@ -1,0 +1,101 @@
+#include "admin/debug_collections.h"
+
+#include "ds/recordtable.h"
+#include "ds/skiplist.h"
+#include "resp/reply.h"
+#include "types/hash.h"
+#include "types/set.h"
+#include "types/value.h"
+#include "types/zset.h"
+
+#include <string.h>
+
+/* --- Records --- */
+
+enum { SHOWN_MAX = 64 }; /* bytes of each text */
+
+struct lines {
+    sds out;
+    size_t count;
+};
+
+static void add_text(struct lines *lines, struct slice text) {
+    struct slice shown = slice_make(text.ptr, text.len < SHOWN_MAX ? text.len : SHOWN_MAX);
+    lines->out = sds_append_format(lines->out, "%zu: string %zu: ", lines->count++, text.len);
+    lines->out = sds_append_quoted(lines->out, shown);
+    lines->out = sds_append_cstr(lines->out, shown.len < text.len ? "...\n" : "\n");
+}
+
+static void add_members(struct lines *lines, const struct entry *entry) {
+    struct set_iter iter;
+    struct slice member;
+    set_iter_start(&iter, entry);
+    while (set_iter_next(&iter, &member)) add_text(lines, member);
+}
+
+/* Fields that have expired but are not deleted yet are shown, too. */
+static void add_fields(struct lines *lines, const struct entry *entry, bool with_expiries) {
+    enum { BEFORE_ANY_EXPIRY = 0 };
+    struct hash_iter iter;
+    struct record record;
+    hash_iter_start(&iter, entry, BEFORE_ANY_EXPIRY);
+    while (hash_iter_next(&iter, &record)) {
+        add_text(lines, record.field);
+        add_text(lines, record.value);
+        if (!with_expiries) continue;
+        int64_t expiry_ms = record.expiry_ms == RECORD_NEVER ? 0 : record.expiry_ms;
+        lines->out = sds_append_format(lines->out, "%zu: integer: %lld\n", lines->count++,
+                                       (long long)expiry_ms);
+    }
+}
+
+bool debug_show_records(struct call *call, const struct entry *entry) {
+    const char *encoding = value_encoding_name(entry);
+    bool with_expiries = strcmp(encoding, "listpackex") == 0;
+    struct lines lines = {.out = sds_new(SLICE(""))};
+    if (!with_expiries && strcmp(encoding, "listpack") != 0) return false;
+    if (entry_type(entry) == VALUE_SET)
+        add_members(&lines, entry);
+    else if (entry_type(entry) == VALUE_HASH)
+        add_fields(&lines, entry, with_expiries);
+    else {
+        sds_free(lines.out);
+        return false;
+    }
+    sds out = sds_append_format(sds_new(SLICE("")),
+                                "elements %zu, bytes %zu, allocated with its key %zu\n",
+                                lines.count, value_size(entry), value_allocated(entry));
+    call_answer_text(call, sds_append(out, sds_slice(lines.out)));
+    sds_free(lines.out);
+    return true;
+}
+
+/* --- Tables --- */
+
+static sds describe_skiplist(const struct skiplist *list) {
+    return sds_append_format(
+        sds_new(SLICE("[Skiplist]\n")),
+        " members: %llu\n nodes and members apart: %zu\n allocated bytes: %zu\n",
+        (unsigned long long)skiplist_count(list), skiplist_allocations(list),
+        skiplist_allocated(list));
+}
+
+void debug_htstats_key(struct call *call) {
+    const struct entry *entry = call_find_quiet(call, call->argv[2]).entry;
+    const struct recordtable *table = NULL;
+    const struct skiplist *list = NULL;
+    if (!entry) {
+        reply_error(call->reply, "ERR no such key");
+        return;
+    }
+    if (entry_type(entry) == VALUE_SET) table = set_table(entry);
+    if (entry_type(entry) == VALUE_HASH) table = hash_table(entry);
+    if (entry_type(entry) == VALUE_ZSET) list = zset_skiplist(entry);
+    if (table)
+        call_answer_text(call, recordtable_describe(table, sds_new(SLICE("[Table of records]\n"))));
+    else if (list)
+        call_answer_text(call, describe_skiplist(list));
+    else
+        reply_error(call->reply, "ERR The value stored at the specified key is not represented "
+                                 "using an hash table");
+}
