@@ -42,6 +42,8 @@ async function openPage() {
   await page.evaluate(() => {
     window.refreshes = 0;
     window.$('#keyTree').on('refresh.jstree', () => { window.refreshes++; });
+    window.$(document).on('shown', (event) => { event.target.dataset.isShown = 'yes'; })
+      .on('hide', (event) => { delete event.target.dataset.isShown; });
   });
 }
 
@@ -73,14 +75,17 @@ async function shows(...rows) {
   await waitUntil(asExpected, patience).catch(async () => assert.deepEqual(await shown(), rows));
 }
 
-/** Fills the fields of a dialog, by their ids, and presses a button. */
+/** Fills the fields of a dialog, by their ids, and presses a button. A dialog that is still fading in takes the focus
+ * when it has come, and what is typed at that moment goes to another field. */
 async function fillDialog(dialog, fields, button) {
-  const form = page.locator(`${dialog}.in`);
+  const form = page.locator(`${dialog}[data-is-shown]`);
   await form.waitFor();
   for (const [field, value] of Object.entries(fields)) {
     const control = form.locator(field);
     await (field === '#keyType' ? control.selectOption(value) : control.fill(value));
   }
+  for (const [field, value] of Object.entries(fields))
+    assert.equal(await form.locator(field).inputValue(), value, `${dialog} ${field}`);
   await reloading(() => form.getByRole('button', { name: button }).click());
   await page.locator(dialog).waitFor({ state: 'hidden' });
 }
@@ -89,7 +94,7 @@ async function addKey(type, fields) {
   await treeEntry('local').click();
   await page.getByRole('button', { name: 'Add New Key...' }).click();
   await fillDialog('#addKeyModal', { '#keyValue': 'mine', '#keyType': type, ...fields }, 'Save');
-  assert.equal(await admin.type('mine'), type);
+  await waitUntil(async () => await admin.type('mine') === type, patience);
   await treeEntry('mine').click();
 }
 
