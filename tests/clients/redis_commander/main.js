@@ -80,12 +80,14 @@ async function shows(...rows) {
 async function fillDialog(dialog, fields, button) {
   const form = page.locator(`${dialog}[data-is-shown]`);
   await form.waitFor();
-  for (const [field, value] of Object.entries(fields)) {
-    const control = form.locator(field);
-    await (field === '#keyType' ? control.selectOption(value) : control.fill(value));
-  }
-  for (const [field, value] of Object.entries(fields))
-    assert.equal(await form.locator(field).inputValue(), value, `${dialog} ${field}`);
+  await waitUntil(async () => {
+    for (const [field, value] of Object.entries(fields)) {
+      const control = form.locator(field);
+      await (field === '#keyType' ? control.selectOption(value) : control.fill(value));
+    }
+    const filled = await Promise.all(Object.keys(fields).map((field) => form.locator(field).inputValue()));
+    return isDeepStrictEqual(filled, Object.values(fields));
+  }, patience);
   await reloading(() => form.getByRole('button', { name: button }).click());
   await page.locator(dialog).waitFor({ state: 'hidden' });
 }
