@@ -19,11 +19,16 @@ struct lines {
     size_t count;
 };
 
-static void add_text(struct lines *lines, struct slice text) {
+sds debug_append_text(sds out, struct slice text) {
     struct slice shown = slice_make(text.ptr, text.len < SHOWN_MAX ? text.len : SHOWN_MAX);
-    lines->out = sds_append_format(lines->out, "%zu: string %zu: ", lines->count++, text.len);
-    lines->out = sds_append_quoted(lines->out, shown);
-    lines->out = sds_append_cstr(lines->out, shown.len < text.len ? "...\n" : "\n");
+    out = sds_append_format(out, "string %zu: ", text.len);
+    out = sds_append_quoted(out, shown);
+    return sds_append_cstr(out, shown.len < text.len ? "...\n" : "\n");
+}
+
+static void add_text(struct lines *lines, struct slice text) {
+    lines->out = sds_append_format(lines->out, "%zu: ", lines->count++);
+    lines->out = debug_append_text(lines->out, text);
 }
 
 static void add_members(struct lines *lines, const struct entry *entry) {

@@ -4,6 +4,10 @@
 
 #include "engine/call.h"
 
+/* Appends 'string 11: "hello world"' and a line end; of a long text only the first bytes. Returns
+ * `out`. O(1). */
+sds debug_append_text(sds out, struct slice text);
+
 /* DEBUG LISTPACK of a set or hash in that encoding, which is a list of records inside: each member,
  * or each field with its value and, in listpackex, its expiry in ms (0: none). O(members). Returns
  * false, without a reply, for any other value. */

@@ -8,9 +8,6 @@
 #include "types/value.h"
 #include "types/zset.h"
 
-/* Longer elements are cut. */
-enum { SHOWN_MAX = 64 };
-
 /* The largest node whose bytes can be counted, minus some space for headers. */
 #define PACKED_THRESHOLD_MAX ((1ull << 32) - (1ull << 20))
 
@@ -50,10 +47,7 @@ static sds append_element(sds out, size_t index, size_t offset, const uint8_t *e
     size_t size = listpack_get(element, &value);
     out = sds_append_format(out, "%zu: offset %zu, size %zu, ", index, offset, size);
     if (!value.ptr) return sds_append_format(out, "integer: %lld\n", (long long)value.integer);
-    size_t shown = value.len < SHOWN_MAX ? value.len : SHOWN_MAX;
-    out = sds_append_format(out, "string %zu: ", value.len);
-    out = sds_append_quoted(out, slice_make(value.ptr, shown));
-    return sds_append_cstr(out, shown < value.len ? "...\n" : "\n");
+    return debug_append_text(out, slice_make(value.ptr, value.len));
 }
 
 static sds append_elements(sds out, const uint8_t *first, size_t count, const char *indent) {

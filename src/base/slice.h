@@ -49,6 +49,14 @@ static inline bool slice_equal(struct slice a, struct slice b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* The order of the bytes, a shorter text before a longer one that begins with it: negative, 0 or
+ * positive as `a` is before `b`, equal, or behind it. */
+static inline int slice_compare(struct slice a, struct slice b) {
+    size_t common = a.len < b.len ? a.len : b.len;
+    int order = common ? memcmp(a.ptr, b.ptr, common) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 /* Returns whether `a` begins with these bytes. */
 static inline bool slice_begins(struct slice a, struct slice begin) {
     return a.len >= begin.len && slice_equal(slice_make(a.ptr, begin.len), begin);

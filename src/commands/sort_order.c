@@ -26,14 +26,8 @@ struct sorter {
 
 /* --- Comparing --- */
 
-static int compare_texts(struct slice a, struct slice b) {
-    size_t common = a.len < b.len ? a.len : b.len;
-    int result = common ? memcmp(a.ptr, b.ptr, common) : 0;
-    return result ? result : (a.len > b.len) - (a.len < b.len);
-}
-
 static int compare_weights(struct slice a, struct slice b) {
-    if (a.ptr && b.ptr) return compare_texts(a, b);
+    if (a.ptr && b.ptr) return slice_compare(a, b);
     return (a.ptr != NULL) - (b.ptr != NULL);
 }
 
@@ -46,7 +40,7 @@ static inline bool is_wrong(const struct sorter *sorter, const struct sort_item 
     else if (a->score != b->score)
         result = a->score > b->score ? 1 : -1;
     else
-        result = compare_texts(a->text, b->text);
+        result = slice_compare(a->text, b->text);
     return sorter->descending ? result < 0 : result > 0;
 }
 

@@ -36,6 +36,7 @@
 
 #include "base/processor.h"
 #include "ds/hashtable.h"
+#include "ds/linear_hashing.h"
 
 #ifdef PROCESSOR_X86_64
 #include <emmintrin.h>
@@ -117,8 +118,7 @@ static inline struct hashtable__place hashtable__locate(const struct hashtable *
 
 /* Index bits in use for a bucket. */
 static inline unsigned hashtable__level_of(const struct hashtable *table, size_t index) {
-    bool more = index < table->split || index > table->level_mask;
-    return table->level + (more ? 1u : 0u);
+    return linear_level_of(index, table->level, table->level_mask, table->split);
 }
 
 static inline bool hashtable__has_overflow(const struct hashtable_bucket *bucket) {

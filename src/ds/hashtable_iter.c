@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/prefetch.h"
-#include "ds/linear_hashing.h"
 
 /* --- Scanning --- */
 

@@ -36,7 +36,7 @@ void skiplist_index_init(struct skiplist_index *index) {
 
 /* Bits of the hash that the bucket uses. */
 static unsigned bits_of_bucket(const struct skiplist_index *index, size_t bucket) {
-    return index->level + (bucket < index->split || bucket > index->level_mask ? 1u : 0u);
+    return linear_level_of(bucket, index->level, index->level_mask, index->split);
 }
 
 /* --- Buckets --- */
@@ -303,13 +303,6 @@ size_t skiplist_index_allocated(const struct skiplist_index *index) {
 
 /* --- Scanning and checking --- */
 
-static uint64_t bits_reversed(uint64_t x) {
-    x = (x >> 1 & 0x5555555555555555ull) | (x & 0x5555555555555555ull) << 1;
-    x = (x >> 2 & 0x3333333333333333ull) | (x & 0x3333333333333333ull) << 2;
-    x = (x >> 4 & 0x0F0F0F0F0F0F0F0Full) | (x & 0x0F0F0F0F0F0F0F0Full) << 4;
-    return __builtin_bswap64(x);
-}
-
 uint64_t skiplist_index_scan(const struct skiplist_index *index, uint64_t cursor,
                              void (*visit)(uint32_t number, struct skiplist_hash_pattern pattern,
                                            void *arg),
@@ -325,8 +318,7 @@ uint64_t skiplist_index_scan(const struct skiplist_index *index, uint64_t cursor
         for (unsigned j = 0; j < i && first; j++) first = (slots[i] ^ slots[j]) & NUMBER_MASK;
         if (first) visit(slots[i] & NUMBER_MASK, pattern, arg);
     }
-    /* With their bits reversed, the hashes of a bucket are one interval: ds/hashtable_walk.c */
-    return bits ? bits_reversed(bits_reversed(bucket) + ((uint64_t)1 << (64 - bits))) : 0;
+    return linear_scan_next(bucket, bits);
 }
 
 bool skiplist_index_check(const struct skiplist_index *index) {

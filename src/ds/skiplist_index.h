@@ -4,7 +4,7 @@
  *      bucket, one word:  [slots 16][pointer 48] ──► slot │ slot │ …        in no order
  *      slot:              [tag 10][number of the node 22]
  *
- * Linear hashing (Litwin, 1980), as in ds/hashtable_internal.h: there are 2^level + split buckets;
+ * Linear hashing (ds/linear_hashing.h): there are 2^level + split buckets;
  * bucket b holds the members whose hash ends in the bits of b, level or level + 1 of them. One
  * bucket is split or merged at a time, so that no operation depends on the number of members.
  *
@@ -18,6 +18,7 @@
 #define PACKLIST_DS_SKIPLIST_INDEX_H
 
 #include "base/processor.h"
+#include "ds/linear_hashing.h"
 #include "ds/word_table.h"
 
 #include <stdbool.h>
@@ -112,10 +113,7 @@ struct skiplist_probe {
 };
 
 static inline size_t skiplist_index__bucket(const struct skiplist_index *index, uint64_t hash) {
-    size_t low = hash & index->level_mask;
-    size_t next_bit = hash & (index->level_mask + 1);
-    return low |
-           (next_bit & -(size_t)(low < index->split)); /* no branch: it is as good as random */
+    return linear_bucket(hash, index->level_mask, index->split);
 }
 
 static inline uint32_t skiplist_index__tag(uint64_t hash, unsigned window) {

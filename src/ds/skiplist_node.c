@@ -161,12 +161,6 @@ unsigned skiplist_node_seek_key(const struct skiplist_node *node, uint64_t key, 
     return delta == UINT64_MAX ? skiplist_node_count(node) : seek_delta(node, 0, delta + 1);
 }
 
-static int compare_members(struct slice a, struct slice b) {
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len ? memcmp(a.ptr, b.ptr, len) : 0;
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 unsigned skiplist_node_seek(const struct skiplist_node *node, uint64_t key, struct slice member,
                             bool *found) {
     unsigned from = skiplist_node_seek_key(node, key, false), count = skiplist_node_count(node);
@@ -176,7 +170,7 @@ unsigned skiplist_node_seek(const struct skiplist_node *node, uint64_t key, stru
     unsigned to = next_is_equal ? skiplist_node_seek_key(node, key, true) : from + 1;
     while (from < to) {
         unsigned middle = from + (to - from) / 2;
-        int order = compare_members(skiplist_node_member(node, middle), member);
+        int order = slice_compare(skiplist_node_member(node, middle), member);
         if (order == 0) *found = true;
         if (order < 0)
             from = middle + 1;
@@ -189,7 +183,7 @@ unsigned skiplist_node_seek(const struct skiplist_node *node, uint64_t key, stru
 bool skiplist_node_begins_by(const struct skiplist_node *node, uint64_t key, struct slice member) {
     uint64_t first = skiplist_node_key(node, 0);
     return first < key ||
-           (first == key && compare_members(skiplist_node_member(node, 0), member) <= 0);
+           (first == key && slice_compare(skiplist_node_member(node, 0), member) <= 0);
 }
 
 bool skiplist_node_next_tag(const struct skiplist_node *node, uint8_t bits, uint8_t mask,
@@ -418,7 +412,7 @@ bool skiplist_node_check(const struct skiplist_node *node) {
         if (i == 0) continue;
         uint64_t before = skiplist_node_key(node, i - 1), key = skiplist_node_key(node, i);
         if (before > key ||
-            (before == key && compare_members(skiplist_node_member(node, i - 1), member) >= 0))
+            (before == key && slice_compare(skiplist_node_member(node, i - 1), member) >= 0))
             return false;
     }
     return records == size - node->records;

@@ -196,9 +196,7 @@ uint64_t zset_count_below_member(const struct entry *entry, struct slice bound, 
     uint64_t below = 0;
     zset_iter_start(&iter, entry, 0, true);
     for (; zset_iter_next(&iter, &member); below++) {
-        size_t len = member.text.len < bound.len ? member.text.len : bound.len;
-        int order = len ? memcmp(member.text.ptr, bound.ptr, len) : 0;
-        if (order == 0) order = (member.text.len > bound.len) - (member.text.len < bound.len);
+        int order = slice_compare(member.text, bound);
         if (order > 0 || (order == 0 && !inclusive)) break;
     }
     return below;

@@ -96,14 +96,8 @@ void zset_embedded_find(const struct entry *entry, struct slice member, struct z
     }
 }
 
-static int compare_members(struct slice a, struct slice b) {
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len ? memcmp(a.ptr, b.ptr, len) : 0;
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static bool is_before(const struct zset_member *a, double score, struct slice member) {
-    return a->score < score || (a->score == score && compare_members(a->text, member) < 0);
+    return a->score < score || (a->score == score && slice_compare(a->text, member) < 0);
 }
 
 void zset_embedded_insert(struct keyref *ref, const struct zset_pair *pair, struct slice member,
