@@ -57,16 +57,14 @@ static void add_fields(struct lines *lines, const struct entry *entry, bool with
 bool debug_show_records(struct call *call, const struct entry *entry) {
     const char *encoding = value_encoding_name(entry);
     bool with_expiries = strcmp(encoding, "listpackex") == 0;
-    struct lines lines = {.out = sds_new(SLICE(""))};
+    bool is_set = entry_type(entry) == VALUE_SET;
+    if (!is_set && entry_type(entry) != VALUE_HASH) return false;
     if (!with_expiries && strcmp(encoding, "listpack") != 0) return false;
-    if (entry_type(entry) == VALUE_SET)
+    struct lines lines = {.out = sds_new(SLICE(""))};
+    if (is_set)
         add_members(&lines, entry);
-    else if (entry_type(entry) == VALUE_HASH)
+    else
         add_fields(&lines, entry, with_expiries);
-    else {
-        sds_free(lines.out);
-        return false;
-    }
     sds out = sds_append_format(sds_new(SLICE("")),
                                 "elements %zu, bytes %zu, allocated with its key %zu\n",
                                 lines.count, value_size(entry), value_allocated(entry));
