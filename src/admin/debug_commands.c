@@ -78,7 +78,7 @@ static void populate_batch(struct engine *engine, struct populate *populate, uin
         char *key = populate->keys + i * populate->key_size;
         size_t digits = number_format_uint64(key + populate->prefix_len, first + i);
         keys[i] = slice_make(key, populate->prefix_len + digits);
-        hashes[i] = keyspace_prefetch(populate->keyspace, keys[i]);
+        hashes[i] = keyspace_prefetch(populate->keyspace, keys[i]).hash;
     }
     for (size_t i = 0; i < count; i++) {
         struct keyref ref = keyspace_find_hashed(populate->keyspace, keys[i], hashes[i]);

@@ -17,7 +17,7 @@ struct requests {
     const char *bytes[DEPTH]; /* where it begins; NULL for the first, which is parsed */
     const char *end;          /* of all bytes */
     struct slice keys[DEPTH];
-    uint64_t hashes[DEPTH]; /* of the keys */
+    struct hashtable_lookup lookups[DEPTH]; /* of the keys */
     const struct entry *entries[DEPTH];
 };
 
@@ -37,16 +37,16 @@ static void gather(struct requests *requests, struct slice first, const char *by
 /* Starts loading the entries, all at once; finds most of them. */
 static void find_entries(const struct keyspace *keyspace, struct requests *requests) {
     size_t count = requests->count;
-    bool missed = false;
+    unsigned missed = 0; /* bit i: the entry of request i is not found yet */
     for (size_t i = 0; i < count; i++)
-        requests->hashes[i] = keyspace_prefetch(keyspace, requests->keys[i]);
+        requests->lookups[i] = keyspace_prefetch(keyspace, requests->keys[i]);
     for (size_t i = 0; i < count; i++) {
-        requests->entries[i] = keyspace_prefetch_entry(keyspace, requests->hashes[i]);
-        missed |= !requests->entries[i];
+        requests->entries[i] = keyspace_prefetch_entry(&requests->lookups[i]);
+        missed |= (unsigned)!requests->entries[i] << i;
     }
-    for (size_t i = 0; missed && i < count; i++) {
-        if (requests->entries[i]) continue;
-        requests->entries[i] = keyspace_prefetch_overflow(keyspace, requests->hashes[i]);
+    for (; missed != 0; missed &= missed - 1) {
+        size_t i = (size_t)__builtin_ctz(missed);
+        requests->entries[i] = keyspace_prefetch_overflow(&requests->lookups[i]);
     }
 }
 
@@ -80,7 +80,7 @@ static void prefetch_values(const struct requests *requests, const struct slice 
     size_t count = 0;
     for (size_t i = 0; i < requests->count; i++) {
         const struct entry *entry = requests->entries[i];
-        if (!entry || !value_is_out_of_line(entry)) continue;
+        if (!entry || !entry_is_out_of_line(entry)) continue;
         lookups[i].entry = entry;
         if (value_prefetch(&lookups[i], 0)) left[count++] = &lookups[i];
     }

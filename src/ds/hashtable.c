@@ -68,18 +68,20 @@ uint64_t hashtable_hash(struct slice key) {
 
 /* --- Finding --- */
 
-void hashtable_prefetch(const struct hashtable *table, uint64_t hash) {
-    if (table->count == 0) return;
-    prefetch(hashtable__bucket(table, hashtable__locate(table, hash).index));
-}
-
-const void *hashtable_prefetch_item(const struct hashtable *table, uint64_t hash) {
-    if (table->count == 0) return NULL;
+struct hashtable_lookup hashtable_prefetch(const struct hashtable *table, uint64_t hash) {
+    if (table->count == 0) return (struct hashtable_lookup){.hash = hash};
     struct hashtable__place place = hashtable__locate(table, hash);
     const struct hashtable_bucket *bucket = hashtable__bucket(table, place.index);
+    prefetch(bucket);
+    return (struct hashtable_lookup){hash, bucket, place.tag};
+}
+
+const void *hashtable_prefetch_item(const struct hashtable_lookup *lookup) {
+    const struct hashtable_bucket *bucket = lookup->bucket;
+    if (!bucket) return NULL;
     const void *first = NULL;
     /* An empty slot may match too: prefetching NULL does no harm. */
-    unsigned match = hashtable__match(bucket, place.tag);
+    unsigned match = hashtable__match(bucket, lookup->tag);
     if (hashtable__has_overflow(bucket)) {
         prefetch(hashtable__overflow(bucket));
         match &= ~(1u << HASHTABLE_LAST_SLOT);
@@ -92,15 +94,13 @@ const void *hashtable_prefetch_item(const struct hashtable *table, uint64_t hash
     return first;
 }
 
-const void *hashtable_prefetch_overflow_item(const struct hashtable *table, uint64_t hash) {
-    if (table->count == 0) return NULL;
-    struct hashtable__place place = hashtable__locate(table, hash);
-    const struct hashtable_bucket *bucket = hashtable__bucket(table, place.index);
-    if (!hashtable__has_overflow(bucket)) return NULL;
+const void *hashtable_prefetch_overflow_item(const struct hashtable_lookup *lookup) {
+    const struct hashtable_bucket *bucket = lookup->bucket;
+    if (!bucket || !hashtable__has_overflow(bucket)) return NULL;
     const hashtable_slot *slots = hashtable__overflow(bucket);
     size_t count = hashtable__overflow_count(bucket);
     for (size_t i = 0; i < count; i++) {
-        if ((slots[i] ^ place.tag) > HASHTABLE_POINTER_MASK) continue;
+        if ((slots[i] ^ lookup->tag) > HASHTABLE_POINTER_MASK) continue;
         prefetch(hashtable_item(slots[i]));
         return hashtable_item(slots[i]);
     }

@@ -45,17 +45,24 @@ size_t hashtable_bucket_count(const struct hashtable *table);
 /* The hash to pass below (hash_bytes of the key). */
 uint64_t hashtable_hash(struct slice key);
 
+/* Where a key would be; valid until the table changes. */
+struct hashtable_lookup {
+    uint64_t hash;
+    const struct hashtable_bucket *bucket; /* NULL: the table is empty */
+    uint64_t tag;
+};
+
 /* Starts loading the key's bucket into the cache; for pipelines of lookups. */
-void hashtable_prefetch(const struct hashtable *table, uint64_t hash);
+struct hashtable_lookup hashtable_prefetch(const struct hashtable *table, uint64_t hash);
 
 /* The second stage, when the bucket is in the cache: starts loading the items whose tags match
  * (nearly always only the right one, if any), and the bucket's overflow array, if it has one.
  * Returns the first of these items, or NULL. */
-const void *hashtable_prefetch_item(const struct hashtable *table, uint64_t hash);
+const void *hashtable_prefetch_item(const struct hashtable_lookup *lookup);
 
 /* The third stage, when that returned NULL and the overflow array is in the cache: the same for the
  * items there. */
-const void *hashtable_prefetch_overflow_item(const struct hashtable *table, uint64_t hash);
+const void *hashtable_prefetch_overflow_item(const struct hashtable_lookup *lookup);
 
 /* Equality of keys, without a call for keys of up to 16 bytes. */
 static inline bool hashtable_key_equal(struct slice a, struct slice b) {

@@ -80,9 +80,17 @@ static inline void entry_set_epoch(struct entry *entry, uint8_t epoch) {
     entry->flags = (uint8_t)((entry->flags & ~ENTRY_EPOCH) | epoch);
 }
 
-/* 0 … 15, each type's own numbering. */
+/* The value is in memory of its own, to which the entry points. */
+enum { ENTRY_OUT_OF_LINE = 8 };
+
+/* 0 … 15, each type's own numbering, but for the bit ENTRY_OUT_OF_LINE. */
 static inline unsigned entry_encoding(const struct entry *entry) {
     return entry->type_encoding >> 4;
+}
+
+/* Does the entry point to memory that its value is in? O(1). */
+static inline bool entry_is_out_of_line(const struct entry *entry) {
+    return entry_encoding(entry) & ENTRY_OUT_OF_LINE;
 }
 
 static inline void entry_set_type(struct entry *entry, enum value_type type, unsigned encoding) {

@@ -139,18 +139,8 @@ const struct entry *keyspace_found_last(const struct keyspace *keyspace) {
     return keyspace->memo_slot ? hashtable_item(*keyspace->memo_slot) : NULL;
 }
 
-uint64_t keyspace_prefetch(const struct keyspace *keyspace, struct slice key) {
-    uint64_t hash = hashtable_hash(key);
-    hashtable_prefetch(keyspace->table, hash);
-    return hash;
-}
-
-const struct entry *keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash) {
-    return hashtable_prefetch_item(keyspace->table, hash);
-}
-
-const struct entry *keyspace_prefetch_overflow(const struct keyspace *keyspace, uint64_t hash) {
-    return hashtable_prefetch_overflow_item(keyspace->table, hash);
+struct hashtable_lookup keyspace_prefetch(const struct keyspace *keyspace, struct slice key) {
+    return hashtable_prefetch(keyspace->table, hashtable_hash(key));
 }
 
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash) {

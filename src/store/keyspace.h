@@ -43,13 +43,18 @@ struct keyref keyspace_find(struct keyspace *keyspace, struct slice key);
 const struct entry *keyspace_found_last(const struct keyspace *keyspace);
 
 /* For a pipeline of commands: stages before the lookups, so that their cache misses overlap.
- * First start loading each key's bucket, which costs the hash. Then start loading the entry itself
- * with the hash that the first stage returned; the result is an entry that nearly always is the
- * key's, or NULL. For those with NULL do the same in the bucket's overflow array. Then look up
- * without hashing again. */
-uint64_t keyspace_prefetch(const struct keyspace *keyspace, struct slice key);
-const struct entry *keyspace_prefetch_entry(const struct keyspace *keyspace, uint64_t hash);
-const struct entry *keyspace_prefetch_overflow(const struct keyspace *keyspace, uint64_t hash);
+ * First start loading each key's bucket, which costs the hash. Then, before a key is added or
+ * deleted, start loading the entry itself with what the first stage returned; the result is an
+ * entry that nearly always is the key's, or NULL. For those with NULL do the same in the bucket's
+ * overflow array. Then look up without hashing again. */
+struct hashtable_lookup keyspace_prefetch(const struct keyspace *keyspace, struct slice key);
+static inline const struct entry *keyspace_prefetch_entry(const struct hashtable_lookup *lookup) {
+    return hashtable_prefetch_item(lookup);
+}
+static inline const struct entry *
+keyspace_prefetch_overflow(const struct hashtable_lookup *lookup) {
+    return hashtable_prefetch_overflow_item(lookup);
+}
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash);
 
 /* Finds the entry at this address, whose key has this `hash`; the result's entry is NULL when it is

@@ -141,7 +141,7 @@ uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
 }
 
 const char *hash_encoding_name(const struct entry *entry) {
-    static const char *const names[RECORDS_ENCODINGS] = {
+    static const char *const names[] = {
         [RECORDS_PACKED] = "listpack",
         [RECORDS_EXPIRING] = "listpackex",
         [RECORDS_TABLE] = "hashtable",
@@ -208,18 +208,9 @@ bool hash_check(const struct entry *entry) {
            hash_has_expiries(entry) == records_have_expiries(entry);
 }
 
-const struct type_operations hash_operations = {RECORDS_OUT_OF_LINE_ENCODINGS,
-                                                hash_encoding_name,
-                                                records_length,
-                                                records_value_size,
-                                                records_allocated,
-                                                records_free_effort,
-                                                records_prefetch,
-                                                records_free_value,
-                                                records_own_value,
-                                                hash_check,
-                                                records_capture_begin,
-                                                records_is_captured,
-                                                records_capture_allocated,
-                                                records_capture_release,
-                                                records_capture_free};
+const struct type_operations hash_operations = {
+    hash_encoding_name,      records_length,      records_value_size,
+    records_allocated,       records_free_effort, records_prefetch,
+    records_free_value,      records_own_value,   hash_check,
+    records_capture_begin,   records_is_captured, records_capture_allocated,
+    records_capture_release, records_capture_free};

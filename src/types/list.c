@@ -474,8 +474,6 @@ static size_t list_free_effort(const struct entry *entry) {
     return type_free_effort(quicklist_node_count(list), quicklist_allocated(list));
 }
 
-enum { list_out_of_line_encodings = 1 << LIST_LISTPACK | 1 << LIST_QUICKLIST };
-
 static bool list_prefetch(struct value_lookup *lookup, unsigned step) {
     (void)step;
     prefetch(out_of_line(lookup->entry));

@@ -13,8 +13,9 @@
 /* The encoding nibble of a list's entry. */
 enum list_encoding {
     LIST_EMBEDDED, /* the layout above */
-    LIST_LISTPACK, /* a pointer to a quicklist of one raw node, shown as listpack */
-    LIST_QUICKLIST /* a pointer to a quicklist, shown as quicklist */
+    /* A pointer to a quicklist, shown as listpack if it is one raw node, and as quicklist. */
+    LIST_LISTPACK = ENTRY_OUT_OF_LINE,
+    LIST_QUICKLIST
 };
 
 enum {

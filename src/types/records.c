@@ -390,10 +390,10 @@ static bool check_order(const struct entry *entry) {
 }
 
 bool records_check(const struct entry *entry) {
-    if (!entry_check(entry) || entry_encoding(entry) > RECORDS_TABLE) return false;
+    if (!entry_check(entry)) return false;
     if (records_is_table(entry)) return recordtable_check(records_table(entry));
     struct packed body = packed_view(entry);
-    return packed_check(entry) &&
+    return entry_encoding(entry) <= RECORDS_EXPIRING && packed_check(entry) &&
            recordlist_check(body.first, body.end, layout_of(entry), body.count) &&
            check_order(entry);
 }

@@ -18,8 +18,7 @@
 #include "store/entry.h"
 #include "types/value.h"
 
-enum records_encoding { RECORDS_PACKED, RECORDS_EXPIRING, RECORDS_TABLE, RECORDS_ENCODINGS };
-enum { RECORDS_OUT_OF_LINE_ENCODINGS = 1 << RECORDS_TABLE };
+enum records_encoding { RECORDS_PACKED, RECORDS_EXPIRING, RECORDS_TABLE = ENTRY_OUT_OF_LINE };
 
 struct records_limits {
     size_t records;

@@ -6,7 +6,7 @@
 #include "types/type_operations.h"
 
 /* The encoding nibble: one of enum records_encoding, or this. */
-enum { SET_INTSET = RECORDS_ENCODINGS };
+enum { SET_INTSET = RECORDS_EXPIRING + 1 };
 
 static bool is_intset(const struct entry *entry) {
     return entry_encoding(entry) == SET_INTSET;
@@ -286,7 +286,6 @@ static size_t set_free_effort(const struct entry *entry) {
     return is_intset(entry) ? 1 : records_free_effort(entry);
 }
 
-enum { set_out_of_line_encodings = RECORDS_OUT_OF_LINE_ENCODINGS };
 #define set_prefetch records_prefetch
 
 static void set_free_value(struct entry *entry) {

@@ -410,8 +410,6 @@ static size_t string_free_effort(const struct entry *entry) {
     return type_free_effort(1, string_is_captured(entry) ? 0 : string_allocated(entry));
 }
 
-enum { string_out_of_line_encodings = 1 << STRING_OUT_OF_LINE | 1 << STRING_SHARED };
-
 static bool string_prefetch(struct value_lookup *lookup, unsigned step) {
     (void)step;
     prefetch(entry_pointer(lookup->entry));

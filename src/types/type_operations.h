@@ -13,9 +13,6 @@ struct value_lookup; /* types/value.h */
 /* Every function gets entries of its type only. "Out-of-line" memory is what the entry points to.
  * All but check(), own_value() and free_value() are O(1). */
 struct type_operations {
-    /* Bit n is set: values of encoding n have out-of-line memory. */
-    uint16_t out_of_line_encodings;
-
     /* The name that OBJECT ENCODING replies. Static. */
     const char *(*encoding_name)(const struct entry *entry);
 
@@ -66,11 +63,10 @@ static inline size_t type_free_effort(size_t allocations, size_t bytes) {
  * the members, and the compiler refuses a row that lacks the last ones. */
 #define TYPE_OPERATIONS(prefix)                                                                    \
     {                                                                                              \
-        prefix##_out_of_line_encodings, prefix##_encoding_name, prefix##_value_length,             \
-            prefix##_value_size, prefix##_allocated, prefix##_free_effort, prefix##_prefetch,      \
-            prefix##_free_value, prefix##_own_value, prefix##_check, prefix##_capture_begin,       \
-            prefix##_is_captured, prefix##_capture_allocated, prefix##_capture_release,            \
-            prefix##_capture_free                                                                  \
+        prefix##_encoding_name, prefix##_value_length, prefix##_value_size, prefix##_allocated,    \
+            prefix##_free_effort, prefix##_prefetch, prefix##_free_value, prefix##_own_value,      \
+            prefix##_check, prefix##_capture_begin, prefix##_is_captured,                          \
+            prefix##_capture_allocated, prefix##_capture_release, prefix##_capture_free            \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 

@@ -56,17 +56,13 @@ size_t value_size(const struct entry *entry) {
     return operations_of(entry)->value_size(entry);
 }
 
-bool value_is_out_of_line(const struct entry *entry) {
-    return operations_of(entry)->out_of_line_encodings >> entry_encoding(entry) & 1;
-}
-
 bool value_prefetch(struct value_lookup *lookup, unsigned step) {
     return operations_of(lookup->entry)->prefetch(lookup, step);
 }
 
 bool value_has_members_to_prefetch(const struct entry *entry) {
     return (value_type_flags[entry_type(entry)] & VALUE_FINDS_MEMBERS) &&
-           value_is_out_of_line(entry) && value_length(entry) > VALUE_CACHED_MEMBERS;
+           entry_is_out_of_line(entry) && value_length(entry) > VALUE_CACHED_MEMBERS;
 }
 
 void value_free_out_of_line(struct entry *entry) {

@@ -28,9 +28,6 @@ const char *value_type_name(enum value_type type);
  * "listpackex", "int", "embstr", "raw". Static. */
 const char *value_encoding_name(const struct entry *entry);
 
-/* Does the entry point to memory that its value is in? O(1). */
-bool value_is_out_of_line(const struct entry *entry);
-
 /* What a request that runs soon reads: the entry of its key, which is in the cache and has an
  * out-of-line value, and what the request names behind the key. */
 struct value_lookup {

@@ -298,8 +298,6 @@ static size_t zset_free_effort(const struct entry *entry) {
     return type_free_effort(skiplist_allocations(list), skiplist_allocated(list));
 }
 
-enum { zset_out_of_line_encodings = 1 << ZSET_SKIPLIST };
-
 /* A request with two arguments behind the key is ZADD or ZINCRBY: the member is the second. */
 static bool zset_prefetch(struct value_lookup *lookup, unsigned step) {
     const struct skiplist *list = skiplist_of(lookup->entry);

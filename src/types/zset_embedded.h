@@ -13,7 +13,7 @@
 enum { ZSET_EMBEDDED_OFFSET = 8 };
 
 /* The encoding nibble of a sorted set's entry. */
-enum zset_encoding { ZSET_EMBEDDED, ZSET_SKIPLIST };
+enum zset_encoding { ZSET_EMBEDDED, ZSET_SKIPLIST = ENTRY_OUT_OF_LINE };
 
 static inline bool zset_is_embedded(const struct entry *entry) {
     return entry_encoding(entry) == ZSET_EMBEDDED;

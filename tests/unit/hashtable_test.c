@@ -358,10 +358,12 @@ static void prefetching_is_harmless(void **state) {
     struct model model;
     model_start(&model, 500);
     for (size_t i = 0; i < model.capacity; i++) {
-        hashtable_prefetch(model.table, hash_of(&model, i));
-        hashtable_prefetch_item(model.table, hash_of(&model, i));
+        uint64_t hash = hash_of(&model, i);
+        struct hashtable_lookup lookup = hashtable_prefetch(model.table, hash);
+        hashtable_prefetch_item(&lookup);
         insert(&model, i);
-        hashtable_prefetch_item(model.table, hash_of(&model, i));
+        lookup = hashtable_prefetch(model.table, hash);
+        hashtable_prefetch_item(&lookup);
     }
     check_all(&model);
     model_end(&model);

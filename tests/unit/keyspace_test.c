@@ -265,13 +265,15 @@ static void prefetched_keys_are_found_by_their_hash(void **state) {
     for (size_t i = 0; i < 200; i++) {
         char text[40];
         struct slice key = key_of(text, i);
-        uint64_t hash = keyspace_prefetch(keyspace, key);
-        keyspace_prefetch_entry(keyspace, hash);
+        struct hashtable_lookup lookup = keyspace_prefetch(keyspace, key);
+        uint64_t hash = lookup.hash;
+        keyspace_prefetch_entry(&lookup);
         assert_null(keyspace_find_hashed(keyspace, key, hash).entry);
         add(keyspace, i, (uint32_t)i + 1);
-        const struct entry *hint = keyspace_prefetch_entry(keyspace, hash);
+        lookup = keyspace_prefetch(keyspace, key);
+        const struct entry *hint = keyspace_prefetch_entry(&lookup);
         struct keyref ref = keyspace_find_hashed(keyspace, key, hash);
-        if (!hint) hint = keyspace_prefetch_overflow(keyspace, hash);
+        if (!hint) hint = keyspace_prefetch_overflow(&lookup);
         hits += hint == ref.entry;
         assert_int_equal(number_of(ref.entry), i + 1);
         assert_true(ref.hash == hash);

@@ -261,7 +261,7 @@ static unsigned prefetch_steps(const struct entry *entry, size_t argc, struct sl
 static void check_prefetch(struct keyref *ref) {
     bool is_apart =
         value_allocated(ref->entry) > entry_allocated(ref->entry, value_size(ref->entry));
-    assert_true(value_is_out_of_line(ref->entry) == is_apart);
+    assert_true(entry_is_out_of_line(ref->entry) == is_apart);
     if (is_apart) assert_int_equal(prefetch_steps(ref->entry, 0, SLICE("")), 1);
     assert_false(value_has_members_to_prefetch(ref->entry));
     assert_true(value_check(ref->entry));
@@ -280,7 +280,7 @@ static void prefetching_follows_the_member_that_a_request_names(void **state) {
     const struct zset_limits limits = {.listpack_entries = 1, .listpack_value = 64};
     char text[32];
     zset_create(&ref, SLICE("z"), numbered_member(text, 0), 0, 1, 8, &limits);
-    assert_false(value_is_out_of_line(ref.entry));
+    assert_false(entry_is_out_of_line(ref.entry));
     for (size_t i = 1; i <= VALUE_CACHED_MEMBERS; i++) {
         struct slice member = numbered_member(text, i);
         struct zset_place place = zset_find(ref.entry, member);

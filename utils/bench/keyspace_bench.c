@@ -110,14 +110,14 @@ static size_t bench_batches(struct keyspace *keyspace, const uint32_t *order, si
     int64_t start_us = clock_monotonic_us();
     for (size_t i = 0; i + BATCH <= count; i += BATCH) {
         struct key keys[BATCH];
-        uint64_t hashes[BATCH];
+        struct hashtable_lookup lookups[BATCH];
         for (int b = 0; b < BATCH; b++) {
-            hashes[b] = keyspace_prefetch(keyspace, key_of(&keys[b], order[i + (size_t)b]));
+            lookups[b] = keyspace_prefetch(keyspace, key_of(&keys[b], order[i + (size_t)b]));
         }
-        for (int b = 0; b < BATCH; b++) keyspace_prefetch_entry(keyspace, hashes[b]);
+        for (int b = 0; b < BATCH; b++) keyspace_prefetch_entry(&lookups[b]);
         for (int b = 0; b < BATCH; b++) {
             struct slice text = slice_make(keys[b].text, keys[b].len);
-            found += keyspace_find_hashed(keyspace, text, hashes[b]).entry != NULL;
+            found += keyspace_find_hashed(keyspace, text, lookups[b].hash).entry != NULL;
         }
     }
     report("find, 16 at a time with prefetch", count, start_us);
