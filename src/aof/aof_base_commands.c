@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "engine/engine.h"
+#include "engine/functions.h"
 #include "persist/value_commands.h"
 #include "resp/reply.h"
 #include "snapshot/child.h"
@@ -37,6 +38,15 @@ static bool end_command(struct value_commands *commands) {
     return commands->bytes.len < WRITE_AT ? output->ok : flush(output);
 }
 
+static void write_functions(struct engine *engine, struct output *output) {
+    const struct function_set *set = engine->functions->set;
+    for (size_t i = 0; output->ok && i < set->library_count; i++) {
+        value_commands_begin(&output->commands, "FUNCTION", SLICE("LOAD"), 1);
+        reply_bulk(&output->commands.bytes, sds_slice(set->libraries[i]->code));
+        value_commands_end(&output->commands);
+    }
+}
+
 static void write_database(struct engine *engine, struct output *output, int number) {
     struct keyspace_iter iter;
     const struct entry *entry;
@@ -63,6 +73,7 @@ bool aof_base_commands_write_file(struct engine *engine, const char *path, bool 
     reply_init(&output.commands.bytes, WRITE_AT);
     if (engine->config.aof_timestamps)
         aof_base_commands_annotate(&output.commands.bytes, engine->now_ms / 1000);
+    write_functions(engine, &output);
     for (int i = 0; i < engine->config.databases; i++) write_database(engine, &output, i);
     flush(&output);
     reply_free(&output.commands.bytes);

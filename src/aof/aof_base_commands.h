@@ -1,5 +1,5 @@
-/* aof_base_commands: writes every key of every database as commands that create it (a base without
- * RDB preamble). */
+/* aof_base_commands: writes every library of functions and every key of every database as commands
+ * that create it (a base without RDB preamble). */
 #ifndef PACKLIST_AOF_AOF_BASE_COMMANDS_H
 #define PACKLIST_AOF_AOF_BASE_COMMANDS_H
 

@@ -28,6 +28,7 @@ struct aof;
 struct blocking;
 struct child;
 struct clients;
+struct functions;
 struct load;
 struct net;
 struct save;
@@ -66,7 +67,8 @@ struct engine {
     uint64_t slow_ticks; /* commands that take this long are noted: engine/slow.h */
 
     sds argument; /* the current request's large argument, which a command may take over; or NULL */
-    struct blocking *blocking; /* engine/blocking.h */
+    struct functions *functions; /* engine/functions.h: libraries that users have loaded */
+    struct blocking *blocking;   /* engine/blocking.h */
     struct watches watches;
     int64_t pause_until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
     bool pause_writes_only;

@@ -10,28 +10,37 @@ static bool append(void *arg, const void *bytes, size_t len) {
     return true;
 }
 
-sds dump_new(const struct entry *entry, bool compress) {
+void dump_start(struct rdb_writer *writer, sds *payload, bool compress) {
     enum { PIECE = 512 }; /* most values are small */
+    rdb_writer_start(writer, (struct rdb_sink){.write = append, .arg = payload, .piece = PIECE},
+                     compress, true);
+}
+
+void dump_end(struct rdb_writer *writer) {
+    rdb_write_uint16(writer, RDB_VERSION);
+    rdb_write_uint64(writer, rdb_writer_checksum(writer));
+    rdb_writer_flush(writer);
+    rdb_writer_end(writer);
+}
+
+sds dump_new(const struct entry *entry, bool compress) {
     struct rdb_writer writer;
     sds payload = sds_new(SLICE(""));
-    rdb_writer_start(&writer, (struct rdb_sink){.write = append, .arg = &payload, .piece = PIECE},
-                     compress, true);
+    dump_start(&writer, &payload, compress);
     rdb_write_byte(&writer, (uint8_t)rdb_value_type(entry));
     rdb_write_value(&writer, entry);
-    rdb_write_uint16(&writer, RDB_VERSION);
-    rdb_write_uint64(&writer, rdb_writer_checksum(&writer));
-    rdb_writer_flush(&writer);
-    rdb_writer_end(&writer);
+    dump_end(&writer);
     return payload;
 }
 
-static bool footer_is_good(struct slice payload, bool skip_checksum) {
+bool dump_open(struct slice payload, bool skip_checksum, struct slice *content) {
     uint16_t version;
     uint64_t checksum;
-    if (payload.len < 1 + RDB_PAYLOAD_FOOTER_SIZE) return false;
+    if (payload.len < RDB_PAYLOAD_FOOTER_SIZE) return false;
     const char *footer = slice_end(payload) - RDB_PAYLOAD_FOOTER_SIZE;
     memcpy(&version, footer, sizeof(version));
     memcpy(&checksum, footer + sizeof(version), sizeof(checksum));
+    *content = slice_make(payload.ptr, payload.len - RDB_PAYLOAD_FOOTER_SIZE);
     if (version > RDB_VERSION_MAX && version != RDB_VERSION_VALKEY) return false;
     return skip_checksum || checksum == crc64(0, payload.ptr, payload.len - sizeof(checksum));
 }
@@ -49,11 +58,11 @@ static struct entry *read_value(struct rdb_reader *reader, struct slice key,
 
 struct entry *dump_read(struct slice payload, struct slice key,
                         const struct rdb_load_options *options, enum dump_error *error) {
+    struct slice content;
     *error = DUMP_BAD_FOOTER;
-    if (!footer_is_good(payload, options->skip_checksum)) return NULL;
+    if (!dump_open(payload, options->skip_checksum, &content) || content.len == 0) return NULL;
     struct rdb_reader reader;
-    payload.len -= RDB_PAYLOAD_FOOTER_SIZE;
-    rdb_reader_start_memory(&reader, payload, false);
+    rdb_reader_start_memory(&reader, content, false);
     struct entry *entry = read_value(&reader, key, options);
     rdb_reader_end(&reader);
     *error = entry ? DUMP_OK : DUMP_BAD_VALUE;

@@ -1,10 +1,24 @@
-/* dump: one value as a payload for DUMP, RESTORE and MIGRATE. Layout: rdb_format.h. */
+/* dump: one value as a payload for DUMP, RESTORE and MIGRATE. Layout: rdb_format.h. Libraries of
+ * functions: function_dump.h. */
 #ifndef PACKLIST_PERSIST_DUMP_H
 #define PACKLIST_PERSIST_DUMP_H
 
 #include "base/sds.h"
 #include "persist/rdb_value.h"
+#include "persist/rdb_writer.h"
 #include "store/entry.h"
+
+/* --- Payloads of any kind: what they hold, then version and checksum --- */
+
+/* Starts a writer that appends to *payload (an empty sds). dump_end adds version and checksum and
+ * ends the writer. `compress` as for rdb_writer_start. */
+void dump_start(struct rdb_writer *writer, sds *payload, bool compress);
+void dump_end(struct rdb_writer *writer);
+
+/* Sets *content to what a payload holds. Returns false when its version or checksum is bad. */
+bool dump_open(struct slice payload, bool skip_checksum, struct slice *content);
+
+/* --- Values --- */
 
 /* Returns the payload of the entry's value; the caller frees it. `compress` as for
  * rdb_writer_start. O(value). */

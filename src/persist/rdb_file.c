@@ -34,6 +34,11 @@ void rdb_write_header(struct rdb_writer *writer, const struct rdb_facts *facts) 
     write_aux_integer(writer, "aof-base", facts->aof_base);
 }
 
+void rdb_write_function(struct rdb_writer *writer, struct slice code) {
+    rdb_write_byte(writer, RDB_FUNCTION2);
+    rdb_write_string(writer, code);
+}
+
 void rdb_write_select(struct rdb_writer *writer, uint64_t database) {
     rdb_write_byte(writer, RDB_SELECTDB);
     rdb_write_length(writer, database);
@@ -283,6 +288,9 @@ bool rdb_file_next(struct rdb_file *file, struct rdb_file_item *item) {
     case RDB_EOF: return read_end(file, item);
     case RDB_AUX: return read_aux(file, item);
     case RDB_RESIZEDB: return read_resize(file, item);
+    case RDB_FUNCTION2:
+        item->kind = RDB_ITEM_FUNCTION;
+        return rdb_read_string(&file->reader, &item->text);
     case RDB_SELECTDB:
         item->kind = RDB_ITEM_DATABASE;
         return rdb_read_length(&file->reader, &item->database);

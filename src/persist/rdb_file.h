@@ -1,7 +1,8 @@
 /* rdb_file: writes and reads whole RDB files, item by item.
  *
- * Writing: rdb_write_header; for each database with keys rdb_write_database, and then
- * rdb_write_entry for each key; rdb_write_end. The writer holds the error.
+ * Writing: rdb_write_header; rdb_write_function for each library; for each database with keys
+ * rdb_write_database, and then rdb_write_entry for each key; rdb_write_end. The writer holds the
+ * error.
  *
  * Reading: the caller asks for one item after another, and may do other work in between:
  *
@@ -37,6 +38,10 @@ struct rdb_usage {
 };
 
 void rdb_write_header(struct rdb_writer *writer, const struct rdb_facts *facts);
+
+/* Writes a library of functions: its code, with the line that names it. O(code). */
+void rdb_write_function(struct rdb_writer *writer, struct slice code);
+
 void rdb_write_database(struct rdb_writer *writer, uint64_t database, uint64_t keys,
                         uint64_t expiring_keys);
 
@@ -66,6 +71,7 @@ struct rdb_file_options {
 
 enum rdb_item_kind {
     RDB_ITEM_AUX,      /* name, text */
+    RDB_ITEM_FUNCTION, /* text: the code of a library of functions; it is not checked */
     RDB_ITEM_DATABASE, /* database */
     RDB_ITEM_RESIZE,   /* keys, expiring_keys: an untrusted hint */
     RDB_ITEM_ENTRY,    /* entry, usage: the caller owns the entry (value_free) */

@@ -139,8 +139,7 @@ bool rdb_skip_value(struct rdb_reader *reader, unsigned type) {
 
 const char *rdb_foreign_name(unsigned opcode) {
     switch (opcode) {
-    case RDB_FUNCTION2:
-    case RDB_FUNCTION_PRE_GA: return "function";
+    case RDB_FUNCTION_PRE_GA: return "function of a release candidate";
     case RDB_MODULE_AUX: return "data of a module";
     case RDB_SLOT_IMPORT: return "slot import";
     }
@@ -149,7 +148,6 @@ const char *rdb_foreign_name(unsigned opcode) {
 
 bool rdb_skip_foreign(struct rdb_reader *reader, unsigned opcode) {
     switch (opcode) {
-    case RDB_FUNCTION2: return rdb_skip_string(reader);
     case RDB_MODULE_AUX: return skip_lengths(reader, 3) && skip_module_fields(reader);
     }
     return rdb_reader_fail(reader, "something that can't be skipped (opcode %u)", opcode);

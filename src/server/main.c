@@ -7,6 +7,7 @@
 #include "base/lzf.h"
 #include "base/version.h"
 #include "engine/engine.h"
+#include "engine/functions.h"
 #include "process/daemon.h"
 #include "process/process_title.h"
 #include "recovery/load_start.h"
@@ -154,12 +155,14 @@ static struct engine *the_engine(void) {
     static struct child child;
     static struct load load;
     static struct aof aof;
+    static struct functions functions;
     static struct engine engine = {.clients = &clients,
                                    .save = &save,
                                    .incremental = &incremental,
                                    .child = &child,
                                    .load = &load,
-                                   .aof = &aof};
+                                   .aof = &aof,
+                                   .functions = &functions};
     return &engine;
 }
 

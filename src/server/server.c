@@ -15,6 +15,7 @@
 #include "engine/blocking.h"
 #include "engine/call.h"
 #include "engine/engine_clock.h"
+#include "engine/functions.h"
 #include "engine/lazyfree.h"
 #include "engine/slow.h"
 #include "execute/blocking_serve.h"
@@ -136,6 +137,7 @@ bool server_start(struct engine *engine, const char **error) {
     engine->net = net_new(error);
     if (!engine->net) return false;
     make_keyspaces(engine);
+    functions_init(engine->functions);
     engine->publish_event = publish_event;
     lazyfree_start(engine->net, on_keyspace_freed, keep_entry, engine);
     session_list_init(&engine->clients->sessions);
@@ -191,6 +193,7 @@ void server_free(struct engine *engine) {
     flush_forget_all();
     for (int64_t i = 0; i < engine->config.databases; i++) keyspace_free(engine->keyspaces[i]);
     mem_free(engine->keyspaces);
+    functions_free(engine->functions);
     save_stop(engine);
     aof_free(engine);
     stats_free(&engine->stats);

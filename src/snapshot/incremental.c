@@ -6,6 +6,7 @@
 #include "engine/slow.h"
 #include "persist/rdb_file.h"
 #include "snapshot/incremental_internal.h"
+#include "snapshot/snapshot.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -244,10 +245,7 @@ bool incremental_begin(struct engine *engine, const struct incremental_order *or
     s->begin_us = clock_monotonic_us();
     s->slice_end = clock_ticks();
     rdb_writer_start(&s->writer, incremental_sink(engine), engine->config.rdbcompression, false);
-    rdb_write_header(&s->writer, &(struct rdb_facts){.server_version = PACKLIST_REDIS_VERSION,
-                                                     .created_s = s->begin_ms / 1000,
-                                                     .used_memory = mem_used(),
-                                                     .aof_base = order->aof_base});
+    snapshot_write_header(engine, &s->writer, s->begin_ms / 1000, order->aof_base);
     rdb_writer_flush(&s->writer);
     incremental_put_filling(engine); /* makes the thread create the file */
     start_iterators(engine);

@@ -101,8 +101,8 @@ struct incremental {
 
 /* Begins a snapshot of the current data. Returns false, and logs why, when no thread can be
  * created, or when a stopped snapshot has not finished and cannot finish within one slice; the
- * caller may let a child write instead. Must not be called while background_is_busy. O(databases),
- * and up to a slice. */
+ * caller may let a child write instead. Must not be called while background_is_busy. O(databases
+ * + code of functions), and up to a slice. */
 bool incremental_begin(struct engine *engine, const struct incremental_order *order);
 
 /* Copies one slice, if a snapshot is running. Call once per loop iteration. Returns true when more

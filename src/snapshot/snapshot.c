@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "engine/functions.h"
 #include "persist/rdb_file.h"
 #include "snapshot/child.h"
 #include "snapshot/disk_file.h"
@@ -39,6 +40,17 @@ struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *en
     return (struct rdb_usage){RDB_USAGE_NONE, 0};
 }
 
+void snapshot_write_header(struct engine *engine, struct rdb_writer *writer, int64_t created_s,
+                           bool aof_base) {
+    const struct function_set *set = engine->functions->set;
+    rdb_write_header(writer, &(struct rdb_facts){.server_version = PACKLIST_REDIS_VERSION,
+                                                 .created_s = created_s,
+                                                 .used_memory = mem_used(),
+                                                 .aof_base = aof_base});
+    for (size_t i = 0; i < set->library_count; i++)
+        rdb_write_function(writer, sds_slice(set->libraries[i]->code));
+}
+
 static void write_database(struct engine *engine, struct snapshot *snapshot, int number) {
     const struct keyspace *keyspace = engine->keyspaces[number];
     if (keyspace_count(keyspace) == 0) return;
@@ -58,10 +70,7 @@ static bool write_all(struct engine *engine, struct snapshot *snapshot, bool aof
     struct rdb_writer *writer = &snapshot->writer;
     struct rdb_sink sink = {.write = write_bytes, .arg = snapshot};
     rdb_writer_start(writer, sink, engine->config.rdbcompression, engine->config.rdbchecksum);
-    rdb_write_header(writer, &(struct rdb_facts){.server_version = PACKLIST_REDIS_VERSION,
-                                                 .created_s = clock_wall_ms() / 1000,
-                                                 .used_memory = mem_used(),
-                                                 .aof_base = aof_base});
+    snapshot_write_header(engine, writer, clock_wall_ms() / 1000, aof_base);
     for (int i = 0; i < engine->config.databases && !writer->error; i++)
         write_database(engine, snapshot, i);
     bool done = rdb_write_end(writer);

@@ -1,4 +1,4 @@
-/* snapshot: writes every key of every database to an RDB file. */
+/* snapshot: writes every library of functions and every key of every database to an RDB file. */
 #ifndef PACKLIST_SNAPSHOT_SNAPSHOT_H
 #define PACKLIST_SNAPSHOT_SNAPSHOT_H
 
@@ -10,6 +10,10 @@ struct engine;
 
 /* Returns the key's idle time or access frequency, whichever the eviction policy uses. */
 struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *entry);
+
+/* Begins an RDB file: the facts about it, then all libraries of functions. O(their code). */
+void snapshot_write_header(struct engine *engine, struct rdb_writer *writer, int64_t created_s,
+                           bool aof_base);
 
 /* Writes the file at `path` in the working directory and waits until it is on the disk.
  * `sync_in_stretches`: see disk_file_create. With `aof_base` the file begins an append-only file.

@@ -94,6 +94,7 @@ static bool find_in_item(struct rdb_reader *reader, uint8_t opcode, struct rdb_s
     switch (opcode) {
     case RDB_AUX:
         return note(reader, strings, RDB_KIND_TEXT) && note(reader, strings, RDB_KIND_TEXT);
+    case RDB_FUNCTION2: return note(reader, strings, RDB_KIND_TEXT);
     case RDB_SELECTDB:
     case RDB_IDLE: return rdb_read_length(reader, &length);
     case RDB_RESIZEDB: return rdb_read_length(reader, &length) && rdb_read_length(reader, &length);

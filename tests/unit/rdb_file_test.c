@@ -50,6 +50,7 @@ static sds describe_item(sds text, const struct rdb_file_item *item) {
     case RDB_ITEM_RESIZE:
         return sds_append_format(text, "size %llu %llu", (unsigned long long)item->keys,
                                  (unsigned long long)item->expiring_keys);
+    case RDB_ITEM_FUNCTION: return sds_append(sds_append_cstr(text, "function "), item->text);
     case RDB_ITEM_ENTRY: return describe_entry(text, item);
     case RDB_ITEM_SKIPPED:
         return sds_append(sds_append_format(text, "skipped %s ", item->type_name), item->key);
@@ -100,6 +101,7 @@ static void write_file(struct rdb_writer *writer) {
                                                  .created_s = 1700000000,
                                                  .used_memory = 123456789012,
                                                  .aof_base = true});
+    rdb_write_function(writer, SLICE("#!lua name=mylib"));
     rdb_write_database(writer, 0, 3, 1);
     write_string(writer, "a", "text", -1, (struct rdb_usage){0});
     write_string(writer, "123", "-77", 1800000000123, (struct rdb_usage){RDB_USAGE_IDLE, 100});
@@ -117,6 +119,7 @@ static const char our_items[] = "aux redis-ver=7.2.4\n"
                                 "aux ctime=1700000000\n"
                                 "aux used-mem=123456789012\n"
                                 "aux aof-base=1\n"
+                                "function #!lua name=mylib\n"
                                 "db 0\n"
                                 "size 3 1\n"
                                 "key a=text\n"
@@ -271,20 +274,23 @@ static const struct slice redis_2_4 = SLICE("REDIS0002\xFE\x00\x00\x01s\x05hello
                                             "a\x01"
                                             "b\xFF");
 
+#define FUNCTION_TEXT                                                                              \
+    "function #!lua name=mylib\nredis.register_function('myfunc', function(keys, args) return 1 "  \
+    "end)\n"
+
 static void files_of_peers_are_read(void **state) {
     (void)state;
-    struct rdb_file_options options = defaults;
-    options.skip_unknown = true;
-    assert_holds(valkey_9, &options,
-                 "skipped function \ndb 0\nsize 3 0\nkey l of 3\nkey s=hello\nkey h of 2\nend\n");
-    assert_holds(redis_8, &options,
-                 "skipped function \ndb 0\nsize 3 0\nkey s=hello\nkey l of 3\nkey h of 2\nend\n");
-    assert_holds(redis_2_4, &options, "db 0\nkey s=hello\nkey l of 2 until 1879048192000\nend\n");
+    assert_holds(valkey_9, &defaults,
+                 FUNCTION_TEXT "db 0\nsize 3 0\nkey l of 3\nkey s=hello\nkey h of 2\nend\n");
+    assert_holds(redis_8, &defaults,
+                 FUNCTION_TEXT "db 0\nsize 3 0\nkey s=hello\nkey l of 3\nkey h of 2\nend\n");
+    assert_holds(redis_2_4, &defaults, "db 0\nkey s=hello\nkey l of 2 until 1879048192000\nend\n");
 }
 
 static void an_unsupported_type_stops_the_load(void **state) {
     (void)state;
-    assert_holds(valkey_9, &defaults, "error: a function can't be loaded\n");
+    assert_holds(SLICE("REDIS0010\xF6\x01x\xFF"), &defaults,
+                 "error: a function of a release candidate can't be loaded\n");
     assert_holds(SLICE("REDIS0010\x07\x02hi\x01\x01x\xFF"), &defaults,
                  "error: values of this type can't be loaded, in key \"hi\" of type module\n");
     assert_holds(SLICE("REDIS0010\x00\x02hi\x05x"), &defaults,
