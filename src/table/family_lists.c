@@ -13,6 +13,15 @@ static const struct command rows[] = {
  .summary = "Moves an element from one list to another, waiting for one if the source is empty.",
  .syntax =
      "source:key destination:key <LEFT | RIGHT>:wherefrom <LEFT | RIGHT>:whereto timeout:double"},
+{.name = "blmovem", .run = blmovem_command, .arity = -6, .group = "list", .since = "8.10.0",
+ .flags = WRITE | DENYOOM | BLOCKING, .categories = CATEGORY_LIST,
+ .keys = TWO_KEYS(POP, PUSH),
+ .complexity = "O(N), N being the elements moved",
+ .summary = "Moves elements from one list to another, waiting until there are any, or enough.",
+ .syntax =
+     "source:key destination:key <LEFT | RIGHT>:wherefrom <LEFT | RIGHT>:whereto timeout:double"
+     " [(<COUNT count:integer | EXACTLY exact-count:integer>:amount"
+     " <OBO | BULK>:ordering):several]"},
 {.name = "blmpop", .run = blmpop_command, .arity = -5, .group = "list", .since = "7.0.0",
  .flags = WRITE | BLOCKING | MOVABLE_KEYS, .categories = CATEGORY_LIST,
  .keys = COUNTED_KEYS(2, POP),
@@ -66,6 +75,15 @@ static const struct command rows[] = {
  .complexity = "O(1)",
  .summary = "Moves an element from an end of one list to an end of another and returns it.",
  .syntax = "source:key destination:key <LEFT | RIGHT>:wherefrom <LEFT | RIGHT>:whereto"},
+{.name = "lmovem", .run = lmovem_command, .arity = -5, .group = "list", .since = "8.10.0",
+ .flags = WRITE | DENYOOM, .categories = CATEGORY_LIST,
+ .keys = TWO_KEYS(POP, PUSH),
+ .complexity = "O(N), N being the elements moved",
+ .summary = "Moves elements from an end of one list to an end of another and returns them.",
+ .syntax =
+     "source:key destination:key <LEFT | RIGHT>:wherefrom <LEFT | RIGHT>:whereto"
+     " [(<COUNT count:integer | EXACTLY exact-count:integer>:amount"
+     " <OBO | BULK>:ordering):several]"},
 {.name = "lmpop", .run = lmpop_command, .arity = -4, .group = "list", .since = "7.0.0",
  .flags = WRITE | MOVABLE_KEYS, .categories = CATEGORY_LIST,
  .keys = COUNTED_KEYS(1, POP),
@@ -92,6 +110,12 @@ static const struct command rows[] = {
  .summary = "Adds elements at the head of a list, making the list if there is none.",
  .syntax = "key element [element ...]"
            "\n@2.4.0 Takes several elements."},
+{.name = "lpushbound", .run = lpushbound_command, .arity = -4, .group = "list", .since = "0.3.0",
+ .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_LIST,
+ .keys = NOTED_KEY(CHANGE, "Updates the key because it may remove elements, too."),
+ .complexity = "O(1) for each element added or removed",
+ .summary = "Adds elements at the head of a list that keeps at most maxlen elements.",
+ .syntax = "key maxlen:integer [<EVICT | REJECT>:overflow] element [element ...]"},
 {.name = "lpushx", .run = lpushx_command, .arity = -3, .group = "list", .since = "2.2.0",
  .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_LIST,
  .keys = ONE_KEY(PUSH),
@@ -144,6 +168,12 @@ static const struct command rows[] = {
  .summary = "Adds elements at the tail of a list, making the list if there is none.",
  .syntax = "key element [element ...]"
            "\n@2.4.0 Takes several elements."},
+{.name = "rpushbound", .run = rpushbound_command, .arity = -4, .group = "list", .since = "0.3.0",
+ .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_LIST,
+ .keys = NOTED_KEY(CHANGE, "Updates the key because it may remove elements, too."),
+ .complexity = "O(1) for each element added or removed",
+ .summary = "Adds elements at the tail of a list that keeps at most maxlen elements.",
+ .syntax = "key maxlen:integer [<EVICT | REJECT>:overflow] element [element ...]"},
 {.name = "rpushx", .run = rpushx_command, .arity = -3, .group = "list", .since = "2.2.0",
  .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_LIST,
  .keys = ONE_KEY(PUSH),

@@ -26,9 +26,9 @@ class Generator:
     def __init__(self, chance, name, number):
         self.chance, self.name, self.number, self.count = chance, name, number, 0
         self.makers = [make for make, weight in (
-            (self.push, 20), (self.pop, 8), (self.move, 8), (self.edit_list, 14), (self.trim, 6), (self.text, 14),
-            (self.integer, 8), (self.rename, 4), (self.delete, 3), (self.expiry, 5), (self.blocking, 4),
-            (self.share, 12), (self.edit_set, 8), (self.edit_hash, 12), (self.edit_zset, 10),
+            (self.push, 20), (self.pop, 8), (self.move, 8), (self.move_many, 3), (self.edit_list, 14), (self.trim, 6),
+            (self.text, 14), (self.integer, 8), (self.rename, 4), (self.delete, 3), (self.expiry, 5),
+            (self.blocking, 4), (self.share, 12), (self.edit_set, 8), (self.edit_hash, 12), (self.edit_zset, 10),
             (self.pop_members, 4)) for _ in range(weight)]
 
     def unit(self):
@@ -67,6 +67,8 @@ class Generator:
 
     def push(self):
         count = self.chance.choice((1, 1, 2, 5, 30))
+        if self.chance.random() < 0.1:
+            return [b"RPUSHBOUND", self.key(b"l"), self.number_text(1, 60), *[self.element() for _ in range(count)]]
         return [self.chance.choice((b"LPUSH", b"RPUSH")), self.key(b"l"), *[self.element() for _ in range(count)]]
 
     def pop(self):
@@ -75,6 +77,10 @@ class Generator:
 
     def move(self):
         return [b"LMOVE", self.key(b"l"), self.key(b"l"), self.chance.choice(ENDS), self.chance.choice(ENDS)]
+
+    def move_many(self):
+        return [b"LMOVEM", self.key(b"l"), self.key(b"l"), self.chance.choice(ENDS), self.chance.choice(ENDS),
+                b"COUNT", self.number_text(1, 9), self.chance.choice((b"OBO", b"BULK"))]
 
     def edit_list(self):
         key, small = self.key(b"l"), self.number_text(0, 5)

@@ -24,7 +24,7 @@ def encode(value):
 
 
 OK, NO_KEY = (b"+OK",), (b"-ERR no such key",)
-TWO_KEYS = {b"LMOVE", b"BLMOVE", b"BLPOP", b"DEL", b"RENAME", b"COPY"}
+TWO_KEYS = {b"LMOVE", b"BLMOVE", b"LMOVEM", b"BLPOP", b"DEL", b"RENAME", b"COPY"}
 
 
 def comparable_reply(reply):
@@ -106,6 +106,11 @@ class Model:
         self.list(key)[:0] = elements[::-1]
         return len(self.list(key))
 
+    def RPUSHBOUND(self, key, most, *elements):
+        self.list(key).extend(elements)
+        del self.list(key)[:-int(most)]
+        return len(self.list(key))
+
     def LPOP(self, key, count=None):
         return self.pop(key, count, 0)
 
@@ -130,6 +135,23 @@ class Model:
         targets = self.list(target)
         targets.insert(0 if into == b"LEFT" else len(targets), element)
         return element
+
+    def LMOVEM(self, source, target, out, into, _mode, count, order):
+        items = self.values.get(source)
+        if not items:
+            return None
+        count = min(int(count), len(items))
+        block = slice(0, count) if out == b"LEFT" else slice(len(items) - count, len(items))
+        moved = items[block]
+        del items[block]
+        if not items and source != target:
+            self.note(source)  # its expiry ends with it
+        if order == b"OBO" and out == into and source != target:
+            moved.reverse()
+        targets = self.list(target)
+        at = 0 if into == b"LEFT" else len(targets)
+        targets[at:at] = moved
+        return moved
 
     def BLMOVE(self, source, target, out, into, _timeout):
         return self.LMOVE(source, target, out, into)

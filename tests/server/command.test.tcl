@@ -40,9 +40,9 @@ check "COMMAND LIST can be filtered" {
     assert_equal [lsort [r COMMAND LIST FILTERBY PATTERN l*x]] {lindex lpushx}
     assert_equal [lsort [r COMMAND LIST filterby pattern CONFIG|R*]] {config|resetstat config|rewrite}
     assert_equal [lsort [r COMMAND LIST FILTERBY ACLCAT blocking]] \
-        {blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin wait waitaof}
+        {blmove blmovem blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin wait waitaof}
     set lists [r COMMAND LIST FILTERBY ACLCAT list]
-    assert_equal [llength $lists] 24
+    assert_equal [llength $lists] 28
     assert {"lpush" in $lists && "blmpop" in $lists && "get" ni $lists}
     list [r COMMAND LIST FILTERBY ACLCAT nosuch] [r COMMAND LIST FILTERBY MODULE nosuch] \
         [r COMMAND LIST FILTERBY PATTERN nosuch*]

@@ -40,7 +40,8 @@ check "noeviction refuses commands that may need memory, and no others" {
     r RPUSH l a b c
     with_config {maxmemory 1} {
         foreach request {{SET s w} {RPUSH l d} {LSET l 0 x} {LINSERT l BEFORE a b} {LMOVE l l LEFT RIGHT} \
-            {BLMOVE l l LEFT RIGHT 0} {RPUSHX l d}} {
+            {BLMOVE l l LEFT RIGHT 0} {RPUSHX l d} {LMOVEM l l LEFT RIGHT} {BLMOVEM l l LEFT RIGHT 0} \
+            {RPUSHBOUND l 1 d} {LPUSHBOUND l 1 d}} {
             assert_equal [error_of {r {*}$request}] $oom
         }
         list [r GET s] [r LPOP l] [r LREM l 0 c] [r LTRIM l 0 0] [r EXPIRE s 100] [r PERSIST s] [r DEL s] [r PING]

@@ -561,6 +561,9 @@ set commands {
     {LTRIM any_key any_index any_index} {LREM any_key any_index a} {LSET any_key any_index any_text}
     {LINSERT any_key AFTER a any_text} {LMOVE any_key any_key LEFT RIGHT} {RPOPLPUSH any_key any_key}
     {LMPOP 2 any_key any_key LEFT COUNT any_count} {BLPOP any_key 0.001} {BLMOVE any_key any_key LEFT LEFT 0.001}
+    {LMOVEM any_key any_key LEFT RIGHT COUNT any_count BULK}
+    {BLMOVEM any_key any_key LEFT LEFT 0.001 EXACTLY any_count OBO}
+    {RPUSHBOUND any_key any_count *any_elements} {LPUSHBOUND any_key any_count REJECT *any_elements}
     {SORT any_key ALPHA STORE any_key} {SORT any_key ALPHA LIMIT 0 3 STORE any_key}
     {DEL any_key} {UNLINK any_key any_key} {RENAME any_key any_key} {RENAMENX any_key any_key}
     {COPY any_key any_key REPLACE} {COPY any_key any_key DB any_database REPLACE} {MOVE any_key any_database}

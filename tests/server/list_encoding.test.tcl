@@ -115,6 +115,7 @@ foreach fill {5 128 -1} {
     foreach grow {
         {RPUSH k %} {LPUSH k %} {RPUSHX k %} {LPUSHX k %} {LMOVE src k LEFT LEFT} {LMOVE src k RIGHT RIGHT}
         {RPOPLPUSH src k} {BLMOVE src k LEFT RIGHT 0} {BRPOPLPUSH src k 0} {LINSERT k BEFORE @ %} {LINSERT k AFTER @ %}
+        {LMOVEM src k LEFT RIGHT COUNT 1 OBO} {RPUSHBOUND k 100000 %} {LPUSHBOUND k 100000 REJECT %}
     } {
         check "$grow converts a full listpack to a quicklist, with list-max-listpack-size $fill" {
             with_config [list list-max-listpack-size $fill] {
@@ -129,7 +130,7 @@ foreach fill {5 128 -1} {
     foreach shrink {
         {RPOP k} {LPOP k} {RPOP k 1} {LPOP k 1} {LMPOP 1 k LEFT} {LMPOP 1 k RIGHT COUNT 1} {LTRIM k 1 -1} {LTRIM k 0 -2}
         {LREM k 1 %} {LREM k -1 %} {LMOVE k dst LEFT LEFT} {RPOPLPUSH k dst} {BLPOP k 0} {BRPOP k 0}
-        {BLMOVE k dst RIGHT LEFT 0} {BLMPOP 0 1 k LEFT}
+        {BLMOVE k dst RIGHT LEFT 0} {BLMPOP 0 1 k LEFT} {LMOVEM k dst RIGHT LEFT COUNT 1 BULK}
     } {
         check "$shrink converts a quicklist of half the limit to a listpack, with list-max-listpack-size $fill" {
             with_config [list list-max-listpack-size $fill] {

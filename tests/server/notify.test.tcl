@@ -75,6 +75,13 @@ check_events {
     {RPUSH k a b}           {LMOVE k to LEFT RIGHT}         {new to rpush to lpop k}
     {RPUSH k a}             {LMOVE k to RIGHT LEFT}         {new to lpush to rpop k del k}
     {RPUSH k a b}           {LMOVE k k LEFT RIGHT}          {rpush k lpop k}
+    {RPUSH k a b c}         {LMOVEM k to LEFT RIGHT COUNT 2 OBO;LMOVEM k to LEFT LEFT}
+                            {new to rpush to lpop k lpush to lpop k del k}
+    {RPUSH k a b}           {LMOVEM k k LEFT RIGHT COUNT 2 BULK;LMOVEM k to LEFT LEFT EXACTLY 3 OBO} {rpush k lpop k}
+    {RPUSH k a b}           {BLMOVEM k to RIGHT LEFT 0 EXACTLY 2 OBO} {new to lpush to rpop k del k}
+    {}                      {RPUSHBOUND k 2 a b;RPUSHBOUND k 2 c;RPUSHBOUND k 2 REJECT d}
+                            {new k rpush k rpush k ltrim k}
+    {RPUSH k a b}           {LPUSHBOUND k 2 c d;LPUSHBOUND k 3 REJECT e} {lpush k ltrim k lpush k}
     {RPUSH k a;RPUSH to a}  {RPOPLPUSH k to}                {lpush to rpop k del k}
     {}                      {LMOVE k to LEFT LEFT;RPOPLPUSH k to} {}
     {RPUSH k a b}           {LMPOP 2 none k LEFT;LMPOP 1 k RIGHT COUNT 5} {lpop k rpop k del k}

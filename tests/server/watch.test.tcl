@@ -135,7 +135,10 @@ check "writes to lists are" {
     set results {}
     foreach command {{RPUSH l x} {LPUSHX l x} {LPOP l} {RPOP l 1} {LSET l 0 a} {LTRIM l 0 -1} {LREM l 0 a}
                      {LINSERT l BEFORE a x} {LMOVE l l LEFT RIGHT} {RPOPLPUSH l m} {LMPOP 1 l LEFT} {DEL l} {UNLINK l}
-                     {LMOVE other l LEFT LEFT} {BLPOP l 0}} {
+                     {LMOVE other l LEFT LEFT} {BLPOP l 0} {LMOVEM l m LEFT RIGHT COUNT 2 OBO}
+                     {LMOVEM other l LEFT LEFT}
+                     {LMOVEM l l LEFT RIGHT} {BLMOVEM other l LEFT RIGHT 0 EXACTLY 1 OBO} {RPUSHBOUND l 1 x}
+                     {LPUSHBOUND l 2 REJECT x}} {
         r DEL l other
         r RPUSH l a
         r RPUSH other a
@@ -146,7 +149,8 @@ check "writes to lists are" {
 check "reads, and writes that change nothing, are not" {
     set results {}
     foreach command {{LRANGE l 0 -1} {LLEN l} {LREM l 0 missing} {LINSERT l BEFORE missing x} {LPOP l 0} {LPUSHX none x}
-                     {DEL none} {OBJECT ENCODING l} {TYPE l} {EXISTS l} {PERSIST l} {RPUSH L x} {LPOS l a}} {
+                     {DEL none} {OBJECT ENCODING l} {TYPE l} {EXISTS l} {PERSIST l} {RPUSH L x} {LPOS l a}
+                     {LMOVEM l m LEFT LEFT EXACTLY 9 OBO} {RPUSHBOUND l 1 REJECT x}} {
         r DEL l
         r RPUSH l a
         lappend results [exec_after l $command]
