@@ -43,7 +43,7 @@ endif
 # A newer compiler may have warnings that nobody has seen yet: only developers have to heed them.
 c_flags = -std=gnu17 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
 compile = $(c_flags) -Isrc $(if $(TINY),-DTINY_LIMITS) $(if $(CHECKED),-DPACKLIST_CHECKED) $(if $(PLAIN),-DPACKLIST_PLAIN)
-libraries = -luv -lxxhash -lcrypto -lm -lpthread $(if $(LZF),-llzf)
+libraries = -luv -lxxhash -lcrypto -llua5.1 -lm -lpthread $(if $(LZF),-llzf)
 ifdef SANITIZE
 compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC
 link = -fsanitize=$(filter-out fuzzer-no-link,$(SANITIZE))

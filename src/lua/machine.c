@@ -1,0 +1,289 @@
+/* machine: life and runs of a machine. */
+#include "lua/machine_internal.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+#include <lua5.1/lualib.h>
+#include <stdlib.h>
+
+struct machine *machine_of(lua_State *L) {
+    void *machine;
+    lua_getallocf(L, &machine);
+    return machine;
+}
+
+lua_State *machine_state(struct machine *machine) {
+    return machine->main;
+}
+
+static int keep(lua_State *L, lua_CFunction function) {
+    lua_pushcfunction(L, function);
+    return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+/* --- Running --- */
+
+struct run {
+    machine_prepare *prepare;
+    void *arg;
+    int function;
+};
+
+/* In protected mode. */
+static int run_body(lua_State *L) {
+    struct run *run = lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, run->function);
+    int count = run->prepare ? run->prepare(L, run->arg) : 0;
+    lua_call(L, count, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+/* Handles an error where it was raised: notes the place of the innermost function of Lua, looking
+ * at the function that raised it and at its caller. */
+static int note_error(lua_State *L) {
+    struct machine *machine = machine_of(L);
+    lua_Debug debug;
+    for (int level = 1; level <= 2; level++) {
+        if (!lua_getstack(L, level, &debug) || !lua_getinfo(L, "Sl", &debug)) break;
+        if (debug.what[0] == 'C') continue;
+        size_t len = strnlen(debug.source, sizeof(machine->place_source) - 1);
+        memcpy(machine->place_source, debug.source, len);
+        machine->place_source[len] = '\0';
+        machine->place = (struct machine_place){machine->place_source, debug.currentline};
+        break;
+    }
+    return 1;
+}
+
+static void begin_run(struct machine *machine) {
+    machine->is_running = true;
+    machine->running = machine->main;
+    machine->steps = 0;
+    machine->until_alarm = ALARM_BYTES;
+    machine->end_text = NULL;
+    machine->place = (struct machine_place){NULL, 0};
+    machine->random = random48_default();
+    lua_sethook(machine->main, machine_hook, LUA_MASKCOUNT, MACHINE_WATCH_STEPS);
+}
+
+enum machine_result machine_run(struct machine *machine, int function, machine_prepare *prepare,
+                                void *arg) {
+    lua_State *L = machine->main;
+    struct run run = {prepare, arg, function};
+    begin_run(machine);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->handler);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->body);
+    lua_pushlightuserdata(L, &run);
+    bool failed = lua_pcall(L, 1, LUA_MULTRET, 1) != 0;
+    lua_remove(L, 1);
+    if (machine->end_text) return MACHINE_ENDED;
+    return failed ? MACHINE_FAILED : MACHINE_DONE;
+}
+
+struct machine_place machine_error_place(const struct machine *machine) {
+    return machine->place;
+}
+
+bool machine_is_running(const struct machine *machine) {
+    return machine->is_running;
+}
+
+/* --- Globals of a run --- */
+
+void machine_set_global(lua_State *L, const char *name) {
+    struct machine *machine = machine_of(L);
+    if (machine->set_count == MACHINE_RUN_GLOBALS) luaL_error(L, "too many globals of a run");
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->contents);
+    lua_pushstring(L, name);
+    lua_rawget(L, -2);
+    int hidden = luaL_ref(L, LUA_REGISTRYINDEX);
+    machine->set[machine->set_count].name = name;
+    machine->set[machine->set_count++].hidden = hidden;
+    lua_pushstring(L, name);
+    lua_pushvalue(L, -3);
+    lua_rawset(L, -3);
+    lua_pop(L, 2);
+}
+
+/* Takes the globals of the run away. Needs no memory: the keys exist, and so do their names. */
+static void restore_globals(struct machine *machine) {
+    lua_State *L = machine->main;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->contents);
+    while (machine->set_count > 0) {
+        size_t last = --machine->set_count;
+        lua_pushstring(L, machine->set[last].name);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, machine->set[last].hidden);
+        lua_rawset(L, -3);
+        luaL_unref(L, LUA_REGISTRYINDEX, machine->set[last].hidden);
+    }
+    lua_pop(L, 1);
+}
+
+/* Nothing writes into a proxy. Should a script ever find a way, the next one must not see it. */
+static void empty_proxies(struct machine *machine) {
+    lua_State *L = machine->main;
+    for (size_t i = 0; i < machine->proxy_count; i++) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, machine->proxies[i]);
+        for (lua_pushnil(L); lua_next(L, -2); lua_pushnil(L)) {
+            log_warning("A script wrote into a table that all scripts share. "
+                        "The entry was removed.");
+            lua_pop(L, 1);
+            lua_pushnil(L);
+            lua_rawset(L, -3);
+        }
+        lua_pop(L, 1);
+    }
+}
+
+void machine_finish(struct machine *machine) {
+    lua_State *L = machine->main;
+    machine_suspend_limit(machine);
+    lua_settop(L, 0);
+    restore_globals(machine);
+    empty_proxies(machine);
+    machine_resume_limit(machine);
+    machine->is_running = false;
+    machine->running = machine->main;
+    machine->end_text = NULL;
+    machine->since_collection = machine->used; /* what the run held is garbage now */
+    machine_collect_when_full(machine, L);
+}
+
+/* --- Life --- */
+
+void machine_add_library(struct machine *machine, const char *name, lua_CFunction open, void *arg) {
+    lua_State *L = machine->main;
+    lua_pushcfunction(L, open);
+    lua_pushlightuserdata(L, arg);
+    lua_call(L, 1, 1);
+    lua_setglobal(L, name);
+}
+
+void machine_add_alias(struct machine *machine, const char *alias, const char *name) {
+    lua_getglobal(machine->main, name);
+    lua_setglobal(machine->main, alias);
+}
+
+/* Keeps the proxy on top of the stack for empty_proxies. */
+static int note_proxy(struct machine *machine) {
+    lua_State *L = machine->main;
+    if (machine->proxy_count == MACHINE_LIBRARIES_MAX) abort();
+    lua_pushvalue(L, -1);
+    int proxy = luaL_ref(L, LUA_REGISTRYINDEX);
+    machine->proxies[machine->proxy_count++] = proxy;
+    return proxy;
+}
+
+static int refuse_missing(lua_State *L) {
+    const char *name = lua_tostring(L, 2);
+    return luaL_error(L, "Script attempted to access nonexistent global variable '%s'",
+                      name ? name : luaL_typename(L, 2));
+}
+
+/* Replaces each table among the globals (their table is on top of the stack) by a proxy. A table
+ * with two names gets one proxy: `made` maps tables to their proxies. */
+static void hide_tables(struct machine *machine) {
+    lua_State *L = machine->main;
+    int globals = lua_gettop(L);
+    lua_newtable(L);
+    int made = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, globals); lua_pop(L, 1)) {
+        if (!lua_istable(L, -1) || lua_rawequal(L, -1, globals)) continue;
+        lua_pushvalue(L, -1);
+        lua_rawget(L, made);
+        if (lua_isnil(L, -1)) {
+            lua_pop(L, 1);
+            lua_pushvalue(L, -1);
+            proxy_push(L, false);
+            note_proxy(machine);
+            lua_pushvalue(L, -2);
+            lua_pushvalue(L, -2);
+            lua_rawset(L, made);
+        }
+        lua_pushvalue(L, -3);
+        lua_insert(L, -2);
+        lua_rawset(L, globals);
+    }
+    lua_pop(L, 1);
+}
+
+/* The metatable of strings leads methods to the real library; getmetatable shows a proxy of a table
+ * that leads to the library's proxy. */
+static void hide_string_metatable(lua_State *L) {
+    lua_pushliteral(L, "");
+    lua_getmetatable(L, -1);
+    lua_newtable(L);
+    lua_getglobal(L, "string");
+    lua_setfield(L, -2, "__index");
+    proxy_push(L, false);
+    note_proxy(machine_of(L));
+    lua_setfield(L, -2, "__metatable");
+    lua_pop(L, 2);
+}
+
+static int seal_body(lua_State *L) {
+    struct machine *machine = machine_of(L);
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+    hide_tables(machine);
+    hide_string_metatable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, refuse_missing);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    machine->contents = luaL_ref(L, LUA_REGISTRYINDEX);
+    proxy_push(L, true);
+    machine->globals = note_proxy(machine);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->contents);
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, "_G");
+    return 0;
+}
+
+void machine_seal(struct machine *machine) {
+    lua_State *L = machine->main;
+    lua_pushcfunction(L, seal_body);
+    lua_call(L, 0, 0);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->globals);
+    lua_replace(L, LUA_GLOBALSINDEX);
+    machine->sealed = true;
+    machine_resume_limit(machine);
+    machine_collect(machine);
+}
+
+/* Lua calls this for an error that nothing catches, which is a defect: else it would exit. */
+static int panic(lua_State *L) {
+    log_warning("An error of Lua was caught by nothing: %s", lua_tostring(L, -1));
+    abort();
+}
+
+struct machine *machine_new(size_t memory_limit) {
+    struct machine *machine = mem_alloc_zeroed(sizeof(*machine));
+    machine->limit = memory_limit;
+    machine->suspended = 1; /* until machine_seal */
+    machine->parsing = true;
+    machine->until_alarm = SIZE_MAX;
+    lua_State *L = lua_newstate(machine_allocate, machine);
+    if (!L) abort();
+    lua_atpanic(L, panic);
+    machine->main = machine->running = L;
+    machine->body = keep(L, run_body);
+    machine->handler = keep(L, note_error);
+    machine_open_compiler(machine);
+    library_open_base(L);
+    library_open_coroutine(L);
+    library_open_string(L);
+    library_open_table(L);
+    library_open_math(L);
+    library_open_bit(L);
+    machine->parsing = false;
+    machine_collect(machine);
+    return machine;
+}
+
+void machine_free(struct machine *machine) {
+    lua_close(machine->main);
+    mem_free(machine);
+}

@@ -1,0 +1,143 @@
+/* machine: a virtual machine for Lua 5.1 that runs scripts nobody has checked.
+ *
+ * It bounds their memory, lets the server end them whatever they do, shows them only harmless
+ * functions, and keeps what one script does from the next one. It knows no server and no protocol:
+ * the server adds libraries (redis, server, …) with functions of its own.
+ *
+ * Life: machine_new, machine_add_library …, machine_seal; then machine_compile, machine_run,
+ * machine_finish as often as wanted; machine_free. A machine runs one script at a time.
+ *
+ * What scripts share (their globals and the tables of libraries) they see through *proxies*: empty
+ * tables that lead to the real ones and cannot be written. Only KEYS and the like, which live for
+ * one run, are set by machine_set_global.
+ *
+ * Errors of Lua are long jumps. They may cross C functions that Lua calls only where nothing needs
+ * releasing: see machine_suspend_limit. */
+#ifndef PACKLIST_LUA_MACHINE_H
+#define PACKLIST_LUA_MACHINE_H
+
+#include "base/slice.h"
+
+#include <lua5.1/lauxlib.h>
+#include <lua5.1/lua.h>
+
+struct machine;
+
+/* --- Life --- */
+
+/* A machine whose allocations may take `memory_limit` bytes, with the libraries of Lua that are
+ * safe, bit and the base functions. Aborts when the memory of an empty machine (100 KB) cannot be
+ * had. */
+struct machine *machine_new(size_t memory_limit);
+
+/* Adds a library: `open` is called with one light userdata, `arg`, and returns its table, which
+ * becomes the global `name`. A second name for the same table is added by machine_add_alias. Before
+ * machine_seal only. */
+void machine_add_library(struct machine *machine, const char *name, lua_CFunction open, void *arg);
+void machine_add_alias(struct machine *machine, const char *alias, const char *name);
+
+/* Puts proxies before the globals and every table among them. Nothing can be added afterwards. */
+void machine_seal(struct machine *machine);
+
+/* Ends the state and frees everything. Not while a script runs. O(memory used). */
+void machine_free(struct machine *machine);
+
+/* The main thread of the machine. Functions that Lua calls use the state that they are given
+ * instead, which may be a coroutine's. */
+lua_State *machine_state(struct machine *machine);
+
+/* The machine of any state that belongs to one. A few instructions. */
+struct machine *machine_of(lua_State *L);
+
+/* --- Memory --- */
+
+/* Bytes that the machine holds, as Lua counts them. */
+size_t machine_memory(const struct machine *machine);
+
+/* Sets the limit. When more is used already, allocations fail until enough was collected. */
+void machine_set_memory_limit(struct machine *machine, size_t limit);
+
+/* From suspend to resume the machine gets all memory that it asks for: for C code that Lua called
+ * and that must not be left by a long jump, like a command of the server whose reply becomes values
+ * of Lua. The calls nest. After the last resume the caller calls machine_check_memory as soon as it
+ * may be left: it raises "not enough memory" when the machine holds more than its limit even after
+ * a collection. Cost when it does not: a comparison. */
+void machine_suspend_limit(struct machine *machine);
+void machine_resume_limit(struct machine *machine);
+void machine_check_memory(lua_State *L);
+
+/* --- The watch --- */
+
+/* Called while a script runs, at least once in MACHINE_WATCH_STEPS steps. NULL: it may go on. Else
+ * the text of the error that ends the run, which must live until machine_finish; nothing in the
+ * script can catch this error. The watch must not use the Lua state. */
+typedef const char *machine_watch(void *arg);
+enum { MACHINE_WATCH_STEPS = 100000 };
+
+void machine_set_watch(struct machine *machine, machine_watch *watch, void *arg);
+
+/* For functions that Lua calls and that take long: counts `steps` (of about the work of one
+ * instruction each), and asks the watch when it is due. May raise an error. */
+void machine_spend(lua_State *L, size_t steps);
+
+/* --- Running --- */
+
+/* Compiles a text to a function that can be run many times. `chunk_name` as lua_load has it
+ * ("@user_script"). Byte code is refused, and so are long brackets of more than
+ * MACHINE_BRACKET_MAX equals signs. Returns a reference that machine_release frees, or LUA_NOREF
+ * with the message on top of the stack of machine_state (machine_finish removes it). */
+int machine_compile(struct machine *machine, const char *chunk_name, struct slice text);
+enum { MACHINE_BRACKET_MAX = 1000 };
+
+/* Frees a reference from machine_compile or machine_take_function; not of the running script. The
+ * memory comes back with a later collection. */
+void machine_release(struct machine *machine, int function);
+
+enum machine_result {
+    MACHINE_DONE,   /* the stack of machine_state holds the results, from index 1 */
+    MACHINE_FAILED, /* it holds the error object at index 1; machine_error_place tells where */
+    MACHINE_ENDED,  /* the watch ended the run; machine_end_text has its text */
+};
+
+/* Pushes the arguments of the function (at most LUA_MINSTACK; else lua_checkstack first), returns
+ * their number, and may call machine_set_global. Runs in protected mode: it may raise errors, so it
+ * holds nothing that needs releasing. */
+typedef int machine_prepare(lua_State *L, void *arg);
+
+/* Runs a compiled function. The stack must be empty, as machine_finish leaves it. `prepare` may be
+ * NULL. Whatever the result, machine_finish must follow once the caller has read the results; it
+ * reads them without raising errors (no metamethods, no conversions of numbers to strings in place,
+ * machine_suspend_limit around what allocates). */
+enum machine_result machine_run(struct machine *machine, int function, machine_prepare *prepare,
+                                void *arg);
+
+/* Where the error of the last failed run was raised: the chunk's name as in machine_compile and the
+ * line, or NULL and 0 when no function of Lua was running. Valid until machine_finish. */
+struct machine_place {
+    const char *source;
+    int line;
+};
+struct machine_place machine_error_place(const struct machine *machine);
+
+const char *machine_end_text(const struct machine *machine);
+
+/* Is a script between machine_run and machine_finish? */
+bool machine_is_running(const struct machine *machine);
+
+/* In `prepare`: sets a global for this run to the value on top of the stack, and pops it. It hides
+ * a library of the same name. `name` must live as long as the run. At most MACHINE_RUN_GLOBALS. */
+void machine_set_global(lua_State *L, const char *name);
+enum { MACHINE_RUN_GLOBALS = 8 };
+
+/* Keeps the function on top of the stack, which is popped, for machine_run. May raise an error. For
+ * functions that a script registers. */
+int machine_take_function(lua_State *L);
+
+/* Ends a run: removes results, the run's globals and whatever else the script could have left, and
+ * makes sure that all proxies are empty. */
+void machine_finish(struct machine *machine);
+
+/* Collects all garbage. O(memory used). Not while a script runs. */
+void machine_collect(struct machine *machine);
+
+#endif

@@ -1,0 +1,75 @@
+/* machine_compile: texts become functions.
+ *
+ * Three holes of the parser of Lua 5.1 are closed here: it executes byte code that it does not
+ * check; it lets a collection free the chunk's name while it parses; and it counts the equals
+ * signs of a long bracket in an int. */
+#include "lua/machine_internal.h"
+
+/* Does a bracket followed by more than MACHINE_BRACKET_MAX equals signs stand in the text? O(n). */
+static bool has_wide_bracket(struct slice text) {
+    const char *end = slice_end(text);
+    const char *at = text.ptr;
+    while (at < end && (at = memchr(at, '=', (size_t)(end - at)))) {
+        const char *first = at;
+        while (at < end && *at == '=') at++;
+        if (at - first > MACHINE_BRACKET_MAX && first > text.ptr &&
+            (first[-1] == '[' || first[-1] == ']'))
+            return true;
+    }
+    return false;
+}
+
+bool machine_load(lua_State *L, struct slice text, const char *chunk_name) {
+    if (text.len > 0 && text.ptr[0] == LUA_SIGNATURE[0]) {
+        lua_pushliteral(L, "attempt to load bytecode");
+        return false;
+    }
+    if (has_wide_bracket(text)) {
+        lua_pushliteral(L, "long bracket with too many '='");
+        return false;
+    }
+    struct machine *machine = machine_of(L);
+    if (machine->collector_runs) machine_collect_all(machine, L);
+    machine->parsing = true;
+    bool good = luaL_loadbuffer(L, text.ptr ? text.ptr : "", text.len, chunk_name) == 0;
+    machine->parsing = false;
+    return good;
+}
+
+struct compilation {
+    const char *chunk_name;
+    struct slice text;
+    int function;
+};
+
+/* In protected mode: notes the function, or returns a message. */
+static int compile_body(lua_State *L) {
+    struct compilation *compilation = lua_touserdata(L, 1);
+    if (!machine_load(L, compilation->text, compilation->chunk_name)) return 1;
+    compilation->function = luaL_ref(L, LUA_REGISTRYINDEX);
+    return 0;
+}
+
+int machine_compile(struct machine *machine, const char *chunk_name, struct slice text) {
+    struct compilation compilation = {chunk_name, text, LUA_NOREF};
+    lua_State *L = machine->main;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->compiler);
+    lua_pushlightuserdata(L, &compilation);
+    lua_pcall(L, 1, LUA_MULTRET, 0);
+    return compilation.function;
+}
+
+void machine_release(struct machine *machine, int function) {
+    machine_suspend_limit(machine); /* the registry may grow, and nothing would catch an error */
+    luaL_unref(machine->main, LUA_REGISTRYINDEX, function);
+    machine_resume_limit(machine);
+}
+
+int machine_take_function(lua_State *L) {
+    return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+void machine_open_compiler(struct machine *machine) {
+    lua_pushcfunction(machine->main, compile_body);
+    machine->compiler = luaL_ref(machine->main, LUA_REGISTRYINDEX);
+}

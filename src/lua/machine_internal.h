@@ -1,0 +1,129 @@
+/* machine_internal: the machine as its own libraries see it. */
+#ifndef PACKLIST_LUA_MACHINE_INTERNAL_H
+#define PACKLIST_LUA_MACHINE_INTERNAL_H
+
+#include "lua/machine.h"
+#include "lua/random.h"
+
+enum { MACHINE_LIBRARIES_MAX = 24 };
+
+/* After so many bytes the watch is asked, even when few instructions ran: joining long strings is
+ * one instruction each. */
+enum { ALARM_BYTES = 16 << 20 };
+
+struct machine {
+    lua_State *main;
+    lua_State *running; /* the coroutine that runs, or main */
+
+    /* Memory. */
+    size_t used;
+    size_t limit;
+    unsigned suspended;      /* the limit is not enforced while this is not 0 */
+    size_t collect_at;       /* bytes at which a stopped collector goes on */
+    bool collector_runs;     /* else it is stopped */
+    bool parsing;            /* it stays stopped for now */
+    size_t until_alarm;      /* bytes that may be allocated before the watch is asked */
+    size_t since_collection; /* bytes allocated since the last full collection */
+
+    /* The watch. */
+    machine_watch *watch;
+    void *watch_arg;
+    size_t steps; /* since the watch was asked */
+    const char *end_text;
+
+    /* Values that live as long as the machine: references. */
+    int globals;  /* the proxy that scripts have as _G */
+    int contents; /* the table behind it */
+    int body;     /* run_body: functions are made beforehand, because making one may fail */
+    int compiler; /* compile_body */
+    int handler;  /* note_error */
+    int proxies[MACHINE_LIBRARIES_MAX];
+    size_t proxy_count;
+    bool sealed;
+
+    /* The run. */
+    bool is_running;
+    struct {
+        const char *name;
+        int hidden; /* what the global was before */
+    } set[MACHINE_RUN_GLOBALS];
+    size_t set_count;
+    struct machine_place place;
+    char place_source[LUA_IDSIZE];
+    struct random48 random;
+};
+
+/* --- Ending a run (machine_watch.c) --- */
+
+/* Raises the error that ends the run if the watch has asked for it. Whoever catches errors of a
+ * script calls this before it lets the script see one. */
+void machine_rethrow(lua_State *L);
+
+/* The hook that counts instructions. */
+void machine_hook(lua_State *L, lua_Debug *debug);
+
+/* Makes a coroutine's steps count. To be called before it is resumed; `previous` is restored by
+ * machine_leave_thread. */
+lua_State *machine_enter_thread(lua_State *L, lua_State *thread);
+void machine_leave_thread(lua_State *L, lua_State *previous);
+
+/* --- Memory (machine_memory.c) --- */
+
+void *machine_allocate(void *machine, void *ptr, size_t old_size, size_t new_size);
+
+/* Collects all garbage when `size` more bytes would pass the limit. For functions that are about to
+ * make something large: Lua itself does not collect when an allocation fails. */
+void machine_make_room(lua_State *L, size_t size);
+
+/* A full collection, after which the collector rests until memory has doubled. */
+void machine_collect_all(struct machine *machine, lua_State *L);
+
+/* When the machine is nearly full, collects. Called when the watch is asked. */
+void machine_collect_when_full(struct machine *machine, lua_State *L);
+
+/* --- Compiling (machine_compile.c) --- */
+
+/* As lua_load with this text: pushes a function and returns true, or a message and returns false.
+ * The collector rests meanwhile. */
+bool machine_load(lua_State *L, struct slice text, const char *chunk_name);
+
+/* Prepares machine_compile. */
+void machine_open_compiler(struct machine *machine);
+
+/* --- Proxies (proxy.c) --- */
+
+/* Replaces the table on top of the stack with a proxy for it. With `show_metatable`, the metatable
+ * of the real table is what getmetatable shows of it. */
+void proxy_push(lua_State *L, bool show_metatable);
+
+/* If the value at `index` is a proxy, pushes what it stands for and returns true. */
+bool proxy_open(lua_State *L, int index);
+
+/* The same for the metatable that getmetatable may show of it. */
+bool proxy_open_metatable(lua_State *L, int index);
+
+/* Raises "Attempt to modify a readonly table" if the value at `index` is a proxy. */
+void proxy_refuse_write(lua_State *L, int index);
+
+/* --- Libraries: each adds its globals to an unsealed machine --- */
+
+void library_open_base(lua_State *L);
+void library_open_coroutine(lua_State *L);
+void library_open_string(lua_State *L);
+void library_open_table(lua_State *L);
+void library_open_math(lua_State *L); /* and os */
+void library_open_bit(lua_State *L);
+
+/* Takes away from the table on top of the stack what is not named; the names end with NULL. */
+void library_keep_only(lua_State *L, const char *const *names);
+
+/* Opens a library of Lua itself, and pushes its table, which is the global `name`. */
+void library_open(lua_State *L, lua_CFunction open, const char *name);
+
+/* Adds functions to the table on top of the stack; they end with a NULL name. */
+void library_add(lua_State *L, const luaL_Reg *functions);
+
+/* An optional index or count that a script gives: a whole number, cut to +-2^53. */
+int64_t library_integer(lua_State *L, int arg, int64_t otherwise);
+
+#endif

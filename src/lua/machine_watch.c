@@ -1,0 +1,61 @@
+/* machine_watch: steps are counted, and the watch is asked in time. Once it has ended the run,
+ * every place that catches errors raises its error again. */
+#include "lua/machine_internal.h"
+
+/* A coroutine counts its instructions in smaller portions: what it ran since the last one is lost
+ * when it yields, so each resumption is counted as one portion. */
+enum { COROUTINE_PORTION = 1000 };
+
+void machine_set_watch(struct machine *machine, machine_watch *watch, void *arg) {
+    machine->watch = watch;
+    machine->watch_arg = arg;
+}
+
+const char *machine_end_text(const struct machine *machine) {
+    return machine->end_text;
+}
+
+void machine_rethrow(lua_State *L) {
+    struct machine *machine = machine_of(L);
+    if (!machine->end_text) return;
+    lua_checkstack(L, 1);
+    lua_pushstring(L, machine->end_text);
+    lua_error(L);
+}
+
+void machine_spend(lua_State *L, size_t steps) {
+    struct machine *machine = machine_of(L);
+    machine->steps += steps;
+    if (machine->steps < MACHINE_WATCH_STEPS) return;
+    machine->steps = 0;
+    machine_rethrow(L);
+    machine_collect_when_full(machine, L);
+    if (machine->watch) machine->end_text = machine->watch(machine->watch_arg);
+    machine_rethrow(L);
+}
+
+static int portion_of(const struct machine *machine, const lua_State *L) {
+    return L == machine->main ? MACHINE_WATCH_STEPS : COROUTINE_PORTION;
+}
+
+void machine_hook(lua_State *L, lua_Debug *debug) {
+    (void)debug;
+    struct machine *machine = machine_of(L);
+    int portion = portion_of(machine, L);
+    if (lua_gethookcount(L) != portion) lua_sethook(L, machine_hook, LUA_MASKCOUNT, portion);
+    machine_spend(L, (size_t)portion);
+}
+
+lua_State *machine_enter_thread(lua_State *L, lua_State *thread) {
+    struct machine *machine = machine_of(L);
+    machine_spend(L, COROUTINE_PORTION);
+    lua_sethook(thread, machine_hook, LUA_MASKCOUNT, COROUTINE_PORTION);
+    lua_State *previous = machine->running;
+    machine->running = thread;
+    return previous;
+}
+
+void machine_leave_thread(lua_State *L, lua_State *previous) {
+    struct machine *machine = machine_of(L);
+    machine->running = previous;
+}

@@ -1,0 +1,334 @@
+/* The machine for scripts: what scripts see, that one leaves nothing for the next, that the watch
+ * ends whatever runs, and that memory is bounded. */
+#include "lua/machine.h"
+
+#include "unit/script_fixture.h"
+
+#include <stdlib.h>
+
+enum { MB = 1 << 20 };
+
+static int begin(void **state) {
+    struct script_fixture *fixture = malloc(sizeof(*fixture));
+    script_begin(fixture, 32 * MB);
+    *state = fixture;
+    return 0;
+}
+
+static int end(void **state) {
+    script_end(*state);
+    free(*state);
+    return 0;
+}
+
+/* --- What scripts see --- */
+
+static void scripts_compute(void **state) {
+    assert_script(*state, "return 1 + 1, 'a' .. 'b', nil, true", "2,ab,nil,true");
+    assert_script(*state, "", "");
+    assert_script(*state,
+                  "local t = {} for i = 1, 10 do t[i] = i * i end "
+                  "return table.concat(t, ' ')",
+                  "1 4 9 16 25 36 49 64 81 100");
+    assert_script(*state, "return ('x'):rep(3), #'abc', ('a,b'):find(',', 1, true)", "xxx,3,2,2");
+    assert_script(*state, "return stub.echo(1, 2), stub.count(1, 2, 3)", "1,3");
+    assert_script(*state, "return (", "error: user_script:1: unexpected symbol near '<eof>'");
+    assert_script(*state, "error('e')", "error: user_script:1: e");
+    assert_script(*state, "local x = nil; x.y = 1",
+                  "error: user_script:1: attempt to index local 'x' (a nil value)");
+}
+
+static const char NAMES_OF[] =
+    "local names = {} for name in pairs(%s) do names[#names + 1] = name end "
+    "table.sort(names) return table.concat(names, ' ')";
+
+static void assert_names(struct script_fixture *fixture, const char *table, const char *expected) {
+    char text[200];
+    snprintf(text, sizeof(text), NAMES_OF, table);
+    assert_string_equal(script_run(fixture, text), expected);
+}
+
+static void scripts_see_only_what_is_harmless(void **state) {
+    assert_names(*state, "_G",
+                 "_G _VERSION assert bit collectgarbage coroutine error gcinfo getmetatable ipairs "
+                 "load loadstring math next os pairs pcall rawequal rawget rawset select "
+                 "setmetatable string stub table tonumber tostring type unpack xpcall");
+    assert_names(*state, "string",
+                 "byte char find format gfind gmatch gsub len lower match rep reverse sub upper");
+    assert_names(*state, "table", "concat foreach foreachi getn insert maxn remove setn sort");
+    assert_names(*state, "coroutine", "create resume running status wrap yield");
+    assert_names(*state, "os", "clock");
+    assert_names(*state, "math",
+                 "abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log "
+                 "log10 max min mod modf pi pow rad random randomseed sin sinh sqrt tan tanh");
+    assert_names(*state, "bit",
+                 "arshift band bnot bor bswap bxor lshift rol ror rshift tobit tohex");
+    assert_names(*state, "stub", "count echo");
+}
+
+#define MISSING(name)                                                                              \
+    "error: user_script:1: Script attempted to access nonexistent global variable '" name "'"
+#define READ_ONLY "Attempt to modify a readonly table"
+
+static void globals_are_protected(void **state) {
+    assert_script(*state, "return x", MISSING("x"));
+    assert_script(*state, "return _G.x", MISSING("x"));
+    assert_script(*state, "return print(1)", MISSING("print"));
+    assert_script(*state, "return debug.getinfo(1)", MISSING("debug"));
+    assert_script(*state, "return require('x')", MISSING("require"));
+    assert_script(*state, "return newproxy()", MISSING("newproxy"));
+    assert_script(*state, "return setfenv(1, {})", MISSING("setfenv"));
+    assert_script(*state, "return rawget(_G, 'x')", "nil");
+    assert_script(*state, "x = 1", "error: user_script:1: " READ_ONLY);
+    assert_script(*state, "_G.x = 1", "error: user_script:1: " READ_ONLY);
+    assert_script(*state, "_G._G = 1", "error: user_script:1: " READ_ONLY);
+    assert_script(*state, "pcall = 1", "error: user_script:1: " READ_ONLY);
+    assert_script(*state, "function string.rep() end", "error: user_script:1: " READ_ONLY);
+    assert_script(*state, "return _G == _G._G, _G.string == string, _G.pcall == pcall",
+                  "true,true,true");
+}
+
+static void shared_tables_refuse_every_way_to_write(void **state) {
+    static const char *const SHARED[] = {"_G",
+                                         "string",
+                                         "math",
+                                         "stub",
+                                         "getmetatable('')",
+                                         "getmetatable('').__index",
+                                         "getmetatable(_G)"};
+    static const char *const WRITES[] = {
+        "rawset(%s, 'x', 1)",
+        "rawset(%s, 1, 1)",
+        "setmetatable(%s, {})",
+        "setmetatable(%s, nil)",
+        "table.insert(%s, 1)",
+        "table.insert(%s, 1, 1)",
+        "(%s).x = 1",
+        "local t = %s t[1] = 1",
+        "string.gsub('a', 'a', %s).x = 1",
+    };
+    for (size_t i = 0; i < sizeof(SHARED) / sizeof(*SHARED); i++) {
+        for (size_t k = 0; k + 1 < sizeof(WRITES) / sizeof(*WRITES); k++) {
+            char text[200];
+            snprintf(text, sizeof(text), WRITES[k], SHARED[i]);
+            const char *outcome = script_run(*state, text);
+            assert_true(strcmp(outcome, "error: " READ_ONLY) == 0 ||
+                        strcmp(outcome, "error: user_script:1: " READ_ONLY) == 0);
+        }
+    }
+    assert_script(*state, "table.remove(stub) table.sort(stub) return #stub", "0");
+}
+
+static void shared_tables_can_be_read(void **state) {
+    assert_script(*state, "return type(rawget(stub, 'echo')), rawget(stub, 'x')", "function,nil");
+    assert_script(*state, "local n = 0 for k, v in next, stub do n = n + 1 end return n", "2");
+    assert_script(*state, "return stub.x", "nil");
+    assert_script(*state, "return getmetatable(stub), getmetatable({}), getmetatable(1)",
+                  "nil,nil,nil");
+    assert_script(*state, "local m = getmetatable('') return m.__index == string, type(m)",
+                  "true,table");
+    assert_script(*state, "return type(getmetatable(_G).__index)", "function");
+    assert_script(*state, "local t = setmetatable({}, {__index = stub}) return t.count(1, 2)", "2");
+    assert_script(*state, "return getmetatable(setmetatable({}, {__metatable = 7}))", "7");
+    assert_script(*state, "setmetatable(setmetatable({}, {__metatable = 7}), nil)",
+                  "error: user_script:1: cannot change a protected metatable");
+}
+
+/* --- Nothing is left for the next script --- */
+
+static int set_keys(lua_State *L, void *arg) {
+    lua_newtable(L);
+    lua_pushstring(L, arg);
+    lua_rawseti(L, -2, 1);
+    machine_set_global(L, "KEYS");
+    return 0;
+}
+
+static void globals_of_a_run_end_with_it(void **state) {
+    struct script_fixture *fixture = *state;
+    assert_string_equal(
+        script_run_slice(fixture, SLICE("KEYS[2] = 'b' return KEYS[1], #KEYS"), set_keys, "a"),
+        "a,2");
+    assert_script(fixture, "return KEYS", MISSING("KEYS"));
+    assert_string_equal(script_run_slice(fixture, SLICE("return #KEYS"), set_keys, "a"), "1");
+    assert_string_equal(script_run_slice(fixture, SLICE("KEYS = {}"), set_keys, "a"),
+                        "error: user_script:1: " READ_ONLY);
+}
+
+static int hide_stub(lua_State *L, void *arg) {
+    (void)arg;
+    lua_pushliteral(L, "hidden");
+    machine_set_global(L, "stub");
+    return 0;
+}
+
+static void a_global_of_a_run_hides_a_library(void **state) {
+    assert_string_equal(script_run_slice(*state, SLICE("return stub"), hide_stub, NULL), "hidden");
+    assert_script(*state, "return stub.count()", "0");
+}
+
+/* A function of Lua that a defect of ours would let a script write with. */
+static void what_is_written_into_a_proxy_does_not_stay(void **state) {
+    struct script_fixture *fixture = *state;
+    lua_State *L = machine_state(fixture->machine);
+    lua_getglobal(L, "stub");
+    lua_pushliteral(L, "x");
+    lua_pushinteger(L, 1);
+    lua_rawset(L, -3);
+    machine_finish(fixture->machine);
+    assert_script(fixture, "return rawget(stub, 'x'), stub.x", "nil,nil");
+}
+
+static void random_numbers_begin_again(void **state) {
+    const char *numbers =
+        "return math.random(), math.random(), math.random(100), math.random(5,10)";
+    assert_script(*state, numbers, "0.39646477363839,0.84048536971234,36,7");
+    assert_script(*state, "math.randomseed(7) return math.random()", "0.26644419658298");
+    assert_script(*state, numbers, "0.39646477363839,0.84048536971234,36,7");
+    assert_script(*state, "math.random(0)",
+                  "error: user_script:1: bad argument #1 to 'random' (interval is empty)");
+}
+
+/* --- The watch --- */
+
+static void assert_ended(struct script_fixture *fixture, const char *text) {
+    fixture->end_after = 2;
+    assert_string_equal(script_run(fixture, text), "ended: ended by the watch");
+    assert_true(fixture->watched == 2);
+    fixture->end_after = 0;
+    assert_script(fixture, "return 1", "1");
+}
+
+static void no_script_outlives_the_watch(void **state) {
+    assert_ended(*state, "while true do end");
+    assert_ended(*state, "repeat pcall(function() while true do end end) until false");
+    assert_ended(*state, "while true do pcall(pcall, pcall, function() while true do end end) end");
+    assert_ended(*state,
+                 "xpcall(function() while true do end end, function() while true do end end)"
+                 " while true do end");
+    assert_ended(*state, "while true do xpcall(error, function() while true do end end) end");
+    assert_ended(*state, "local f = function() while true do end end "
+                         "while true do coroutine.resume(coroutine.create(f)) end");
+    assert_ended(*state, "local f = function() while true do coroutine.yield() end end "
+                         "f = coroutine.wrap(f) while true do pcall(f) end");
+    assert_ended(*state, "local t = setmetatable({}, {__index = function() while true do end end}) "
+                         "while true do pcall(function() return t.x end) end");
+    assert_ended(*state, "while true do load(function() while true do end end) end");
+    assert_ended(*state,
+                 "while true do string.gsub('a', 'a', function() while true do end end) end");
+    assert_ended(*state, "while true do collectgarbage() end");
+}
+
+/* Coroutines that end before the count of their instructions is full must not hide them. */
+static void coroutines_do_not_hide_steps(void **state) {
+    struct script_fixture *fixture = *state;
+    assert_script(fixture,
+                  "local f = function() for i = 1, 900 do end end "
+                  "for i = 1, 1000 do coroutine.wrap(f)() end return 1",
+                  "1");
+    assert_true(fixture->watched >= 8);
+}
+
+/* Long strings are joined by few instructions. */
+static void long_strings_do_not_hide_time(void **state) {
+    struct script_fixture *fixture = *state;
+    assert_script(fixture,
+                  "local s = ('x'):rep(1e6) for i = 1, 1000 do local t = s .. i end return 1", "1");
+    assert_true(fixture->watched >= 30);
+}
+
+/* --- Memory --- */
+
+static void memory_is_bounded(void **state) {
+    struct script_fixture *fixture = *state;
+    size_t before = machine_memory(fixture->machine);
+    assert_script(fixture, "local s = 'x' while true do s = s .. s end",
+                  "error: not enough memory");
+    assert_script(fixture, "local t = {} while true do t[#t + 1] = {} end",
+                  "error: not enough memory");
+    assert_script(fixture, "return ('x'):rep(1e9)", "error: not enough memory");
+    assert_script(fixture, "return select('#', pcall(string.rep, 'x', 1e9))", "2");
+    assert_true(machine_memory(fixture->machine) < 33 * MB);
+    /* Each collection halves the buffer in which Lua joins strings. */
+    for (int i = 0; i < 12; i++) machine_collect(fixture->machine);
+    assert_in_range(machine_memory(fixture->machine), 0, before + 20000);
+}
+
+/* A coroutine that does not run has nothing to catch an error with: growing its stack for arguments
+ * must not fail. */
+static void arguments_for_coroutines_end_no_process(void **state) {
+    assert_script(*state,
+                  "local keep = {} local a = {} for i = 1, 7000 do a[i] = i end "
+                  "local function fill() "
+                  "  local ok = true while ok do "
+                  "  local c = coroutine.create(function(...) coroutine.yield(...) end) "
+                  "  keep[#keep + 1] = c ok = coroutine.resume(c, unpack(a)) end end "
+                  "return pcall(fill)",
+                  "true");
+}
+
+static int allocate_suspended(lua_State *L, void *arg) {
+    struct machine *machine = machine_of(L);
+    machine_suspend_limit(machine);
+    char *bytes = malloc(40 * MB);
+    memset(bytes, 'x', 40 * MB);
+    lua_pushlstring(L, bytes, 40 * MB);
+    free(bytes);
+    machine_resume_limit(machine);
+    if (arg) lua_pop(L, 1); /* garbage, which the check collects */
+    machine_check_memory(L);
+    return arg ? 0 : 1;
+}
+
+static void a_suspended_limit_is_checked_afterwards(void **state) {
+    assert_string_equal(script_run_slice(*state, SLICE("return 1"), allocate_suspended, NULL),
+                        "error: not enough memory");
+    assert_string_equal(script_run_slice(*state, SLICE("return 1"), allocate_suspended, ""), "1");
+    machine_set_memory_limit(((struct script_fixture *)*state)->machine, 100 * MB);
+    assert_string_equal(script_run_slice(*state, SLICE("return 1"), allocate_suspended, NULL), "1");
+}
+
+/* --- Places of errors --- */
+
+static void the_place_of_an_error_is_known(void **state) {
+    struct script_fixture *fixture = *state;
+    static const struct {
+        const char *text;
+        int line;
+    } CASES[] = {
+        {"\nerror('x')", 2}, {"\n\nlocal x = nil + 1", 3}, {"error()", 1}, {"\n\nunpack(1)", 3}};
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        int function =
+            machine_compile(fixture->machine, "@user_script", slice_of_cstr(CASES[i].text));
+        assert_true(machine_run(fixture->machine, function, NULL, NULL) == MACHINE_FAILED);
+        struct machine_place place = machine_error_place(fixture->machine);
+        assert_string_equal(place.source, "@user_script");
+        assert_int_equal(place.line, CASES[i].line);
+        machine_finish(fixture->machine);
+        machine_release(fixture->machine, function);
+    }
+}
+
+#define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        test(scripts_compute),
+        test(scripts_see_only_what_is_harmless),
+        test(globals_are_protected),
+        test(shared_tables_refuse_every_way_to_write),
+        test(shared_tables_can_be_read),
+        test(globals_of_a_run_end_with_it),
+        test(a_global_of_a_run_hides_a_library),
+        test(what_is_written_into_a_proxy_does_not_stay),
+        test(random_numbers_begin_again),
+        test(no_script_outlives_the_watch),
+        test(coroutines_do_not_hide_steps),
+        test(long_strings_do_not_hide_time),
+        test(memory_is_bounded),
+        test(arguments_for_coroutines_end_no_process),
+        test(a_suspended_limit_is_checked_afterwards),
+        test(the_place_of_an_error_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
