@@ -153,7 +153,9 @@ static int base_load(lua_State *L) {
         if (lua_isnil(L, -1) || (lua_isstring(L, -1) && lua_objlen(L, -1) == 0)) break;
         if (!lua_isstring(L, -1)) {
             lua_pushnil(L);
+            luaL_where(L, 1);
             lua_pushliteral(L, "reader function must return a string");
+            lua_concat(L, 2);
             return 2;
         }
         lua_rawseti(L, 3, count);
