@@ -11,9 +11,14 @@ from plots import Plots
 
 # growth and sds look different
 SECTIONS = ("cpu", "calls", "memory", "members", "connections", "stalls", "snapshots", "saving")
+AGAIN = ("run", "date", "commit", "busy with other things before the run")  # what is said of rows measured again
 EXTRAS = ("floor", "fork")  # of figures, beside the servers' labels; no peers
 BUSY_SECONDS, BUSY_MOST = 2, 0.05
 EXACT = 0.02  # smaller differences between two figures mean nothing
+
+
+class ReportError(Exception):
+    """Figures that cannot stand in one report."""
 
 
 def busy_share():
@@ -159,7 +164,10 @@ def introduction(results):
     yield "# Packlist and its peers, measured\n"
     yield from (f"- {name}: {value}" for name, value in results["machine"].items())
     yield f"- servers: {', '.join(results['labels'])}"
-    yield f"- run: {results['options']}\n"
+    yield f"- run: {results['options']}"
+    for again in results.get("again", []):
+        yield f"- measured again: {again['rows']}; " + "; ".join(f"{key}: {again[key]}" for key in AGAIN)
+    yield ""
     yield ("Times are medians over rounds in which the servers took turns, each on a core of its own with the load on "
            "another. **Ratio**: Packlist's figure over the best peer's, so less than 1 is better than all of them. "
            "**Floor**: what the kernel alone costs, measured with a server that parses nothing and sends constant "
@@ -171,6 +179,21 @@ def read(folder):
     """The results of the report that lies there."""
     with open(os.path.join(folder, "figures.json"), encoding="utf-8") as file:
         return json.load(file)
+
+
+def replaced(results, newer, rows):
+    """`results` with all figures of `newer`, a run of these `rows` by the same servers on the same machine, in their
+    place; the report says so. ReportError when the servers or machines differ."""
+    if newer["labels"] != results["labels"] or newer["machine"]["machine"] != results["machine"]["machine"]:
+        raise ReportError("--again needs the servers and the machine of the report that it changes")
+    for section in SECTIONS:
+        for group, found in newer[section].items():
+            results[section].setdefault(group, {}).update(found)
+    results["growth"].update(newer["growth"])
+    results["sds"] = newer["sds"] or results["sds"]
+    results.setdefault("again", []).append(
+        {"rows": rows, "run": newer["options"], **{key: newer["machine"][key] for key in AGAIN if key != "run"}})
+    return results
 
 
 def remove_old_plots(folder, drawn):
@@ -188,7 +211,8 @@ def write(folder, results):
     """results: {"labels": of the servers, ours first, "machine": name -> text, "options": text,
     "cpu" (µs), "calls" (ms), "memory" (MB), "members" (B), "connections" (B), "stalls", "snapshots" (ms), "saving":
     group -> name -> label (or one of EXTRAS) -> figure,
-    "growth": curve -> label -> [(length, µs)], "sds": text or None, "whole": whether nothing was left out}.
+    "growth": curve -> label -> [(length, µs)], "sds": text or None, "whole": whether nothing was left out,
+    "again": what was replaced since (see replaced)}.
     Adds "plots", the names of the files. False when there is no gnuplot to draw them."""
     os.makedirs(folder, exist_ok=True)
     plots, labels = Plots(folder), results["labels"]
