@@ -1,0 +1,336 @@
+"""Runs a job-queue library beside a server and checks that it loses no job.
+
+A library's folder holds `run`, which describes the library to `main` below, and a program of the library's language
+that enqueues jobs, works on them or checks more of the library. The harness decides which jobs there are, starts
+several workers, kills one of them with SIGKILL while it works on a job, starts another in its place, and waits until
+every job is done and the library has removed its keys.
+
+The producer reads jobs from standard input, one JSON object a line:
+    {"n": 17, "kind": "plain", "delay": 0, "priority": 0}
+and enqueues each: `delay` is in seconds; a higher priority comes first. The worker does a job as lib/job.py does:
+    plain    appends to the ledger that it began, works a moment, appends that it is done
+    fails    the same, but the first attempt ends in an error, and the library must retry the job
+    hangs    the same, but the first attempt never ends: its worker is the one that is killed
+The ledger is a file of lines "began N PID TIME" and "done N PID TIME". Programs find in the environment:
+    PACKLIST_PORT       the server's port on 127.0.0.1
+    QUEUE_FOLDER        a folder for the ledger and for files that mark first attempts
+    QUEUE_CONCURRENCY   how many jobs a worker does at once, where the library lets the worker choose
+"""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SOAK = "PACKLIST_SOAK" in os.environ
+JOBS = 10_000 if SOAK else 300
+WORKERS = 3
+CONCURRENCY = 4
+PATIENCE = 250  # seconds without any progress; the runner takes a program for hung after 300
+ERRORS = r"\bERR |WRONGTYPE|NOSCRIPT No matching|[Uu]nknown (?:Redis )?command|BUSYKEY|LOADING Redis|MISCONF"
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Library:
+    """How a library is run. Commands are lists of arguments; the first may be a path from the repository's top."""
+    name: str
+    produce: list
+    work: list
+    check: list = None  # a program that prints "ok - NAME" or "not ok - NAME"; it runs beside one worker
+    left: str = "(?!)"  # the names of keys that may remain when all jobs are done: a regular expression
+    acknowledges: bool = True  # whether a job that a killed worker had taken is done by another
+    takes: int = CONCURRENCY  # how many jobs a worker may have taken at once
+    has_priorities: bool = False
+    early: float = 0.05  # seconds that a scheduled job may come too soon, where the library counts whole seconds
+    known_errors: str = "(?!)"  # what workers print although all is well
+    environment: dict = field(default_factory=dict)
+
+
+def python_library(name, work, has_check=True, environment=None, **more):
+    """A library in a virtual environment, whose programs `work` finds on PATH. The library's tasks.py defines its
+    tasks, produce() and check()."""
+
+    def call(function):
+        return ["python", "-c", f"import tasks; tasks.{function}()"]
+    paths = {"PATH": f"{os.path.abspath(f'build/clients/{name}/bin')}:{os.environ['PATH']}",
+             "PYTHONPATH": f"tests/queues/{name}:tests/queues/lib", "PYTHONDONTWRITEBYTECODE": "1"}
+    return Library(name, call("produce"), work, call("check") if has_check else None,
+                   environment={**paths, **(environment or {})}, **more)
+
+
+class Server:
+    """What the harness asks of the server under test."""
+
+    def __init__(self):
+        self.port = int(os.environ["PACKLIST_PORT"])
+        self.socket = socket.create_connection(("127.0.0.1", self.port))
+        self.replies = self.socket.makefile("rb")
+        self.pid = int(re.search(r"process_id:(\d+)", self.call("INFO", "server")).group(1))
+        self.version = self.described()
+
+    def call(self, *arguments):
+        self.socket.sendall(f"*{len(arguments)}\r\n".encode()
+                            + b"".join(b"$%d\r\n%s\r\n" % (len(a), a) for a in map(str.encode, arguments)))
+        return self.read()
+
+    def read(self):
+        line = self.replies.readline()
+        kind, rest = line[:1], line[1:].strip().decode()
+        if kind == b"$":
+            return self.replies.read(int(rest) + 2)[:-2].decode("utf-8", "replace") if int(rest) >= 0 else None
+        if kind == b"*":
+            return [self.read() for _ in range(int(rest))]
+        if kind == b"-":
+            raise SystemExit(f"the server replied {rest}")
+        return rest
+
+    def described(self):
+        program = Path(os.environ.get("PACKLIST_SERVER", "the server")).name
+        return f"{program} {re.search(r'redis_version:(.*)', self.call('INFO', 'server')).group(1).strip()}"
+
+    def cpu_seconds(self):
+        fields = Path(f"/proc/{self.pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
+
+
+class Program:
+    """A producer or a worker in a process group of its own, so that its children die with it."""
+
+    def __init__(self, command, run, **environment):
+        self.log = Path(run.folder, f"log.{len(run.programs)}")
+        run.programs.append(self)
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", "--", *command], stdin=subprocess.PIPE, stdout=output,
+                stderr=output, preexec_fn=os.setpgrp,
+                env={**os.environ, **run.library.environment, "QUEUE_FOLDER": run.folder,
+                     "QUEUE_CONCURRENCY": str(CONCURRENCY), **environment})
+
+    def text(self):
+        return self.log.read_text(errors="replace")
+
+    def feed(self, lines):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+            self.process.stdin.close()
+
+    def kill(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        """Ends it as a service manager would; its children go with it."""
+        self.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(30)
+        self.kill()
+
+
+class Ledger:
+    """What the workers wrote down: (number of the job, pid, time) of each job that began, and of each that is done."""
+
+    def __init__(self, folder):
+        self.path = Path(folder, "ledger")
+        self.path.touch()
+        self.file = self.path.open("rb")
+        self.incomplete = b""
+        self.entries = {"began": [], "done": []}
+
+    def read(self):
+        *lines, self.incomplete = (self.incomplete + self.file.read()).split(b"\n")
+        for line in lines:
+            word, n, pid, when = line.decode().split()
+            self.entries[word].append((int(n), int(pid), float(when)))
+        return self
+
+    def began(self):
+        return self.read().entries["began"]
+
+    def done(self):
+        return self.read().entries["done"]
+
+
+class Run:
+    """One set of jobs, from an empty server until all are done."""
+
+    def __init__(self, library, server):
+        self.library, self.server = library, server
+        self.folder = tempfile.mkdtemp(prefix="packlist-queue.")
+        self.ledger = Ledger(self.folder)
+        self.programs = []
+        server.call("FLUSHALL")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        for program in self.programs:
+            program.kill()
+        if kind:
+            for program in self.programs:
+                print(f"---- {program.process.args[4:]} printed:", program.text()[-3000:], sep="\n")
+        shutil.rmtree(self.folder)
+
+    def done(self):
+        return {n for n, _, _ in self.ledger.done()}
+
+    def produce(self, jobs):
+        producer = Program(self.library.produce, self)
+        producer.feed(json.dumps(job) for job in jobs)
+        if producer.process.wait() != 0:
+            raise SystemExit(f"the producer exited with {producer.process.returncode}")
+
+    def start_worker(self, **environment):
+        worker = Program(self.library.work, self, **environment)
+        worker.process.stdin.close()
+        return worker
+
+    def wait_until(self, condition, what):
+        """As long as the ledger grows or there are fewer keys than before."""
+        seen, since, fewest = None, time.monotonic(), sys.maxsize
+        while not condition():
+            for program in self.programs:
+                if program.process.poll() not in (None, 0, -signal.SIGKILL, -signal.SIGTERM):
+                    raise SystemExit(f"a program ended with {program.process.returncode}")
+            fewest = min(fewest, int(self.server.call("DBSIZE")))
+            now = (self.ledger.path.stat().st_size, fewest)
+            if now != seen:
+                seen, since = now, time.monotonic()
+            elif time.monotonic() - since > PATIENCE:
+                raise SystemExit(f"nothing happens while waiting until {what}")
+            time.sleep(0.05)
+
+    def keys(self):
+        """The keys that must not remain."""
+        return sorted(key for key in self.server.call("KEYS", "*") if not re.fullmatch(self.library.left, key))
+
+    def wait_until_empty(self):
+        try:
+            self.wait_until(lambda: not self.keys(), "the queue is empty")
+        except SystemExit as reason:
+            raise SystemExit(f"{reason}; left: {self.keys()[:10]}") from reason
+
+    def errors(self):
+        """Lines in which a program names an error of the server."""
+        return [line for program in self.programs for line in program.text().splitlines()
+                if re.search(ERRORS, line) and not re.search(self.library.known_errors, line)]
+
+
+CHECKS = []
+
+
+def check(name, holds, *details):
+    CHECKS.append(bool(holds))
+    if not holds:
+        print(f"FAILED: {name}", *details, sep="\n")
+
+
+def kind_of(n):
+    if n == JOBS // 3:
+        return "hangs"
+    return "fails" if n % 10 == 3 else "plain"
+
+
+def make_jobs():
+    """A tenth of the jobs fail once, a tenth is scheduled, one hangs; three priorities."""
+    return [{"n": n, "kind": kind_of(n), "delay": 1.5 + n % 20 / 10 if n % 10 == 5 else 0, "priority": n % 3}
+            for n in range(JOBS)]
+
+
+def run_jobs(library, server):
+    """All kinds of jobs, with a worker that is killed."""
+    jobs = make_jobs()
+    hanging = next(job["n"] for job in jobs if job["kind"] == "hangs")
+    everything = {job["n"] for job in jobs}
+    with Run(library, server) as run:
+        cpu_before = server.cpu_seconds()
+        workers = [run.start_worker() for _ in range(WORKERS)]
+        started = time.time()
+        run.produce(jobs)
+        run.wait_until(lambda: hanging in {n for n, _, _ in run.ledger.began()}, "a worker hangs")
+        pid = next(pid for n, pid, _ in run.ledger.began() if n == hanging)
+        victim = next(w for w in workers if w.process.pid == os.getpgid(pid))
+        victim.kill()
+        run.start_worker()
+        may_lose = 0 if library.acknowledges else library.takes
+        run.wait_until(lambda: len(everything - run.done()) <= library.takes, "all jobs but a few are done")
+        cpu = server.cpu_seconds() - cpu_before
+        seconds = time.time() - started
+        if library.acknowledges:
+            run.wait_until(lambda: run.done() == everything, "the killed worker's jobs are done")
+        run.wait_until_empty()
+        for worker in workers:
+            worker.stop()
+        judge(run, jobs, started, may_lose)
+        again = len(run.ledger.done()) - len(run.done())
+        lost = len(everything - run.done())
+        print(f"note: queues/{library.name}: {JOBS:,} jobs on {server.version}: "
+              f"{cpu / JOBS * 1e6:.0f} µs of the server's CPU time each, {seconds:.0f} s; "
+              f"{again} done twice, {lost} lost with the killed worker")
+
+
+def judge(run, jobs, started, may_lose):
+    done = run.ledger.done()
+    begun = Counter(n for n, _, _ in run.ledger.began())
+    missing = {job["n"] for job in jobs} - {n for n, _, _ in done}
+    check("every job is done" if not may_lose else "no job is lost but what the killed worker had taken",
+          len(missing) <= may_lose, f"missing: {sorted(missing)[:20]}")
+    failing = {job["n"] for job in jobs if job["kind"] == "fails"} - missing
+    check("jobs that fail are tried again", failing and all(begun[n] >= 2 for n in failing))
+    scheduled = {job["n"]: started + job["delay"] for job in jobs if job["delay"]}
+    early = [(n, scheduled[n] - when) for n, _, when in done if n in scheduled
+             and when < scheduled[n] - run.library.early]
+    check("no scheduled job is done too soon", not early, f"(job, seconds): {early[:10]}")
+    check("the queue is empty", not run.keys())
+    check("no program names an error of the server", not run.errors(), *run.errors()[:20])
+
+
+def run_priorities(library, server):
+    """Jobs wait until there is a worker, which takes those with the highest priority first."""
+    jobs = [{"n": n, "kind": "plain", "delay": 0, "priority": n // 20} for n in range(60)]
+    with Run(library, server) as run:
+        run.produce(jobs)
+        worker = run.start_worker(QUEUE_CONCURRENCY="1")
+        run.wait_until(lambda: len(run.done()) == len(jobs), "all jobs are done")
+        worker.stop()
+        order = [jobs[n]["priority"] for n, _, _ in run.ledger.began()]
+        check("jobs with a higher priority are done first", order == sorted(order, reverse=True), f"order: {order}")
+
+
+def run_check(library, server):
+    """What the library's own program checks beside a worker."""
+    with Run(library, server) as run:
+        run.start_worker()
+        program = Program(library.check, run)
+        program.process.stdin.close()
+        status = program.process.wait()
+        text = program.text()
+        for verdict, name in re.findall(r"^(ok|not ok) - (.*)", text, flags=re.M):
+            check(name, verdict == "ok")
+        check("the program that checks more ends well", status == 0 and re.search("^ok - ", text, flags=re.M), text)
+        check("no program names an error of the server", not run.errors(), *run.errors()[:20])
+
+
+def main(*libraries):
+    server = Server()
+    for library in libraries:
+        if library.produce:
+            run_jobs(library, server)
+        if library.has_priorities:
+            run_priorities(library, server)
+        if library.check:
+            run_check(library, server)
+    failed = CHECKS.count(False)
+    print(f"{len(CHECKS) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
