@@ -137,11 +137,16 @@ static void empty_proxies(struct machine *machine) {
     }
 }
 
+void machine_on_finish(struct machine *machine, void (*callback)(lua_State *L)) {
+    machine->on_finish = callback;
+}
+
 void machine_finish(struct machine *machine) {
     lua_State *L = machine->main;
     machine_suspend_limit(machine);
     lua_settop(L, 0);
     restore_globals(machine);
+    if (machine->on_finish) machine->on_finish(L);
     empty_proxies(machine);
     machine_resume_limit(machine);
     machine->is_running = false;

@@ -137,6 +137,10 @@ int machine_take_function(lua_State *L);
  * makes sure that all proxies are empty. */
 void machine_finish(struct machine *machine);
 
+/* Calls `callback` whenever a run has ended, in machine_finish: for a library that keeps something
+ * which must not outlive the run. It takes no memory and raises no error. One callback. */
+void machine_on_finish(struct machine *machine, void (*callback)(lua_State *L));
+
 /* Collects all garbage. O(memory used). Not while a script runs. */
 void machine_collect(struct machine *machine);
 

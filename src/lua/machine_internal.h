@@ -40,6 +40,7 @@ struct machine {
     int proxies[MACHINE_LIBRARIES_MAX];
     size_t proxy_count;
     bool sealed;
+    void (*on_finish)(lua_State *L); /* NULL: none */
 
     /* The run. */
     bool is_running;

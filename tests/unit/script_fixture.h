@@ -2,7 +2,7 @@
 #ifndef PACKLIST_TESTS_UNIT_SCRIPT_FIXTURE_H
 #define PACKLIST_TESTS_UNIT_SCRIPT_FIXTURE_H
 
-#include "lua/machine.h"
+#include "lua/data_libraries.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,6 +50,7 @@ static inline void script_begin(struct script_fixture *fixture, size_t memory_li
     *fixture = (struct script_fixture){.machine = machine_new(memory_limit)};
     machine_set_watch(fixture->machine, script_watch, fixture);
     machine_add_library(fixture->machine, "stub", script_open_stub, NULL);
+    machine_add_data_libraries(fixture->machine);
     machine_seal(fixture->machine);
 }
 

@@ -1,0 +1,258 @@
+/* cjson as scripts see it: byte for byte what Redis makes, bounded in memory, depth and time, and
+ * with settings that end with their script. */
+#include "lua/cjson_number.h"
+
+#include "unit/cjson_facts.h"
+#include "unit/seed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MB = 1 << 20, LIMIT = 32 * MB };
+
+static int begin(void **state) {
+    struct script_fixture *fixture = malloc(sizeof(*fixture));
+    script_begin(fixture, LIMIT);
+    *state = fixture;
+    return 0;
+}
+
+static int end(void **state) {
+    script_end(*state);
+    free(*state);
+    return 0;
+}
+
+static void expressions_have_the_values_that_redis_gives(void **state) {
+    assert_facts(*state, cjson_facts);
+}
+
+/* The text of a number by printf, which is slower. */
+static void assert_formatted(double value, int precision) {
+    char text[CJSON_NUMBER_MAX + 1], expected[64];
+    text[cjson_format_number(text, value, precision)] = '\0';
+    snprintf(expected, sizeof(expected), "%.*g", precision, value);
+    assert_string_equal(text, expected);
+}
+
+static void assert_parsed(const char *text) {
+    double value, expected;
+    char *expected_end;
+    expected = strtod(text, &expected_end);
+    const char *end = cjson_parse_number(text, &value);
+    assert_ptr_equal(end, expected_end == text ? NULL : expected_end);
+    if (end != NULL && !isnan(expected)) assert_memory_equal(&value, &expected, sizeof(value));
+}
+
+static double random_double(struct random *random) {
+    double integer = (double)(int64_t)(random_next(random) >> random_below(random, 64));
+    switch (random_below(random, 4)) {
+    case 0: return integer;
+    case 1: return integer / pow(10, (double)random_below(random, 12));
+    case 2: return -integer / (double)(1ull << random_below(random, 40));
+    default: return ldexp(integer, (int)random_below(random, 2000) - 1030);
+    }
+}
+
+static void numbers_are_those_of_printf_and_strtod(void **state) {
+    (void)state;
+    struct random random = random_of_this_run();
+    for (int i = 0; i < 300000; i++) {
+        double value = random_double(&random);
+        assert_formatted(value, 14);
+        assert_formatted(value, 1 + (int)random_below(&random, 14));
+        char text[400];
+        int places = (int)random_below(&random, 20);
+        snprintf(text, sizeof(text), random_below(&random, 2) ? "%.*f," : "%.*e,", places, value);
+        assert_parsed(text);
+        snprintf(text, sizeof(text), "%.*g,", places, value);
+        assert_parsed(text);
+    }
+    static const double edges[] = {0.0,
+                                   -0.0,
+                                   1e14,
+                                   99999999999999,
+                                   1e-4,
+                                   9.9999e-5,
+                                   0.5,
+                                   1e9,
+                                   1e300,
+                                   5e-324,
+                                   INFINITY,
+                                   -INFINITY,
+                                   1e13 + 0.5,
+                                   0.1,
+                                   0.7,
+                                   1e-7,
+                                   999999999.9999999};
+    for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
+        for (int precision = 1; precision <= CJSON_PRECISION_MAX; precision++) {
+            assert_formatted(edges[i], precision);
+        }
+    }
+    static const char *const texts[] = {
+        "",    "-",  "+",  "1.",  "-.5", ".5",   "0x1f",   "-0x",   "1e",
+        "1e+", " 1", "-0", "00.", "inf", "-nan", "nan(1)", "1.5.5", "000000000000000000000001"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        double value;
+        if (texts[i][0] == ' ')
+            assert_null(cjson_parse_number(texts[i], &value));
+        else
+            assert_parsed(texts[i]);
+    }
+}
+
+static void settings_end_with_their_script(void **state) {
+    assert_script(*state,
+                  "cjson.encode_sparse_array(true, 3, 4) cjson.encode_max_depth(5) "
+                  "cjson.decode_max_depth(6) cjson.encode_number_precision(7) "
+                  "cjson.encode_keep_buffer(false) cjson.encode_invalid_numbers('null') "
+                  "cjson.decode_invalid_numbers(false) cjson.decode_array_with_array_mt(true) "
+                  "return cjson.encode({0/0, 1/3}), cjson.encode(cjson.decode('[]'))",
+                  "[null,0.3333333],[]");
+    static const char DEFAULTS[] =
+        "local convert, ratio, safe = cjson.encode_sparse_array() "
+        "return convert, ratio, safe, cjson.encode_max_depth(), cjson.decode_max_depth(), "
+        "cjson.encode_number_precision(), cjson.encode_keep_buffer(), "
+        "cjson.encode_invalid_numbers(), cjson.decode_invalid_numbers(), "
+        "cjson.decode_array_with_array_mt()";
+    static const char EXPECTED[] = "false,2,10,1000,1000,14,true,false,true,false";
+    assert_script(*state, DEFAULTS, EXPECTED);
+    assert_script(*state, "cjson.encode_max_depth(1) error('x')", "error: user_script:1: x");
+    assert_script(*state, DEFAULTS, EXPECTED);
+}
+
+static void an_instance_has_settings_of_its_own(void **state) {
+    assert_script(
+        *state,
+        "local own = cjson.new() own.encode_number_precision(2) own.extra = 1 "
+        "return own.encode(1 / 3), cjson.encode(1 / 3), own.null == cjson.null, own.extra",
+        "0.33,0.33333333333333,true,1");
+}
+
+static void arrays_are_marked_when_that_is_set(void **state) {
+    assert_script(*state,
+                  "local was = cjson.decode_array_with_array_mt() "
+                  "cjson.decode_array_with_array_mt(true) "
+                  "local t = cjson.decode('{\"a\":[],\"b\":{},\"c\":[[],1]}') "
+                  "local text = cjson.encode(t.a) .. cjson.encode(t.b) .. cjson.encode(t.c) "
+                  "table.remove(t.c) table.remove(t.c) t.a.x = 1 "
+                  "return was, text, cjson.encode(t.c), cjson.encode(t.a), getmetatable(t.b), "
+                  "getmetatable(t.a).__is_cjson_array",
+                  "false,[]{}[[],1],[],{\"x\":1},nil,true");
+    assert_script(*state, "return getmetatable(cjson.decode('[]'))", "nil");
+}
+
+/* --- Bounds --- */
+
+static void assert_works(struct script_fixture *fixture) {
+    assert_script(fixture, "return cjson.encode(cjson.decode('[1,{\"a\":null}]'))",
+                  "[1,{\"a\":null}]");
+    machine_collect(fixture->machine);
+    assert_in_range(machine_memory(fixture->machine), 1, MB);
+}
+
+static void what_is_too_large_is_an_error(void **state) {
+    static const char *const scripts[] = {
+        /* Six times as long as escapes. */
+        "return cjson.encode(string.rep('\\0', 8e6))",
+        "return cjson.encode({string.rep('/', 12e6), string.rep('/', 12e6)})",
+        /* Two thousand million nulls. */
+        "cjson.encode_sparse_array(false, 0) return cjson.encode({[2147483647] = 1})",
+        /* Each table ten times in the next one. */
+        "local t = {'x'} for i = 1, 12 do t = {t, t, t, t, t, t, t, t, t, t} end "
+        "return cjson.encode(t)",
+        "return #cjson.decode('[' .. string.rep('1,', 4e6) .. '1]')",
+    };
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        assert_script(*state, scripts[i], "error: not enough memory");
+        assert_works(*state);
+    }
+}
+
+static void depth_is_bounded_whatever_is_set(void **state) {
+    static const char *const scripts[] = {
+        "cjson.decode_max_depth(2147483647) cjson.decode(string.rep('[', 1e6))",
+        "cjson.decode_max_depth(2147483647) cjson.decode(string.rep('{\"\":', 1e6))",
+        "cjson.decode_max_depth(2147483647) cjson.decode_array_with_array_mt(true) "
+        "cjson.decode(string.rep('[', 1e6))",
+        "cjson.encode_max_depth(2147483647) local t = {} t[1] = t cjson.encode(t)",
+        "cjson.encode_max_depth(2147483647) local t = {} t.t = t cjson.encode(t)",
+        "local a, b = {}, {} a[1] = b b[1] = a cjson.encode(a)",
+    };
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        const char *outcome = script_run(*state, scripts[i]);
+        bool nested = strstr(outcome, "nested data structures") || strstr(outcome, "nesting");
+        if (!nested) print_message("%s\n%s\n", scripts[i], outcome);
+        assert_true(nested);
+        assert_works(*state);
+    }
+}
+
+static void the_watch_ends_what_takes_long(void **state) {
+    static const char *const scripts[] = {
+        /* Tables that are nearly empty but take long to look through, each many times. */
+        "local t = {} for i = 1, 1e4 do t['x' .. i] = 1 end "
+        "for i = 1, 1e4 do t['x' .. i] = nil end "
+        "local all = {} for i = 1, 2e4 do all[i] = t end "
+        "while true do cjson.encode(all) end",
+        "local t = '[' .. string.rep('[],', 1e5) .. '1]' while true do cjson.decode(t) end",
+        "local t = cjson.decode('[' .. string.rep('[],', 1e4) .. '1]') "
+        "while true do cjson.encode(t) end",
+        "local t = '\"' .. string.rep('x', 1e6) .. '\"' while true do cjson.decode(t) end",
+        "local t = string.rep('x', 1e6) while true do cjson.encode(t) end",
+    };
+    struct script_fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        fixture->end_after = 20;
+        assert_script(fixture, scripts[i], "ended: ended by the watch");
+        fixture->end_after = 0;
+        assert_works(fixture);
+    }
+}
+
+/* Memory ends at every place in turn. */
+static void a_failing_allocation_leaks_nothing(void **state) {
+    struct script_fixture *fixture = *state;
+    static const char SCRIPT[] =
+        "cjson.decode_array_with_array_mt(true) "
+        "local t = cjson.decode('{\"a\":[1,2,[\"' .. string.rep('\\\\u0041/', 900) .. '\"]]}') "
+        "return #cjson.encode({t, t, t, t, t})";
+    size_t done = 0;
+    for (size_t room = 0; room < 200000; room += 512) {
+        machine_collect(fixture->machine);
+        machine_set_memory_limit(fixture->machine, machine_memory(fixture->machine) + room);
+        const char *outcome = script_run(fixture, SCRIPT);
+        if (strcmp(outcome, "13586") == 0)
+            done++;
+        else
+            assert_string_equal(outcome, "error: not enough memory");
+        machine_set_memory_limit(fixture->machine, LIMIT);
+    }
+    assert_in_range(done, 1, 390);
+    assert_works(fixture);
+}
+
+static void long_texts_come_out_whole(void **state) {
+    assert_script(*state,
+                  "local s = {} for i = 1, 5000 do s[i] = 'a/\\n' .. i end "
+                  "local text = cjson.encode(s) local back = cjson.decode(text) "
+                  "for i = 1, 5000 do if back[i] ~= s[i] then return i end end return #text",
+                  "58894");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(expressions_have_the_values_that_redis_gives, begin, end),
+        cmocka_unit_test(numbers_are_those_of_printf_and_strtod),
+        cmocka_unit_test_setup_teardown(settings_end_with_their_script, begin, end),
+        cmocka_unit_test_setup_teardown(an_instance_has_settings_of_its_own, begin, end),
+        cmocka_unit_test_setup_teardown(arrays_are_marked_when_that_is_set, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_too_large_is_an_error, begin, end),
+        cmocka_unit_test_setup_teardown(depth_is_bounded_whatever_is_set, begin, end),
+        cmocka_unit_test_setup_teardown(the_watch_ends_what_takes_long, begin, end),
+        cmocka_unit_test_setup_teardown(a_failing_allocation_leaks_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(long_texts_come_out_whole, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
