@@ -4,39 +4,32 @@
 #include "commands/random_repeat.h"
 #include "commands/scan_common.h"
 
-/* Which parts of a field are replied. */
-enum parts { FIELDS = 1, VALUES = 2, FIELDS_AND_VALUES = FIELDS | VALUES };
-
-static void reply_record(struct reply *reply, const struct record *record, enum parts parts) {
-    if (parts & FIELDS) reply_bulk(reply, record->field);
-    if (parts & VALUES) reply_bulk(reply, record->value);
-}
-
-static void reply_all(struct call *call, enum parts parts) {
+static void reply_all(struct call *call, unsigned parts) {
     struct keyref ref;
     struct hash_iter iter;
-    struct record record;
+    struct text_batch batch;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
     uint64_t count = ref.entry ? hash_living(ref.entry, hash_now(call)) : 0;
-    if (parts == FIELDS_AND_VALUES)
+    if (parts == (RECORD_FIELD | RECORD_VALUE))
         reply_map(call->reply, count);
     else
         reply_array(call->reply, count);
     if (!ref.entry) return;
     hash_iter_start(&iter, ref.entry, hash_now(call));
-    while (hash_iter_next(&iter, &record)) reply_record(call->reply, &record, parts);
+    while (hash_iter_next_batch(&iter, parts, &batch))
+        reply_bulks(call->reply, batch.texts, batch.count);
 }
 
 void hgetall_command(struct call *call) {
-    reply_all(call, FIELDS_AND_VALUES);
+    reply_all(call, RECORD_FIELD | RECORD_VALUE);
 }
 
 void hkeys_command(struct call *call) {
-    reply_all(call, FIELDS);
+    reply_all(call, RECORD_FIELD);
 }
 
 void hvals_command(struct call *call) {
-    reply_all(call, VALUES);
+    reply_all(call, RECORD_VALUE);
 }
 
 /* --- HRANDFIELD key [count [WITHVALUES]] --- */
@@ -52,7 +45,8 @@ static void reply_chosen(const struct record *record, void *arg) {
     const struct choice *choice = arg;
     struct reply *reply = choice->call->reply;
     if (choice->with_values && reply->protocol == 3) reply_array(reply, 2);
-    reply_record(reply, record, choice->with_values ? FIELDS_AND_VALUES : FIELDS);
+    reply_bulk(reply, record->field);
+    if (choice->with_values) reply_bulk(reply, record->value);
 }
 
 static void reply_choice_header(const struct choice *choice, uint64_t count) {
@@ -125,7 +119,7 @@ void hrandfield_command(struct call *call) {
 struct hash_scan {
     struct scan scan; /* the first member: steps get its address */
     const struct entry *entry;
-    enum parts parts;
+    unsigned parts; /* enum record_parts */
 };
 
 static void scan_visit(const struct record *record, void *arg) {
@@ -135,7 +129,7 @@ static void scan_visit(const struct record *record, void *arg) {
     if (hash_has_expired(record, hash_now(scan->call)) || !scan_matches(scan, record->field))
         return;
     scan_reply(scan, record->field);
-    if (hash->parts & VALUES) scan_reply(scan, record->value);
+    if (hash->parts & RECORD_VALUE) scan_reply(scan, record->value);
 }
 
 static uint64_t scan_step(struct scan *scan) {
@@ -144,7 +138,7 @@ static uint64_t scan_step(struct scan *scan) {
 }
 
 void hscan_command(struct call *call) {
-    struct hash_scan hash = {.parts = FIELDS_AND_VALUES};
+    struct hash_scan hash = {.parts = RECORD_FIELD | RECORD_VALUE};
     struct keyref ref;
     if (!scan_begin(&hash.scan, call, 2)) return;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
@@ -155,7 +149,7 @@ void hscan_command(struct call *call) {
     }
     for (size_t i = 3; i < call->argc; i++) {
         if (slice_is(call->argv[i], "novalues"))
-            hash.parts = FIELDS;
+            hash.parts = RECORD_FIELD;
         else if (!scan_parse_option(&hash.scan, i++))
             return;
     }

@@ -44,35 +44,36 @@ struct result {
     uint64_t limit; /* … up to so many */
 };
 
-static void result_add(struct result *result, struct slice member) {
-    if (result->reply)
-        reply_bulk(result->reply, member);
-    else if (result->entry)
-        set_load_add(&result->entry, member, result->limits);
-    result->count++;
+/* At most TEXT_BATCH members. */
+static void result_add(struct result *result, const struct set_probe *members, size_t count) {
+    struct slice texts[TEXT_BATCH];
+    result->count += count;
+    if (result->reply) {
+        for (size_t i = 0; i < count; i++) texts[i] = members[i].member;
+        reply_bulks(result->reply, texts, count);
+    } else if (result->entry) {
+        for (size_t i = 0; i < count; i++)
+            set_load_add(&result->entry, members[i].member, result->limits);
+    }
 }
 
 /* --- Batches --- */
 
-enum { BATCH = 32 };
-
 struct batch {
-    struct set_probe probes[BATCH];
-    char digits[BATCH][INT64_TEXT_MAX]; /* of members of an intset */
+    struct set_probe probes[TEXT_BATCH];
     size_t count;
+    struct text_batch texts;
 };
 
 /* Reads the next members; false when there are no more. */
 static bool batch_read(struct batch *batch, struct set_iter *iter) {
-    struct slice member;
-    for (batch->count = 0; batch->count < BATCH && set_iter_next(iter, &member);) {
-        if (iter->intset) {
-            slice_copy(batch->digits[batch->count], member);
-            member.ptr = batch->digits[batch->count];
-        }
-        batch->probes[batch->count++] = (struct set_probe){member, set_hash(member)};
+    if (!set_iter_next_batch(iter, &batch->texts)) return false;
+    batch->count = batch->texts.count;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct slice member = batch->texts.texts[i];
+        batch->probes[i] = (struct set_probe){member, set_hash(member)};
     }
-    return batch->count > 0;
+    return true;
 }
 
 /* --- Intersection --- */
@@ -94,9 +95,10 @@ static void intersect(const struct operands *operands, struct result *result) {
     while (batch_read(&batch, &iter)) {
         for (size_t i = 1; i < operands->count && batch.count; i++)
             batch.count = set_keep_members(operands->sets[i], batch.probes, batch.count);
-        for (size_t i = 0; i < batch.count; i++) {
-            result_add(result, batch.probes[i].member);
-            if (result->count == result->limit) return;
+        result_add(result, batch.probes, batch.count);
+        if (result->limit && result->count >= result->limit) {
+            result->count = result->limit;
+            return;
         }
     }
 }
@@ -145,8 +147,8 @@ static void subtract_each(const struct entry *first, const struct entry *const *
     struct batch batch;
     set_iter_start(&iter, first);
     while (batch_read(&batch, &iter)) {
-        struct set_probe found[BATCH];
-        bool is_in_other[BATCH] = {false};
+        struct set_probe found[TEXT_BATCH];
+        bool is_in_other[TEXT_BATCH] = {false};
         for (size_t i = 0; i < count; i++) {
             if (!others[i]) continue;
             memcpy(found, batch.probes, batch.count * sizeof(*found));
@@ -158,8 +160,10 @@ static void subtract_each(const struct entry *first, const struct entry *const *
                 member++;
             }
         }
+        size_t left = 0;
         for (size_t i = 0; i < batch.count; i++)
-            if (!is_in_other[i]) result_add(result, batch.probes[i].member);
+            if (!is_in_other[i]) batch.probes[left++] = batch.probes[i];
+        result_add(result, batch.probes, left);
     }
 }
 
@@ -191,10 +195,10 @@ enum operation { INTERSECTION, UNION, DIFFERENCE };
 static void reply_united(struct call *call, const struct operands *operands) {
     struct entry *set = unite(operands->sets, operands->count, SLICE(""), &call->limits->set);
     struct set_iter iter;
-    struct slice member;
+    struct text_batch batch;
     reply_set(call->reply, set_length(set));
     set_iter_start(&iter, set);
-    while (set_iter_next(&iter, &member)) reply_bulk(call->reply, member);
+    while (set_iter_next_batch(&iter, &batch)) reply_bulks(call->reply, batch.texts, batch.count);
     value_free(set);
 }
 

@@ -94,12 +94,12 @@ void scard_command(struct call *call) {
 void smembers_command(struct call *call) {
     struct keyref ref;
     struct set_iter iter;
-    struct slice member;
+    struct text_batch batch;
     if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
     reply_set(call->reply, ref.entry ? set_length(ref.entry) : 0);
     if (!ref.entry) return;
     set_iter_start(&iter, ref.entry);
-    while (set_iter_next(&iter, &member)) reply_bulk(call->reply, member);
+    while (set_iter_next_batch(&iter, &batch)) reply_bulks(call->reply, batch.texts, batch.count);
 }
 
 /* --- SSCAN key cursor [MATCH pattern] [COUNT count] --- */

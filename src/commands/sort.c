@@ -238,9 +238,10 @@ static void read_set(struct sort *sort, const struct entry *entry, uint64_t skip
 static void read_zset(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
                       bool forward) {
     struct zset_iter iter;
-    struct zset_member member;
+    struct text_batch batch;
     zset_iter_start(&iter, entry, from, forward);
-    while (count-- && zset_iter_next_text(&iter, &member)) keep_item(sort, member.text);
+    for (; zset_iter_next_batch(&iter, &batch, count); count -= batch.count)
+        for (size_t i = 0; i < batch.count; i++) keep_item(sort, batch.texts[i]);
 }
 
 /* Copies `count` elements, without the first `skip`. `backward` counts from the end, but not in a

@@ -79,6 +79,18 @@ void zset_reply_member(struct reply *reply, const struct zset_member *member,
     if (form != ZSET_MEMBERS) reply_double(reply, member->score);
 }
 
+/* One member is cheaper without a batch. */
+static void reply_texts(struct reply *reply, struct zset_iter *iter, uint64_t count) {
+    struct text_batch batch;
+    struct zset_member member;
+    if (count == 1 && zset_iter_next_text(iter, &member)) {
+        reply_bulk(reply, member.text);
+        return;
+    }
+    for (; zset_iter_next_batch(iter, &batch, count); count -= batch.count)
+        reply_bulks(reply, batch.texts, batch.count);
+}
+
 void zset_reply_span(struct reply *reply, const struct entry *entry, struct zset_span span,
                      bool forward, enum zset_reply_form form) {
     struct zset_iter iter;
@@ -86,9 +98,11 @@ void zset_reply_span(struct reply *reply, const struct entry *entry, struct zset
     zset_reply_header(reply, span.count, form);
     if (span.count == 0) return;
     zset_iter_start(&iter, entry, forward ? span.from : span.from + span.count - 1, forward);
-    bool (*next)(struct zset_iter *, struct zset_member *) =
-        form == ZSET_MEMBERS ? zset_iter_next_text : zset_iter_next;
-    while (span.count-- && next(&iter, &member)) zset_reply_member(reply, &member, form);
+    if (form == ZSET_MEMBERS)
+        reply_texts(reply, &iter, span.count);
+    else
+        while (span.count-- && zset_iter_next(&iter, &member))
+            zset_reply_member(reply, &member, form);
 }
 
 /* --- Results --- */

@@ -85,6 +85,30 @@ const uint8_t *recordlist_read(const uint8_t *at, unsigned layout, struct record
     return read(at, layout, record);
 }
 
+/* Layout and parts are constants where this is inlined. */
+static inline __attribute__((always_inline)) const uint8_t *
+read_texts(const uint8_t *at, const uint8_t *end, unsigned layout, unsigned parts,
+           struct text_batch *batch) {
+    struct record record;
+    size_t count = 0;
+    while (at < end && count < TEXT_BATCH) {
+        at = read(at, layout, &record);
+        if (parts & RECORD_FIELD) batch->texts[count++] = record.field;
+        if (parts & RECORD_VALUE) batch->texts[count++] = record.value;
+    }
+    batch->count = count;
+    return at;
+}
+_Static_assert(TEXT_BATCH % 2 == 0, "a field and its value are in the same batch");
+
+const uint8_t *recordlist_read_texts(const uint8_t *at, const uint8_t *end, unsigned layout,
+                                     unsigned parts, struct text_batch *batch) {
+    if (!(layout & RECORDLIST_VALUES)) return read_texts(at, end, 0, RECORD_FIELD, batch);
+    if (parts == RECORD_FIELD) return read_texts(at, end, RECORDLIST_VALUES, RECORD_FIELD, batch);
+    if (parts == RECORD_VALUE) return read_texts(at, end, RECORDLIST_VALUES, RECORD_VALUE, batch);
+    return read_texts(at, end, RECORDLIST_VALUES, RECORD_FIELD | RECORD_VALUE, batch);
+}
+
 const uint8_t *recordlist_find(const uint8_t *first, const uint8_t *end, unsigned layout,
                                struct slice field, struct record *record) {
     while (first < end) {

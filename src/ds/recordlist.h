@@ -12,6 +12,7 @@
 #ifndef PACKLIST_DS_RECORDLIST_H
 #define PACKLIST_DS_RECORDLIST_H
 
+#include "base/text_batch.h"
 #include "ds/recordtable.h"
 
 /* What the records of a body have besides the field. */
@@ -25,6 +26,11 @@ uint8_t *recordlist_write(uint8_t *at, const struct record *record, unsigned lay
 
 /* Reads the record at `at`, as a view, and returns its end. O(1). */
 const uint8_t *recordlist_read(const uint8_t *at, unsigned layout, struct record *record);
+
+/* Fills the batch with texts of the records from `at` on, of a layout without expiries: fields,
+ * values, or both in turn. Returns the end of the last record read. O(batch). */
+const uint8_t *recordlist_read_texts(const uint8_t *at, const uint8_t *end, unsigned layout,
+                                     unsigned parts, struct text_batch *batch);
 
 /* The record with this field in the body [first, end), or NULL; *record gets it. O(records). */
 const uint8_t *recordlist_find(const uint8_t *first, const uint8_t *end, unsigned layout,

@@ -33,6 +33,9 @@ struct record {
     int64_t expiry_ms;  /* since the epoch, or RECORD_NEVER */
 };
 
+/* Which texts of a record are asked for. */
+enum record_parts { RECORD_FIELD = 1, RECORD_VALUE = 2 };
+
 /* An empty table, for records with values or without. */
 struct recordtable *recordtable_new(bool values);
 

@@ -765,6 +765,21 @@ double skiplist_cursor_score(const struct skiplist_cursor *cursor) {
     return skiplist_node_score(cursor->node, cursor->slot);
 }
 
+size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct slice *members,
+                            size_t count) {
+    unsigned slot = cursor->slot;
+    unsigned there = forward ? skiplist_node_count(cursor->node) - slot : slot + 1;
+    unsigned read = count < there ? (unsigned)count : there;
+    skiplist_node_members(cursor->node, slot, read, forward, members);
+    /* The cursor goes to the last one that was read, and one further. */
+    cursor->slot = forward ? slot + read - 1 : slot - (read - 1);
+    if (forward)
+        skiplist_next(cursor);
+    else
+        skiplist_previous(cursor);
+    return read;
+}
+
 void skiplist_random(const struct skiplist *list, struct random *random,
                      struct skiplist_cursor *cursor) {
     skiplist_seek(list, random_below(random, list->count), cursor);

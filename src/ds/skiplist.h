@@ -108,6 +108,12 @@ bool skiplist_previous(struct skiplist_cursor *cursor);
 struct slice skiplist_cursor_member(const struct skiplist_cursor *cursor);
 double skiplist_cursor_score(const struct skiplist_cursor *cursor);
 
+/* Reads up to `count` (> 0) members from the cursor on, as many as its node has in this direction,
+ * and moves the cursor behind them. Returns how many; at the end of the list cursor->node is then
+ * NULL. O(count). */
+size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct slice *members,
+                            size_t count);
+
 /* Moves to a member at random: each is as likely as any other. The list is not empty. O(log n). */
 void skiplist_random(const struct skiplist *list, struct random *random,
                      struct skiplist_cursor *cursor);

@@ -109,6 +109,14 @@ struct slice skiplist_node_member(const struct skiplist_node *node, unsigned slo
     return record_text(record_at(node, slot));
 }
 
+void skiplist_node_members(const struct skiplist_node *node, unsigned slot, unsigned count,
+                           bool forward, struct slice *members) {
+    const uint8_t *offsets = skiplist_node__offsets(node) + 2 * (size_t)slot;
+    ptrdiff_t step = forward ? 2 : -2;
+    for (unsigned i = 0; i < count; i++, offsets += step)
+        members[i] = record_text((const uint8_t *)node + read_uint16(offsets));
+}
+
 void skiplist_node_prefetch_member(const struct skiplist_node *node, unsigned slot) {
     prefetch(record_at(node, slot));
 }

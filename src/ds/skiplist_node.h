@@ -149,6 +149,11 @@ static inline uint64_t skiplist_node_key(const struct skiplist_node *node, unsig
 struct slice skiplist_node_member(const struct skiplist_node *node, unsigned slot);
 double skiplist_node_score(const struct skiplist_node *node, unsigned slot);
 
+/* The `count` members from `slot` on, or, unless `forward`, those before it that end with it, in
+ * that order. O(count). */
+void skiplist_node_members(const struct skiplist_node *node, unsigned slot, unsigned count,
+                           bool forward, struct slice *members);
+
 /* Starts loading the member at `slot`. */
 void skiplist_node_prefetch_member(const struct skiplist_node *node, unsigned slot);
 

@@ -136,6 +136,29 @@ void reply_bulk(struct reply *reply, struct slice text) {
     reply->len = (size_t)(reply_write_line_end(out + text.len) - reply->data);
 }
 
+/* Up to 32 bytes are copied in place, by two words that overlap. */
+static inline char *write_text(char *out, struct slice text) {
+    if (text.len < 16) {
+        slice_copy(out, text);
+    } else if (text.len <= 32) {
+        memcpy(out, text.ptr, 16);
+        memcpy(out + text.len - 16, slice_end(text) - 16, 16);
+    } else {
+        memcpy(out, text.ptr, text.len);
+    }
+    return out + text.len;
+}
+
+void reply_bulks(struct reply *reply, const struct slice *texts, size_t count) {
+    size_t size = count * (REPLY_LINE_MAX + 2);
+    for (size_t i = 0; i < count; i++) size += texts[i].len;
+    char *out = reply_reserve(reply, size);
+    for (size_t i = 0; i < count; i++)
+        out =
+            reply_write_line_end(write_text(reply_write_header(out, '$', texts[i].len), texts[i]));
+    reply->len = (size_t)(out - reply->data);
+}
+
 void reply_bulk_integer(struct reply *reply, int64_t value) {
     char text[INT64_TEXT_MAX + DIGITS_SLACK];
     reply_bulk(reply, slice_make(text, (size_t)(digits_write_signed(text, value) - text)));

@@ -135,6 +135,10 @@ bool hash_iter_next(struct hash_iter *iter, struct record *record) {
     return false;
 }
 
+bool hash_iter_next_batch(struct hash_iter *iter, unsigned parts, struct text_batch *batch) {
+    return records_iter_next_batch(&iter->records, parts, iter->now_ms, batch);
+}
+
 uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
                    void (*visit)(const struct record *record, void *arg), void *arg) {
     return records_scan(entry, cursor, visit, arg);

@@ -335,6 +335,22 @@ bool records_iter_next(struct records_iter *iter, struct record *record) {
     return true;
 }
 
+bool records_iter_next_batch(struct records_iter *iter, unsigned parts, int64_t now_ms,
+                             struct text_batch *batch) {
+    if (iter->at && !(iter->layout & RECORDLIST_EXPIRIES)) {
+        iter->at = recordlist_read_texts(iter->at, iter->end, iter->layout, parts, batch);
+        return batch->count > 0;
+    }
+    struct record record;
+    batch->count = 0;
+    while (batch->count < TEXT_BATCH && records_iter_next(iter, &record)) {
+        if (record_has_expired(&record, now_ms)) continue;
+        if (parts & RECORD_FIELD) batch->texts[batch->count++] = record.field;
+        if (parts & RECORD_VALUE) batch->texts[batch->count++] = record.value;
+    }
+    return batch->count > 0;
+}
+
 /* --- What every type has --- */
 
 uint64_t records_length(const struct entry *entry) {

@@ -13,6 +13,7 @@
 #ifndef PACKLIST_TYPES_RECORDS_H
 #define PACKLIST_TYPES_RECORDS_H
 
+#include "base/text_batch.h"
 #include "ds/recordlist.h"
 #include "ds/recordtable.h"
 #include "store/entry.h"
@@ -107,6 +108,12 @@ void records_iter_start(struct records_iter *iter, const struct entry *entry);
 void records_iter_start_capture(struct records_iter *iter,
                                 const struct recordtable_capture *capture);
 bool records_iter_next(struct records_iter *iter, struct record *record);
+
+/* Fills the batch with these parts (enum record_parts) of the next records that had not expired by
+ * `now_ms`: a field and its value stand together. False at the end. Cheaper than one by one.
+ * O(batch), and the expired records that it passes. */
+bool records_iter_next_batch(struct records_iter *iter, unsigned parts, int64_t now_ms,
+                             struct text_batch *batch);
 
 /* --- The functions of types/type_operations.h --- */
 

@@ -2,8 +2,11 @@
 #include "types/set.h"
 
 #include "base/checked.h"
+#include "ds/hashtable.h"
 #include "ds/intset.h"
 #include "types/type_operations.h"
+
+#include <assert.h>
 
 /* The encoding nibble: one of enum records_encoding, or this. */
 enum { SET_INTSET = RECORDS_EXPIRING + 1 };
@@ -177,17 +180,60 @@ const struct recordtable *set_table(const struct entry *entry) {
     return !is_intset(entry) && records_is_table(entry) ? records_table(entry) : NULL;
 }
 
-size_t set_keep_members(const struct entry *entry, struct set_probe *probes, size_t count) {
-    const struct recordtable *table = set_table(entry);
-    size_t kept = 0;
-    for (unsigned step = 0; table && step < RECORDTABLE_PREFETCH_STEPS; step++)
+/* The prefetches of so many lookups fit into the cache. */
+enum { LOOKUPS_AT_ONCE = 32 };
+
+static void find_in_table(const struct recordtable *table, const struct set_probe *probes,
+                          size_t count, bool *found) {
+    for (unsigned step = 0; step < RECORDTABLE_PREFETCH_STEPS; step++)
         for (size_t i = 0; i < count; i++) recordtable_prefetch(table, probes[i].hash, step);
+    for (size_t i = 0; i < count; i++)
+        found[i] = recordtable_find(table, probes[i].member, probes[i].hash, NULL);
+}
+
+/* Looks each member of a listpack up among the probes, which are chained by their hashes: one pass
+ * finds them all, where a lookup of each probe would read the listpack again. */
+static void find_in_listpack(const struct entry *entry, const struct set_probe *probes,
+                             size_t count, bool *found) {
+    enum { CHAINS = 2 * TEXT_BATCH, NONE = TEXT_BATCH };
+    uint8_t first[CHAINS], next[TEXT_BATCH];
+    struct records_iter iter;
+    struct text_batch members;
+    memset(first, NONE, sizeof(first));
     for (size_t i = 0; i < count; i++) {
-        struct set_probe probe = probes[i];
-        if (table ? recordtable_find(table, probe.member, probe.hash, NULL)
-                  : set_contains(entry, probe.member))
-            probes[kept++] = probe;
+        uint8_t *chain = &first[probes[i].hash % CHAINS];
+        next[i] = *chain;
+        *chain = (uint8_t)i;
     }
+    records_iter_start(&iter, entry);
+    while (records_iter_next_batch(&iter, RECORD_FIELD, INT64_MIN, &members)) {
+        for (size_t at = 0; at < members.count; at++) {
+            uint64_t hash = set_hash(members.texts[at]);
+            for (unsigned i = first[hash % CHAINS]; i != NONE; i = next[i])
+                if (probes[i].hash == hash &&
+                    hashtable_key_equal(probes[i].member, members.texts[at]))
+                    found[i] = true;
+        }
+    }
+}
+
+size_t set_keep_members(const struct entry *entry, struct set_probe *probes, size_t count) {
+    enum { FEW = 4 }; /* so many lookups are cheaper one by one than by hashes of all members */
+    const struct recordtable *table = set_table(entry);
+    bool found[TEXT_BATCH] = {false};
+    assert(count <= TEXT_BATCH);
+    if (table) {
+        for (size_t i = 0; i < count; i += LOOKUPS_AT_ONCE)
+            find_in_table(table, probes + i,
+                          count - i < LOOKUPS_AT_ONCE ? count - i : LOOKUPS_AT_ONCE, found + i);
+    } else if (!is_intset(entry) && count > FEW) {
+        find_in_listpack(entry, probes, count, found);
+    } else {
+        for (size_t i = 0; i < count; i++) found[i] = set_contains(entry, probes[i].member);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (found[i]) probes[kept++] = probes[i];
     return kept;
 }
 
@@ -218,6 +264,16 @@ bool set_iter_next(struct set_iter *iter, struct slice *member) {
     if (!records_iter_next(&iter->records, &record)) return false;
     *member = record.field;
     return true;
+}
+
+bool set_iter_next_batch(struct set_iter *iter, struct text_batch *batch) {
+    struct slice member;
+    if (!iter->intset)
+        return records_iter_next_batch(&iter->records, RECORD_FIELD, INT64_MIN, batch);
+    batch->count = 0;
+    while (batch->count < TEXT_BATCH && set_iter_next(iter, &member))
+        text_batch_add_digits(batch, member);
+    return batch->count > 0;
 }
 
 struct scan {

@@ -246,6 +246,31 @@ bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member) {
     return true;
 }
 
+/* Texts of integers are copied, because each is read into the same member. */
+static void read_listpack_batch(struct zset_iter *iter, struct text_batch *batch, size_t count) {
+    struct zset_member member;
+    while (batch->count < count) {
+        zset_embedded_read_text(&iter->at, iter->forward, &member);
+        if (member.text.ptr == member.digits)
+            text_batch_add_digits(batch, member.text);
+        else
+            batch->texts[batch->count++] = member.text;
+    }
+}
+
+bool zset_iter_next_batch(struct zset_iter *iter, struct text_batch *batch, uint64_t max) {
+    size_t count = max < TEXT_BATCH ? (size_t)max : TEXT_BATCH;
+    if (count > iter->left) count = (size_t)iter->left;
+    batch->count = 0;
+    if (count == 0) return false;
+    if (iter->at)
+        read_listpack_batch(iter, batch, count);
+    else
+        batch->count = skiplist_cursor_read(&iter->cursor, iter->forward, batch->texts, count);
+    iter->left -= batch->count;
+    return true;
+}
+
 void zset_random(const struct entry *entry, struct random *random, struct zset_member *member) {
     struct zset_iter iter;
     zset_iter_start(&iter, entry, random_below(random, zset_length(entry)), true);

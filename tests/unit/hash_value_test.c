@@ -86,6 +86,24 @@ static void note(const struct record *record, void *arg) {
     scan->visited[i] = true;
 }
 
+/* Batches have the same texts in the same order as single fields. */
+static void compare_batches(struct fixture *f, const struct entry *entry, unsigned parts) {
+    struct hash_iter iter, single;
+    struct text_batch batch;
+    struct record record;
+    hash_iter_start(&iter, entry, f->now_ms);
+    hash_iter_start(&single, entry, f->now_ms);
+    while (hash_iter_next_batch(&iter, parts, &batch)) {
+        assert_in_range(batch.count, 1, TEXT_BATCH);
+        for (size_t i = 0; i < batch.count;) {
+            assert_true(hash_iter_next(&single, &record));
+            if (parts & RECORD_FIELD) assert_true(slice_equal(batch.texts[i++], record.field));
+            if (parts & RECORD_VALUE) assert_true(slice_equal(batch.texts[i++], record.value));
+        }
+    }
+    assert_false(hash_iter_next(&single, &record));
+}
+
 static void compare_reading(struct fixture *f, const struct entry *entry) {
     struct scan scan = {.f = f};
     struct record record;
@@ -109,6 +127,8 @@ static void compare_reading(struct fixture *f, const struct entry *entry) {
         assert_true(is_visible(f, number_of(record.field)));
     }
     assert_false(hash_iter_next(&iter, &record));
+    for (unsigned parts = RECORD_FIELD; parts <= (RECORD_FIELD | RECORD_VALUE); parts++)
+        compare_batches(f, entry, parts);
     assert_int_equal(hash_random(entry, &f->base.random, f->now_ms, &record), visible > 0);
     if (visible > 0) assert_true(is_visible(f, number_of(record.field)));
 }

@@ -166,6 +166,34 @@ static void bulks_of_any_length_are_framed(void **state) {
     guard_free(&guard);
 }
 
+/* The texts stand at the end of readable memory, one below the other. */
+static void many_bulks_are_those_that_are_written_one_by_one(void **state) {
+    struct random *random = *state;
+    struct guard guard = guard_new(16384);
+    for (int round = 0; round < 300; round++) {
+        struct reply reply, one_by_one;
+        struct slice texts[40];
+        size_t count = random_below(random, 41), longest = 1 + random_below(random, 300);
+        char *at = (char *)guard.end;
+        reply_init(&reply, 0);
+        reply_init(&one_by_one, 0);
+        reply_ok(&reply);
+        reply_ok(&one_by_one);
+        for (size_t i = 0; i < count; i++) {
+            size_t len = round < 60 && i == 0 ? (size_t)round : random_below(random, longest);
+            at -= len;
+            for (size_t byte = 0; byte < len; byte++) at[byte] = (char)random_next(random);
+            texts[i] = slice_make(at, len);
+            reply_bulk(&one_by_one, texts[i]);
+        }
+        reply_bulks(&reply, texts, count);
+        assert_reply(&reply, slice_make(one_by_one.data, one_by_one.len));
+        reply_free(&reply);
+        reply_free(&one_by_one);
+    }
+    guard_free(&guard);
+}
+
 static void a_reply_keeps_what_it_has_when_it_grows(void **state) {
     (void)state;
     struct reply reply;
@@ -503,6 +531,7 @@ int main(void) {
         cmocka_unit_test(aggregates_that_are_counted_afterwards_nest),
         RANDOM_TEST(integers_have_the_digits_that_printf_gives_them),
         cmocka_unit_test(bulks_of_any_length_are_framed),
+        RANDOM_TEST(many_bulks_are_those_that_are_written_one_by_one),
         cmocka_unit_test(a_reply_keeps_what_it_has_when_it_grows),
         RANDOM_TEST(runs_of_strings_of_every_length_are_written),
         cmocka_unit_test(a_longer_string_near_the_end_is_not_copied_from_beyond_it),

@@ -108,6 +108,35 @@ static void note(struct slice member, void *arg) {
     found->count++;
 }
 
+static void compare_batches(struct fixture *f, const struct entry *entry) {
+    struct found found = {.count = 0};
+    struct set_iter iter;
+    struct text_batch batch;
+    set_iter_start(&iter, entry);
+    while (set_iter_next_batch(&iter, &batch)) {
+        assert_in_range(batch.count, 1, TEXT_BATCH);
+        for (size_t i = 0; i < batch.count; i++) note(batch.texts[i], &found);
+    }
+    assert_int_equal(found.count, f->count);
+    assert_memory_equal(found.in, f->in, sizeof(f->in));
+}
+
+/* Looks some of all possible members up together: those that are in come first, in their order. */
+static void compare_probes(struct fixture *f, const struct entry *entry) {
+    struct set_probe probes[TEXT_BATCH];
+    char buffers[TEXT_BATCH][100];
+    size_t wanted[TEXT_BATCH], kept = 0, count = random_below(&f->base.random, TEXT_BATCH + 1);
+    size_t first = random_below(&f->base.random, MEMBERS), step = f->count < 40 ? 1 : 7;
+    for (size_t i = 0; i < count; i++) {
+        size_t number = (first + i * step) % MEMBERS;
+        struct slice member = member_of(number, buffers[i]);
+        probes[i] = (struct set_probe){member, set_hash(member)};
+        if (f->in[number]) wanted[kept++] = number;
+    }
+    assert_int_equal(set_keep_members(entry, probes, count), kept);
+    for (size_t i = 0; i < kept; i++) assert_int_equal(number_of(probes[i].member), wanted[i]);
+}
+
 static void compare(struct fixture *f) {
     struct entry *entry = find(f).entry;
     struct found found = {.count = 0}, scanned = {.count = 0};
@@ -124,6 +153,8 @@ static void compare(struct fixture *f) {
     while (set_iter_next(&iter, &member)) note(member, &found);
     assert_int_equal(found.count, f->count);
     assert_memory_equal(found.in, f->in, sizeof(f->in));
+    compare_batches(f, entry);
+    for (int i = 0; i < 5; i++) compare_probes(f, entry);
     uint64_t cursor = 0;
     do cursor = set_scan(entry, cursor, note, &scanned);
     while (cursor != 0);

@@ -31,6 +31,23 @@ static bool equal_scores(double a, double b, bool is_skiplist) {
     return is_skiplist ? same_score(a, b) : a == b;
 }
 
+static void assert_same_batches(struct fixture *f, const struct entry *entry, bool forward) {
+    struct zset_iter iter;
+    struct text_batch batch;
+    size_t from = (size_t)random_below(&f->random, f->model.count), at = from;
+    size_t left = forward ? f->model.count - from : from + 1;
+    if (random_below(&f->random, 2)) left = (size_t)random_below(&f->random, left + 1);
+    zset_iter_start(&iter, entry, from, forward);
+    for (; zset_iter_next_batch(&iter, &batch, left); left -= batch.count) {
+        assert_true(batch.count > 0 && batch.count <= left && batch.count <= TEXT_BATCH);
+        for (size_t i = 0; i < batch.count; i++) {
+            assert_true(slice_equal(batch.texts[i], member_of(&f->model.pairs[at])));
+            at += forward ? 1 : (size_t)-1;
+        }
+    }
+    assert_int_equal(left, 0);
+}
+
 static void assert_same(struct fixture *f) {
     struct keyref ref = find_key(f);
     assert_int_equal(ref.entry != NULL, f->model.count > 0);
@@ -51,6 +68,7 @@ static void assert_same(struct fixture *f) {
             at += forward ? 1 : (size_t)-1;
         }
         assert_int_equal(at, forward ? f->model.count : (size_t)-1);
+        assert_same_batches(f, ref.entry, forward);
     }
 }
 
