@@ -160,17 +160,18 @@ static void reply_search_index(struct reply *reply, int index) {
     reply_field(reply, "index", index);
 }
 
-static void reply_find_range(struct reply *reply, int last, int step) {
+/* `limit` is the part of the arguments from there on that are keys: 2 is a half, 0 all. */
+static void reply_find_range(struct reply *reply, int last, int step, int limit) {
     begin_step(reply, "find_keys", "range", 3);
     reply_field(reply, "lastkey", last);
     reply_field(reply, "keystep", step);
-    reply_field(reply, "limit", 0);
+    reply_field(reply, "limit", limit);
 }
 
 static void reply_range(struct reply *reply, uint32_t flags, int first, int last, int step) {
     begin_key_specification(reply, flags, NULL);
     reply_search_index(reply, first);
-    reply_find_range(reply, last, step);
+    reply_find_range(reply, last, step, 0);
 }
 
 /* Replies that only the command itself can find its keys. */
@@ -180,14 +181,15 @@ static void reply_unknown_keys(struct reply *reply, uint32_t flags, const char *
     begin_step(reply, "find_keys", "unknown", 0);
 }
 
-/* Replies the keys after a word, which is searched backwards from the last but one argument. */
-static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *keyword) {
+/* Replies the keys after a word, which is searched from argument `from` on, or backwards. */
+static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *keyword, int from,
+                              int limit) {
     begin_key_specification(reply, flags, NULL);
     begin_step(reply, "begin_search", "keyword", 2);
     reply_bulk_cstr(reply, "keyword");
     reply_bulk_cstr(reply, keyword);
-    reply_field(reply, "startfrom", -2);
-    reply_find_range(reply, -1, 1);
+    reply_field(reply, "startfrom", from);
+    reply_find_range(reply, -1, 1, limit);
 }
 
 /* SORT and SORT_RO: the first key, the keys that patterns name, the key to store to. */
@@ -219,16 +221,19 @@ static void reply_one_specification(struct reply *reply, const struct key_positi
     }
     begin_key_specification(reply, keys->flags, keys->notes);
     reply_search_index(reply, keys->first);
-    reply_find_range(reply, keys->last < 0 ? keys->last : keys->last - keys->first, keys->step);
+    reply_find_range(reply, keys->last < 0 ? keys->last : keys->last - keys->first, keys->step, 0);
 }
 
 static void reply_key_specifications(struct reply *reply, const struct key_positions *keys) {
-    if (keys->numkeys == 0 && keys->first == 0) {
+    if (keys->keyword) {
+        reply_set(reply, 1);
+        reply_listed_keys(reply, keys->flags, keys->keyword, 1, 2);
+    } else if (keys->numkeys == 0 && keys->first == 0) {
         reply_set(reply, 0);
     } else if (keys->listed_flags) {
         reply_set(reply, 2);
         reply_range(reply, keys->flags, keys->first, 0, 1);
-        reply_listed_keys(reply, keys->listed_flags, "KEYS");
+        reply_listed_keys(reply, keys->listed_flags, "KEYS", -2, 0);
     } else if (keys->data_flags) {
         reply_sort_keys(reply, keys);
     } else if (keys->second_flags != 0) { /* keys with different uses: one specification each */
@@ -375,7 +380,7 @@ static void answer_keys(struct call *call, bool with_flags) {
     const char *error = NULL;
     if (!command)
         error = "ERR Invalid command specified";
-    else if ((!command->keys.first && !command->keys.numkeys) || command->keys.flags & KEY_NOT_KEY)
+    else if (!command_has_keys(command) || command->keys.flags & KEY_NOT_KEY)
         error = "ERR The command has no key arguments";
     else if (!command_accepts(command, argc))
         error = "ERR Invalid number of arguments specified for command";

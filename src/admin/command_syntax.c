@@ -154,6 +154,8 @@ static bool starts_operand(char c) {
 
 static bool read_token(struct reader *reader) {
     struct slice token = read_word(reader);
+    if (token.len == 0 && (*reader->at == '=' || *reader->at == '~'))
+        token = slice_make(reader->at++, 1);
     if (token.len == 0) return false;
     if (starts_operand(peek(reader))) return read_operand(reader, token);
     bool is_empty_word = slice_is(token, "\"\"");

@@ -8,7 +8,7 @@
  *                             unix-time
  *      addr=ip:port           a value that syntax lines show under another name (display_text)
  *      NX                     a literal word: whatever does not begin with a lower-case letter;
- *                             its name is "nx"
+ *                             its name is "nx"; `=` and `~` are such words, too
  *      ALPHA:sorting          a literal word with another name; "" is the empty word
  *      COUNT count:integer    a literal word right in front of a value, choice or block
  *                             introduces it: its token

@@ -67,6 +67,9 @@ static bool take_items(struct rdb_file *file, struct finding *finding, uint64_t 
             finding->keys++;
             finding->expiring += entry_expiry(item.entry) >= 0;
             value_free(item.entry);
+            if (!item.lost_groups) continue;
+            item.type_name = "consumer groups of stream";
+            note_foreign(finding, &item, *database);
         } else if (item.kind == RDB_ITEM_FUNCTION) {
             item.type_name = "function";
             note_foreign(finding, &item, *database);

@@ -81,15 +81,21 @@ static bool parse_ttl(struct call *call, struct restore *restore) {
 
 /* Returns the new entry; NULL when the payload is bad, with the error replied. */
 static struct entry *read_payload(struct call *call, const struct restore *restore) {
+    bool lost_groups = false;
     const struct rdb_load_options options = {.limits = *call->limits,
-                                             .skip_checksum = call_skips_checksums(call)};
+                                             .skip_checksum = call_skips_checksums(call),
+                                             .lost_groups = &lost_groups};
     enum dump_error error = DUMP_OK;
     struct entry *entry = dump_read(restore->payload, restore->key, &options, &error);
     if (error == DUMP_BAD_FOOTER)
         call_fail(call, CALL_ERROR_PAYLOAD, "ERR DUMP payload version or checksum are wrong");
     else if (!entry)
         call_fail(call, CALL_ERROR_PAYLOAD, "ERR Bad data format");
-    return entry;
+    if (!entry || !lost_groups) return entry;
+    call_fail(call, CALL_ERROR_PAYLOAD,
+              "ERR The stream has consumer groups, which this server does not support");
+    value_free(entry);
+    return NULL;
 }
 
 /* Replaces what `ref` names by the entry, or adds it. */

@@ -101,7 +101,7 @@ struct config {
     int64_t list_compress_depth;
     int64_t sanitize_dump_payload; /* enum sanitize_level */
 
-    /* Limits of compact encodings. HyperLogLogs and streams do not exist yet. */
+    /* Limits of compact encodings. HyperLogLogs do not exist yet. */
     int64_t hash_max_listpack_entries;
     int64_t hash_max_listpack_value;
     int64_t set_max_intset_entries;

@@ -193,7 +193,7 @@ const struct config_directive config_table[] = {
     {.name = "list-compress-depth", .kind = CONFIG_INTEGER, .offset = AT(list_compress_depth),
      .min = 0, .max = INT32_MAX, .default_text = "0", .effect = EFFECT_VALUE_LIMITS},
 
-    /* Limits of compact encodings. HyperLogLogs and streams do not exist yet. */
+    /* Limits of compact encodings. HyperLogLogs do not exist yet. */
     {.name = "hash-max-listpack-entries", .alias = "hash-max-ziplist-entries",
      .kind = CONFIG_INTEGER, .offset = AT(hash_max_listpack_entries), .min = 0, .max = INT64_MAX,
      .default_text = "512", .effect = EFFECT_VALUE_LIMITS},
@@ -217,9 +217,11 @@ const struct config_directive config_table[] = {
     {.name = "hll-sparse-max-bytes", .kind = CONFIG_MEMORY, .offset = AT(hll_sparse_max_bytes),
      .min = 0, .max = INT64_MAX, .default_text = "3000"},
     {.name = "stream-node-max-bytes", .kind = CONFIG_MEMORY, .offset = AT(stream_node_max_bytes),
-     .min = 0, .max = INT64_MAX, .default_text = "4096"},
+     .min = 0, .max = INT64_MAX, .default_text = "4096",
+     .effect = EFFECT_VALUE_LIMITS},
     {.name = "stream-node-max-entries", .kind = CONFIG_INTEGER,
-     .offset = AT(stream_node_max_entries), .min = 0, .max = INT64_MAX, .default_text = "100"},
+     .offset = AT(stream_node_max_entries), .min = 0, .max = INT64_MAX, .default_text = "100",
+     .effect = EFFECT_VALUE_LIMITS},
 
     /* Payloads. */
     {.name = "sanitize-dump-payload", .kind = CONFIG_ENUM, .offset = AT(sanitize_dump_payload),

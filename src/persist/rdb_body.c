@@ -42,15 +42,14 @@ static bool append_element(struct rdb_scratch *scratch, size_t *used,
     return true;
 }
 
-/* Appends an element with this text to the body of `*used` bytes. */
-static bool append(struct rdb_scratch *scratch, size_t *used, struct slice text) {
+bool rdb_body_append(struct rdb_scratch *scratch, size_t *used, struct slice text) {
     struct listpack_element element;
     if (text.len > LISTPACK_TEXT_MAX) return false;
     listpack_prepare(&element, text);
     return append_element(scratch, used, &element);
 }
 
-static bool append_integer(struct rdb_scratch *scratch, size_t *used, int64_t integer) {
+bool rdb_body_append_integer(struct rdb_scratch *scratch, size_t *used, int64_t integer) {
     struct listpack_element element;
     listpack_prepare_integer(&element, integer);
     return append_element(scratch, used, &element);
@@ -68,8 +67,8 @@ static bool encode_anew(struct rdb_scratch *scratch, struct rdb_body *body) {
     for (const uint8_t *p = body->first; p < body->end;) {
         struct listpack_value value;
         p += listpack_get(p, &value);
-        bool done = value.ptr ? append(scratch, &used, slice_make(value.ptr, value.len))
-                              : append_integer(scratch, &used, value.integer);
+        bool done = value.ptr ? rdb_body_append(scratch, &used, slice_make(value.ptr, value.len))
+                              : rdb_body_append_integer(scratch, &used, value.integer);
         if (!done) return false;
     }
     view_scratch(scratch, used, body);
@@ -234,7 +233,7 @@ bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct
         if (!p || p == end || !(p = read_text(p, end, digits, &text))) return false;
         size_before = (size_t)(p - last);
         *error = no_memory;
-        if (!append(scratch, &used, text)) return false;
+        if (!rdb_body_append(scratch, &used, text)) return false;
         *error = "malformed ziplist";
     }
     if (last_offset != (size_t)(last - start) ||

@@ -1,5 +1,5 @@
 /* rdb_body: converts the serialized listpacks and ziplists of files to bodies of canonical
- * elements. */
+ * elements, and makes such bodies. */
 #ifndef PACKLIST_PERSIST_RDB_BODY_H
 #define PACKLIST_PERSIST_RDB_BODY_H
 
@@ -20,5 +20,10 @@ bool rdb_body_of_listpack(struct slice bytes, struct rdb_scratch *scratch, struc
                           const char **error);
 bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
                          const char **error);
+
+/* Append an element to a body of `*used` bytes in the scratch buffer, which grows. False when there
+ * is no memory, or the text is too long for an element. Amortised O(element). */
+bool rdb_body_append(struct rdb_scratch *scratch, size_t *used, struct slice text);
+bool rdb_body_append_integer(struct rdb_scratch *scratch, size_t *used, int64_t integer);
 
 #endif

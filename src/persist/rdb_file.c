@@ -82,15 +82,20 @@ bool rdb_write_end(struct rdb_writer *writer) {
 
 /* --- Reading --- */
 
+static void start(struct rdb_file *file, const struct rdb_file_options *options) {
+    *file = (struct rdb_file){.options = *options};
+    file->options.values.lost_groups = options->skip_unknown ? &file->lost_groups : NULL;
+}
+
 void rdb_file_start(struct rdb_file *file, struct rdb_source source,
                     const struct rdb_file_options *options) {
-    *file = (struct rdb_file){.options = *options};
+    start(file, options);
     rdb_reader_start(&file->reader, source, options->checksum);
 }
 
 void rdb_file_start_memory(struct rdb_file *file, struct slice bytes,
                            const struct rdb_file_options *options) {
-    *file = (struct rdb_file){.options = *options};
+    start(file, options);
     rdb_reader_start_memory(&file->reader, bytes, options->checksum);
 }
 
@@ -195,7 +200,9 @@ static bool read_entry(struct rdb_file *file, unsigned type, const struct key_fa
     if (!rdb_can_read(type)) return skip_entry(file, type, item);
     item->kind = RDB_ITEM_ENTRY;
     item->usage = facts->usage;
+    file->lost_groups = false;
     item->entry = rdb_read_value(&file->reader, type, item->key, &file->options.values);
+    item->lost_groups = file->lost_groups;
     if (!item->entry) return fail_in_key(file, item);
     if (facts->expiry_ms >= 0)
         item->entry = entry_set_expiry(item->entry, facts->expiry_ms, value_size(item->entry));

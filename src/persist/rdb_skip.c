@@ -2,7 +2,6 @@
  *
  *      RDB_MODULE_2          [module id] field … [0]       field: [1 | 2] length, [3] [4], [4] [8],
  *                                                                 [5] string
- *      streams               see skip_stream
  *
  * Source: files that Redis 5.0 to 8.0 and Valkey 9.1 write. */
 #include "persist/rdb_skip.h"
@@ -63,7 +62,7 @@ static bool skip_module_fields(struct rdb_reader *reader) {
     }
 }
 
-/* --- Streams --- */
+/* --- Consumer groups of streams --- */
 
 enum { STREAM_ID_SIZE = 16 };
 
@@ -99,23 +98,8 @@ static bool skip_group(struct rdb_reader *reader, unsigned version) {
     return true;
 }
 
-/* [n] (string string) … */
-static bool skip_pairs(struct rdb_reader *reader) {
-    uint64_t n;
-    if (!rdb_read_length(reader, &n)) return false;
-    for (; n > 0; n--) {
-        if (!rdb_skip_string(reader) || !rdb_skip_string(reader)) return false;
-    }
-    return true;
-}
-
-/* [nodes] (id as a string, listpack) … [entries] [last id, 2 lengths]
- * [2 on: first id 2, greatest deleted id 2, entries added] [groups] group … */
-static bool skip_stream(struct rdb_reader *reader, unsigned version) {
-    uint64_t groups;
-    if (!skip_pairs(reader)) return false;
-    if (!skip_lengths(reader, version >= 2 ? 8 : 3)) return false;
-    if (!rdb_read_length(reader, &groups)) return false;
+bool rdb_skip_groups(struct rdb_reader *reader, unsigned type, uint64_t groups) {
+    unsigned version = type == RDB_STREAM_LISTPACKS ? 1 : type == RDB_STREAM_LISTPACKS_2 ? 2 : 3;
     for (; groups > 0; groups--) {
         if (!skip_group(reader, version)) return false;
     }
@@ -126,9 +110,6 @@ static bool skip_stream(struct rdb_reader *reader, unsigned version) {
 
 bool rdb_skip_value(struct rdb_reader *reader, unsigned type) {
     switch (type) {
-    case RDB_STREAM_LISTPACKS: return skip_stream(reader, 1);
-    case RDB_STREAM_LISTPACKS_2: return skip_stream(reader, 2);
-    case RDB_STREAM_LISTPACKS_3: return skip_stream(reader, 3);
     case RDB_MODULE_2: return skip_length(reader) && skip_module_fields(reader);
     case RDB_MODULE_PRE_GA: return rdb_reader_fail(reader, "a module's value of unknown length");
     }

@@ -9,10 +9,13 @@
  * NULL when it is unknown. Static text. */
 const char *rdb_type_name(unsigned type);
 
-/* Skips a value of a type that no type_format reads: a stream or a module's. Returns false when the
+/* Skips a value of a type that no type_format reads: a module's. Returns false when the
  * reader fails, for types whose form does not show where they end, and for all others. Decompresses
  * and keeps nothing. O(value). */
 bool rdb_skip_value(struct rdb_reader *reader, unsigned type);
+
+/* Skips `groups` consumer groups, which follow a stream of this enum rdb_type. */
+bool rdb_skip_groups(struct rdb_reader *reader, unsigned type, uint64_t groups);
 
 /* The same for items that are no keys: functions, data of modules and of slots. */
 const char *rdb_foreign_name(unsigned opcode);

@@ -27,6 +27,10 @@ void rdb_write_capture(struct rdb_writer *writer, const struct value_capture *ca
 struct rdb_load_options {
     struct value_limits limits;
     bool skip_checksum; /* tests only: accept payloads (persist/dump.h) with a wrong checksum */
+
+    /* NULL: a stream that has consumer groups cannot be read. Otherwise its groups are left out,
+     * and this is set to true. */
+    bool *lost_groups;
 };
 
 /* Returns whether values of this form (an enum rdb_type, or any byte) can be read. */

@@ -4,7 +4,7 @@
 
 static const struct type_format *const formats[] = {
     [VALUE_STRING] = &string_format, [VALUE_LIST] = &list_format, [VALUE_SET] = &set_format,
-    [VALUE_ZSET] = &zset_format,     [VALUE_HASH] = &hash_format,
+    [VALUE_ZSET] = &zset_format,     [VALUE_HASH] = &hash_format, [VALUE_STREAM] = &stream_format,
 };
 _Static_assert(sizeof(formats) / sizeof(formats[0]) == VALUE_TYPES, "every type is named");
 

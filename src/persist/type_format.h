@@ -57,6 +57,7 @@ extern const struct type_format list_format;   /* persist/list_format.c */
 extern const struct type_format set_format;    /* persist/set_format.c */
 extern const struct type_format zset_format;   /* persist/zset_format.c */
 extern const struct type_format hash_format;   /* persist/hash_format.c */
+extern const struct type_format stream_format; /* persist/stream_format.c */
 
 /* Returns the row of a type (any number); NULL when there is no such type. O(1). */
 const struct type_format *type_format_of(enum value_type type);

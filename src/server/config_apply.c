@@ -42,6 +42,9 @@ static void apply_value_limits(struct engine *engine) {
     engine->value_limits.zset =
         (struct zset_limits){.listpack_entries = (size_t)config->zset_max_listpack_entries,
                              .listpack_value = (size_t)config->zset_max_listpack_value};
+    engine->value_limits.stream =
+        (struct stream_limits){.node_bytes = (size_t)config->stream_node_max_bytes,
+                               .node_entries = (size_t)config->stream_node_max_entries};
     engine->value_limits.list.fill =
         (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
     engine->value_limits.list.compress_depth =

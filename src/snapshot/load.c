@@ -115,6 +115,7 @@ struct loader {
     unsigned flags;
     int database;
     uint64_t skipped;
+    uint64_t lost_groups; /* streams whose consumer groups were left out */
 };
 
 static bool note_key(struct engine *engine, struct loader *loader) {
@@ -227,12 +228,23 @@ static bool add_function(struct engine *engine, struct loader *loader,
     return false;
 }
 
+/* The entries of the stream are loaded. */
+static void note_lost_groups(struct engine *engine, struct loader *loader,
+                             const struct rdb_file_item *item) {
+    if (++loader->lost_groups > SKIPPED_SHOWN) return;
+    sds key = shown_key(engine, item->key);
+    log_warning("Left out: the consumer groups of key %s of database %d", key, loader->database);
+    sds_free(key);
+}
+
 static bool take_item(struct engine *engine, struct loader *loader,
                       const struct rdb_file_item *item) {
     switch (item->kind) {
     case RDB_ITEM_AUX: note_fact(engine, item); return true;
     case RDB_ITEM_DATABASE: return select_database(engine, loader, item->database);
-    case RDB_ITEM_ENTRY: return add_entry(engine, loader, item);
+    case RDB_ITEM_ENTRY:
+        if (item->lost_groups) note_lost_groups(engine, loader, item);
+        return add_entry(engine, loader, item);
     case RDB_ITEM_FUNCTION: return add_function(engine, loader, item);
     case RDB_ITEM_SKIPPED: note_skipped(engine, loader, item); return true;
     default: return true;
@@ -262,6 +274,9 @@ static bool load_items(struct engine *engine, struct rdb_file *file, unsigned fl
     if (loader.skipped > SKIPPED_SHOWN)
         log_warning("Left out: %llu keys in total, of unsupported types",
                     (unsigned long long)loader.skipped);
+    if (loader.lost_groups > SKIPPED_SHOWN)
+        log_warning("Left out: the consumer groups of %llu keys in total",
+                    (unsigned long long)loader.lost_groups);
     return true;
 }
 

@@ -89,5 +89,5 @@ bool entry_check(const struct entry *entry) {
     if (class > SDS_64 || class != (unsigned)sds_embedded_class(key.len)) return false;
     if ((key.ptr[-1] & 7) != (int)class) return false;
     if (entry_fields_expire(entry) && entry_type(entry) != VALUE_HASH) return false;
-    return entry_type(entry) <= VALUE_HASH && entry_expiry(entry) >= -1;
+    return entry_type(entry) <= VALUE_STREAM && entry_expiry(entry) >= -1;
 }

@@ -22,9 +22,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum value_type { VALUE_STRING, VALUE_LIST, VALUE_SET, VALUE_ZSET, VALUE_HASH };
+/* The numbers are those that Redis gives to the types: digests contain them. There are no values of
+ * modules. */
+enum value_type {
+    VALUE_STRING,
+    VALUE_LIST,
+    VALUE_SET,
+    VALUE_ZSET,
+    VALUE_HASH,
+    VALUE_MODULE,
+    VALUE_STREAM
+};
 
-enum { VALUE_TYPES = VALUE_HASH + 1 };
+enum { VALUE_TYPES = VALUE_STREAM + 1 };
 
 /* The fields are private to this module. */
 struct entry {

@@ -26,8 +26,8 @@ enum command_flag {
     COMMAND_NO_AUTH = 1 << 10, /* allowed before authentication */
     COMMAND_NO_MULTI = 1 << 11,
     COMMAND_ALLOW_BUSY = 1 << 12,
-    COMMAND_MOVABLE_KEYS = 1 << 13, /* the positions of keys depend on arguments: keys.numkeys */
-    COMMAND_SKIP_SLOWLOG = 1 << 14, /* its queued commands are logged, not itself (EXEC) */
+    COMMAND_MOVABLE_KEYS = 1 << 13,     /* the positions of keys depend on arguments */
+    COMMAND_SKIP_SLOWLOG = 1 << 14,     /* its queued commands are logged, not itself (EXEC) */
     COMMAND_NO_ASYNC_LOADING = 1 << 15, /* only shown: replicas may load beside their old data */
     /* COMMAND INFO does not show the following flags. */
     COMMAND_CONTAINER = 1 << 16,         /* has subcommands */
@@ -114,7 +114,9 @@ struct key_positions {
     uint16_t listed_flags; /* use of the keys after the word KEYS (MIGRATE); 0: none */
     uint16_t (*actual_flags)(const struct slice *argv,
                              size_t argc); /* with KEY_VARIABLE: the flags of the key; else NULL */
-    const char *notes;                     /* notes on the keys in COMMAND INFO; NULL: none */
+    /* XREAD: the keys are the first half of the arguments behind this word; NULL: none are. */
+    const char *keyword;
+    const char *notes; /* notes on the keys in COMMAND INFO; NULL: none */
 };
 
 struct command {
@@ -164,6 +166,11 @@ const struct command *command_find_subcommand(const struct command *container, s
 /* Returns whether the command may have `argc` arguments, its name or names included. */
 static inline bool command_accepts(const struct command *command, size_t argc) {
     return command->arity >= 0 ? argc == (size_t)command->arity : argc >= (size_t)-command->arity;
+}
+
+/* Returns whether some of its arguments may be keys. */
+static inline bool command_has_keys(const struct command *command) {
+    return command->keys.first || command->keys.numkeys || command->keys.keyword;
 }
 
 /* Returns whether it is a command of its own and not a subcommand. */

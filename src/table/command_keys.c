@@ -67,10 +67,20 @@ static long listed_keys(const struct command *command, const struct slice *argv,
     return ranged_keys((long)begin, (long)argc - 1, 1, argc, indexes, max);
 }
 
+/* The first half of the arguments behind the keyword, wherever that stands. */
+static long halved_keys(const char *keyword, const struct slice *argv, size_t argc, size_t *indexes,
+                        size_t max) {
+    size_t begin = 1;
+    while (begin < argc && !slice_is(argv[begin], keyword)) begin++;
+    if (++begin >= argc) return -1;
+    return ranged_keys((long)begin, (long)(begin + (argc - begin) / 2) - 1, 1, argc, indexes, max);
+}
+
 long command_keys(const struct command *command, const struct slice *argv, size_t argc,
                   size_t *indexes, size_t max) {
     const struct key_positions *keys = &command->keys;
     if (keys->numkeys) return counted_keys(command, argv, argc, indexes, max);
+    if (keys->keyword) return halved_keys(keys->keyword, argv, argc, indexes, max);
     if (!keys->first) return 0;
     long last = keys->last >= 0 ? keys->last : (long)argc + keys->last;
     size_t begin = keys->listed_flags ? list_of_keys(argv, argc) : 0;

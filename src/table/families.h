@@ -12,6 +12,7 @@ extern const struct command_family command_family_hashes;
 extern const struct command_family command_family_strings;
 extern const struct command_family command_family_keys;
 extern const struct command_family command_family_zset;
+extern const struct command_family command_family_streams;
 extern const struct command_family command_family_transactions;
 extern const struct command_family command_family_pubsub;
 extern const struct command_family command_family_connection;

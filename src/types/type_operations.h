@@ -76,5 +76,6 @@ extern const struct type_operations list_operations;   /* types/list.c */
 extern const struct type_operations set_operations;    /* types/set.c */
 extern const struct type_operations zset_operations;   /* types/zset.c */
 extern const struct type_operations hash_operations;   /* types/hash.c */
+extern const struct type_operations stream_operations; /* types/stream.c */
 
 #endif

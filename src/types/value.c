@@ -12,7 +12,9 @@
     ROW(VALUE_SET, "set", &set_operations, VALUE_IS_COLLECTION | VALUE_FINDS_MEMBERS)              \
     ROW(VALUE_ZSET, "zset", &zset_operations,                                                      \
         VALUE_IS_COLLECTION | VALUE_WAKES_CLIENTS | VALUE_FINDS_MEMBERS)                           \
-    ROW(VALUE_HASH, "hash", &hash_operations, VALUE_IS_COLLECTION | VALUE_FINDS_MEMBERS)
+    ROW(VALUE_HASH, "hash", &hash_operations, VALUE_IS_COLLECTION | VALUE_FINDS_MEMBERS)           \
+    ROW(VALUE_MODULE, "module", NULL, 0)                                                           \
+    ROW(VALUE_STREAM, "stream", &stream_operations, VALUE_WAKES_CLIENTS)
 
 /* In separate arrays, because every command that writes reads the flags. */
 #define NAME(type, name, operations, flags)       [type] = (name),

@@ -12,9 +12,9 @@
  *
  * Sharing (all types that there are): begin costs at most O(length / 16 KB), and O(1) for strings
  * and lists. The value and the capture share their memory. Before the value changes a piece of it
- * (16 KB of a text, a node of a list, a block of a table of records), it gives the capture a copy
- * of the piece, or leaves the piece to the capture and changes a copy. So a change costs at most
- * one piece more, once for each piece.
+ * (16 KB of a text, a node of a list or a stream, a block of a table of records), it gives the
+ * capture a copy of the piece, or leaves the piece to the capture and changes a copy. So a change
+ * costs at most one piece more, once for each piece.
  *
  * A cursor (for a type that cannot share, as a hash table or a skiplist whose members are linked in
  * place; no type has one yet): begin only notes where to start, and the loop copies the members out

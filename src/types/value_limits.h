@@ -4,6 +4,7 @@
 #define PACKLIST_TYPES_VALUE_LIMITS_H
 
 #include "ds/quicklist.h"
+#include "ds/streamlog.h"
 
 /* A collection that exceeds one of them becomes a table. */
 struct set_limits {
@@ -28,6 +29,7 @@ struct value_limits {
     struct set_limits set;
     struct hash_limits hash;
     struct zset_limits zset;
+    struct stream_limits stream;
 };
 
 /* The default limits of the directives. */
@@ -36,6 +38,7 @@ static const struct value_limits value_limits_default = {
     .set = {.intset_entries = 512, .listpack_entries = 128, .listpack_value = 64},
     .hash = {.listpack_entries = 512, .listpack_value = 64},
     .zset = {.listpack_entries = 128, .listpack_value = 64},
+    .stream = {.node_bytes = 4096, .node_entries = 100},
 };
 
 #endif

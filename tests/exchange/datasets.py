@@ -14,6 +14,7 @@ VALUES = [0, 20, 64, 64, 1000]
 POLICIES = [b"noeviction", b"noeviction", b"allkeys-lru", b"allkeys-lfu", b"volatile-ttl"]
 FAR_MS = 33177117420000
 LISTPACK_TYPES = ("set", "hash", "zset")
+LARGE_STREAM = 2500  # entries; as LARGE_COLLECTION
 LARGE_COLLECTION = 1000  # members: so many that a snapshot captures the value instead of copying it
 
 
@@ -35,6 +36,8 @@ class Key:
     def is_large(self):
         if self.type == "string":
             return self.commands[0][0] == b"SET" and len(self.commands[0][2]) >= LARGE_SIZES[0]
+        if self.type == "stream":
+            return len(self.commands) >= LARGE_STREAM
         return self.type in LISTPACK_TYPES and sum(len(argv) - 2 for argv in self.commands) >= LARGE_COLLECTION
 
     def has_field_expiries(self):
@@ -283,6 +286,29 @@ class Maker:
             lambda: [b"HSETNX", name, field(), self.long_text()],
         ])()
 
+    # --- streams ---
+
+    def stream_commands(self, name):
+        """With explicit ids, so that all servers have the same."""
+        field, value, ms = self.member_maker(), self.element_maker(), self.random.choice([1, self.now_ms])
+        usual = [field() for _ in range(self.random.randint(1, 3))]
+        commands, trimmed = [], self.random.choice([0, 0, 0, 0.01])
+        for _ in range(self.length()):
+            ms += self.random.choice([0, 1, 1, 1, 1000])
+            fields = usual if self.random.random() < 0.9 else [field() for _ in range(self.random.randint(1, 4))]
+            commands.append([b"XADD", name, b"%d-*" % ms, *[part for one in fields for part in (one, value())]])
+            if self.random.random() < trimmed:
+                commands.append([b"XTRIM", name, b"MAXLEN", self.random.choice([b"=", b"~"]), b"100"])
+        ids = [argv[2].replace(b"*", b"0") for argv in commands if argv[0] == b"XADD"]
+        if self.random.random() < 0.5:
+            commands.append([b"XDEL", name, *self.random.sample(ids, self.random.randint(1, len(ids)))])
+        if self.random.random() < 0.2:
+            commands.append([b"XTRIM", name, b"MAXLEN", self.random.choice([b"0", b"1", b"50"])])
+        if self.random.random() < 0.2:
+            commands.append([b"XSETID", name, b"%d" % (ms + 1000), b"ENTRIESADDED", b"1000000", b"MAXDELETEDID",
+                             b"%d" % ms])
+        return commands
+
     # --- keys ---
 
     def name(self, number):
@@ -303,7 +329,7 @@ class Maker:
 
     def key(self, number, databases, is_small):
         name = self.name(number)
-        kind = self.random.choice(["string", "list", "list", "zset", "set", "set", "hash", "hash"])
+        kind = self.random.choice(["string", "list", "list", "zset", "set", "set", "hash", "hash", "stream"])
         if is_small:
             kind, commands = "string", [[b"SET", name, self.short_text()]]
         else:

@@ -5,6 +5,7 @@
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set.h"
+#include "types/stream.h"
 #include "types/string.h"
 #include "types/value.h"
 #include "types/zset.h"
@@ -81,6 +82,27 @@ static uint64_t digest_zset(uint64_t digest, const struct entry *entry) {
     return digest_word(digest, count);
 }
 
+static uint64_t digest_id(uint64_t digest, struct stream_id id) {
+    return digest_word(digest_word(digest, id.ms), id.seq);
+}
+
+static uint64_t digest_stream(uint64_t digest, const struct entry *entry) {
+    struct stream_facts facts = stream_facts(entry);
+    struct stream_iter iter;
+    struct stream_entry one;
+    struct stream_pair pair;
+    uint64_t count = 0;
+    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    for (; streamlog_iter_next(&iter, &one); count++) {
+        digest = digest_id(digest, one.id);
+        while (streamlog_next_pair(&one, &pair))
+            digest = digest_bytes(digest_bytes(digest, pair.field), pair.value);
+    }
+    require(count == stream_length(entry), "a stream is as long as it says");
+    return digest_word(digest_id(digest_id(digest, facts.last_id), facts.max_deleted_id),
+                       facts.added);
+}
+
 uint64_t digest_entry(const struct entry *entry) {
     char digits[INT64_TEXT_MAX];
     require(value_check(entry), "the value's invariant");
@@ -91,6 +113,7 @@ uint64_t digest_entry(const struct entry *entry) {
     if (entry_type(entry) == VALUE_SET) return digest_set(digest, entry);
     if (entry_type(entry) == VALUE_HASH) return digest_hash(digest, entry);
     if (entry_type(entry) == VALUE_ZSET) return digest_zset(digest, entry);
+    if (entry_type(entry) == VALUE_STREAM) return digest_stream(digest, entry);
     require(entry_type(entry) == VALUE_STRING, "the type has a digest here");
     return digest_bytes(digest, string_text(entry, digits));
 }

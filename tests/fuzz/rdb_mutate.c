@@ -60,6 +60,16 @@ static void find_members(struct rdb_reader *reader, struct rdb_strings *strings,
     }
 }
 
+/* [n] (id listpack) …; what follows is found by changing single bytes. */
+static void find_stream_nodes(struct rdb_reader *reader, struct rdb_strings *strings) {
+    uint64_t n;
+    if (!rdb_read_length(reader, &n)) return;
+    for (; n > 0; n--) {
+        if (!note(reader, strings, RDB_KIND_TEXT) || !note(reader, strings, RDB_KIND_LISTPACK))
+            return;
+    }
+}
+
 void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings) {
     if (type == RDB_HASH_LISTPACK_EX || type == RDB_HASH_METADATA) rdb_skip_bytes(reader, 8);
     switch (type) {
@@ -83,6 +93,9 @@ void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_stri
     case RDB_SET_LISTPACK: note(reader, strings, RDB_KIND_LISTPACK); break;
     case RDB_LIST_QUICKLIST: find_nodes(reader, strings, RDB_KIND_ZIPLIST, false); break;
     case RDB_LIST_QUICKLIST_2: find_nodes(reader, strings, RDB_KIND_LISTPACK, true); break;
+    case RDB_STREAM_LISTPACKS:
+    case RDB_STREAM_LISTPACKS_2:
+    case RDB_STREAM_LISTPACKS_3: find_stream_nodes(reader, strings); break;
     default: rdb_skip_value(reader, type);
     }
     strings->end = rdb_reader_offset(reader);

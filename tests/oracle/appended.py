@@ -8,6 +8,8 @@ Intended differences, and how they are compared:
                     a unit of deletions alone is compared as a set
     words           a command that waited is propagated by Redis 7.0 with LEFT and RIGHT in lower case: in any case.
                     SET with an expiry is propagated by Redis 8 with its condition, which held: left out
+    XADD, XTRIM     are propagated with the trimming that they did: Packlist names the length that is left, or nothing
+                    when nothing was trimmed. Left out here: what the files make is compared
 """
 from pathlib import Path
 
@@ -42,6 +44,16 @@ def comparable_word(word):
     return b"TIME" if len(word) == 13 and word.isdigit() and word.startswith((b"1", b"2")) else word
 
 
+def without_trimming(words):
+    """XADD or XTRIM without the options before the id, which is written in full."""
+    at = 2
+    while at < len(words) and words[at].upper() in (b"NOMKSTREAM", b"MAXLEN", b"MINID", b"LIMIT"):
+        at += 1 if words[at].upper() == b"NOMKSTREAM" else 3 if words[at + 1] in (b"=", b"~") else 2
+    if words[0] == b"XADD":  # Redis leaves the id as the client gave it
+        words[at] = b"-".join(b"%d" % int(part) for part in (words[at] + b"-0").split(b"-")[:2])
+    return words[:2] + words[at:]
+
+
 def units(commands):
     """What happens whole: lists of (database, argv)."""
     database, unit = 0, None
@@ -60,6 +72,8 @@ def units(commands):
                 words[3:] = [word.upper() for word in words[3:]]
             if name == b"SET":
                 words[3:] = [word for word in words[3:] if word.upper() not in CONDITIONS]
+            if name in (b"XADD", b"XTRIM"):
+                words = without_trimming(words)
             if unit is None:
                 yield [(database, words)]
             else:

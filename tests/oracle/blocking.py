@@ -10,6 +10,7 @@ WAITERS = 6
 ROUNDS = 60
 KEYS = [b"p", b"q", b"s"]
 ZKEYS = [b"zp", b"zq"]
+XKEYS = [b"xp", b"xq"]  # never of another type: an error of one key would answer for all
 
 
 class Scene:
@@ -52,7 +53,11 @@ def waiting_command(rng, keys_max):
     side = rng.choice([b"LEFT", b"RIGHT"])
     # A key may hold a sorted set while clients wait there for a list, and the other way round.
     zkeys = [rng.choice(ZKEYS if rng.random() < 0.9 else KEYS) for _ in keys]
+    # Redis 7.0 serves a client from the first of its keys that is ready, newer servers and Packlist from all.
+    xkeys = [rng.choice(XKEYS)]
     return rng.choice([
+        [b"XREAD", b"COUNT", b"%d" % rng.randint(1, 3), b"BLOCK", b"0", b"STREAMS", *xkeys,
+         *[rng.choice([b"$", b"0", b"5", b"50"]) for _ in xkeys]],
         [rng.choice([b"BZPOPMIN", b"BZPOPMAX"]), *zkeys, b"0"],
         [b"BZMPOP", b"0", b"%d" % len(zkeys), *zkeys, rng.choice([b"MIN", b"MAX"]), b"COUNT",
          b"%d" % rng.randint(1, 3)],
@@ -67,6 +72,13 @@ def waiting_command(rng, keys_max):
 def driving_command(rng):
     values = [b"%d" % rng.randint(0, 99) for _ in range(rng.randint(1, 3))]
     pairs = [part for value in values for part in (b"%d" % rng.randint(-3, 3), value)]
+    if rng.random() < 0.25:
+        key = rng.choice(XKEYS)
+        return rng.choice([[b"XADD", key, b"NOMKSTREAM", b"%d-*" % rng.randint(1, 90), b"f", *values[:1]],
+                           [b"XADD", key, b"%d-*" % rng.randint(1, 90), b"f", *values[:1]],
+                           [b"XADD", key, b"MAXLEN", b"2", b"%d-*" % rng.randint(1, 90), b"f", *values[:1]],
+                           [b"XDEL", key, b"%d-0" % rng.randint(1, 90)],
+                           [b"DEL", key]])
     return rng.choice([
         [b"ZADD", rng.choice(ZKEYS), *pairs],
         [b"ZADD", rng.choice(ZKEYS + [b"zspare"]), *pairs],

@@ -1,6 +1,7 @@
 """Random commands over a few keys: mostly sensible, sometimes wrong in every way a client can be wrong."""
 from collections_commands import CollectionGenerator
 from payloads import PayloadGenerator
+from streams import StreamGenerator
 from strings import StringGenerator
 from zsets import ZsetGenerator
 
@@ -9,7 +10,7 @@ STRING_KEY = b"text"
 SIZES = [0, 1, 5, 31, 63, 64, 65, 200, 4095, 4096]
 
 
-class Generator(StringGenerator, ZsetGenerator, PayloadGenerator, CollectionGenerator):
+class Generator(StringGenerator, StreamGenerator, ZsetGenerator, PayloadGenerator, CollectionGenerator):
     # An argument changed at random would ask for another server's cursor, for seconds that pass, or for memory.
     FIXED = (b"SCAN", b"SETBIT", b"SETRANGE", b"SETEX", b"PSETEX", b"SET", b"GETEX", b"EXPIRE", b"PEXPIRE", b"RESTORE",
              b"BITCOUNT", b"BITPOS", b"BITFIELD", b"SPOP", b"SRANDMEMBER", b"HRANDFIELD", b"SSCAN", b"HSCAN")
@@ -261,6 +262,8 @@ class Generator(StringGenerator, ZsetGenerator, PayloadGenerator, CollectionGene
                 kinds.append(self.field_expiry_command)
             argv = self.random.choice(kinds)()
             return self.mangled(argv) if self.random.random() < 0.04 and argv[0] not in self.FIXED else argv
+        if self.random.random() < 0.12:
+            return self.stream_command()  # streams stay in keys of their own
         roll = self.random.random()
         if roll < 0.25:
             argv = self.list_write()

@@ -68,6 +68,7 @@ static void tokens_stand_alone_or_introduce(void **state) {
     check("[COUNT count:integer] [GET]", "count:integer=COUNT? GET:pure-token=GET?");
     check("TYPE <A | B>:kind", "kind:oneof=TYPE{A:pure-token=A B:pure-token=B}");
     check("<* | id>:where", "where:oneof{*:pure-token=* id:string}");
+    check("<=:equal | ~:near>:how", "how:oneof{equal:pure-token== near:pure-token=~}");
 }
 
 static void groups_nest(void **state) {
@@ -185,9 +186,8 @@ static void every_command_is_written_in_the_notation(void **state) {
         for (size_t j = 0; j < total; j++) keys += arguments[j].key_spec >= 0;
         const struct key_positions *positions = &all[i].keys;
         if (positions->flags & KEY_NOT_KEY) continue; /* channels in the place of keys */
-        int specifications = (positions->first || positions->numkeys) +
-                             (positions->second_flags != 0) + (positions->store_flags != 0) +
-                             (positions->listed_flags != 0);
+        int specifications = command_has_keys(&all[i]) + (positions->second_flags != 0) +
+                             (positions->store_flags != 0) + (positions->listed_flags != 0);
         /* Keys with names of their own may share a specification. */
         int sharing = positions->last > 0 ? positions->last - positions->first : 0;
         if (specifications == 1) specifications += sharing;

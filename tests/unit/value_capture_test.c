@@ -7,6 +7,7 @@
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set.h"
+#include "types/stream.h"
 #include "types/string.h"
 #include "types/value.h"
 #include "types/zset.h"
@@ -114,15 +115,31 @@ static void change_zset(struct keyref *ref) {
     zset_remove_range(ref, 0, length / 2);
 }
 
+static void add_entry(struct keyref *ref, uint64_t ms) {
+    struct slice pair[] = {SLICE("field"), slice_make(text, 1 + ms % 90)};
+    stream_append(ref, (struct stream_id){ms, 0}, pair, 1, &value_limits_default.stream);
+}
+
+static void add_stream(struct keyref *ref, size_t amount) {
+    stream_create(ref, KEY);
+    for (size_t i = 1; i <= amount / 10; i++) add_entry(ref, i);
+}
+
+static void change_stream(struct keyref *ref) {
+    uint64_t length = stream_length(ref->entry);
+    for (uint64_t i = 1; i < length; i += 7) stream_delete(ref, (struct stream_id){i, 0});
+    const struct stream_trim trim = {.max_length = length / 2};
+    stream_trim(ref, &trim);
+    for (uint64_t i = 1; i < length; i++) add_entry(ref, length + i);
+}
+
 static const struct {
     enum value_type type;
     void (*add)(struct keyref *ref, size_t amount);
     void (*change)(struct keyref *ref);
-} types[] = {{VALUE_STRING, add_string, change_string},
-             {VALUE_LIST, add_list, change_list},
-             {VALUE_SET, add_set, change_set},
-             {VALUE_HASH, add_hash, change_hash},
-             {VALUE_ZSET, add_zset, change_zset}};
+} types[] = {{VALUE_STRING, add_string, change_string}, {VALUE_LIST, add_list, change_list},
+             {VALUE_SET, add_set, change_set},          {VALUE_HASH, add_hash, change_hash},
+             {VALUE_ZSET, add_zset, change_zset},       {VALUE_STREAM, add_stream, change_stream}};
 
 enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
@@ -237,14 +254,12 @@ static void a_value_is_captured_again_after_the_release(void **state) {
     }
 }
 
-/* The buffer of a text and the table of a set or hash are left to the capture; each node of a list
- * is freed or handed over. */
+/* The buffer of a text, the table of a set or hash and the nodes of a stream are left to the capture; each node of a
+ * list is freed or handed over. */
 static void freeing_a_captured_value_is_as_much_work_as_is_left_to_do(void **state) {
-    static const size_t efforts[TYPES][2] = {{1 + 300000 / 8192, 1},
-                                             {300, 300},
-                                             {1 + 300000 / 8192, 1},
-                                             {1 + 300000 / 8192, 1},
-                                             {100, 100}};
+    static const size_t efforts[TYPES][2] = {
+        {1 + 300000 / 8192, 1}, {300, 300}, {1 + 300000 / 8192, 1},
+        {1 + 300000 / 8192, 1}, {100, 100}, {300, 1}};
     for (size_t i = 0; i < TYPES; i++) {
         size_t left = 0;
         struct keyref ref = find(*state);

@@ -41,12 +41,15 @@ static void every_type_has_its_name(void **state) {
     assert_string_equal(value_type_name(VALUE_SET), "set");
     assert_string_equal(value_type_name(VALUE_ZSET), "zset");
     assert_string_equal(value_type_name(VALUE_HASH), "hash");
+    assert_string_equal(value_type_name(VALUE_MODULE), "module");
+    assert_string_equal(value_type_name(VALUE_STREAM), "stream");
 }
 
-static void every_type_but_streams_has_values(void **state) {
+static void every_type_but_modules_has_values(void **state) {
     (void)state;
     for (int type = 0; type < VALUE_TYPE_NUMBERS; type++)
-        assert_int_equal(value_type_exists((enum value_type)type), type < VALUE_TYPES);
+        assert_int_equal(value_type_exists((enum value_type)type),
+                         type < VALUE_TYPES && type != VALUE_MODULE);
 }
 
 /* Runs `use` in a child process: the signal that ends it, or 0. */
@@ -325,7 +328,7 @@ int main(void) {
 #define VALUE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_has_its_name),
-        cmocka_unit_test(every_type_but_streams_has_values),
+        cmocka_unit_test(every_type_but_modules_has_values),
         cmocka_unit_test(an_entry_of_a_type_without_values_ends_the_process),
         VALUE_TEST(clients_wait_for_lists_but_not_for_strings),
         VALUE_TEST(a_list_is_empty_without_elements_and_a_string_never),

@@ -1,0 +1,162 @@
+/* XADD XTRIM
+ *
+ * Both are propagated as what they did: with the id that was chosen, and, when entries were
+ * trimmed, with the length that is left, so that a repetition trims the same entries. */
+#include "base/alloc.h"
+#include "commands/commands.h"
+#include "commands/stream_common.h"
+
+/* --- XADD key [NOMKSTREAM] [MAXLEN | MINID …] id field value [field value …] --- */
+
+struct addition {
+    struct call *call;
+    struct keyref ref;
+    bool only_existing; /* NOMKSTREAM */
+    struct stream_trim_options trim;
+    struct stream_new_id given;
+    struct stream_id id;
+    size_t first; /* argv index of the first field */
+    size_t pairs;
+};
+
+static bool parse_options(struct addition *addition) {
+    struct call *call = addition->call;
+    size_t at = 2;
+    while (at < call->argc && !slice_equal(call->argv[at], SLICE("*"))) {
+        bool taken;
+        if (!stream_parse_trim(call, &at, &addition->trim, &taken)) return false;
+        if (taken) continue;
+        if (!slice_is(call->argv[at], "nomkstream")) break;
+        addition->only_existing = true;
+        at++;
+    }
+    addition->first = at + 1;
+    return (at >= call->argc || stream_parse_new_id(call, at, &addition->given)) &&
+           stream_check_trim(call, &addition->trim);
+}
+
+static bool parse(struct addition *addition) {
+    struct call *call = addition->call;
+    if (!parse_options(addition)) return false;
+    size_t left = call->argc > addition->first ? call->argc - addition->first : 0;
+    addition->pairs = left / 2;
+    if (left < 2 || left % 2) {
+        call_wrong_arity(call);
+        return false;
+    }
+    struct stream_new_id given = addition->given;
+    if (given.has_seq && stream_id_compare(given.id, STREAM_ID_MIN) == 0) {
+        reply_error(call->reply, "ERR The ID specified in XADD must be greater than 0-0");
+        return false;
+    }
+    return true;
+}
+
+/* Chooses the id; false when there is none behind the last one. */
+static bool choose_id(struct addition *addition, struct stream_id last) {
+    struct stream_new_id given = addition->given;
+    addition->id = given.id;
+    if (!given.has_ms) return stream_next_id(last, addition->call->now_ms, &addition->id);
+    if (!given.has_seq && given.id.ms == last.ms) {
+        addition->id = last;
+        return last.seq < UINT64_MAX && stream_id_increment(&addition->id);
+    }
+    return stream_id_compare(addition->id, last) > 0;
+}
+
+/* Replies why the entry cannot be added. */
+static bool check(struct addition *addition) {
+    struct call *call = addition->call;
+    struct stream_id last = STREAM_ID_MIN;
+    uint64_t bytes = 0;
+    const char *error = NULL;
+    if (addition->ref.entry) last = stream_facts(addition->ref.entry).last_id;
+    for (size_t i = addition->first; i < call->argc; i++) bytes += call->argv[i].len;
+    if (stream_id_compare(last, STREAM_ID_MAX) == 0)
+        error = "ERR The stream has exhausted the last possible ID, unable to add more items";
+    else if (bytes > STREAM_ENTRY_MAX)
+        error = "ERR Elements are too large to be stored";
+    else if (!choose_id(addition, last))
+        error = "ERR The ID specified in XADD is equal or smaller than the target stream top item";
+    if (error) reply_error(call->reply, error);
+    return !error;
+}
+
+/* The arguments XADD key [MAXLEN = length] id, before the fields and values. */
+static void propagate(const struct addition *addition, bool trimmed) {
+    enum { WORDS_MAX = 6 };
+    struct call *call = addition->call;
+    if (!call->propagates) return;
+    char id[STREAM_ID_TEXT_MAX], length[INT64_TEXT_MAX];
+    size_t texts = 2 * addition->pairs, count = 0;
+    struct slice *argv = mem_alloc((WORDS_MAX + texts) * sizeof(*argv));
+    argv[count++] = SLICE("XADD");
+    argv[count++] = call->argv[1];
+    if (trimmed) {
+        argv[count++] = SLICE("MAXLEN");
+        argv[count++] = SLICE("=");
+        argv[count++] = number_text(length, (int64_t)stream_length(addition->ref.entry));
+    }
+    argv[count++] = stream_id_text(id, addition->id);
+    memcpy(argv + count, call->argv + addition->first, texts * sizeof(*argv));
+    call_propagate_as(call, argv, count + texts);
+    mem_free(argv);
+}
+
+static void add(struct addition *addition) {
+    struct call *call = addition->call;
+    struct slice key = call->argv[1];
+    struct keyref *ref = &addition->ref;
+    if (!ref->entry) stream_create(ref, key);
+    stream_append(ref, addition->id, call->argv + addition->first, addition->pairs,
+                  &call->limits->stream);
+    stream_reply_id(call->reply, addition->id);
+    bool trims = addition->trim.strategy != STREAM_NO_TRIM;
+    bool trimmed = trims && stream_trim(ref, &addition->trim.trim) > 0;
+    call_touched(call, ref, key, EVENT_STREAM, "xadd", 1);
+    if (trimmed) call_notify(call, EVENT_STREAM, "xtrim", key);
+    propagate(addition, trimmed);
+}
+
+void xadd_command(struct call *call) {
+    struct addition addition = {.call = call};
+    if (!parse(&addition)) return;
+    if (!call_find_typed_write(call, call->argv[1], VALUE_STREAM, &addition.ref)) return;
+    if (!addition.ref.entry && addition.only_existing)
+        reply_null(call->reply);
+    else if (check(&addition))
+        add(&addition);
+}
+
+/* --- XTRIM key MAXLEN | MINID [= | ~] threshold [LIMIT count] --- */
+
+static bool parse_xtrim(struct call *call, struct stream_trim_options *options) {
+    bool taken = true;
+    size_t at = 2;
+    while (at < call->argc && taken)
+        if (!stream_parse_trim(call, &at, options, &taken)) return false;
+    if (!taken) {
+        call_syntax_error(call);
+        return false;
+    }
+    if (options->strategy == STREAM_NO_TRIM && options->limit == 0) {
+        reply_error(call->reply, "ERR syntax error, XTRIM must be called with a trimming strategy");
+        return false;
+    }
+    return stream_check_trim(call, options);
+}
+
+void xtrim_command(struct call *call) {
+    struct stream_trim_options options = {0};
+    struct slice key = call->argv[1];
+    struct keyref ref;
+    char length[INT64_TEXT_MAX];
+    if (!parse_xtrim(call, &options)) return;
+    if (!call_find_typed_write(call, key, VALUE_STREAM, &ref)) return;
+    uint64_t removed = ref.entry ? stream_trim(&ref, &options.trim) : 0;
+    reply_integer(call->reply, (int64_t)removed);
+    if (removed == 0) return;
+    call_touched(call, &ref, key, EVENT_STREAM, "xtrim", removed);
+    CALL_PROPAGATE(call, SLICE("XTRIM"), key, SLICE("MAXLEN"), SLICE("="),
+                   number_text(length, (int64_t)stream_length(ref.entry)));
+}

@@ -1,0 +1,179 @@
+/* XREAD: replies at once if it can, otherwise waits. */
+#include "base/alloc.h"
+#include "commands/commands.h"
+#include "commands/stream_common.h"
+
+/* --- XREAD [COUNT count] [BLOCK ms] STREAMS key [key …] id [id …] --- */
+
+struct reading {
+    struct call *call;
+    uint64_t count; /* 0: all */
+    bool waits;
+    int64_t deadline_ms;
+    size_t first_key; /* argv index */
+    size_t keys;
+    struct stream_id *after; /* for each key: the greatest id that is not replied */
+};
+
+static bool fail(struct call *call, const char *error) {
+    reply_error(call->reply, error);
+    return false;
+}
+
+static bool parse_streams(struct reading *reading, size_t first) {
+    struct call *call = reading->call;
+    size_t left = call->argc - first;
+    reading->first_key = first;
+    reading->keys = left / 2;
+    return left % 2 == 0 ||
+           fail(call, "ERR Unbalanced 'xread' list of streams: for each stream key an ID, '+', or "
+                      "'$' must be specified.");
+}
+
+static bool parse_option(struct reading *reading, size_t *at) {
+    struct call *call = reading->call;
+    struct slice word = call->argv[*at];
+    size_t more = call->argc - *at - 1;
+    int64_t count;
+    if (slice_is(word, "block") && more > 0) {
+        reading->waits = true;
+        return call_timeout_ms(call, ++*at, &reading->deadline_ms);
+    }
+    if (slice_is(word, "count") && more > 0) {
+        if (!call_integer(call, ++*at, &count)) return false;
+        reading->count = count > 0 ? (uint64_t)count : 0;
+        return true;
+    }
+    if (slice_is(word, "group") && more > 1)
+        return fail(call, "ERR The GROUP option is only supported by XREADGROUP. You called XREAD "
+                          "instead.");
+    if (slice_is(word, "noack"))
+        return fail(call, "ERR The NOACK option is only supported by XREADGROUP. You called XREAD "
+                          "instead.");
+    call_syntax_error(call);
+    return false;
+}
+
+static bool parse_options(struct reading *reading) {
+    struct call *call = reading->call;
+    for (size_t at = 1; at < call->argc; at++) {
+        if (slice_is(call->argv[at], "streams") && at + 1 < call->argc)
+            return parse_streams(reading, at + 1);
+        if (!parse_option(reading, &at)) return false;
+    }
+    call_syntax_error(call);
+    return false;
+}
+
+/* The id after which the entries of a key are read. */
+static bool parse_after(struct reading *reading, size_t index) {
+    struct call *call = reading->call;
+    size_t at = reading->first_key + reading->keys + index;
+    struct slice id = call->argv[at];
+    struct stream_id *after = &reading->after[index];
+    struct keyref ref;
+    struct stream_entry last;
+    if (!call_find_typed_read(call, call->argv[reading->first_key + index], VALUE_STREAM, &ref))
+        return false;
+    *after = ref.entry ? stream_facts(ref.entry).last_id : STREAM_ID_MIN;
+    if (slice_equal(id, SLICE("$"))) return true;
+    if (slice_equal(id, SLICE("+"))) {
+        if (ref.entry && stream_edge(ref.entry, true, &last)) {
+            *after = last.id;
+            stream_id_decrement(after);
+        }
+        return true;
+    }
+    if (slice_equal(id, SLICE(">")))
+        return fail(call, "ERR The > ID can be specified only when calling XREADGROUP using the "
+                          "GROUP <group> <consumer> option.");
+    return stream_parse_id(call, at, 0, after);
+}
+
+/* The stream of a key, if it has an entry behind that id. */
+static const struct entry *find_ready(const struct reading *reading, size_t index) {
+    struct call *call = reading->call;
+    struct keyref ref = call_find_quiet(call, call->argv[reading->first_key + index]);
+    struct stream_entry last;
+    if (!ref.entry || entry_type(ref.entry) != VALUE_STREAM) return NULL;
+    if (!stream_edge(ref.entry, true, &last)) return NULL;
+    return stream_id_compare(last.id, reading->after[index]) > 0 ? ref.entry : NULL;
+}
+
+/* Replies the entries of all streams that have any; writes nothing and returns false when none
+ * has. */
+static bool reply_streams(const struct reading *reading) {
+    struct reply *reply = reading->call->reply;
+    size_t ready = 0;
+    for (size_t i = 0; i < reading->keys; i++) ready += find_ready(reading, i) != NULL;
+    if (ready == 0) return false;
+    bool map = reply->protocol >= 3;
+    if (map)
+        reply_map(reply, ready);
+    else
+        reply_array(reply, ready);
+    for (size_t i = 0; i < reading->keys; i++) {
+        const struct entry *entry = find_ready(reading, i);
+        struct stream_id first = reading->after[i];
+        if (!entry) continue;
+        stream_id_increment(&first);
+        if (!map) reply_array(reply, 2);
+        reply_bulk(reply, reading->call->argv[reading->first_key + i]);
+        stream_reply_range(reply, entry, first, STREAM_ID_MAX, false, reading->count);
+    }
+    return true;
+}
+
+static bool serve(struct call *call, struct slice key);
+
+/* Waits. The ids that depend on the present ends of streams are replaced by what they are now. */
+static void wait(const struct reading *reading) {
+    struct call *call = reading->call;
+    struct slice *argv = mem_alloc(call->argc * sizeof(*argv));
+    char(*texts)[STREAM_ID_TEXT_MAX] = mem_alloc(reading->keys * sizeof(*texts));
+    memcpy(argv, call->argv, call->argc * sizeof(*argv));
+    for (size_t i = 0; i < reading->keys; i++)
+        argv[reading->first_key + reading->keys + i] = stream_id_text(texts[i], reading->after[i]);
+    struct call resolved = *call;
+    resolved.argv = argv;
+    call_block(&resolved, &(struct block_request){
+                              .keys = argv + reading->first_key,
+                              .key_count = reading->keys,
+                              .deadline_ms = reading->deadline_ms,
+                              .serve = serve,
+                          });
+    mem_free(texts);
+    mem_free(argv);
+}
+
+/* Replies an error or the entries. Returns false when there are none, having written nothing. The
+ * caller frees reading->after. */
+static bool try(struct reading *reading) {
+    if (!parse_options(reading)) return true;
+    reading->after = mem_alloc(reading->keys * sizeof(*reading->after));
+    for (size_t i = 0; i < reading->keys; i++)
+        if (!parse_after(reading, i)) return true;
+    return reply_streams(reading);
+}
+
+void xread_command(struct call *call) {
+    struct reading reading = {.call = call};
+    if (!try(&reading)) {
+        if (reading.waits)
+            wait(&reading);
+        else
+            reply_null_array(call->reply);
+    }
+    mem_free(reading.after);
+}
+
+/* A key has become ready: replies the new entries of all keys, as Redis does, or the error of one
+ * that holds another type now. */
+static bool serve(struct call *call, struct slice key) {
+    struct reading reading = {.call = call};
+    struct keyref ref = call_find_quiet(call, key);
+    if (!ref.entry || entry_type(ref.entry) != VALUE_STREAM) return false;
+    bool is_served = try(&reading);
+    mem_free(reading.after);
+    return is_served;
+}

@@ -1,0 +1,208 @@
+/* streamlog: the entries of a stream in the order of their ids: what a stream value is stored in.
+ *
+ * An entry has an id of two numbers and one or more pairs of a field and a value. Entries are
+ * appended with growing ids, removed from the beginning (trimming) or one by one, and never
+ * changed. They lie in nodes of many entries each. The nodes are found by binary search. So
+ * appending is O(1), finding an id O(log n + node), and trimming frees whole nodes.
+ *
+ * Pointers and iterators are valid until the log changes. */
+#ifndef PACKLIST_DS_STREAMLOG_H
+#define PACKLIST_DS_STREAMLOG_H
+
+#include "base/number.h"
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct stream_id {
+    uint64_t ms;
+    uint64_t seq;
+};
+
+#define STREAM_ID_MIN ((struct stream_id){0, 0})
+#define STREAM_ID_MAX ((struct stream_id){UINT64_MAX, UINT64_MAX})
+
+/* Negative, 0 or positive as `a` is before `b`, equal, or behind it. */
+static inline int stream_id_compare(struct stream_id a, struct stream_id b) {
+    if (a.ms != b.ms) return a.ms < b.ms ? -1 : 1;
+    return (a.seq > b.seq) - (a.seq < b.seq);
+}
+
+/* When a new node begins. Bytes are counted as in the listpacks of RDB files. */
+struct stream_limits {
+    size_t node_bytes;   /* stream-node-max-bytes; 0: STREAM_NODE_MAX */
+    size_t node_entries; /* stream-node-max-entries, deleted ones included; 0: no limit */
+};
+
+/* No node that has more than one entry is larger, whatever the limits: work on a node is
+ * bounded. */
+#ifdef TINY_LIMITS
+enum { STREAM_NODE_MAX = 256 };
+#else
+enum { STREAM_NODE_MAX = 1024 * 1024 };
+#endif
+
+/* The largest sum of the lengths of an entry's texts. */
+enum { STREAM_ENTRY_MAX = 1024 * 1024 * 1024 };
+
+/* What a stream knows besides its entries. */
+struct stream_facts {
+    struct stream_id last_id;        /* the greatest id that it ever had or was set to */
+    struct stream_id max_deleted_id; /* the greatest id that was deleted one by one */
+    uint64_t added;                  /* entries that were ever appended */
+};
+
+struct streamlog;
+
+/* --- Life --- */
+
+/* A new log without entries; the caller owns it. */
+struct streamlog *streamlog_new(void);
+
+/* Frees the log; a captured one lives on until its capture is freed. O(nodes). */
+void streamlog_free(struct streamlog *log);
+
+/* A copy with memory of its own, node by node. O(bytes). */
+struct streamlog *streamlog_copy(const struct streamlog *log);
+
+/* --- Changing --- */
+
+/* Appends an entry with `pairs` (> 0) fields and values: texts[0] is a field, texts[1] its value,
+ * and so on, at most STREAM_ENTRY_MAX bytes altogether. The id must be greater than the last one,
+ * and becomes the last one. The texts must not lie in the log. Amortised O(texts). */
+void streamlog_append(struct streamlog *log, struct stream_id id, const struct slice *texts,
+                      size_t pairs, const struct stream_limits *limits);
+
+/* Removes the entry with this id and notes it in max_deleted_id; false when there is none.
+ * O(log n + node). */
+bool streamlog_delete(struct streamlog *log, struct stream_id id);
+
+/* Which entries are trimmed. */
+struct stream_trim {
+    bool by_id;       /* those before min_id; otherwise all but the last max_length */
+    bool whole_nodes; /* only whole nodes: fewer entries may be removed */
+    uint64_t max_length;
+    struct stream_id min_id;
+    uint64_t limit; /* removes at most so many entries; 0: no limit */
+};
+
+/* Removes entries from the beginning and returns how many. O(nodes removed + node). */
+uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim);
+
+/* The facts, to be read and set. */
+struct stream_facts *streamlog_facts(struct streamlog *log);
+
+/* --- Reading --- */
+
+uint64_t streamlog_length(const struct streamlog *log);
+size_t streamlog_nodes(const struct streamlog *log);
+
+/* Bytes of all memory, as allocated, and the number of allocations. O(1). */
+size_t streamlog_allocated(const struct streamlog *log);
+size_t streamlog_allocations(const struct streamlog *log);
+
+/* One entry, as a view. */
+struct stream_entry {
+    struct stream_id id;
+    uint64_t pairs;        /* fields that streamlog_next_pair still has to read */
+    const uint8_t *fields; /* the next field; NULL: it stands before the value */
+    const uint8_t *at;     /* the next value, or its field */
+};
+
+/* A field and its value: views of the log, or of the digits of integers, which are stored as
+ * such. */
+struct stream_pair {
+    struct slice field;
+    struct slice value;
+    char field_digits[INT64_TEXT_MAX];
+    char value_digits[INT64_TEXT_MAX];
+};
+
+/* Reads the next pair of an entry; false behind the last one. O(1). */
+bool streamlog_next_pair(struct stream_entry *entry, struct stream_pair *pair);
+
+/* The nodes of a log or a capture. */
+struct streamlog_index {
+    const struct streamlog_segment *segments;
+    size_t segment_count;
+};
+struct streamlog_index streamlog_index_of(const struct streamlog *log);
+
+/* All entries with ids from `first` to `last`, the last ones first if `reverse`. Lives on the
+ * caller's stack; needs no end. The fields are private. */
+struct stream_iter {
+    struct streamlog_index index;
+    size_t segment;
+    size_t item;
+    const struct streamlog_node *node; /* NULL: at the end */
+    const uint8_t *at;
+    struct stream_id first;
+    struct stream_id last;
+    bool reverse;
+};
+
+/* O(log n). */
+void streamlog_iter_start(struct stream_iter *iter, struct streamlog_index index,
+                          struct stream_id first, struct stream_id last, bool reverse);
+
+/* Amortised O(entry); the first call O(node). */
+bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry);
+
+/* The nodes one after another, for files. */
+struct stream_node_iter {
+    struct streamlog_index index;
+    size_t segment;
+    size_t item;
+};
+
+struct stream_node_view {
+    struct stream_id base;      /* not greater than the first id */
+    uint64_t count;             /* entries */
+    struct stream_entry master; /* the fields that most entries have; its values are no texts */
+    const struct streamlog_node *node;
+    const uint8_t *at;
+};
+
+/* The next node; begins with {.index = …}. False behind the last one. O(1). */
+bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view);
+
+/* The next entry of the node. `entry->fields` is not NULL if it has the fields of the master. */
+bool streamlog_node_next(struct stream_node_view *view, struct stream_entry *entry);
+
+/* Reads the next field of the master, in view->master; false behind the last one. */
+bool streamlog_next_field(struct stream_entry *master, struct stream_pair *pair);
+
+/* --- A capture: the log as it is at one moment, read by another thread while the log changes. They
+ * share nodes; the log copies a node before it changes it (copy on write). --- */
+
+struct streamlog_capture;
+
+/* Captures the log, which must not be captured already. Until the release *left is larger by the
+ * bytes of memory that only the capture still needs. O(nodes / 512). */
+struct streamlog_capture *streamlog_capture_begin(struct streamlog *log, size_t *left);
+
+/* Returns whether there is a capture that was not released. */
+bool streamlog_is_captured(const struct streamlog *log);
+
+/* What was captured. In any thread, until the release. */
+struct streamlog_index streamlog_capture_index(const struct streamlog_capture *capture);
+struct stream_facts streamlog_capture_facts(const struct streamlog_capture *capture);
+uint64_t streamlog_capture_length(const struct streamlog_capture *capture);
+size_t streamlog_capture_nodes(const struct streamlog_capture *capture);
+
+/* Bytes allocated for the capture beside what *left counts. O(1). */
+size_t streamlog_capture_allocated(const struct streamlog_capture *capture);
+
+/* Ends the capture, in the thread that changes the log. Returns the bytes by which *left becomes
+ * smaller. O(1). */
+size_t streamlog_capture_release(struct streamlog_capture *capture);
+
+/* Frees a released capture with all that it alone still needed. In any thread. */
+void streamlog_capture_free(struct streamlog_capture *capture);
+
+/* Checks the invariant. O(bytes). */
+bool streamlog_check(const struct streamlog *log);
+
+#endif

@@ -1,0 +1,165 @@
+/* streamlog_internal: the layout of a streamlog, for its source files.
+ *
+ *      log        segment 0 │ segment 1 │ …
+ *      segment    [base id, node] [base id, node] …          up to 512, in ascending order
+ *      node       head │ master: count, field … │ (removed) │ entry …
+ *
+ *      entry      [pairs * 2 + own] [ms] [seq] value …               own 0: the master's fields
+ *                                              field value …         own 1
+ *                 [back length]
+ *      text       [length * 2] bytes, or, for the canonical decimal of an integer, [zigzag * 2 + 1]
+ *
+ * Numbers in brackets are varints: 7 bits a byte, the lowest first; all bytes but the last have the
+ * top bit set. The back length is the size of what precedes it in the entry, as a varint that is
+ * read from its last byte backwards.
+ *
+ * ms is the difference to the base id. seq is the difference to it when ms is 0, otherwise the
+ * number itself. As no id refers to the entry before it, entries are removed without changing
+ * others: those at the node's beginning by moving `first`. The master's fields are those of the
+ * entry with which the node began.
+ *
+ * Invariants: no node and no segment is empty. Ids ascend; the base id of a node is greater than
+ * all ids of the node before, and not greater than its own. Nodes and items are appended
+ * to the last segment only.
+ *
+ * Copy on write, as in ds/recordtable_internal.h: each capture begins an epoch and copies the array
+ * of segments. The log replaces the items of a segment that is older than the epoch by a copy
+ * before it changes them; in the copy the pointers to nodes have the bit SHARED. A node with this
+ * bit is replaced by a copy before it changes. What is replaced or dropped is left to the capture
+ * (ds/quicklist_left.h). While there is no capture, epochs and SHARED mean nothing. */
+#ifndef PACKLIST_DS_STREAMLOG_INTERNAL_H
+#define PACKLIST_DS_STREAMLOG_INTERNAL_H
+
+#include "ds/quicklist_left.h"
+#include "ds/streamlog.h"
+
+#ifdef TINY_LIMITS
+enum { STREAMLOG_SEGMENT = 4 };
+#else
+enum { STREAMLOG_SEGMENT = 512 };
+#endif
+
+enum { STREAMLOG_SHARED = 1 }; /* in a pointer to a node */
+
+struct streamlog_node {
+    uint32_t capacity;   /* of bytes */
+    uint32_t used;       /* bytes up to the last entry's end */
+    uint32_t first;      /* where the first entry begins */
+    uint32_t count;      /* entries */
+    uint32_t added;      /* entries that the node ever had */
+    uint32_t serialized; /* the size of all of them in an RDB file, without the two counts */
+    uint8_t bytes[];
+};
+
+struct streamlog_item {
+    struct stream_id base;
+    uintptr_t node;
+};
+
+struct streamlog_segment {
+    struct streamlog_item *items;
+    uint32_t count;
+    uint32_t capacity;
+    uint64_t epoch; /* in which `items` was allocated */
+};
+
+struct streamlog {
+    struct streamlog_segment *segments;
+    size_t segment_count;
+    size_t segment_capacity;
+    uint64_t length;
+    struct stream_facts facts;
+    size_t nodes;
+    size_t node_bytes;  /* of all nodes, by size class */
+    size_t index_bytes; /* of the items of all segments, likewise */
+    uint64_t epoch;
+    struct streamlog_capture *capture; /* NULL: none */
+};
+
+struct streamlog_capture {
+    struct streamlog *log;    /* NULL: it was freed by its owner */
+    struct streamlog *orphan; /* that log, to be freed with the capture */
+    struct streamlog_segment *segments;
+    size_t segment_count;
+    uint64_t length;
+    struct stream_facts facts;
+    size_t nodes;
+    struct quicklist_left left;
+};
+
+static inline struct streamlog_node *streamlog__node(const struct streamlog_item *item) {
+    return (struct streamlog_node *)(item->node & ~(uintptr_t)STREAMLOG_SHARED);
+}
+
+/* --- The bytes of nodes (streamlog_node.c) --- */
+
+/* An entry that is about to be written. */
+struct streamlog_new_entry {
+    struct stream_id id;
+    const struct slice *texts;
+    size_t pairs;
+};
+
+/* A node for this entry with its fields as master, and memory for at least `expected` bytes. The
+ * entry is not written yet. */
+struct streamlog_node *streamlog__node_new(const struct streamlog_new_entry *entry,
+                                           size_t expected);
+
+/* Returns whether the limits demand a new node for an entry with texts of so many bytes. O(1). */
+bool streamlog__node_is_full(const struct streamlog_node *node, size_t text_bytes,
+                             const struct stream_limits *limits);
+
+/* Returns whether the entry's fields are the master's. */
+bool streamlog__has_fields(const struct streamlog_node *node,
+                           const struct streamlog_new_entry *entry);
+
+/* The bytes that the entry will take. */
+size_t streamlog__entry_size(struct stream_id base, const struct streamlog_new_entry *entry,
+                             bool own_fields);
+
+/* Writes the entry behind the last one; there is room for it. */
+void streamlog__node_append(struct streamlog_node *node, struct stream_id base,
+                            const struct streamlog_new_entry *entry, bool own_fields);
+
+/* Reads the entry at `at`, as a view, without looking for its end. */
+void streamlog__read(const struct streamlog_node *node, struct stream_id base, const uint8_t *at,
+                     struct stream_entry *entry);
+
+/* The master's fields, for streamlog_next_field. */
+struct stream_entry streamlog__master(const struct streamlog_node *node);
+
+/* The end of the entry at `at`; and the beginning of the one that ends at `end`. */
+const uint8_t *streamlog__after(const uint8_t *at);
+const uint8_t *streamlog__before(const uint8_t *end);
+
+static inline const uint8_t *streamlog__first(const struct streamlog_node *node) {
+    return node->bytes + node->first;
+}
+
+static inline const uint8_t *streamlog__end(const struct streamlog_node *node) {
+    return node->bytes + node->used;
+}
+
+/* The id of the node's last entry. */
+struct stream_id streamlog__last_id(const struct streamlog_node *node, struct stream_id base);
+
+/* Removes the entry at `at`, or all entries before `at`, of which there are `count`. The node is
+ * writable. */
+void streamlog__node_cut(struct streamlog_node *node, size_t at);
+void streamlog__node_cut_front(struct streamlog_node *node, size_t at, size_t count);
+
+/* Checks the node's bytes. */
+bool streamlog__node_check(const struct streamlog_node *node, struct stream_id base);
+
+/* --- The index --- */
+
+struct streamlog_position {
+    size_t segment;
+    size_t item;
+};
+
+/* The last node whose base id is not greater than `id`; false when there is none. O(log n). */
+bool streamlog__find(struct streamlog_index index, struct stream_id id,
+                     struct streamlog_position *position);
+
+#endif

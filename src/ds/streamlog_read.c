@@ -1,0 +1,189 @@
+/* Reading a streamlog: iterators, captures, checking. */
+#include "base/alloc.h"
+#include "ds/streamlog_internal.h"
+
+#include <assert.h>
+
+/* --- Iterating over entries --- */
+
+static const struct streamlog_item *item_at(struct streamlog_index index, size_t segment,
+                                            size_t item) {
+    return &index.segments[segment].items[item];
+}
+
+/* Goes to the iterator's segment and item. */
+static void enter_node(struct stream_iter *iter) {
+    iter->node = streamlog__node(item_at(iter->index, iter->segment, iter->item));
+    iter->at = iter->reverse ? streamlog__end(iter->node) : streamlog__first(iter->node);
+}
+
+void streamlog_iter_start(struct stream_iter *iter, struct streamlog_index index,
+                          struct stream_id first, struct stream_id last, bool reverse) {
+    struct streamlog_position position = {0, 0};
+    *iter = (struct stream_iter){.index = index, .first = first, .last = last, .reverse = reverse};
+    bool found = streamlog__find(index, reverse ? last : first, &position);
+    if (index.segment_count == 0 || (reverse && !found)) return;
+    iter->segment = position.segment;
+    iter->item = position.item;
+    enter_node(iter);
+}
+
+/* Goes to the next node; false when there is none. */
+static bool leave_node(struct stream_iter *iter) {
+    iter->node = NULL;
+    if (iter->reverse) {
+        if (iter->item == 0 && iter->segment == 0) return false;
+        if (iter->item == 0) iter->item = iter->index.segments[--iter->segment].count;
+        iter->item--;
+    } else if (++iter->item == iter->index.segments[iter->segment].count) {
+        if (iter->segment + 1 == iter->index.segment_count) return false;
+        iter->segment++;
+        iter->item = 0;
+    }
+    enter_node(iter);
+    return true;
+}
+
+/* Reads the next entry, whatever its id. */
+static bool step(struct stream_iter *iter, struct stream_entry *entry) {
+    if (!iter->node) return false;
+    const uint8_t *limit =
+        iter->reverse ? streamlog__first(iter->node) : streamlog__end(iter->node);
+    if (iter->at == limit && !leave_node(iter)) return false;
+    struct stream_id base = item_at(iter->index, iter->segment, iter->item)->base;
+    const uint8_t *begin = iter->reverse ? streamlog__before(iter->at) : iter->at;
+    streamlog__read(iter->node, base, begin, entry);
+    iter->at = iter->reverse ? begin : streamlog__after(begin);
+    return true;
+}
+
+bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry) {
+    while (step(iter, entry)) {
+        int before = stream_id_compare(entry->id, iter->first);
+        int behind = stream_id_compare(entry->id, iter->last);
+        if (before >= 0 && behind <= 0) return true;
+        if (iter->reverse ? before < 0 : behind > 0) break;
+    }
+    iter->node = NULL;
+    return false;
+}
+
+/* --- Iterating over nodes --- */
+
+bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view) {
+    if (iter->segment == iter->index.segment_count) return false;
+    const struct streamlog_segment *segment = &iter->index.segments[iter->segment];
+    const struct streamlog_item *item = &segment->items[iter->item];
+    const struct streamlog_node *node = streamlog__node(item);
+    *view = (struct stream_node_view){
+        .base = item->base, .count = node->count, .node = node, .at = streamlog__first(node)};
+    view->master = streamlog__master(node);
+    if (++iter->item == segment->count) {
+        iter->segment++;
+        iter->item = 0;
+    }
+    return true;
+}
+
+bool streamlog_node_next(struct stream_node_view *view, struct stream_entry *entry) {
+    if (view->at == streamlog__end(view->node)) return false;
+    streamlog__read(view->node, view->base, view->at, entry);
+    view->at = streamlog__after(view->at);
+    return true;
+}
+
+/* --- Captures --- */
+
+struct streamlog_capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
+    assert(!log->capture);
+    struct streamlog_capture *capture = mem_alloc(sizeof(*capture));
+    size_t size = log->segment_count * sizeof(*log->segments);
+    *capture = (struct streamlog_capture){.log = log,
+                                          .segments = mem_alloc(size),
+                                          .segment_count = log->segment_count,
+                                          .length = log->length,
+                                          .facts = log->facts,
+                                          .nodes = log->nodes,
+                                          .left = {.bytes_of_all = left}};
+    if (size > 0) memcpy(capture->segments, log->segments, size);
+    log->capture = capture;
+    log->epoch++;
+    return capture;
+}
+
+bool streamlog_is_captured(const struct streamlog *log) {
+    return log->capture;
+}
+
+struct streamlog_index streamlog_capture_index(const struct streamlog_capture *capture) {
+    return (struct streamlog_index){capture->segments, capture->segment_count};
+}
+
+struct stream_facts streamlog_capture_facts(const struct streamlog_capture *capture) {
+    return capture->facts;
+}
+
+uint64_t streamlog_capture_length(const struct streamlog_capture *capture) {
+    return capture->length;
+}
+
+size_t streamlog_capture_nodes(const struct streamlog_capture *capture) {
+    return capture->nodes;
+}
+
+size_t streamlog_capture_allocated(const struct streamlog_capture *capture) {
+    return mem_good_size(sizeof(*capture)) +
+           mem_good_size(capture->segment_count * sizeof(*capture->segments));
+}
+
+size_t streamlog_capture_release(struct streamlog_capture *capture) {
+    if (capture->log) capture->log->capture = NULL;
+    capture->log = NULL;
+    *capture->left.bytes_of_all -= capture->left.bytes;
+    return capture->left.bytes;
+}
+
+void streamlog_capture_free(struct streamlog_capture *capture) {
+    quicklist_left_free(&capture->left);
+    if (capture->orphan) streamlog_free(capture->orphan);
+    mem_free(capture->segments);
+    mem_free_sized(capture, sizeof(*capture));
+}
+
+/* --- Checking --- */
+
+struct totals {
+    uint64_t length;
+    size_t nodes, node_bytes, index_bytes;
+    struct stream_id last;
+    bool has_last;
+};
+
+static bool check_item(const struct streamlog_item *item, struct totals *totals) {
+    const struct streamlog_node *node = streamlog__node(item);
+    if (totals->has_last && stream_id_compare(item->base, totals->last) <= 0) return false;
+    if (!streamlog__node_check(node, item->base)) return false;
+    totals->last = streamlog__last_id(node, item->base);
+    totals->has_last = true;
+    totals->length += node->count;
+    totals->nodes++;
+    totals->node_bytes += sizeof(*node) + node->capacity;
+    return mem_good_size(sizeof(*node) + node->capacity) == sizeof(*node) + node->capacity;
+}
+
+bool streamlog_check(const struct streamlog *log) {
+    struct totals totals = {0};
+    for (size_t s = 0; s < log->segment_count; s++) {
+        const struct streamlog_segment *segment = &log->segments[s];
+        if (segment->count == 0 || segment->count > segment->capacity ||
+            segment->capacity > STREAMLOG_SEGMENT || segment->epoch > log->epoch)
+            return false;
+        for (size_t i = 0; i < segment->count; i++)
+            if (!check_item(&segment->items[i], &totals)) return false;
+        totals.index_bytes += mem_good_size(segment->capacity * sizeof(*segment->items));
+    }
+    if (totals.has_last && stream_id_compare(totals.last, log->facts.last_id) > 0) return false;
+    return totals.length == log->length && totals.nodes == log->nodes &&
+           totals.node_bytes == log->node_bytes && totals.index_bytes == log->index_bytes &&
+           log->segment_count <= log->segment_capacity && log->facts.added >= log->length;
+}

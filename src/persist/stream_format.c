@@ -1,0 +1,428 @@
+/* Streams in files:
+ *
+ *      RDB_STREAM_LISTPACKS     [nodes] (base id as a string, listpack as a string) …
+ *                               [entries] [last id] [groups] group …                  Redis 5.0, 6
+ *      RDB_STREAM_LISTPACKS_2   … [entries] [last id] [first id] [greatest deleted id]
+ *                               [entries ever added] [groups] group …                    Redis 7.0
+ *      RDB_STREAM_LISTPACKS_3   the same with more about consumers                  Redis 7.2 on
+ *
+ *      base id       [ms 8 BE] [seq 8 BE]; other ids are two lengths
+ *      listpack      entries, deleted entries, fields, field …, 0, entry …
+ *      entry         flags, ms, seq, value …, elements before this one      with SAME_FIELDS
+ *                    flags, ms, seq, fields, field, value …, elements       otherwise
+ *
+ * ms and seq are differences to the base id. Groups are not supported: they are an error, or left
+ * out (struct rdb_load_options). Redis 7.0 reads what is written, the second form. Source: DUMP and
+ * files of Redis 7.0 and 8.0 and Valkey 9.1. */
+#include "base/alloc.h"
+#include "ds/listpack.h"
+#include "persist/rdb_body.h"
+#include "persist/rdb_format.h"
+#include "persist/rdb_skip.h"
+#include "persist/type_format.h"
+#include "types/stream.h"
+#include "types/value.h"
+
+#include <errno.h>
+
+enum { ENTRY_DELETED = 1, ENTRY_SAME_FIELDS = 2 };
+enum { BASE_SIZE = 16 };
+
+/* --- Writing --- */
+
+/* The body of a node's listpack. */
+struct body_writer {
+    struct rdb_scratch scratch;
+    size_t used;
+    size_t count;
+    bool failed; /* no memory */
+};
+
+static void put_integer(struct body_writer *body, int64_t integer) {
+    if (!rdb_body_append_integer(&body->scratch, &body->used, integer)) body->failed = true;
+    body->count++;
+}
+
+static void put_text(struct body_writer *body, struct slice text) {
+    if (!rdb_body_append(&body->scratch, &body->used, text)) body->failed = true;
+    body->count++;
+}
+
+static void put_entry(struct body_writer *body, struct stream_id base, struct stream_entry *entry) {
+    bool same_fields = entry->fields != NULL;
+    int64_t pairs = (int64_t)entry->pairs;
+    struct stream_pair pair;
+    put_integer(body, same_fields ? ENTRY_SAME_FIELDS : 0);
+    put_integer(body, (int64_t)(entry->id.ms - base.ms));
+    put_integer(body, (int64_t)(entry->id.seq - base.seq));
+    if (!same_fields) put_integer(body, pairs);
+    while (streamlog_next_pair(entry, &pair)) {
+        if (!same_fields) put_text(body, pair.field);
+        put_text(body, pair.value);
+    }
+    put_integer(body, same_fields ? pairs + 3 : 2 * pairs + 4);
+}
+
+static void put_node(struct body_writer *body, struct stream_node_view *node) {
+    struct stream_pair pair;
+    struct stream_entry entry;
+    body->used = body->count = 0;
+    put_integer(body, (int64_t)node->count);
+    put_integer(body, 0);
+    put_integer(body, (int64_t)node->master.pairs);
+    while (streamlog_next_field(&node->master, &pair)) put_text(body, pair.field);
+    put_integer(body, 0);
+    while (!body->failed && streamlog_node_next(node, &entry)) put_entry(body, node->base, &entry);
+}
+
+static void put_big_endian(uint8_t *at, uint64_t number) {
+    for (int i = 0; i < 8; i++) at[i] = (uint8_t)(number >> (56 - 8 * i));
+}
+
+static void write_node(struct rdb_writer *writer, struct body_writer *body,
+                       struct stream_node_view *node) {
+    uint8_t base[BASE_SIZE];
+    put_big_endian(base, node->base.ms);
+    put_big_endian(base + 8, node->base.seq);
+    rdb_write_string(writer, slice_make(base, sizeof(base)));
+    put_node(body, node);
+    const uint8_t *first = body->scratch.bytes;
+    if (!body->failed) rdb_write_listpack(writer, first, first + body->used, body->count);
+}
+
+static void write_id(struct rdb_writer *writer, struct stream_id id) {
+    rdb_write_length(writer, id.ms);
+    rdb_write_length(writer, id.seq);
+}
+
+static struct stream_id first_id(struct streamlog_index index) {
+    struct stream_iter iter;
+    struct stream_entry entry;
+    streamlog_iter_start(&iter, index, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    return streamlog_iter_next(&iter, &entry) ? entry.id : STREAM_ID_MIN;
+}
+
+static void write_stream(struct rdb_writer *writer, struct streamlog_index index, size_t nodes,
+                         uint64_t length, const struct stream_facts *facts) {
+    struct stream_node_iter iter = {.index = index};
+    struct stream_node_view node;
+    struct body_writer body = {0};
+    rdb_write_length(writer, nodes);
+    while (!body.failed && writer->error == 0 && streamlog_next_node(&iter, &node))
+        write_node(writer, &body, &node);
+    mem_free(body.scratch.bytes);
+    if (body.failed && writer->error == 0) writer->error = ENOMEM;
+    rdb_write_length(writer, length);
+    write_id(writer, facts->last_id);
+    write_id(writer, first_id(index));
+    write_id(writer, facts->max_deleted_id);
+    rdb_write_length(writer, facts->added);
+    rdb_write_length(writer, 0);
+}
+
+static unsigned stream_format_written(const struct entry *entry) {
+    (void)entry;
+    return RDB_STREAM_LISTPACKS_2;
+}
+
+static void stream_format_write(struct rdb_writer *writer, const struct entry *entry) {
+    struct stream_facts facts = stream_facts(entry);
+    write_stream(writer, streamlog_index_of(stream_log(entry)), stream_nodes(entry),
+                 stream_length(entry), &facts);
+}
+
+static void stream_format_write_capture(struct rdb_writer *writer, void *state) {
+    struct stream_facts facts = streamlog_capture_facts(state);
+    write_stream(writer, streamlog_capture_index(state), streamlog_capture_nodes(state),
+                 streamlog_capture_length(state), &facts);
+}
+
+/* --- As commands, and in digests --- */
+
+static void reply_id(struct reply *reply, struct stream_id id) {
+    char text[STREAM_ID_TEXT_MAX];
+    reply_bulk(reply, stream_id_text(text, id));
+}
+
+static bool write_add(struct value_commands *commands, struct slice key,
+                      struct stream_entry *entry) {
+    struct stream_pair pair;
+    value_commands_begin(commands, "XADD", key, 1 + 2 * (size_t)entry->pairs);
+    reply_id(&commands->bytes, entry->id);
+    while (streamlog_next_pair(entry, &pair)) {
+        reply_bulk(&commands->bytes, pair.field);
+        reply_bulk(&commands->bytes, pair.value);
+    }
+    return value_commands_end(commands);
+}
+
+/* Only XADD makes a stream: its entry is trimmed at once. */
+static bool write_empty(struct value_commands *commands, struct slice key) {
+    static const char *const words[] = {"MAXLEN", "0", "0-1", "x", "y"};
+    enum { WORDS = sizeof(words) / sizeof(words[0]) };
+    value_commands_begin(commands, "XADD", key, WORDS);
+    for (size_t i = 0; i < WORDS; i++) reply_bulk_cstr(&commands->bytes, words[i]);
+    return value_commands_end(commands);
+}
+
+static bool write_facts(struct value_commands *commands, struct slice key,
+                        const struct stream_facts *facts) {
+    value_commands_begin(commands, "XSETID", key, 5);
+    reply_id(&commands->bytes, facts->last_id);
+    reply_bulk_cstr(&commands->bytes, "ENTRIESADDED");
+    reply_bulk_integer(&commands->bytes, (int64_t)facts->added);
+    reply_bulk_cstr(&commands->bytes, "MAXDELETEDID");
+    reply_id(&commands->bytes, facts->max_deleted_id);
+    return value_commands_end(commands);
+}
+
+static bool stream_format_write_commands(struct value_commands *commands,
+                                         const struct entry *entry) {
+    struct slice key = entry_key(entry);
+    struct stream_facts facts = stream_facts(entry);
+    struct stream_iter iter;
+    struct stream_entry one;
+    if (stream_length(entry) == 0 && !write_empty(commands, key)) return false;
+    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    while (streamlog_iter_next(&iter, &one))
+        if (!write_add(commands, key, &one)) return false;
+    return write_facts(commands, key, &facts);
+}
+
+static void stream_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
+                                 const struct entry *entry) {
+    struct stream_iter iter;
+    struct stream_entry one;
+    struct stream_pair pair;
+    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    while (streamlog_iter_next(&iter, &one)) {
+        char text[STREAM_ID_TEXT_MAX];
+        struct slice id = stream_id_text(text, one.id);
+        *(char *)memchr(text, '-', id.len) = '.';
+        digest_mix(digest, to, id);
+        while (streamlog_next_pair(&one, &pair)) {
+            digest_mix(digest, to, pair.field);
+            digest_mix(digest, to, pair.value);
+        }
+    }
+}
+
+/* --- Reading --- */
+
+/* Texts of an entry, or the fields of a master. */
+struct texts {
+    struct slice *slices;
+    char (*digits)[INT64_TEXT_MAX]; /* of texts that are stored as integers */
+    size_t capacity;
+};
+
+struct stream_load {
+    struct rdb_reader *reader;
+    const struct stream_limits *limits;
+    bool *lost_groups; /* as in struct rdb_load_options */
+    struct streamlog *log;
+    struct rdb_scratch scratch; /* a listpack that was encoded anew */
+    struct texts master;
+    struct texts entry;
+    size_t fields; /* of the master */
+    struct stream_id base;
+    const uint8_t *at; /* the next element of the node */
+    const uint8_t *end;
+};
+
+static bool malformed(struct stream_load *load) {
+    return rdb_reader_fail(load->reader, "malformed node of a stream");
+}
+
+static bool reserve_texts(struct stream_load *load, struct texts *texts, size_t count) {
+    if (count <= texts->capacity) return true;
+    size_t capacity = count + count / 2;
+    struct slice *slices = mem_try_realloc(texts->slices, capacity * sizeof(*slices));
+    if (slices) texts->slices = slices;
+    char(*digits)[INT64_TEXT_MAX] = mem_try_realloc(texts->digits, capacity * sizeof(*digits));
+    if (digits) texts->digits = digits;
+    if (!slices || !digits) return rdb_reader_fail(load->reader, "no memory for an entry");
+    texts->capacity = capacity;
+    return true;
+}
+
+static void free_texts(struct texts *texts) {
+    mem_free(texts->slices);
+    mem_free(texts->digits);
+}
+
+static bool take_integer(struct stream_load *load, int64_t *integer) {
+    struct listpack_value value;
+    if (load->at == load->end) return malformed(load);
+    load->at += listpack_get(load->at, &value);
+    *integer = value.integer;
+    return !value.ptr || malformed(load);
+}
+
+static bool take_text(struct stream_load *load, struct texts *texts, size_t index) {
+    struct listpack_value value;
+    if (load->at == load->end) return malformed(load);
+    load->at += listpack_get(load->at, &value);
+    texts->slices[index] = listpack_value_text(&value, texts->digits[index]);
+    return true;
+}
+
+/* Takes a number of fields, which are at least one element each in what is left of the node. */
+static bool take_count(struct stream_load *load, size_t *count) {
+    int64_t integer;
+    if (!take_integer(load, &integer)) return false;
+    *count = (size_t)integer;
+    return (integer > 0 && integer < load->end - load->at) || malformed(load);
+}
+
+/* Takes the texts of an entry with the master's fields, or with its own. */
+static bool take_pairs(struct stream_load *load, bool same_fields, size_t *pairs) {
+    *pairs = load->fields;
+    if (!same_fields && !take_count(load, pairs)) return false;
+    struct texts *texts = &load->entry;
+    if (!reserve_texts(load, texts, 2 * *pairs)) return false;
+    for (size_t i = 0; i < *pairs; i++) {
+        if (same_fields)
+            texts->slices[2 * i] = load->master.slices[i];
+        else if (!take_text(load, texts, 2 * i))
+            return false;
+        if (!take_text(load, texts, 2 * i + 1)) return false;
+    }
+    return true;
+}
+
+static bool append_entry(struct stream_load *load, struct stream_id id, size_t pairs) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < 2 * pairs; i++) bytes += load->entry.slices[i].len;
+    if (bytes > STREAM_ENTRY_MAX)
+        return rdb_reader_fail(load->reader, "an entry of a stream is too large");
+    if (stream_id_compare(id, streamlog_facts(load->log)->last_id) <= 0)
+        return rdb_reader_fail(load->reader, "ids of a stream do not ascend");
+    streamlog_append(load->log, id, load->entry.slices, pairs, load->limits);
+    return true;
+}
+
+/* Takes the next entry; *deleted tells whether it is marked as deleted and was left out. */
+static bool take_entry(struct stream_load *load, bool *deleted) {
+    int64_t flags, ms, seq, elements;
+    size_t pairs;
+    if (!take_integer(load, &flags) || !take_integer(load, &ms) || !take_integer(load, &seq))
+        return false;
+    if (flags & ~(int64_t)(ENTRY_DELETED | ENTRY_SAME_FIELDS)) return malformed(load);
+    bool same_fields = flags & ENTRY_SAME_FIELDS;
+    if (!take_pairs(load, same_fields, &pairs) || !take_integer(load, &elements)) return false;
+    if (elements != (int64_t)(same_fields ? pairs + 3 : 2 * pairs + 4)) return malformed(load);
+    *deleted = flags & ENTRY_DELETED;
+    struct stream_id id = {load->base.ms + (uint64_t)ms, load->base.seq + (uint64_t)seq};
+    return *deleted || append_entry(load, id, pairs);
+}
+
+static bool take_master(struct stream_load *load, int64_t *count, int64_t *deleted) {
+    int64_t zero;
+    if (!take_integer(load, count) || !take_integer(load, deleted) ||
+        !take_count(load, &load->fields))
+        return false;
+    if (!reserve_texts(load, &load->master, load->fields)) return false;
+    for (size_t i = 0; i < load->fields; i++)
+        if (!take_text(load, &load->master, i)) return false;
+    return take_integer(load, &zero) && (zero == 0 || malformed(load));
+}
+
+static bool take_entries(struct stream_load *load) {
+    int64_t count, deleted;
+    if (!take_master(load, &count, &deleted)) return false;
+    if (count <= 0 || deleted < 0) return malformed(load);
+    while (load->at < load->end) {
+        bool is_deleted = false;
+        if (!take_entry(load, &is_deleted)) return false;
+        count -= !is_deleted;
+        deleted -= is_deleted;
+    }
+    return (count == 0 && deleted == 0) || malformed(load);
+}
+
+static uint64_t get_big_endian(const char *at) {
+    uint64_t number = 0;
+    for (int i = 0; i < 8; i++) number = number << 8 | (uint8_t)at[i];
+    return number;
+}
+
+static bool read_node(struct stream_load *load) {
+    struct slice text;
+    struct rdb_body body;
+    const char *error;
+    if (!rdb_read_string(load->reader, &text)) return false;
+    if (text.len != BASE_SIZE) return malformed(load);
+    load->base = (struct stream_id){get_big_endian(text.ptr), get_big_endian(text.ptr + 8)};
+    if (!rdb_read_string(load->reader, &text)) return false;
+    if (!rdb_body_of_listpack(text, &load->scratch, &body, &error))
+        return rdb_reader_fail(load->reader, "%s", error);
+    load->at = body.first;
+    load->end = body.end;
+    return take_entries(load);
+}
+
+static bool read_id(struct rdb_reader *reader, struct stream_id *id) {
+    return rdb_read_length(reader, &id->ms) && rdb_read_length(reader, &id->seq);
+}
+
+/* What follows the nodes, up to the groups. */
+static bool read_facts(struct stream_load *load, unsigned type) {
+    struct rdb_reader *reader = load->reader;
+    struct stream_facts *facts = streamlog_facts(load->log);
+    struct stream_id last, first, max_deleted = STREAM_ID_MIN;
+    uint64_t length, added;
+    if (!rdb_read_length(reader, &length) || !read_id(reader, &last)) return false;
+    added = length;
+    if (type != RDB_STREAM_LISTPACKS &&
+        !(read_id(reader, &first) && read_id(reader, &max_deleted) &&
+          rdb_read_length(reader, &added)))
+        return false;
+    if (length != streamlog_length(load->log) || added < length || added > INT64_MAX)
+        return rdb_reader_fail(reader, "a stream has another number of entries than stated");
+    if (stream_id_compare(last, facts->last_id) < 0)
+        return rdb_reader_fail(reader, "an entry of a stream has an id behind its last one");
+    *facts = (struct stream_facts){last, max_deleted, added};
+    return true;
+}
+
+/* [groups] group …: they can only be left out. */
+static bool read_groups(struct stream_load *load, unsigned type) {
+    uint64_t groups;
+    if (!rdb_read_length(load->reader, &groups)) return false;
+    if (groups == 0) return true;
+    if (!load->lost_groups)
+        return rdb_reader_fail(load->reader,
+                               "a stream has consumer groups, which are not supported "
+                               "(rdb-skip-unknown-types)");
+    *load->lost_groups = true;
+    return rdb_skip_groups(load->reader, type, groups);
+}
+
+static bool read_stream(struct stream_load *load, unsigned type) {
+    uint64_t nodes;
+    if (!rdb_read_length(load->reader, &nodes)) return false;
+    for (; nodes > 0; nodes--)
+        if (!read_node(load)) return false;
+    return read_facts(load, type) && read_groups(load, type);
+}
+
+static struct entry *stream_format_read(struct rdb_reader *reader, unsigned type, struct slice key,
+                                        const struct rdb_load_options *options) {
+    struct entry *entry = stream_load_new(key);
+    struct stream_load load = {.reader = reader,
+                               .limits = &options->limits.stream,
+                               .lost_groups = options->lost_groups,
+                               .log = stream_log(entry)};
+    bool good = read_stream(&load, type);
+    free_texts(&load.master);
+    free_texts(&load.entry);
+    mem_free(load.scratch.bytes);
+    if (good) return entry;
+    value_free(entry);
+    return NULL;
+}
+
+const struct type_format stream_format =
+    TYPE_FORMAT(stream, RDB_TYPE_BIT(RDB_STREAM_LISTPACKS) | RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_2) |
+                            RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_3));

@@ -1,0 +1,186 @@
+/* Streams: the row of the type, and ids. The work is done in ds/streamlog. */
+#include "types/stream.h"
+
+#include "base/checked.h"
+#include "base/prefetch.h"
+#include "types/type_operations.h"
+#include "types/value.h"
+
+enum { STREAM_IN_LOG = ENTRY_OUT_OF_LINE }; /* the only encoding */
+
+struct streamlog *stream_log(const struct entry *entry) {
+    return entry_pointer(entry);
+}
+
+/* --- Changing --- */
+
+struct entry *stream_load_new(struct slice key) {
+    struct entry *entry = entry_new(key, VALUE_STREAM, STREAM_IN_LOG, sizeof(struct streamlog *));
+    entry_set_pointer(entry, streamlog_new());
+    return entry;
+}
+
+void stream_create(struct keyref *ref, struct slice key) {
+    keyspace_add(ref, stream_load_new(key));
+}
+
+void stream_append(struct keyref *ref, struct stream_id id, const struct slice *texts, size_t pairs,
+                   const struct stream_limits *limits) {
+    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_STREAM);
+    uint64_t length = stream_length(ref->entry);
+    streamlog_append(stream_log(ref->entry), id, texts, pairs, limits);
+    keyspace_resized(ref, length, length + 1);
+}
+
+bool stream_delete(struct keyref *ref, struct stream_id id) {
+    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_STREAM);
+    uint64_t length = stream_length(ref->entry);
+    if (!streamlog_delete(stream_log(ref->entry), id)) return false;
+    keyspace_resized(ref, length, length - 1);
+    return true;
+}
+
+uint64_t stream_trim(struct keyref *ref, const struct stream_trim *trim) {
+    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_STREAM);
+    uint64_t length = stream_length(ref->entry);
+    uint64_t removed = streamlog_trim(stream_log(ref->entry), trim);
+    keyspace_resized(ref, length, length - removed);
+    return removed;
+}
+
+void stream_set_facts(struct keyref *ref, const struct stream_facts *facts) {
+    *streamlog_facts(stream_log(ref->entry)) = *facts;
+}
+
+/* --- Reading --- */
+
+uint64_t stream_length(const struct entry *entry) {
+    return streamlog_length(stream_log(entry));
+}
+
+struct stream_facts stream_facts(const struct entry *entry) {
+    return *streamlog_facts(stream_log(entry));
+}
+
+size_t stream_nodes(const struct entry *entry) {
+    return streamlog_nodes(stream_log(entry));
+}
+
+struct slice stream_id_text(char buffer[STREAM_ID_TEXT_MAX], struct stream_id id) {
+    size_t len = number_format_uint64(buffer, id.ms);
+    buffer[len++] = '-';
+    return slice_make(buffer, len + number_format_uint64(buffer + len, id.seq));
+}
+
+bool stream_id_decrement(struct stream_id *id) {
+    if (id->ms == 0 && id->seq == 0) return false;
+    if (id->seq == 0) id->ms--;
+    id->seq--;
+    return true;
+}
+
+bool stream_id_increment(struct stream_id *id) {
+    if (id->ms == UINT64_MAX && id->seq == UINT64_MAX) return false;
+    id->seq++;
+    if (id->seq == 0) id->ms++;
+    return true;
+}
+
+bool stream_next_id(struct stream_id id, int64_t now_ms, struct stream_id *next) {
+    *next = id;
+    if (now_ms > 0 && (uint64_t)now_ms > id.ms) {
+        *next = (struct stream_id){(uint64_t)now_ms, 0};
+        return true;
+    }
+    return stream_id_increment(next);
+}
+
+void stream_iter_start(struct stream_iter *iter, const struct entry *entry, struct stream_id first,
+                       struct stream_id last, bool reverse) {
+    streamlog_iter_start(iter, streamlog_index_of(stream_log(entry)), first, last, reverse);
+}
+
+bool stream_edge(const struct entry *entry, bool last, struct stream_entry *edge) {
+    struct stream_iter iter;
+    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, last);
+    return streamlog_iter_next(&iter, edge);
+}
+
+/* --- What every type has --- */
+
+static const char *stream_encoding_name(const struct entry *entry) {
+    (void)entry;
+    return "stream";
+}
+
+static uint64_t stream_value_length(const struct entry *entry) {
+    return stream_length(entry);
+}
+
+static size_t stream_value_size(const struct entry *entry) {
+    (void)entry;
+    return sizeof(struct streamlog *);
+}
+
+static size_t stream_allocated(const struct entry *entry) {
+    return streamlog_allocated(stream_log(entry));
+}
+
+/* A captured log goes over to its capture. */
+static size_t stream_free_effort(const struct entry *entry) {
+    const struct streamlog *log = stream_log(entry);
+    if (streamlog_is_captured(log)) return 1;
+    return type_free_effort(streamlog_allocations(log), streamlog_allocated(log));
+}
+
+static bool stream_prefetch(struct value_lookup *lookup, unsigned step) {
+    (void)step;
+    prefetch(stream_log(lookup->entry));
+    return false;
+}
+
+static void stream_free_value(struct entry *entry) {
+    streamlog_free(stream_log(entry));
+}
+
+static void stream_own_value(struct entry *entry) {
+    entry_set_pointer(entry, streamlog_copy(stream_log(entry)));
+}
+
+bool stream_check(const struct entry *entry) {
+    return entry_check(entry) && entry_type(entry) == VALUE_STREAM &&
+           entry_encoding(entry) == STREAM_IN_LOG && streamlog_check(stream_log(entry));
+}
+
+/* --- Captures --- */
+
+/* A smaller stream is copied sooner than captured and released. */
+#ifdef TINY_LIMITS
+enum { STREAM_CAPTURE_MIN = 1024 };
+#else
+enum { STREAM_CAPTURE_MIN = 64 * 1024 };
+#endif
+
+static void *stream_capture_begin(struct entry *entry, size_t *left) {
+    struct streamlog *log = stream_log(entry);
+    bool small = streamlog_allocated(log) < STREAM_CAPTURE_MIN || streamlog_length(log) == 0;
+    return small ? NULL : streamlog_capture_begin(log, left);
+}
+
+static bool stream_is_captured(const struct entry *entry) {
+    return streamlog_is_captured(stream_log(entry));
+}
+
+static size_t stream_capture_allocated(const void *state) {
+    return streamlog_capture_allocated(state);
+}
+
+static size_t stream_capture_release(void *state) {
+    return streamlog_capture_release(state);
+}
+
+static void stream_capture_free(void *state) {
+    streamlog_capture_free(state);
+}
+
+const struct type_operations stream_operations = TYPE_OPERATIONS(stream);
