@@ -237,6 +237,38 @@ HASHES = [
     ("hash_listpack_ex", 25, MOMENT + raw(listpack([b"g", 5, 33177117420000, b"h", 6, 33177117420001, b"f", b"v", 0]))),
     ("hash_listpack_ex_bad", 25, MOMENT + raw(listpack([b"g", 5, b"soon"]))),
 ]
+
+
+def stream_node(ms, seq, fields, *entries, deleted=0):
+    """A base id and a listpack; entries are (flags, ms, seq, elements before the last one)."""
+    elements = [len(entries) - deleted, deleted, len(fields), *fields, 0]
+    for flags, ms_more, seq_more, *rest in entries:
+        elements += [flags, ms_more, seq_more, *rest, len(rest) + 3]
+    return raw(struct.pack(">QQ", ms, seq)) + raw(listpack(elements))
+
+
+def stream_rest(count, *ids):
+    """The number of entries, the two halves of ids, the number ever added, no group."""
+    return length(count) + b"".join(map(length, ids)) + length(count) + length(0)
+
+
+STREAM_NODES = [
+    stream_node(5, 1, [b"f"], (2, 0, 0, b"v"), (3, 0, 1, 7), (2, 300, -1, LONG), deleted=1),
+    stream_node(1 << 40, 9, [b"f", 12], (2, 0, 0, 1, 2), (0, 1, 0, 1, b"g", 1 << 40), (0, 2, 0, 2, b"g", 1, b"h", -7)),
+]
+GROUP = raw(b"g") + length(5) + length(1) + length(1) + length(1) + struct.pack(">QQ", 5, 1) + MOMENT + length(1) + \
+    length(1) + raw(b"c") + MOMENT * 2 + length(1) + struct.pack(">QQ", 5, 1)
+
+# Values of streams.
+STREAMS = [
+    ("stream_old", 15, length(1) + STREAM_NODES[0] + length(2) + length(400) + length(0) + length(0)),
+    ("stream", 19, length(2) + b"".join(STREAM_NODES) + stream_rest(5, 1 << 41, 0, 5, 1, 5, 2)),
+    ("stream_new", 21, length(2) + b"".join(STREAM_NODES) + stream_rest(5, 1 << 41, 0, 5, 1, 0, 0)),
+    ("stream_empty", 21, length(0) + stream_rest(0, 7, 7, 0, 0, 0, 0)),
+    ("stream_group", 21, length(1) + STREAM_NODES[0] + stream_rest(2, 400, 0, 5, 1, 0, 0)[:-1] + length(1) + GROUP),
+    ("stream_order", 19, length(2) + STREAM_NODES[1] + STREAM_NODES[0] + stream_rest(5, 1 << 41, 0, 5, 1, 0, 0)),
+    ("stream_bad_count", 19, b"\x81" + b"\x7F" * 8 + STREAM_NODES[0]),
+]
 STRINGS = [
     ("text", STRING, raw(b"hello")),
     ("nothing", STRING, raw(b"")),
