@@ -76,6 +76,10 @@ def all_cases():
             request("LINSERT", "list", "AFTER", element(49), element(i)) for i in range(160)]),
         "LPOS, last of 100": Case(a_list(100), [request("LPOS", "list", element(99))] * 160),
         "LMOVE": Case(a_list(COUNT), [request("LMOVE", "list", "list", "RIGHT", "LEFT")] * COUNT),
+        "LMOVEM, 10 of 100": Case(a_list(100), [
+            request("LMOVEM", "list" if i % 20 < 10 else "other", "other" if i % 20 < 10 else "list", "LEFT", "RIGHT",
+                    "COUNT", 10, "BULK") for i in range(COUNT)]),
+        "RPUSHBOUND, of 100": Case(a_list(100), [request("RPUSHBOUND", "list", 100, element(i)) for i in range(COUNT)]),
         "LTRIM by one": Case(a_list(2 * COUNT), [request("LTRIM", "list", 1, -1)] * COUNT),
         "ZADD": Case([], [request("ZADD", "zset", i * 7919 % COUNT, element(i)) for i in range(COUNT)]),
         "ZADD, another score": Case(a_zset(10_000), [
