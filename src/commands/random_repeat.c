@@ -14,7 +14,7 @@ bool random_repeat_next(struct random_repeat *repeat) {
     if (reply->len < repeat->end) return false; /* before_growth has dropped the reply */
     repeat->end = reply->len;
     if (reply->len - repeat->mark > repeat->size_max) {
-        reply->len = repeat->mark;
+        reply_truncate(reply, repeat->mark);
         reply_error(reply, "ERR reply exceeds maximum allowed size (proto-max-bulk-len)");
         return false;
     }

@@ -64,7 +64,7 @@ void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan)) {
     } while (scan->cursor && --steps && scan->visited < scan->wanted);
     reply_cursor(scan->call, scan->cursor);
     reply_array(reply, scan->replied);
-    reply_raw(reply, slice_make(scan->items.data, scan->items.len));
+    reply_append_bulks(reply, &scan->items, scan->replied);
     reply_free(&scan->items);
 }
 

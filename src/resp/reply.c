@@ -1,10 +1,11 @@
 /* reply: see the header. Every writer reserves the most it can need, writes through a local
- * pointer, and sets the length once. */
+ * pointer, and sets the length once. If there is no room because of a sink, it calls the sink. */
 #include "resp/reply.h"
 
 #include "base/alloc.h"
 #include "base/number.h"
 #include "resp/reply_internal.h"
+#include "resp/reply_sink.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,9 +23,12 @@ const char reply_length_headers[REPLY_SHORT_LENGTHS][8] = {
 };
 // clang-format on
 
-static inline void reply_header(struct reply *reply, char type, uint64_t number) {
-    char *out = reply_reserve(reply, REPLY_LINE_MAX);
+/* Writes "<type><number>\r\n". Returns false if the reply has a sink. */
+static inline bool write_header(struct reply *reply, char type, uint64_t number) {
+    if (!reply_make_room(reply, REPLY_LINE_MAX)) return false;
+    char *out = reply->data + reply->len;
     reply->len = (size_t)(reply_write_header(out, type, number) - reply->data);
+    return true;
 }
 
 static inline bool is_resp3(const struct reply *reply) {
@@ -54,20 +58,45 @@ void reply_replace_buffer(struct reply *reply, size_t capacity) {
     reply_grow(reply, capacity);
 }
 
-void reply_grow(struct reply *reply, size_t more) {
+bool reply_grow(struct reply *reply, size_t more) {
+    if (reply->sink) return false;
     if (reply->before_growth) reply->before_growth(reply);
-    if (reply->capacity - reply->len >= more) return;
+    if (reply->capacity - reply->len >= more) return true;
     size_t needed = reply->len + more;
     size_t doubled = 2 * reply->capacity;
     reply->capacity = mem_good_size(needed > doubled ? needed : doubled);
     reply->data = mem_realloc(reply->data, reply->capacity);
+    return true;
+}
+
+/* --- The sink --- */
+
+/* Counts a value of `len` bytes that the sink gets. Returns the sink. */
+static struct reply_sink *sink_for(struct reply *reply, size_t len) {
+    reply->len = reply->capacity = reply->len + len + 1;
+    return reply->sink;
+}
+
+void reply_drop_values(struct reply *reply) {
+    reply->capacity = reply->len;
+    reply->sink->functions->drop(reply->sink);
+}
+
+void reply_sink_ok(struct reply *reply) {
+    reply_status(reply, SLICE("OK"));
+}
+
+static void pass_aggregate(struct reply *reply, enum reply_aggregate kind, size_t members) {
+    struct reply_sink *sink = sink_for(reply, 0);
+    sink->functions->aggregate(sink, kind, members);
 }
 
 /* --- Lines --- */
 
-/* "<type>text\r\n". */
+/* Writes "<type>text\r\n". Returns where its text begins; NULL if the reply has a sink. */
 static char *write_text_line(struct reply *reply, char type, struct slice text) {
-    char *out = reply_reserve(reply, 1 + text.len + 2);
+    if (!reply_make_room(reply, 1 + text.len + 2)) return NULL;
+    char *out = reply->data + reply->len;
     *out = type;
     if (text.len > 0) memcpy(out + 1, text.ptr, text.len);
     reply_write_line_end(out + 1 + text.len);
@@ -76,23 +105,41 @@ static char *write_text_line(struct reply *reply, char type, struct slice text) 
 }
 
 void reply_status(struct reply *reply, struct slice text) {
-    write_text_line(reply, '+', text);
+    if (write_text_line(reply, '+', text)) return;
+    struct reply_sink *sink = sink_for(reply, text.len);
+    sink->functions->status(sink, text);
 }
 
 static bool is_line_break(char c) {
     return c == '\r' || c == '\n';
 }
 
-static void reply_error_text(struct reply *reply, struct slice text) {
+static void blank_line_breaks(char *text, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        if (is_line_break(text[i])) text[i] = ' ';
+    }
+}
+
+static void pass_error(struct reply *reply, struct slice text) {
+    struct reply_sink *sink = sink_for(reply, text.len);
+    char *line = mem_alloc(text.len + 1);
+    memcpy(line, text.ptr, text.len);
+    blank_line_breaks(line, text.len);
+    sink->functions->error(sink, slice_make(line, text.len));
+    mem_free(line);
+}
+
+void reply_error_text(struct reply *reply, struct slice text) {
     while (text.len > 0 && is_line_break(text.ptr[text.len - 1])) text.len--;
     while (text.len > 0 && is_line_break(*text.ptr)) {
         text.ptr++;
         text.len--;
     }
     char *line = write_text_line(reply, '-', text);
-    for (size_t i = 0; i < text.len; i++) {
-        if (is_line_break(line[i])) line[i] = ' ';
-    }
+    if (line)
+        blank_line_breaks(line, text.len);
+    else
+        pass_error(reply, text);
 }
 
 void reply_error(struct reply *reply, const char *text) {
@@ -118,20 +165,33 @@ void reply_error_format(struct reply *reply, const char *format, ...) {
 }
 
 void reply_integer(struct reply *reply, int64_t value) {
-    if (value >= 0) {
-        reply_header(reply, ':', (uint64_t)value);
+    if (!reply_make_room(reply, REPLY_LINE_MAX)) {
+        struct reply_sink *sink = sink_for(reply, 0);
+        sink->functions->integer(sink, value);
         return;
     }
-    char *out = reply_reserve(reply, REPLY_LINE_MAX);
+    char *out = reply->data + reply->len;
+    if (value >= 0) {
+        reply->len = (size_t)(reply_write_header(out, ':', (uint64_t)value) - reply->data);
+        return;
+    }
     *out++ = ':';
     reply->len = (size_t)(reply_write_line_end(digits_write_signed(out, value)) - reply->data);
 }
 
 /* --- Bulks --- */
 
+static void pass_bulk(struct reply *reply, struct slice text) {
+    struct reply_sink *sink = sink_for(reply, text.len);
+    sink->functions->bulk(sink, text);
+}
+
 void reply_bulk(struct reply *reply, struct slice text) {
-    char *out = reply_reserve(reply, REPLY_LINE_MAX + text.len + 2);
-    out = reply_write_header(out, '$', text.len);
+    if (!reply_make_room(reply, REPLY_LINE_MAX + text.len + 2)) {
+        pass_bulk(reply, text);
+        return;
+    }
+    char *out = reply_write_header(reply->data + reply->len, '$', text.len);
     if (text.len > 0) memcpy(out, text.ptr, text.len);
     reply->len = (size_t)(reply_write_line_end(out + text.len) - reply->data);
 }
@@ -164,25 +224,56 @@ void reply_bulk_integer(struct reply *reply, int64_t value) {
     reply_bulk(reply, slice_make(text, (size_t)(digits_write_signed(text, value) - text)));
 }
 
+void reply_append_bulks(struct reply *reply, const struct reply *part, size_t count) {
+    if (!reply->sink) {
+        reply_raw(reply, slice_make(part->data, part->len));
+        return;
+    }
+    const char *p = part->data;
+    for (; count > 0; count--) {
+        size_t len = 0;
+        for (p++; *p != '\r'; p++) len = 10 * len + (size_t)(*p - '0');
+        pass_bulk(reply, slice_make(p + 2, len));
+        p += 2 + len + 2;
+    }
+}
+
 /* --- What RESP2 lacks --- */
 
+static void write_null(struct reply *reply, enum reply_null resp2_kind, struct slice resp2_bytes) {
+    if (reply->sink) {
+        struct reply_sink *sink = sink_for(reply, 0);
+        sink->functions->null(sink, is_resp3(reply) ? REPLY_NULL_RESP3 : resp2_kind);
+    } else {
+        reply_raw(reply, is_resp3(reply) ? SLICE("_\r\n") : resp2_bytes);
+    }
+}
+
 void reply_null(struct reply *reply) {
-    reply_raw(reply, is_resp3(reply) ? SLICE("_\r\n") : SLICE("$-1\r\n"));
+    write_null(reply, REPLY_NULL_BULK, SLICE("$-1\r\n"));
 }
 
 void reply_null_array(struct reply *reply) {
-    reply_raw(reply, is_resp3(reply) ? SLICE("_\r\n") : SLICE("*-1\r\n"));
+    write_null(reply, REPLY_NULL_ARRAY, SLICE("*-1\r\n"));
 }
 
 void reply_bool(struct reply *reply, bool value) {
-    if (is_resp3(reply)) {
-        reply_raw(reply, value ? SLICE("#t\r\n") : SLICE("#f\r\n"));
+    if (!is_resp3(reply)) {
+        reply_integer(reply, value);
+    } else if (reply->sink) {
+        struct reply_sink *sink = sink_for(reply, 0);
+        sink->functions->boolean(sink, value);
     } else {
-        reply_raw(reply, value ? SLICE(":1\r\n") : SLICE(":0\r\n"));
+        reply_raw(reply, value ? SLICE("#t\r\n") : SLICE("#f\r\n"));
     }
 }
 
 void reply_double(struct reply *reply, double value) {
+    if (reply->sink && is_resp3(reply)) {
+        struct reply_sink *sink = sink_for(reply, 0);
+        sink->functions->floating(sink, value);
+        return;
+    }
     char text[DOUBLE_TEXT_MAX];
     struct slice slice = slice_make(text, number_format_double(text, value));
     if (is_resp3(reply)) {
@@ -197,8 +288,12 @@ void reply_verbatim(struct reply *reply, struct slice text, const char format[3]
         reply_bulk(reply, text);
         return;
     }
-    char *out = reply_reserve(reply, REPLY_LINE_MAX + 4 + text.len + 2);
-    out = reply_write_header(out, '=', 4 + text.len);
+    if (!reply_make_room(reply, REPLY_LINE_MAX + 4 + text.len + 2)) {
+        struct reply_sink *sink = sink_for(reply, text.len);
+        sink->functions->verbatim(sink, text, format);
+        return;
+    }
+    char *out = reply_write_header(reply->data + reply->len, '=', 4 + text.len);
     memcpy(out, format, 3);
     out[3] = ':';
     if (text.len > 0) memcpy(out + 4, text.ptr, text.len);
@@ -206,40 +301,43 @@ void reply_verbatim(struct reply *reply, struct slice text, const char format[3]
 }
 
 void reply_big_number(struct reply *reply, struct slice digits) {
-    if (is_resp3(reply)) {
-        write_text_line(reply, '(', digits);
-    } else {
+    if (!is_resp3(reply)) {
         reply_bulk(reply, digits);
+    } else if (!write_text_line(reply, '(', digits)) {
+        struct reply_sink *sink = sink_for(reply, digits.len);
+        sink->functions->big_number(sink, digits);
     }
 }
 
 /* --- Aggregates --- */
 
 void reply_array(struct reply *reply, size_t count) {
-    reply_header(reply, '*', count);
+    if (!write_header(reply, '*', count)) pass_aggregate(reply, REPLY_ARRAY, count);
 }
 
 void reply_map(struct reply *reply, size_t pairs) {
-    if (is_resp3(reply)) {
-        reply_header(reply, '%', pairs);
-    } else {
-        reply_header(reply, '*', 2 * pairs);
-    }
+    bool is_map = is_resp3(reply);
+    if (!write_header(reply, is_map ? '%' : '*', is_map ? pairs : 2 * pairs))
+        pass_aggregate(reply, is_map ? REPLY_MAP : REPLY_ARRAY, 2 * pairs);
 }
 
 void reply_set(struct reply *reply, size_t count) {
-    reply_header(reply, is_resp3(reply) ? '~' : '*', count);
+    bool is_set = is_resp3(reply);
+    if (!write_header(reply, is_set ? '~' : '*', count))
+        pass_aggregate(reply, is_set ? REPLY_SET : REPLY_ARRAY, count);
 }
 
 void reply_push(struct reply *reply, size_t count) {
-    reply_header(reply, is_resp3(reply) ? '>' : '*', count);
+    if (!write_header(reply, is_resp3(reply) ? '>' : '*', count))
+        pass_aggregate(reply, REPLY_ARRAY, count);
 }
 
 void reply_attribute(struct reply *reply, size_t pairs) {
-    reply_header(reply, '|', pairs);
+    write_header(reply, '|', pairs);
 }
 
-size_t reply_begin(const struct reply *reply) {
+size_t reply_begin(struct reply *reply) {
+    if (reply->sink) reply->sink->functions->begin(reply->sink);
     return reply->len;
 }
 
@@ -247,7 +345,7 @@ size_t reply_begin(const struct reply *reply) {
 static void insert_header(struct reply *reply, size_t mark, char type, uint64_t number) {
     char header[REPLY_LINE_MAX];
     size_t size = (size_t)(reply_write_header(header, type, number) - header);
-    reply_reserve(reply, size);
+    reply_make_room(reply, size);
     if (mark > reply->len) return; /* before_growth has dropped the bytes */
     char *at = reply->data + mark;
     memmove(at + size, at, reply->len - mark);
@@ -256,18 +354,29 @@ static void insert_header(struct reply *reply, size_t mark, char type, uint64_t 
     reply_move_references(reply, mark, size);
 }
 
+/* Ends an aggregate of `kind`, which RESP2 shows as an array. */
+static void end_aggregate(struct reply *reply, size_t mark, enum reply_aggregate kind, char type,
+                          size_t count) {
+    if (reply->sink)
+        reply->sink->functions->end(reply->sink, kind);
+    else
+        insert_header(reply, mark, type, count);
+}
+
 void reply_array_end(struct reply *reply, size_t mark, size_t count) {
-    insert_header(reply, mark, '*', count);
+    end_aggregate(reply, mark, REPLY_ARRAY, '*', count);
 }
 
 void reply_set_end(struct reply *reply, size_t mark, size_t count) {
-    insert_header(reply, mark, is_resp3(reply) ? '~' : '*', count);
+    if (is_resp3(reply))
+        end_aggregate(reply, mark, REPLY_SET, '~', count);
+    else
+        reply_array_end(reply, mark, count);
 }
 
 void reply_map_end(struct reply *reply, size_t mark, size_t pairs) {
-    if (is_resp3(reply)) {
-        insert_header(reply, mark, '%', pairs);
-    } else {
-        insert_header(reply, mark, '*', 2 * pairs);
-    }
+    if (is_resp3(reply))
+        end_aggregate(reply, mark, REPLY_MAP, '%', pairs);
+    else
+        reply_array_end(reply, mark, 2 * pairs);
 }

@@ -6,7 +6,12 @@
  *
  * A large text need not be copied into the buffer: the reply refers to a capture of it, and the
  * owner sends it from there. The bytes of the reply are then those of the buffer, with each
- * referred text inserted at its position. */
+ * referred text inserted at its position.
+ *
+ * A reply may have a sink instead of a buffer (resp/reply_sink.h): each writer then passes its
+ * value to the sink, and no bytes are written. Such a reply never has room (`capacity` equals
+ * `len`), so every writer finds the sink on its way to a larger buffer: without a sink it costs
+ * nothing. */
 #ifndef PACKLIST_RESP_REPLY_H
 #define PACKLIST_RESP_REPLY_H
 
@@ -16,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct reply_sink;   /* resp/reply_sink.h */
 struct text_capture; /* ds/shared_text.h */
 
 /* Bytes [start, end) of a captured text, which belong at `position` of the buffer. */
@@ -27,8 +33,8 @@ struct reply_reference {
 };
 
 struct reply {
-    char *data;
-    size_t len; /* without the referred texts */
+    char *data; /* NULL with a sink */
+    size_t len; /* without the referred texts; with a sink: about the size of what it has got */
     size_t capacity;
     int protocol; /* 2 or 3 */
 
@@ -41,6 +47,7 @@ struct reply {
     /* Called before the buffer grows. When the bytes will not be sent, it may make `len` smaller,
      * so that later ones overwrite them. May be NULL. */
     void (*before_growth)(struct reply *reply);
+    struct reply_sink *sink; /* takes the values; NULL: `data` gets bytes */
 };
 
 /* An empty RESP2 reply with room for `capacity` bytes; 0 allocates nothing until the first write.
@@ -54,11 +61,14 @@ static inline size_t reply_size(const struct reply *reply) {
 }
 
 /* Drops all that was written behind the first `len` bytes of the buffer, with the references there.
- * O(1) without references. */
+ * O(1) without references. A reply with a sink can only be dropped as a whole, in the middle of
+ * aggregates, too. */
 void reply_drop_references(struct reply *reply, size_t from);
+void reply_drop_values(struct reply *reply);
 static inline void reply_truncate(struct reply *reply, size_t len) {
     reply->len = len;
     if (__builtin_expect(reply->reference_count > 0, 0)) reply_drop_references(reply, len);
+    if (__builtin_expect(reply->sink != NULL, 0)) reply_drop_values(reply);
 }
 
 /* The owner of the reply has taken over the captures of all references. O(1). */
@@ -68,34 +78,45 @@ void reply_forget_references(struct reply *reply);
  * Protocol and before_growth stay. */
 void reply_replace_buffer(struct reply *reply, size_t capacity);
 
-/* The slow path of reply_reserve: a larger buffer, at least doubled, unless before_growth makes
- * room. */
-void reply_grow(struct reply *reply, size_t more);
+/* The slow path of reply_make_room: a larger buffer, at least doubled, unless before_growth makes
+ * room. Returns false, and does nothing, if the reply has a sink. */
+bool reply_grow(struct reply *reply, size_t more);
 
-/* Room for `more` bytes behind data + len (which may be written directly, then len += n). Amortised
+/* Makes room for `more` (> 0) bytes behind data + len (which may be written directly, then
+ * len += n). Returns false if the reply has a sink, which takes the value instead. Amortised
  * O(1). */
-static inline char *reply_reserve(struct reply *reply, size_t more) {
-    if (__builtin_expect(reply->capacity - reply->len < more, 0)) reply_grow(reply, more);
-    return reply->data + reply->len;
+static inline bool reply_make_room(struct reply *reply, size_t more) {
+    return __builtin_expect(reply->capacity - reply->len >= more, 1) || reply_grow(reply, more);
 }
 
-/* Appends bytes that are RESP already. */
+/* Appends bytes that are RESP already. Not with a sink. */
 static inline void reply_raw(struct reply *reply, struct slice bytes) {
-    char *out = reply_reserve(reply, bytes.len);
-    if (bytes.len > 0) memcpy(out, bytes.ptr, bytes.len);
+    if (bytes.len == 0 || !reply_make_room(reply, bytes.len)) return;
+    memcpy(reply->data + reply->len, bytes.ptr, bytes.len);
     reply->len += bytes.len;
 }
+
+/* Appends the `count` bulks that `part`, a RESP2 reply without a sink, consists of. O(bytes). */
+void reply_append_bulks(struct reply *reply, const struct reply *part, size_t count);
 
 /* +text. `text` has no line break. */
 void reply_status(struct reply *reply, struct slice text);
 
+/* +OK. */
+void reply_sink_ok(struct reply *reply);
 static inline void reply_ok(struct reply *reply) {
-    reply_raw(reply, SLICE("+OK\r\n"));
+    if (!reply_make_room(reply, 5)) {
+        reply_sink_ok(reply);
+        return;
+    }
+    memcpy(reply->data + reply->len, "+OK\r\n", 5);
+    reply->len += 5;
 }
 
 /* -text: the whole error line, code first ("ERR no such key"); line breaks at its ends are cut off,
  * others become blanks. */
 void reply_error(struct reply *reply, const char *text);
+void reply_error_text(struct reply *reply, struct slice text);
 void reply_error_format(struct reply *reply, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -146,7 +167,7 @@ void reply_attribute(struct reply *reply, size_t pairs);
 /* An aggregate whose length is known only afterwards: `mark` is the position where it begins; the
  * matching reply_*_end inserts the header there and moves the members by its few bytes, O(bytes
  * written since). Nests. */
-size_t reply_begin(const struct reply *reply);
+size_t reply_begin(struct reply *reply);
 void reply_array_end(struct reply *reply, size_t mark, size_t count);
 void reply_set_end(struct reply *reply, size_t mark, size_t count);
 void reply_map_end(struct reply *reply, size_t mark, size_t pairs);

@@ -17,6 +17,7 @@
 #include "resp/reply.h"
 
 #include "resp/reply_internal.h"
+#include "resp/reply_sink.h"
 
 #include <assert.h>
 
@@ -239,14 +240,42 @@ static void write_tail(struct run *run, const uint8_t *body_end) {
     *run = (struct run){tail.out, run->p + (tail.p - copy), 0};
 }
 
-/* Room for the replies of `count` elements of `body_size` bytes together. */
-static inline char *reserve(struct reply *reply, size_t body_size, size_t count) {
-    return reply_reserve(reply, body_size + count * GROWTH_MAX + OUT_SLACK);
+/* Makes room for the replies of `count` elements of `body_size` bytes together. Returns false if the
+ * reply has a sink. */
+static inline bool make_room(struct reply *reply, size_t body_size, size_t count) {
+    return reply_make_room(reply, body_size + count * GROWTH_MAX + OUT_SLACK);
+}
+
+/* The element for a sink. */
+static void pass_element(struct reply *reply, const uint8_t *element) {
+    struct listpack_value value;
+    listpack_get(element, &value);
+    if (value.ptr == NULL)
+        reply_bulk_integer(reply, value.integer);
+    else
+        reply_bulk(reply, slice_make(value.ptr, value.len));
+}
+
+static const uint8_t *pass_run(struct reply *reply, const uint8_t *p, size_t count) {
+    for (; count > 0; count--) {
+        pass_element(reply, p);
+        p += listpack_size(p);
+    }
+    return p;
+}
+
+static const uint8_t *pass_run_back(struct reply *reply, const uint8_t *p, size_t count) {
+    for (; count > 0; count--) {
+        p -= listpack_size_before(p);
+        pass_element(reply, p);
+    }
+    return p;
 }
 
 const uint8_t *reply_listpack_run(struct reply *reply, const uint8_t *first, size_t count,
                                   const uint8_t *body_end, const uint8_t *readable_end) {
-    struct run run = {reserve(reply, (size_t)(body_end - first), count), first, count};
+    if (!make_room(reply, (size_t)(body_end - first), count)) return pass_run(reply, first, count);
+    struct run run = {reply->data + reply->len, first, count};
     if (readable_end - first >= WIDE) write_wide(&run, readable_end - WIDE);
     if (run.left > 0) write_tail(&run, body_end);
     reply->len = (size_t)(run.out - reply->data);
@@ -255,7 +284,9 @@ const uint8_t *reply_listpack_run(struct reply *reply, const uint8_t *first, siz
 
 const uint8_t *reply_listpack_run_back(struct reply *reply, const uint8_t *end, size_t count,
                                        const uint8_t *body_first, const uint8_t *readable_end) {
-    char *out = reserve(reply, (size_t)(end - body_first), count);
+    if (!make_room(reply, (size_t)(end - body_first), count))
+        return pass_run_back(reply, end, count);
+    char *out = reply->data + reply->len;
     const uint8_t *p = end;
     for (; count > 0; count--) {
         p -= listpack_size_before(p);
@@ -273,6 +304,10 @@ const uint8_t *reply_listpack_run_back(struct reply *reply, const uint8_t *end, 
 }
 
 void reply_listpack_element(struct reply *reply, const uint8_t *element) {
-    char *out = reserve(reply, listpack_size(element), 1);
+    if (!make_room(reply, listpack_size(element), 1)) {
+        pass_element(reply, element);
+        return;
+    }
+    char *out = reply->data + reply->len;
     reply->len = (size_t)(write_exact(out, element) - reply->data);
 }

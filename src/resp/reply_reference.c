@@ -17,7 +17,8 @@ static void add_reference(struct reply *reply, struct reply_reference reference)
 void reply_bulk_captured(struct reply *reply, struct text_capture *capture, size_t start,
                          size_t end) {
     assert(reply->may_refer && start < end);
-    char *out = reply_reserve(reply, REPLY_LINE_MAX);
+    reply_make_room(reply, REPLY_LINE_MAX);
+    char *out = reply->data + reply->len;
     reply->len = (size_t)(reply_write_header(out, '$', end - start) - reply->data);
     add_reference(reply, (struct reply_reference){reply->len, capture, start, end});
     reply_raw(reply, SLICE("\r\n"));
