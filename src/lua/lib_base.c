@@ -84,10 +84,24 @@ static int base_unpack(lua_State *L) {
 
 /* --- Errors --- */
 
+/* Replaces an error {err = text} on top of the stack by its text, as scripts expect it of pcall. */
+static void flatten_error(lua_State *L) {
+    if (lua_type(L, -1) != LUA_TTABLE) return;
+    lua_pushliteral(L, "err");
+    lua_rawget(L, -2);
+    if (lua_type(L, -1) == LUA_TSTRING)
+        lua_replace(L, -2);
+    else
+        lua_pop(L, 1);
+}
+
 static int base_pcall(lua_State *L) {
     luaL_checkany(L, 1);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-    if (status != 0) machine_rethrow(L);
+    if (status != 0) {
+        machine_rethrow(L);
+        flatten_error(L);
+    }
     lua_pushboolean(L, status == 0);
     lua_insert(L, 1);
     return lua_gettop(L);

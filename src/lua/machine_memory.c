@@ -72,8 +72,10 @@ void machine_resume_limit(struct machine *machine) {
 }
 
 void machine_collect_all(struct machine *machine, lua_State *L) {
+    machine_suspend_limit(machine); /* a smaller table of strings is a new one */
     lua_gc(L, LUA_GCCOLLECT, 0);
     lua_gc(L, LUA_GCSTOP, 0);
+    machine_resume_limit(machine);
     machine->collector_runs = false;
     machine->since_collection = 0;
     size_t doubled = machine->used * 2;
