@@ -74,8 +74,6 @@ void no_cluster_command(struct call *call);
 void replicaof_command(struct call *call);
 void role_command(struct call *call);
 void save_command(struct call *call);
-void script_exists_command(struct call *call);
-void script_help_command(struct call *call);
 void shutdown_command(struct call *call);
 void slowlog_get_command(struct call *call);
 void slowlog_help_command(struct call *call);

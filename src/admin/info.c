@@ -1,7 +1,7 @@
 /* info: INFO, section by section.
  *
  * Sections and fields have the names and the order of Redis 7.2 and 8, as far as they have a real
- * value here. Fields of things that do not exist here (replication, scripts) are a constant 0. */
+ * value here. Fields of things that do not exist here (replication, functions) are a constant 0. */
 #define _GNU_SOURCE /* for RUSAGE_THREAD */
 #include "admin/admin_commands.h"
 #include "admin/build_id.h"
@@ -18,6 +18,7 @@
 #include "memory/expire.h"
 #include "net/net.h"
 #include "resp/reply.h"
+#include "script/script.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
 #include "session/clients.h"
@@ -169,22 +170,28 @@ static sds append_directive(struct engine *engine, sds out, const char *field, c
     return sds_append_cstr(out, "\r\n");
 }
 
+/* The machines (VM), and what belongs to the scripts and functions beside them. */
+static sds append_scripts(struct engine *engine, sds out) {
+    size_t machine = scripts_machine_memory(engine->scripts);
+    size_t cache = script_cache_memory(&engine->scripts->cache);
+    out = append_bytes(out, "used_memory_lua", "used_memory_lua_human", machine);
+    out = sds_append_format(out,
+                            "used_memory_vm_eval:%zu\r\n"
+                            "used_memory_scripts_eval:%zu\r\n"
+                            "number_of_cached_scripts:%zu\r\n"
+                            "number_of_functions:0\r\n"
+                            "number_of_libraries:0\r\n"
+                            "used_memory_vm_functions:0\r\n",
+                            machine, cache, script_cache_count(&engine->scripts->cache));
+    out = append_bytes(out, "used_memory_vm_total", "used_memory_vm_total_human", machine);
+    out = sds_append_cstr(out, "used_memory_functions:0\r\n");
+    return append_bytes(out, "used_memory_scripts", "used_memory_scripts_human", cache);
+}
+
 static sds append_limits(struct engine *engine, sds out) {
     size_t physical = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     out = append_bytes(out, "total_system_memory", "total_system_memory_human", physical);
-    out = sds_append_cstr(out, "used_memory_lua:0\r\n"
-                               "used_memory_vm_eval:0\r\n"
-                               "used_memory_lua_human:0B\r\n"
-                               "used_memory_scripts_eval:0\r\n"
-                               "number_of_cached_scripts:0\r\n"
-                               "number_of_functions:0\r\n"
-                               "number_of_libraries:0\r\n"
-                               "used_memory_vm_functions:0\r\n"
-                               "used_memory_vm_total:0\r\n"
-                               "used_memory_vm_total_human:0B\r\n"
-                               "used_memory_functions:0\r\n"
-                               "used_memory_scripts:0\r\n"
-                               "used_memory_scripts_human:0B\r\n");
+    out = append_scripts(engine, out);
     out = append_bytes(out, "maxmemory", "maxmemory_human", (size_t)engine->config.maxmemory);
     return append_directive(engine, out, "maxmemory_policy", "maxmemory-policy");
 }
@@ -276,15 +283,16 @@ static sds append_key_stats(struct engine *engine, sds out) {
         "expire_cycle_cpu_milliseconds:%llu\r\n"
         "evicted_keys:%llu\r\n"
         "evicted_clients:%llu\r\n"
+        "evicted_scripts:%llu\r\n"
         "total_eviction_exceeded_time:%lld\r\n"
         "current_eviction_exceeded_time:%lld\r\n"
         "keyspace_hits:%llu\r\n"
         "keyspace_misses:%llu\r\n",
         (llu)stats->expired_fields, (llu)stats->expired_keys, stats->expired_stale_percent,
         (llu)stats->expire_time_caps, (llu)(clock_ticks_to_us(stats->expire_ticks) / 1000),
-        (llu)stats->evicted_keys, (llu)stats->evicted_clients, (long long)evict_total_exceeded_ms(),
-        (long long)evict_current_exceeded_ms(), (llu)stats->keyspace_hits,
-        (llu)stats->keyspace_misses);
+        (llu)stats->evicted_keys, (llu)stats->evicted_clients, (llu)stats->evicted_scripts,
+        (long long)evict_total_exceeded_ms(), (long long)evict_current_exceeded_ms(),
+        (llu)stats->keyspace_hits, (llu)stats->keyspace_misses);
 }
 
 static sds append_pubsub_stats(struct engine *engine, sds out) {

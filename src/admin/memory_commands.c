@@ -3,6 +3,7 @@
 #include "admin/memory_stats.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
+#include "script/script.h"
 #include "session/clients.h"
 
 /* --- STATS --- */
@@ -22,8 +23,9 @@ static void answer_ratio(struct reply *reply, const char *name, double ratio) {
     reply_double(reply, ratio);
 }
 
-/* The fields of replication and scripts are 0. */
-static size_t answer_general(struct reply *reply, const struct memory_stats *memory) {
+/* The fields of replication and functions are 0. */
+static size_t answer_general(struct engine *engine, struct reply *reply,
+                             const struct memory_stats *memory) {
     answer_bytes(reply, "peak.allocated", memory->peak);
     answer_bytes(reply, "total.allocated", memory->used);
     answer_bytes(reply, "startup.allocated", memory->startup);
@@ -32,9 +34,10 @@ static size_t answer_general(struct reply *reply, const struct memory_stats *mem
     answer_bytes(reply, "clients.normal", memory->sessions);
     answer_bytes(reply, "cluster.links", 0);
     answer_bytes(reply, "aof.buffer", memory->aof_buffer);
-    answer_bytes(reply, "lua.caches", 0);
+    answer_bytes(reply, "lua.caches", script_cache_memory(&engine->scripts->cache));
     answer_bytes(reply, "functions.caches", 0);
-    return 10;
+    answer_bytes(reply, "script.VMs", scripts_machine_memory(engine->scripts));
+    return 11;
 }
 
 static size_t answer_databases(struct engine *engine, struct reply *reply) {
@@ -85,7 +88,7 @@ void memory_stats_command(struct call *call) {
     struct engine *engine = call->engine;
     struct memory_stats memory = memory_stats_read(engine);
     size_t mark = reply_begin(call->reply);
-    size_t pairs = answer_general(call->reply, &memory);
+    size_t pairs = answer_general(call->engine, call->reply, &memory);
     pairs += answer_databases(engine, call->reply);
     pairs += answer_data(call->reply, &memory);
     pairs += answer_allocator(call->reply, &memory);

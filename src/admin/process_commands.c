@@ -7,7 +7,8 @@
 #include "session/session.h"
 
 void time_command(struct call *call) {
-    int64_t now_us = clock_wall_us();
+    /* The clock stands still while a script runs. */
+    int64_t now_us = call->origin == ORIGIN_SCRIPT ? call->now_ms * 1000 : clock_wall_us();
     reply_array(call->reply, 2);
     reply_bulk_integer(call->reply, now_us / 1000000);
     reply_bulk_integer(call->reply, now_us % 1000000);

@@ -1,4 +1,4 @@
-/* standalone_commands: replies to commands for replication, clusters, modules and scripts, which
+/* standalone_commands: replies to commands for replication, clusters, modules and functions, which
  * this server does not have. */
 #include "admin/admin_commands.h"
 #include "base/number.h"
@@ -138,21 +138,7 @@ void module_help_command(struct call *call) {
     call_help(call, lines);
 }
 
-/* --- Scripts and functions --- */
-
-void script_exists_command(struct call *call) {
-    reply_array(call->reply, call->argc - 2);
-    for (size_t i = 2; i < call->argc; i++) reply_integer(call->reply, 0);
-}
-
-void script_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "EXISTS <sha1> [<sha1> ...]",
-        "    Whether scripts are cached: none is, this server cannot run any.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+/* --- Functions --- */
 
 void function_list_command(struct call *call) {
     bool has_pattern = false, has_code = false;

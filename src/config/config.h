@@ -91,6 +91,7 @@ struct config {
     sds proc_title_template; /* config/title_template.h */
     int64_t hz;
     int64_t proto_max_bulk_len;
+    int64_t lua_memory_limit;
     int64_t client_query_buffer_limit;
     struct output_limit output_limits[CLIENT_CLASS_COUNT];
     int64_t enable_debug_command;     /* enum config_access */

@@ -86,7 +86,7 @@ static const struct config_choice eviction_policies[] = {
 #define NO_RENAMING \
     "Commands cannot be renamed or disabled. Remove the line if every client may use the command."
 #define NO_MODULES "there are no modules: their commands are unknown"
-#define NO_SCRIPTS "there are no scripts"
+#define NOT_INTERRUPTED "a script that runs long is not interrupted"
 #define NO_PRIMARY \
     "There is no replication: this server would start without the data of the other one, and " \
     "take writes. Remove the line if that is what you want."
@@ -99,7 +99,7 @@ static const struct config_choice eviction_policies[] = {
 #define STRICT_VERSIONS "an RDB file of an unknown version is never loaded"
 #define BYTE_ORDER "texts are ordered by their bytes"
 #define LIST_NODES "list-max-listpack-size says how large the nodes of a list are"
-#define EXPIRY_ONCE "there are no scripts in which it could matter"
+#define EXPIRY_ONCE "the clock stands still while a script runs"
 
 #define ONLY(its_name, value, its_flags, reason) ALIASED(its_name, NULL, value, its_flags, reason)
 #define ALIASED(its_name, its_alias, value, its_flags, reason) \
@@ -232,6 +232,8 @@ const struct config_directive config_table[] = {
      .default_text = ""},
     {.name = "maxmemory", .kind = CONFIG_MEMORY, .flags = CONFIG_UNSIGNED, .offset = AT(maxmemory),
      .default_text = "0", .effect = EFFECT_MAXMEMORY},
+    {.name = "lua-memory-limit", .kind = CONFIG_MEMORY, .offset = AT(lua_memory_limit),
+     .min = MB, .max = INT64_MAX, .default_text = "256mb", .effect = EFFECT_LUA_MEMORY},
     {.name = "maxmemory-clients", .kind = CONFIG_MEMORY, .flags = CONFIG_PERCENT,
      .offset = AT(maxmemory_clients), .min = -100, .max = INT64_MAX, .default_text = "0",
      .effect = EFFECT_MAXMEMORY_CLIENTS},
@@ -415,9 +417,10 @@ const struct config_directive config_table[] = {
     /* Modules and scripts. */
     ONLY("loadmodule", "", CONFIG_MISSED | CONFIG_FILE_ONLY, NO_MODULES),
     ONLY("enable-module-command", "no", 0, NO_MODULES),
-    ALIASED("busy-reply-threshold", "lua-time-limit", "5000", 0, NO_SCRIPTS),
-    ONLY("lua-enable-deprecated-api", "no", CONFIG_HIDDEN, NO_SCRIPTS),
-    ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY, NO_SCRIPTS),
+    ALIASED("busy-reply-threshold", "lua-time-limit", "5000", 0, NOT_INTERRUPTED),
+    ONLY("lua-enable-deprecated-api", "no", CONFIG_HIDDEN, "there is none"),
+    ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY,
+         "scripts are propagated as the commands that they run"),
 
     /* Replication. */
     ALIASED("replicaof", "slaveof", "", CONFIG_PROTECTS, NO_PRIMARY),

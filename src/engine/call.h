@@ -30,6 +30,7 @@ enum call_origin {
     ORIGIN_CLIENT,
     ORIGIN_TRANSACTION, /* EXEC runs what a client has queued */
     ORIGIN_BLOCKED,     /* a client's wait for a key has ended and its command goes on */
+    ORIGIN_SCRIPT,      /* a script runs it, on behalf of the client that runs the script */
     ORIGIN_FILE,        /* the append-only file is being loaded */
     ORIGIN_SERVER       /* the server itself, which deletes expired and evicted keys */
 };
@@ -48,6 +49,7 @@ struct call {
     uint8_t origin;              /* enum call_origin */
     bool propagates;             /* changes go to the command log: call_propagate_as */
     bool has_propagated;         /* call_propagate_as was called */
+    bool error_is_counted;       /* its error is one of a command that it has run: a script's */
 };
 
 /* Returns the client that sent the command, or NULL when it came from a file or the server. Opaque

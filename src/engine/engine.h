@@ -33,6 +33,7 @@ struct load;
 struct net;
 struct save;
 struct incremental;
+struct scripts;
 
 /* Reasons why some commands may not run at the moment. */
 enum restriction {
@@ -77,10 +78,11 @@ struct engine {
     struct reply_gate reply_gate;
     struct save *save; /* snapshot/save.h: when snapshots are written */
     struct incremental
-        *incremental;    /* snapshot/incremental.h: snapshots written by the event loop */
-    struct child *child; /* snapshot/child.h: snapshots written by a child process */
-    struct load *load;   /* snapshot/load.h: reading them */
-    struct aof *aof;     /* aof/aof.h */
+        *incremental;        /* snapshot/incremental.h: snapshots written by the event loop */
+    struct child *child;     /* snapshot/child.h: snapshots written by a child process */
+    struct load *load;       /* snapshot/load.h: reading them */
+    struct aof *aof;         /* aof/aof.h */
+    struct scripts *scripts; /* script/script.h */
 
     struct stats stats;
     struct slowlog slowlog;

@@ -1,6 +1,7 @@
 #include "engine/slow.h"
 
 #include "base/clock.h"
+#include "engine/call.h"
 #include "engine/engine.h"
 #include "session/session.h"
 #include "table/command.h"
@@ -29,25 +30,29 @@ static void note_latency(struct engine *engine, enum latency_kind kind, uint64_t
                  ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms);
 }
 
-void slow_note_command(const struct session *session, const struct command *command,
-                       const struct slice *argv, size_t argc, uint64_t ticks) {
-    struct engine *engine = session->requester.engine;
+void slow_note_command(const struct call *call, uint64_t ticks) {
+    struct engine *engine = call->engine;
+    const struct command *command = call->command;
     uint64_t us = clock_ticks_to_us(ticks);
     note_latency(engine, command->flags & COMMAND_FAST ? LATENCY_FAST_COMMAND : LATENCY_COMMAND,
                  us);
     if (us < log_threshold_us(engine) || command->flags & COMMAND_SKIP_SLOWLOG) return;
     char peer[CONN_NAME_MAX];
-    struct conn *conn = conn_of_session((struct session *)session);
-    struct slowlog_call call = {
+    struct session *session = call_session(call);
+    struct slowlog_call entry = {
         .command = command,
-        .argv = argv,
-        .argc = argc,
+        .argv = call->argv,
+        .argc = call->argc,
         .time_s = engine->now_ms / 1000,
         .duration_us = us,
-        .peer = slice_of_cstr(conn_peer_name(conn, peer)),
-        .name = session->name ? sds_slice(session->name) : SLICE(""),
+        .peer = SLICE(""),
+        .name = SLICE(""),
     };
-    slowlog_add(&engine->slowlog, &call, (size_t)engine->config.slowlog_max_len);
+    if (call->origin != ORIGIN_SCRIPT) { /* as in Redis: a script's command names no client */
+        entry.peer = slice_of_cstr(conn_peer_name(conn_of_session(session), peer));
+        if (session->name) entry.name = sds_slice(session->name);
+    }
+    slowlog_add(&engine->slowlog, &entry, (size_t)engine->config.slowlog_max_len);
 }
 
 uint64_t slow_begin(struct engine *engine) {

@@ -13,16 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct call;
 struct engine;
-struct session;
 
 /* Computes engine->slow_ticks anew; call it when a threshold has changed. */
 void slow_configure(struct engine *engine);
 
-/* Records a command that took `ticks` of clock_ticks, which are not less than
- * engine->slow_ticks. */
-void slow_note_command(const struct session *session, const struct command *command,
-                       const struct slice *argv, size_t argc, uint64_t ticks);
+/* Records a command of a client or a script that took `ticks` of clock_ticks, which are not less
+ * than engine->slow_ticks. */
+void slow_note_command(const struct call *call, uint64_t ticks);
 
 /* Measure work that is no command: slow_end takes what slow_begin returned. They cost two tests
  * while latency-monitor-threshold is 0. */

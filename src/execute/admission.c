@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "engine/transaction.h"
 #include "engine/unknown_commands.h"
+#include "execute/execute.h"
 #include "memory/evict.h"
 #include "resp/reply.h"
 #include "session/pause.h"
@@ -148,31 +149,35 @@ static bool session_admits(struct session *session, struct reply *reply,
 
 /* --- State of the server --- */
 
-/* Replies the error and returns true if the server refuses such commands at the moment. PING is
- * refused together with commands that write, so that monitoring tools notice. */
-static bool is_refused(struct session *session, struct reply *reply,
-                       const struct command *command) {
-    struct engine *engine = session->requester.engine;
+/* Returns the error for commands that write, because the disk has failed; NULL: it has not. The
+ * caller frees it. */
+static sds disk_refusal(struct engine *engine) {
     static const char unsaved[] =
         "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist "
         "to disk. Commands that may modify the data set are disabled, because this instance is "
         "configured to report errors during writes if RDB snapshotting fails "
         "(stop-writes-on-bgsave-error option). Please check the Redis logs for details about the "
         "RDB error.";
+    if (engine->restrictions & RESTRICTED_UNSAVED) return sds_new(slice_of_cstr(unsaved));
+    if (!(engine->restrictions & RESTRICTED_UNWRITTEN)) return NULL;
+    return sds_append_format(sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s",
+                             aof_error(engine));
+}
+
+/* Replies the error and returns true if the server refuses such commands at the moment. PING is
+ * refused together with commands that write, so that monitoring tools notice. */
+static bool is_refused(struct session *session, struct reply *reply,
+                       const struct command *command) {
+    struct engine *engine = session->requester.engine;
     uint32_t flags = flags_of(session, command);
-    const char *error = NULL;
-    sds unwritten = NULL;
-    if (flags & COMMAND_WRITE || command->flags & COMMAND_TELLS_HEALTH) {
-        if (engine->restrictions & RESTRICTED_UNWRITTEN)
-            error = unwritten =
-                sds_append_format(sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s",
-                                  aof_error(engine));
-        if (engine->restrictions & RESTRICTED_UNSAVED) error = unsaved;
-    }
+    sds failure = NULL;
+    if (flags & COMMAND_WRITE || command->flags & COMMAND_TELLS_HEALTH)
+        failure = disk_refusal(engine);
+    const char *error = failure;
     if (engine->restrictions & RESTRICTED_LOADING && !(flags & COMMAND_LOADING))
         error = LOADING_REFUSAL;
     if (error) reject(session, reply, command, error);
-    sds_free(unwritten);
+    sds_free(failure);
     return error;
 }
 
@@ -196,6 +201,57 @@ inline enum admission admission_check(struct session *session, struct reply *rep
     if (engine->config.maxmemory && is_out_of_memory(session, reply, command))
         return ADMISSION_REFUSED;
     return ADMISSION_GRANTED;
+}
+
+/* --- Scripts --- */
+
+const struct command *admission_find_for_script(struct script_scope *scope, struct reply *reply,
+                                                const struct slice *argv, size_t argc) {
+    struct requester *requester = &scope->requester;
+    const struct command *command = command_find_cached(requester->last_command, argv[0]);
+    if (command && !(command->flags & COMMAND_CONTAINER) && command_accepts(command, argc))
+        return requester->last_command = command;
+    if (command && command->flags & COMMAND_CONTAINER && argc > 1)
+        command = command_find_subcommand(command, argv[1]);
+    if (command && command_accepts(command, argc)) return requester->last_command = command;
+    if (command) {
+        requester->engine->stats.by_command[command_index(command)].rejected++;
+        reply_error(reply, "ERR Wrong number of args calling Redis command from script");
+    } else {
+        unknown_command_note(requester->session, argv[0], NULL);
+        reply_error(reply, "ERR Unknown Redis command called from script");
+    }
+    return NULL;
+}
+
+/* Returns the error for a command that writes or propagates; NULL: it may run. The caller frees
+ * it. */
+static sds refuse_write(struct script_scope *scope, const struct command *command) {
+    struct engine *engine = scope->requester.engine;
+    if (scope->is_readonly)
+        return sds_new(SLICE("ERR Write commands are not allowed from read-only scripts."));
+    if (!(command->flags & COMMAND_WRITE)) return NULL;
+    sds error = engine->restrictions ? disk_refusal(engine) : NULL;
+    scope->has_written = scope->has_written || !error;
+    return error;
+}
+
+bool admission_check_script(struct script_scope *scope, struct reply *reply,
+                            const struct command *command) {
+    uint32_t flags = command->flags;
+    bool had_written = scope->has_written;
+    sds error = NULL;
+    if (flags & COMMAND_NOSCRIPT)
+        error = sds_new(SLICE("ERR This Redis command is not allowed from script"));
+    else if (flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE))
+        error = refuse_write(scope, command);
+    if (!error && flags & COMMAND_DENYOOM && scope->lacks_memory && !had_written)
+        error = sds_new(SLICE(EVICT_REFUSAL));
+    if (!error) return true;
+    scope->requester.engine->stats.by_command[command_index(command)].rejected++;
+    reply_error_text(reply, sds_slice(error));
+    sds_free(error);
+    return false;
 }
 
 enum admission admission_check_file(struct requester *requester, const struct command *command) {

@@ -41,4 +41,15 @@ enum admission admission_check(struct session *session, struct reply *reply,
  * may. If not, requester->error is CALL_ERROR_NOT_FOR_FILE. */
 enum admission admission_check_file(struct requester *requester, const struct command *command);
 
+struct script_scope;
+
+/* As admission_find, for a script: `reply` gets the errors that scripts get. */
+const struct command *admission_find_for_script(struct script_scope *scope, struct reply *reply,
+                                                const struct slice *argv, size_t argc);
+
+/* Returns whether a script may run the command now. If not, `reply` gets the error. Notes commands
+ * that write in the scope. */
+bool admission_check_script(struct script_scope *scope, struct reply *reply,
+                            const struct command *command);
+
 #endif

@@ -10,6 +10,7 @@
 #include "engine/transaction.h"
 #include "execute/admission.h"
 #include "resp/reply.h"
+#include "resp/reply_sink.h"
 #include "session/clients.h"
 #include "session/monitor.h"
 #include "session/pause.h"
@@ -49,7 +50,8 @@ static void propagate(const struct call *call, bool changed) {
     struct command_log *log = &call->engine->command_log;
     if (changed && call->command->flags & COMMAND_WRITE && !call->has_propagated)
         command_log_append(log, call->database, call->argv, call->argc);
-    if (call->origin == ORIGIN_TRANSACTION || !command_log_is_inside_unit(log)) return;
+    if (call->origin == ORIGIN_TRANSACTION || call->origin == ORIGIN_SCRIPT) return;
+    if (!command_log_is_inside_unit(log)) return;
     command_log_end_unit(log);
     call_session(call)->log_offset = command_log_end(log);
 }
@@ -64,10 +66,23 @@ static inline __attribute__((always_inline)) bool is_error(const struct reply *r
 }
 
 /* Counts the error that was replied. */
-static __attribute__((noinline)) void count_error(struct engine *engine, const struct reply *reply,
-                                                  size_t begin) {
+static __attribute__((noinline)) void count_error(struct engine *engine, struct slice text) {
     engine->stats.errors++;
-    error_stats_count(&engine->stats.by_error, slice_make(reply->data + begin, reply->len - begin));
+    error_stats_count(&engine->stats.by_error, text);
+}
+
+/* Returns the error that was replied from `begin` on, without the '-'. */
+static struct slice error_text(const struct reply *reply, size_t begin) {
+    return slice_make(reply->data + begin + 1, reply->len - begin - 1);
+}
+
+static inline __attribute__((always_inline)) void count_run(struct engine *engine,
+                                                            const struct call *call,
+                                                            struct command_stats *stats,
+                                                            uint64_t ticks) {
+    stats_count_call(stats, ticks, engine->config.latency_tracking);
+    engine->stats.commands++;
+    if (ticks >= engine->slow_ticks) slow_note_command(call, ticks);
 }
 
 /* Counts a command: its reply begins at `begin`, and it took `ticks`. Inlined because every command
@@ -76,13 +91,15 @@ static inline __attribute__((always_inline)) void
 count(struct engine *engine, const struct call *call, size_t begin, uint64_t ticks) {
     struct command_stats *stats = &engine->stats.by_command[command_index(call->command)];
     if (is_error(call->reply, begin)) {
-        count_error(engine, call->reply, begin);
+        if (!call->error_is_counted) count_error(engine, error_text(call->reply, begin));
         stats->failed++;
     }
-    stats_count_call(stats, ticks, engine->config.latency_tracking);
-    engine->stats.commands++;
-    if (ticks >= engine->slow_ticks)
-        slow_note_command(call_session(call), call->command, call->argv, call->argc, ticks);
+    count_run(engine, call, stats, ticks);
+}
+
+static inline void feed_monitors(const struct call *call) {
+    if (call->engine->clients->monitors.count && !(call->command->flags & COMMAND_SKIP_MONITOR))
+        monitor_feed(call);
 }
 
 /* Runs a command of a client or of EXEC. Inlined in both places because nearly every command takes
@@ -106,7 +123,7 @@ static inline __attribute__((always_inline)) void run(enum call_origin origin,
         blocking_note_ticks(session, ticks - ticks_begin); /* counted with its reply */
     else
         count(engine, &call, begin, ticks - ticks_begin);
-    if (engine->clients->monitors.count) monitor_feed(session, command, argv, argc);
+    feed_monitors(&call);
 }
 
 /* --- Origins --- */
@@ -121,7 +138,7 @@ void execute_queued(struct session *session, struct reply *reply, const struct c
 }
 
 static enum execution refuse(struct session *session, const struct reply *reply, size_t begin) {
-    count_error(session->requester.engine, reply, begin);
+    count_error(session->requester.engine, error_text(reply, begin));
     transaction_abort(session);
     return EXECUTION_REFUSED;
 }
@@ -157,6 +174,37 @@ enum execution execute_from_file(struct requester *requester, struct reply *repl
     check(&call);
     if (!requester->error && is_error(reply, begin)) requester->error = CALL_ERROR_OTHER;
     return EXECUTION_DONE;
+}
+
+/* --- Scripts --- */
+
+/* Runs a command that was admitted. */
+static void run_for_script(struct script_scope *scope, struct reply *reply,
+                           const struct command *command, const struct slice *argv, size_t argc) {
+    struct engine *engine = scope->requester.engine;
+    struct command_stats *stats = &engine->stats.by_command[command_index(command)];
+    struct call call = call_for(ORIGIN_SCRIPT, &scope->requester, reply, command, argv, argc);
+    call.propagates = call.propagates && !scope->is_unpropagated;
+    uint64_t begin = clock_ticks(), dirty = engine->dirty;
+    command->run(&call);
+    check(&call);
+    if (call.propagates) propagate(&call, engine->dirty != dirty);
+    uint64_t ticks = clock_ticks() - begin;
+    if (__builtin_expect(reply->sink->error.ptr != NULL, 0)) {
+        count_error(engine, reply->sink->error);
+        stats->failed++;
+    }
+    count_run(engine, &call, stats, ticks);
+    feed_monitors(&call);
+}
+
+void execute_for_script(struct script_scope *scope, struct reply *reply, const struct slice *argv,
+                        size_t argc) {
+    const struct command *command = admission_find_for_script(scope, reply, argv, argc);
+    if (command && admission_check_script(scope, reply, command))
+        run_for_script(scope, reply, command, argv, argc);
+    else
+        count_error(scope->requester.engine, reply->sink->error);
 }
 
 /* --- Blocked clients --- */

@@ -3,6 +3,7 @@
  *      request of a client ───────┐                     ┌─ refused: an error is answered
  *      command of a file ─────────┴─ find ── admit ─────┼─ postponed (CLIENT PAUSE)
  *                                                       ├─ queued (MULTI)
+ *      command of a script ──────── find ── admit ──────┼─ refused
  *      queue of a transaction ──────────────────────────┴─ run ─┐
  *      blocked client, its key is ready ── serve ───────────────┴─ propagate, count
  *      expiry, eviction ── call_of_server: the functions of call.h
@@ -42,6 +43,22 @@ enum execution execute_from_file(struct requester *requester, struct reply *repl
  * Writes its reply to `reply`. */
 void execute_queued(struct session *session, struct reply *reply, const struct command *command,
                     const struct slice *argv, size_t argc);
+
+/* What the commands of one run of a script have in common. */
+struct script_scope {
+    struct requester requester; /* the client that runs the script, with a database of its own */
+    bool is_readonly;           /* commands that write or propagate are refused */
+    bool lacks_memory;    /* so are commands that need memory, until the first one that writes */
+    bool is_unpropagated; /* changes do not go to the command log (redis.set_repl) */
+    bool has_written;     /* a command that writes was admitted */
+};
+
+/* Finds and runs a command for a script: `reply` has a sink (resp/reply_sink.h), which gets the
+ * reply, or the error when the command was refused. The command does not block, and what it
+ * propagates belongs to the unit of the command that runs the script. Counted as a client's
+ * command. */
+void execute_for_script(struct script_scope *scope, struct reply *reply, const struct slice *argv,
+                        size_t argc);
 
 /* What is needed to go on with the command of a blocked client. */
 struct resumption {

@@ -240,8 +240,8 @@ static void write_tail(struct run *run, const uint8_t *body_end) {
     *run = (struct run){tail.out, run->p + (tail.p - copy), 0};
 }
 
-/* Makes room for the replies of `count` elements of `body_size` bytes together. Returns false if the
- * reply has a sink. */
+/* Makes room for the replies of `count` elements of `body_size` bytes together. Returns false if
+ * the reply has a sink. */
 static inline bool make_room(struct reply *reply, size_t body_size, size_t count) {
     return reply_make_room(reply, body_size + count * GROWTH_MAX + OUT_SLACK);
 }

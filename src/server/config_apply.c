@@ -9,6 +9,7 @@
 #include "process/limits.h"
 #include "process/oom_score.h"
 #include "process/process_title.h"
+#include "script/script.h"
 #include "server/crash_report.h"
 #include "server/cron.h"
 #include "server/listeners.h"
@@ -163,6 +164,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_MEMORY_THREAD: config_apply_memory_thread(engine); break;
     case EFFECT_VALUE_LIMITS: apply_value_limits(engine); break;
     case EFFECT_MAXMEMORY: apply_maxmemory(engine); break;
+    case EFFECT_LUA_MEMORY: scripts_apply_limit(engine->scripts); break;
     case EFFECT_MAXMEMORY_CLIENTS: client_memory_note_all(engine); break;
     case EFFECT_EVICTION: evict_configure(engine); break;
     case EFFECT_SLOW: slow_configure(engine); break;

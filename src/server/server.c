@@ -23,6 +23,7 @@
 #include "execute/wait_aof.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
+#include "script/script.h"
 #include "server/config_apply.h"
 #include "server/cron.h"
 #include "server/listeners.h"
@@ -146,6 +147,7 @@ bool server_start(struct engine *engine, const char **error) {
     evict_configure(engine);
     slow_configure(engine);
     engine->blocking = blocking_new(engine, (int)engine->config.databases, blocking_time_is_up);
+    engine->scripts = scripts_new(engine);
     watches_init(&engine->watches, (int)engine->config.databases);
     pubsub_init(&engine->clients->pubsub);
     if (!lock_data(engine, error)) return false;
@@ -184,6 +186,7 @@ void server_stop(struct engine *engine) {
     watches_free(&engine->watches);
     monitors_free(&engine->clients->monitors);
     targets_stop();
+    scripts_free(engine->scripts);
     lazyfree_stop();
     net_free(engine->net);
 }

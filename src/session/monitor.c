@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "engine/call.h"
 #include "engine/engine.h"
 #include "session/clients.h"
 #include "session/session.h"
@@ -28,32 +29,32 @@ static sds origin_of(const struct session *session) {
     return monitors->origin;
 }
 
-static void build_line(const struct session *session, const struct command *command,
-                       const struct slice *argv, size_t argc) {
-    struct engine *engine = session->requester.engine;
+static void build_line(const struct call *call) {
+    struct engine *engine = call->engine;
     long long now_us = clock_wall_us();
     sds line = engine->clients->monitors.line ? engine->clients->monitors.line : sds_new(SLICE(""));
     sds_set_len(line, 0);
     line = sds_append_format(line, "+%lld.%06lld [%d ", now_us / 1000000, now_us % 1000000,
-                             (int)session->requester.database);
-    line = sds_append(line, sds_slice(origin_of(session)));
+                             (int)call->requester->database);
+    line =
+        sds_append(line, call->origin == ORIGIN_SCRIPT ? SLICE("lua")
+                                                       : sds_slice(origin_of(call_session(call))));
     line = sds_append(line, SLICE("]"));
-    for (size_t i = 0; i < argc; i++) {
+    for (size_t i = 0; i < call->argc; i++) {
         line = sds_append(line, SLICE(" "));
-        line = secret_is_argument(command, argv, i)
+        line = secret_is_argument(call->command, call->argv, i)
                    ? sds_append(line, SLICE("\"" SECRET_SHOWN "\""))
-                   : sds_append_quoted(line, argv[i]);
+                   : sds_append_quoted(line, call->argv[i]);
     }
     engine->clients->monitors.line = sds_append(line, SLICE("\r\n"));
 }
 
-void monitor_feed(const struct session *session, const struct command *command,
-                  const struct slice *argv, size_t argc) {
-    struct engine *engine = session->requester.engine;
+void monitor_feed(const struct call *call) {
+    struct engine *engine = call->engine;
     enum { KEEP_MAX = 64 * 1024 };
     struct monitors *monitors = &engine->clients->monitors;
-    if (command->flags & COMMAND_ADMIN) return;
-    build_line(session, command, argv, argc);
+    if (monitors->count == 0 || call->command->flags & COMMAND_ADMIN) return;
+    build_line(call);
     /* Backwards: a monitor that is too slow is closed, and the last one takes its index. */
     for (size_t i = monitors->count; i-- > 0;)
         session_send_reply(monitors->sessions[i], sds_slice(monitors->line));

@@ -3,8 +3,9 @@
  *      +1700000000.123456 [0 127.0.0.1:50000] "SET" "key" "value"
  *
  * There is one status line for each command, after it has run (so EXEC follows the commands that it
- * ran): time, database, client ("unix:path" for clients of the Unix socket), and the arguments in
- * quotes. Passwords and administrators' commands are not shown. */
+ * ran; EVAL and the like precede them): time, database, client ("unix:path" for clients of the Unix
+ * socket, "lua" for a script), and the arguments in quotes. Passwords and administrators' commands
+ * are not shown. */
 #ifndef PACKLIST_SESSION_MONITOR_H
 #define PACKLIST_SESSION_MONITOR_H
 
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct call;
 struct session;
 
 /* The sessions that have SESSION_MONITOR. */
@@ -29,10 +31,9 @@ struct monitors {
     sds origin;
 };
 
-/* Sends all monitors a command that `session` has run. Call it only when clients->monitors.count is
- * not 0. O(monitors * bytes). */
-void monitor_feed(const struct session *session, const struct command *command,
-                  const struct slice *argv, size_t argc);
+/* Sends all monitors a command of a client or a script. Does nothing when there are none.
+ * O(monitors * bytes). */
+void monitor_feed(const struct call *call);
 
 /* Frees the memory of `monitors`; no session may be left. */
 void monitors_free(struct monitors *monitors);

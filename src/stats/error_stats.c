@@ -1,14 +1,14 @@
 #include "stats/error_stats.h"
 
-/* Returns the code of an error reply, cut to the size that fits. */
-static struct slice code_of(struct slice reply) {
-    size_t len = 1;
-    while (len < reply.len && len < ERROR_CODE_SIZE && reply.ptr[len] > ' ') len++;
-    return slice_make(reply.ptr + 1, len - 1);
+/* Returns the code of an error, cut to the size that fits. */
+static struct slice code_of(struct slice text) {
+    size_t len = 0;
+    while (len < text.len && len < ERROR_CODE_SIZE - 1 && text.ptr[len] > ' ') len++;
+    return slice_make(text.ptr, len);
 }
 
-void error_stats_count(struct error_stats *stats, struct slice reply) {
-    struct slice code = code_of(reply);
+void error_stats_count(struct error_stats *stats, struct slice text) {
+    struct slice code = code_of(text);
     for (unsigned i = 0; i < stats->count; i++) {
         if (!slice_equal(slice_of_cstr(stats->codes[i].name), code)) continue;
         stats->codes[i].count++;

@@ -23,8 +23,8 @@ struct error_stats {
     unsigned count;
 };
 
-/* Counts one error reply, "-CODE text…\r\n". Ignores a new code when there are ERROR_CODES_MAX.
- * O(codes). */
-void error_stats_count(struct error_stats *stats, struct slice reply);
+/* Counts one error: "CODE text…", as it is replied after the '-'. Ignores a new code when there
+ * are ERROR_CODES_MAX. O(codes). */
+void error_stats_count(struct error_stats *stats, struct slice text);
 
 #endif

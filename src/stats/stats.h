@@ -39,6 +39,7 @@ struct stats {
     uint64_t expire_ticks;        /* clock_ticks that active expiry took */
     uint64_t evicted_keys;
     uint64_t evicted_clients;
+    uint64_t evicted_scripts;
     uint64_t errors;
     uint64_t query_buffer_limit_disconnections;
     uint64_t output_buffer_limit_disconnections;

@@ -29,19 +29,20 @@ enum command_flag {
     COMMAND_MOVABLE_KEYS = 1 << 13,     /* the positions of keys depend on arguments */
     COMMAND_SKIP_SLOWLOG = 1 << 14,     /* its queued commands are logged, not itself (EXEC) */
     COMMAND_NO_ASYNC_LOADING = 1 << 15, /* only shown: replicas may load beside their old data */
-    /* COMMAND INFO does not show the following flags. */
-    COMMAND_CONTAINER = 1 << 16,         /* has subcommands */
-    COMMAND_SUBCOMMAND = 1 << 17,        /* its name is "container|subcommand" */
-    COMMAND_MAY_REPLICATE = 1 << 18,     /* held back and refused like commands that write */
+    COMMAND_SKIP_MONITOR = 1 << 27, /* it sends itself to monitors, before the commands it runs */
     COMMAND_NO_MANDATORY_KEYS = 1 << 19, /* keys.numkeys may be 0 */
-    COMMAND_RUNS_QUEUE = 1 << 20,        /* EXEC: has the flags of the commands that it runs */
-    COMMAND_NOT_QUEUED = 1 << 21,        /* MULTI does not queue it */
-    COMMAND_FOR_SUBSCRIBERS = 1 << 22,   /* allowed while the client is subscribed in RESP2 */
-    COMMAND_TELLS_HEALTH = 1 << 23, /* refused while writes are, because health checks use it */
-    COMMAND_TOUCHES = 1 << 24,      /* marks keys as used despite CLIENT NO-TOUCH */
-    COMMAND_FOR_FILES = 1 << 25,    /* allowed in an append-only file although it does not write */
+    /* COMMAND INFO does not show the following flags. */
+    COMMAND_CONTAINER = 1 << 16,       /* has subcommands */
+    COMMAND_SUBCOMMAND = 1 << 17,      /* its name is "container|subcommand" */
+    COMMAND_MAY_REPLICATE = 1 << 18,   /* held back and refused like commands that write */
+    COMMAND_RUNS_QUEUE = 1 << 20,      /* EXEC: has the flags of the commands that it runs */
+    COMMAND_NOT_QUEUED = 1 << 21,      /* MULTI does not queue it */
+    COMMAND_FOR_SUBSCRIBERS = 1 << 22, /* allowed while the client is subscribed in RESP2 */
+    COMMAND_TELLS_HEALTH = 1 << 23,    /* refused while writes are, because health checks use it */
+    COMMAND_TOUCHES = 1 << 24,         /* marks keys as used despite CLIENT NO-TOUCH */
+    COMMAND_FOR_FILES = 1 << 25, /* allowed in an append-only file although it does not write */
     COMMAND_REACHES_OUT =
-        1 << 26 /* talks to other servers: not allowed in such a file although it writes */
+        1 << 26, /* talks to other servers: not allowed in such a file although it writes */
 };
 
 /* Hints for proxies and cluster clients, which COMMAND INFO shows as tips. The server does not use
@@ -57,7 +58,8 @@ enum command_tip {
     TIP_SUM = 1 << 7,                    /* … their sum, … */
     TIP_MIN = 1 << 8,                    /* … their minimum, … */
     TIP_LOGICAL_AND = 1 << 9,            /* … 1 where all are 1, … */
-    TIP_SPECIAL_RESPONSE = 1 << 10       /* … or in a way of its own */
+    TIP_SPECIAL_RESPONSE = 1 << 10,      /* … or in a way of its own */
+    TIP_ONE_SUCCEEDED = 1 << 11          /* OK if one is */
 };
 
 /* Access categories, shown by COMMAND INFO, COMMAND LIST and ACL CAT. A row states those that do

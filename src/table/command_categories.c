@@ -30,7 +30,7 @@ uint32_t command_categories(const struct command *command) {
     uint32_t flags = command->flags;
     uint32_t categories = command->categories;
     categories |= flags & COMMAND_FAST ? CATEGORY_FAST : CATEGORY_SLOW;
-    if (flags & COMMAND_READONLY) categories |= CATEGORY_READ;
+    if (flags & COMMAND_READONLY && !(categories & CATEGORY_SCRIPTING)) categories |= CATEGORY_READ;
     if (flags & COMMAND_WRITE) categories |= CATEGORY_WRITE;
     if (flags & COMMAND_PUBSUB) categories |= CATEGORY_PUBSUB;
     if (flags & COMMAND_BLOCKING) categories |= CATEGORY_BLOCKING;

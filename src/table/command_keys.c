@@ -135,9 +135,8 @@ const struct command *command_find_script_call(struct slice name) {
             .flags = use                                                                           \
         }                                                                                          \
     }
-        SCRIPT_CALL("eval", CHANGES),    SCRIPT_CALL("eval_ro", READS),
-        SCRIPT_CALL("evalsha", CHANGES), SCRIPT_CALL("evalsha_ro", READS),
-        SCRIPT_CALL("fcall", CHANGES),   SCRIPT_CALL("fcall_ro", READS),
+        SCRIPT_CALL("fcall", CHANGES),
+        SCRIPT_CALL("fcall_ro", READS),
 #undef SCRIPT_CALL
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -38,14 +38,16 @@ enum {
     TELLS_HEALTH = COMMAND_TELLS_HEALTH,
     TOUCHES = COMMAND_TOUCHES,
     FOR_FILES = COMMAND_FOR_FILES,
-    REACHES_OUT = COMMAND_REACHES_OUT
+    REACHES_OUT = COMMAND_REACHES_OUT,
+    SKIP_MONITOR = COMMAND_SKIP_MONITOR,
+    NO_MANDATORY_KEYS = COMMAND_NO_MANDATORY_KEYS
 };
 
 /* .keys: the key is argv[1]; the same with a note, or with a use that depends on the arguments; the
  * key is argv[at]; keys are argv[from] to argv[to], where negative numbers count from the end;
  * those of SORT and MIGRATE; argv[1] and argv[2] with different uses; every second argument; a
  * destination at argv[at], followed by its sources; a number at argv[at], followed by as many
- * keys; a destination at argv[1], followed by a number and as many keys. */
+ * keys; the same with a note; a destination at argv[1], followed by a number and as many keys. */
 #define ONE_KEY(use) {.first = 1, .last = 1, .step = 1, .flags = use}
 #define NOTED_KEY(use, text) {.first = 1, .last = 1, .step = 1, .flags = use, .notes = text}
 #define VARIABLE_KEY(actual, text) {.first = 1, .last = 1, .step = 1, .notes = text, \
@@ -61,6 +63,7 @@ enum {
 #define TARGET_AND_KEYS(at) \
     {.first = at, .last = -1, .step = 1, .flags = OVERWRITE, .second_flags = READ}
 #define COUNTED_KEYS(at, use) {.numkeys = at, .flags = use}
+#define NOTED_COUNTED_KEYS(at, use, text) {.numkeys = at, .flags = use, .notes = text}
 #define TARGET_AND_COUNTED_KEYS {.first = 1, .last = 1, .step = 1, .numkeys = 2, \
                                  .flags = OVERWRITE, .second_flags = READ}
 

@@ -10,6 +10,7 @@ const struct command_family *const command_families[] = {
     &command_family_streams,
     &command_family_transactions,
     &command_family_pubsub,
+    &command_family_scripts,
     &command_family_connection,
     &command_family_admin,
     &command_family_standalone,

@@ -1,5 +1,5 @@
-/* family_standalone: replies of a server without replication, clusters, modules and scripts to the
- * commands for these. */
+/* family_standalone: replies of a server without replication, clusters, modules and functions to
+ * the commands for these. */
 #include "admin/admin_commands.h"
 #include "table/command_row.h"
 
@@ -48,23 +48,6 @@ static const struct command rows[] = {
  .tips = TIP_NONDETERMINISTIC | TIP_ALL_SHARDS | TIP_SPECIAL_RESPONSE,
  .complexity = "O(1)",
  .summary = "Describes the function that is running; there is none."},
-{.name = "script", .arity = -2, .group = "scripting", .since = "2.6.0",
- .flags = CONTAINER,
- .complexity = "Depends on the subcommand",
- .summary = "Looks at the cache of scripts, which is empty."},
-{.name = "script|exists", .run = script_exists_command, .arity = -3,
- .group = "scripting", .since = "2.6.0",
- .flags = SUBCOMMAND | NOSCRIPT, .categories = CATEGORY_SCRIPTING,
- .tips = TIP_ALL_SHARDS | TIP_LOGICAL_AND,
- .complexity = "O(N), N being the scripts named",
- .summary = "Tells which scripts are cached: none is.",
- .syntax = "sha1 ..."},
-{.name = "script|help", .run = script_help_command, .arity = 2,
- .group = "scripting", .since = "5.0.0",
- .flags = SUBCOMMAND | LOADING | STALE, .categories = CATEGORY_SCRIPTING,
- .complexity = "O(1)",
- .summary = "Explains the subcommands."},
-
 /* --- server --- */
 {.name = "failover", .run = failover_command, .arity = -1, .group = "server", .since = "6.2.0",
  .flags = ADMIN | NOSCRIPT | STALE,

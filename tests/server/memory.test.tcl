@@ -5,7 +5,7 @@ server_start {enable-debug-command yes}
 
 set stats_names {
     peak.allocated total.allocated startup.allocated replication.backlog clients.slaves clients.normal
-    cluster.links aof.buffer lua.caches functions.caches overhead.total keys.count keys.bytes-per-key
+    cluster.links aof.buffer lua.caches functions.caches script.VMs overhead.total keys.count keys.bytes-per-key
     dataset.bytes dataset.percentage peak.percentage allocator.allocated allocator.active allocator.resident
     allocator-fragmentation.ratio allocator-fragmentation.bytes allocator-rss.ratio allocator-rss.bytes
     rss-overhead.ratio rss-overhead.bytes fragmentation fragmentation.bytes
@@ -23,7 +23,7 @@ check "MEMORY STATS has a field for each database with keys" {
     r SELECT 3
     r SET b 1 EX 1000
     set stats [r MEMORY STATS]
-    assert_equal [lrange [dict keys $stats] 10 11] {db.0 db.3}
+    assert_equal [lrange [dict keys $stats] 11 12] {db.0 db.3}
     foreach database {db.0 db.3} {
         assert_equal [dict keys [dict get $stats $database]] {overhead.hashtable.main overhead.hashtable.expires}
     }
@@ -34,7 +34,7 @@ check_in 2 "MEMORY STATS is an array in RESP2, with texts for fractions" {
     r SET a 1
     lassign [typed MEMORY STATS] type values
     assert_equal $type array
-    list [lindex $values 1 0] [lindex $values 21 0] [lindex $values [expr {2 * [lsearch [dict keys [r MEMORY STATS]] \
+    list [lindex $values 1 0] [lindex $values 23 0] [lindex $values [expr {2 * [lsearch [dict keys [r MEMORY STATS]] \
         fragmentation] + 1}] 0]
 } {int array bulk}
 check_in 3 "MEMORY STATS is a map in RESP3, with doubles" {

@@ -1,4 +1,4 @@
-# What a server that runs alone answers to those that ask for replication, clusters, modules, users, scripts and
+# What a server that runs alone answers to those that ask for replication, clusters, modules, users, functions and
 # client-side caching.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
@@ -49,11 +49,10 @@ check_error "CLUSTER checks the arguments of subcommands" {r CLUSTER SLOTS x} \
 check_error "CLUSTER checks the least number, too" {r CLUSTER ADDSLOTS} \
     "ERR wrong number of arguments for 'cluster|addslots' command"
 
-# --- Modules and scripts
+# --- Modules and functions
 
 check "MODULE LIST is empty" {typed MODULE LIST} {array {}}
 check_error "modules cannot be loaded" {r MODULE LOAD x} "ERR unknown subcommand 'LOAD'. Try MODULE HELP."
-check "SCRIPT EXISTS finds none" {typed SCRIPT EXISTS a b a} {array {{int 0} {int 0} {int 0}}}
 check "FUNCTION LIST is empty" {
     list [typed FUNCTION LIST] [typed FUNCTION LIST WITHCODE LIBRARYNAME x*]
 } {{array {}} {array {}}}
@@ -69,7 +68,7 @@ check "FUNCTION STATS: nothing runs, and there are no libraries" {r FUNCTION STA
     {running_script (nil) engines {LUA {libraries_count 0 functions_count 0}}}
 check_in 3 "FUNCTION STATS is maps in RESP3" {typed FUNCTION STATS} {map {{bulk running_script} null {bulk engines}\
  {map {{bulk LUA} {map {{bulk libraries_count} {int 0} {bulk functions_count} {int 0}}}}}}}
-foreach command {EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO} {
+foreach command {FCALL FCALL_RO} {
     check_error "$command is not there" [list r $command x 0] \
         "ERR unknown command '$command', with args beginning with: 'x' '0' "
     check "COMMAND GETKEYS finds the keys of $command all the same" [string map [list @call $command] {
@@ -82,8 +81,8 @@ foreach command {EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO} {
             [r COMMAND GETKEYS @call x 3 a]
     }] {{a b} {} {} {}}
 }
-check "COMMAND GETKEYSANDFLAGS of scripts" {
-    list [r COMMAND GETKEYSANDFLAGS EVAL x 1 a] [r COMMAND GETKEYSANDFLAGS fcall_ro x 1 a]
+check "COMMAND GETKEYSANDFLAGS of functions" {
+    list [r COMMAND GETKEYSANDFLAGS FCALL x 1 a] [r COMMAND GETKEYSANDFLAGS fcall_ro x 1 a]
 } {{{a {RW access update}}} {{a {RO access}}}}
 
 # --- The user
@@ -166,25 +165,25 @@ foreach mode {YES NO nosuch} {
 # --- All of them
 
 check "they can be queued in MULTI" {
-    set commands {ROLE {REPLICAOF NO ONE} {ACL WHOAMI} {MODULE LIST} {SCRIPT EXISTS a} {FUNCTION LIST}
+    set commands {ROLE {REPLICAOF NO ONE} {ACL WHOAMI} {MODULE LIST} {FUNCTION LIST}
         {CLIENT TRACKING OFF} {ACL USERS} READONLY}
     r MULTI
     foreach command $commands {
         assert_equal [r {*}$command] QUEUED
     }
     r EXEC
-} {{master 0 {}} OK default {} 0 {} OK default {(error) ERR This instance has cluster support disabled}}
+} {{master 0 {}} OK default {} {} OK default {(error) ERR This instance has cluster support disabled}}
 check_in 2 "they are refused before AUTH" {
     with_server {requirepass secret} {
         foreach command {ROLE {REPLICAOF NO ONE} {FAILOVER ABORT} {MODULE LIST} READONLY ASKING {CLUSTER INFO}
-            {ACL WHOAMI} {ACL LIST} {ACL GETUSER default} {CLIENT TRACKING OFF} {CLIENT CACHING YES} {SCRIPT EXISTS a}
+            {ACL WHOAMI} {ACL LIST} {ACL GETUSER default} {CLIENT TRACKING OFF} {CLIENT CACHING YES}
             {FUNCTION LIST} {WAITAOF 0 0 0}} {
             assert_equal [list $command [error_of {r {*}$command}]] [list $command "NOAUTH Authentication required."]
         }
     }
 }
 foreach {container subcommands} {
-    ACL {CAT GETUSER LIST USERS WHOAMI HELP} FUNCTION {LIST STATS HELP} MODULE {LIST HELP} SCRIPT {EXISTS HELP}
+    ACL {CAT GETUSER LIST USERS WHOAMI HELP} FUNCTION {LIST STATS HELP} MODULE {LIST HELP}
 } {
     check "$container HELP names every subcommand" [string map [list CONTAINER $container SUBCOMMANDS $subcommands] {
         set help [r CONTAINER HELP]

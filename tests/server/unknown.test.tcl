@@ -31,11 +31,11 @@ check_in 2 "the log names an unknown command once, in any case, without its argu
 check_in 2 "it names an unknown subcommand with its container" {
     with_server {} {
         set client [client_open]
-        send_unknown $client SCRIPT LOAD "return 1"
-        send_unknown $client script load "return 2"
+        send_unknown $client ACL SETUSER "name"
+        send_unknown $client acl setuser "other"
         names_logged
     }
-} {{"SCRIPT LOAD"}}
+} {{"ACL SETUSER"}}
 check_in 2 "known commands that are used wrongly are not named" {
     with_server {} {
         assert {[string match "ERR wrong number*" [error_of {r GET}]]}

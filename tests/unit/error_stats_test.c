@@ -7,16 +7,16 @@
 
 #include <cmocka.h>
 
-static void count(struct error_stats *stats, const char *reply) {
-    error_stats_count(stats, slice_of_cstr(reply));
+static void count(struct error_stats *stats, const char *text) {
+    error_stats_count(stats, slice_of_cstr(text));
 }
 
 static void errors_are_counted_by_their_first_word(void **state) {
     (void)state;
     static struct error_stats stats;
-    count(&stats, "-ERR no such key\r\n");
-    count(&stats, "-WRONGTYPE Operation\r\n");
-    count(&stats, "-ERR syntax error\r\n");
+    count(&stats, "ERR no such key\r\n");
+    count(&stats, "WRONGTYPE Operation\r\n");
+    count(&stats, "ERR syntax error\r\n");
     assert_int_equal(stats.count, 2);
     assert_string_equal(stats.codes[0].name, "ERR");
     assert_int_equal(stats.codes[0].count, 2);
@@ -27,9 +27,9 @@ static void errors_are_counted_by_their_first_word(void **state) {
 static void a_code_may_be_all_or_nothing(void **state) {
     (void)state;
     static struct error_stats stats;
-    count(&stats, "-BUSY\r\n");
-    count(&stats, "-\r\n");
-    count(&stats, "- text\r\n");
+    count(&stats, "BUSY\r\n");
+    count(&stats, "\r\n");
+    count(&stats, " text\r\n");
     assert_int_equal(stats.count, 2);
     assert_string_equal(stats.codes[0].name, "BUSY");
     assert_string_equal(stats.codes[1].name, "");
@@ -39,17 +39,17 @@ static void a_code_may_be_all_or_nothing(void **state) {
 static void a_code_is_a_code_only_as_a_whole(void **state) {
     (void)state;
     static struct error_stats stats;
-    count(&stats, "-ERR x\r\n");
-    count(&stats, "-ERRO x\r\n");
-    count(&stats, "-ER x\r\n");
+    count(&stats, "ERR x\r\n");
+    count(&stats, "ERRO x\r\n");
+    count(&stats, "ER x\r\n");
     assert_int_equal(stats.count, 3);
 }
 
 static void long_codes_are_cut(void **state) {
     (void)state;
     static struct error_stats stats;
-    count(&stats, "-ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJ text\r\n");
-    count(&stats, "-ABCDEFGHIJKLMNOPQRSTUVWXYZ other\r\n");
+    count(&stats, "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJ text\r\n");
+    count(&stats, "ABCDEFGHIJKLMNOPQRSTUVWXYZ other\r\n");
     assert_int_equal(stats.count, 1);
     assert_string_equal(stats.codes[0].name, "ABCDEFGHIJKLMNOPQRSTUVW");
     assert_int_equal(stats.codes[0].count, 2);
@@ -60,11 +60,11 @@ static void made_up_codes_do_not_take_more_and_more_memory(void **state) {
     static struct error_stats stats;
     char reply[32];
     for (int i = 0; i < 10 * ERROR_CODES_MAX; i++) {
-        snprintf(reply, sizeof(reply), "-CODE%d\r\n", i);
+        snprintf(reply, sizeof(reply), "CODE%d\r\n", i);
         count(&stats, reply);
     }
     assert_int_equal(stats.count, ERROR_CODES_MAX);
-    count(&stats, "-CODE0\r\n");
+    count(&stats, "CODE0\r\n");
     assert_int_equal(stats.codes[0].count, 2);
 }
 

@@ -1,0 +1,225 @@
+#include "script/redis_library.h"
+
+#include "base/log.h"
+#include "base/number.h"
+#include "engine/engine.h"
+#include "lua/machine.h"
+#include "script/script.h"
+#include "script/script_cache.h"
+#include "script/script_run.h"
+#include "script/value_sink.h"
+#include "table/command.h"
+
+#include <stdio.h>
+
+enum { REPL_NONE = 0, REPL_AOF = 1, REPL_REPLICA = 2, REPL_ALL = 3 };
+
+struct scripts *redis_library_scripts(lua_State *L) {
+    return lua_touserdata(L, lua_upvalueindex(1));
+}
+
+/* Pushes {err = text}, which was not counted. */
+static void push_error(lua_State *L, struct slice text) {
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "err");
+    lua_pushlstring(L, text.ptr, text.len);
+    lua_rawset(L, -3);
+}
+
+int redis_library_error(lua_State *L, const char *text) {
+    push_error(L, slice_of_cstr(text));
+    return lua_error(L);
+}
+
+/* --- Replies --- */
+
+static bool is_one_string(lua_State *L) {
+    return lua_gettop(L) == 1 && lua_type(L, 1) == LUA_TSTRING;
+}
+
+static int push_wrong_arguments(lua_State *L) {
+    push_error(L, SLICE("ERR wrong number or type of arguments"));
+    return 1;
+}
+
+/* "CODE text" stays; a text without a blank gets the code ERR. A '-' before it is dropped. */
+static int error_reply(lua_State *L) {
+    if (!is_one_string(L)) return push_wrong_arguments(L);
+    size_t len;
+    const char *text = lua_tolstring(L, 1, &len);
+    if (len > 0 && *text == '-') text++, len--;
+    while (len > 0 && (text[len - 1] == '\r' || text[len - 1] == '\n')) len--;
+    if (len > 0 && memchr(text, ' ', len)) {
+        push_error(L, slice_make(text, len));
+        return 1;
+    }
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "err");
+    lua_pushliteral(L, "ERR ");
+    lua_pushlstring(L, text, len);
+    lua_concat(L, 2);
+    lua_rawset(L, -3);
+    return 1;
+}
+
+static int status_reply(lua_State *L) {
+    if (!is_one_string(L)) return push_wrong_arguments(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "ok");
+    lua_pushvalue(L, 1);
+    lua_rawset(L, -3);
+    return 1;
+}
+
+/* --- Choices for the run --- */
+
+static int setresp(lua_State *L) {
+    if (lua_gettop(L) != 1)
+        return redis_library_error(L, "ERR redis.setresp() requires one argument.");
+    lua_Number version = lua_tonumber(L, 1);
+    if (!(version >= 2 && version < 4))
+        return redis_library_error(L, "ERR RESP version must be 2 or 3.");
+    redis_library_scripts(L)->run->protocol = (int)version;
+    return 0;
+}
+
+static int set_repl(lua_State *L) {
+    if (lua_gettop(L) != 1)
+        return redis_library_error(L, "ERR redis.set_repl() requires one argument.");
+    lua_Number flags = lua_tonumber(L, 1);
+    if (!(flags >= REPL_NONE && flags <= REPL_ALL))
+        return redis_library_error(L, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, "
+                                      "REPL_ALL or REPL_NONE.");
+    redis_library_scripts(L)->run->scope.is_unpropagated = !((int)flags & REPL_AOF);
+    return 0;
+}
+
+static int replicate_commands(lua_State *L) {
+    lua_pushboolean(L, true); /* scripts are always propagated as the commands that they run */
+    return 1;
+}
+
+/* --- Debugging --- */
+
+/* There is no debugger: both do nothing, as in Redis outside of one. */
+static int breakpoint(lua_State *L) {
+    lua_pushboolean(L, false);
+    return 1;
+}
+
+static int debug(lua_State *L) {
+    (void)L;
+    return 0;
+}
+
+static int write_log(lua_State *L) {
+    int count = lua_gettop(L);
+    if (count < 2) return redis_library_error(L, "ERR redis.log() requires two arguments or more.");
+    if (!lua_isnumber(L, 1))
+        return redis_library_error(L, "ERR First argument must be a number (log level).");
+    lua_Number level = lua_tonumber(L, 1);
+    if (!(level >= LOG_DEBUG && level <= LOG_WARNING))
+        return redis_library_error(L, "ERR Invalid log level.");
+    luaL_Buffer buffer;
+    luaL_buffinit(L, &buffer);
+    for (int i = 2; i <= count; i++) {
+        size_t len;
+        const char *text = lua_tolstring(L, i, &len);
+        if (!text) continue;
+        if (i > 2) luaL_addchar(&buffer, ' ');
+        luaL_addlstring(&buffer, text, len);
+    }
+    luaL_pushresult(&buffer);
+    log_write((enum log_level)level, "%s", lua_tostring(L, -1));
+    return 0;
+}
+
+/* --- Others --- */
+
+static int sha1hex(lua_State *L) {
+    if (lua_gettop(L) != 1) return redis_library_error(L, "ERR wrong number of arguments");
+    size_t len = 0;
+    const char *text = lua_tolstring(L, 1, &len);
+    char sha[SCRIPT_SHA_LENGTH + 1];
+    if (!script_sha1(slice_make(text ? text : "", len), sha))
+        return redis_library_error(L, "ERR The system's library refuses to compute SHA-1");
+    lua_pushlstring(L, sha, SCRIPT_SHA_LENGTH);
+    return 1;
+}
+
+/* The one user there is may run every command. */
+static int acl_check_cmd(lua_State *L) {
+    int count = lua_gettop(L);
+    if (count == 0)
+        return redis_library_error(
+            L, "ERR Please specify at least one argument for this redis lib call");
+    size_t len;
+    const char *name = lua_tolstring(L, 1, &len);
+    if (!name)
+        return redis_library_error(L, "ERR redis.acl_check_cmd() require a command arguments");
+    const struct command *command = command_find(slice_make(name, len));
+    if (command && command->flags & COMMAND_CONTAINER && count > 1) {
+        name = lua_tolstring(L, 2, &len);
+        command = name ? command_find_subcommand(command, slice_make(name, len)) : NULL;
+    }
+    if (!command || !command_accepts(command, (size_t)count))
+        return redis_library_error(L, "ERR Invalid command passed to redis.acl_check_cmd()");
+    lua_pushboolean(L, true);
+    return 1;
+}
+
+/* --- The table --- */
+
+static const struct {
+    const char *name;
+    lua_CFunction function;
+} functions[] = {
+    {"call", redis_call},
+    {"pcall", redis_pcall},
+    {"error_reply", error_reply},
+    {"status_reply", status_reply},
+    {"sha1hex", sha1hex},
+    {"log", write_log},
+    {"setresp", setresp},
+    {"set_repl", set_repl},
+    {"replicate_commands", replicate_commands},
+    {"breakpoint", breakpoint},
+    {"debug", debug},
+    {"acl_check_cmd", acl_check_cmd},
+};
+
+static const struct {
+    const char *name;
+    int value;
+} numbers[] = {
+    {"LOG_DEBUG", LOG_DEBUG},     {"LOG_VERBOSE", LOG_VERBOSE},   {"LOG_NOTICE", LOG_NOTICE},
+    {"LOG_WARNING", LOG_WARNING}, {"REPL_NONE", REPL_NONE},       {"REPL_AOF", REPL_AOF},
+    {"REPL_SLAVE", REPL_REPLICA}, {"REPL_REPLICA", REPL_REPLICA}, {"REPL_ALL", REPL_ALL},
+};
+
+/* 7.2.4 is 0x00070204. */
+static int version_number(void) {
+    int parts[3];
+    sscanf(PACKLIST_REDIS_VERSION, "%d.%d.%d", &parts[0], &parts[1], &parts[2]);
+    return parts[0] << 16 | parts[1] << 8 | parts[2];
+}
+
+int redis_library_open(lua_State *L) {
+    lua_newtable(L);
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        lua_pushvalue(L, 1);
+        lua_pushcclosure(L, functions[i].function, 1);
+        lua_setfield(L, -2, functions[i].name);
+    }
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        lua_pushnumber(L, numbers[i].value);
+        lua_setfield(L, -2, numbers[i].name);
+    }
+    lua_pushliteral(L, PACKLIST_REDIS_VERSION);
+    lua_setfield(L, -2, "REDIS_VERSION");
+    lua_pushnumber(L, version_number());
+    lua_setfield(L, -2, "REDIS_VERSION_NUM");
+    lua_pushliteral(L, "redis"); /* as HELLO says */
+    lua_setfield(L, -2, "SERVER_NAME");
+    return 1;
+}

@@ -1,0 +1,22 @@
+/* redis_library: the table `redis`, which scripts also see as `server`. */
+#ifndef PACKLIST_SCRIPT_REDIS_LIBRARY_H
+#define PACKLIST_SCRIPT_REDIS_LIBRARY_H
+
+#include <lua5.1/lua.h>
+
+struct scripts;
+
+/* Pushes the table, for machine_add_library. Its argument is a light userdata: struct scripts. */
+int redis_library_open(lua_State *L);
+
+/* Returns the scripts that a function of the table belongs to. */
+struct scripts *redis_library_scripts(lua_State *L);
+
+/* Raises {err = "ERR text"}, the form of all errors of the table's functions. */
+int redis_library_error(lua_State *L, const char *text);
+
+/* redis.call and redis.pcall (redis_call.c). */
+int redis_call(lua_State *L);
+int redis_pcall(lua_State *L);
+
+#endif

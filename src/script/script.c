@@ -1,0 +1,62 @@
+#include "script/script.h"
+
+#include "base/alloc.h"
+#include "engine/engine.h"
+#include "lua/data_libraries.h"
+#include "lua/machine.h"
+#include "net/pool.h"
+#include "script/redis_library.h"
+
+static void make_machine(struct scripts *scripts) {
+    struct machine *machine = machine_new((size_t)scripts->engine->config.lua_memory_limit);
+    machine_add_library(machine, "redis", redis_library_open, scripts);
+    machine_add_alias(machine, "server", "redis");
+    machine_add_data_libraries(machine);
+    machine_seal(machine);
+    scripts->machine = machine;
+    script_cache_init(&scripts->cache, machine, &scripts->engine->stats.evicted_scripts);
+}
+
+struct scripts *scripts_new(struct engine *engine) {
+    struct scripts *scripts = mem_alloc_zeroed(sizeof(*scripts));
+    scripts->engine = engine;
+    make_machine(scripts);
+    return scripts;
+}
+
+void scripts_free(struct scripts *scripts) {
+    script_cache_free(&scripts->cache);
+    machine_free(scripts->machine);
+    mem_free(scripts->argv);
+    mem_free(scripts);
+}
+
+/* --- Flushing --- */
+
+static void free_flushed(void *arg) {
+    struct scripts *flushed = arg;
+    scripts_free(flushed);
+}
+
+static void forget(void *arg) {
+    (void)arg;
+}
+
+void scripts_flush(struct scripts *scripts, bool in_pool) {
+    struct scripts *flushed = mem_alloc_zeroed(sizeof(*flushed));
+    flushed->machine = scripts->machine;
+    flushed->cache = scripts->cache;
+    if (in_pool)
+        net_pool_run(scripts->engine->net, free_flushed, forget, flushed);
+    else
+        scripts_free(flushed);
+    make_machine(scripts);
+}
+
+size_t scripts_machine_memory(const struct scripts *scripts) {
+    return machine_memory(scripts->machine);
+}
+
+void scripts_apply_limit(struct scripts *scripts) {
+    machine_set_memory_limit(scripts->machine, (size_t)scripts->engine->config.lua_memory_limit);
+}

@@ -1,0 +1,47 @@
+/* script: scripts that clients send (EVAL), and what they share: the machine that runs them, the
+ * cache, and the run that is under way.
+ *
+ *      eval_commands.c     EVAL, EVALSHA …: which script, which keys and arguments
+ *      script_run.c        runs it: rights, KEYS and ARGV, its result or error as a reply
+ *      redis_*.c          what it may call: redis.call …
+ *      value_sink.c        the reply of a command → a value of Lua
+ *      value_reply.c       a value of Lua → the client's reply
+ *
+ * One script runs at a time. */
+#ifndef PACKLIST_SCRIPT_SCRIPT_H
+#define PACKLIST_SCRIPT_SCRIPT_H
+
+#include "base/slice.h"
+#include "script/script_cache.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct engine;
+struct machine;
+struct script_run;
+
+struct scripts {
+    struct engine *engine;
+    struct machine *machine; /* for EVAL */
+    struct script_cache cache;
+    struct script_run *run; /* the run that is under way, or NULL */
+    struct slice *argv;     /* arguments of the command that a script calls; used again */
+    size_t argv_capacity;
+};
+
+/* Makes the machine with its libraries and an empty cache. */
+struct scripts *scripts_new(struct engine *engine);
+void scripts_free(struct scripts *scripts);
+
+/* SCRIPT FLUSH: forgets all scripts, with the memory of the machine. With `in_pool` another thread
+ * frees it. Not while a script runs. */
+void scripts_flush(struct scripts *scripts, bool in_pool);
+
+/* Returns the bytes that the machine holds. O(1). */
+size_t scripts_machine_memory(const struct scripts *scripts);
+
+/* lua-memory-limit has changed. */
+void scripts_apply_limit(struct scripts *scripts);
+
+#endif

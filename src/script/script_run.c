@@ -1,0 +1,150 @@
+#include "script/script_run.h"
+
+#include "engine/engine.h"
+#include "execute/admission.h"
+#include "lua/machine.h"
+#include "memory/evict.h"
+#include "script/script.h"
+#include "script/shebang.h"
+#include "script/value_reply.h"
+#include "session/session.h"
+
+/* --- Arguments --- */
+
+bool script_parse_keys(struct call *call, struct script_arguments *arguments) {
+    int64_t count;
+    if (!call_integer(call, 2, &count)) return false;
+    if (count > (int64_t)call->argc - 3) {
+        reply_error(call->reply, "ERR Number of keys can't be greater than number of args");
+        return false;
+    }
+    if (count < 0) {
+        reply_error(call->reply, "ERR Number of keys can't be negative");
+        return false;
+    }
+    *arguments = (struct script_arguments){.first_key = 3, .key_count = (size_t)count};
+    return true;
+}
+
+static void push_strings(lua_State *L, const struct slice *strings, size_t count) {
+    lua_createtable(L, (int)count, 0);
+    for (size_t i = 0; i < count; i++) {
+        lua_pushlstring(L, strings[i].len > 0 ? strings[i].ptr : "", strings[i].len);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+}
+
+static int prepare(lua_State *L, void *arg) {
+    const struct script_run *run = arg;
+    const struct call *call = run->call;
+    size_t first_key = run->arguments.first_key, key_count = run->arguments.key_count;
+    size_t first_other = first_key + key_count;
+    push_strings(L, call->argv + first_key, key_count);
+    if (!run->program->takes_arguments) machine_set_global(L, "KEYS");
+    push_strings(L, call->argv + first_other, call->argc - first_other);
+    if (!run->program->takes_arguments) machine_set_global(L, "ARGV");
+    return run->program->takes_arguments ? 2 : 0;
+}
+
+/* --- Rights --- */
+
+/* Returns the error for a script whose flags do not allow it to run now; NULL: it may. A script
+ * that declares nothing may run always; its commands are refused instead. */
+static const char *refusal(const struct script_run *run) {
+    uint32_t flags = run->program->flags;
+    if (flags & SCRIPT_IS_UNDECLARED) return NULL;
+    if (!(flags & SCRIPT_NO_WRITES)) {
+        if (run->program->is_readonly)
+            return "ERR Can not execute a script with write flag using *_ro command.";
+        if (run->scope.lacks_memory && !(flags & SCRIPT_ALLOW_OOM))
+            return "OOM allow-oom flag is not set on the script, can not run it when used memory "
+                   "> 'maxmemory'";
+    }
+    return NULL;
+}
+
+static bool lacks_memory(struct engine *engine) {
+    return engine->config.maxmemory && !evict_make_room(engine);
+}
+
+static struct script_scope scope_of(const struct call *call, const struct script_program *program) {
+    struct script_scope scope = {.requester = *call->requester};
+    scope.is_readonly = program->is_readonly || program->flags & SCRIPT_NO_WRITES;
+    scope.lacks_memory = lacks_memory(call->engine);
+    return scope;
+}
+
+/* --- Results --- */
+
+/* Returns the text of an error object of a script, which lies on the stack; *is_counted gets
+ * whether it is the error of a command, which was counted. */
+static sds error_text(lua_State *L, int index, bool *is_counted) {
+    size_t len;
+    switch (lua_type(L, index)) {
+    case LUA_TTABLE: break;
+    case LUA_TSTRING:
+    case LUA_TNUMBER: {
+        const char *text = lua_tolstring(L, index, &len);
+        return sds_append(sds_new(SLICE("ERR ")), slice_make(text, len));
+    }
+    case LUA_TBOOLEAN:
+        return sds_new(lua_toboolean(L, index) ? SLICE("ERR true") : SLICE("ERR false"));
+    default: return sds_append_cstr(sds_new(SLICE("ERR ")), lua_typename(L, lua_type(L, index)));
+    }
+    *is_counted = value_push_field(L, index, "ignore_error_stats_update", LUA_TBOOLEAN);
+    if (!value_push_field(L, index, "err", LUA_TSTRING)) return sds_new(SLICE("ERR unknown error"));
+    const char *text = lua_tolstring(L, -1, &len);
+    return sds_new(slice_make(text, len));
+}
+
+static void reply_place(const struct script_run *run, sds text) {
+    struct machine_place place = machine_error_place(run->program->machine);
+    text = sds_append_format(text, " script: %s", run->program->name);
+    if (place.source && place.line > 0)
+        text = sds_append_format(text, ", on %s:%d.", place.source, place.line);
+    reply_error_text(run->call->reply, sds_slice(text));
+    sds_free(text);
+}
+
+static void reply_result(struct script_run *run, enum machine_result result) {
+    lua_State *L = machine_state(run->program->machine);
+    bool is_counted = false;
+    machine_suspend_limit(run->program->machine);
+    switch (result) {
+    case MACHINE_DONE:
+        lua_settop(L, 1); /* the first result, or nil */
+        value_reply(L, 1, run->call->reply, run->protocol, &is_counted);
+        break;
+    case MACHINE_FAILED: reply_place(run, error_text(L, 1, &is_counted)); break;
+    case MACHINE_ENDED:
+        reply_place(
+            run, sds_append_cstr(sds_new(SLICE("ERR ")), machine_end_text(run->program->machine)));
+        break;
+    }
+    run->call->error_is_counted = is_counted;
+    machine_resume_limit(run->program->machine);
+}
+
+/* --- Running --- */
+
+void script_run(struct call *call, const struct script_program *program,
+                const struct script_arguments *arguments) {
+    struct scripts *scripts = call->engine->scripts;
+    struct script_run run = {.scripts = scripts,
+                             .call = call,
+                             .program = program,
+                             .arguments = *arguments,
+                             .scope = scope_of(call, program),
+                             .protocol = 2};
+    const char *error = refusal(&run);
+    if (error) {
+        reply_error(call->reply, error);
+        return;
+    }
+    run.scope.lacks_memory = run.scope.lacks_memory && !(program->flags & SCRIPT_ALLOW_OOM);
+    scripts->run = &run;
+    enum machine_result result = machine_run(program->machine, program->function, prepare, &run);
+    scripts->run = NULL;
+    reply_result(&run, result);
+    machine_finish(program->machine);
+}

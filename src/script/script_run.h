@@ -1,0 +1,53 @@
+/* script_run: runs one compiled function for a client. */
+#ifndef PACKLIST_SCRIPT_SCRIPT_RUN_H
+#define PACKLIST_SCRIPT_SCRIPT_RUN_H
+
+#include "base/slice.h"
+#include "engine/call.h"
+#include "execute/execute.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct machine;
+struct scripts;
+
+/* What is run. */
+struct script_program {
+    struct machine *machine;
+    int function;
+    uint32_t flags;   /* enum script_flag */
+    const char *name; /* SHA-1 or the function's name, for errors */
+    /* The keys and the other arguments are the function's two arguments; otherwise they are the
+     * globals KEYS and ARGV. */
+    bool takes_arguments;
+    bool is_readonly; /* called by a command that must not write (EVAL_RO) */
+};
+
+/* Arguments of the call: argv[first_key …] are the keys, the rest are the other arguments. */
+struct script_arguments {
+    size_t first_key;
+    size_t key_count;
+};
+
+/* The run that is under way. */
+struct script_run {
+    struct scripts *scripts;
+    struct call *call; /* EVAL or the like */
+    const struct script_program *program;
+    struct script_arguments arguments;
+    struct script_scope scope;
+    int protocol; /* of the replies that the script gets: 2, or as setresp has chosen */
+};
+
+/* Parses the number of keys, argv[2] of EVAL and the like, whose keys follow. Replies an error and
+ * returns false if it is not valid. */
+bool script_parse_keys(struct call *call, struct script_arguments *arguments);
+
+/* Runs the program and replies its result or its error. Replies an error and runs nothing where
+ * its flags do not allow it. No script may run. */
+void script_run(struct call *call, const struct script_program *program,
+                const struct script_arguments *arguments);
+
+#endif

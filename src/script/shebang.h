@@ -1,0 +1,38 @@
+/* shebang: the first line of a script, which may say what the script does:
+ *
+ *      #!lua flags=no-writes,allow-stale
+ *      #!lua name=library                  of a library of functions */
+#ifndef PACKLIST_SCRIPT_SHEBANG_H
+#define PACKLIST_SCRIPT_SHEBANG_H
+
+#include "base/sds.h"
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum script_flag {
+    SCRIPT_NO_WRITES = 1 << 0,
+    SCRIPT_ALLOW_OOM = 1 << 1,
+    SCRIPT_ALLOW_STALE = 1 << 2,           /* there are no replicas, so it has no effect */
+    SCRIPT_NO_CLUSTER = 1 << 3,            /* nor a cluster, for the next two */
+    SCRIPT_ALLOW_CROSS_SLOT_KEYS = 1 << 4, /* … */
+    SCRIPT_IS_UNDECLARED = 1 << 5          /* it has no such line: anything goes */
+};
+
+/* Returns the flag of that name; 0: there is none. */
+uint32_t script_flag_of(struct slice name);
+
+struct shebang {
+    uint32_t flags;      /* enum script_flag */
+    struct slice engine; /* "lua" */
+    struct slice name;   /* ptr NULL: none given */
+    size_t size;         /* of the line, without its end; 0: there is none */
+};
+
+/* Reads the first line of a script for EVAL. Returns NULL, or an error line, which the caller
+ * frees. O(the line). */
+sds shebang_read(struct slice text, struct shebang *shebang);
+
+#endif

@@ -1,0 +1,189 @@
+#include "script/value_reply.h"
+
+#include "base/alloc.h"
+
+/* The names of fields with a meaning stand on the stack: no table needs new strings. */
+enum field { ERR, OK, DOUBLE, MAP, SET, BIG_NUMBER, VERBATIM_STRING, FIELD_COUNT };
+
+struct writer {
+    lua_State *L;
+    struct reply *reply;
+    int protocol; /* that the script has chosen */
+    int names;    /* index of the first name on the stack */
+};
+
+enum { SLOTS_PER_LEVEL = 4 };
+
+static void write_value(struct writer *writer, int index);
+
+bool value_push_field(lua_State *L, int table, const char *name, int type) {
+    lua_pushstring(L, name);
+    lua_rawget(L, table);
+    if (lua_type(L, -1) == type) return true;
+    lua_pop(L, 1);
+    return false;
+}
+
+/* As value_push_field, for one of the names. */
+static bool push_field(struct writer *writer, int table, enum field field, int type) {
+    lua_State *L = writer->L;
+    lua_pushvalue(L, writer->names + (int)field);
+    lua_rawget(L, table);
+    if (lua_type(L, -1) == type) return true;
+    lua_pop(L, 1);
+    return false;
+}
+
+static struct slice text_at(lua_State *L, int index) {
+    size_t len;
+    const char *text = lua_tolstring(L, index, &len);
+    return slice_make(text, len);
+}
+
+/* --- Lines --- */
+
+/* Calls `write` with a copy of the text without line breaks, which would end the line. */
+static void write_line(struct reply *reply, void (*write)(struct reply *, struct slice),
+                       struct slice text) {
+    char *line = mem_alloc(text.len + 1);
+    for (size_t i = 0; i < text.len; i++) {
+        bool breaks = text.ptr[i] == '\r' || text.ptr[i] == '\n';
+        line[i] = breaks ? ' ' : text.ptr[i];
+    }
+    write(reply, slice_make(line, text.len));
+    mem_free(line);
+}
+
+/* The format has three characters: cut, or filled with blanks. */
+static void write_verbatim(struct writer *writer, int table) {
+    lua_State *L = writer->L;
+    if (!value_push_field(L, table, "string", LUA_TSTRING)) {
+        reply_array(writer->reply, 0);
+        return;
+    }
+    struct slice text = text_at(L, -1);
+    char format[3] = {' ', ' ', ' '};
+    bool has_format = value_push_field(L, table, "format", LUA_TSTRING);
+    if (has_format) {
+        struct slice given = text_at(L, -1);
+        memcpy(format, given.ptr, given.len < 3 ? given.len : 3);
+        reply_verbatim(writer->reply, text, format);
+        lua_pop(L, 1);
+    } else {
+        reply_array(writer->reply, 0);
+    }
+    lua_pop(L, 1);
+}
+
+/* --- Aggregates --- */
+
+/* Up to the first nil. */
+static void write_array(struct writer *writer, int table) {
+    lua_State *L = writer->L;
+    size_t mark = reply_begin(writer->reply), count = 0;
+    for (;;) {
+        lua_rawgeti(L, table, (int)count + 1);
+        if (lua_isnil(L, -1)) break;
+        write_value(writer, lua_gettop(L));
+        lua_pop(L, 1);
+        count++;
+    }
+    lua_pop(L, 1);
+    reply_array_end(writer->reply, mark, count);
+}
+
+/* A map writes keys and values; a set has its members as keys. */
+static void write_pairs(struct writer *writer, int table, bool with_values) {
+    lua_State *L = writer->L;
+    size_t mark = reply_begin(writer->reply), count = 0;
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1), count++) {
+        int value = lua_gettop(L);
+        write_value(writer, value - 1);
+        if (with_values) write_value(writer, value);
+    }
+    if (with_values)
+        reply_map_end(writer->reply, mark, count);
+    else
+        reply_set_end(writer->reply, mark, count);
+}
+
+static void write_table(struct writer *writer, int table) {
+    lua_State *L = writer->L;
+    struct reply *reply = writer->reply;
+    if (push_field(writer, table, ERR, LUA_TSTRING)) {
+        reply_error_text(reply, text_at(L, -1));
+    } else if (push_field(writer, table, OK, LUA_TSTRING)) {
+        write_line(reply, reply_status, text_at(L, -1));
+    } else if (push_field(writer, table, DOUBLE, LUA_TNUMBER)) {
+        reply_double(reply, lua_tonumber(L, -1));
+    } else if (push_field(writer, table, MAP, LUA_TTABLE)) {
+        write_pairs(writer, lua_gettop(L), true);
+    } else if (push_field(writer, table, SET, LUA_TTABLE)) {
+        write_pairs(writer, lua_gettop(L), false);
+    } else if (push_field(writer, table, BIG_NUMBER, LUA_TSTRING)) {
+        write_line(reply, reply_big_number, text_at(L, -1));
+    } else if (push_field(writer, table, VERBATIM_STRING, LUA_TTABLE)) {
+        write_verbatim(writer, lua_gettop(L));
+    } else {
+        write_array(writer, table);
+        return;
+    }
+    lua_pop(L, 1);
+}
+
+/* --- Values --- */
+
+/* As C converts it on the processors that Redis runs on: what does not fit is INT64_MIN. */
+static int64_t integer_of(lua_Number number) {
+    return number >= -9223372036854775808.0 && number < 9223372036854775808.0 ? (int64_t)number
+                                                                              : INT64_MIN;
+}
+
+static void write_boolean(struct writer *writer, bool value) {
+    if (writer->protocol == 3)
+        reply_bool(writer->reply, value);
+    else if (value)
+        reply_integer(writer->reply, 1);
+    else
+        reply_null(writer->reply);
+}
+
+static void write_value(struct writer *writer, int index) {
+    lua_State *L = writer->L;
+    if (!lua_checkstack(L, SLOTS_PER_LEVEL)) {
+        reply_error(writer->reply, "ERR reached lua stack limit");
+        return;
+    }
+    switch (lua_type(L, index)) {
+    case LUA_TSTRING: reply_bulk(writer->reply, text_at(L, index)); break;
+    case LUA_TBOOLEAN: write_boolean(writer, lua_toboolean(L, index)); break;
+    case LUA_TNUMBER: reply_integer(writer->reply, integer_of(lua_tonumber(L, index))); break;
+    case LUA_TTABLE: write_table(writer, index); break;
+    default: reply_null(writer->reply);
+    }
+}
+
+/* Returns whether the value is an error of a command that the script has run. */
+static bool is_counted(lua_State *L, int index) {
+    if (lua_type(L, index) != LUA_TTABLE) return false;
+    bool is_counted = value_push_field(L, index, "err", LUA_TSTRING) &&
+                      value_push_field(L, index, "ignore_error_stats_update", LUA_TBOOLEAN);
+    return is_counted;
+}
+
+void value_reply(lua_State *L, int index, struct reply *reply, int protocol,
+                 bool *is_counted_error) {
+    static const char *const names[FIELD_COUNT] = {
+        "err", "ok", "double", "map", "set", "big_number", "verbatim_string",
+    };
+    int top = lua_gettop(L);
+    *is_counted_error = false;
+    if (lua_type(L, index) == LUA_TTABLE && lua_checkstack(L, FIELD_COUNT + SLOTS_PER_LEVEL)) {
+        *is_counted_error = is_counted(L, index);
+        lua_settop(L, top);
+        for (int i = 0; i < FIELD_COUNT; i++) lua_pushstring(L, names[i]);
+    }
+    struct writer writer = {.L = L, .reply = reply, .protocol = protocol, .names = top + 1};
+    write_value(&writer, index);
+    lua_settop(L, top);
+}

@@ -1,0 +1,32 @@
+/* value_reply: what a script returns, as a reply.
+ *
+ *      number                     integer, without its fraction
+ *      string                     bulk
+ *      true                       1; a boolean when the script has chosen RESP3
+ *      false                      null; a boolean when the script has chosen RESP3
+ *      {err = …}, {ok = …}        error, status; line breaks become blanks
+ *      {double = …}, {map = …}, {set = …}, {big_number = …}, {verbatim_string = …}
+ *                                 these types, as the client's protocol shows them
+ *      any other table            an array, up to the first nil
+ *      nil, functions, …          null
+ *
+ * A table that is nested too deep, or that contains itself, ends in an error in the reply. */
+#ifndef PACKLIST_SCRIPT_VALUE_REPLY_H
+#define PACKLIST_SCRIPT_VALUE_REPLY_H
+
+#include "resp/reply.h"
+
+#include <lua5.1/lua.h>
+
+/* Writes the value at `index` of the stack, an absolute index. `protocol` is what the script has
+ * chosen with setresp. *is_counted_error gets whether the value is an error that was counted when
+ * its command ran. Raises no errors of Lua; the machine's limit must be suspended. Leaves the stack
+ * as it was. O(size of the value). */
+void value_reply(lua_State *L, int index, struct reply *reply, int protocol,
+                 bool *is_counted_error);
+
+/* Pushes table[name] without metamethods. Returns true if it is of `type`; otherwise pushes
+ * nothing. */
+bool value_push_field(lua_State *L, int table, const char *name, int type);
+
+#endif
