@@ -212,7 +212,12 @@ static inline char *write_text(char *out, struct slice text) {
 void reply_bulks(struct reply *reply, const struct slice *texts, size_t count) {
     size_t size = count * (REPLY_LINE_MAX + 2);
     for (size_t i = 0; i < count; i++) size += texts[i].len;
-    char *out = reply_reserve(reply, size);
+    if (count == 0) return;
+    if (!reply_make_room(reply, size)) {
+        for (size_t i = 0; i < count; i++) pass_bulk(reply, texts[i]);
+        return;
+    }
+    char *out = reply->data + reply->len;
     for (size_t i = 0; i < count; i++)
         out =
             reply_write_line_end(write_text(reply_write_header(out, '$', texts[i].len), texts[i]));

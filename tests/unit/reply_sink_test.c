@@ -187,6 +187,20 @@ static void bulks_of_another_reply_are_passed_on(void **state) {
     reply_free(&part);
 }
 
+static void bulks_of_a_batch_come_one_by_one(void **state) {
+    (void)state;
+    const struct slice texts[] = {SLICE("a"), SLICE(""),
+                                  SLICE("0123456789012345678901234567890123")};
+    ASSERT_ALIKE(reply_bulks(r, texts, 3), "'a' '' '0123456789012345678901234567890123' ");
+    ASSERT_ALIKE(
+        {
+            reply_integer(r, 1);
+            reply_bulks(r, texts, 0);
+            reply_integer(r, 2);
+        },
+        "1 2 ");
+}
+
 static void all_values_can_be_dropped(void **state) {
     (void)state;
     ASSERT_ALIKE(
@@ -220,6 +234,7 @@ int main(void) {
         cmocka_unit_test(aggregates_may_be_counted_afterwards),
         cmocka_unit_test(elements_of_a_listpack_come_one_by_one),
         cmocka_unit_test(bulks_of_another_reply_are_passed_on),
+        cmocka_unit_test(bulks_of_a_batch_come_one_by_one),
         cmocka_unit_test(all_values_can_be_dropped),
         cmocka_unit_test(the_length_grows_with_the_values),
     };
