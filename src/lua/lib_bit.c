@@ -2,14 +2,13 @@
  * taken modulo 2^32, results are signed. */
 #include "lua/machine_internal.h"
 
-#include <math.h>
-
-/* Rounds to the nearest whole number, halves to even, and takes the lowest 32 bits. */
+/* Rounds to the nearest whole number, halves to even, and takes the lowest 32 bits: those of the
+ * sum with 2^52 + 2^51, whose last bit counts ones. Beyond +-2^51 the result has no meaning. */
 static uint32_t to_bits(lua_State *L, int arg) {
-    double number = luaL_checknumber(L, arg);
-    if (!isfinite(number)) return 0;
-    double rest = fmod(nearbyint(number), 4294967296.0);
-    return (uint32_t)(int64_t)rest;
+    double sum = luaL_checknumber(L, arg) + 6755399441055744.0;
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof(bits));
+    return (uint32_t)bits;
 }
 
 static int push_bits(lua_State *L, uint32_t bits) {

@@ -1,5 +1,6 @@
-/* lib_math: mathematics, and the clock of os. Random numbers are the same for every run of a
- * script, and the same as Redis's. */
+/* lib_math: mathematics, and the clock of os. Random numbers are those of Redis: one sequence for
+ * all scripts of a process, which begins the same way on every machine and goes on from script to
+ * script. */
 #include "lua/machine_internal.h"
 
 #include <lua5.1/lualib.h>

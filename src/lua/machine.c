@@ -64,7 +64,6 @@ static void begin_run(struct machine *machine) {
     machine->until_alarm = ALARM_BYTES;
     machine->end_text = NULL;
     machine->place = (struct machine_place){NULL, 0};
-    machine->random = random48_default();
     lua_sethook(machine->main, machine_hook, LUA_MASKCOUNT, MACHINE_WATCH_STEPS);
 }
 
@@ -270,6 +269,7 @@ struct machine *machine_new(size_t memory_limit) {
     machine->suspended = 1; /* until machine_seal */
     machine->parsing = true;
     machine->until_alarm = SIZE_MAX;
+    machine->random = random48_default();
     lua_State *L = lua_newstate(machine_allocate, machine);
     if (!L) abort();
     lua_atpanic(L, panic);

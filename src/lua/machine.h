@@ -76,6 +76,11 @@ enum { MACHINE_WATCH_STEPS = 100000 };
 
 void machine_set_watch(struct machine *machine, machine_watch *watch, void *arg);
 
+/* Has the watch asked at the next instruction. For a timer, since some instructions take long:
+ * comparing or hashing long strings, passing thousands of arguments. Safe in a signal handler of
+ * the thread that runs the machine. */
+void machine_alarm(struct machine *machine);
+
 /* For functions that Lua calls and that take long: counts `steps` (of about the work of one
  * instruction each), and asks the watch when it is due. May raise an error. */
 void machine_spend(lua_State *L, size_t steps);

@@ -19,11 +19,28 @@ static bool has_wide_bracket(struct slice text) {
     return false;
 }
 
+/* What lua_load reads: a space, then the text. A chunk that begins with a space is never byte code;
+ * the parser complains of the character that byte code begins with. */
+struct chunk {
+    struct slice text;
+    int pieces_read;
+};
+
+static const char *read_chunk(lua_State *L, void *arg, size_t *len) {
+    (void)L;
+    struct chunk *chunk = arg;
+    struct slice piece = slice_make(NULL, 0);
+    if (chunk->pieces_read == 0)
+        piece = SLICE(" ");
+    else if (chunk->pieces_read == 1)
+        piece = chunk->text;
+    chunk->pieces_read++;
+    *len = piece.len;
+    return piece.ptr;
+}
+
 bool machine_load(lua_State *L, struct slice text, const char *chunk_name) {
-    if (text.len > 0 && text.ptr[0] == LUA_SIGNATURE[0]) {
-        lua_pushliteral(L, "attempt to load bytecode");
-        return false;
-    }
+    struct chunk chunk = {text, 0};
     if (has_wide_bracket(text)) {
         lua_pushliteral(L, "long bracket with too many '='");
         return false;
@@ -31,7 +48,7 @@ bool machine_load(lua_State *L, struct slice text, const char *chunk_name) {
     struct machine *machine = machine_of(L);
     if (machine->collector_runs) machine_collect_all(machine, L);
     machine->parsing = true;
-    bool good = luaL_loadbuffer(L, text.ptr ? text.ptr : "", text.len, chunk_name) == 0;
+    bool good = lua_load(L, read_chunk, &chunk, chunk_name) == 0;
     machine->parsing = false;
     return good;
 }

@@ -17,15 +17,14 @@ static void start_collector(struct machine *machine) {
     lua_gc(machine->main, LUA_GCRESTART, 0); /* sets a figure, no more */
 }
 
-/* Counts `size` allocated bytes. The hook may be set anywhere, even from a signal's handler. */
+/* Counts `size` allocated bytes. */
 static void count_allocated(struct machine *machine, size_t size) {
     machine->since_collection += size;
     if (machine->until_alarm > size) {
         machine->until_alarm -= size;
     } else {
         machine->until_alarm = ALARM_BYTES;
-        machine->steps = MACHINE_WATCH_STEPS;
-        if (machine->is_running) lua_sethook(machine->running, machine_hook, LUA_MASKCOUNT, 1);
+        machine_alarm(machine);
     }
     if (machine->used > machine->collect_at && !machine->collector_runs && !machine->parsing &&
         machine->main)

@@ -34,6 +34,11 @@ void machine_spend(lua_State *L, size_t steps) {
     machine_rethrow(L);
 }
 
+void machine_alarm(struct machine *machine) {
+    machine->steps = MACHINE_WATCH_STEPS;
+    if (machine->is_running) lua_sethook(machine->running, machine_hook, LUA_MASKCOUNT, 1);
+}
+
 static int portion_of(const struct machine *machine, const lua_State *L) {
     return L == machine->main ? MACHINE_WATCH_STEPS : COROUTINE_PORTION;
 }

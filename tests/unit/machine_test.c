@@ -181,12 +181,14 @@ static void what_is_written_into_a_proxy_does_not_stay(void **state) {
     assert_script(fixture, "return rawget(stub, 'x'), stub.x", "nil,nil");
 }
 
-static void random_numbers_begin_again(void **state) {
-    const char *numbers =
-        "return math.random(), math.random(), math.random(100), math.random(5,10)";
-    assert_script(*state, numbers, "0.39646477363839,0.84048536971234,36,7");
+/* As in Redis: one sequence for all scripts, the same on every machine. */
+static void random_numbers_are_those_of_redis(void **state) {
+    assert_script(*state, "return math.random()", "0.39646477363839");
+    assert_script(*state, "return math.random(), math.random(100), math.random(5,10)",
+                  "0.84048536971234,36,7");
     assert_script(*state, "math.randomseed(7) return math.random()", "0.26644419658298");
-    assert_script(*state, numbers, "0.39646477363839,0.84048536971234,36,7");
+    assert_script(*state, "math.randomseed(-1) return math.random()", "0.30002572727391");
+    assert_script(*state, "math.randomseed(1.9) return math.random()", "0.041630344484761");
     assert_script(*state, "math.random(0)",
                   "error: user_script:1: bad argument #1 to 'random' (interval is empty)");
 }
@@ -229,6 +231,20 @@ static void coroutines_do_not_hide_steps(void **state) {
                   "for i = 1, 1000 do coroutine.wrap(f)() end return 1",
                   "1");
     assert_true(fixture->watched >= 8);
+}
+
+static int ring_alarm(lua_State *L, void *arg) {
+    (void)arg;
+    machine_alarm(machine_of(L));
+    return 0;
+}
+
+static void an_alarm_asks_the_watch_at_once(void **state) {
+    struct script_fixture *fixture = *state;
+    assert_string_equal(script_run_slice(fixture, SLICE("return 1"), ring_alarm, NULL), "1");
+    assert_int_equal(fixture->watched, 1);
+    assert_script(fixture, "return 1", "1");
+    assert_int_equal(fixture->watched, 0);
 }
 
 /* Long strings are joined by few instructions. */
@@ -323,9 +339,10 @@ int main(void) {
         test(globals_of_a_run_end_with_it),
         test(a_global_of_a_run_hides_a_library),
         test(what_is_written_into_a_proxy_does_not_stay),
-        test(random_numbers_begin_again),
+        test(random_numbers_are_those_of_redis),
         test(no_script_outlives_the_watch),
         test(coroutines_do_not_hide_steps),
+        test(an_alarm_asks_the_watch_at_once),
         test(long_strings_do_not_hide_time),
         test(memory_is_bounded),
         test(arguments_for_coroutines_end_no_process),

@@ -1,0 +1,474 @@
+/* What scripts have been seen to do to servers, or might: each attack ends with
+ * an error or the right answer, and the machine goes on. Sanitizers watch these
+ * tests. */
+#include "unit/script_fixture.h"
+
+#include <stdlib.h>
+
+enum { MB = 1 << 20 };
+
+static int begin(void **state) {
+    struct script_fixture *fixture = malloc(sizeof(*fixture));
+    script_begin(fixture, 64 * MB);
+    *state = fixture;
+    return 0;
+}
+
+static int end(void **state) {
+    script_end(*state);
+    free(*state);
+    return 0;
+}
+
+/* The error's text is in the outcome; afterwards the machine works and nothing
+ * is left. */
+static void assert_error(struct script_fixture *fixture, const char *text, const char *error) {
+    const char *outcome = script_run(fixture, text);
+    if (strncmp(outcome, "error: ", 7) != 0 || !strstr(outcome, error)) {
+        print_error("%s\n", text);
+        assert_string_equal(outcome, error);
+    }
+    assert_script(fixture, "return ('a'):rep(3) .. #table.concat({1, 2})", "aaa2");
+}
+
+/* A text of a beginning, a repeated middle and an end; to be freed. */
+static char *long_text(const char *begin, const char *middle, size_t count, const char *end) {
+    size_t len = strlen(middle);
+    char *text = malloc(strlen(begin) + len * count + strlen(end) + 1);
+    memcpy(text, begin, strlen(begin));
+    char *at = text + strlen(begin);
+    for (size_t i = 0; i < count; i++, at += len) memcpy(at, middle, len);
+    memcpy(at, end, strlen(end) + 1);
+    return text;
+}
+
+static void assert_long_error(struct script_fixture *fixture, const char *begin, const char *middle,
+                              size_t count, const char *end, const char *error) {
+    char *text = long_text(begin, middle, count, end);
+    assert_error(fixture, text, error);
+    free(text);
+}
+
+/* --- Counts and indices --- */
+
+static void extreme_indices_are_bounded(void **state) {
+    assert_error(*state, "return unpack({'a', 'b', 'c'}, -1, 2147483647)", "too many results");
+    assert_error(*state, "return unpack({}, -2147483648, 2147483647)", "too many results");
+    assert_error(*state, "return unpack({}, -2^63, 2^63)", "too many results");
+    assert_error(*state, "return unpack({}, 1, 8000)", "too many results");
+    assert_error(*state, "return unpack({}, 2^31, 2^31 + 1)", "too many results");
+    assert_script(*state, "return unpack({}, 2^63, -2^63)", "");
+    assert_script(*state, "return unpack({1}, 0/0, 1)", "nil,1");
+    assert_script(*state,
+                  "local t = {} for i = 1, 7990 do t[i] = i end return "
+                  "select('#', unpack(t))",
+                  "7990");
+    assert_script(*state,
+                  "local t = {} for i = 1, 7990 do t[i] = i end return "
+                  "stub.count(unpack(t))",
+                  "7990");
+    assert_error(*state, "return table.concat({[-2^63] = ''}, 's', -2^63, 0)", "out of bounds");
+    assert_error(*state, "return table.concat({}, 's', 1, 2^63)", "out of bounds");
+    assert_error(*state, "return table.concat({}, 's', 2147483647, 2147483647)", "invalid value");
+    assert_error(*state, "return table.concat({[2147483647] = 1}, 's', 2147483647, 2^31)",
+                 "out of bounds");
+    assert_script(*state, "return table.concat({[2147483647] = 1}, 's', 2147483647, 2147483647)",
+                  "1");
+    assert_error(*state, "table.insert({}, -2147483648, 1)", "out of bounds");
+    assert_error(*state, "table.insert({}, 2^31, 1)", "out of bounds");
+    assert_error(*state, "table.insert({}, -2^63, 1)", "out of bounds");
+    assert_script(*state, "return table.remove({1}, -2^63), (table.remove({1}, 2^63))", "nil,nil");
+    assert_script(*state, "return ('x'):rep(-2^63), ('x'):rep(0/0), (''):rep(2^53)", ",,");
+    assert_error(*state, "return ('xyz'):rep(2^62)", "not enough memory");
+    assert_error(*state, "return ('x'):rep(2^31)", "not enough memory");
+    assert_script(*state, "return ('abc'):sub(-2^62, 2^62), ('abc'):byte(-2^63, 2^62)",
+                  "abc,97,98,99");
+    assert_error(*state, "return (('x'):rep(1e6)):byte(1, -1)", "string slice too long");
+    assert_script(*state, "return ('abc'):find('c', -2^63), ('abc'):find('', 2^63)", "3,4,3");
+    assert_script(*state, "return ('aaa'):gsub('a', 'b', -2^63)", "aaa,0");
+    assert_error(*state, "return select(-2^63)", "index out of range");
+    assert_error(*state, "return select(2^31, 1)", "index out of range");
+}
+
+static void bits_are_as_documented(void **state) {
+    assert_script(*state,
+                  "return bit.tohex(65535, -2147483648), bit.tohex(1), bit.tohex(-1, 4), "
+                  "bit.tohex(255, -4), bit.tohex(1, 2147483647), bit.tohex(7, 0)",
+                  "0000FFFF,00000001,ffff,00FF,00000001,");
+    assert_script(*state,
+                  "return bit.tobit(2^31), bit.tobit(2^40 + 5.5), bit.tobit(-0.5), "
+                  "bit.tobit(1.5), bit.tobit(2.5), bit.tobit(0xffffffff), bit.tobit('7')",
+                  "-2147483648,6,0,2,2,-1,7");
+    assert_script(*state,
+                  "return bit.tobit(1e300), bit.tobit(1/0), bit.tobit(2^51 + 0.5), "
+                  "bit.tobit(2^53 + 2)",
+                  "-2013235812,0,0,1");
+    assert_script(*state,
+                  "return bit.bnot(0), bit.bnot(0x12345678), bit.bor(1, 2, 4, 8), "
+                  "bit.band(0x12345678, 0xff), bit.bxor(0xa5a5f0f0, 0xaa55ff00)",
+                  "-1,-305419897,15,120,267390960");
+    assert_script(*state,
+                  "return bit.lshift(1, 31), bit.lshift(1, 32), bit.rshift(-256, 8), "
+                  "bit.arshift(-256, 8), bit.lshift(-1, 33)",
+                  "-2147483648,1,16777215,-1,-2");
+    assert_script(*state,
+                  "return bit.rol(0x12345678, 12), bit.ror(0x12345678, 12), "
+                  "bit.rol(1, 32), bit.ror(1, 0), bit.bswap(0x12345678)",
+                  "1164411171,1736516421,1,1,2018915346");
+    assert_error(*state, "bit.band()", "bad argument #1 to 'band' (number expected, got no value)");
+    assert_error(*state, "bit.tohex(1, {})", "number expected, got table");
+}
+
+/* --- Depth --- */
+
+static void depth_is_bounded(void **state) {
+    static const char *const OVERFLOWS[] = {
+        "local function f() return coroutine.wrap(f)() end return f()",
+        "local function f() local ok, e = coroutine.resume(coroutine.create(f)) "
+        "error(e, 0) end "
+        "f()",
+        "local function f() return (string.gsub('a', 'a', f)) end return f()",
+        "local t = {} setmetatable(t, {__tostring = function(t) return "
+        "tostring(t) end}) "
+        "return tostring(t)",
+        "local m = {} m.__index = function(t, k) return t[k] end return "
+        "setmetatable({}, m).x",
+        "local m = {} m.__newindex = function(t, k, v) t[k] = v end "
+        "setmetatable({}, m).x = 1",
+        "local m = {} m.__eq = function(a, b) return a == b end "
+        "return setmetatable({}, m) == setmetatable({}, m)",
+        "local m = {} m.__lt = function(a, b) return a < b end "
+        "return setmetatable({}, m) < setmetatable({}, m)",
+        "local m = {} m.__concat = function(a, b) return a .. b end return "
+        "setmetatable({}, m) .. "
+        "'x'",
+        "local m = {} m.__unm = function(a) return -a end return "
+        "-setmetatable({}, m)",
+        "local m = {} m.__call = function(a) return a() + 1 end return "
+        "setmetatable({}, m)()",
+        "local function f() table.sort({1, 2, 3}, f) end f()",
+        "local function f() table.foreach({1}, f) end f()",
+        "local function f() local ok, e = pcall(f) if not ok then error(e, 0) "
+        "end end f()",
+        "local function f() return 1 + f() end return f()",
+        "local function f() return loadstring('return ...')(f()) end f()",
+    };
+    for (size_t i = 0; i < sizeof(OVERFLOWS) / sizeof(*OVERFLOWS); i++)
+        assert_error(*state, OVERFLOWS[i], "overflow");
+    assert_error(*state, "local t = {} t.__index = t setmetatable(t, t) return t.x",
+                 "loop in gettable");
+}
+
+/* The reader of load runs before the parser, like any function. */
+static void readers_may_recurse(void **state) {
+    struct script_fixture *fixture = *state;
+    assert_script(fixture, "local f f = function() return load(f) end return type(f())",
+                  "function");
+    fixture->end_after = 50;
+    assert_script(fixture, "local function f() return f() end return load(f)",
+                  "ended: ended by the watch");
+    fixture->end_after = 0;
+    assert_error(fixture, "return load(function() return 'x' end)", "not enough memory");
+    assert_script(fixture,
+                  "return load(coroutine.wrap(function() for _, s in ipairs({'return', "
+                  "' 7'}) do coroutine.yield(s) end end))()",
+                  "7");
+}
+
+static void errors_in_handlers_end(void **state) {
+    assert_script(*state, "return xpcall(error, function() error('x') end)",
+                  "false,error in error handling");
+    assert_script(*state, "local f f = function() error(f) end return (xpcall(f, f))", "false");
+    assert_script(*state, "return (xpcall(error, function() return unpack({}, 1, 1e9) end))",
+                  "false");
+}
+
+/* --- The parser --- */
+
+static void texts_that_are_hard_to_parse_are_refused(void **state) {
+    assert_long_error(*state, "return ", "(", 100000, "1", "too many syntax levels");
+    assert_long_error(*state, "return ", "{", 100000, "", "too many syntax levels");
+    assert_long_error(*state, "", "do ", 100000, "", "too many syntax levels");
+    assert_long_error(*state, "return ", "- ", 100000, "1", "too many syntax levels");
+    assert_long_error(*state, "return ", "function() return ", 100000, "",
+                      "too many syntax levels");
+    assert_long_error(*state, "return ", "'a' .. ", 100000, "'a'", "too many syntax levels");
+    assert_long_error(*state, "", "local a ", 300, "", "200 local variables");
+    assert_long_error(*state, "return [", "=", 10 * MB, "", "too many '='");
+    assert_long_error(*state, "return [", "=", 10 * MB, "[x]]", "too many '='");
+    assert_long_error(*state, "return [[x]", "=", 10 * MB, "]]", "too many '='");
+    assert_long_error(*state, "--[", "=", 10 * MB, "[", "too many '='");
+    assert_long_error(*state, "return loadstring('[' .. ('='):rep(1e7))()", "", 0, "",
+                      "attempt to call a nil value");
+    assert_script(*state, "return [==[a]=]b]==]", "a]=]b");
+    assert_error(*state, "return [", "unexpected symbol near '['");
+    assert_error(*state, "return 'abc", "unfinished string");
+    assert_error(*state, "return [[abc", "unfinished long string");
+    assert_error(*state, "--[[", "unfinished long comment");
+    assert_error(*state, "goto x", "'=' expected near 'x'");
+    assert_string_equal(
+        script_run_slice(*state, SLICE("return '\0' == '\\0', #'\0\0'"), NULL, NULL), "true,2");
+    assert_string_equal(script_run_slice(*state, slice_make(NULL, 0), NULL, NULL), "");
+}
+
+static void byte_code_is_refused(void **state) {
+    assert_error(*state, "\x1bLua\x51\x00", "unexpected symbol near 'char(27)'");
+    assert_error(*state, "\x1bLJ\x02", "unexpected symbol near 'char(27)'");
+    assert_script(*state, "return loadstring('\\27Lua')",
+                  "nil,[string \"\x1bLua\"]:1: unexpected symbol near 'char(27)'");
+    assert_script(*state,
+                  "local n = 0 return load(function() n = n + 1 "
+                  "return ({'\\27', 'Lua'})[n] end)",
+                  "nil,(load):1: unexpected symbol near 'char(27)'");
+    assert_error(*state, "return string.dump(function() end)", "field 'dump' (a nil value)");
+}
+
+/* A collection while a chunk with a name of the script's choice was parsed
+ * freed that name. */
+static void nothing_is_collected_while_a_chunk_is_parsed(void **state) {
+    assert_script(*state,
+                  "local text = {} for i = 1, 3000 do text[i] = 'do local a = \"' .. "
+                  "('s'):rep(50) .. i .. '\" local b = {} end' end "
+                  "text = table.concat(text, ' ') .. ' return ' "
+                  "for i = 1, 20 do collectgarbage() "
+                  "local f, e = loadstring(text .. ' ' .. i, 'name' .. i .. "
+                  "('n'):rep(1000)) "
+                  "if f() ~= i then return e end end return 1",
+                  "1");
+}
+
+static void chosen_names_of_chunks_are_ignored(void **state) {
+    assert_script(*state, "return pcall(loadstring('error(\"e\")', '@user_script'))",
+                  "false,[string \"error(\"e\")\"]:1: e");
+    assert_script(*state, "return load(function() return '=' end, '@user_script')",
+                  "error: not enough memory");
+}
+
+/* --- Patterns --- */
+
+static void patterns_that_explode_are_cut_off(void **state) {
+    struct script_fixture *fixture = *state;
+    static const char *const EXPLODING[] = {
+        "return string.find(string.rep('a', 500000), '.-b')",
+        "return string.match(string.rep('a', 500000), '.-b')",
+        "return string.gsub(string.rep('a', 500000), '.-b', '')",
+        "for x in string.gmatch(string.rep('a', 500000), '.-b') do end",
+        "return string.find(string.rep('a', 30), string.rep('a?', 30) .. "
+        "string.rep('a', 30) .. "
+        "'b')",
+        "return string.find(string.rep('a', 3000), '.-.-.-.-.-b')",
+        "return string.find(string.rep('a', 3000), '(.*)(.*)(.*)(.*)b')",
+        "return string.find(string.rep('(', 300000), '%b()')",
+        "return string.find(string.rep('a', 300000), '(.*)%1b')",
+        "return string.find(string.rep('x', 3e5), '[' .. string.rep('a', 3e5) .. "
+        "']')",
+        "return string.find(string.rep('a', 1e6), string.rep('a?', 110000))",
+        "return string.find('a', string.rep('a*', 110000))",
+    };
+    for (size_t i = 0; i < sizeof(EXPLODING) / sizeof(*EXPLODING); i++) {
+        assert_error(fixture, EXPLODING[i], "pattern too complex");
+    }
+    fixture->end_after = 3;
+    assert_script(fixture, EXPLODING[0], "ended: ended by the watch");
+    fixture->end_after = 0;
+    assert_error(fixture, "return string.find('a', string.rep('(', 1e6))", "too many captures");
+    assert_error(fixture, "return string.find('a', string.rep('[', 1e6))", "missing ']'");
+}
+
+static void ordinary_patterns_are_not_cut_off(void **state) {
+    assert_script(*state, "return #(string.rep('a b ', 1e6):gsub('%s+', ''))", "2000000");
+    assert_script(*state, "return string.find(string.rep('a', 5e6) .. 'b', 'a*b')", "1,5000001");
+    assert_script(*state, "return string.find(string.rep('a', 5e6), 'b', 1, true)", "nil");
+    assert_script(*state,
+                  "local n = 0 for w in string.rep('word ', 1e5):gmatch('%a+') "
+                  "do n = n + 1 "
+                  "end return n",
+                  "100000");
+    assert_script(*state, "return #string.rep(' ', 3000):gsub('^%s*(.-)%s*$', '%1')", "0");
+}
+
+/* Plain searches do not backtrack: the naive way takes 10^12 comparisons here.
+ */
+static void plain_searches_are_linear(void **state) {
+    struct script_fixture *fixture = *state;
+    assert_script(fixture,
+                  "local a = string.rep('a', 2e6) "
+                  "return string.find(a .. a, a .. 'b', 1, true), string.find(a, 'b' .. a)",
+                  "nil,nil");
+    assert_true(fixture->watched < 100);
+}
+
+/* --- What takes long inside one function --- */
+
+static void long_functions_are_watched(void **state) {
+    static const char *const LONG[] = {
+        "while true do string.rep('x', 1e6) end",
+        "local t = {} for i = 1, 1e5 do t[i] = 1e5 - i end while true do "
+        "table.sort(t) "
+        "t[1], t[1e5] = t[1e5], t[1] end",
+        "local t = {} for i = 1, 1e5 do t[i] = '' end while true do "
+        "table.concat(t) end",
+        "local t = {} for i = 1, 1e5 do t[i] = i end while true do "
+        "table.insert(t, 1, 1) "
+        "table.remove(t, 1) end",
+        "local t = {} for i = 1, 1e5 do t[i] = i end while true do table.maxn(t) "
+        "end",
+        "local t = {} for i = 1, 1e5 do t[i] = i end while true do "
+        "table.foreachi(t, type) end",
+        "local s = ('a'):rep(1e5) while true do s:find('b') s:find('[b]') end",
+        "local s = ('a'):rep(1e5) while true do s:upper() s:reverse() end",
+        "local s = ('x'):rep(1e6) while true do loadstring(s) end",
+    };
+    struct script_fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof(LONG) / sizeof(*LONG); i++) {
+        fixture->end_after = 40;
+        assert_script(fixture, LONG[i], "ended: ended by the watch");
+        fixture->end_after = 0;
+    }
+}
+
+/* --- Memory --- */
+
+static void memory_cannot_be_exhausted(void **state) {
+    static const char *const GREEDY[] = {
+        "local s = 'x' while true do s = s .. s end",
+        "local t = {} while true do t[#t + 1] = #t .. ('x'):rep(20) end",
+        "local t = {} while true do t[#t + 1] = function() return t end end",
+        "local t = {} while true do t[#t + 1] = coroutine.create(function() end) "
+        "end",
+        "local t = {} for i = 1, 1e9 do t[i] = i end",
+        "local t = {} for i = 1, 1e9 do t[i * 3.7] = true end",
+        "local s = ('x'):rep(1e6) return s:gsub('x', s)",
+        "local s = ('x'):rep(1e6) return s:gsub('x', ('%0'):rep(100))",
+        "local s = ('x'):rep(2e7) return s:upper() .. s:lower() .. s:reverse() "
+        ".. s",
+        "local t = {} for i = 1, 1e6 do t[i] = ('x'):rep(100) end return "
+        "table.concat(t, 'y')",
+        "return string.format('%s%s%s%s', ('x'):rep(2e7), ('x'):rep(2e7), "
+        "('x'):rep(2e7), 'x')",
+        "return string.format('%q', ('\\0'):rep(3e7))",
+        "local a = {} for i = 1, 2e6 do a[i] = '{' end return loadstring('return "
+        "' .. "
+        "('{1},'):rep(1e7))",
+        "local t = {} for i = 1, 30 do t = setmetatable({t, t}, {}) end "
+        "local keep = {} while true do keep[#keep + 1] = {unpack({1, 2, 3, 4, 5, "
+        "6, 7, 8})} end",
+    };
+    struct script_fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof(GREEDY) / sizeof(*GREEDY); i++) {
+        const char *outcome = script_run(fixture, GREEDY[i]);
+        assert_true(strstr(outcome, "not enough memory") || strstr(outcome, "overflow") ||
+                    strstr(outcome, "too many"));
+        assert_in_range(machine_memory(fixture->machine), 0, 66 * MB);
+        assert_script(fixture, "return 1", "1");
+    }
+    assert_script(fixture,
+                  "local n = 0 for i = 1, 300 do "
+                  "if not pcall(string.rep, 'x', 1e8) then n = n + 1 end end return n",
+                  "300");
+}
+
+/* Garbage counts until it is collected, which happens before an allocation
+ * fails for it. */
+static void garbage_is_collected_before_memory_ends(void **state) {
+    assert_script(*state, "for i = 1, 200 do local s = ('x'):rep(1e7) end return 1", "1");
+    assert_script(*state,
+                  "local s = ('x'):rep(1e7) for i = 1, 200 do local t = s .. i "
+                  "end return 1",
+                  "1");
+    assert_script(*state, "for i = 1, 3e5 do local t = {{}, {}, {i}} end return 1", "1");
+}
+
+/* Every allocation of a script may be the one that fails. */
+static void a_failing_allocation_anywhere_harms_nothing(void **state) {
+    (void)state;
+    static const char TEXT[] =
+        "local t = setmetatable({}, {__index = function(t, k) return k .. 'x' "
+        "end}) "
+        "for i = 1, 30 do t[i] = t['a' .. i] .. ('y'):rep(20 * i) end "
+        "local c = coroutine.wrap(function(...) for i = 1, 5 do "
+        "coroutine.yield(select('#', ...)) "
+        "end end) c(unpack(t)) c() table.sort(t) "
+        "local s = table.concat(t, ','):gsub('%w+', function(w) return '<' .. #w "
+        ".. '>' end) "
+        "local f = loadstring('local a, b = ... return a .. b .. [[' .. s .. "
+        "']]') "
+        "pcall(error, {}) xpcall(f, tostring) return #f(1, 2)";
+    struct script_fixture fixture;
+    script_begin(&fixture, 64 * MB);
+    char expected[SCRIPT_OUTCOME_MAX];
+    memcpy(expected, script_run(&fixture, TEXT), sizeof(expected));
+    assert_true(strncmp(expected, "error", 5) != 0);
+    bool worked = false;
+    for (size_t i = 0; i < 12; i++) machine_collect(fixture.machine);
+    for (size_t more = 0; more < 400000 && !worked; more += 97) {
+        machine_collect(fixture.machine);
+        machine_set_memory_limit(fixture.machine, machine_memory(fixture.machine) + more);
+        const char *outcome = script_run(&fixture, TEXT);
+        worked = strcmp(outcome, expected) == 0;
+        if (!worked) assert_non_null(strstr(outcome, "not enough memory"));
+    }
+    assert_true(worked);
+    script_end(&fixture);
+}
+
+/* --- One script against the next --- */
+
+static void nothing_is_left_for_the_next_script(void **state) {
+    static const char *const POISONS[] = {
+        "_G.x = 1",
+        "setmetatable(_G, {__index = function() return 'poison' end})",
+        "getmetatable('').__index = function() return 'poison' end",
+        "getmetatable('').__add = function() return 'poison' end",
+        "stub.echo = function() return 'poison' end",
+        "rawset(stub, 'echo', function() return 'poison' end)",
+        "table.insert(stub, 'poison')",
+        "for k, v in pairs(string) do string[k] = error end",
+        "local m = getmetatable(_G) m.__index = function() return 'poison' end",
+        "string.rep = function() return 'poison' end",
+        "coroutine.wrap(function() x = 'poison' end)()",
+        "loadstring('x = \"poison\"')()",
+        "rawset(getmetatable(''), '__index', {rep = error})",
+        "setmetatable(getmetatable(''), {})",
+        "(function(...) local a = ... a.x = 'poison' end)(_G)",
+        "table.sort(stub, function() return true end)",
+        "table.foreach(stub, function(k, v) stub[k] = 'poison' end)",
+        "string.gsub('x', 'x', _G).y = 1",
+        "collectgarbage('stop') collectgarbage('setpause', 1e9) "
+        "collectgarbage('setstepmul', 0)",
+    };
+    struct script_fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof(POISONS) / sizeof(*POISONS); i++) {
+        script_run(fixture, POISONS[i]);
+        assert_script(fixture,
+                      "return rawget(_G, 'x'), stub.echo(7), ('ab'):rep(2), #stub, "
+                      "getmetatable(1), getmetatable(nil), getmetatable(true), "
+                      "getmetatable(type)",
+                      "nil,7,abab,0,nil,nil,nil,nil");
+    }
+}
+
+#define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        test(extreme_indices_are_bounded),
+        test(bits_are_as_documented),
+        test(depth_is_bounded),
+        test(readers_may_recurse),
+        test(errors_in_handlers_end),
+        test(texts_that_are_hard_to_parse_are_refused),
+        test(byte_code_is_refused),
+        test(nothing_is_collected_while_a_chunk_is_parsed),
+        test(chosen_names_of_chunks_are_ignored),
+        test(patterns_that_explode_are_cut_off),
+        test(ordinary_patterns_are_not_cut_off),
+        test(plain_searches_are_linear),
+        test(long_functions_are_watched),
+        test(memory_cannot_be_exhausted),
+        test(garbage_is_collected_before_memory_ends),
+        test(a_failing_allocation_anywhere_harms_nothing),
+        test(nothing_is_left_for_the_next_script),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
