@@ -11,6 +11,8 @@ and enqueues each: `delay` is in seconds; a higher priority comes first. The wor
     plain    appends to the ledger that it began, works a moment, appends that it is done
     fails    the same, but the first attempt ends in an error, and the library must retry the job
     hangs    the same, but the first attempt never ends: its worker is the one that is killed
+A program that holds a lock does so until it has counted to QUEUE_END in the file "counter": it reads n, appends that n
+began, hangs if n is QUEUE_HANGS and this is the first attempt, writes n + 1 and appends that n is done.
 The ledger is a file of lines "began N PID TIME" and "done N PID TIME". Programs find in the environment:
     PACKLIST_PORT       the server's port on 127.0.0.1
     QUEUE_FOLDER        a folder for the ledger and for files that mark first attempts
@@ -42,7 +44,8 @@ CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Library:
-    """How a library is run. Commands are lists of arguments; the first may be a path from the repository's top."""
+    """How a library is run. Commands are lists of arguments; the first may be a path from the repository's top. Without
+    `produce` it is a lock: `work` holds it again and again."""
     name: str
     produce: list
     work: list
@@ -50,9 +53,13 @@ class Library:
     left: str = "(?!)"  # the names of keys that may remain when all jobs are done: a regular expression
     acknowledges: bool = True  # whether a job that a killed worker had taken is done by another
     takes: int = CONCURRENCY  # how many jobs a worker may have taken at once
+    scripts: bool = True  # whether it sends Lua scripts
+    retries: bool = True
+    schedules: bool = True
     has_priorities: bool = False
     early: float = 0.05  # seconds that a scheduled job may come too soon, where the library counts whole seconds
     known_errors: str = "(?!)"  # what workers print although all is well
+    may_restart: object = None  # called with the server when nothing else is left: whether a worker may start again
     environment: dict = field(default_factory=dict)
 
 
@@ -66,6 +73,14 @@ def python_library(name, work, has_check=True, environment=None, **more):
              "PYTHONPATH": f"tests/queues/{name}:tests/queues/lib", "PYTHONDONTWRITEBYTECODE": "1"}
     return Library(name, call("produce"), work, call("check") if has_check else None,
                    environment={**paths, **(environment or {})}, **more)
+
+
+def node_library(name, **more):
+    """A library for Node.js. Its tasks.js defines work(), produce() and check()."""
+    def call(function):
+        return ["node", f"tests/queues/{name}/tasks.js", function]
+    paths = {"NODE_PATH": f"build/clients/{name}/node_modules:tests/queues/lib"}
+    return Library(name, call("produce"), call("work"), call("check"), environment=paths, **more)
 
 
 class Server:
@@ -89,7 +104,7 @@ class Server:
         if kind == b"$":
             return self.replies.read(int(rest) + 2)[:-2].decode("utf-8", "replace") if int(rest) >= 0 else None
         if kind == b"*":
-            return [self.read() for _ in range(int(rest))]
+            return [self.read() for _ in range(int(rest))] if int(rest) >= 0 else None
         if kind == b"-":
             raise SystemExit(f"the server replied {rest}")
         return rest
@@ -97,6 +112,9 @@ class Server:
     def described(self):
         program = Path(os.environ.get("PACKLIST_SERVER", "the server")).name
         return f"{program} {re.search(r'redis_version:(.*)', self.call('INFO', 'server')).group(1).strip()}"
+
+    def has_scripts(self):
+        return self.call("COMMAND", "INFO", "EVALSHA")[0] is not None
 
     def cpu_seconds(self):
         fields = Path(f"/proc/{self.pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -216,10 +234,11 @@ class Run:
         return sorted(key for key in self.server.call("KEYS", "*") if not re.fullmatch(self.library.left, key))
 
     def wait_until_empty(self):
-        try:
+        """Returns the keys that remain although nothing happens any more."""
+        with contextlib.suppress(SystemExit):
             self.wait_until(lambda: not self.keys(), "the queue is empty")
-        except SystemExit as reason:
-            raise SystemExit(f"{reason}; left: {self.keys()[:10]}") from reason
+            return []
+        return self.keys()
 
     def errors(self):
         """Lines in which a program names an error of the server."""
@@ -236,21 +255,22 @@ def check(name, holds, *details):
         print(f"FAILED: {name}", *details, sep="\n")
 
 
-def kind_of(n):
-    if n == JOBS // 3:
-        return "hangs"
-    return "fails" if n % 10 == 3 else "plain"
-
-
-def make_jobs():
+def make_jobs(library):
     """A tenth of the jobs fail once, a tenth is scheduled, one hangs; three priorities."""
-    return [{"n": n, "kind": kind_of(n), "delay": 1.5 + n % 20 / 10 if n % 10 == 5 else 0, "priority": n % 3}
-            for n in range(JOBS)]
+    def kind_of(n):
+        if n == JOBS // 3:
+            return "hangs"
+        return "fails" if library.retries and n % 10 == 3 else "plain"
+
+    def delay_of(n):
+        return 1.5 + n % 20 / 10 if library.schedules and n % 10 == 5 else 0
+    return [{"n": n, "kind": kind_of(n), "delay": delay_of(n), "priority": n % 3} for n in range(JOBS)]
 
 
 def run_jobs(library, server):
     """All kinds of jobs, with a worker that is killed."""
-    jobs = make_jobs()
+    jobs = make_jobs(library)
+    may_lose = 0 if library.acknowledges else library.takes
     hanging = next(job["n"] for job in jobs if job["kind"] == "hangs")
     everything = {job["n"] for job in jobs}
     with Run(library, server) as run:
@@ -262,14 +282,17 @@ def run_jobs(library, server):
         pid = next(pid for n, pid, _ in run.ledger.began() if n == hanging)
         victim = next(w for w in workers if w.process.pid == os.getpgid(pid))
         victim.kill()
-        run.start_worker()
-        may_lose = 0 if library.acknowledges else library.takes
+        if not library.may_restart:
+            workers.append(run.start_worker())
         run.wait_until(lambda: len(everything - run.done()) <= library.takes, "all jobs but a few are done")
-        cpu = server.cpu_seconds() - cpu_before
-        seconds = time.time() - started
+        cpu, seconds = server.cpu_seconds() - cpu_before, time.time() - started
+        if library.may_restart:
+            run.wait_until(lambda: library.may_restart(server), "a worker may start again")
+            workers.append(run.start_worker())
         if library.acknowledges:
             run.wait_until(lambda: run.done() == everything, "the killed worker's jobs are done")
-        run.wait_until_empty()
+        remaining = run.wait_until_empty()
+        check("the queue ends empty", not remaining, *remaining[:20])
         for worker in workers:
             worker.stop()
         judge(run, jobs, started, may_lose)
@@ -287,12 +310,13 @@ def judge(run, jobs, started, may_lose):
     check("every job is done" if not may_lose else "no job is lost but what the killed worker had taken",
           len(missing) <= may_lose, f"missing: {sorted(missing)[:20]}")
     failing = {job["n"] for job in jobs if job["kind"] == "fails"} - missing
-    check("jobs that fail are tried again", failing and all(begun[n] >= 2 for n in failing))
+    if run.library.retries:
+        check("jobs that fail are tried again", failing and all(begun[n] >= 2 for n in failing))
     scheduled = {job["n"]: started + job["delay"] for job in jobs if job["delay"]}
     early = [(n, scheduled[n] - when) for n, _, when in done if n in scheduled
              and when < scheduled[n] - run.library.early]
-    check("no scheduled job is done too soon", not early, f"(job, seconds): {early[:10]}")
-    check("the queue is empty", not run.keys())
+    if run.library.schedules:
+        check("no scheduled job is done too soon", scheduled and not early, f"(job, seconds): {early[:10]}")
     check("no program names an error of the server", not run.errors(), *run.errors()[:20])
 
 
@@ -308,10 +332,32 @@ def run_priorities(library, server):
         check("jobs with a higher priority are done first", order == sorted(order, reverse=True), f"order: {order}")
 
 
-def run_check(library, server):
-    """What the library's own program checks beside a worker."""
+def run_lock(library, server):
+    """Several holders of one lock count in a file, a number each time; one is killed while it holds the lock."""
     with Run(library, server) as run:
-        run.start_worker()
+        started, cpu_before = time.time(), server.cpu_seconds()
+        holders = [run.start_worker(QUEUE_HANGS=str(JOBS // 3), QUEUE_END=str(JOBS)) for _ in range(WORKERS)]
+        run.wait_until(lambda: JOBS // 3 in {n for n, _, _ in run.ledger.began()}, "a holder hangs")
+        pid = run.ledger.began()[-1][1]
+        next(holder for holder in holders if holder.process.pid == pid).kill()
+        run.wait_until(lambda: JOBS - 1 in run.done(), "the last number is counted")
+        order = [n for n, _, _ in run.ledger.began()]
+        hung = order.pop(JOBS // 3)
+        cpu = server.cpu_seconds() - cpu_before
+        check("the lock is held by one at a time", (order, hung) == ([*range(JOBS)], JOBS // 3), order)
+        check("each holder finished before the next", [n for n, _, _ in run.ledger.done()] == order)
+        remaining = run.wait_until_empty()
+        check("no lock remains", not remaining, *remaining)
+        check("no program names an error of the server", not run.errors(), *run.errors()[:20])
+        print(f"note: queues/{library.name}: held {JOBS:,} times on {server.version}: "
+              f"{cpu / JOBS * 1e6:.0f} µs of the server's CPU time each, {time.time() - started:.0f} s")
+
+
+def run_check(library, server):
+    """What the library's own program checks, beside a worker if there are any."""
+    with Run(library, server) as run:
+        if library.produce:
+            run.start_worker()
         program = Program(library.check, run)
         program.process.stdin.close()
         status = program.process.wait()
@@ -324,9 +370,14 @@ def run_check(library, server):
 
 def main(*libraries):
     server = Server()
+    if any(library.scripts for library in libraries) and not server.has_scripts():
+        print("the server has no scripts\n0 passed, 0 failed, 1 skipped")
+        sys.exit(0)
     for library in libraries:
         if library.produce:
             run_jobs(library, server)
+        elif library.work:
+            run_lock(library, server)
         if library.has_priorities:
             run_priorities(library, server)
         if library.check:

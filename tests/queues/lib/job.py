@@ -44,14 +44,33 @@ def begin(n, kind):
     return MOMENT
 
 
-def do(n, kind):
+def do(n, kind, before_done=lambda: None):
     time.sleep(begin(n, kind))
+    before_done()
     note("done", n)
 
 
 async def do_async(n, kind):
     await asyncio.sleep(begin(n, kind))
     note("done", n)
+
+
+def count():
+    """What the holder of a lock does. Returns False when there is nothing left to count."""
+    counter = f"{FOLDER}/counter"
+    n = 0
+    if os.path.exists(counter):
+        with open(counter) as file:
+            n = int(file.read())
+    if n == int(os.environ["QUEUE_END"]):
+        return False
+    do(n, "hangs" if n == int(os.environ["QUEUE_HANGS"]) else "plain", before_done=lambda: write(counter, n + 1))
+    return True
+
+
+def write(path, number):
+    with open(path, "w") as file:
+        file.write(str(number))
 
 
 def verdict(name, holds):
