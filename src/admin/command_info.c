@@ -359,8 +359,7 @@ void command_list_command(struct call *call) {
 /* Returns the command whose call is argv[2] and the arguments after it; NULL when unknown. */
 static const struct command *find_inner(const struct call *call) {
     const struct command *command = command_find(call->argv[2]);
-    if (!command) return command_find_script_call(call->argv[2]);
-    if (!(command->flags & COMMAND_CONTAINER) || call->argc < 4) return command;
+    if (!command || !(command->flags & COMMAND_CONTAINER) || call->argc < 4) return command;
     const struct command *sub = command_find_subcommand(command, call->argv[3]);
     return sub || command->run ? sub : NULL;
 }

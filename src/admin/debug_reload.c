@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "engine/functions.h"
 #include "recovery/aof_load.h"
 #include "resp/reply.h"
 #include "snapshot/incremental.h"
@@ -39,6 +40,7 @@ static void clear_databases(struct engine *engine) {
         watch_touch_database(&engine->watches, (int)i, keyspace, NULL, engine->now_ms);
         incremental_flush_keyspace(engine, keyspace, false, 0);
     }
+    functions_replace(engine->functions, function_set_new());
 }
 
 /* … and clients that wait for keys are served if these exist after loading. */

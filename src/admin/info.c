@@ -1,7 +1,7 @@
 /* info: INFO, section by section.
  *
  * Sections and fields have the names and the order of Redis 7.2 and 8, as far as they have a real
- * value here. Fields of things that do not exist here (replication, functions) are a constant 0. */
+ * value here. Fields of things that do not exist here (replication) are a constant 0. */
 #define _GNU_SOURCE /* for RUSAGE_THREAD */
 #include "admin/admin_commands.h"
 #include "admin/build_id.h"
@@ -13,11 +13,13 @@
 #include "base/version.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "engine/functions.h"
 #include "engine/lazyfree.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
 #include "net/net.h"
 #include "resp/reply.h"
+#include "script/function_language.h"
 #include "script/script.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
@@ -172,20 +174,25 @@ static sds append_directive(struct engine *engine, sds out, const char *field, c
 
 /* The machines (VM), and what belongs to the scripts and functions beside them. */
 static sds append_scripts(struct engine *engine, sds out) {
+    const struct function_set *set = engine->functions->set;
     size_t machine = scripts_machine_memory(engine->scripts);
     size_t cache = script_cache_memory(&engine->scripts->cache);
+    size_t functions_machine = function_runner_memory(engine->scripts->functions);
+    size_t libraries = function_set_memory(set);
     out = append_bytes(out, "used_memory_lua", "used_memory_lua_human", machine);
     out = sds_append_format(out,
                             "used_memory_vm_eval:%zu\r\n"
                             "used_memory_scripts_eval:%zu\r\n"
                             "number_of_cached_scripts:%zu\r\n"
-                            "number_of_functions:0\r\n"
-                            "number_of_libraries:0\r\n"
-                            "used_memory_vm_functions:0\r\n",
-                            machine, cache, script_cache_count(&engine->scripts->cache));
-    out = append_bytes(out, "used_memory_vm_total", "used_memory_vm_total_human", machine);
-    out = sds_append_cstr(out, "used_memory_functions:0\r\n");
-    return append_bytes(out, "used_memory_scripts", "used_memory_scripts_human", cache);
+                            "number_of_functions:%zu\r\n"
+                            "number_of_libraries:%zu\r\n"
+                            "used_memory_vm_functions:%zu\r\n",
+                            machine, cache, script_cache_count(&engine->scripts->cache),
+                            function_set_count(set), set->library_count, functions_machine);
+    out = append_bytes(out, "used_memory_vm_total", "used_memory_vm_total_human",
+                       machine + functions_machine);
+    out = sds_append_format(out, "used_memory_functions:%zu\r\n", libraries);
+    return append_bytes(out, "used_memory_scripts", "used_memory_scripts_human", cache + libraries);
 }
 
 static sds append_limits(struct engine *engine, sds out) {

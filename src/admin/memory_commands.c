@@ -2,7 +2,9 @@
 #include "admin/admin_commands.h"
 #include "admin/memory_stats.h"
 #include "engine/engine.h"
+#include "engine/functions.h"
 #include "resp/reply.h"
+#include "script/function_language.h"
 #include "script/script.h"
 #include "session/clients.h"
 
@@ -23,7 +25,7 @@ static void answer_ratio(struct reply *reply, const char *name, double ratio) {
     reply_double(reply, ratio);
 }
 
-/* The fields of replication and functions are 0. */
+/* The fields of replication are 0. */
 static size_t answer_general(struct engine *engine, struct reply *reply,
                              const struct memory_stats *memory) {
     answer_bytes(reply, "peak.allocated", memory->peak);
@@ -35,8 +37,10 @@ static size_t answer_general(struct engine *engine, struct reply *reply,
     answer_bytes(reply, "cluster.links", 0);
     answer_bytes(reply, "aof.buffer", memory->aof_buffer);
     answer_bytes(reply, "lua.caches", script_cache_memory(&engine->scripts->cache));
-    answer_bytes(reply, "functions.caches", 0);
-    answer_bytes(reply, "script.VMs", scripts_machine_memory(engine->scripts));
+    answer_bytes(reply, "functions.caches", function_set_memory(engine->functions->set));
+    answer_bytes(reply, "script.VMs",
+                 scripts_machine_memory(engine->scripts) +
+                     function_runner_memory(engine->scripts->functions));
     return 11;
 }
 

@@ -1,5 +1,5 @@
-/* standalone_commands: replies to commands for replication, clusters, modules and functions, which
- * this server does not have. */
+/* standalone_commands: replies to commands for replication, clusters and modules, which this server
+ * does not have. */
 #include "admin/admin_commands.h"
 #include "base/number.h"
 #include "engine/call.h"
@@ -133,54 +133,6 @@ void module_help_command(struct call *call) {
     static const char *const lines[] = {
         "LIST",
         "    The loaded modules: none, this server cannot load any.",
-        NULL,
-    };
-    call_help(call, lines);
-}
-
-/* --- Functions --- */
-
-void function_list_command(struct call *call) {
-    bool has_pattern = false, has_code = false;
-    for (size_t i = 2; i < call->argc; i++) {
-        if (!has_code && slice_is(call->argv[i], "withcode")) {
-            has_code = true;
-        } else if (!has_pattern && slice_is(call->argv[i], "libraryname")) {
-            if (++i == call->argc) {
-                reply_error(call->reply, "ERR library name argument was not given");
-                return;
-            }
-            has_pattern = true;
-        } else {
-            reply_error_format(call->reply, "ERR Unknown argument %.*s",
-                               slice_precision(call->argv[i]), call->argv[i].ptr);
-            return;
-        }
-    }
-    reply_array(call->reply, 0);
-}
-
-void function_stats_command(struct call *call) {
-    struct reply *reply = call->reply;
-    reply_map(reply, 2);
-    reply_bulk_cstr(reply, "running_script");
-    reply_null(reply);
-    reply_bulk_cstr(reply, "engines");
-    reply_map(reply, 1);
-    reply_bulk_cstr(reply, "LUA");
-    reply_map(reply, 2);
-    reply_bulk_cstr(reply, "libraries_count");
-    reply_integer(reply, 0);
-    reply_bulk_cstr(reply, "functions_count");
-    reply_integer(reply, 0);
-}
-
-void function_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "LIST [LIBRARYNAME <pattern>] [WITHCODE]",
-        "    The libraries of functions: none, this server cannot run any.",
-        "STATS",
-        "    The function that is running, and the languages that functions can be written in.",
         NULL,
     };
     call_help(call, lines);

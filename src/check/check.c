@@ -22,6 +22,11 @@ static sds append_count(sds out, uint64_t count, const char *noun) {
                              count == 1 ? "" : "s");
 }
 
+static sds append_libraries(sds out, uint64_t count) {
+    return sds_append_format(out, " and %llu %s of functions", (unsigned long long)count,
+                             count == 1 ? "library" : "libraries");
+}
+
 /* The contents of a good file. */
 static sds describe(const struct finding *finding) {
     sds text = sds_new(SLICE(""));
@@ -31,6 +36,7 @@ static sds describe(const struct finding *finding) {
         text = sds_append_format(text, " (%llu with an expiry) in ",
                                  (unsigned long long)finding->expiring);
         text = append_count(text, finding->databases, "database");
+        if (finding->libraries > 0) text = append_libraries(text, finding->libraries);
     }
     if (!finding->has_snapshot || finding->commands + finding->transactions > 0) {
         if (sds_len(text)) text = sds_append_cstr(text, ", then ");
@@ -53,10 +59,10 @@ static bool fail(const char *path, const char *error) {
  * for other servers. */
 static void print_foreign(const char *path, const char *verdict, const struct finding *finding) {
     if (finding->foreign > 0) {
-        sds text = append_count(sds_new(SLICE("")), finding->foreign - finding->functions, "key");
-        if (finding->functions) {
+        sds text = append_count(sds_new(SLICE("")), finding->foreign - finding->others, "key");
+        if (finding->others) {
             text = sds_append_cstr(text, " and ");
-            text = append_count(text, finding->functions, "function");
+            text = append_count(text, finding->others, "other item");
         }
         printf("%s: %s: packlist-server has no type for %s, and loads the file only with "
                "rdb-skip-unknown-types: %s%s\n",

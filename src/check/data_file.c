@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "persist/aof_allowed.h"
 #include "persist/aof_reader.h"
+#include "persist/function_code.h"
 #include "persist/rdb_file.h"
 #include "types/value.h"
 
@@ -44,7 +45,7 @@ static void note_wrong(struct finding *finding, uint64_t at, const char *what) {
 static void note_foreign(struct finding *finding, const struct rdb_file_item *item,
                          uint64_t database) {
     bool is_key = item->key.ptr;
-    finding->functions += !is_key;
+    finding->others += !is_key;
     if (++finding->foreign > FINDING_NAMES_MAX) return;
     sds names = finding->foreign_names ? finding->foreign_names : sds_new(SLICE(""));
     names = sds_append_format(names, "%s%s", sds_len(names) ? ", " : "", item->type_name);
@@ -53,6 +54,19 @@ static void note_foreign(struct finding *finding, const struct rdb_file_item *it
         names = sds_append_format(names, " of database %llu", (unsigned long long)database);
     }
     finding->foreign_names = names;
+}
+
+/* Checks what is known of a library without running it: its first line. */
+static bool check_library(struct rdb_file *file, struct slice code) {
+    struct function_code parsed;
+    sds error;
+    if (function_code_parse(&parsed, code, &error)) {
+        function_code_free(&parsed);
+        return true;
+    }
+    rdb_reader_fail(&file->reader, "a library of functions is bad: %s", error);
+    sds_free(error);
+    return false;
 }
 
 /* Takes the items of the snapshot; false when it is bad. *database gets the last one. */
@@ -71,8 +85,8 @@ static bool take_items(struct rdb_file *file, struct finding *finding, uint64_t 
             item.type_name = "consumer groups of stream";
             note_foreign(finding, &item, *database);
         } else if (item.kind == RDB_ITEM_FUNCTION) {
-            item.type_name = "function";
-            note_foreign(finding, &item, *database);
+            finding->libraries++;
+            if (!check_library(file, item.text)) return false;
         } else if (item.kind == RDB_ITEM_SKIPPED) {
             note_foreign(finding, &item, *database);
         }
@@ -123,7 +137,7 @@ static sds append_item(sds out, const struct aof_reader *reader) {
 /* Records a command that no Packlist server runs from a file. */
 static void note_command(struct finding *finding, const struct aof_reader *reader) {
     const struct aof_parser *command = &reader->parser;
-    if (aof_command_is_known(command->argv[0], command->argc)) return;
+    if (aof_command_is_known(command->argv, command->argc)) return;
     if (++finding->foreign_commands == 1)
         finding->foreign_command =
             sds_append_format(append_shown(sds_new(SLICE("")), command->argv[0]), " at byte %llu",

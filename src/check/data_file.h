@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The most keys and functions named in `foreign_names`. */
+/* The most keys and other things named in `foreign_names`. */
 enum { FINDING_NAMES_MAX = 10 };
 
 /* What was found. */
@@ -20,9 +20,10 @@ struct finding {
     uint64_t databases;
     uint64_t keys;
     uint64_t expiring;  /* of them */
-    uint64_t foreign;   /* keys of types, and functions, that a Packlist server does not have … */
-    uint64_t functions; /* … the latter of them … */
-    sds foreign_names;  /* … in words, the first few */
+    uint64_t libraries; /* of functions */
+    uint64_t foreign; /* keys of types, and other things, that a Packlist server does not have … */
+    uint64_t others;  /* … the latter of them … */
+    sds foreign_names;         /* … in words, the first few */
     uint64_t foreign_commands; /* that a Packlist server does not run from a file … */
     sds foreign_command;       /* … the first one, and where it stands */
     uint64_t commands;         /* those of transactions included */

@@ -171,14 +171,25 @@ struct function_library *function_set_library(const struct function_set *set, st
 }
 
 struct function *function_set_function(const struct function_set *set, struct slice name) {
-    sds key = lower_case(name);
-    struct function *function = find(set->functions, sds_slice(key));
-    sds_free(key);
+    enum { USUAL = 64 };
+    char key[USUAL];
+    if (name.len <= USUAL) {
+        for (size_t i = 0; i < name.len; i++) key[i] = ascii_lower(name.ptr[i]);
+        return find(set->functions, slice_make(key, name.len));
+    }
+    sds longer = lower_case(name);
+    struct function *function = find(set->functions, sds_slice(longer));
+    sds_free(longer);
     return function;
 }
 
 size_t function_set_count(const struct function_set *set) {
     return hashtable_count(set->functions);
+}
+
+size_t function_set_memory(const struct function_set *set) {
+    return set->memory + sizeof(*set) + set->library_capacity * sizeof(*set->libraries) +
+           hashtable_allocated(set->by_name) + hashtable_allocated(set->functions);
 }
 
 static void take_out(struct hashtable *table, struct slice key) {

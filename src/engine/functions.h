@@ -63,7 +63,7 @@ struct function_set {
     size_t library_capacity;
     struct hashtable *by_name;   /* libraries, by name */
     struct hashtable *functions; /* of all libraries, by key */
-    size_t memory;               /* bytes of libraries and functions, without compiled code */
+    size_t memory;               /* bytes of the libraries */
 };
 
 struct functions {
@@ -121,8 +121,10 @@ bool function_set_remove(struct function_set *set, struct slice name);
 struct function_library *function_set_library(const struct function_set *set, struct slice name);
 struct function *function_set_function(const struct function_set *set, struct slice name);
 
-/* Returns the number of functions. O(1). */
+/* Return the number of functions, and the bytes of the set with its libraries, without what the
+ * language holds. O(1). */
 size_t function_set_count(const struct function_set *set);
+size_t function_set_memory(const struct function_set *set);
 
 /* Makes a library of the code and adds it to the set in force. Returns it, or NULL with *error as
  * above; then nothing has changed. */

@@ -227,15 +227,20 @@ static void hide_string_metatable(lua_State *L) {
     lua_pop(L, 2);
 }
 
+/* Makes reads of what the table on top of the stack does not have an error. */
+static void refuse_others(lua_State *L) {
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, refuse_missing);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+}
+
 static int seal_body(lua_State *L) {
     struct machine *machine = machine_of(L);
     lua_pushvalue(L, LUA_GLOBALSINDEX);
     hide_tables(machine);
     hide_string_metatable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, refuse_missing);
-    lua_setfield(L, -2, "__index");
-    lua_setmetatable(L, -2);
+    refuse_others(L);
     lua_pushvalue(L, -1);
     machine->contents = luaL_ref(L, LUA_REGISTRYINDEX);
     proxy_push(L, true);
@@ -255,6 +260,44 @@ void machine_seal(struct machine *machine) {
     machine->sealed = true;
     machine_resume_limit(machine);
     machine_collect(machine);
+}
+
+/* --- Views --- */
+
+/* The tables in a view refuse what they do not have, too, as in Redis. */
+static int view_body(lua_State *L) {
+    struct machine *machine = machine_of(L);
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
+        if (lua_istable(L, -1)) refuse_others(L);
+    }
+    lua_settop(L, 1);
+    hide_tables(machine);
+    refuse_others(L);
+    machine->views[machine->view_count++] = luaL_ref(L, LUA_REGISTRYINDEX);
+    return 0;
+}
+
+int machine_add_view(struct machine *machine, lua_CFunction open, void *arg) {
+    lua_State *L = machine->main;
+    if (machine->view_count == MACHINE_VIEWS_MAX) abort();
+    lua_pushcfunction(L, view_body);
+    lua_pushcfunction(L, open);
+    lua_pushlightuserdata(L, arg);
+    lua_call(L, 1, 1);
+    lua_call(L, 1, 0);
+    return machine->view_count - 1;
+}
+
+/* Needs no memory: the keys exist. */
+void machine_choose_view(struct machine *machine, int view) {
+    lua_State *L = machine->main;
+    bool is_view = view != MACHINE_VIEW_LIBRARIES;
+    machine_suspend_limit(machine);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->globals);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, is_view ? machine->views[view] : machine->contents);
+    proxy_set(L, lua_gettop(L) - 1);
+    lua_pop(L, 1);
+    machine_resume_limit(machine);
 }
 
 /* Lua calls this for an error that nothing catches, which is a defect: else it would exit. */

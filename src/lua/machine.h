@@ -36,6 +36,16 @@ struct machine *machine_new(size_t memory_limit);
 void machine_add_library(struct machine *machine, const char *name, lua_CFunction open, void *arg);
 void machine_add_alias(struct machine *machine, const char *alias, const char *name);
 
+/* Adds a view: other globals, which code sees instead of the libraries while the view is chosen.
+ * `open` as above; each table in what it returns becomes read-only like a library. Returns the
+ * view's number. Before machine_seal only. */
+int machine_add_view(struct machine *machine, lua_CFunction open, void *arg);
+
+/* Chooses what all code sees from now on. Functions keep no view: what one has read from a view, it
+ * keeps. Not while a script runs. */
+enum { MACHINE_VIEW_LIBRARIES = -1 };
+void machine_choose_view(struct machine *machine, int view);
+
 /* Puts proxies before the globals and every table among them. Nothing can be added afterwards. */
 void machine_seal(struct machine *machine);
 

@@ -5,7 +5,7 @@
 #include "lua/machine.h"
 #include "lua/random.h"
 
-enum { MACHINE_LIBRARIES_MAX = 24 };
+enum { MACHINE_LIBRARIES_MAX = 24, MACHINE_VIEWS_MAX = 2 };
 
 /* After so many bytes the watch is asked, even when few instructions ran: joining long strings is
  * one instruction each. */
@@ -32,8 +32,10 @@ struct machine {
     const char *end_text;
 
     /* Values that live as long as the machine: references. */
-    int globals;  /* the proxy that scripts have as _G */
-    int contents; /* the table behind it */
+    int globals;                  /* the proxy that scripts have as _G */
+    int contents;                 /* the table behind it */
+    int views[MACHINE_VIEWS_MAX]; /* tables that may take the place of `contents` */
+    int view_count;
     int body;     /* run_body: functions are made beforehand, because making one may fail */
     int compiler; /* compile_body */
     int handler;  /* note_error */
@@ -96,6 +98,10 @@ void machine_open_compiler(struct machine *machine);
 /* Replaces the table on top of the stack with a proxy for it. With `show_metatable`, the metatable
  * of the real table is what getmetatable shows of it. */
 void proxy_push(lua_State *L, bool show_metatable);
+
+/* Makes the proxy at `index` stand for the table on top of the stack, and pops that. What
+ * getmetatable shows stays. */
+void proxy_set(lua_State *L, int index);
 
 /* If the value at `index` is a proxy, pushes what it stands for and returns true. */
 bool proxy_open(lua_State *L, int index);

@@ -43,6 +43,17 @@ void proxy_push(lua_State *L, bool show_metatable) {
     lua_settop(L, real);
 }
 
+void proxy_set(lua_State *L, int index) {
+    lua_getmetatable(L, index);
+    lua_pushliteral(L, "__index");
+    lua_pushvalue(L, -3);
+    lua_rawset(L, -3);
+    lua_pushlightuserdata(L, (void *)&key_of_contents);
+    lua_pushvalue(L, -3);
+    lua_rawset(L, -3);
+    lua_pop(L, 2);
+}
+
 /* Pushes what the metatable of the value at `index` holds under a key; false when that is nil. */
 static bool push_hidden(lua_State *L, int index, const char *key) {
     if (!lua_getmetatable(L, index)) return false;

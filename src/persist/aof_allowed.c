@@ -1,5 +1,7 @@
 #include "persist/aof_allowed.h"
 
+#include "base/sds.h"
+
 static const struct {
     const char *name;
     int arity;
@@ -24,6 +26,10 @@ static const struct {
     {"expireat", -3},
     {"flushall", -1},
     {"flushdb", -1},
+    {"function|delete", 3},
+    {"function|flush", -2},
+    {"function|load", -3},
+    {"function|restore", -3},
     {"getdel", 2},
     {"getex", -2},
     {"getset", 3},
@@ -111,7 +117,17 @@ int aof_command_arity(struct slice name) {
     return 0;
 }
 
-bool aof_command_is_known(struct slice name, size_t argc) {
-    int arity = aof_command_arity(name);
+/* Returns the arity of the command that begins with these words. */
+static int arity_of(const struct slice *argv, size_t argc) {
+    int arity = aof_command_arity(argv[0]);
+    if (arity != 0 || argc < 2) return arity;
+    sds name = sds_append(sds_append_cstr(sds_new(argv[0]), "|"), argv[1]);
+    arity = aof_command_arity(sds_slice(name));
+    sds_free(name);
+    return arity;
+}
+
+bool aof_command_is_known(const struct slice *argv, size_t argc) {
+    int arity = argc > 0 ? arity_of(argv, argc) : 0;
     return arity < 0 ? argc >= (size_t)-arity : argc == (size_t)arity && arity > 0;
 }

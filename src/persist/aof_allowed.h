@@ -10,12 +10,12 @@
 
 #include <stdbool.h>
 
-/* Returns whether a server accepts a command of that name (in any case) with `argc` arguments,
- * including the name, when it loads the file. Does not check the arguments' values. O(commands). */
-bool aof_command_is_known(struct slice name, size_t argc);
+/* Returns whether a server accepts a command with these arguments, including its name or names (in
+ * any case), when it loads the file. Does not check the values of the others. O(commands). */
+bool aof_command_is_known(const struct slice *argv, size_t argc);
 
-/* Returns the arity of a command, as in the table of commands: a negative one is a minimum. Returns
- * 0 if the command may not be in a file. O(commands). */
+/* Returns the arity of a command ("set", "function|load"), as in the table of commands: a negative
+ * one is a minimum. Returns 0 if the command may not be in a file. O(commands). */
 int aof_command_arity(struct slice name);
 
 #endif

@@ -19,7 +19,7 @@ static void eval(struct call *call, bool is_readonly) {
     struct script_cache *cache = &call->engine->scripts->cache;
     struct script_arguments arguments;
     monitor_feed(call);
-    if (!script_parse_keys(call, &arguments)) return;
+    if (!script_parse_keys(call, NULL, &arguments)) return;
     struct script *script = script_cache_find_text(cache, call->argv[1]);
     sds error = NULL;
     if (!script) script = script_cache_add(cache, call->argv[1], &error);
@@ -36,7 +36,7 @@ static void evalsha(struct call *call, bool is_readonly) {
     struct script_arguments arguments;
     monitor_feed(call);
     bool is_sha = call->argv[1].len == SCRIPT_SHA_LENGTH;
-    if (is_sha && !script_parse_keys(call, &arguments)) return;
+    if (is_sha && !script_parse_keys(call, NULL, &arguments)) return;
     struct script *script = script_cache_find_sha(cache, call->argv[1]);
     if (script)
         run(call, script, &arguments, is_readonly);

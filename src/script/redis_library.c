@@ -188,6 +188,7 @@ static const struct {
     {"acl_check_cmd", acl_check_cmd},
 };
 
+enum { LOG_LEVELS = 4 }; /* the first of these */
 static const struct {
     const char *name;
     int value;
@@ -204,22 +205,45 @@ static int version_number(void) {
     return parts[0] << 16 | parts[1] << 8 | parts[2];
 }
 
-int redis_library_open(lua_State *L) {
-    lua_newtable(L);
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        lua_pushvalue(L, 1);
-        lua_pushcclosure(L, functions[i].function, 1);
-        lua_setfield(L, -2, functions[i].name);
-    }
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        lua_pushnumber(L, numbers[i].value);
-        lua_setfield(L, -2, numbers[i].name);
-    }
+/* Adds a function to the table on top of the stack. Its upvalue is the argument at index 1. */
+static void add_function(lua_State *L, const char *name, lua_CFunction function) {
+    lua_pushvalue(L, 1);
+    lua_pushcclosure(L, function, 1);
+    lua_setfield(L, -2, name);
+}
+
+static void add_number(lua_State *L, const char *name, int value) {
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, name);
+}
+
+static void add_version(lua_State *L) {
     lua_pushliteral(L, PACKLIST_REDIS_VERSION);
     lua_setfield(L, -2, "REDIS_VERSION");
-    lua_pushnumber(L, version_number());
-    lua_setfield(L, -2, "REDIS_VERSION_NUM");
+    add_number(L, "REDIS_VERSION_NUM", version_number());
     lua_pushliteral(L, "redis"); /* as HELLO says */
     lua_setfield(L, -2, "SERVER_NAME");
+}
+
+int redis_library_open(lua_State *L) {
+    lua_newtable(L);
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        add_function(L, functions[i].name, functions[i].function);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        add_number(L, numbers[i].name, numbers[i].value);
+    add_version(L);
+    return 1;
+}
+
+int redis_library_open_for_loading(lua_State *L) {
+    lua_newtable(L);
+    lua_newtable(L);
+    add_function(L, "register_function", redis_register_function);
+    add_function(L, "log", write_log);
+    for (size_t i = 0; i < LOG_LEVELS; i++) add_number(L, numbers[i].name, numbers[i].value);
+    add_version(L);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "server");
+    lua_setfield(L, -2, "redis");
     return 1;
 }

@@ -9,6 +9,11 @@ struct scripts;
 /* Pushes the table, for machine_add_library. Its argument is a light userdata: struct scripts. */
 int redis_library_open(lua_State *L);
 
+/* Pushes a table with all that a library of functions may use while it is loaded: the table `redis`
+ * with redis.register_function, under its two names. For machine_add_view, with the same
+ * argument. */
+int redis_library_open_for_loading(lua_State *L);
+
 /* Returns the scripts that a function of the table belongs to. */
 struct scripts *redis_library_scripts(lua_State *L);
 
@@ -18,5 +23,8 @@ int redis_library_error(lua_State *L, const char *text);
 /* redis.call and redis.pcall (redis_call.c). */
 int redis_call(lua_State *L);
 int redis_pcall(lua_State *L);
+
+/* redis.register_function (redis_register.c). */
+int redis_register_function(lua_State *L);
 
 #endif

@@ -5,13 +5,19 @@
 #include "lua/data_libraries.h"
 #include "lua/machine.h"
 #include "net/pool.h"
+#include "script/function_language.h"
 #include "script/redis_library.h"
 
-static void make_machine(struct scripts *scripts) {
+struct machine *scripts_new_machine(struct scripts *scripts) {
     struct machine *machine = machine_new((size_t)scripts->engine->config.lua_memory_limit);
     machine_add_library(machine, "redis", redis_library_open, scripts);
     machine_add_alias(machine, "server", "redis");
     machine_add_data_libraries(machine);
+    return machine;
+}
+
+static void make_machine(struct scripts *scripts) {
+    struct machine *machine = scripts_new_machine(scripts);
     machine_seal(machine);
     scripts->machine = machine;
     script_cache_init(&scripts->cache, machine, &scripts->engine->stats.evicted_scripts);
@@ -21,12 +27,19 @@ struct scripts *scripts_new(struct engine *engine) {
     struct scripts *scripts = mem_alloc_zeroed(sizeof(*scripts));
     scripts->engine = engine;
     make_machine(scripts);
+    scripts->functions = function_runner_new(scripts);
     return scripts;
 }
 
-void scripts_free(struct scripts *scripts) {
+/* Frees the cache and its machine. */
+static void free_evaluated(struct scripts *scripts) {
     script_cache_free(&scripts->cache);
     machine_free(scripts->machine);
+}
+
+void scripts_free(struct scripts *scripts) {
+    function_runner_free(scripts->functions);
+    free_evaluated(scripts);
     mem_free(scripts->argv);
     mem_free(scripts);
 }
@@ -35,7 +48,8 @@ void scripts_free(struct scripts *scripts) {
 
 static void free_flushed(void *arg) {
     struct scripts *flushed = arg;
-    scripts_free(flushed);
+    free_evaluated(flushed);
+    mem_free(flushed);
 }
 
 static void forget(void *arg) {
@@ -49,7 +63,7 @@ void scripts_flush(struct scripts *scripts, bool in_pool) {
     if (in_pool)
         net_pool_run(scripts->engine->net, free_flushed, forget, flushed);
     else
-        scripts_free(flushed);
+        free_flushed(flushed);
     make_machine(scripts);
 }
 
@@ -58,5 +72,7 @@ size_t scripts_machine_memory(const struct scripts *scripts) {
 }
 
 void scripts_apply_limit(struct scripts *scripts) {
-    machine_set_memory_limit(scripts->machine, (size_t)scripts->engine->config.lua_memory_limit);
+    size_t limit = (size_t)scripts->engine->config.lua_memory_limit;
+    machine_set_memory_limit(scripts->machine, limit);
+    machine_set_memory_limit(scripts->functions->machine, limit);
 }

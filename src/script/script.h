@@ -2,6 +2,7 @@
  * cache, and the run that is under way.
  *
  *      eval_commands.c     EVAL, EVALSHA …: which script, which keys and arguments
+ *      fcall_commands.c    FCALL: the same for functions of libraries (function_language.h)
  *      script_run.c        runs it: rights, KEYS and ARGV, its result or error as a reply
  *      redis_*.c          what it may call: redis.call …
  *      value_sink.c        the reply of a command → a value of Lua
@@ -18,6 +19,7 @@
 #include <stddef.h>
 
 struct engine;
+struct function_runner;
 struct machine;
 struct script_run;
 
@@ -25,14 +27,18 @@ struct scripts {
     struct engine *engine;
     struct machine *machine; /* for EVAL */
     struct script_cache cache;
-    struct script_run *run; /* the run that is under way, or NULL */
-    struct slice *argv;     /* arguments of the command that a script calls; used again */
+    struct script_run *run;            /* the run that is under way, or NULL */
+    struct function_runner *functions; /* script/function_language.h */
+    struct slice *argv; /* arguments of the command that a script calls; used again */
     size_t argv_capacity;
 };
 
 /* Makes the machine with its libraries and an empty cache. */
 struct scripts *scripts_new(struct engine *engine);
 void scripts_free(struct scripts *scripts);
+
+/* Returns a machine with all libraries, which can get more before the caller seals it. */
+struct machine *scripts_new_machine(struct scripts *scripts);
 
 /* SCRIPT FLUSH: forgets all scripts, with the memory of the machine. With `in_pool` another thread
  * frees it. Not while a script runs. */

@@ -11,9 +11,10 @@
 
 /* --- Arguments --- */
 
-bool script_parse_keys(struct call *call, struct script_arguments *arguments) {
+bool script_parse_keys(struct call *call, const char *not_a_number,
+                       struct script_arguments *arguments) {
     int64_t count;
-    if (!call_integer(call, 2, &count)) return false;
+    if (!call_integer_in(call, 2, INT64_MIN, INT64_MAX, &count, not_a_number)) return false;
     if (count > (int64_t)call->argc - 3) {
         reply_error(call->reply, "ERR Number of keys can't be greater than number of args");
         return false;
@@ -56,9 +57,7 @@ static const char *refusal(const struct script_run *run) {
     if (!(flags & SCRIPT_NO_WRITES)) {
         if (run->program->is_readonly)
             return "ERR Can not execute a script with write flag using *_ro command.";
-        if (run->scope.lacks_memory && !(flags & SCRIPT_ALLOW_OOM))
-            return "OOM allow-oom flag is not set on the script, can not run it when used memory "
-                   "> 'maxmemory'";
+        if (run->scope.lacks_memory && !(flags & SCRIPT_ALLOW_OOM)) return EVICT_REFUSAL;
     }
     return NULL;
 }
@@ -76,9 +75,7 @@ static struct script_scope scope_of(const struct call *call, const struct script
 
 /* --- Results --- */
 
-/* Returns the text of an error object of a script, which lies on the stack; *is_counted gets
- * whether it is the error of a command, which was counted. */
-static sds error_text(lua_State *L, int index, bool *is_counted) {
+sds script_error_text(lua_State *L, int index, bool *is_counted) {
     size_t len;
     switch (lua_type(L, index)) {
     case LUA_TTABLE: break;
@@ -115,7 +112,7 @@ static void reply_result(struct script_run *run, enum machine_result result) {
         lua_settop(L, 1); /* the first result, or nil */
         value_reply(L, 1, run->call->reply, run->protocol, &is_counted);
         break;
-    case MACHINE_FAILED: reply_place(run, error_text(L, 1, &is_counted)); break;
+    case MACHINE_FAILED: reply_place(run, script_error_text(L, 1, &is_counted)); break;
     case MACHINE_ENDED:
         reply_place(
             run, sds_append_cstr(sds_new(SLICE("ERR ")), machine_end_text(run->program->machine)));

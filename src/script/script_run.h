@@ -6,6 +6,7 @@
 #include "engine/call.h"
 #include "execute/execute.h"
 
+#include <lua5.1/lua.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,8 +43,15 @@ struct script_run {
 };
 
 /* Parses the number of keys, argv[2] of EVAL and the like, whose keys follow. Replies an error and
- * returns false if it is not valid. */
-bool script_parse_keys(struct call *call, struct script_arguments *arguments);
+ * returns false if it is not valid. `not_a_number` is the error for what is no integer; NULL: the
+ * usual one. */
+bool script_parse_keys(struct call *call, const char *not_a_number,
+                       struct script_arguments *arguments);
+
+/* Returns the text of the error object at `index` of the stack; the caller frees it. *is_counted
+ * gets whether it is the error of a command, which was counted. Raises no errors; the machine's
+ * limit must be suspended. */
+sds script_error_text(lua_State *L, int index, bool *is_counted);
 
 /* Runs the program and replies its result or its error. Replies an error and runs nothing where
  * its flags do not allow it. No script may run. */

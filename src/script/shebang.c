@@ -20,6 +20,13 @@ uint32_t script_flag_of(struct slice name) {
     return 0;
 }
 
+const char *script_flag_name(uint32_t flag) {
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        if (flags[i].flag == flag) return flags[i].name;
+    }
+    return NULL;
+}
+
 static sds error_with(const char *text, struct slice what) {
     return sds_append(sds_new(slice_of_cstr(text)), what);
 }

@@ -24,6 +24,9 @@ enum script_flag {
 /* Returns the flag of that name; 0: there is none. */
 uint32_t script_flag_of(struct slice name);
 
+/* Returns the name of a flag; NULL: it has none. */
+const char *script_flag_name(uint32_t flag);
+
 struct shebang {
     uint32_t flags;      /* enum script_flag */
     struct slice engine; /* "lua" */

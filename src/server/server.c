@@ -186,6 +186,7 @@ void server_stop(struct engine *engine) {
     watches_free(&engine->watches);
     monitors_free(&engine->clients->monitors);
     targets_stop();
+    functions_free(engine->functions);
     scripts_free(engine->scripts);
     lazyfree_stop();
     net_free(engine->net);
@@ -196,7 +197,6 @@ void server_free(struct engine *engine) {
     flush_forget_all();
     for (int64_t i = 0; i < engine->config.databases; i++) keyspace_free(engine->keyspaces[i]);
     mem_free(engine->keyspaces);
-    functions_free(engine->functions);
     save_stop(engine);
     aof_free(engine);
     stats_free(&engine->stats);

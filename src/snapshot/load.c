@@ -204,23 +204,11 @@ static void note_skipped(struct engine *engine, struct loader *loader,
     sds_free(key);
 }
 
-/* This server runs no code: it loads the file only without the library. */
-static bool leave_out_function(struct engine *engine, struct loader *loader,
-                               const struct rdb_file_item *item) {
-    struct rdb_file_item skipped = *item;
-    skipped.type_name = "function";
-    if (!loader->file->options.skip_unknown)
-        return rdb_reader_fail(&loader->file->reader, "a function can't be loaded");
-    note_skipped(engine, loader, &skipped);
-    return true;
-}
-
 /* Loads a library of functions. False when the load must end. */
 static bool add_function(struct engine *engine, struct loader *loader,
                          const struct rdb_file_item *item) {
     sds error;
     bool replaces = loader->flags & LOAD_REPLACE;
-    if (!engine->functions->language) return leave_out_function(engine, loader, item);
     if (functions_load(engine->functions, item->text, replaces, &error)) return true;
     rdb_reader_fail(&loader->file->reader, "a library of functions is bad: %s",
                     engine->config.hide_user_data_from_log ? RDB_HIDDEN_KEY : error);
@@ -254,8 +242,7 @@ static bool take_item(struct engine *engine, struct loader *loader,
 /* Returns false, for the caller. If the file holds a type that could be skipped, the log explains
  * how. */
 static bool note_foreign(const struct rdb_file *file, const struct rdb_file_item *item) {
-    bool is_foreign = item->kind == RDB_ITEM_SKIPPED || item->kind == RDB_ITEM_FUNCTION;
-    if (is_foreign && !file->options.skip_unknown)
+    if (item->kind == RDB_ITEM_SKIPPED && !file->options.skip_unknown)
         log_warning("The file holds values of unsupported types (packlist-check names them). With "
                     "rdb-skip-unknown-types yes the rest is loaded; the next snapshot then "
                     "replaces the file: keep a copy.");
@@ -269,7 +256,7 @@ static bool load_items(struct engine *engine, struct rdb_file *file, unsigned fl
     struct rdb_file_item item = {0};
     do {
         if (!rdb_file_next(file, &item)) return note_foreign(file, &item);
-        if (!take_item(engine, &loader, &item)) return note_foreign(file, &item);
+        if (!take_item(engine, &loader, &item)) return false;
     } while (item.kind != RDB_ITEM_END);
     if (loader.skipped > SKIPPED_SHOWN)
         log_warning("Left out: %llu keys in total, of unsupported types",

@@ -120,26 +120,3 @@ uint16_t command_bitfield_key_flags(const struct slice *argv, size_t argc) {
     }
     return KEY_RO | KEY_ACCESS;
 }
-
-/* --- Commands of scripts --- */
-
-const struct command *command_find_script_call(struct slice name) {
-    enum { ARITY = -3, NUMKEYS = 2 };
-    enum { CHANGES = KEY_RW | KEY_ACCESS | KEY_UPDATE, READS = KEY_RO | KEY_ACCESS };
-    static const struct command rows[] = {
-#define SCRIPT_CALL(command_name, use)                                                             \
-    {                                                                                              \
-        .name = command_name, .arity = ARITY,                                                      \
-        .flags = COMMAND_MOVABLE_KEYS | COMMAND_NO_MANDATORY_KEYS, .keys = {                       \
-            .numkeys = NUMKEYS,                                                                    \
-            .flags = use                                                                           \
-        }                                                                                          \
-    }
-        SCRIPT_CALL("fcall", CHANGES),
-        SCRIPT_CALL("fcall_ro", READS),
-#undef SCRIPT_CALL
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (slice_is(name, rows[i].name)) return &rows[i];
-    return NULL;
-}

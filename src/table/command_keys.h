@@ -20,9 +20,4 @@ uint16_t command_set_key_flags(const struct slice *argv, size_t argc);
 /* A BITFIELD with only GET operations changes nothing. */
 uint16_t command_bitfield_key_flags(const struct slice *argv, size_t argc);
 
-/* Finds a command of scripts or functions by its name in any case: EVAL, EVALSHA, FCALL and their
- * read-only forms. This server cannot run them but can find their keys. NULL for any other name.
- * The row is in no other table. */
-const struct command *command_find_script_call(struct slice name);
-
 #endif

@@ -15,6 +15,7 @@ extern const struct command_family command_family_zset;
 extern const struct command_family command_family_streams;
 extern const struct command_family command_family_transactions;
 extern const struct command_family command_family_pubsub;
+extern const struct command_family command_family_functions;
 extern const struct command_family command_family_scripts;
 extern const struct command_family command_family_connection;
 extern const struct command_family command_family_admin;

@@ -1,5 +1,5 @@
-/* family_standalone: replies of a server without replication, clusters, modules and functions to
- * the commands for these. */
+/* family_standalone: replies of a server without replication, clusters and modules to the commands
+ * for these. */
 #include "admin/admin_commands.h"
 #include "table/command_row.h"
 
@@ -25,29 +25,6 @@ static const struct command rows[] = {
  .complexity = "O(1)",
  .summary = "Ends what READONLY began; there is no cluster."},
 
-/* --- scripting --- */
-{.name = "function", .arity = -2, .group = "scripting", .since = "7.0.0",
- .flags = CONTAINER,
- .complexity = "Depends on the subcommand",
- .summary = "Looks at functions; there are none."},
-{.name = "function|help", .run = function_help_command, .arity = 2,
- .group = "scripting", .since = "7.0.0",
- .flags = SUBCOMMAND | LOADING | STALE, .categories = CATEGORY_SCRIPTING,
- .complexity = "O(1)",
- .summary = "Explains the subcommands."},
-{.name = "function|list", .run = function_list_command, .arity = -2,
- .group = "scripting", .since = "7.0.0",
- .flags = SUBCOMMAND | NOSCRIPT, .categories = CATEGORY_SCRIPTING,
- .tips = TIP_NONDETERMINISTIC_ORDER,
- .complexity = "O(1)",
- .summary = "Describes the libraries of functions; there are none.",
- .syntax = "[LIBRARYNAME library-name-pattern] [WITHCODE]"},
-{.name = "function|stats", .run = function_stats_command, .arity = 2,
- .group = "scripting", .since = "7.0.0",
- .flags = SUBCOMMAND | NOSCRIPT | ALLOW_BUSY, .categories = CATEGORY_SCRIPTING,
- .tips = TIP_NONDETERMINISTIC | TIP_ALL_SHARDS | TIP_SPECIAL_RESPONSE,
- .complexity = "O(1)",
- .summary = "Describes the function that is running; there is none."},
 /* --- server --- */
 {.name = "failover", .run = failover_command, .arity = -1, .group = "server", .since = "6.2.0",
  .flags = ADMIN | NOSCRIPT | STALE,

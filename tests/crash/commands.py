@@ -1,10 +1,11 @@
 """Random commands of one connection, in units: what is between MULTI and EXEC happens whole."""
 from dataclasses import dataclass
 
-from model import FAR_MS
+from model import FAR_MS, library_code, library_of
 
 ENDS = (b"LEFT", b"RIGHT")
 KINDS = (b"l", b"s", b"n", b"m", b"h", b"z")
+LIBRARIES = 2  # of each connection
 MOST = b"1000000"
 
 
@@ -29,7 +30,7 @@ class Generator:
             (self.push, 20), (self.pop, 8), (self.move, 8), (self.move_many, 3), (self.edit_list, 14), (self.trim, 6),
             (self.text, 14), (self.integer, 8), (self.rename, 4), (self.delete, 3), (self.expiry, 5),
             (self.blocking, 4), (self.share, 12), (self.edit_set, 8), (self.edit_hash, 12), (self.edit_zset, 10),
-            (self.pop_members, 4)) for _ in range(weight)]
+            (self.pop_members, 4), (self.library, 3), (self.call_function, 6)) for _ in range(weight)]
 
     def unit(self):
         if self.chance.random() < 0.02:
@@ -45,7 +46,9 @@ class Generator:
         return b"%s%d.%s" % (kind, self.chance.randrange(4), self.name)
 
     def keys(self):
-        return [b"%s%d.%s" % (kind, number, self.name) for kind in KINDS for number in range(4)]
+        """All of them; libraries of functions count as keys."""
+        libraries = [b"f%d.%s" % (number, self.name) for number in range(LIBRARIES)]
+        return [b"%s%d.%s" % (kind, number, self.name) for kind in KINDS for number in range(4)] + libraries
 
     def fresh(self):
         self.count += 1
@@ -169,6 +172,20 @@ class Generator:
             return [b"BLPOP", self.key(b"l"), self.key(b"l"), b"0.002"]
         return [b"BLMOVE", self.key(b"l"), self.key(b"l"), self.chance.choice(ENDS), self.chance.choice(ENDS),
                 b"0.002"]
+
+    # --- libraries of functions ---
+
+    def library_name(self):
+        return library_of(b"f%d.%s" % (self.chance.randrange(LIBRARIES), self.name))
+
+    def library(self):
+        name = self.library_name()
+        if self.chance.random() < 0.3:
+            return [b"FUNCTION", b"DELETE", name]
+        return [b"FUNCTION", b"LOAD", b"REPLACE", library_code(name, self.fresh())]
+
+    def call_function(self):
+        return [b"FCALL", self.library_name(), b"1", self.key(b"l"), self.element()]
 
     def share(self):
         return [b"RPUSH", self.chance.choice((b"shared", b"queue")), self.fresh()]

@@ -1,8 +1,8 @@
 """What the commands of one connection do to its own keys, and what they answer.
 
 Keys are lists (b"l…"), strings (b"s…", and integers b"n…"), sets (b"m…"), hashes (b"h…") and sorted sets (b"z…"); an
-expiry is far away. `shared` and `queue` belong to
-several connections: of these only the elements are noted that this connection has added.
+expiry is far away. Libraries of functions are noted like keys (b"f…"), with their versions. `shared` and `queue` belong
+to several connections: of these only the elements are noted that this connection has added.
 """
 import time
 
@@ -21,6 +21,22 @@ def encode(value):
     if isinstance(value, tuple):
         return value[0] + b"\r\n"
     return b"$%d\r\n%s\r\n" % (len(value), value)
+
+
+def library_of(key):
+    """The name of the library that is noted under this key; its function that pushes has the same name."""
+    return key.replace(b".", b"_").replace(b"-", b"_")
+
+
+def library_code(name, version):
+    """A library with two functions: one pushes an element and the version, the other returns the version."""
+    return (b"#!lua name=%s\nlocal version = '%s'\n"
+            b"redis.register_function('%s', function(keys, args)\n"
+            b"    redis.call('RPUSH', keys[1], args[1])\n"
+            b"    redis.call('RPUSH', keys[1], version)\n"
+            b"    return version\nend)\n"
+            b"redis.register_function{function_name = '%s_version', flags = {'no-writes'},\n"
+            b"    callback = function() return version end}\n") % (name, version, name, name)
 
 
 OK, NO_KEY = (b"+OK",), (b"-ERR no such key",)
@@ -78,6 +94,8 @@ class Model:
             self.added[key] += argv[2:]
             return ...
         reply = getattr(self, argv[0].decode())(*argv[1:])
+        if argv[0] in (b"FUNCTION", b"FCALL"):
+            return reply
         for name in argv[1:3] if argv[0] in TWO_KEYS else argv[1:2]:
             self.note(name)
         return reply
@@ -309,6 +327,32 @@ class Model:
 
     def BZPOPMIN(self, key, _timeout):
         return [key, *self.ZPOPMIN(key, b"1")] if self.values.get(key) else None
+
+    # --- libraries of functions: the name of one has no dot, that of what is noted has ---
+
+    def library_key(self, name):
+        return next((key for key in self.values if key[:1] == b"f" and library_of(key) == name), None)
+
+    def FUNCTION(self, what, *arguments):
+        if what == b"LOAD":
+            head, version = arguments[-1].split(b"\n")[:2]
+            name = head.split(b"=")[1]
+            self.put(b"f" + name[1:2] + b"." + name[3:], version.split(b"'")[1])
+            return name
+        key = self.library_key(arguments[0])
+        if key is None:
+            return (b"-ERR Library not found",)
+        self.drop(key)
+        self.note(key)
+        return OK
+
+    def FCALL(self, name, _one, key, element):
+        library = self.library_key(name)
+        if library is None:
+            return (b"-ERR Function not found",)
+        self.list(key).extend((element, self.values[library]))
+        self.note(key)
+        return self.values[library]
 
     # --- any ---
 

@@ -3,7 +3,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from model import Model, comparable_expiry, comparable_reply, encode
+from model import Model, comparable_expiry, comparable_reply, encode, library_of
 from writers import Trouble
 
 
@@ -79,14 +79,22 @@ def read_string(link, key):
     return None if reply[1:2] == b"-" else reply[reply.find(b"\r\n") + 2:-2]
 
 
-READERS = {b"l": read_list, b"s": read_string, b"n": read_string, b"m": read_set, b"h": read_hash, b"z": read_zset}
+def read_library(link, key):
+    reply = link.call(b"FCALL_RO", library_of(key) + b"_version", b"0")
+    return None if reply[:1] == b"-" else reply.split(b"\r\n")[1]
+
+
+READERS = {b"f": read_library, b"l": read_list, b"s": read_string, b"n": read_string, b"m": read_set, b"h": read_hash,
+           b"z": read_zset}
 
 
 def read_model(link, keys):
     found = Model()
     for key in keys:
         value = READERS[key[:1]](link, key)
-        if value is not None and value not in ([], {}):
+        if key[:1] == b"f" and value is not None:
+            found.put(key, value)
+        elif value is not None and value not in ([], {}):
             expiry = comparable_expiry(int(link.call(b"PEXPIRETIME", key)[1:]))
             found.put(key, value, None if expiry == -1 else expiry)
     return found

@@ -64,7 +64,7 @@ def config_set(name, value):
 
 
 def clear(link, dataset, limits):
-    run_well(link, [[b"FLUSHALL"], config_set(b"maxmemory-policy", dataset.policy),
+    run_well(link, [[b"FLUSHALL"], [b"FUNCTION", b"FLUSH"], config_set(b"maxmemory-policy", dataset.policy),
                     config_set(b"list-max-listpack-size", dataset.fill),
                     config_set(b"list-compress-depth", dataset.depth),
                     config_set(b"rdbcompression", b"yes" if dataset.compress else b"no")])
@@ -221,6 +221,41 @@ def migrate_command(target, database, names, copy, overwrite):
             *options, *([] if one else [b"KEYS", *names])]
 
 
+# --- Libraries of functions ---
+
+LIBRARY_WAYS = ("RDB file", "DUMP and RESTORE", "append-only file")
+
+
+def some_libraries(random):
+    """The code of each by its name; its function of the same name returns that."""
+    return {b"l%d" % number: b"#!lua name=l%d\nredis.register_function('l%d', function() return 'l%d' end)\n-- %s" % (
+        number, number, number, random.choice([b"", b"x" * 300, random.randbytes(200), b"a comment " * 5000])
+        .translate(None, b"\n\r\0")) for number in range(random.choice([0, 0, 1, 2, 5]))}
+
+
+def load_libraries(link, libraries):
+    run_well(link, [[b"FUNCTION", b"FLUSH"], *[[b"FUNCTION", b"LOAD", code] for code in libraries.values()]])
+
+
+def compare_libraries(link, libraries):
+    found = link.call(b"FUNCTION", b"LIST")
+    if not found.startswith(b"*%d\r\n" % len(libraries)):
+        raise Trouble(f"there are not {len(libraries)} libraries of functions: {found!r:.300}")
+    for name, code in libraries.items():
+        if encode([code])[4:] not in link.call(b"FUNCTION", b"LIST", b"LIBRARYNAME", name, b"WITHCODE"):
+            raise Trouble(f"the library {name.decode()} has not its code")
+        if bulk(answer := link.call(b"FCALL", name, b"0")) != name:
+            raise Trouble(f"the function {name.decode()} answers {answer!r:.200}")
+
+
+def restore_libraries(source, there):
+    """By FUNCTION DUMP and RESTORE."""
+    here = Link(source)
+    payload = bulk(here.call(b"FUNCTION", b"DUMP"))
+    here.close()
+    run_well(there, [[b"FUNCTION", b"RESTORE", payload, b"FLUSH"]])
+
+
 WAYS = {"RDB file": by_file, "DUMP and RESTORE": by_payload, "MIGRATE": by_migrate,
         "append-only file": by_appended}
 
@@ -330,11 +365,17 @@ def travel(way, source, target, dataset, random, edits):
     Then `edits`, the same at the target and at what made the dataset anew, must have the same effect."""
     here, both = Link(source), (source, target)
     make(here, dataset)
+    libraries = some_libraries(random)
+    load_libraries(here, libraries)
     look_only(here)
     lives, digest = lives_and_usage(here, dataset, way), Digest.of(here, dataset, both)
     fields = field_lives(here, dataset)
     there = WAYS[way](source, target, dataset, random)
     look_only(there)
+    if way == "DUMP and RESTORE":
+        restore_libraries(source, there)
+    if way in LIBRARY_WAYS:
+        compare_libraries(there, libraries)
     compare_digests(dataset, digest, Digest.of(there, dataset, both))
     compare_lives(dataset, way, lives, lives_and_usage(there, dataset, way))
     compare_field_lives(fields, field_lives(there, dataset))

@@ -155,29 +155,40 @@ check_in 2 "what is wrong with a snapshot is reported with offset, key and datab
     check_bytes bad.rdb $bytes
 } "1 {*/bad.rdb: bad at byte 54: malformed listpack, in key \"bad\" of type list, database 5}" -match glob
 
-# A string and a value of a module; a string and a function.
+# A string and a value of a module; a string and a library of functions.
 set with_module "REDIS0010\xfe\x02\x00\x01a\x01b\x07\x03mod\x01\x00\xff[string repeat \0 8]"
-set with_function "REDIS0010\xf5\x04code\xfe\x02\x00\x01a\x01b\xff[string repeat \0 8]"
+set library_item "\xf5\x0d#!lua name=a\n"
+set with_function "REDIS0010$library_item\xfe\x02\x00\x01a\x01b\xff[string repeat \0 8]"
 
 check_in 2 "a snapshot with keys of types that there are not is bad: the server does not start with it" {
     check_bytes foreign.rdb $with_module
 } "1 {*/foreign.rdb: bad: *no type for 1 key, *: module \"mod\" of database 2}" -match glob
 
-check_in 2 "a function is not counted as a key" {
-    check_bytes function.rdb $with_function
-} "1 {*/function.rdb: bad: *no type for 0 keys and 1 function, *: function}" -match glob
+check_in 2 "libraries of functions are counted" {
+    list [check_bytes functions.rdb [string range $with_function 0 8][string repeat $library_item 2][string range \
+            $with_function 9 end]] [check_bytes function.rdb $with_function]
+} "{0 {*: good: RDB version 10 with 1 key (0 with an expiry) in 1 database and 3 libraries of functions, *}}\
+    {0 {*: good: RDB version 10 with 1 key (0 with an expiry) in 1 database and 1 library of functions, *}}" -match glob
+check_in 2 "a library without a name makes a snapshot bad" {
+    check_bytes library.rdb [string map {#!lua #!foo name=a nome=a} $with_function]
+} "1 {*/library.rdb: bad at byte *: a library of functions is bad: Invalid metadata value given: nome=a*}" -match glob
+check_in 2 "so does something else that is no key" {
+    check_bytes other.rdb [string map {\xf5 \xf6} $with_function]
+} "1 {*/other.rdb: bad at byte *: something that can't be skipped (opcode 246)*}" -match glob
 
 check_in 2 "for other servers such snapshots are good" {
-    list [check_bytes foreign.rdb $with_module --for-other-servers] \
-        [check_bytes function.rdb $with_function --for-other-servers]
-} "{0 {*: good: *with 1 key *: note: *no type for 1 key*}} {0 {*: good: *with 1 key *: note: *1 function*}}" -match glob
+    check_bytes foreign.rdb $with_module --for-other-servers
+} "0 {*: good: *with 1 key *: note: *no type for 1 key*}" -match glob
 
-check_in 2 "the server refuses such snapshots" {
-    lmap bytes [list $with_module $with_function] {
-        write_file $folder/refused.rdb $bytes
-        lindex [server_run [list --dir $folder --dbfilename refused.rdb --port [free_port] --save ""]] 0
-    }
-} {1 1}
+check_in 2 "the server refuses a snapshot with keys of types that there are not" {
+    write_file $folder/refused.rdb $with_module
+    lindex [server_run [list --dir $folder --dbfilename refused.rdb --port [free_port] --save ""]] 0
+} 1
+check_in 2 "commands on libraries are known" {
+    set commands {{FUNCTION LOAD x} {function load REPLACE x} {FUNCTION DELETE x} {FUNCTION FLUSH} {FUNCTION RESTORE x}}
+    list [check_bytes known.aof [join [lmap command $commands {request $command}] ""]] \
+        [check_bytes unknown.aof [request {FUNCTION LIST}]]
+} "{0 {*: good: 5 commands*}} {1 {*: bad: *does not run 1 command*\"FUNCTION\" at byte 0*}}" -match glob
 
 check_in 2 "an append-only file with commands that there are not is bad: the server does not start with it" {
     set bytes "[request {SET a 1}][request {XADD z 1 m}][request {GET a}][request {SET a}]"

@@ -155,15 +155,6 @@ check_in 2 "the log names the directive that skips them" {
         string match "*rdb-skip-unknown-types*Error loading dump.rdb*" $log
     }
 } 1
-check_in 2 "a library of functions is left out, too" {
-    with_server {} {
-        write_data [rdb \xf5[rdb_text "#!lua name=x"] [rdb_string a 1]]
-        $current_server kill
-        $current_server launch_with {rdb-skip-unknown-types yes}
-        assert_equal [r GET a] 1
-        string match "*Left out: a function\n*" [$current_server log]
-    }
-} 1
 check_in 2 "rdb-skip-unknown-types leaves them out" {
     with_server {} {
         write_data [rdb [rdb_string a 1] [rdb_module "my value"] [rdb_select 2] [rdb_module other] [rdb_string b 2]]

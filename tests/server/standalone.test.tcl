@@ -1,5 +1,5 @@
-# What a server that runs alone answers to those that ask for replication, clusters, modules, users, functions and
-# client-side caching.
+# What a server that runs alone answers to those that ask for replication, clusters, modules, users and client-side
+# caching.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 server_start
@@ -49,42 +49,10 @@ check_error "CLUSTER checks the arguments of subcommands" {r CLUSTER SLOTS x} \
 check_error "CLUSTER checks the least number, too" {r CLUSTER ADDSLOTS} \
     "ERR wrong number of arguments for 'cluster|addslots' command"
 
-# --- Modules and functions
+# --- Modules
 
 check "MODULE LIST is empty" {typed MODULE LIST} {array {}}
 check_error "modules cannot be loaded" {r MODULE LOAD x} "ERR unknown subcommand 'LOAD'. Try MODULE HELP."
-check "FUNCTION LIST is empty" {
-    list [typed FUNCTION LIST] [typed FUNCTION LIST WITHCODE LIBRARYNAME x*]
-} {{array {}} {array {}}}
-foreach {arguments error} {
-    LIBRARYNAME "ERR library name argument was not given"
-    {WITHCODE WITHCODE} "ERR Unknown argument WITHCODE"
-    {LIBRARYNAME a LIBRARYNAME b} "ERR Unknown argument LIBRARYNAME"
-    nosuch "ERR Unknown argument nosuch"
-} {
-    check_error "FUNCTION LIST $arguments" [list r FUNCTION LIST {*}$arguments] $error
-}
-check "FUNCTION STATS: nothing runs, and there are no libraries" {r FUNCTION STATS} \
-    {running_script (nil) engines {LUA {libraries_count 0 functions_count 0}}}
-check_in 3 "FUNCTION STATS is maps in RESP3" {typed FUNCTION STATS} {map {{bulk running_script} null {bulk engines}\
- {map {{bulk LUA} {map {{bulk libraries_count} {int 0} {bulk functions_count} {int 0}}}}}}}
-foreach command {FCALL FCALL_RO} {
-    check_error "$command is not there" [list r $command x 0] \
-        "ERR unknown command '$command', with args beginning with: 'x' '0' "
-    check "COMMAND GETKEYS finds the keys of $command all the same" [string map [list @call $command] {
-        assert_equal [r COMMAND COUNT] [llength [r COMMAND]]
-        assert {[string tolower @call] ni [r COMMAND LIST]}
-        assert_equal [r COMMAND INFO @call] {(nil)}
-        assert_equal [error_of {r COMMAND GETKEYS @call x}] \
-            "ERR Invalid number of arguments specified for command"
-        list [r COMMAND GETKEYS @call x 2 a b c] [r COMMAND GETKEYS @call x 0 c] [r COMMAND GETKEYS @call x y] \
-            [r COMMAND GETKEYS @call x 3 a]
-    }] {{a b} {} {} {}}
-}
-check "COMMAND GETKEYSANDFLAGS of functions" {
-    list [r COMMAND GETKEYSANDFLAGS FCALL x 1 a] [r COMMAND GETKEYSANDFLAGS fcall_ro x 1 a]
-} {{{a {RW access update}}} {{a {RO access}}}}
-
 # --- The user
 
 # What ACL says of the user, and how it agrees with what AUTH takes.
@@ -165,25 +133,25 @@ foreach mode {YES NO nosuch} {
 # --- All of them
 
 check "they can be queued in MULTI" {
-    set commands {ROLE {REPLICAOF NO ONE} {ACL WHOAMI} {MODULE LIST} {FUNCTION LIST}
+    set commands {ROLE {REPLICAOF NO ONE} {ACL WHOAMI} {MODULE LIST}
         {CLIENT TRACKING OFF} {ACL USERS} READONLY}
     r MULTI
     foreach command $commands {
         assert_equal [r {*}$command] QUEUED
     }
     r EXEC
-} {{master 0 {}} OK default {} {} OK default {(error) ERR This instance has cluster support disabled}}
+} {{master 0 {}} OK default {} OK default {(error) ERR This instance has cluster support disabled}}
 check_in 2 "they are refused before AUTH" {
     with_server {requirepass secret} {
         foreach command {ROLE {REPLICAOF NO ONE} {FAILOVER ABORT} {MODULE LIST} READONLY ASKING {CLUSTER INFO}
             {ACL WHOAMI} {ACL LIST} {ACL GETUSER default} {CLIENT TRACKING OFF} {CLIENT CACHING YES}
-            {FUNCTION LIST} {WAITAOF 0 0 0}} {
+            {WAITAOF 0 0 0}} {
             assert_equal [list $command [error_of {r {*}$command}]] [list $command "NOAUTH Authentication required."]
         }
     }
 }
 foreach {container subcommands} {
-    ACL {CAT GETUSER LIST USERS WHOAMI HELP} FUNCTION {LIST STATS HELP} MODULE {LIST HELP}
+    ACL {CAT GETUSER LIST USERS WHOAMI HELP} MODULE {LIST HELP}
 } {
     check "$container HELP names every subcommand" [string map [list CONTAINER $container SUBCOMMANDS $subcommands] {
         set help [r CONTAINER HELP]

@@ -1,0 +1,240 @@
+/* function_commands: FUNCTION, but for what it tells of libraries: function_reports.c. */
+#include "script/function_commands.h"
+
+#include "engine/call.h"
+#include "engine/engine.h"
+#include "engine/functions.h"
+#include "persist/function_dump.h"
+#include "persist/rdb_file.h"
+#include "resp/reply.h"
+#include "script/function_language.h"
+#include "script/script.h"
+
+/* Replies an error of the store, and frees it. A file with such a command cannot be loaded. */
+static void fail(struct call *call, sds error) {
+    sds text = sds_append(sds_new(SLICE("ERR ")), sds_slice(error));
+    call_fail(call, CALL_ERROR_PAYLOAD, text);
+    sds_free(text);
+    sds_free(error);
+}
+
+/* --- FUNCTION LOAD [REPLACE] code --- */
+
+void function_load_command(struct call *call) {
+    size_t last = call->argc - 1;
+    for (size_t i = 2; i < last; i++) {
+        if (slice_is(call->argv[i], "replace")) continue;
+        reply_error_format(call->reply, "ERR Unknown option given: %.*s",
+                           slice_precision(call->argv[i]), call->argv[i].ptr);
+        return;
+    }
+    sds error;
+    struct function_library *library =
+        functions_load(call->engine->functions, call->argv[last], last > 2, &error);
+    if (!library) {
+        fail(call, error);
+        return;
+    }
+    call->engine->dirty++;
+    reply_bulk(call->reply, sds_slice(library->name));
+}
+
+/* --- FUNCTION DELETE name, FUNCTION FLUSH [ASYNC | SYNC] --- */
+
+void function_delete_command(struct call *call) {
+    if (!function_set_remove(call->engine->functions->set, call->argv[2])) {
+        reply_error(call->reply, "ERR Library not found");
+        return;
+    }
+    call->engine->dirty++;
+    reply_ok(call->reply);
+}
+
+/* Parses the mode. */
+static bool parse_mode(struct call *call, bool *async) {
+    if (call->argc > 3) {
+        call_bad_subcommand(call);
+        return false;
+    }
+    *async = call->argc == 3 ? slice_is(call->argv[2], "async")
+                             : call->engine->config.lazyfree_user_flush;
+    if (call->argc == 2 || *async || slice_is(call->argv[2], "sync")) return true;
+    reply_error(call->reply, "ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
+    return false;
+}
+
+void function_flush_command(struct call *call) {
+    struct functions *functions = call->engine->functions;
+    bool async;
+    if (!parse_mode(call, &async)) return;
+    functions_replace(functions, function_set_new());
+    function_runner_flush(call->engine->scripts->functions, async);
+    call->engine->dirty++;
+    reply_ok(call->reply);
+}
+
+/* --- FUNCTION DUMP --- */
+
+void function_dump_command(struct call *call) {
+    const struct function_set *set = call->engine->functions->set;
+    struct rdb_writer writer;
+    sds payload = sds_new(SLICE(""));
+    dump_start(&writer, &payload, call_compresses_values(call));
+    for (size_t i = 0; i < set->library_count; i++)
+        rdb_write_function(&writer, sds_slice(set->libraries[i]->code));
+    dump_end(&writer);
+    reply_bulk(call->reply, sds_slice(payload));
+    sds_free(payload);
+}
+
+/* --- FUNCTION RESTORE payload [APPEND | FLUSH | REPLACE] --- */
+
+enum restore_policy { RESTORE_APPEND, RESTORE_FLUSH, RESTORE_REPLACE, RESTORE_POLICIES };
+
+static bool parse_policy(struct call *call, enum restore_policy *policy) {
+    static const char *const names[] = {"append", "flush", "replace"};
+    *policy = RESTORE_APPEND;
+    if (call->argc > 4) {
+        call_bad_subcommand(call);
+        return false;
+    }
+    if (call->argc == 3) return true;
+    while (*policy < RESTORE_POLICIES && !slice_is(call->argv[3], names[*policy])) (*policy)++;
+    if (*policy < RESTORE_POLICIES) return true;
+    reply_error(call->reply, "ERR Wrong restore policy given, value should be either FLUSH, APPEND "
+                             "or REPLACE.");
+    return false;
+}
+
+/* The libraries of a payload. */
+struct restored {
+    struct functions *functions;
+    struct function_set *set;
+    sds error; /* of a library; NULL: none */
+};
+
+static bool add_restored(void *arg, struct slice code) {
+    struct restored *restored = arg;
+    struct function_library *library =
+        function_library_new(restored->functions, restored->set, code, false, &restored->error);
+    if (!library) return false;
+    if (function_set_add(restored->set, library, false, &restored->error)) return true;
+    function_library_release(library);
+    return false;
+}
+
+/* Returns a new set with the libraries of the payload; NULL when it is bad, with the error
+ * replied. */
+static struct function_set *read_payload(struct call *call) {
+    struct restored restored = {.functions = call->engine->functions, .set = function_set_new()};
+    const char *error =
+        function_dump_read(call->argv[2], call_skips_checksums(call), add_restored, &restored);
+    if (!error && !restored.error) return restored.set;
+    function_set_free(restored.set);
+    fail(call, restored.error ? restored.error : sds_new(slice_of_cstr(error)));
+    return NULL;
+}
+
+/* Returns a copy of the set in force without the libraries that are about to be replaced. */
+static struct function_set *set_to_extend(const struct call *call,
+                                          const struct function_set *restored,
+                                          enum restore_policy policy) {
+    if (policy == RESTORE_FLUSH) return function_set_new();
+    struct function_set *set = function_set_copy(call->engine->functions->set);
+    for (size_t i = 0; policy == RESTORE_REPLACE && i < restored->library_count; i++)
+        function_set_remove(set, sds_slice(restored->libraries[i]->name));
+    return set;
+}
+
+/* Adds all libraries of a set to another one. */
+static bool add_all(struct function_set *set, const struct function_set *added, sds *error) {
+    for (size_t i = 0; i < added->library_count; i++) {
+        struct function_library *library = added->libraries[i];
+        if (function_set_library(set, sds_slice(library->name))) {
+            *error =
+                sds_append_format(sds_new(SLICE("")), "Library %s already exists", library->name);
+            return false;
+        }
+        if (!function_set_add(set, function_library_share(library), false, error)) {
+            function_library_release(library);
+            return false;
+        }
+    }
+    return true;
+}
+
+void function_restore_command(struct call *call) {
+    enum restore_policy policy;
+    sds error;
+    if (!parse_policy(call, &policy)) return;
+    struct function_set *restored = read_payload(call);
+    if (!restored) return;
+    struct function_set *next = set_to_extend(call, restored, policy);
+    if (add_all(next, restored, &error)) {
+        functions_replace(call->engine->functions, next);
+        call->engine->dirty++;
+        reply_ok(call->reply);
+    } else {
+        function_set_free(next);
+        fail(call, error);
+    }
+    function_set_free(restored);
+}
+
+/* --- FUNCTION HELP --- */
+
+void function_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "LOAD [REPLACE] <FUNCTION CODE>",
+        "    Create a new library with the given library name and code.",
+        "DELETE <LIBRARY NAME>",
+        "    Delete the given library.",
+        "LIST [LIBRARYNAME PATTERN] [WITHCODE]",
+        "    Return general information on all the libraries:",
+        "    * Library name",
+        "    * The engine used to run the Library",
+        "    * Functions list",
+        "    * Library code (if WITHCODE is given)",
+        "    It also possible to get only function that matches a pattern using LIBRARYNAME "
+        "argument.",
+        "STATS",
+        "    Return information about the current function running:",
+        "    * Function name",
+        "    * Command used to run the function",
+        "    * Duration in MS that the function is running",
+        "    If no function is running, return nil",
+        "    In addition, returns a list of available engines.",
+        "KILL",
+        "    Kill the current running function.",
+        "FLUSH [ASYNC|SYNC]",
+        "    Delete all the libraries.",
+        "    When called without the optional mode argument, the behavior is determined by the",
+        "    lazyfree-lazy-user-flush configuration directive. Valid modes are:",
+        "    * ASYNC: Asynchronously flush the libraries.",
+        "    * SYNC: Synchronously flush the libraries.",
+        "DUMP",
+        "    Return a serialized payload representing the current libraries, can be restored using "
+        "FUNCTION RESTORE command",
+        "RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]",
+        "    Restore the libraries represented by the given payload, it is possible to give a "
+        "restore policy to",
+        "    control how to handle existing libraries (default APPEND):",
+        "    * FLUSH: delete all existing libraries.",
+        "    * APPEND: appends the restored libraries to the existing libraries. On collision, "
+        "abort.",
+        "    * REPLACE: appends the restored libraries to the existing libraries, On collision, "
+        "replace the old",
+        "      libraries with the new libraries (notice that even on this option there is a chance "
+        "of failure",
+        "      in case of functions name collision with another library).",
+        NULL,
+    };
+    call_help(call, lines);
+}
+
+/* --- FUNCTION KILL --- */
+
+/* Nothing else runs while a function does, so there is none to end. */
+void function_kill_command(struct call *call) {
+    reply_error(call->reply, "NOTBUSY No scripts in execution right now.");
+}
