@@ -121,6 +121,8 @@ def change_of(key, random):
         "set": [[b"SADD", key.name, number], [b"SREM", key.name, number], [b"SPOP", key.name]],
         "zset": [[b"ZADD", key.name, number, b"m" + number], [b"ZREM", key.name, number], [b"ZPOPMIN", key.name]],
         "hash": [[b"HSET", key.name, number, b"changed"], [b"HDEL", key.name, number]],
+        "stream": [[b"XADD", key.name, b"*", number, b"changed"], [b"XDEL", key.name, b"%d" % random.randint(1, 5000)],
+                   [b"XTRIM", key.name, b"MAXLEN", b"%d" % random.randint(0, 300)]],
     }[key.type]
     return [[b"SELECT", b"%d" % key.database], random.choice([*changes, [b"DEL", key.name]])]
 

@@ -40,7 +40,7 @@ check "COMMAND LIST can be filtered" {
     assert_equal [lsort [r COMMAND LIST FILTERBY PATTERN l*x]] {lindex lpushx}
     assert_equal [lsort [r COMMAND LIST filterby pattern CONFIG|R*]] {config|resetstat config|rewrite}
     assert_equal [lsort [r COMMAND LIST FILTERBY ACLCAT blocking]] \
-        {blmove blmovem blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin wait waitaof}
+        {blmove blmovem blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin wait waitaof xread}
     set lists [r COMMAND LIST FILTERBY ACLCAT list]
     assert_equal [llength $lists] 28
     assert {"lpush" in $lists && "blmpop" in $lists && "get" ni $lists}

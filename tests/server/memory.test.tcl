@@ -60,8 +60,8 @@ check "MEMORY STATS agrees with INFO" {
 } 1
 check "MEMORY STATS counts clients" {
     set before [stat clients.normal]
-    client_open
-    client_open
+    [client_open] call PING
+    [client_open] call PING
     expr {[stat clients.normal] > $before}
 } 1
 

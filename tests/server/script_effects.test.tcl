@@ -212,7 +212,7 @@ check "INFO and MEMORY STATS show the memory of scripts" {
     r EVAL "return 1 -- [string repeat x 100000]" 0
     set stats [r MEMORY STATS]
     list [expr {[info_field used_memory_scripts_eval] - $before > 100000}] [expr {$vm > 10000}] \
-        [expr {[dict get $stats lua.caches] == [info_field used_memory_scripts]}] \
+        [expr {[dict get $stats lua.caches] == [info_field used_memory_scripts_eval]}] \
         [expr {[dict get $stats script.VMs] > 10000}] [info_field number_of_cached_scripts]
 } {1 1 1 1 1}
 check "a script that needs too much memory gets an error" {
@@ -233,7 +233,7 @@ check "a reply that needs too much memory is an error of the script" {
 foreach {flags text expected} {
     "" {redis.call('SET', 'k', 'v')} "OOM command not allowed when used memory > 'maxmemory'."
     "" {redis.call('DEL', 'k') return redis.call('SET', 'k', 'v')} OK
-    "#!lua\n" {return 1} "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"
+    "#!lua\n" {return 1} "OOM command not allowed when used memory > 'maxmemory'."
     "#!lua flags=no-writes\n" {return 1} 1
     "#!lua flags=allow-oom\n" {return redis.call('SET', 'k', 'v')} OK
 } {
