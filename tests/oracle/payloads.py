@@ -3,7 +3,9 @@
 VERSION = 10
 VERSIONS = (10, 11, 12)  # Redis 7.0, 7.2, 8.0: strings and lists look alike in all of them
 STRING, LIST, LIST_ZIPLIST, LIST_QUICKLIST, LIST_QUICKLIST_2 = 0, 1, 10, 14, 18
-SETS, HASHES = (2, 11, 20), (4, 13, 16)  # every form of them that the reference writes
+# Every form of the other types that the reference writes: DEBUG DIGEST compares their members.
+COLLECTIONS = {**dict.fromkeys((2, 11, 20), "set"), **dict.fromkeys((3, 5, 12, 17), "zset"),
+               **dict.fromkeys((4, 13, 16), "hash"), **dict.fromkeys((15, 19, 21), "stream")}
 PLAIN, PACKED = 1, 2
 POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones', bits reflected
 
@@ -178,8 +180,8 @@ def contents(data):
     if data[0] == STRING:
         text, end = read_string(data, 1)
         return (STRING, text) if end == len(data) - 10 else data
-    if data[0] in SETS or data[0] in HASHES:  # DEBUG DIGEST compares their members
-        return "set" if data[0] in SETS else "hash"
+    if data[0] in COLLECTIONS:
+        return COLLECTIONS[data[0]]
     count, at = read_length(data, 1)
     elements = b""
     for _ in range(count):
