@@ -38,7 +38,7 @@ static inline struct slice string_text_or_empty(const struct entry *entry,
 uint32_t string_make_way_for_large(struct call *call, struct keyref *ref);
 static inline uint32_t string_make_way(struct call *call, struct keyref *ref) {
     const struct entry *entry = ref->entry;
-    if (!entry || (entry_type(entry) == VALUE_STRING && !string_is_out_of_line(entry))) return 0;
+    if (!entry || (entry_type(entry) == VALUE_STRING && !entry_is_out_of_line(entry))) return 0;
     return string_make_way_for_large(call, ref);
 }
 

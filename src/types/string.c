@@ -292,8 +292,8 @@ static char *extend_embedded(struct keyref *ref, size_t len) {
 }
 
 static char *extend(struct keyref *ref, size_t len) {
-    return string_is_out_of_line(ref->entry) ? extend_out_of_line(ref->entry, len)
-                                             : extend_embedded(ref, len);
+    return entry_is_out_of_line(ref->entry) ? extend_out_of_line(ref->entry, len)
+                                            : extend_embedded(ref, len);
 }
 
 bool string_append(struct keyref *ref, struct slice text) {
@@ -394,7 +394,7 @@ static uint64_t string_value_length(const struct entry *entry) {
 }
 
 size_t string_value_size(const struct entry *entry) {
-    return string_is_out_of_line(entry) ? sizeof(void *) : entry_byte(entry);
+    return entry_is_out_of_line(entry) ? sizeof(void *) : entry_byte(entry);
 }
 
 size_t string_allocated(const struct entry *entry) {
@@ -417,7 +417,7 @@ static bool string_prefetch(struct value_lookup *lookup, unsigned step) {
 }
 
 static void string_own_value(struct entry *entry) {
-    if (string_is_out_of_line(entry))
+    if (entry_is_out_of_line(entry))
         set_out_of_line(entry, sds_new(sds_slice(out_of_line_text(entry))));
 }
 

@@ -103,11 +103,6 @@ uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t t
  * visible of the string changes, and the entry does not move. O(1). */
 struct shared_text *string_share(struct entry *entry);
 
-/* Returns whether the text is out-of-line, where it may be large. O(1). */
-static inline bool string_is_out_of_line(const struct entry *entry) {
-    return entry_encoding(entry) >= STRING_OUT_OF_LINE;
-}
-
 /* Returns whether the text has a capture that was not released. If so, only the loop's thread may
  * free it. O(1). */
 bool string_is_captured(const struct entry *entry);
