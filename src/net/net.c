@@ -71,6 +71,8 @@ static void close_handle(uv_handle_t *handle, void *arg) {
         uv_close(handle, NULL);
     else if (is_stream && handle->data != NULL)
         conn_close(handle->data);
+    else if (handle->type == UV_POLL)
+        net_close_wake(handle);
     else
         uv_close(handle, net_free_handle);
 }

@@ -126,6 +126,9 @@ static inline struct net *net_of(const struct conn *conn) {
 /* Frees the struct that begins with the handle; a uv_close_cb. */
 void net_free_handle(uv_handle_t *handle);
 
+/* Closes and frees the net_wake of this handle: the only handles of type UV_POLL. */
+void net_close_wake(uv_handle_t *handle);
+
 /* Accepts the client that waits at `from` (see transport.h), and calls `opened`. */
 void conn_accept(struct net *net, const struct transport *transport, void *from,
                  const struct conn_events *events, void *owner);

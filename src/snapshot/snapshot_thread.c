@@ -17,11 +17,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The thread's nice value; the loop's is 0. When both need the same processor, the thread gets
- * about a quarter of it: less would let chunks fill the memory. The thread yields after each piece
- * of work. Otherwise the scheduler would give it the time that it missed in one piece, and the loop
- * would wait for 10 ms and more. */
-enum { THREAD_NICE = 5 };
+/* By how much the thread's nice value is above the loop's. When both need the same processor, the
+ * thread gets about a quarter of it: less would let chunks fill the memory. The thread yields after
+ * each piece of work. Otherwise the scheduler would give it the time that it missed in one piece,
+ * and the loop would wait for 10 ms and more. */
+enum { THREAD_NICE_ABOVE = 5 };
 
 struct snapshot_job {
     sds temporary;
@@ -208,7 +208,8 @@ static struct snapshot_chunk *handle_chunk(struct snapshot_chunk *chunk) {
 static void *run(void *arg) {
     (void)arg;
     pthread_setschedparam(pthread_self(), SCHED_BATCH, &(struct sched_param){0});
-    setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_NICE);
+    id_t id = (id_t)gettid(); /* its nice value is the loop's, which has created it */
+    setpriority(PRIO_PROCESS, id, getpriority(PRIO_PROCESS, id) + THREAD_NICE_ABOVE);
     lock();
     for (;;) {
         struct snapshot_chunk *chunk = pop(&thread.waiting);
