@@ -1,8 +1,12 @@
-"""Celery: the application, the producer, and checks of results, groups, chains, chords, revoking and events."""
+"""Celery: the application, the producer, and checks of results, groups, chains, chords, revoking and remote control."""
+import time
+
 import job
 from celery import Celery, chain, chord, group
-from celery.exceptions import TimeoutError as ResultTimeout
+from celery.utils import uuid
 
+PATIENCE = 250  # seconds until a result must have come
+ANSWERED = {"reply": True, "timeout": PATIENCE, "limit": 1}  # wait until the worker has obeyed
 URL = f"redis://127.0.0.1:{job.PORT}/0"
 app = Celery("tasks", broker=URL, backend=URL)
 app.conf.update(
@@ -32,6 +36,11 @@ def total(numbers):
 
 
 @app.task
+def now():
+    return time.time()
+
+
+@app.task
 def fail():
     raise job.Failure("as it should")
 
@@ -51,42 +60,37 @@ def produce():
 
 def check_canvas():
     numbers = list(range(20))
-    job.verdict("a result is returned", add.delay(1, 2).get(timeout=60) == 3)
-    results = group(add.s(n, n) for n in numbers)().get(timeout=60)
+    job.verdict("a result is returned", add.delay(1, 2).get(timeout=PATIENCE) == 3)
+    results = group(add.s(n, n) for n in numbers)().get(timeout=PATIENCE)
     job.verdict("results of a group are returned in order", results == [2 * n for n in numbers])
-    job.verdict("a chain hands results on", chain(add.s(1, 2), add.s(3), add.s(4))().get(timeout=60) == 10)
+    job.verdict("a chain hands results on", chain(add.s(1, 2), add.s(3), add.s(4))().get(timeout=PATIENCE) == 10)
     job.verdict("a chord runs its callback with all results",
-                chord((add.s(n, 1) for n in numbers), total.s())().get(timeout=60) == sum(numbers) + len(numbers))
+                chord((add.s(n, 1) for n in numbers), total.s())().get(timeout=PATIENCE) == sum(numbers) + len(numbers))
     nested = chain(group(add.s(n, 1) for n in numbers) | total.s(), add.s(1000))
-    job.verdict("a chain goes on after a chord", nested().get(timeout=60) == sum(numbers) + len(numbers) + 1000)
+    job.verdict("a chain goes on after a chord", nested().get(timeout=PATIENCE) == sum(numbers) + len(numbers) + 1000)
     failing = chord([add.s(1, 1), fail.s()], total.s())()
     job.verdict("a chord whose task fails hands on the error",
-                "as it should" in str(failing.get(propagate=False, timeout=60)))
+                "as it should" in str(failing.get(propagate=False, timeout=PATIENCE)))
 
 
 def check_tasks():
     failed = fail.delay()
-    job.verdict("an error is returned", isinstance(failed.get(propagate=False, timeout=60), Exception))
+    job.verdict("an error is returned", isinstance(failed.get(propagate=False, timeout=PATIENCE), Exception))
     job.verdict("the state of a failed task is kept", failed.state == "FAILURE")
-    job.verdict("a task that fails is retried by itself", fail_twice.delay().get(timeout=60) == 2)
-    later = add.apply_async((5, 6), countdown=2)
-    try:
-        later.get(timeout=0.5)
-        came = True
-    except ResultTimeout:
-        came = False
-    job.verdict("a task with an ETA waits", not came)
-    job.verdict("a task with an ETA runs", later.get(timeout=60) == 11)
-    never = add.apply_async((1, 1), countdown=5)
-    never.revoke()
-    job.verdict("a task can be revoked", type(never.get(propagate=False, timeout=60)).__name__ == "TaskRevokedError")
+    job.verdict("a task that fails is retried by itself", fail_twice.delay().get(timeout=PATIENCE) == 2)
+    begun = time.time()
+    job.verdict("a task with an ETA waits", now.apply_async(countdown=2).get(timeout=PATIENCE) >= begun + 2)
+    never = uuid()
+    app.control.revoke(never, **ANSWERED)
+    revoked = add.apply_async((1, 1), task_id=never).get(propagate=False, timeout=PATIENCE)
+    job.verdict("a task can be revoked", type(revoked).__name__ == "TaskRevokedError")
     kept = add.delay(2, 2)
-    kept.get(timeout=60)
+    kept.get(timeout=PATIENCE)
     kept.forget()
     job.verdict("a result can be forgotten", app.AsyncResult(kept.id).state == "PENDING")
-    answers = app.control.inspect(timeout=10).ping()
-    job.verdict("a worker answers remote control", list(answers.values()) == [{"ok": "pong"}])
-    stats = app.control.inspect(timeout=10).registered()
+    answer, = app.control.ping(timeout=PATIENCE, limit=1)
+    job.verdict("a worker answers remote control", list(answer.values()) == [{"ok": "pong"}])
+    stats = app.control.inspect(timeout=PATIENCE, limit=1).registered()
     job.verdict("a worker lists its tasks", "tasks.add" in next(iter(stats.values())))
 
 

@@ -8,6 +8,7 @@ from dramatiq.rate_limits.backends import RedisBackend as LimitBackend
 from dramatiq.results import ResultFailure, Results
 from dramatiq.results.backends import RedisBackend as ResultBackend
 
+PATIENCE_MS = 250_000  # until a result must have come
 ADDRESS = {"host": "127.0.0.1", "port": job.PORT}
 # What a dead worker had taken is given to another after a heartbeat_timeout, by any worker, now and then.
 broker = RedisBroker(**ADDRESS, heartbeat_timeout=5000, maintenance_chance=20_000)
@@ -37,14 +38,14 @@ def produce():
 
 
 def check_results():
-    job.verdict("a result is returned", add.send(1, 2).get_result(block=True, timeout=60_000) == 3)
+    job.verdict("a result is returned", add.send(1, 2).get_result(block=True, timeout=PATIENCE_MS) == 3)
     group = dramatiq.group(add.message(n, n) for n in range(50)).run()
-    results = list(group.get_results(block=True, timeout=60_000))
+    results = list(group.get_results(block=True, timeout=PATIENCE_MS))
     job.verdict("results of a group are returned", results == [2 * n for n in range(50)])
     pipe = (add.message(1, 2) | add.message(3) | add.message(4)).run()
-    job.verdict("a pipeline hands results on", pipe.get_result(block=True, timeout=60_000) == 10)
+    job.verdict("a pipeline hands results on", pipe.get_result(block=True, timeout=PATIENCE_MS) == 10)
     try:
-        fail.send().get_result(block=True, timeout=60_000)
+        fail.send().get_result(block=True, timeout=PATIENCE_MS)
         failed = False
     except ResultFailure as failure:
         failed = failure.orig_exc_type == "Failure"

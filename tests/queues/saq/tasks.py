@@ -39,7 +39,7 @@ async def check_more():
     results = await queue.map("add", [{"a": n, "b": n} for n in range(50)], retries=10)
     job.verdict("results of many jobs are returned", results == [2 * n for n in range(50)])
     try:
-        await queue.apply("fail")
+        await queue.apply("fail", retries=10)
         error = ""
     except JobError as failure:
         error = failure.job.error
