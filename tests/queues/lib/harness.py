@@ -50,6 +50,7 @@ class Library:
     produce: list
     work: list
     check: list = None  # a program that prints "ok - NAME" or "not ok - NAME"; it runs beside one worker
+    beside: list = None  # a program that runs beside the workers and is not killed
     left: str = "(?!)"  # the names of keys that may remain when all jobs are done: a regular expression
     acknowledges: bool = True  # whether a job that a killed worker had taken is done by another
     takes: int = CONCURRENCY  # how many jobs a worker may have taken at once
@@ -191,6 +192,8 @@ class Run:
         server.call("FLUSHALL")
 
     def __enter__(self):
+        if self.library.beside:
+            Program(self.library.beside, self).process.stdin.close()
         return self
 
     def __exit__(self, kind, *_):
