@@ -3,6 +3,7 @@
 #include "lua/cjson_number.h"
 
 #include "unit/cjson_facts.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 
 #include <math.h>
@@ -149,7 +150,7 @@ static void assert_works(struct script_fixture *fixture) {
     assert_script(fixture, "return cjson.encode(cjson.decode('[1,{\"a\":null}]'))",
                   "[1,{\"a\":null}]");
     machine_collect(fixture->machine);
-    assert_in_range(machine_memory(fixture->machine), 1, MB);
+    assert_uint_in_range(machine_memory(fixture->machine), 1, MB);
 }
 
 static void what_is_too_large_is_an_error(void **state) {
@@ -160,8 +161,8 @@ static void what_is_too_large_is_an_error(void **state) {
         /* Two thousand million nulls. */
         "cjson.encode_sparse_array(false, 0) return cjson.encode({[2147483647] = 1})",
         /* Each table ten times in the next one. */
-        "local t = {'x'} for i = 1, 12 do t = {t, t, t, t, t, t, t, t, t, t} end "
-        "return cjson.encode(t)",
+        ("local t = {'x'} for i = 1, 12 do t = {t, t, t, t, t, t, t, t, t, t} end "
+         "return cjson.encode(t)"),
         "return #cjson.decode('[' .. string.rep('1,', 4e6) .. '1]')",
     };
     for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
@@ -174,8 +175,8 @@ static void depth_is_bounded_whatever_is_set(void **state) {
     static const char *const scripts[] = {
         "cjson.decode_max_depth(2147483647) cjson.decode(string.rep('[', 1e6))",
         "cjson.decode_max_depth(2147483647) cjson.decode(string.rep('{\"\":', 1e6))",
-        "cjson.decode_max_depth(2147483647) cjson.decode_array_with_array_mt(true) "
-        "cjson.decode(string.rep('[', 1e6))",
+        ("cjson.decode_max_depth(2147483647) cjson.decode_array_with_array_mt(true) "
+         "cjson.decode(string.rep('[', 1e6))"),
         "cjson.encode_max_depth(2147483647) local t = {} t[1] = t cjson.encode(t)",
         "cjson.encode_max_depth(2147483647) local t = {} t.t = t cjson.encode(t)",
         "local a, b = {}, {} a[1] = b b[1] = a cjson.encode(a)",
@@ -197,8 +198,8 @@ static void the_watch_ends_what_takes_long(void **state) {
         "local all = {} for i = 1, 2e4 do all[i] = t end "
         "while true do cjson.encode(all) end",
         "local t = '[' .. string.rep('[],', 1e5) .. '1]' while true do cjson.decode(t) end",
-        "local t = cjson.decode('[' .. string.rep('[],', 1e4) .. '1]') "
-        "while true do cjson.encode(t) end",
+        ("local t = cjson.decode('[' .. string.rep('[],', 1e4) .. '1]') "
+         "while true do cjson.encode(t) end"),
         "local t = '\"' .. string.rep('x', 1e6) .. '\"' while true do cjson.decode(t) end",
         "local t = string.rep('x', 1e6) while true do cjson.encode(t) end",
     };
@@ -229,7 +230,7 @@ static void a_failing_allocation_leaks_nothing(void **state) {
             assert_string_equal(outcome, "error: not enough memory");
         machine_set_memory_limit(fixture->machine, LIMIT);
     }
-    assert_in_range(done, 1, 390);
+    assert_uint_in_range(done, 1, 390);
     assert_works(fixture);
 }
 

@@ -1,5 +1,6 @@
 /* cmsgpack as scripts see it: byte for byte what Redis makes, and bounded in memory, depth and time. */
 #include "unit/cmsgpack_facts.h"
+#include "unit/in_range.h"
 
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ static void assert_works(struct script_fixture *fixture) {
     assert_script(fixture, "return unpack(cmsgpack.unpack(cmsgpack.pack({1, 'a', true})))",
                   "1,a,true");
     machine_collect(fixture->machine);
-    assert_in_range(machine_memory(fixture->machine), 1, MB);
+    assert_uint_in_range(machine_memory(fixture->machine), 1, MB);
 }
 
 static void values_of_every_size_come_back(void **state) {
@@ -61,8 +62,8 @@ static void what_is_too_large_is_an_error(void **state) {
     static const char *const scripts[] = {
         "local s = string.rep('x', 5e6) return #cmsgpack.pack(s, s, s, s, s)",
         /* Each table ten times in the next one. */
-        "local t = {'x'} for i = 1, 12 do t = {t, t, t, t, t, t, t, t, t, t} end "
-        "return #cmsgpack.pack(t)",
+        ("local t = {'x'} for i = 1, 12 do t = {t, t, t, t, t, t, t, t, t, t} end "
+         "return #cmsgpack.pack(t)"),
         "return #cmsgpack.unpack('\\221\\0\\61\\9\\0' .. string.rep('\\1', 4e6))",
     };
     for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
@@ -138,7 +139,7 @@ static void a_failing_allocation_leaks_nothing(void **state) {
             assert_string_equal(outcome, "error: not enough memory");
         machine_set_memory_limit(fixture->machine, LIMIT);
     }
-    assert_in_range(done, 1, 390);
+    assert_uint_in_range(done, 1, 390);
     assert_works(fixture);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/number.h"
+#include "unit/in_range.h"
 #include "unit/model_fixture.h"
 
 #include <setjmp.h>
@@ -94,7 +95,7 @@ static void compare_batches(struct fixture *f, const struct entry *entry, unsign
     hash_iter_start(&iter, entry, f->now_ms);
     hash_iter_start(&single, entry, f->now_ms);
     while (hash_iter_next_batch(&iter, parts, &batch)) {
-        assert_in_range(batch.count, 1, TEXT_BATCH);
+        assert_uint_in_range(batch.count, 1, TEXT_BATCH);
         for (size_t i = 0; i < batch.count;) {
             assert_true(hash_iter_next(&single, &record));
             if (parts & RECORD_FIELD) assert_true(slice_equal(batch.texts[i++], record.field));

@@ -1,6 +1,7 @@
 /* What scripts have been seen to do to servers, or might: each attack ends with
  * an error or the right answer, and the machine goes on. Sanitizers watch these
  * tests. */
+#include "unit/in_range.h"
 #include "unit/script_fixture.h"
 
 #include <stdlib.h>
@@ -260,8 +261,8 @@ static void patterns_that_explode_are_cut_off(void **state) {
         "return string.find(string.rep('a', 3000), '(.*)(.*)(.*)(.*)b')",
         "return string.find(string.rep('(', 300000), '%b()')",
         "return string.find(string.rep('a', 300000), '(.*)%1b')",
-        "return string.find(string.rep('x', 3e5), '[' .. string.rep('a', 3e5) .. "
-        "']')",
+        ("return string.find(string.rep('x', 3e5), '[' .. string.rep('a', 3e5) .. "
+         "']')"),
         "return string.find(string.rep('a', 1e6), string.rep('a?', 110000))",
         "return string.find('a', string.rep('a*', 110000))",
     };
@@ -359,7 +360,7 @@ static void memory_cannot_be_exhausted(void **state) {
         const char *outcome = script_run(fixture, GREEDY[i]);
         assert_true(strstr(outcome, "not enough memory") || strstr(outcome, "overflow") ||
                     strstr(outcome, "too many"));
-        assert_in_range(machine_memory(fixture->machine), 0, 66 * MB);
+        assert_uint_in_range(machine_memory(fixture->machine), 0, 66 * MB);
         assert_script(fixture, "return 1", "1");
     }
     assert_script(fixture,
@@ -434,8 +435,8 @@ static void nothing_is_left_for_the_next_script(void **state) {
         "table.sort(stub, function() return true end)",
         "table.foreach(stub, function(k, v) stub[k] = 'poison' end)",
         "string.gsub('x', 'x', _G).y = 1",
-        "collectgarbage('stop') collectgarbage('setpause', 1e9) "
-        "collectgarbage('setstepmul', 0)",
+        ("collectgarbage('stop') collectgarbage('setpause', 1e9) "
+         "collectgarbage('setstepmul', 0)"),
     };
     struct script_fixture *fixture = *state;
     for (size_t i = 0; i < sizeof(POISONS) / sizeof(*POISONS); i++) {

@@ -3,6 +3,7 @@
 #include "types/set.h"
 
 #include "base/hash.h"
+#include "unit/in_range.h"
 #include "unit/model_fixture.h"
 
 #include <setjmp.h>
@@ -114,7 +115,7 @@ static void compare_batches(struct fixture *f, const struct entry *entry) {
     struct text_batch batch;
     set_iter_start(&iter, entry);
     while (set_iter_next_batch(&iter, &batch)) {
-        assert_in_range(batch.count, 1, TEXT_BATCH);
+        assert_uint_in_range(batch.count, 1, TEXT_BATCH);
         for (size_t i = 0; i < batch.count; i++) note(batch.texts[i], &found);
     }
     assert_int_equal(found.count, f->count);

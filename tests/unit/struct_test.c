@@ -1,5 +1,6 @@
 /* struct as scripts see it: what Redis makes, but for signed integers of more than 8 bytes, of which
  * it reads only some right; and bounded, whatever sizes, offsets and alignments are asked for. */
+#include "unit/in_range.h"
 #include "unit/struct_facts.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void sizes_are_those_of_what_is_packed(void **state) {
 static void assert_works(struct script_fixture *fixture) {
     assert_script(fixture, "return struct.unpack('>Hs', struct.pack('>Hs', 513, 'a'))", "513,a,5");
     machine_collect(fixture->machine);
-    assert_in_range(machine_memory(fixture->machine), 1, MB);
+    assert_uint_in_range(machine_memory(fixture->machine), 1, MB);
 }
 
 /* Numbers that wrap around where sizes or offsets are 32 or 64 bits wide. */

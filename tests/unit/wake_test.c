@@ -1,6 +1,7 @@
 /* net_wake: another thread wakes the event loop. */
 #include "net/net.h"
 #include "net/wake.h"
+#include "unit/in_range.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -49,7 +50,7 @@ static void a_callback_follows_each_wake(void **state) {
     net_run(shared.net);
     pthread_join(thread, NULL);
     assert_int_equal(shared.seen, WAKES);
-    assert_in_range(shared.callbacks, 1, WAKES);
+    assert_uint_in_range(shared.callbacks, 1, WAKES);
     net_free(shared.net);
 }
 
