@@ -126,12 +126,14 @@ class Server:
 class Program:
     """A producer or a worker in a process group of its own, so that its children die with it."""
 
-    def __init__(self, command, run, **environment):
-        self.log = Path(run.folder, f"log.{len(run.programs)}")
+    def __init__(self, command, run, lines=(), **environment):
+        """It reads the lines from standard input."""
+        self.log, source = (Path(run.folder, f"{name}.{len(run.programs)}") for name in ("log", "input"))
+        source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         run.programs.append(self)
-        with self.log.open("wb") as output:
+        with source.open("rb") as stdin, self.log.open("wb") as output:
             self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", "--", *command], stdin=subprocess.PIPE, stdout=output,
+                ["setpriv", "--pdeathsig", "KILL", "--", *command], stdin=stdin, stdout=output,
                 stderr=output, preexec_fn=os.setpgrp,
                 env={**os.environ, **run.library.environment, "QUEUE_FOLDER": run.folder,
                      "QUEUE_CONCURRENCY": str(CONCURRENCY), **environment})
@@ -139,10 +141,10 @@ class Program:
     def text(self):
         return self.log.read_text(errors="replace")
 
-    def feed(self, lines):
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
-            self.process.stdin.close()
+    def ended_well(self):
+        """Waits for its end. A program that exits with another status than 0 ends the test."""
+        if self.process.wait() != 0:
+            raise SystemExit(f"a program ended with {self.process.returncode}")
 
     def kill(self):
         with contextlib.suppress(ProcessLookupError):
@@ -193,7 +195,7 @@ class Run:
 
     def __enter__(self):
         if self.library.beside:
-            Program(self.library.beside, self).process.stdin.close()
+            Program(self.library.beside, self)
         return self
 
     def __exit__(self, kind, *_):
@@ -207,16 +209,11 @@ class Run:
     def done(self):
         return {n for n, _, _ in self.ledger.done()}
 
-    def produce(self, jobs):
-        producer = Program(self.library.produce, self)
-        producer.feed(json.dumps(job) for job in jobs)
-        if producer.process.wait() != 0:
-            raise SystemExit(f"the producer exited with {producer.process.returncode}")
+    def start_producer(self, jobs):
+        return Program(self.library.produce, self, map(json.dumps, jobs))
 
     def start_worker(self, **environment):
-        worker = Program(self.library.work, self, **environment)
-        worker.process.stdin.close()
-        return worker
+        return Program(self.library.work, self, **environment)
 
     def wait_until(self, condition, what):
         """As long as the ledger grows or there are fewer keys than before."""
@@ -281,13 +278,14 @@ def run_jobs(library, server):
         cpu_before = server.cpu_seconds()
         workers = [run.start_worker() for _ in range(WORKERS)]
         started = time.time()
-        run.produce(jobs)
+        producer = run.start_producer(jobs)
         run.wait_until(lambda: hanging in {n for n, _, _ in run.ledger.began()}, "a worker hangs")
         pid = next(pid for n, pid, _ in run.ledger.began() if n == hanging)
         victim = next(w for w in workers if w.process.pid == os.getpgid(pid))
         victim.kill()
         if not library.may_restart:
             workers.append(run.start_worker())
+        producer.ended_well()
         run.wait_until(lambda: len(everything - run.done()) <= library.takes, "all jobs but a few are done")
         cpu, seconds = server.cpu_seconds() - cpu_before, time.time() - started
         if library.may_restart:
@@ -331,7 +329,7 @@ def run_priorities(library, server):
     """Jobs wait until there is a worker, which takes those with the highest priority first."""
     jobs = [{"n": n, "kind": "plain", "delay": 0, "priority": n // 20} for n in range(60)]
     with Run(library, server) as run:
-        run.produce(jobs)
+        run.start_producer(jobs).ended_well()
         worker = run.start_worker(QUEUE_CONCURRENCY="1")
         run.wait_until(lambda: len(run.done()) == len(jobs), "all jobs are done")
         worker.stop()
@@ -366,7 +364,6 @@ def run_check(library, server):
         if library.produce:
             run.start_worker()
         program = Program(library.check, run)
-        program.process.stdin.close()
         status = program.process.wait()
         text = program.text()
         for verdict, name in re.findall(r"^(ok|not ok) - (.*)", text, flags=re.M):
