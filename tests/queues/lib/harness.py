@@ -209,6 +209,10 @@ class Run:
     def done(self):
         return {n for n, _, _ in self.ledger.done()}
 
+    def hangs(self, n):
+        """Whether a worker hangs in this job: it marks the first attempt after it has noted that it began."""
+        return n in {began for began, _, _ in self.ledger.began()} and Path(self.folder, f"attempt.{n}").exists()
+
     def start_producer(self, jobs):
         return Program(self.library.produce, self, map(json.dumps, jobs))
 
@@ -279,7 +283,7 @@ def run_jobs(library, server):
         workers = [run.start_worker() for _ in range(WORKERS)]
         started = time.time()
         producer = run.start_producer(jobs)
-        run.wait_until(lambda: hanging in {n for n, _, _ in run.ledger.began()}, "a worker hangs")
+        run.wait_until(lambda: run.hangs(hanging), "a worker hangs")
         pid = next(pid for n, pid, _ in run.ledger.began() if n == hanging)
         victim = next(w for w in workers if w.process.pid == os.getpgid(pid))
         victim.kill()
@@ -342,7 +346,7 @@ def run_lock(library, server):
     with Run(library, server) as run:
         started, cpu_before = time.time(), server.cpu_seconds()
         holders = [run.start_worker(QUEUE_HANGS=str(JOBS // 3), QUEUE_END=str(JOBS)) for _ in range(WORKERS)]
-        run.wait_until(lambda: JOBS // 3 in {n for n, _, _ in run.ledger.began()}, "a holder hangs")
+        run.wait_until(lambda: run.hangs(JOBS // 3), "a holder hangs")
         pid = run.ledger.began()[-1][1]
         next(holder for holder in holders if holder.process.pid == pid).kill()
         run.wait_until(lambda: JOBS - 1 in run.done(), "the last number is counted")
