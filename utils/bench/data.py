@@ -135,6 +135,18 @@ def fill_sets(client, count, length, member):
     send_all(client, (add("SADD", "set:%d" % number, length, members(number * length)) for number in range(count)))
 
 
+def fill_stream(client, key, count, field, value):
+    send_all(client, (encode("XADD", key, f"{number}-1", field, value) for number in range(1, count + 1)))
+
+
+def fill_script(client, text):
+    client.call("SCRIPT", "LOAD", text)
+
+
+def fill_function(client, code):
+    client.call("FUNCTION", "LOAD", "REPLACE", code)
+
+
 def fill_several(client, *parts):
     for part in parts:
         fill(client, part)
@@ -143,7 +155,8 @@ def fill_several(client, *parts):
 FILLS = {"strings": fill_strings, "populate": fill_populate, "list": fill_list, "lists": fill_lists,
          "numbers": fill_numbers, "integers": fill_integers, "documents": fill_documents,
          "zset": fill_zset, "zsets": fill_zsets, "hash": fill_hash, "hashes": fill_hashes, "set": fill_set,
-         "sets": fill_sets, "several": fill_several}
+         "sets": fill_sets, "stream": fill_stream, "script": fill_script, "function": fill_function,
+         "several": fill_several}
 
 
 def fill(client, data):
@@ -163,6 +176,8 @@ def fill(client, data):
         ("hashes", count, length, value)        hash:000000000000 …, each of the fields field:0 …
         ("set", key, count, member[, first])    one set of `first`, `first` + 1, … in random order, in this pattern
         ("sets", count, length, member) set:0 …: the first holds 0 … length - 1, the next goes on from there
+        ("stream", key, count, field, value)    one stream of equal entries with the IDs 1-1, 2-1, …
+        ("script", text)                no data, but a script for EVALSHA; ("function", code): a library of functions
         ("several", data, …)            all of these
     """
     if data:

@@ -1,4 +1,6 @@
 """What is measured: each row is one workload, dataset or curve. Only data here; measure.py runs it."""
+import hashlib
+import json
 from dataclasses import dataclass, field
 
 from data import documents
@@ -20,6 +22,18 @@ RANDOM_FIELD, RANDOM_VALUE = "field:00__rand_int__", "value:00__rand_int__"
 ZADD_RANDOM = ("ZADD", "zset", RANDOM_SCORE, RANDOM_MEMBER)
 HSET_RANDOM = ("HSET", "hash", RANDOM_FIELD, RANDOM_VALUE)
 SADD_RANDOM = ("SADD", "set", RANDOM_MEMBER)
+# Scripts, as they are sent.
+PUSH_30 = 'for i=1,ARGV[2],1 do redis.call("rpush", "lst:"..ARGV[1], "hellohello") end'
+GET = "return redis.call('get', KEYS[1])"
+GET_FUNCTION = "#!lua name=bench\nredis.register_function('get', function(keys) return redis.call('get', keys[1]) end)"
+ROUND_TRIP = "return cjson.encode(cjson.decode(ARGV[1]))"
+JOB = json.dumps({  # 1 KB
+    "id": 4711, "name": "resize", "priority": 2, "delay": 0, "attempts": 3, "timestamp": 1700000000123,
+    "progress": 0.25, "removed": False, "parent": None, "tags": ["image", "thumbnail", "nightly"],
+    "options": {"backoff": {"type": "exponential", "delay": 500}, "keep": {"age": 3600, "count": 1000}},
+    "steps": [{"kind": kind, "width": width, "height": width * 3 // 4, "quality": 85, "target": f"out/{kind}/4711.webp"}
+              for kind, width in (("small", 160), ("medium", 640), ("large", 1280))],
+    "trace": ["at resize (worker.js:120:17)", "at run (queue.js:88:5)"], "text": TEXT[:345]})
 UNLIMITED = 1_000_000_000      # range of random numbers that hardly ever repeat
 
 
@@ -258,6 +272,30 @@ def whole_rows(scale):
     yield row("smembers-100", "SMEMBERS", "set", data=("set", "set", 100, MEMBER))
 
 
+def stream_rows(scale):
+    row = collection_row("streams", 16, int(1_000_000 * scale))
+    entries = int(100_000 * scale)
+    yield row("xadd", "XADD", "stream", "*", "field", "hellohello", writes=True)
+    yield row("xadd-maxlen", "XADD", "stream", "MAXLEN", "~", "1000", "*", "field", "hellohello", writes=True)
+    yield row("xrange-10", "XRANGE", "stream", "__rand_int__", "+", "COUNT", "10", random_keys=entries - 10,
+              requests=int(500_000 * scale), data=("stream", "stream", entries, "field", "hellohello"))
+
+
+def script_rows(scale):
+    def sha(text):
+        return hashlib.sha1(text.encode()).hexdigest()
+    row = collection_row("scripts", 16, int(500_000 * scale))
+    strings = ("strings", 100_000)
+    yield row("eval-30-rpush", "EVAL", PUSH_30, "0", "__rand_int__", "30", random_keys=10_000_000,
+              requests=int(100_000 * scale), writes=True)
+    yield row("evalsha-get", "EVALSHA", sha(GET), "1", "key:__rand_int__", random_keys=100_000,
+              data=("several", strings, ("script", GET)))
+    yield row("fcall-get", "FCALL", "get", "1", "key:__rand_int__", random_keys=100_000,
+              data=("several", strings, ("function", GET_FUNCTION)))
+    yield row("evalsha-cjson", "EVALSHA", sha(ROUND_TRIP), "0", JOB, requests=int(100_000 * scale),
+              data=("script", ROUND_TRIP))
+
+
 def workloads(scale, with_all):
     yield from command_rows(scale)
     yield from unix_rows(scale)
@@ -268,6 +306,8 @@ def workloads(scale, with_all):
     yield from hash_rows(scale)
     yield from set_rows(scale)
     yield from whole_rows(scale)
+    yield from stream_rows(scale)
+    yield from script_rows(scale)
     if with_all:
         yield from fill_rows(scale)
         yield from zset_rows_of_much_memory(scale)
