@@ -4,5 +4,5 @@ void machine_add_data_libraries(struct machine *machine) {
     machine_add_library(machine, "cjson", lua_open_cjson, NULL);
     machine_add_library(machine, "cmsgpack", lua_open_cmsgpack, NULL);
     machine_add_library(machine, "struct", lua_open_struct, NULL);
-    machine_on_finish(machine, lua_reset_cjson);
+    machine_on_finish(machine, lua_reset_cjson, lua_cjson_settings(machine_state(machine)));
 }

@@ -13,7 +13,11 @@ int lua_open_cjson(lua_State *L);
 int lua_open_cmsgpack(lua_State *L);
 int lua_open_struct(lua_State *L);
 
-/* Puts all settings of cjson back to their defaults. O(1), takes no memory, raises no error. */
-void lua_reset_cjson(lua_State *L);
+/* Returns the settings of the cjson that lua_open_cjson has made; they live as long as the
+ * machine. */
+void *lua_cjson_settings(lua_State *L);
+
+/* Puts these settings back to their defaults. O(1). */
+void lua_reset_cjson(void *settings);
 
 #endif

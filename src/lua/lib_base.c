@@ -48,7 +48,7 @@ static int base_rawset(lua_State *L) {
     luaL_checkany(L, 3);
     lua_settop(L, 3);
     proxy_refuse_write(L, 1);
-    lua_rawset(L, 1);
+    library_set(L, 1);
     return 1;
 }
 
@@ -172,7 +172,7 @@ static int base_load(lua_State *L) {
             lua_concat(L, 2);
             return 2;
         }
-        lua_rawseti(L, 3, count);
+        lua_rawseti(L, -2, count);
     }
     lua_pop(L, 1);
     lua_call(L, 1, 1);

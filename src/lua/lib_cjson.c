@@ -161,10 +161,14 @@ int lua_open_cjson(lua_State *L) {
     return 1;
 }
 
-void lua_reset_cjson(lua_State *L) {
+void *lua_cjson_settings(lua_State *L) {
     lua_pushlightuserdata(L, (void *)&settings_key);
     lua_rawget(L, LUA_REGISTRYINDEX);
-    struct cjson_settings *settings = lua_touserdata(L, -1);
-    if (settings != NULL) *settings = defaults;
+    void *settings = lua_touserdata(L, -1);
     lua_pop(L, 1);
+    return settings;
+}
+
+void lua_reset_cjson(void *settings) {
+    *(struct cjson_settings *)settings = defaults;
 }

@@ -30,9 +30,9 @@ static int table_insert(lua_State *L) {
     machine_spend(L, moved > 0 ? (size_t)moved : 0);
     for (int64_t i = end; i > place; i--) {
         lua_rawgeti(L, 1, (int)i - 1);
-        lua_rawseti(L, 1, (int)i);
+        library_set_index(L, 1, (int)i);
     }
-    lua_rawseti(L, 1, (int)place);
+    library_set_index(L, 1, (int)place);
     return 0;
 }
 
@@ -45,10 +45,10 @@ static int table_remove(lua_State *L) {
     lua_rawgeti(L, 1, (int)place);
     for (; place < end; place++) {
         lua_rawgeti(L, 1, (int)place + 1);
-        lua_rawseti(L, 1, (int)place);
+        library_set_index(L, 1, (int)place);
     }
     lua_pushnil(L);
-    lua_rawseti(L, 1, (int)end);
+    library_set_index(L, 1, (int)end);
     return 1;
 }
 
@@ -149,8 +149,8 @@ static bool is_less(lua_State *L, int a, int b) {
 
 /* Stores the two values on top of the stack, pops them: the upper one at `i`. */
 static void store_two(lua_State *L, int i, int j) {
-    lua_rawseti(L, 1, i);
-    lua_rawseti(L, 1, j);
+    library_set_index(L, 1, i);
+    library_set_index(L, 1, j);
 }
 
 /* Swaps two elements. */

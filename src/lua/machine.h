@@ -9,7 +9,7 @@
  *
  * What scripts share (their globals and the tables of libraries) they see through *proxies*: empty
  * tables that lead to the real ones and cannot be written. Only KEYS and the like, which live for
- * one run, are set by machine_set_global.
+ * one run, change: see machine_set_global.
  *
  * Errors of Lua are long jumps. They may cross C functions that Lua calls only where nothing needs
  * releasing: see machine_suspend_limit. */
@@ -46,6 +46,12 @@ int machine_add_view(struct machine *machine, lua_CFunction open, void *arg);
 enum { MACHINE_VIEW_LIBRARIES = -1 };
 void machine_choose_view(struct machine *machine, int view);
 
+/* Adds a global that each run can set to a value of its own (KEYS). `name` is that of no library.
+ * Returns its number for machine_set_global. Before machine_seal only; at most
+ * MACHINE_RUN_GLOBALS. */
+int machine_add_run_global(struct machine *machine, const char *name);
+enum { MACHINE_RUN_GLOBALS = 8 };
+
 /* Puts proxies before the globals and every table among them. Nothing can be added afterwards. */
 void machine_seal(struct machine *machine);
 
@@ -74,7 +80,7 @@ void machine_set_memory_limit(struct machine *machine, size_t limit);
  * a collection. Cost when it does not: a comparison. */
 void machine_suspend_limit(struct machine *machine);
 void machine_resume_limit(struct machine *machine);
-void machine_check_memory(lua_State *L);
+void machine_check_memory(struct machine *machine, lua_State *L);
 
 /* --- The watch --- */
 
@@ -139,22 +145,21 @@ const char *machine_end_text(const struct machine *machine);
 /* Is a script between machine_run and machine_finish? */
 bool machine_is_running(const struct machine *machine);
 
-/* In `prepare`: sets a global for this run to the value on top of the stack, and pops it. It hides
- * a library of the same name. `name` must live as long as the run. At most MACHINE_RUN_GLOBALS. */
-void machine_set_global(lua_State *L, const char *name);
-enum { MACHINE_RUN_GLOBALS = 8 };
+/* In `prepare`, and not in a function that it calls through Lua: sets a global for this run to the
+ * value on top of the stack, and pops it. */
+void machine_set_global(lua_State *L, int global);
 
 /* Keeps the function on top of the stack, which is popped, for machine_run. May raise an error. For
  * functions that a script registers. */
 int machine_take_function(lua_State *L);
 
 /* Ends a run: removes results, the run's globals and whatever else the script could have left, and
- * makes sure that all proxies are empty. */
+ * makes sure that all proxies are empty. O(1), but for garbage, which may be collected. */
 void machine_finish(struct machine *machine);
 
 /* Calls `callback` whenever a run has ended, in machine_finish: for a library that keeps something
- * which must not outlive the run. It takes no memory and raises no error. One callback. */
-void machine_on_finish(struct machine *machine, void (*callback)(lua_State *L));
+ * which must not outlive the run. It does not use the machine. One callback. */
+void machine_on_finish(struct machine *machine, void (*callback)(void *arg), void *arg);
 
 /* Collects all garbage. O(memory used). Not while a script runs. */
 void machine_collect(struct machine *machine);

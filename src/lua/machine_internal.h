@@ -36,21 +36,22 @@ struct machine {
     int contents;                 /* the table behind it */
     int views[MACHINE_VIEWS_MAX]; /* tables that may take the place of `contents` */
     int view_count;
-    int body;     /* run_body: functions are made beforehand, because making one may fail */
+    /* Functions are made beforehand, because making one may fail. */
+    int body;     /* run_body; made by machine_seal */
     int compiler; /* compile_body */
     int handler;  /* note_error */
     int proxies[MACHINE_LIBRARIES_MAX];
     size_t proxy_count;
     bool sealed;
-    void (*on_finish)(lua_State *L); /* NULL: none */
+    int run_globals[MACHINE_RUN_GLOBALS]; /* names */
+    size_t run_global_count;
+    void (*on_finish)(void *arg); /* NULL: none */
+    void *on_finish_arg;
 
     /* The run. */
     bool is_running;
-    struct {
-        const char *name;
-        int hidden; /* what the global was before */
-    } set[MACHINE_RUN_GLOBALS];
-    size_t set_count;
+    uint32_t run_globals_set; /* a bit each */
+    bool has_written_raw;     /* library_set or library_set_index was called */
     struct machine_place place;
     char place_source[LUA_IDSIZE];
     struct random48 random;
@@ -129,6 +130,19 @@ void library_open(lua_State *L, lua_CFunction open, const char *name);
 
 /* Adds functions to the table on top of the stack; they end with a NULL name. */
 void library_add(lua_State *L, const luaL_Reg *functions);
+
+/* Write into a table that a script has given, without metamethods: as lua_rawset and lua_rawseti.
+ * All functions of libraries use these, so that machine_finish knows when proxies have to be looked
+ * at (machine.c, Proxies stay empty). The caller has refused proxies. */
+static inline void library_set(lua_State *L, int table) {
+    machine_of(L)->has_written_raw = true;
+    lua_rawset(L, table);
+}
+
+static inline void library_set_index(lua_State *L, int table, int index) {
+    machine_of(L)->has_written_raw = true;
+    lua_rawseti(L, table, index);
+}
 
 /* An optional index or count that a script gives: a whole number, cut to +-2^53. */
 int64_t library_integer(lua_State *L, int arg, int64_t otherwise);

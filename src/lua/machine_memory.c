@@ -100,8 +100,7 @@ void machine_make_room(lua_State *L, size_t size) {
     machine_collect_all(machine, L);
 }
 
-void machine_check_memory(lua_State *L) {
-    struct machine *machine = machine_of(L);
+void machine_check_memory(struct machine *machine, lua_State *L) {
     if (machine->used <= machine->limit || machine->suspended > 0) return;
     machine_collect_all(machine, L);
     if (machine->used > machine->limit) luaL_error(L, "not enough memory");

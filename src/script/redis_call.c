@@ -55,14 +55,15 @@ static bool read_arguments(lua_State *L, struct scripts *scripts, size_t argc) {
 /* Runs the command and pushes its reply. Returns whether that is an error. */
 static bool run_command(lua_State *L, struct scripts *scripts, size_t argc) {
     struct script_run *run = scripts->run;
+    struct machine *machine = run->program->machine;
     struct value_sink sink;
-    value_sink_begin(&sink, L, 2 * (size_t)scripts->engine->config.lua_memory_limit);
+    value_sink_begin(&sink, L, machine, 2 * (size_t)scripts->engine->config.lua_memory_limit);
     struct reply reply = reply_into_sink(&sink.sink, run->protocol);
-    machine_suspend_limit(machine_of(L));
+    machine_suspend_limit(machine);
     execute_for_script(&run->scope, &reply, scripts->argv, argc);
     bool fits = value_sink_end(&sink);
-    machine_resume_limit(machine_of(L));
-    machine_check_memory(L);
+    machine_resume_limit(machine);
+    machine_check_memory(machine, L);
     if (!fits) {
         lua_pushliteral(L, "not enough memory");
         lua_error(L);

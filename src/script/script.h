@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct command;
 struct engine;
 struct function_runner;
 struct machine;
@@ -31,6 +32,11 @@ struct scripts {
     struct function_runner *functions; /* script/function_language.h */
     struct slice *argv; /* arguments of the command that a script calls; used again */
     size_t argv_capacity;
+    /* The last command that a script has called, or NULL: scripts, like clients, often repeat
+     * one. */
+    const struct command *last_command;
+    int keys_global; /* KEYS and ARGV: machine_set_global */
+    int argv_global;
 };
 
 /* Makes the machine with its libraries and an empty cache. */

@@ -7,8 +7,6 @@
 #include "persist/digest.h"
 #include "script/shebang.h"
 
-#include <ctype.h>
-
 /* --- SHA-1 --- */
 
 bool script_sha1(struct slice bytes, char hex[SCRIPT_SHA_LENGTH + 1]) {
@@ -114,19 +112,25 @@ static void evict_first(struct script_cache *cache) {
 
 /* --- Finding and adding --- */
 
-struct script *script_cache_find_text(struct script_cache *cache, struct slice text) {
-    struct script *script = cache->last_found;
-    if (!script || !slice_equal(text_of(script), text)) script = find(cache->by_text, text);
+/* Notes that a script was found, and how: `script` may be NULL. */
+static struct script *note_found(struct script_cache *cache, struct script *script) {
     if (script) cache->last_found = script;
     return note_use(cache, script);
 }
 
+struct script *script_cache_find_text(struct script_cache *cache, struct slice text) {
+    struct script *last = cache->last_found;
+    if (last && slice_equal(text_of(last), text)) return note_use(cache, last);
+    return note_found(cache, find(cache->by_text, text));
+}
+
 struct script *script_cache_find_sha(struct script_cache *cache, struct slice sha) {
     char lower[SCRIPT_SHA_LENGTH];
+    struct script *last = cache->last_found;
+    if (last && slice_equal(sha_of(last), sha)) return note_use(cache, last);
     if (sha.len != SCRIPT_SHA_LENGTH) return NULL;
-    for (size_t i = 0; i < SCRIPT_SHA_LENGTH; i++)
-        lower[i] = (char)tolower((unsigned char)sha.ptr[i]);
-    return note_use(cache, find(cache->by_sha, slice_make(lower, SCRIPT_SHA_LENGTH)));
+    for (size_t i = 0; i < SCRIPT_SHA_LENGTH; i++) lower[i] = ascii_lower(sha.ptr[i]);
+    return note_found(cache, find(cache->by_sha, slice_make(lower, SCRIPT_SHA_LENGTH)));
 }
 
 /* The first line stays empty, so that the numbers of the others are right. */

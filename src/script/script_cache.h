@@ -41,7 +41,7 @@ struct script_cache {
     struct machine *machine; /* that has compiled them */
     struct hashtable *by_text;
     struct hashtable *by_sha;
-    struct script *last_found; /* by its text: clients often repeat an EVAL */
+    struct script *last_found; /* clients often repeat a script */
     struct script *first;      /* the chain */
     struct script *last;
     size_t evaluated_count; /* scripts in the chain */

@@ -40,11 +40,12 @@ static int prepare(lua_State *L, void *arg) {
     const struct call *call = run->call;
     size_t first_key = run->arguments.first_key, key_count = run->arguments.key_count;
     size_t first_other = first_key + key_count;
+    bool sets_globals = !run->program->takes_arguments;
     push_strings(L, call->argv + first_key, key_count);
-    if (!run->program->takes_arguments) machine_set_global(L, "KEYS");
+    if (sets_globals) machine_set_global(L, run->scripts->keys_global);
     push_strings(L, call->argv + first_other, call->argc - first_other);
-    if (!run->program->takes_arguments) machine_set_global(L, "ARGV");
-    return run->program->takes_arguments ? 2 : 0;
+    if (sets_globals) machine_set_global(L, run->scripts->argv_global);
+    return sets_globals ? 0 : 2;
 }
 
 /* --- Rights --- */
@@ -68,6 +69,7 @@ static bool lacks_memory(struct engine *engine) {
 
 static struct script_scope scope_of(const struct call *call, const struct script_program *program) {
     struct script_scope scope = {.requester = *call->requester};
+    scope.requester.last_command = call->engine->scripts->last_command;
     scope.is_readonly = program->is_readonly || program->flags & SCRIPT_NO_WRITES;
     scope.lacks_memory = lacks_memory(call->engine);
     return scope;
@@ -142,6 +144,7 @@ void script_run(struct call *call, const struct script_program *program,
     scripts->run = &run;
     enum machine_result result = machine_run(program->machine, program->function, prepare, &run);
     scripts->run = NULL;
+    scripts->last_command = run.scope.requester.last_command;
     reply_result(&run, result);
     machine_finish(program->machine);
 }

@@ -110,6 +110,10 @@ static void write_pairs(struct writer *writer, int table, bool with_values) {
 static void write_table(struct writer *writer, int table) {
     lua_State *L = writer->L;
     struct reply *reply = writer->reply;
+    if (!lua_checkstack(L, SLOTS_PER_LEVEL)) {
+        reply_error(reply, "ERR reached lua stack limit");
+        return;
+    }
     if (push_field(writer, table, ERR, LUA_TSTRING)) {
         reply_error_text(reply, text_at(L, -1));
     } else if (push_field(writer, table, OK, LUA_TSTRING)) {
@@ -150,10 +154,6 @@ static void write_boolean(struct writer *writer, bool value) {
 
 static void write_value(struct writer *writer, int index) {
     lua_State *L = writer->L;
-    if (!lua_checkstack(L, SLOTS_PER_LEVEL)) {
-        reply_error(writer->reply, "ERR reached lua stack limit");
-        return;
-    }
     switch (lua_type(L, index)) {
     case LUA_TSTRING: reply_bulk(writer->reply, text_at(L, index)); break;
     case LUA_TBOOLEAN: write_boolean(writer, lua_toboolean(L, index)); break;
@@ -163,27 +163,31 @@ static void write_value(struct writer *writer, int index) {
     }
 }
 
-/* Returns whether the value is an error of a command that the script has run. */
+/* Returns whether the table is an error of a command that the script has run. */
 static bool is_counted(lua_State *L, int index) {
-    if (lua_type(L, index) != LUA_TTABLE) return false;
-    bool is_counted = value_push_field(L, index, "err", LUA_TSTRING) &&
-                      value_push_field(L, index, "ignore_error_stats_update", LUA_TBOOLEAN);
-    return is_counted;
+    return value_push_field(L, index, "err", LUA_TSTRING) &&
+           value_push_field(L, index, "ignore_error_stats_update", LUA_TBOOLEAN);
+}
+
+static void push_names(struct writer *writer) {
+    static const char *const names[FIELD_COUNT] = {
+        "err", "ok", "double", "map", "set", "big_number", "verbatim_string",
+    };
+    writer->names = lua_gettop(writer->L) + 1;
+    for (int i = 0; i < FIELD_COUNT; i++) lua_pushstring(writer->L, names[i]);
 }
 
 void value_reply(lua_State *L, int index, struct reply *reply, int protocol,
                  bool *is_counted_error) {
-    static const char *const names[FIELD_COUNT] = {
-        "err", "ok", "double", "map", "set", "big_number", "verbatim_string",
-    };
-    int top = lua_gettop(L);
+    struct writer writer = {.L = L, .reply = reply, .protocol = protocol};
     *is_counted_error = false;
-    if (lua_type(L, index) == LUA_TTABLE && lua_checkstack(L, FIELD_COUNT + SLOTS_PER_LEVEL)) {
-        *is_counted_error = is_counted(L, index);
-        lua_settop(L, top);
-        for (int i = 0; i < FIELD_COUNT; i++) lua_pushstring(L, names[i]);
+    if (lua_type(L, index) != LUA_TTABLE) {
+        write_value(&writer, index);
+        return;
     }
-    struct writer writer = {.L = L, .reply = reply, .protocol = protocol, .names = top + 1};
+    int top = lua_gettop(L);
+    *is_counted_error = is_counted(L, index);
+    push_names(&writer);
     write_value(&writer, index);
     lua_settop(L, top);
 }

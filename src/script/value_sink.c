@@ -63,7 +63,7 @@ static void place(struct value_sink *sink) {
 /* Returns whether a value of `size` bytes may be added. */
 static bool admit(struct value_sink *sink, size_t size) {
     if (!sink->is_full && size <= sink->memory_max &&
-        machine_memory(machine_of(sink->L)) <= sink->memory_max - size)
+        machine_memory(sink->machine) <= sink->memory_max - size)
         return true;
     sink->is_full = true;
     return false;
@@ -234,9 +234,11 @@ static const struct reply_sink_functions functions = {
     .drop = drop,
 };
 
-void value_sink_begin(struct value_sink *sink, lua_State *L, size_t memory_max) {
+void value_sink_begin(struct value_sink *sink, lua_State *L, struct machine *machine,
+                      size_t memory_max) {
     sink->sink = (struct reply_sink){.functions = &functions};
     sink->L = L;
+    sink->machine = machine;
     sink->memory_max = memory_max;
     sink->is_full = false;
     sink->base = lua_gettop(L);

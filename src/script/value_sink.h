@@ -24,6 +24,8 @@
 
 #include <lua5.1/lua.h>
 
+struct machine;
+
 enum { VALUE_SINK_DEPTH = 16 }; /* no command nests its reply deeper */
 
 struct value_sink_frame {
@@ -36,6 +38,7 @@ struct value_sink_frame {
 struct value_sink {
     struct reply_sink sink; /* the first member */
     lua_State *L;
+    struct machine *machine;
     size_t memory_max; /* of the machine: no values are added beyond it */
     bool is_full;      /* values were left out */
     int base;          /* index of the stack below the value */
@@ -43,8 +46,10 @@ struct value_sink {
     struct value_sink_frame frames[VALUE_SINK_DEPTH];
 };
 
-/* Begins a value on top of the stack of `L`, which has LUA_MINSTACK free slots. O(1). */
-void value_sink_begin(struct value_sink *sink, lua_State *L, size_t memory_max);
+/* Begins a value on top of the stack of `L`, a state of the machine that has LUA_MINSTACK free
+ * slots. O(1). */
+void value_sink_begin(struct value_sink *sink, lua_State *L, struct machine *machine,
+                      size_t memory_max);
 
 /* Ends it: one value is on top of the stack. Returns false when the values did not fit into the
  * memory: then nothing is. O(1). */

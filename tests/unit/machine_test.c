@@ -1,6 +1,6 @@
 /* The machine for scripts: what scripts see, that one leaves nothing for the next, that the watch
  * ends whatever runs, and that memory is bounded. */
-#include "lua/machine.h"
+#include "lua/machine_internal.h"
 
 #include "unit/in_range.h"
 #include "unit/script_fixture.h"
@@ -140,46 +140,97 @@ static void shared_tables_can_be_read(void **state) {
 /* --- Nothing is left for the next script --- */
 
 static int set_keys(lua_State *L, void *arg) {
+    const struct script_fixture *fixture = arg;
     lua_newtable(L);
-    lua_pushstring(L, arg);
+    lua_pushliteral(L, "a");
     lua_rawseti(L, -2, 1);
-    machine_set_global(L, "KEYS");
+    machine_set_global(L, fixture->keys);
     return 0;
+}
+
+static const char *run_with_keys(struct script_fixture *fixture, const char *text) {
+    return script_run_slice(fixture, slice_of_cstr(text), set_keys, fixture);
 }
 
 static void globals_of_a_run_end_with_it(void **state) {
     struct script_fixture *fixture = *state;
-    assert_string_equal(
-        script_run_slice(fixture, SLICE("KEYS[2] = 'b' return KEYS[1], #KEYS"), set_keys, "a"),
-        "a,2");
+    assert_string_equal(run_with_keys(fixture, "KEYS[2] = 'b' return KEYS[1], #KEYS"), "a,2");
     assert_script(fixture, "return KEYS", MISSING("KEYS"));
-    assert_string_equal(script_run_slice(fixture, SLICE("return #KEYS"), set_keys, "a"), "1");
-    assert_string_equal(script_run_slice(fixture, SLICE("KEYS = {}"), set_keys, "a"),
-                        "error: user_script:1: " READ_ONLY);
+    assert_string_equal(run_with_keys(fixture, "return #KEYS"), "1");
+    assert_string_equal(run_with_keys(fixture, "KEYS = {}"), "error: user_script:1: " READ_ONLY);
+    assert_string_equal(run_with_keys(fixture, "error('e')"), "error: user_script:1: e");
+    assert_script(fixture, "return KEYS", MISSING("KEYS"));
+    machine_collect(fixture->machine);
+    assert_string_equal(run_with_keys(fixture, "return loadstring('return #KEYS')()"), "1");
 }
 
-static int hide_stub(lua_State *L, void *arg) {
-    (void)arg;
-    lua_pushliteral(L, "hidden");
-    machine_set_global(L, "stub");
-    return 0;
+static bool proxies_are_empty(const struct machine *machine) {
+    lua_State *L = machine->main;
+    bool are_empty = true;
+    for (size_t i = 0; i < machine->proxy_count; i++) {
+        int top = lua_gettop(L);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, machine->proxies[i]);
+        lua_pushnil(L);
+        are_empty = are_empty && !lua_next(L, -2);
+        lua_settop(L, top);
+    }
+    return are_empty;
 }
 
-static void a_global_of_a_run_hides_a_library(void **state) {
-    assert_string_equal(script_run_slice(*state, SLICE("return stub"), hide_stub, NULL), "hidden");
-    assert_script(*state, "return stub.count()", "0");
+/* As a function of ours would write that forgets to refuse proxies. */
+static void write_into_stub(struct machine *machine, bool by_index) {
+    lua_State *L = machine->main;
+    lua_getglobal(L, "stub");
+    if (!by_index) lua_pushliteral(L, "count");
+    lua_pushinteger(L, 1);
+    if (by_index)
+        library_set_index(L, -2, 1);
+    else
+        library_set(L, -3);
+    lua_settop(L, 0);
 }
 
-/* A function of Lua that a defect of ours would let a script write with. */
 static void what_is_written_into_a_proxy_does_not_stay(void **state) {
     struct script_fixture *fixture = *state;
-    lua_State *L = machine_state(fixture->machine);
-    lua_getglobal(L, "stub");
-    lua_pushliteral(L, "x");
-    lua_pushinteger(L, 1);
-    lua_rawset(L, -3);
-    machine_finish(fixture->machine);
-    assert_script(fixture, "return rawget(stub, 'x'), stub.x", "nil,nil");
+    for (int by_index = 0; by_index < 2; by_index++) {
+        write_into_stub(fixture->machine, by_index);
+        assert_false(proxies_are_empty(fixture->machine));
+        machine_finish(fixture->machine);
+        assert_true(proxies_are_empty(fixture->machine));
+        assert_script(fixture, "return rawget(stub, 1), stub.count(1, 2)", "nil,2");
+    }
+}
+
+/* Gives every shared table to every function, in each of its first three arguments, beside what
+ * else a function that writes may want. */
+static const char WRITE_EVERYWHERE[] =
+    "local libraries, functions = {_G, getmetatable(''), getmetatable(_G)}, {} "
+    "for name, value in next, _G do "
+    "  if type(value) == 'table' and value ~= _G then table.insert(libraries, value) end end "
+    "for i, library in ipairs(libraries) do for name, value in next, library do "
+    "  if type(value) == 'function' and name ~= 'collectgarbage' then "
+    "    table.insert(functions, value) end end end "
+    "local function first(a) return a end "
+    "local others = {1, 'x', first} "
+    "for i, f in ipairs(functions) do for j, shared in ipairs(libraries) do "
+    "  pcall(f, shared) "
+    "  for k, a in ipairs(others) do "
+    "    pcall(f, shared, a) pcall(f, a, shared) "
+    "    for l, b in ipairs(others) do "
+    "      pcall(f, shared, a, b) pcall(f, a, shared, b) pcall(f, a, b, shared) end end end end "
+    "return #libraries, #functions > 100";
+
+static void no_function_writes_into_a_proxy(void **state) {
+    struct script_fixture *fixture = *state;
+    struct machine *machine = fixture->machine;
+    int function = machine_compile(machine, "@user_script", slice_of_cstr(WRITE_EVERYWHERE));
+    assert_int_not_equal(function, LUA_NOREF);
+    assert_int_equal(machine_run(machine, function, NULL, NULL), MACHINE_DONE);
+    assert_int_equal(lua_tointeger(machine->main, 1), machine->proxy_count);
+    assert_true(lua_toboolean(machine->main, 2));
+    assert_true(proxies_are_empty(machine));
+    machine_finish(machine);
+    machine_release(machine, function);
 }
 
 /* As in Redis: one sequence for all scripts, the same on every machine. */
@@ -295,7 +346,7 @@ static int allocate_suspended(lua_State *L, void *arg) {
     free(bytes);
     machine_resume_limit(machine);
     if (arg) lua_pop(L, 1); /* garbage, which the check collects */
-    machine_check_memory(L);
+    machine_check_memory(machine_of(L), L);
     return arg ? 0 : 1;
 }
 
@@ -338,8 +389,8 @@ int main(void) {
         test(shared_tables_refuse_every_way_to_write),
         test(shared_tables_can_be_read),
         test(globals_of_a_run_end_with_it),
-        test(a_global_of_a_run_hides_a_library),
         test(what_is_written_into_a_proxy_does_not_stay),
+        test(no_function_writes_into_a_proxy),
         test(random_numbers_are_those_of_redis),
         test(no_script_outlives_the_watch),
         test(coroutines_do_not_hide_steps),

@@ -15,6 +15,7 @@ enum { SCRIPT_OUTCOME_MAX = 4096 };
 
 struct script_fixture {
     struct machine *machine;
+    int keys;      /* the global KEYS: machine_set_global */
     int watched;   /* how often the watch was asked */
     int end_after; /* the watch ends the run when it is asked for the so-many-th time; 0: never */
     char outcome[SCRIPT_OUTCOME_MAX];
@@ -51,6 +52,7 @@ static inline void script_begin(struct script_fixture *fixture, size_t memory_li
     machine_set_watch(fixture->machine, script_watch, fixture);
     machine_add_library(fixture->machine, "stub", script_open_stub, NULL);
     machine_add_data_libraries(fixture->machine);
+    fixture->keys = machine_add_run_global(fixture->machine, "KEYS");
     machine_seal(fixture->machine);
 }
 
