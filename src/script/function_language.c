@@ -67,6 +67,8 @@ static bool compile(void *arg, struct function_library *library, struct slice bo
         return false;
     }
     bool done = run_code(runner, library, code, error);
+    for (size_t i = 0; done && i < library->function_count; i++)
+        machine_shorten_globals(runner->machine, library->functions[i]->reference);
     machine_release(runner->machine, code);
     return done;
 }

@@ -137,7 +137,10 @@ struct script *script_cache_find_sha(struct script_cache *cache, struct slice sh
 static int compile(struct machine *machine, struct slice text, size_t shebang_size, sds *error) {
     struct slice code = slice_make(text.ptr + shebang_size, text.len - shebang_size);
     int function = machine_compile(machine, "@user_script", code);
-    if (function != LUA_NOREF) return function;
+    if (function != LUA_NOREF) {
+        machine_shorten_globals(machine, function);
+        return function;
+    }
     const char *message = lua_tostring(machine_state(machine), -1);
     *error = sds_append_format(sds_new(SLICE("ERR Error compiling script (new function): ")), "%s",
                                message ? message : "unknown error");

@@ -56,7 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct machine *machine = target->machine;
     target->asked = 0;
     int function = machine_compile(machine, "@user_script", slice_make(data, size));
-    if (function != LUA_NOREF) machine_run(machine, function, NULL, NULL);
+    if (function != LUA_NOREF) {
+        machine_shorten_globals(machine, function);
+        machine_run(machine, function, NULL, NULL);
+    }
     machine_finish(machine);
     if (function != LUA_NOREF) machine_release(machine, function);
     target->asked = 0;

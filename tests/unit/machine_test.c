@@ -164,6 +164,49 @@ static void globals_of_a_run_end_with_it(void **state) {
     assert_string_equal(run_with_keys(fixture, "return loadstring('return #KEYS')()"), "1");
 }
 
+/* Are the globals of this code read directly? */
+static bool is_shortened(struct machine *machine, const char *text) {
+    lua_State *L = machine->main;
+    int function = machine_compile(machine, "@user_script", slice_of_cstr(text));
+    assert_int_not_equal(function, LUA_NOREF);
+    machine_shorten_globals(machine, function);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, function);
+    lua_getfenv(L, -1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->globals);
+    bool has_proxy = lua_rawequal(L, -1, -2);
+    lua_settop(L, 0);
+    machine_release(machine, function);
+    return !has_proxy;
+}
+
+static void code_that_writes_globals_keeps_their_proxy(void **state) {
+    struct script_fixture *fixture = *state;
+    static const char *const READ_ONLY_CODE[] = {
+        "",
+        "return stub.count(KEYS)",
+        "local x = 1 return function() x = x + 1 return {x, 'a', true, nil, 1.5, _G} end",
+        "_G.x = 1",
+        "stub.x = 1",
+        "local KEYS = {} KEYS.x = function(self, ...) return ... end",
+    };
+    static const char *const WRITING[] = {
+        "x = 1",
+        "local y = 1 function x() end",
+        "local function f() local t = {} return function() return function() KEYS = t end end end",
+        "for i = 1, 10 do if i > 20 then stub = nil end end",
+        "local a, b = 'text', 2.5 return true, function() return 1 end, function() x, a = 1, b end",
+    };
+    for (size_t i = 0; i < sizeof(READ_ONLY_CODE) / sizeof(*READ_ONLY_CODE); i++)
+        assert_true(is_shortened(fixture->machine, READ_ONLY_CODE[i]));
+    for (size_t i = 0; i < sizeof(WRITING) / sizeof(*WRITING); i++)
+        assert_false(is_shortened(fixture->machine, WRITING[i]));
+    assert_script(fixture, "local function f() return function() stub = 1 end end f()()",
+                  "error: user_script:1: " READ_ONLY);
+    assert_script(fixture, "return loadstring('stub = 1')()",
+                  "error: [string \"stub = 1\"]:1: " READ_ONLY);
+    assert_script(fixture, "return stub.count(1)", "1");
+}
+
 static bool proxies_are_empty(const struct machine *machine) {
     lua_State *L = machine->main;
     bool are_empty = true;
@@ -389,6 +432,7 @@ int main(void) {
         test(shared_tables_refuse_every_way_to_write),
         test(shared_tables_can_be_read),
         test(globals_of_a_run_end_with_it),
+        test(code_that_writes_globals_keeps_their_proxy),
         test(what_is_written_into_a_proxy_does_not_stay),
         test(no_function_writes_into_a_proxy),
         test(random_numbers_are_those_of_redis),

@@ -15,6 +15,7 @@ enum { SCRIPT_OUTCOME_MAX = 4096 };
 
 struct script_fixture {
     struct machine *machine;
+    bool has_view; /* it may be chosen when scripts run */
     int keys;      /* the global KEYS: machine_set_global */
     int watched;   /* how often the watch was asked */
     int end_after; /* the watch ends the run when it is asked for the so-many-th time; 0: never */
@@ -99,7 +100,10 @@ static inline const char *script_run_slice(struct script_fixture *fixture, struc
     fixture->watched = 0;
     int function = machine_compile(fixture->machine, "@user_script", text);
     enum machine_result result = MACHINE_FAILED;
-    if (function != LUA_NOREF) result = machine_run(fixture->machine, function, prepare, arg);
+    if (function != LUA_NOREF) {
+        if (!fixture->has_view) machine_shorten_globals(fixture->machine, function);
+        result = machine_run(fixture->machine, function, prepare, arg);
+    }
     if (result == MACHINE_ENDED) {
         snprintf(fixture->outcome, sizeof(fixture->outcome), "ended: %s",
                  machine_end_text(fixture->machine));
