@@ -78,6 +78,8 @@ proc with_faults {rules body} {
     faults {*}$rules
     try {
         set result [uplevel 1 $body]
+        # The call may be one of another thread, and come a moment later.
+        wait_while {[llength [fault_hits]] == $before}
     } finally {
         faults
     }
