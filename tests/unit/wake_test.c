@@ -37,14 +37,19 @@ static void on_wake(void *arg) {
     if (shared->seen == WAKES) net_stop(shared->net);
 }
 
+static void begin(struct shared *shared) {
+    const char *error;
+    *shared = (struct shared){.net = net_new(&error)};
+    assert_non_null(shared->net);
+    shared->wake = net_wake_new(shared->net, on_wake, shared);
+    assert_non_null(shared->wake);
+}
+
 /* A lost wake-up would let the loop sleep for ever: the test would be killed. */
 static void a_callback_follows_each_wake(void **state) {
     (void)state;
-    const char *error;
-    struct shared shared = {.net = net_new(&error)};
-    assert_non_null(shared.net);
-    shared.wake = net_wake_new(shared.net, on_wake, &shared);
-    assert_non_null(shared.wake);
+    struct shared shared;
+    begin(&shared);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, wake_often, &shared), 0);
     net_run(shared.net);
@@ -56,10 +61,8 @@ static void a_callback_follows_each_wake(void **state) {
 
 static void several_wakes_before_the_loop_runs_are_one_callback(void **state) {
     (void)state;
-    const char *error;
-    struct shared shared = {.net = net_new(&error)};
-    assert_non_null(shared.net);
-    shared.wake = net_wake_new(shared.net, on_wake, &shared);
+    struct shared shared;
+    begin(&shared);
     for (int i = 0; i < 5; i++) net_wake(shared.wake);
     net_poll(shared.net);
     net_poll(shared.net);

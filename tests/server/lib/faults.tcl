@@ -79,12 +79,11 @@ proc with_faults {rules body} {
     try {
         set result [uplevel 1 $body]
         # The call may be one of another thread, and come a moment later.
-        wait_while {[llength [fault_hits]] == $before}
+        if {![wait_while {[llength [fault_hits]] == $before}]} {
+            error "no call was hit by: [join $rules {; }]"
+        }
     } finally {
         faults
-    }
-    if {[llength [fault_hits]] == $before} {
-        error "no call was hit by: [join $rules {; }]"
     }
     return $result
 }
