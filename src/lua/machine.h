@@ -110,8 +110,8 @@ void machine_spend(lua_State *L, size_t steps);
 int machine_compile(struct machine *machine, const char *chunk_name, struct slice text);
 enum { MACHINE_BRACKET_MAX = 1000 };
 
-/* Has the function read globals directly, not through their proxy, if it does not write any (then
- * the proxy is needed, which refuses that). The same but for speed. Only for functions that run
+/* Makes the function read globals directly, and so faster, unless its code writes globals: only
+ * their proxy refuses that. What the function does stays the same. Only for functions that run
  * while no view is chosen. O(size of its code). */
 void machine_shorten_globals(struct machine *machine, int function);
 

@@ -1,4 +1,4 @@
-/* function_commands: FUNCTION, but for what it tells of libraries: function_reports.c. */
+/* function_commands: FUNCTION. What describes libraries is in function_reports.c. */
 #include "script/function_commands.h"
 
 #include "engine/call.h"

@@ -38,7 +38,8 @@ static sds run_error(struct machine *machine, enum machine_result result) {
     return text;
 }
 
-/* Runs the code of a library. Files may take their time: nobody waits who could send less. */
+/* Runs the code of a library. Without a time limit while a file is loaded: the code was accepted
+ * before. */
 static bool run_code(struct function_runner *runner, struct function_library *library, int code,
                      sds *error) {
     struct machine *machine = runner->machine;

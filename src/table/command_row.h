@@ -67,6 +67,16 @@ enum {
 #define TARGET_AND_COUNTED_KEYS {.first = 1, .last = 1, .step = 1, .numkeys = 2, \
                                  .flags = OVERWRITE, .second_flags = READ}
 
+/* What the commands that run a text (EVAL and related ones) or a function (FCALL) have in common:
+ * flags, and the keys where the command table has a note about them. */
+#define SCRIPT_FLAGS (NOSCRIPT | STALE | SKIP_MONITOR | NO_MANDATORY_KEYS | MOVABLE_KEYS)
+#define SCRIPT_KEYS                                                                               \
+    NOTED_COUNTED_KEYS(2, EXCHANGE, "We cannot tell how the keys will be used so we assume the "  \
+                                    "worst, RW and UPDATE")
+#define SCRIPT_KEYS_READ                                                                          \
+    NOTED_COUNTED_KEYS(2, READ, "We cannot tell how the keys will be used so we assume the "      \
+                                "worst, RO and ACCESS")
+
 /* Uses of a key: enum key_flag. */
 enum {
     LOOK = KEY_RO,

@@ -4,22 +4,19 @@
 
 /* clang-format off */
 
-#define FCALL_FLAGS (NOSCRIPT | STALE | SKIP_MONITOR | NO_MANDATORY_KEYS | MOVABLE_KEYS)
 #define FCALL_SYNTAX "function numkeys:integer [key ...] [arg ...]"
 
 static const struct command rows[] = {
 
 {.name = "fcall", .run = fcall_command, .arity = -3, .group = "scripting", .since = "7.0.0",
- .flags = FCALL_FLAGS | MAY_REPLICATE, .categories = CATEGORY_SCRIPTING,
- .keys = NOTED_COUNTED_KEYS(2, EXCHANGE, "We cannot tell how the keys will be used so we assume "
-                                         "the worst, RW and UPDATE"),
+ .flags = SCRIPT_FLAGS | MAY_REPLICATE, .categories = CATEGORY_SCRIPTING,
+ .keys = SCRIPT_KEYS,
  .complexity = "Depends on the function",
  .summary = "Calls a function of a library.",
  .syntax = FCALL_SYNTAX},
 {.name = "fcall_ro", .run = fcall_ro_command, .arity = -3, .group = "scripting", .since = "7.0.0",
- .flags = FCALL_FLAGS | READONLY, .categories = CATEGORY_SCRIPTING,
- .keys = NOTED_COUNTED_KEYS(2, READ, "We cannot tell how the keys will be used so we assume the "
-                                     "worst, RO and ACCESS"),
+ .flags = SCRIPT_FLAGS | READONLY, .categories = CATEGORY_SCRIPTING,
+ .keys = SCRIPT_KEYS_READ,
  .complexity = "Depends on the function",
  .summary = "Calls a function that does not write.",
  .syntax = FCALL_SYNTAX},

@@ -4,34 +4,31 @@
 
 /* clang-format off */
 
-#define EVAL_FLAGS (NOSCRIPT | STALE | SKIP_MONITOR | NO_MANDATORY_KEYS | MOVABLE_KEYS)
 #define EVAL_SYNTAX(script) script " numkeys:integer [key ...] [arg ...]"
 
 static const struct command rows[] = {
 
 {.name = "eval", .run = eval_command, .arity = -3, .group = "scripting", .since = "2.6.0",
- .flags = EVAL_FLAGS | MAY_REPLICATE, .categories = CATEGORY_SCRIPTING,
- .keys = NOTED_COUNTED_KEYS(2, EXCHANGE, "We cannot tell how the keys will be used so we assume "
-                                         "the worst, RW and UPDATE"),
+ .flags = SCRIPT_FLAGS | MAY_REPLICATE, .categories = CATEGORY_SCRIPTING,
+ .keys = SCRIPT_KEYS,
  .complexity = "Depends on the script",
  .summary = "Runs a Lua script.",
  .syntax = EVAL_SYNTAX("script")},
 {.name = "eval_ro", .run = eval_ro_command, .arity = -3, .group = "scripting", .since = "7.0.0",
- .flags = EVAL_FLAGS | READONLY, .categories = CATEGORY_SCRIPTING,
- .keys = NOTED_COUNTED_KEYS(2, READ, "We cannot tell how the keys will be used so we assume the "
-                                     "worst, RO and ACCESS"),
+ .flags = SCRIPT_FLAGS | READONLY, .categories = CATEGORY_SCRIPTING,
+ .keys = SCRIPT_KEYS_READ,
  .complexity = "Depends on the script",
  .summary = "Runs a Lua script that must not write.",
  .syntax = EVAL_SYNTAX("script")},
 {.name = "evalsha", .run = evalsha_command, .arity = -3, .group = "scripting", .since = "2.6.0",
- .flags = EVAL_FLAGS | MAY_REPLICATE, .categories = CATEGORY_SCRIPTING,
+ .flags = SCRIPT_FLAGS | MAY_REPLICATE, .categories = CATEGORY_SCRIPTING,
  .keys = COUNTED_KEYS(2, EXCHANGE),
  .complexity = "Depends on the script",
  .summary = "Runs a Lua script of the cache.",
  .syntax = EVAL_SYNTAX("sha1")},
 {.name = "evalsha_ro", .run = evalsha_ro_command, .arity = -3, .group = "scripting",
  .since = "7.0.0",
- .flags = EVAL_FLAGS | READONLY, .categories = CATEGORY_SCRIPTING,
+ .flags = SCRIPT_FLAGS | READONLY, .categories = CATEGORY_SCRIPTING,
  .keys = COUNTED_KEYS(2, READ),
  .complexity = "Depends on the script",
  .summary = "Runs a Lua script of the cache that must not write.",
