@@ -1,4 +1,5 @@
 """The requests that are counted: what each needs in the keyspace, and how they are sent."""
+import hashlib
 from collections import namedtuple
 
 from servers import encode
@@ -51,8 +52,18 @@ def a_hash(fields):
             for i in range(0, fields, 100)]
 
 
+def eval_of(script, *arguments):
+    return request("EVAL", script, *arguments)
+
+
+def evalsha_of(script, *arguments):
+    return request("EVALSHA", hashlib.sha1(script.encode()).hexdigest(), *arguments)
+
+
 def all_cases():
     """{name: Case}; the names stand in the file of figures."""
+    getting = "return redis.call('GET', KEYS[1])"
+    pushing = "for i = 1, 30 do redis.call('RPUSH', KEYS[1], ARGV[1]) end"
     big, middle = a_list(100_000), range(50_000, 50_000 + COUNT)
     return {
         "PING, one at a time": Case([], [request("PING")] * 400, 1),
@@ -109,5 +120,8 @@ def all_cases():
         "SPOP": Case(a_set(2 * COUNT), [request("SPOP", "set")] * COUNT),
         "SMEMBERS, of 100": Case(a_set(100), [request("SMEMBERS", "set")] * 160),
         "SINTER, of two of 100": Case(a_set(100) + a_set(100, "other"), [request("SINTER", "set", "other")] * 160),
+        "EVALSHA of a GET": Case([*strings([1]), request("SCRIPT", "LOAD", getting)],
+                                 [evalsha_of(getting, 1, key(1))] * COUNT),
+        "EVAL of 30 RPUSHes": Case([], [eval_of(pushing, 1, "list", element(1))] * 160),
         "BLPOP without waiting": Case(a_list(2 * COUNT), [request("BLPOP", "list", 0)] * COUNT),
     }

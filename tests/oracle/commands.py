@@ -2,6 +2,7 @@
 from collections_commands import CollectionGenerator
 from payloads import PayloadGenerator
 from streams import StreamGenerator
+from scripts import script
 from strings import StringGenerator
 from zsets import ZsetGenerator
 
@@ -237,6 +238,8 @@ class Generator(StringGenerator, StreamGenerator, ZsetGenerator, PayloadGenerato
             return self.transaction()
         if roll < 0.035:
             return self.passing_away()
+        if roll < 0.06:
+            return [script(self)]
         return [self.command()]
 
     def mangled(self, argv):
