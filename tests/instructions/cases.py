@@ -52,6 +52,11 @@ def a_hash(fields):
             for i in range(0, fields, 100)]
 
 
+def a_stream(length):
+    """Requests that fill the key `stream`; the ids are 1-0, 2-0 …"""
+    return [request("XADD", "stream", f"{i}-0", "field", element(i)) for i in range(1, length + 1)]
+
+
 def eval_of(script, *arguments):
     return request("EVAL", script, *arguments)
 
@@ -63,7 +68,9 @@ def evalsha_of(script, *arguments):
 def all_cases():
     """{name: Case}; the names stand in the file of figures."""
     getting = "return redis.call('GET', KEYS[1])"
+    reading = "redis.setresp(3) return redis.call('HGETALL', KEYS[1])"
     pushing = "for i = 1, 30 do redis.call('RPUSH', KEYS[1], ARGV[1]) end"
+    library = f"#!lua name=a\nredis.register_function('a', function(KEYS) {getting} end)"
     big, middle = a_list(100_000), range(50_000, 50_000 + COUNT)
     return {
         "PING, one at a time": Case([], [request("PING")] * 400, 1),
@@ -122,6 +129,15 @@ def all_cases():
         "SINTER, of two of 100": Case(a_set(100) + a_set(100, "other"), [request("SINTER", "set", "other")] * 160),
         "EVALSHA of a GET": Case([*strings([1]), request("SCRIPT", "LOAD", getting)],
                                  [evalsha_of(getting, 1, key(1))] * COUNT),
+        "EVALSHA of an HGETALL in RESP3": Case([*a_hash(10), request("SCRIPT", "LOAD", reading)],
+                                               [evalsha_of(reading, 1, "hash")] * COUNT),
         "EVAL of 30 RPUSHes": Case([], [eval_of(pushing, 1, "list", element(1))] * 160),
+        "FCALL of a GET": Case([*strings([1]), request("FUNCTION", "LOAD", "REPLACE", library)],
+                               [request("FCALL", "a", 1, key(1))] * COUNT),
+        "XADD": Case([], [request("XADD", "stream", "*", "field", element(i)) for i in range(COUNT)]),
+        "XADD with MAXLEN ~ 1000": Case(a_stream(2000), [
+            request("XADD", "stream", "MAXLEN", "~", 1000, "*", "field", element(i)) for i in range(COUNT)]),
+        "XRANGE, 100 of 2000": Case(a_stream(2000), [request("XRANGE", "stream", 1000, "+", "COUNT", 100)] * 160),
+        "XREAD, the last one": Case(a_stream(2000), [request("XREAD", "STREAMS", "stream", "1999-0")] * COUNT),
         "BLPOP without waiting": Case(a_list(2 * COUNT), [request("BLPOP", "list", 0)] * COUNT),
     }
