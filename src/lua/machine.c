@@ -179,7 +179,8 @@ void machine_finish(struct machine *machine) {
     machine->is_running = false;
     machine->running = machine->main;
     machine->end_text = NULL;
-    machine->since_collection = machine->used; /* what the run held is garbage now */
+    /* What the run held is garbage now, even if a collection has left it. */
+    machine->since_collection = machine->used > machine->kept ? machine->used - machine->kept : 0;
     machine_collect_when_full(machine, L);
 }
 
@@ -342,6 +343,17 @@ void machine_choose_view(struct machine *machine, int view) {
     machine_resume_limit(machine);
 }
 
+/* Lua makes strings of these messages where nothing catches errors: when a coroutine cannot be
+ * resumed, and when handling an error has failed. A string that exists takes no memory, so it
+ * cannot fail. */
+static void keep_messages(lua_State *L) {
+    static const char *const messages[] = {"C stack overflow", "error in error handling"};
+    for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+        lua_pushstring(L, messages[i]);
+        luaL_ref(L, LUA_REGISTRYINDEX);
+    }
+}
+
 /* Lua calls this for an error that nothing catches, which is a defect: else it would exit. */
 static int panic(lua_State *L) {
     log_warning("An error of Lua was caught by nothing: %s", lua_tostring(L, -1));
@@ -361,6 +373,7 @@ struct machine *machine_new(size_t memory_limit) {
     machine->main = machine->running = L;
     machine->handler = keep(L, note_error);
     machine_open_compiler(machine);
+    keep_messages(L);
     library_open_base(L);
     library_open_coroutine(L);
     library_open_string(L);

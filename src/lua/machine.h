@@ -93,8 +93,9 @@ enum { MACHINE_WATCH_STEPS = 100000 };
 void machine_set_watch(struct machine *machine, machine_watch *watch, void *arg);
 
 /* Has the watch asked at the next instruction. For a timer, since some instructions take long:
- * comparing or hashing long strings, passing thousands of arguments. Safe in a signal handler of
- * the thread that runs the machine. */
+ * comparing or hashing long strings, passing thousands of arguments, looking through a table that
+ * was large once. Safe in a signal handler of the thread that runs the machine; an alarm that
+ * interrupts the machine while it counts steps may be lost, so the timer repeats it. */
 void machine_alarm(struct machine *machine);
 
 /* For functions that Lua calls and that take long: counts `steps` (of about the work of one

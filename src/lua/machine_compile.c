@@ -70,6 +70,7 @@ static int compile_body(lua_State *L) {
 int machine_compile(struct machine *machine, const char *chunk_name, struct slice text) {
     struct compilation compilation = {chunk_name, text, LUA_NOREF};
     lua_State *L = machine->main;
+    machine_collect_when_full(machine, L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, machine->compiler);
     lua_pushlightuserdata(L, &compilation);
     lua_pcall(L, 1, LUA_MULTRET, 0);

@@ -24,6 +24,7 @@ struct machine {
     bool parsing;            /* it stays stopped for now */
     size_t until_alarm;      /* bytes that may be allocated before the watch is asked */
     size_t since_collection; /* bytes allocated since the last full collection */
+    size_t kept;             /* bytes that the last one between two runs has left */
 
     /* The watch. */
     machine_watch *watch;

@@ -31,6 +31,13 @@ static void count_allocated(struct machine *machine, size_t size) {
         start_collector(machine);
 }
 
+/* While the limit is suspended Lua must not fail: its error would be caught by nothing, or leave a
+ * command in its middle. Then the process ends as it does for every other allocation. */
+static void *allocate(const struct machine *machine, void *ptr, size_t size) {
+    if (machine->suspended > 0) return ptr ? mem_realloc(ptr, size) : mem_alloc(size);
+    return ptr ? mem_try_realloc(ptr, size) : mem_try_alloc(size);
+}
+
 void *machine_allocate(void *arg, void *ptr, size_t old_size, size_t new_size) {
     struct machine *machine = arg;
     if (new_size == 0) {
@@ -43,7 +50,7 @@ void *machine_allocate(void *arg, void *ptr, size_t old_size, size_t new_size) {
         if (machine->suspended == 0 &&
             (machine->used > machine->limit || more > machine->limit - machine->used))
             return NULL;
-        void *larger = ptr ? mem_try_realloc(ptr, new_size) : mem_try_alloc(new_size);
+        void *larger = allocate(machine, ptr, new_size);
         if (!larger) return NULL;
         machine->used += more;
         count_allocated(machine, more);
@@ -77,6 +84,7 @@ void machine_collect_all(struct machine *machine, lua_State *L) {
     machine_resume_limit(machine);
     machine->collector_runs = false;
     machine->since_collection = 0;
+    if (!machine->is_running) machine->kept = machine->used;
     size_t doubled = machine->used * 2;
     machine->collect_at = doubled > COLLECT_AT_MIN ? doubled : COLLECT_AT_MIN;
 }

@@ -22,7 +22,7 @@ static void eval(struct call *call, bool is_readonly) {
     if (!script_parse_keys(call, NULL, &arguments)) return;
     struct script *script = script_cache_find_text(cache, call->argv[1]);
     sds error = NULL;
-    if (!script) script = script_cache_add(cache, call->argv[1], &error);
+    if (!script) script = script_cache_add(cache, call->argv[1], false, &error);
     if (script) {
         run(call, script, &arguments, is_readonly);
     } else {

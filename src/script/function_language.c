@@ -48,7 +48,7 @@ static bool run_code(struct function_runner *runner, struct function_library *li
     runner->deadline_us = is_file ? 0 : clock_monotonic_us() + LOAD_MS_MAX * 1000;
     machine_set_watch(machine, watch_load, runner);
     machine_choose_view(machine, runner->loading_view);
-    enum machine_result result = machine_run(machine, code, NULL, NULL);
+    enum machine_result result = scripts_run_machine(runner->scripts, machine, code, NULL, NULL);
     machine_choose_view(machine, MACHINE_VIEW_LIBRARIES);
     machine_set_watch(machine, NULL, NULL);
     runner->loading = NULL;

@@ -79,7 +79,7 @@ static bool call(lua_State *L) {
     if (argc == 0)
         error = "ERR Please specify at least one argument for this redis lib call";
     else if (!read_arguments(L, scripts, argc))
-        error = "ERR Lua redis lib command arguments must be strings or integers";
+        error = REDIS_LIBRARY_BAD_ARGUMENTS;
     if (!error) return run_command(L, scripts, argc);
     value_sink_push_error(L, slice_of_cstr(error));
     return true;

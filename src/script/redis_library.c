@@ -42,11 +42,12 @@ static int push_wrong_arguments(lua_State *L) {
     return 1;
 }
 
-/* "CODE text" stays; a text without a blank gets the code ERR. A '-' before it is dropped. */
+/* "CODE text" stays; a text without a blank gets the code ERR. A '-' before it is dropped, and so
+ * is all from a NUL on. */
 static int error_reply(lua_State *L) {
     if (!is_one_string(L)) return push_wrong_arguments(L);
-    size_t len;
-    const char *text = lua_tolstring(L, 1, &len);
+    const char *text = lua_tostring(L, 1);
+    size_t len = strlen(text);
     if (len > 0 && *text == '-') text++, len--;
     while (len > 0 && (text[len - 1] == '\r' || text[len - 1] == '\n')) len--;
     if (len > 0 && memchr(text, ' ', len)) {
@@ -153,16 +154,16 @@ static int acl_check_cmd(lua_State *L) {
     if (count == 0)
         return redis_library_error(
             L, "ERR Please specify at least one argument for this redis lib call");
+    for (int i = 1; i <= count; i++)
+        if (!lua_isstring(L, i)) return redis_library_error(L, REDIS_LIBRARY_BAD_ARGUMENTS);
     size_t len;
     const char *name = lua_tolstring(L, 1, &len);
-    if (!name)
-        return redis_library_error(L, "ERR redis.acl_check_cmd() require a command arguments");
     const struct command *command = command_find(slice_make(name, len));
     if (command && command->flags & COMMAND_CONTAINER && count > 1) {
         name = lua_tolstring(L, 2, &len);
-        command = name ? command_find_subcommand(command, slice_make(name, len)) : NULL;
+        command = command_find_subcommand(command, slice_make(name, len));
     }
-    if (!command || !command_accepts(command, (size_t)count))
+    if (!command)
         return redis_library_error(L, "ERR Invalid command passed to redis.acl_check_cmd()");
     lua_pushboolean(L, true);
     return 1;

@@ -20,6 +20,9 @@ struct scripts *redis_library_scripts(lua_State *L);
 /* Raises {err = "ERR text"}, the form of all errors of the table's functions. */
 int redis_library_error(lua_State *L, const char *text);
 
+#define REDIS_LIBRARY_BAD_ARGUMENTS                                                                \
+    "ERR Lua redis lib command arguments must be strings or integers"
+
 /* redis.call and redis.pcall (redis_call.c). */
 int redis_call(lua_State *L);
 int redis_pcall(lua_State *L);

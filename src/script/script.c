@@ -1,12 +1,15 @@
 #include "script/script.h"
 
+#include "base/alarm.h"
 #include "base/alloc.h"
+#include "base/log.h"
 #include "engine/engine.h"
 #include "lua/data_libraries.h"
-#include "lua/machine.h"
 #include "net/pool.h"
 #include "script/function_language.h"
 #include "script/redis_library.h"
+
+#include <errno.h>
 
 struct machine *scripts_new_machine(struct scripts *scripts) {
     struct machine *machine = machine_new((size_t)scripts->engine->config.lua_memory_limit);
@@ -40,10 +43,39 @@ static void free_evaluated(struct scripts *scripts) {
 }
 
 void scripts_free(struct scripts *scripts) {
+    alarm_stop(scripts->alarm);
     function_runner_free(scripts->functions);
     free_evaluated(scripts);
     mem_free(scripts->argv);
     mem_free(scripts);
+}
+
+/* --- Running --- */
+
+/* In the handler of a signal. */
+static void ring(void *arg) {
+    const struct scripts *scripts = arg;
+    struct machine *machine = scripts->running;
+    if (machine) machine_alarm(machine);
+}
+
+/* Servers that run no scripts have no alarm. */
+static void start_alarm(struct scripts *scripts) {
+    scripts->alarm = alarm_start(ring, scripts);
+    scripts->has_no_alarm = !scripts->alarm;
+    if (scripts->has_no_alarm)
+        log_warning("There is no timer for scripts (%s): whether a script runs for too long is "
+                    "noticed later if its instructions take long.",
+                    strerror(errno));
+}
+
+enum machine_result scripts_run_machine(struct scripts *scripts, struct machine *machine,
+                                        int function, machine_prepare *prepare, void *arg) {
+    if (__builtin_expect(!scripts->alarm, 0) && !scripts->has_no_alarm) start_alarm(scripts);
+    scripts->running = machine;
+    enum machine_result result = machine_run(machine, function, prepare, arg);
+    scripts->running = NULL;
+    return result;
 }
 
 /* --- Flushing --- */

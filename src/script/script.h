@@ -13,15 +13,16 @@
 #define PACKLIST_SCRIPT_SCRIPT_H
 
 #include "base/slice.h"
+#include "lua/machine.h"
 #include "script/script_cache.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
+struct alarm;
 struct command;
 struct engine;
 struct function_runner;
-struct machine;
 struct script_run;
 
 struct scripts {
@@ -37,6 +38,9 @@ struct scripts {
     const struct command *last_command;
     int keys_global; /* KEYS and ARGV: machine_set_global */
     int argv_global;
+    struct machine *volatile running; /* the machine that runs now, or NULL; for the alarm */
+    struct alarm *alarm; /* NULL until the first run; asks the watch of the machine that runs */
+    bool has_no_alarm;   /* the system has none */
 };
 
 /* Makes the machine with its libraries and an empty cache. */
@@ -45,6 +49,10 @@ void scripts_free(struct scripts *scripts);
 
 /* Returns a machine with all libraries, which can get more before the caller seals it. */
 struct machine *scripts_new_machine(struct scripts *scripts);
+
+/* As machine_run. The watch is asked in time however long single instructions take. */
+enum machine_result scripts_run_machine(struct scripts *scripts, struct machine *machine,
+                                        int function, machine_prepare *prepare, void *arg);
 
 /* SCRIPT FLUSH: forgets all scripts, with the memory of the machine. With `in_pool` another thread
  * frees it. Not while a script runs. */

@@ -148,7 +148,8 @@ static int compile(struct machine *machine, struct slice text, size_t shebang_si
     return LUA_NOREF;
 }
 
-struct script *script_cache_add(struct script_cache *cache, struct slice text, sds *error) {
+struct script *script_cache_add(struct script_cache *cache, struct slice text, bool is_loaded,
+                                sds *error) {
     struct shebang shebang;
     char sha[SCRIPT_SHA_LENGTH + 1];
     *error = shebang_read(text, &shebang);
@@ -160,11 +161,15 @@ struct script *script_cache_add(struct script_cache *cache, struct slice text, s
     int function = compile(cache->machine, text, shebang.size, error);
     if (function == LUA_NOREF) return NULL;
     struct script *script = mem_alloc(sizeof(*script));
-    *script = (struct script){.text = sds_new(text), .function = function, .flags = shebang.flags};
+    *script = (struct script){.text = sds_new(text),
+                              .function = function,
+                              .flags = shebang.flags,
+                              .is_loaded = is_loaded};
     memcpy(script->sha, sha, sizeof(sha));
     insert(cache->by_text, script, text_of(script));
     insert(cache->by_sha, script, sha_of(script));
     cache->memory += size_of(script);
+    if (is_loaded) return script;
     if (cache->evaluated_count == SCRIPT_CACHE_EVALUATED_MAX) evict_first(cache);
     link_last(cache, script);
     return script;

@@ -65,9 +65,11 @@ size_t script_cache_memory(const struct script_cache *cache);
 struct script *script_cache_find_text(struct script_cache *cache, struct slice text);
 struct script *script_cache_find_sha(struct script_cache *cache, struct slice sha);
 
-/* Compiles a text that is not in the cache and adds it; may evict another script. Returns NULL on
- * failure, with an error line in *error, which the caller frees. Not while a script runs. */
-struct script *script_cache_add(struct script_cache *cache, struct slice text, sds *error);
+/* Compiles a text that is not in the cache and adds it. With `is_loaded`, for SCRIPT LOAD, it
+ * stays; otherwise it may evict another script. Returns NULL on failure, with an error line in
+ * *error, which the caller frees. Not while a script runs. */
+struct script *script_cache_add(struct script_cache *cache, struct slice text, bool is_loaded,
+                                sds *error);
 
 /* SCRIPT LOAD: the script stays. O(1). */
 void script_cache_keep(struct script_cache *cache, struct script *script);

@@ -13,9 +13,11 @@ void script_load_command(struct call *call) {
     struct script_cache *cache = cache_of(call);
     struct script *script = script_cache_find_text(cache, call->argv[2]);
     sds error = NULL;
-    if (!script) script = script_cache_add(cache, call->argv[2], &error);
-    if (script) {
+    if (script)
         script_cache_keep(cache, script);
+    else
+        script = script_cache_add(cache, call->argv[2], true, &error);
+    if (script) {
         reply_bulk(call->reply, slice_make(script->sha, SCRIPT_SHA_LENGTH));
     } else {
         reply_error_text(call->reply, sds_slice(error));

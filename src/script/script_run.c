@@ -78,22 +78,19 @@ static struct script_scope scope_of(const struct call *call, const struct script
 /* --- Results --- */
 
 sds script_error_text(lua_State *L, int index, bool *is_counted) {
-    size_t len;
     switch (lua_type(L, index)) {
     case LUA_TTABLE: break;
     case LUA_TSTRING:
-    case LUA_TNUMBER: {
-        const char *text = lua_tolstring(L, index, &len);
-        return sds_append(sds_new(SLICE("ERR ")), slice_make(text, len));
-    }
+    case LUA_TNUMBER: return sds_append_cstr(sds_new(SLICE("ERR ")), lua_tostring(L, index));
     case LUA_TBOOLEAN:
         return sds_new(lua_toboolean(L, index) ? SLICE("ERR true") : SLICE("ERR false"));
     default: return sds_append_cstr(sds_new(SLICE("ERR ")), lua_typename(L, lua_type(L, index)));
     }
     *is_counted = value_push_field(L, index, "ignore_error_stats_update", LUA_TBOOLEAN);
-    if (!value_push_field(L, index, "err", LUA_TSTRING)) return sds_new(SLICE("ERR unknown error"));
-    const char *text = lua_tolstring(L, -1, &len);
-    return sds_new(slice_make(text, len));
+    if (!value_push_field(L, index, "err", LUA_TSTRING) &&
+        !value_push_field(L, index, "err", LUA_TNUMBER))
+        return sds_new(SLICE("ERR unknown error"));
+    return sds_new(slice_of_cstr(lua_tostring(L, -1)));
 }
 
 static void reply_place(const struct script_run *run, sds text) {
@@ -105,6 +102,13 @@ static void reply_place(const struct script_run *run, sds text) {
     sds_free(text);
 }
 
+/* What a script holds in its memory makes a reply that is smaller, if nothing stands in it several
+ * times: a value takes 16 bytes there, for which value_reply counts 64. */
+static size_t reply_max(const struct scripts *scripts) {
+    size_t limit = (size_t)scripts->engine->config.lua_memory_limit;
+    return limit < SIZE_MAX / 4 ? 4 * limit : SIZE_MAX;
+}
+
 static void reply_result(struct script_run *run, enum machine_result result) {
     lua_State *L = machine_state(run->program->machine);
     bool is_counted = false;
@@ -112,7 +116,7 @@ static void reply_result(struct script_run *run, enum machine_result result) {
     switch (result) {
     case MACHINE_DONE:
         lua_settop(L, 1); /* the first result, or nil */
-        value_reply(L, 1, run->call->reply, run->protocol, &is_counted);
+        value_reply(L, 1, run->call->reply, run->protocol, reply_max(run->scripts), &is_counted);
         break;
     case MACHINE_FAILED: reply_place(run, script_error_text(L, 1, &is_counted)); break;
     case MACHINE_ENDED:
@@ -142,7 +146,8 @@ void script_run(struct call *call, const struct script_program *program,
     }
     run.scope.lacks_memory = run.scope.lacks_memory && !(program->flags & SCRIPT_ALLOW_OOM);
     scripts->run = &run;
-    enum machine_result result = machine_run(program->machine, program->function, prepare, &run);
+    enum machine_result result =
+        scripts_run_machine(scripts, program->machine, program->function, prepare, &run);
     scripts->run = NULL;
     scripts->last_command = run.scope.requester.last_command;
     reply_result(&run, result);

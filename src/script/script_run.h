@@ -48,9 +48,9 @@ struct script_run {
 bool script_parse_keys(struct call *call, const char *not_a_number,
                        struct script_arguments *arguments);
 
-/* Returns the text of the error object at `index` of the stack; the caller frees it. *is_counted
- * gets whether it is the error of a command, which was counted. Raises no errors; the machine's
- * limit must be suspended. */
+/* Returns the text of the error object at `index` of the stack, up to a NUL; the caller frees it.
+ * *is_counted gets whether it is the error of a command, which was counted. Raises no errors; the
+ * machine's limit must be suspended. */
 sds script_error_text(lua_State *L, int index, bool *is_counted);
 
 /* Runs the program and replies its result or its error. Replies an error and runs nothing where

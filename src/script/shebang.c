@@ -1,5 +1,7 @@
 #include "script/shebang.h"
 
+#include "resp/parser.h"
+
 #include <string.h>
 
 static const struct {
@@ -47,35 +49,35 @@ static sds read_flags(struct slice list, struct shebang *shebang) {
     return NULL;
 }
 
-/* Takes the next word off the line. */
-static bool next_word(struct slice *line, struct slice *word) {
-    while (line->len > 0 && (*line->ptr == ' ' || *line->ptr == '\t' || *line->ptr == '\r'))
-        *line = slice_make(line->ptr + 1, line->len - 1);
-    size_t len = 0;
-    while (len < line->len && !strchr(" \t\r", line->ptr[len])) len++;
-    *word = slice_make(line->ptr, len);
-    *line = slice_make(line->ptr + len, line->len - len);
-    return len > 0;
+/* Reads the words of the line, which is unquoted in place. */
+static sds read_words(sds line, struct shebang *shebang) {
+    char *at = line, *end = line + sds_len(line);
+    struct slice word;
+    enum resp_split split;
+    sds error = NULL;
+    bool is_first = true;
+    while (!error && (split = resp_split_next(&at, end, &word)) == RESP_SPLIT_ARGUMENT) {
+        if (is_first && !slice_equal(word, SLICE("#!lua")))
+            error = error_with("ERR Unexpected engine in script shebang: ", word);
+        else if (!is_first && !slice_begins(word, SLICE("flags=")))
+            error = error_with("ERR Unknown lua shebang option: ", word);
+        else if (!is_first)
+            error = read_flags(slice_make(word.ptr + 6, word.len - 6), shebang);
+        is_first = false;
+    }
+    if (error || split != RESP_SPLIT_UNBALANCED) return error;
+    return sds_new(SLICE("ERR Invalid engine in script shebang"));
 }
 
 sds shebang_read(struct slice text, struct shebang *shebang) {
-    struct slice word;
     *shebang = (struct shebang){.flags = SCRIPT_IS_UNDECLARED};
     if (!slice_begins(text, SLICE("#!"))) return NULL;
     const char *end = memchr(text.ptr, '\n', text.len);
-    if (!end) return sds_new(SLICE("ERR Invalid script shebang"));
-    shebang->flags = 0;
-    shebang->size = (size_t)(end - text.ptr);
-    struct slice line = slice_make(text.ptr, shebang->size);
-    next_word(&line, &word);
-    shebang->engine = slice_make(word.ptr + 2, word.len - 2);
-    if (!slice_equal(shebang->engine, SLICE("lua")))
-        return error_with("ERR Unexpected engine in script shebang: ", word);
-    while (next_word(&line, &word)) {
-        if (!slice_begins(word, SLICE("flags=")))
-            return error_with("ERR Unknown lua shebang option: ", word);
-        sds error = read_flags(slice_make(word.ptr + 6, word.len - 6), shebang);
-        if (error) return error;
-    }
-    return NULL;
+    if (!end || memchr(text.ptr, '\0', (size_t)(end - text.ptr)))
+        return sds_new(SLICE("ERR Invalid script shebang"));
+    *shebang = (struct shebang){.size = (size_t)(end - text.ptr)};
+    sds line = sds_new(slice_make(text.ptr, shebang->size));
+    sds error = read_words(line, shebang);
+    sds_free(line);
+    return error;
 }

@@ -1,7 +1,8 @@
 /* shebang: the first line of a script, which may say what the script does:
  *
  *      #!lua flags=no-writes,allow-stale
- *      #!lua name=library                  of a library of functions */
+ *
+ * That of a library of functions is read by persist/function_code.h. */
 #ifndef PACKLIST_SCRIPT_SHEBANG_H
 #define PACKLIST_SCRIPT_SHEBANG_H
 
@@ -28,14 +29,12 @@ uint32_t script_flag_of(struct slice name);
 const char *script_flag_name(uint32_t flag);
 
 struct shebang {
-    uint32_t flags;      /* enum script_flag */
-    struct slice engine; /* "lua" */
-    struct slice name;   /* ptr NULL: none given */
-    size_t size;         /* of the line, without its end; 0: there is none */
+    uint32_t flags; /* enum script_flag */
+    size_t size;    /* of the line, without its end; 0: the script has no such line */
 };
 
-/* Reads the first line of a script for EVAL. Returns NULL, or an error line, which the caller
- * frees. O(the line). */
+/* Reads the first line of a script for EVAL; its words may be quoted, as in an inline request.
+ * Returns NULL, or an error line, which the caller frees. O(the line). */
 sds shebang_read(struct slice text, struct shebang *shebang);
 
 #endif

@@ -10,9 +10,20 @@ struct writer {
     struct reply *reply;
     int protocol; /* that the script has chosen */
     int names;    /* index of the first name on the stack */
+    size_t left;  /* bytes that may still be written */
+    bool is_full; /* there was more than that: the reply will be dropped */
+    int depth;    /* of tables */
 };
 
-enum { SLOTS_PER_LEVEL = 4 };
+enum { SLOTS_PER_LEVEL = 4, BYTES_PER_VALUE = 64 /* beside its text */ };
+
+/* To insert the header of an aggregate behind its members moves these. Deeper than this each level
+ * would move the same bytes once more, so members are counted before they are written. */
+#ifdef TINY_LIMITS
+enum { INSERTED_DEPTH_MAX = 1 };
+#else
+enum { INSERTED_DEPTH_MAX = 8 };
+#endif
 
 static void write_value(struct writer *writer, int index);
 
@@ -34,10 +45,25 @@ static bool push_field(struct writer *writer, int table, enum field field, int t
     return false;
 }
 
-static struct slice text_at(lua_State *L, int index) {
+/* Returns whether `size` more bytes may be written. */
+static bool take_bytes(struct writer *writer, size_t size) {
+    if (size > writer->left) writer->is_full = true;
+    if (writer->is_full) return false;
+    writer->left -= size;
+    return true;
+}
+
+/* Returns the text that is about to be written; an empty one if it does not fit. */
+static struct slice take_text(struct writer *writer, int index) {
     size_t len;
-    const char *text = lua_tolstring(L, index, &len);
-    return slice_make(text, len);
+    const char *text = lua_tolstring(writer->L, index, &len);
+    return take_bytes(writer, len) ? slice_make(text, len) : SLICE("");
+}
+
+/* The same for the text of an error or a status, which ends with a NUL, as in Redis. */
+static struct slice take_line(struct writer *writer, int index) {
+    struct slice text = take_text(writer, index);
+    return slice_make(text.ptr, strnlen(text.ptr, text.len));
 }
 
 /* --- Lines --- */
@@ -61,12 +87,12 @@ static void write_verbatim(struct writer *writer, int table) {
         reply_array(writer->reply, 0);
         return;
     }
-    struct slice text = text_at(L, -1);
+    struct slice text = take_text(writer, -1);
     char format[3] = {' ', ' ', ' '};
     bool has_format = value_push_field(L, table, "format", LUA_TSTRING);
     if (has_format) {
-        struct slice given = text_at(L, -1);
-        memcpy(format, given.ptr, given.len < 3 ? given.len : 3);
+        const char *given = lua_tostring(L, -1);
+        memcpy(format, given, strnlen(given, 3));
         reply_verbatim(writer->reply, text, format);
         lua_pop(L, 1);
     } else {
@@ -77,34 +103,53 @@ static void write_verbatim(struct writer *writer, int table) {
 
 /* --- Aggregates --- */
 
+static size_t count_elements(lua_State *L, int table) {
+    size_t count = 0;
+    bool is_end;
+    do {
+        lua_rawgeti(L, table, (int)count + 1);
+        is_end = lua_isnil(L, -1);
+        lua_pop(L, 1);
+    } while (!is_end && ++count);
+    return count;
+}
+
 /* Up to the first nil. */
 static void write_array(struct writer *writer, int table) {
     lua_State *L = writer->L;
-    size_t mark = reply_begin(writer->reply), count = 0;
+    bool is_counted = writer->depth > INSERTED_DEPTH_MAX;
+    if (is_counted) reply_array(writer->reply, count_elements(L, table));
+    size_t mark = is_counted ? 0 : reply_begin(writer->reply), count = 0;
     for (;;) {
         lua_rawgeti(L, table, (int)count + 1);
-        if (lua_isnil(L, -1)) break;
+        if (lua_isnil(L, -1) || writer->is_full) break;
         write_value(writer, lua_gettop(L));
         lua_pop(L, 1);
         count++;
     }
     lua_pop(L, 1);
-    reply_array_end(writer->reply, mark, count);
+    if (!is_counted) reply_array_end(writer->reply, mark, count);
+}
+
+static size_t count_pairs(lua_State *L, int table) {
+    size_t count = 0;
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) count++;
+    return count;
 }
 
 /* A map writes keys and values; a set has its members as keys. */
 static void write_pairs(struct writer *writer, int table, bool with_values) {
     lua_State *L = writer->L;
-    size_t mark = reply_begin(writer->reply), count = 0;
-    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1), count++) {
+    bool is_counted = writer->depth > INSERTED_DEPTH_MAX;
+    if (is_counted) (with_values ? reply_map : reply_set)(writer->reply, count_pairs(L, table));
+    size_t mark = is_counted ? 0 : reply_begin(writer->reply), count = 0;
+    lua_pushnil(L);
+    for (; !writer->is_full && lua_next(L, table); lua_pop(L, 1), count++) {
         int value = lua_gettop(L);
         write_value(writer, value - 1);
         if (with_values) write_value(writer, value);
     }
-    if (with_values)
-        reply_map_end(writer->reply, mark, count);
-    else
-        reply_set_end(writer->reply, mark, count);
+    if (!is_counted) (with_values ? reply_map_end : reply_set_end)(writer->reply, mark, count);
 }
 
 static void write_table(struct writer *writer, int table) {
@@ -115,9 +160,9 @@ static void write_table(struct writer *writer, int table) {
         return;
     }
     if (push_field(writer, table, ERR, LUA_TSTRING)) {
-        reply_error_text(reply, text_at(L, -1));
+        reply_error_text(reply, take_line(writer, -1));
     } else if (push_field(writer, table, OK, LUA_TSTRING)) {
-        write_line(reply, reply_status, text_at(L, -1));
+        write_line(reply, reply_status, take_line(writer, -1));
     } else if (push_field(writer, table, DOUBLE, LUA_TNUMBER)) {
         reply_double(reply, lua_tonumber(L, -1));
     } else if (push_field(writer, table, MAP, LUA_TTABLE)) {
@@ -125,7 +170,7 @@ static void write_table(struct writer *writer, int table) {
     } else if (push_field(writer, table, SET, LUA_TTABLE)) {
         write_pairs(writer, lua_gettop(L), false);
     } else if (push_field(writer, table, BIG_NUMBER, LUA_TSTRING)) {
-        write_line(reply, reply_big_number, text_at(L, -1));
+        write_line(reply, reply_big_number, take_text(writer, -1));
     } else if (push_field(writer, table, VERBATIM_STRING, LUA_TTABLE)) {
         write_verbatim(writer, lua_gettop(L));
     } else {
@@ -154,11 +199,16 @@ static void write_boolean(struct writer *writer, bool value) {
 
 static void write_value(struct writer *writer, int index) {
     lua_State *L = writer->L;
+    if (!take_bytes(writer, BYTES_PER_VALUE)) return;
     switch (lua_type(L, index)) {
-    case LUA_TSTRING: reply_bulk(writer->reply, text_at(L, index)); break;
+    case LUA_TSTRING: reply_bulk(writer->reply, take_text(writer, index)); break;
     case LUA_TBOOLEAN: write_boolean(writer, lua_toboolean(L, index)); break;
     case LUA_TNUMBER: reply_integer(writer->reply, integer_of(lua_tonumber(L, index))); break;
-    case LUA_TTABLE: write_table(writer, index); break;
+    case LUA_TTABLE:
+        writer->depth++;
+        write_table(writer, index);
+        writer->depth--;
+        break;
     default: reply_null(writer->reply);
     }
 }
@@ -177,17 +227,21 @@ static void push_names(struct writer *writer) {
     for (int i = 0; i < FIELD_COUNT; i++) lua_pushstring(writer->L, names[i]);
 }
 
-void value_reply(lua_State *L, int index, struct reply *reply, int protocol,
+void value_reply(lua_State *L, int index, struct reply *reply, int protocol, size_t most,
                  bool *is_counted_error) {
-    struct writer writer = {.L = L, .reply = reply, .protocol = protocol};
+    struct writer writer = {.L = L, .reply = reply, .protocol = protocol, .left = most};
+    size_t begin = reply->len;
     *is_counted_error = false;
-    if (lua_type(L, index) != LUA_TTABLE) {
+    if (lua_type(L, index) == LUA_TTABLE) {
+        int top = lua_gettop(L);
+        *is_counted_error = is_counted(L, index);
+        push_names(&writer);
         write_value(&writer, index);
-        return;
+        lua_settop(L, top);
+    } else {
+        write_value(&writer, index);
     }
-    int top = lua_gettop(L);
-    *is_counted_error = is_counted(L, index);
-    push_names(&writer);
-    write_value(&writer, index);
-    lua_settop(L, top);
+    if (!writer.is_full) return;
+    if (reply->len > begin) reply_truncate(reply, begin); /* not if the client's limit did that */
+    reply_error(reply, "ERR The reply of the script is too large (lua-memory-limit)");
 }

@@ -4,13 +4,15 @@
  *      string                     bulk
  *      true                       1; a boolean when the script has chosen RESP3
  *      false                      null; a boolean when the script has chosen RESP3
- *      {err = …}, {ok = …}        error, status; line breaks become blanks
+ *      {err = …}, {ok = …}        error, status, up to a NUL; line breaks become blanks
  *      {double = …}, {map = …}, {set = …}, {big_number = …}, {verbatim_string = …}
  *                                 these types, as the client's protocol shows them
  *      any other table            an array, up to the first nil
  *      nil, functions, …          null
  *
- * A table that is nested too deep, or that contains itself, ends in an error in the reply. */
+ * A table that is nested too deep, or that contains itself, ends in an error in the reply. Tables
+ * and strings may stand in others many times, so that a small value makes a reply of any size:
+ * what would be too large is an error instead. */
 #ifndef PACKLIST_SCRIPT_VALUE_REPLY_H
 #define PACKLIST_SCRIPT_VALUE_REPLY_H
 
@@ -18,11 +20,11 @@
 
 #include <lua5.1/lua.h>
 
-/* Writes the value at `index` of the stack, an absolute index. `protocol` is what the script has
- * chosen with setresp. *is_counted_error gets whether the value is an error that was counted when
- * its command ran. Raises no errors of Lua; the machine's limit must be suspended. Leaves the stack
- * as it was. O(size of the value). */
-void value_reply(lua_State *L, int index, struct reply *reply, int protocol,
+/* Writes the value at `index` of the stack, an absolute index; a reply of more than about `most`
+ * bytes becomes an error. `protocol` is what the script has chosen with setresp. *is_counted_error
+ * gets whether the value is an error that was counted when its command ran. Raises no errors of
+ * Lua; the machine's limit must be suspended. Leaves the stack as it was. O(size of the reply). */
+void value_reply(lua_State *L, int index, struct reply *reply, int protocol, size_t most,
                  bool *is_counted_error);
 
 /* Pushes table[name] without metamethods. Returns true if it is of `type`; otherwise pushes

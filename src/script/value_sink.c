@@ -159,6 +159,15 @@ static void add_big_number(struct reply_sink *sink, struct slice digits) {
 
 /* --- Aggregates --- */
 
+/* Returns whether the stack has room for one more aggregate. The stack of a function that Lua
+ * calls has LUA_MINSTACK free slots, of which an open aggregate takes two. */
+static bool has_slots(struct value_sink *sink) {
+    enum { OF_AGGREGATE = 2, OF_VALUE = 6 };
+    if (sink->depth < (LUA_MINSTACK - OF_VALUE) / OF_AGGREGATE) return true;
+    if (!lua_checkstack(sink->L, OF_AGGREGATE + OF_VALUE)) sink->is_full = true;
+    return !sink->is_full;
+}
+
 static void open_frame(struct value_sink *sink, struct value_sink_frame frame) {
     assert(sink->depth < VALUE_SINK_DEPTH);
     sink->frames[sink->depth++] = frame;
@@ -168,7 +177,9 @@ static void add_aggregate(struct reply_sink *reply_sink, enum reply_aggregate ki
                           size_t members) {
     struct value_sink *sink = of(reply_sink);
     enum { SLOT_SIZE = 16 }; /* of an array of Lua; a member of another table takes more */
-    if (!admit(sink, members < SIZE_MAX / SLOT_SIZE ? members * SLOT_SIZE : SIZE_MAX)) return;
+    if (!admit(sink, members < SIZE_MAX / SLOT_SIZE ? members * SLOT_SIZE : SIZE_MAX) ||
+        !has_slots(sink))
+        return;
     int size = (int)members; /* few enough, or they would not fit into the memory */
     lua_createtable(sink->L, kind == REPLY_ARRAY ? size : 0, kind == REPLY_ARRAY ? 0 : size);
     open_frame(sink, (struct value_sink_frame){.kind = kind, .left = members});
@@ -179,7 +190,7 @@ static void add_aggregate(struct reply_sink *reply_sink, enum reply_aggregate ki
 
 static void begin_aggregate(struct reply_sink *reply_sink) {
     struct value_sink *sink = of(reply_sink);
-    if (!admit(sink, 0)) return;
+    if (!admit(sink, 0) || !has_slots(sink)) return;
     lua_newtable(sink->L);
     open_frame(sink, (struct value_sink_frame){.kind = REPLY_ARRAY, .is_open_ended = true});
 }

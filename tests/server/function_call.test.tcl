@@ -145,6 +145,27 @@ check "without memory a function runs if it does not write, or with allow-oom" {
 } [list "OOM command not allowed when used memory > 'maxmemory'." v OK oom \
     {*}[lrepeat 2 "OOM command not allowed when used memory > 'maxmemory'."] OK]
 
+# --- One unit
+
+check "clients that wait for a key are served after the function" {
+    set c [client_blocked BLPOP l 0]
+    set left [fcall "redis.call('RPUSH', 'l', 'a', 'b') return redis.call('LLEN', 'l')" 0]
+    list $left [$c read] [r LLEN l]
+} {2 {l a} 1}
+check "what a function changes ends a transaction that watches it" {
+    r FUNCTION LOAD REPLACE [library_with f "return redis.call('SET', 'a', 1)"]
+    set other [client_open]
+    r WATCH a
+    $other call FCALL f 0
+    r MULTI
+    r PING
+    r EXEC
+} (nil)
+check "the clock stands still while a function runs" {
+    fcall "local t = redis.call('TIME') redis.call('SET', 'k', 'v', 'PX', 1) for i = 1, 3000000 do end
+        local u = redis.call('TIME') return {t\[1\] == u\[1\] and t\[2\] == u\[2\], redis.call('EXISTS', 'k')}" 0
+} {1 1}
+
 # --- Figures
 
 check_error "FUNCTION KILL finds no function that runs" {r FUNCTION KILL} "NOTBUSY No scripts in execution right now."

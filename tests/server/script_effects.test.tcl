@@ -203,8 +203,36 @@ check "SCRIPT LOAD keeps a script that came with EVAL" {
     r EVALSHA $sha 0
 } kept
 
+check "SCRIPT LOAD evicts no script of EVAL" {
+    r SCRIPT FLUSH
+    r CONFIG RESETSTAT
+    for {set i 0} {$i < 500} {incr i} {
+        r EVAL "return $i" 0
+    }
+    r SCRIPT LOAD {return 'loaded'}
+    list [info_field number_of_cached_scripts] [info_field evicted_scripts]
+} {501 0}
+
 # --- Memory
 
+# Runs scripts that differ in a number.
+proc distinct_scripts {first last} {
+    for {set i $first} {$i <= $last} {incr i 500} {
+        set requests {}
+        for {set j $i} {$j < $i + 500} {incr j} {
+            lappend requests [list EVAL "local t$j = {'$j'} return t$j\[1\]" 0]
+        }
+        [default_client] pipeline $requests
+    }
+}
+check_in 2 "any number of distinct scripts takes no more memory than the first thousands" {
+    r SCRIPT FLUSH SYNC
+    distinct_scripts 1 5000
+    set before [list [info_field used_memory] [info_field used_memory_vm_eval] [info_field used_memory_scripts_eval]]
+    distinct_scripts 5001 [expr {[info exists ::env(PACKLIST_SOAK)] ? 1000000 : 20000}]
+    set after [list [info_field used_memory] [info_field used_memory_vm_eval] [info_field used_memory_scripts_eval]]
+    list [lmap old $before new $after {expr {$new < $old + 2000000}}] [info_field number_of_cached_scripts]
+} {{1 1 1} 500}
 check "INFO and MEMORY STATS show the memory of scripts" {
     r SCRIPT FLUSH
     set before [info_field used_memory_scripts_eval]

@@ -1,13 +1,9 @@
 # Scripts: errors, the functions of `redis` beside call and pcall, the first line of a script, SCRIPT. The replies
 # expected are those of Redis 8.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/scripts.tcl
 
 server_start
-
-# The error of a script: its text, where it was raised, and the SHA-1 of the script.
-proc raised {line sha text} {
-    return [list error "$text script: $sha, on @user_script:$line."]
-}
 
 # --- Errors of commands
 
@@ -164,6 +160,25 @@ check "return redis.error_reply('MY arn+brn')" {
 check "return error(redis.error_reply('MY x'))" {
     typed EVAL {return error(redis.error_reply('MY x'))} 0
 } [raised 1 741edac149b69fcf1cae088ee44877b09de0819c {MY x}]
+foreach {script expected} {
+    {return {ok = 'a\0b'}} {simple a}
+    {return {err = 'a\0b'}} {error a}
+    {return redis.error_reply('a\0b')} {error {ERR a}}
+    {return redis.error_reply('MY a\0b')} {error {MY a}}
+    {return redis.status_reply('a\0b')} {simple a}
+    {return redis.error_reply('-')} {error {ERR }}
+    {return redis.error_reply('--x')} {error {ERR -x}}
+    {return redis.error_reply(' x')} {error { x}}
+    {return redis.status_reply('')} {simple {}}
+    {return {err = 'x', ok = 'y'}} {error x}
+    {return {1, 2, ok = 'x'}} {simple x}
+} {
+    check $script [list typed EVAL $script 0] $expected
+}
+check "error({err=5})" {typed EVAL {error({err=5})} 0} [raised 1 58cfd935477cdbf9342fa1cc3ec8452b6a3ddc4b 5]
+check "error('a0b')" {
+    regsub { script: .*} [error_of {r EVAL {error('a\0b', 0)} 0}] ""
+} {ERR a}
 check "return redis.error_reply()" {
     typed EVAL {return redis.error_reply()} 0
 } {error {ERR wrong number or type of arguments}}
@@ -247,6 +262,15 @@ check "return redis.acl_check_cmd('GET', 'x')" {typed EVAL {return redis.acl_che
 check "return redis.acl_check_cmd('CONFIG', 'GET', 'x')" {
     typed EVAL {return redis.acl_check_cmd('CONFIG', 'GET', 'x')} 0
 } {int 1}
+foreach arguments {{'set', 'k'} 'OBJECT' {'OBJECT', 'HELP'} {'get', 5}} {
+    check "return redis.acl_check_cmd($arguments)" [list typed EVAL "return redis.acl_check_cmd($arguments)" 0] {int 1}
+}
+foreach arguments {nil {{}} {'SET', 'k', nil} {'SET', 'k', {}}} {
+    check "return redis.acl_check_cmd($arguments)" [string map [list ARGUMENTS $arguments] {
+        regsub { script: .*} [error_of {r EVAL {return redis.acl_check_cmd(ARGUMENTS)} 0}] ""
+    }] \
+        {ERR Lua redis lib command arguments must be strings or integers}
+}
 check "return redis.acl_check_cmd('nosuch')" {
     typed EVAL {return redis.acl_check_cmd('nosuch')} 0
 } [raised 1 d2491587bab5149c93be0dce4426f7a06ba9e1a1 {ERR Invalid command passed to redis.acl_check_cmd()}]
@@ -278,6 +302,12 @@ check "#!lua flags=no-writes,nreturn 1" {
 check "#!lua flags=arbnreturn 1" {
     typed EVAL "#!lua flags=a\rb\nreturn 1" 0
 } {error {ERR Unexpected flag in script shebang: a}}
+check "#!lua with quoted flags" {typed EVAL_RO "#!lua \"flags=no-writes\"\nreturn 1" 0} {int 1}
+check "#!lua with flags in single quotes" {typed EVAL_RO "#!lua flags='no-writes'\nreturn 1" 0} {int 1}
+check "#!lua with an unbalanced quote" {
+    typed EVAL "#!lua \"flags=no-writes\nreturn 1" 0
+} {error {ERR Invalid engine in script shebang}}
+check "#!lua and a NUL" {typed EVAL "#!lua\x00\nreturn 1" 0} {error {ERR Invalid script shebang}}
 check "#!lua name=xnreturn 1" {typed EVAL "#!lua name=x\nreturn 1" 0} {error {ERR Unknown lua shebang option: name=x}}
 check "#!nosuchnreturn 1" {
     typed EVAL "#!nosuch\nreturn 1" 0

@@ -1,13 +1,9 @@
 # Scripts: what they return to the client, what commands give to them, and how they pass arguments. The replies
 # expected are those of Redis 8.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/scripts.tcl
 
 server_start
-
-# The error of a script: its text, where it was raised, and the SHA-1 of the script.
-proc raised {line sha text} {
-    return [list error "$text script: $sha, on @user_script:$line."]
-}
 
 # --- What a script returns
 
@@ -301,17 +297,6 @@ check "local t =  for i = 1, 7990 do ti = i end return redis.call('RPUSH', 'l', 
 
 # --- Nesting
 
-# The bytes of the reply: it is nested too deep to be parsed.
-proc reply_bytes {script} {
-    set socket [socket 127.0.0.1 [$::current_server port]]
-    fconfigure $socket -translation binary -blocking 0
-    puts -nonewline $socket "*3\r\n\$4\r\nEVAL\r\n\$[string length $script]\r\n$script\r\n\$1\r\n0\r\nPING\r\n"
-    flush $socket
-    set bytes ""
-    wait_until {[string match *+PONG\r\n [append bytes [read $socket]]]}
-    close $socket
-    return $bytes
-}
 check "a table that contains itself ends in an error" {
     set bytes [reply_bytes {local a = {} a[1] = a return a}]
     list [expr {[regexp -all {\*1\r\n} $bytes] > 5000}] [regexp -all -- {-ERR reached lua stack limit\r\n} $bytes]
