@@ -418,7 +418,7 @@ const struct config_directive config_table[] = {
     ONLY("loadmodule", "", CONFIG_MISSED | CONFIG_FILE_ONLY, NO_MODULES),
     ONLY("enable-module-command", "no", 0, NO_MODULES),
     ALIASED("busy-reply-threshold", "lua-time-limit", "5000", 0, NOT_INTERRUPTED),
-    ONLY("lua-enable-deprecated-api", "no", CONFIG_HIDDEN, "there is none"),
+    ONLY("lua-enable-deprecated-api", "no", CONFIG_HIDDEN, "scripts have no deprecated functions"),
     ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY,
          "scripts are propagated as the commands that they run"),
 

@@ -321,7 +321,7 @@ void streamlog_append(struct streamlog *log, struct stream_id id, const struct s
 
 /* --- Removing --- */
 
-/* Where in the node the entry with this id is; 0 when there is none. */
+/* Returns the offset in the node of the entry with this id; 0: the node has no such entry. */
 static size_t offset_of(const struct streamlog_node *node, struct stream_id base,
                         struct stream_id id) {
     const uint8_t *end = streamlog__end(node);

@@ -75,8 +75,8 @@ struct streamlog *streamlog_copy(const struct streamlog *log);
 void streamlog_append(struct streamlog *log, struct stream_id id, const struct slice *texts,
                       size_t pairs, const struct stream_limits *limits);
 
-/* Removes the entry with this id and notes it in max_deleted_id; false when there is none.
- * O(log n + node). */
+/* Removes the entry with this id and notes it in max_deleted_id. Returns false if the log has no
+ * such entry. O(log n + node). */
 bool streamlog_delete(struct streamlog *log, struct stream_id id);
 
 /* Which entries are trimmed. */

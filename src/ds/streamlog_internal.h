@@ -158,7 +158,8 @@ struct streamlog_position {
     size_t item;
 };
 
-/* The last node whose base id is not greater than `id`; false when there is none. O(log n). */
+/* Finds the last node whose base id is not greater than `id`. Returns false if each node begins
+ * with a greater one. O(log n). */
 bool streamlog__find(struct streamlog_index index, struct stream_id id,
                      struct streamlog_position *position);
 

@@ -28,7 +28,7 @@ void streamlog_iter_start(struct stream_iter *iter, struct streamlog_index index
     enter_node(iter);
 }
 
-/* Goes to the next node; false when there is none. */
+/* Goes to the next node. Returns false at the end of the range's nodes. */
 static bool leave_node(struct stream_iter *iter) {
     iter->node = NULL;
     if (iter->reverse) {

@@ -131,8 +131,8 @@ static void unpack_value(struct unpacker *u) {
     }
 }
 
-/* The integer in the argument at `index`; `missing` when there is none or nil. Numbers that fit
- * nowhere become the lowest integer. */
+/* Returns the argument at `index` as an integer; `missing` if it is absent or nil. A number that
+ * does not fit into 64 bits becomes the lowest integer. */
 static int64_t optional_integer(lua_State *L, int index, int64_t missing) {
     if (lua_isnoneornil(L, index)) return missing;
     lua_Number number = luaL_checknumber(L, index);

@@ -1,9 +1,9 @@
 /* lib_cjson: the library `cjson` of scripts: JSON texts to Lua values and back, byte for byte as
  * Redis's cjson.
  *
- * Written here because the library that Redis took it from, as distributions have it, takes memory
- * that the machine does not count, ends the process when there is none, and counts sizes in ints.
- * This one takes all memory from the machine's allocator, and is faster. */
+ * It is our own because the library that Redis took it from, in the form that distributions ship,
+ * allocates memory that the machine does not count, aborts the process when an allocation fails,
+ * and counts sizes in ints. This one allocates through the machine, and is faster. */
 #include "lua/cjson.h"
 #include "lua/cjson_number.h"
 #include "lua/data_libraries.h"

@@ -1,6 +1,6 @@
 /* lib_cmsgpack: the library `cmsgpack` of scripts: MessagePack to Lua values and back, byte for
- * byte as Redis's cmsgpack. Written here: no distribution has a library with these functions, and
- * what Redis packs is a choice among the forms that MessagePack allows. */
+ * byte as Redis's cmsgpack. It is our own because no distribution packages a library with these
+ * functions, and because it must choose the same among MessagePack's forms of a value as Redis. */
 #include "lua/cmsgpack.h"
 #include "lua/data_libraries.h"
 

@@ -1,5 +1,5 @@
 /* lib_struct: the library `struct` of scripts: numbers and strings to bytes and back, by a format,
- * as Redis's struct. Written here: no distribution has this library.
+ * as Redis's struct. It is our own because no distribution packages such a library.
  *
  * A format is a row of options; a number behind an option is its size in bytes:
  *
@@ -40,7 +40,8 @@ static struct format begin_format(lua_State *L) {
 
 /* --- Options --- */
 
-/* The number at the format's place; `missing` when there is none. At most INT_MAX. */
+/* Reads the number that stands at the format's place; `missing` if no digit does. At most INT_MAX.
+ */
 static size_t read_number(struct format *format, size_t missing) {
     if (!number_is_digit(*format->at)) return missing;
     size_t number = 0;

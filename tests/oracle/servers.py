@@ -15,16 +15,20 @@ PORTS = "21000-31999"
 
 
 def free_port(ports=None):
-    """Below those that the system gives to clients, so that a server that restarts finds it free again."""
-    first, last = map(int, (ports or os.environ.get("PACKLIST_PORTS", PORTS)).split("-"))
-    while True:
+    """Below those that the system gives to clients, so that a server that restarts finds it free again. Begins at a
+    random one: others look for ports in the same range. Fails when all of them are taken."""
+    ports = ports or os.environ.get("PACKLIST_PORTS", PORTS)
+    first, last = map(int, ports.split("-"))
+    count, begin = last - first + 1, random.randrange(last - first + 1)
+    for step in range(count):
+        port = first + (begin + step) % count
         with socket.socket() as probe:
-            port = random.randint(first, last)
             try:
                 probe.bind(("127.0.0.1", port))
                 return port
             except OSError:
                 continue
+    raise RuntimeError(f"all ports of {ports} (PACKLIST_PORTS) are taken")
 
 
 running = set()  # the servers that were launched and not stopped

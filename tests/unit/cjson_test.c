@@ -3,26 +3,13 @@
 #include "lua/cjson_number.h"
 
 #include "unit/cjson_facts.h"
-#include "unit/in_range.h"
+#include "unit/library_fixture.h"
 #include "unit/seed.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { MB = 1 << 20, LIMIT = 32 * MB };
-
-static int begin(void **state) {
-    struct script_fixture *fixture = malloc(sizeof(*fixture));
-    script_begin(fixture, LIMIT);
-    *state = fixture;
-    return 0;
-}
-
-static int end(void **state) {
-    script_end(*state);
-    free(*state);
-    return 0;
-}
+static const struct library library = {"return cjson.encode(cjson.decode('[1,{\"a\":null}]'))",
+                                       "[1,{\"a\":null}]"};
 
 static void expressions_have_the_values_that_redis_gives(void **state) {
     assert_facts(*state, cjson_facts);
@@ -146,13 +133,6 @@ static void arrays_are_marked_when_that_is_set(void **state) {
 
 /* --- Bounds --- */
 
-static void assert_works(struct script_fixture *fixture) {
-    assert_script(fixture, "return cjson.encode(cjson.decode('[1,{\"a\":null}]'))",
-                  "[1,{\"a\":null}]");
-    machine_collect(fixture->machine);
-    assert_uint_in_range(machine_memory(fixture->machine), 1, MB);
-}
-
 static void what_is_too_large_is_an_error(void **state) {
     static const char *const scripts[] = {
         /* Six times as long as escapes. */
@@ -165,29 +145,23 @@ static void what_is_too_large_is_an_error(void **state) {
          "return cjson.encode(t)"),
         "return #cjson.decode('[' .. string.rep('1,', 4e6) .. '1]')",
     };
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        assert_script(*state, scripts[i], "error: not enough memory");
-        assert_works(*state);
-    }
+    assert_outcomes(*state, &library, scripts, COUNT_OF(scripts), "error: not enough memory");
 }
 
 static void depth_is_bounded_whatever_is_set(void **state) {
-    static const char *const scripts[] = {
+    static const char *const decoded[] = {
         "cjson.decode_max_depth(2147483647) cjson.decode(string.rep('[', 1e6))",
         "cjson.decode_max_depth(2147483647) cjson.decode(string.rep('{\"\":', 1e6))",
         ("cjson.decode_max_depth(2147483647) cjson.decode_array_with_array_mt(true) "
          "cjson.decode(string.rep('[', 1e6))"),
+    };
+    static const char *const encoded[] = {
         "cjson.encode_max_depth(2147483647) local t = {} t[1] = t cjson.encode(t)",
         "cjson.encode_max_depth(2147483647) local t = {} t.t = t cjson.encode(t)",
         "local a, b = {}, {} a[1] = b b[1] = a cjson.encode(a)",
     };
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        const char *outcome = script_run(*state, scripts[i]);
-        bool nested = strstr(outcome, "nested data structures") || strstr(outcome, "nesting");
-        if (!nested) print_message("%s\n%s\n", scripts[i], outcome);
-        assert_true(nested);
-        assert_works(*state);
-    }
+    assert_outcomes(*state, &library, decoded, COUNT_OF(decoded), "nested data structures");
+    assert_outcomes(*state, &library, encoded, COUNT_OF(encoded), "excessive nesting");
 }
 
 static void the_watch_ends_what_takes_long(void **state) {
@@ -203,35 +177,16 @@ static void the_watch_ends_what_takes_long(void **state) {
         "local t = '\"' .. string.rep('x', 1e6) .. '\"' while true do cjson.decode(t) end",
         "local t = string.rep('x', 1e6) while true do cjson.encode(t) end",
     };
-    struct script_fixture *fixture = *state;
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        fixture->end_after = 20;
-        assert_script(fixture, scripts[i], "ended: ended by the watch");
-        fixture->end_after = 0;
-        assert_works(fixture);
-    }
+    assert_ended_outcomes(*state, &library, scripts, COUNT_OF(scripts));
 }
 
 /* Memory ends at every place in turn. */
 static void a_failing_allocation_leaks_nothing(void **state) {
-    struct script_fixture *fixture = *state;
     static const char SCRIPT[] =
         "cjson.decode_array_with_array_mt(true) "
         "local t = cjson.decode('{\"a\":[1,2,[\"' .. string.rep('\\\\u0041/', 900) .. '\"]]}') "
         "return #cjson.encode({t, t, t, t, t})";
-    size_t done = 0;
-    for (size_t room = 0; room < 200000; room += 512) {
-        machine_collect(fixture->machine);
-        machine_set_memory_limit(fixture->machine, machine_memory(fixture->machine) + room);
-        const char *outcome = script_run(fixture, SCRIPT);
-        if (strcmp(outcome, "13586") == 0)
-            done++;
-        else
-            assert_string_equal(outcome, "error: not enough memory");
-        machine_set_memory_limit(fixture->machine, LIMIT);
-    }
-    assert_uint_in_range(done, 1, 390);
-    assert_works(fixture);
+    assert_allocations_may_fail(*state, &library, SCRIPT, "13586");
 }
 
 static void long_texts_come_out_whole(void **state) {
@@ -244,16 +199,16 @@ static void long_texts_come_out_whole(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(expressions_have_the_values_that_redis_gives, begin, end),
+        script_test(expressions_have_the_values_that_redis_gives),
         cmocka_unit_test(numbers_are_those_of_printf_and_strtod),
-        cmocka_unit_test_setup_teardown(settings_end_with_their_script, begin, end),
-        cmocka_unit_test_setup_teardown(an_instance_has_settings_of_its_own, begin, end),
-        cmocka_unit_test_setup_teardown(arrays_are_marked_when_that_is_set, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_too_large_is_an_error, begin, end),
-        cmocka_unit_test_setup_teardown(depth_is_bounded_whatever_is_set, begin, end),
-        cmocka_unit_test_setup_teardown(the_watch_ends_what_takes_long, begin, end),
-        cmocka_unit_test_setup_teardown(a_failing_allocation_leaks_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(long_texts_come_out_whole, begin, end),
+        script_test(settings_end_with_their_script),
+        script_test(an_instance_has_settings_of_its_own),
+        script_test(arrays_are_marked_when_that_is_set),
+        script_test(what_is_too_large_is_an_error),
+        script_test(depth_is_bounded_whatever_is_set),
+        script_test(the_watch_ends_what_takes_long),
+        script_test(a_failing_allocation_leaks_nothing),
+        script_test(long_texts_come_out_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

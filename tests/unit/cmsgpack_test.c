@@ -1,33 +1,12 @@
 /* cmsgpack as scripts see it: byte for byte what Redis makes, and bounded in memory, depth and time. */
 #include "unit/cmsgpack_facts.h"
-#include "unit/in_range.h"
+#include "unit/library_fixture.h"
 
-#include <stdlib.h>
-
-enum { MB = 1 << 20, LIMIT = 32 * MB };
-
-static int begin(void **state) {
-    struct script_fixture *fixture = malloc(sizeof(*fixture));
-    script_begin(fixture, LIMIT);
-    *state = fixture;
-    return 0;
-}
-
-static int end(void **state) {
-    script_end(*state);
-    free(*state);
-    return 0;
-}
+static const struct library library = {
+    "return unpack(cmsgpack.unpack(cmsgpack.pack({1, 'a', true})))", "1,a,true"};
 
 static void expressions_have_the_values_that_redis_gives(void **state) {
     assert_facts(*state, cmsgpack_facts);
-}
-
-static void assert_works(struct script_fixture *fixture) {
-    assert_script(fixture, "return unpack(cmsgpack.unpack(cmsgpack.pack({1, 'a', true})))",
-                  "1,a,true");
-    machine_collect(fixture->machine);
-    assert_uint_in_range(machine_memory(fixture->machine), 1, MB);
 }
 
 static void values_of_every_size_come_back(void **state) {
@@ -66,10 +45,7 @@ static void what_is_too_large_is_an_error(void **state) {
          "return #cmsgpack.pack(t)"),
         "return #cmsgpack.unpack('\\221\\0\\61\\9\\0' .. string.rep('\\1', 4e6))",
     };
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        assert_script(*state, scripts[i], "error: not enough memory");
-        assert_works(*state);
-    }
+    assert_outcomes(*state, &library, scripts, COUNT_OF(scripts), "error: not enough memory");
 }
 
 static void lengths_that_are_not_there_take_no_memory(void **state) {
@@ -81,7 +57,7 @@ static void lengths_that_are_not_there_take_no_memory(void **state) {
         machine_collect(((struct script_fixture *)*state)->machine);
         assert_script(*state, script, "error: user_script:1: Missing bytes in input.");
     }
-    assert_works(*state);
+    assert_library_works(*state, &library);
 }
 
 static void depth_is_bounded(void **state) {
@@ -92,16 +68,12 @@ static void depth_is_bounded(void **state) {
         "return cmsgpack.unpack(string.rep('\\1', 1e6))",
         "return cmsgpack.unpack_limit(string.rep('\\1', 1e6), 1e6)",
     };
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        const char *outcome = script_run(*state, scripts[i]);
-        assert_non_null(strstr(outcome, "stack overflow"));
-        assert_works(*state);
-    }
+    assert_outcomes(*state, &library, scripts, COUNT_OF(scripts), "stack overflow");
     assert_script(*state,
                   "local t = {} for i = 1, 7900 do t[i] = {i} end "
                   "return select(2, pcall(cmsgpack.pack, unpack(t)))",
                   "bad argument #0 to '?' (Too many arguments for MessagePack pack.)");
-    assert_works(*state);
+    assert_library_works(*state, &library);
 }
 
 static void the_watch_ends_what_takes_long(void **state) {
@@ -113,46 +85,27 @@ static void the_watch_ends_what_takes_long(void **state) {
         "local t = cmsgpack.pack({{1, 2}, {3}, 'a'}) while true do cmsgpack.unpack(t) end",
         "local t = string.rep('x', 1e6) while true do cmsgpack.unpack(cmsgpack.pack(t)) end",
     };
-    struct script_fixture *fixture = *state;
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        fixture->end_after = 20;
-        assert_script(fixture, scripts[i], "ended: ended by the watch");
-        fixture->end_after = 0;
-        assert_works(fixture);
-    }
+    assert_ended_outcomes(*state, &library, scripts, COUNT_OF(scripts));
 }
 
 /* Memory ends at every place in turn. */
 static void a_failing_allocation_leaks_nothing(void **state) {
-    struct script_fixture *fixture = *state;
     static const char SCRIPT[] = "local t = {a = {1, 2, {string.rep('x', 5000)}}, b = {1.5}} "
                                  "local s = cmsgpack.pack(t, t, t, t) "
                                  "return #cmsgpack.pack(cmsgpack.unpack(s))";
-    size_t done = 0;
-    for (size_t room = 0; room < 200000; room += 512) {
-        machine_collect(fixture->machine);
-        machine_set_memory_limit(fixture->machine, machine_memory(fixture->machine) + room);
-        const char *outcome = script_run(fixture, SCRIPT);
-        if (strcmp(outcome, "20072") == 0)
-            done++;
-        else
-            assert_string_equal(outcome, "error: not enough memory");
-        machine_set_memory_limit(fixture->machine, LIMIT);
-    }
-    assert_uint_in_range(done, 1, 390);
-    assert_works(fixture);
+    assert_allocations_may_fail(*state, &library, SCRIPT, "20072");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(expressions_have_the_values_that_redis_gives, begin, end),
-        cmocka_unit_test_setup_teardown(values_of_every_size_come_back, begin, end),
-        cmocka_unit_test_setup_teardown(tables_deeper_than_sixteen_are_nil, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_too_large_is_an_error, begin, end),
-        cmocka_unit_test_setup_teardown(lengths_that_are_not_there_take_no_memory, begin, end),
-        cmocka_unit_test_setup_teardown(depth_is_bounded, begin, end),
-        cmocka_unit_test_setup_teardown(the_watch_ends_what_takes_long, begin, end),
-        cmocka_unit_test_setup_teardown(a_failing_allocation_leaks_nothing, begin, end),
+        script_test(expressions_have_the_values_that_redis_gives),
+        script_test(values_of_every_size_come_back),
+        script_test(tables_deeper_than_sixteen_are_nil),
+        script_test(what_is_too_large_is_an_error),
+        script_test(lengths_that_are_not_there_take_no_memory),
+        script_test(depth_is_bounded),
+        script_test(the_watch_ends_what_takes_long),
+        script_test(a_failing_allocation_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

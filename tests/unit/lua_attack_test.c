@@ -4,21 +4,8 @@
 #include "unit/in_range.h"
 #include "unit/script_fixture.h"
 
-#include <stdlib.h>
-
-enum { MB = 1 << 20 };
-
 static int begin(void **state) {
-    struct script_fixture *fixture = malloc(sizeof(*fixture));
-    script_begin(fixture, 64 * MB);
-    *state = fixture;
-    return 0;
-}
-
-static int end(void **state) {
-    script_end(*state);
-    free(*state);
-    return 0;
+    return script_setup_with(state, 2 * SCRIPT_MEMORY_LIMIT);
 }
 
 /* The error's text is in the outcome; afterwards the machine works and nothing
@@ -165,10 +152,7 @@ static void readers_may_recurse(void **state) {
     struct script_fixture *fixture = *state;
     assert_script(fixture, "local f f = function() return load(f) end return type(f())",
                   "function");
-    fixture->end_after = 50;
-    assert_script(fixture, "local function f() return f() end return load(f)",
-                  "ended: ended by the watch");
-    fixture->end_after = 0;
+    assert_watch_ends(fixture, "local function f() return f() end return load(f)", 50);
     assert_error(fixture, "return load(function() return 'x' end)", "not enough memory");
     assert_script(fixture,
                   "return load(coroutine.wrap(function() for _, s in ipairs({'return', "
@@ -269,9 +253,7 @@ static void patterns_that_explode_are_cut_off(void **state) {
     for (size_t i = 0; i < sizeof(EXPLODING) / sizeof(*EXPLODING); i++) {
         assert_error(fixture, EXPLODING[i], "pattern too complex");
     }
-    fixture->end_after = 3;
-    assert_script(fixture, EXPLODING[0], "ended: ended by the watch");
-    fixture->end_after = 0;
+    assert_watch_ends(fixture, EXPLODING[0], 3);
     assert_error(fixture, "return string.find('a', string.rep('(', 1e6))", "too many captures");
     assert_error(fixture, "return string.find('a', string.rep('[', 1e6))", "missing ']'");
 }
@@ -320,12 +302,8 @@ static void long_functions_are_watched(void **state) {
         "local s = ('a'):rep(1e5) while true do s:upper() s:reverse() end",
         "local s = ('x'):rep(1e6) while true do loadstring(s) end",
     };
-    struct script_fixture *fixture = *state;
-    for (size_t i = 0; i < sizeof(LONG) / sizeof(*LONG); i++) {
-        fixture->end_after = 40;
-        assert_script(fixture, LONG[i], "ended: ended by the watch");
-        fixture->end_after = 0;
-    }
+    for (size_t i = 0; i < sizeof(LONG) / sizeof(*LONG); i++)
+        assert_watch_ends(*state, LONG[i], 40);
 }
 
 /* --- Memory --- */
@@ -413,6 +391,28 @@ static void a_failing_allocation_anywhere_harms_nothing(void **state) {
     script_end(&fixture);
 }
 
+/* A coroutine that cannot be resumed gets the message of an error where nothing catches one: making it
+ * must need no memory. */
+static void overflows_without_memory_end_no_process(void **state) {
+    static const char TEXT[] =
+        "local chain = {} local function body(i) local next = chain[i + 1] "
+        "if next then return select(2, coroutine.resume(next, i + 1)) end end "
+        "for i = 1, 250 do chain[i] = coroutine.create(body) end "
+        "return (select(2, coroutine.resume(chain[1], 1)))";
+    struct script_fixture *fixture = *state;
+    size_t low = 0, high = 4 * MB;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        machine_collect(fixture->machine);
+        machine_set_memory_limit(fixture->machine, machine_memory(fixture->machine) + middle);
+        const char *outcome = script_run(fixture, TEXT);
+        bool overflows = strstr(outcome, "C stack overflow") != NULL;
+        if (!overflows) assert_non_null(strstr(outcome, "not enough memory"));
+        *(overflows ? &high : &low) = middle;
+    }
+    assert_uint_in_range(low, 10000, 3 * MB);
+}
+
 /* --- One script against the next --- */
 
 static void nothing_is_left_for_the_next_script(void **state) {
@@ -449,7 +449,7 @@ static void nothing_is_left_for_the_next_script(void **state) {
     }
 }
 
-#define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define test(function) cmocka_unit_test_setup_teardown(function, begin, script_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -469,6 +469,7 @@ int main(void) {
         test(memory_cannot_be_exhausted),
         test(garbage_is_collected_before_memory_ends),
         test(a_failing_allocation_anywhere_harms_nothing),
+        test(overflows_without_memory_end_no_process),
         test(nothing_is_left_for_the_next_script),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

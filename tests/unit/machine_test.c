@@ -5,23 +5,6 @@
 #include "unit/in_range.h"
 #include "unit/script_fixture.h"
 
-#include <stdlib.h>
-
-enum { MB = 1 << 20 };
-
-static int begin(void **state) {
-    struct script_fixture *fixture = malloc(sizeof(*fixture));
-    script_begin(fixture, 32 * MB);
-    *state = fixture;
-    return 0;
-}
-
-static int end(void **state) {
-    script_end(*state);
-    free(*state);
-    return 0;
-}
-
 /* --- What scripts see --- */
 
 static void scripts_compute(void **state) {
@@ -291,10 +274,7 @@ static void random_numbers_are_those_of_redis(void **state) {
 /* --- The watch --- */
 
 static void assert_ended(struct script_fixture *fixture, const char *text) {
-    fixture->end_after = 2;
-    assert_string_equal(script_run(fixture, text), "ended: ended by the watch");
-    assert_true(fixture->watched == 2);
-    fixture->end_after = 0;
+    assert_watch_ends(fixture, text, 2);
     assert_script(fixture, "return 1", "1");
 }
 
@@ -380,6 +360,48 @@ static void arguments_for_coroutines_end_no_process(void **state) {
                   "true");
 }
 
+/* The function that a script gives to stub.keep, for later runs. */
+static int kept_function;
+static int keep_function(lua_State *L) {
+    kept_function = machine_take_function(L);
+    return 0;
+}
+
+static int open_keeper(lua_State *L) {
+    lua_newtable(L);
+    lua_pushcfunction(L, keep_function);
+    lua_setfield(L, -2, "keep");
+    return 1;
+}
+
+/* What functions keep from run to run may nearly fill the machine: it is not collected again and again
+ * for that. A value of a weak table is gone after a collection. */
+static void a_machine_that_is_nearly_full_is_not_collected_after_each_run(void **state) {
+    (void)state;
+    struct script_fixture fixture = {.machine = machine_new(32 * MB)};
+    machine_add_library(fixture.machine, "keeper", open_keeper, NULL);
+    machine_seal(fixture.machine);
+    lua_State *L = machine_state(fixture.machine);
+    assert_script(&fixture,
+                  "local weak, large = setmetatable({}, {__mode = 'v'}), {} "
+                  "for i = 1, 27 do large[i] = (i .. 'x'):rep(350000) end "
+                  "keeper.keep(function() local was_there = weak[1] ~= nil weak[1] = {large[1]} "
+                  "return was_there end)",
+                  "");
+    int survived = 0;
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(machine_run(fixture.machine, kept_function, NULL, NULL), MACHINE_DONE);
+        survived += lua_toboolean(L, 1);
+        machine_finish(fixture.machine);
+    }
+    assert_uint_in_range(machine_memory(fixture.machine), 24 * MB, 32 * MB);
+    assert_int_equal(survived, 49);
+    assert_script(&fixture, "for i = 1, 100 do local s = (i .. 'x'):rep(100000) end return 1", "1");
+    machine_release(fixture.machine, kept_function);
+    assert_script(&fixture, "for i = 1, 100 do local s = (i .. 'x'):rep(100000) end return 1", "1");
+    script_end(&fixture);
+}
+
 static int allocate_suspended(lua_State *L, void *arg) {
     struct machine *machine = machine_of(L);
     machine_suspend_limit(machine);
@@ -422,28 +444,27 @@ static void the_place_of_an_error_is_known(void **state) {
     }
 }
 
-#define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        test(scripts_compute),
-        test(scripts_see_only_what_is_harmless),
-        test(globals_are_protected),
-        test(shared_tables_refuse_every_way_to_write),
-        test(shared_tables_can_be_read),
-        test(globals_of_a_run_end_with_it),
-        test(code_that_writes_globals_keeps_their_proxy),
-        test(what_is_written_into_a_proxy_does_not_stay),
-        test(no_function_writes_into_a_proxy),
-        test(random_numbers_are_those_of_redis),
-        test(no_script_outlives_the_watch),
-        test(coroutines_do_not_hide_steps),
-        test(an_alarm_asks_the_watch_at_once),
-        test(long_strings_do_not_hide_time),
-        test(memory_is_bounded),
-        test(arguments_for_coroutines_end_no_process),
-        test(a_suspended_limit_is_checked_afterwards),
-        test(the_place_of_an_error_is_known),
+        script_test(scripts_compute),
+        script_test(scripts_see_only_what_is_harmless),
+        script_test(globals_are_protected),
+        script_test(shared_tables_refuse_every_way_to_write),
+        script_test(shared_tables_can_be_read),
+        script_test(globals_of_a_run_end_with_it),
+        script_test(code_that_writes_globals_keeps_their_proxy),
+        script_test(what_is_written_into_a_proxy_does_not_stay),
+        script_test(no_function_writes_into_a_proxy),
+        script_test(random_numbers_are_those_of_redis),
+        script_test(no_script_outlives_the_watch),
+        script_test(coroutines_do_not_hide_steps),
+        script_test(an_alarm_asks_the_watch_at_once),
+        script_test(long_strings_do_not_hide_time),
+        script_test(memory_is_bounded),
+        script_test(arguments_for_coroutines_end_no_process),
+        cmocka_unit_test(a_machine_that_is_nearly_full_is_not_collected_after_each_run),
+        script_test(a_suspended_limit_is_checked_afterwards),
+        script_test(the_place_of_an_error_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,11 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "ds/recordtable_internal.h"
+#include "unit/capture_checks.h"
 #include "unit/seed.h"
 
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { FIELDS = 4000, VALUE_MAX = 700 };
 
@@ -242,92 +238,79 @@ static uint64_t sum_table(const struct recordtable *table) {
     return sum_records(&iter);
 }
 
-static uint64_t sum_capture(const struct recordtable_capture *capture) {
+static uint64_t sum_of_model(struct model *model) {
+    return sum_table(model->table);
+}
+
+static void change_often(struct model *model, size_t count, bool grow) {
+    for (size_t i = 0; i < count; i++) change(model, FIELDS, grow, true);
+    if (!grow) expire(model);
+}
+
+static size_t allocated_by_table(struct model *model) {
+    return recordtable_allocated(model->table);
+}
+
+static void free_table(struct model *model) {
+    recordtable_free(model->table);
+}
+
+static void *begin_capture(struct model *model, size_t *left) {
+    struct recordtable_capture *capture = recordtable_capture_begin(model->table, left);
+    assert_true(recordtable_is_captured(model->table));
+    assert_int_equal(recordtable_capture_count(capture), model->count);
+    return capture;
+}
+
+static uint64_t sum_capture(const void *capture) {
     struct recordtable_iter iter;
     recordtable_capture_iter_start(&iter, capture);
     return sum_records(&iter);
 }
 
+static size_t capture_allocated(const void *capture) {
+    return recordtable_capture_allocated(capture);
+}
+
+static size_t release_capture(void *capture) {
+    return recordtable_capture_release(capture);
+}
+
+static void free_capture(void *capture) {
+    recordtable_capture_free(capture);
+}
+
+static const struct capture_kind captured_table = {
+    change_often,  compare,     sum_of_model,      allocated_by_table, free_table,
+    begin_capture, sum_capture, capture_allocated, release_capture,    free_capture};
+
 static void a_capture_stays_as_the_table_was(void **state) {
     (void)state;
-    size_t used = mem_used(), left = 0;
+    size_t used = mem_used();
     struct model *model = model_new(true);
-    for (int round = 0; round < 10; round++) {
-        for (size_t i = 0; i < 2000; i++) change(model, FIELDS, round % 3 != 2, true);
-        uint64_t sum = sum_table(model->table);
-        size_t uncaptured = mem_used(), size = recordtable_allocated(model->table);
-        struct recordtable_capture *capture = recordtable_capture_begin(model->table, &left);
-        assert_int_equal(recordtable_capture_count(capture), model->count);
-        assert_int_equal(mem_used() - uncaptured, recordtable_capture_allocated(capture));
-        for (int part = 0; part < 5; part++) {
-            for (size_t i = 0; i < 500; i++) change(model, FIELDS, round % 2, true);
-            if (part == 3) expire(model);
-            assert_int_equal(sum_capture(capture), sum);
-            assert_int_equal(mem_used() - uncaptured - recordtable_capture_allocated(capture),
-                             left + recordtable_allocated(model->table) - size);
-        }
-        compare(model);
-        assert_int_equal(recordtable_capture_release(capture), capture->left.bytes);
-        assert_int_equal(left, 0);
-        for (size_t i = 0; i < 100; i++) change(model, FIELDS, true, true);
-        recordtable_capture_free(capture);
-        compare(model);
-    }
+    check_that_a_capture_stays(&captured_table, model);
     model_free(model);
     assert_int_equal(mem_used(), used);
 }
 
+static void unset_every_third(struct model *model) {
+    for (size_t i = 0; i < FIELDS; i += 3) unset(model, i);
+}
+
 static void a_table_that_is_freed_goes_over_to_its_capture(void **state) {
     (void)state;
-    size_t used = mem_used(), left = 0;
+    size_t used = mem_used();
     struct model *model = model_new(true);
     for (size_t i = 0; i < FIELDS; i++) set(model, i, random_expiry(model));
-    uint64_t sum = sum_table(model->table);
-    struct recordtable_capture *capture = recordtable_capture_begin(model->table, &left);
-    assert_true(recordtable_is_captured(model->table));
-    for (size_t i = 0; i < FIELDS; i += 3) unset(model, i);
-    size_t before = left, size = recordtable_allocated(model->table);
-    recordtable_free(model->table);
-    assert_int_equal(left, before + size);
-    assert_int_equal(sum_capture(capture), sum);
-    assert_int_equal(recordtable_capture_release(capture), before + size);
-    recordtable_capture_free(capture);
+    check_that_a_freed_structure_stays(&captured_table, model, unset_every_third);
     mem_free(model);
     assert_int_equal(mem_used(), used);
 }
 
-struct reader {
-    const struct recordtable_capture *capture;
-    uint64_t sum;
-    bool same;
-};
-
-static void *read_capture(void *arg) {
-    struct reader *reader = arg;
-    reader->same = true;
-    for (int i = 0; i < 20; i++) reader->same &= sum_capture(reader->capture) == reader->sum;
-    return NULL;
-}
-
-/* What the sanitizer for threads looks at. */
 static void another_thread_reads_a_capture_while_the_table_changes(void **state) {
     (void)state;
     struct model *model = model_new(true);
-    for (int round = 0; round < 3; round++) {
-        size_t left = 0;
-        pthread_t thread;
-        for (size_t i = 0; i < 2000; i++) change(model, FIELDS, true, true);
-        struct reader reader = {.sum = sum_table(model->table)};
-        struct recordtable_capture *capture = recordtable_capture_begin(model->table, &left);
-        reader.capture = capture;
-        assert_int_equal(pthread_create(&thread, NULL, read_capture, &reader), 0);
-        for (size_t i = 0; i < 3000; i++) change(model, FIELDS, round % 2, true);
-        if (round == 2) recordtable_free(model->table);
-        assert_int_equal(pthread_join(thread, NULL), 0);
-        assert_true(reader.same);
-        recordtable_capture_release(capture);
-        recordtable_capture_free(capture);
-    }
+    check_that_another_thread_reads(&captured_table, model);
     mem_free(model);
 }
 

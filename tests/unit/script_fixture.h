@@ -7,11 +7,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-enum { SCRIPT_OUTCOME_MAX = 4096 };
+enum { MB = 1 << 20, SCRIPT_MEMORY_LIMIT = 32 * MB, SCRIPT_OUTCOME_MAX = 4096 };
 
 struct script_fixture {
     struct machine *machine;
@@ -60,6 +61,27 @@ static inline void script_begin(struct script_fixture *fixture, size_t memory_li
 static inline void script_end(struct script_fixture *fixture) {
     machine_free(fixture->machine);
 }
+
+/* The setup and teardown of a test, which gets the fixture as its state. */
+static inline int script_setup_with(void **state, size_t memory_limit) {
+    struct script_fixture *fixture = malloc(sizeof(*fixture));
+    script_begin(fixture, memory_limit);
+    *state = fixture;
+    return 0;
+}
+
+static inline int script_setup(void **state) {
+    return script_setup_with(state, SCRIPT_MEMORY_LIMIT);
+}
+
+static inline int script_teardown(void **state) {
+    script_end(*state);
+    free(*state);
+    return 0;
+}
+
+#define script_test(function)                                                                      \
+    cmocka_unit_test_setup_teardown(function, script_setup, script_teardown)
 
 static void script_append(struct script_fixture *fixture, const char *text, size_t len) {
     size_t used = strlen(fixture->outcome);
@@ -126,5 +148,13 @@ static inline const char *script_run(struct script_fixture *fixture, const char 
 /* Asserts the outcome of a script. */
 #define assert_script(fixture, text, expected)                                                     \
     assert_string_equal(script_run((fixture), (text)), (expected))
+
+/* Asserts that the script runs until the watch, which is asked for the `after`th time, ends it. */
+static inline void assert_watch_ends(struct script_fixture *fixture, const char *text, int after) {
+    fixture->end_after = after;
+    assert_script(fixture, text, "ended: ended by the watch");
+    assert_int_equal(fixture->watched, after);
+    fixture->end_after = 0;
+}
 
 #endif

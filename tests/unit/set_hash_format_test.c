@@ -1,48 +1,11 @@
 /* Sets and hashes in files: every form that there has been is read, ours are those that others
  * read, and what is wrong is refused. */
-#include "base/alloc.h"
 #include "base/hash.h"
-#include "persist/digest.h"
-#include "persist/dump.h"
-#include "persist/rdb_format.h"
 #include "types/hash.h"
 #include "types/set.h"
-#include "types/value.h"
-#include "unit/rdb_io.h"
+#include "unit/format_checks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static struct rdb_load_options options;
-
-/* --- Reading from bytes --- */
-
-/* Reads a value; its error is put into `error` when it is bad. */
-static struct entry *read_bytes(unsigned type, struct slice bytes,
-                                char error[RDB_READER_ERROR_MAX]) {
-    struct rdb_reader reader;
-    rdb_reader_start_memory(&reader, bytes, false);
-    struct entry *entry = rdb_read_value(&reader, type, SLICE("key"), &options);
-    if (entry)
-        assert_true(value_check(entry) && !value_is_empty(entry));
-    else
-        snprintf(error, RDB_READER_ERROR_MAX, "%s", rdb_reader_error(&reader));
-    rdb_reader_end(&reader);
-    return entry;
-}
-
-static void assert_refused(unsigned type, struct slice bytes, const char *expected) {
-    char error[RDB_READER_ERROR_MAX];
-    size_t used = mem_used();
-    assert_null(read_bytes(type, bytes, error));
-    assert_string_equal(error, expected);
-    assert_int_equal(mem_used(), used);
-}
 
 static int compare_texts(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -134,18 +97,9 @@ static const struct {
 static void payloads_of_other_servers_are_read(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof(payloads) / sizeof(*payloads); i++) {
-        enum dump_error error;
-        struct digest digest;
-        uint8_t bytes[DIGEST_SIZE];
-        struct entry *entry = dump_read(payloads[i].payload, SLICE("key"), &options, &error);
-        assert_int_equal(error, DUMP_OK);
+        struct entry *entry = read_payload(payloads[i].payload);
         assert_is(entry, payloads[i].value, payloads[i].encoding);
-        assert_true(digest_start(&digest));
-        digest_value(&digest, entry, bytes);
-        sds hex = digest_append(sds_new(SLICE("")), bytes);
-        assert_string_equal(hex, payloads[i].digest);
-        sds_free(hex);
-        digest_end(&digest);
+        assert_digest(entry, payloads[i].digest);
         value_free(entry);
     }
 }
@@ -193,9 +147,7 @@ static void values_come_back(void **state) {
             assert_true(hash_load_add(&entry, &record, &options.limits.hash));
         }
         sds payload = dump_new(entry, true), before = describe(entry);
-        enum dump_error error;
-        struct entry *back = dump_read(sds_slice(payload), SLICE("key"), &options, &error);
-        assert_int_equal(error, DUMP_OK);
+        struct entry *back = read_payload(sds_slice(payload));
         assert_is(back, before, limit ? "listpackex" : "hashtable");
         sds_free(payload);
         sds_free(before);
@@ -306,49 +258,23 @@ static void bad_hashes_are_refused(void **state) {
                    "malformed zipmap");
 }
 
-/* Every byte of a good payload, made another, gives a good value or an error; so does every cut. */
 static void damaged_payloads_never_break_anything(void **state) {
     (void)state;
-    size_t used = mem_used();
-    for (size_t i = 0; i < sizeof(payloads) / sizeof(*payloads); i++) {
-        struct slice bytes = payloads[i].payload;
-        size_t len = bytes.len - RDB_PAYLOAD_FOOTER_SIZE - 1;
-        unsigned type = (uint8_t)bytes.ptr[0];
-        char *copy = mem_alloc(len), error[RDB_READER_ERROR_MAX];
-        for (size_t at = 0; at < len; at++) {
-            for (int byte = 0; byte < 256; byte++) {
-                memcpy(copy, bytes.ptr + 1, len);
-                copy[at] = (char)byte;
-                struct entry *entry = read_bytes(type, slice_make(copy, len), error);
-                if (entry) value_free(entry);
-            }
-            char *cut = mem_alloc(at + 1); /* so that reading beyond it is found */
-            memcpy(cut, bytes.ptr + 1, at);
-            assert_null(read_bytes(type, slice_make(cut, at), error));
-            mem_free(cut);
-        }
-        mem_free(copy);
-    }
-    assert_int_equal(mem_used(), used);
-}
-
-static int set_up(void **state) {
-    (void)state;
-    options = (struct rdb_load_options){.limits = value_limits_default};
-    return 0;
+    for (size_t i = 0; i < sizeof(payloads) / sizeof(*payloads); i++)
+        assert_damage_is_harmless(payloads[i].payload);
 }
 
 int main(void) {
     hash_init();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(payloads_of_other_servers_are_read, set_up),
-        cmocka_unit_test_setup(what_is_written_is_what_redis_7_reads, set_up),
-        cmocka_unit_test_setup(values_come_back, set_up),
-        cmocka_unit_test_setup(every_form_of_hashes_is_read, set_up),
-        cmocka_unit_test_setup(limits_decide_on_the_encoding, set_up),
-        cmocka_unit_test_setup(bad_sets_are_refused, set_up),
-        cmocka_unit_test_setup(bad_hashes_are_refused, set_up),
-        cmocka_unit_test_setup(damaged_payloads_never_break_anything, set_up),
+        format_test(payloads_of_other_servers_are_read),
+        format_test(what_is_written_is_what_redis_7_reads),
+        format_test(values_come_back),
+        format_test(every_form_of_hashes_is_read),
+        format_test(limits_decide_on_the_encoding),
+        format_test(bad_sets_are_refused),
+        format_test(bad_hashes_are_refused),
+        format_test(damaged_payloads_never_break_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,43 +1,8 @@
 /* Streams in files: every form that there has been is read, ours is one that others read, and what
  * is wrong is refused. */
-#include "base/alloc.h"
 #include "base/hash.h"
-#include "persist/digest.h"
-#include "persist/dump.h"
-#include "persist/rdb_format.h"
 #include "types/stream.h"
-#include "types/value.h"
-#include "unit/rdb_io.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static struct rdb_load_options options;
-
-static struct entry *read_bytes(unsigned type, struct slice bytes,
-                                char error[RDB_READER_ERROR_MAX]) {
-    struct rdb_reader reader;
-    rdb_reader_start_memory(&reader, bytes, false);
-    struct entry *entry = rdb_read_value(&reader, type, SLICE("key"), &options);
-    if (entry)
-        assert_true(value_check(entry));
-    else
-        snprintf(error, RDB_READER_ERROR_MAX, "%s", rdb_reader_error(&reader));
-    rdb_reader_end(&reader);
-    return entry;
-}
-
-static void assert_refused(unsigned type, struct slice bytes, const char *expected) {
-    char error[RDB_READER_ERROR_MAX] = "";
-    size_t used = mem_used();
-    assert_null(read_bytes(type, bytes, error));
-    assert_string_equal(error, expected);
-    assert_int_equal(mem_used(), used);
-}
+#include "unit/format_checks.h"
 
 static sds append_id(sds out, struct stream_id id) {
     char text[STREAM_ID_TEXT_MAX];
@@ -133,18 +98,9 @@ enum { PAYLOADS = sizeof(payloads) / sizeof(*payloads) };
 static void payloads_of_other_servers_are_read(void **state) {
     (void)state;
     for (size_t i = 0; i < PAYLOADS; i++) {
-        enum dump_error error;
-        struct digest digest;
-        uint8_t bytes[DIGEST_SIZE];
-        struct entry *entry = dump_read(payloads[i].payload, SLICE("key"), &options, &error);
-        assert_int_equal(error, DUMP_OK);
+        struct entry *entry = read_payload(payloads[i].payload);
         assert_is(entry, payloads[i].value);
-        assert_true(digest_start(&digest));
-        digest_value(&digest, entry, bytes);
-        sds hex = digest_append(sds_new(SLICE("")), bytes);
-        assert_string_equal(hex, payloads[i].digest);
-        sds_free(hex);
-        digest_end(&digest);
+        assert_digest(entry, payloads[i].digest);
         value_free(entry);
     }
 }
@@ -152,12 +108,10 @@ static void payloads_of_other_servers_are_read(void **state) {
 static void what_is_written_is_read_again(void **state) {
     (void)state;
     for (size_t i = 0; i < PAYLOADS; i++) {
-        enum dump_error error;
-        struct entry *entry = dump_read(payloads[i].payload, SLICE("key"), &options, &error);
+        struct entry *entry = read_payload(payloads[i].payload);
         sds payload = dump_new(entry, true);
         assert_int_equal(payload[0], RDB_STREAM_LISTPACKS_2);
-        struct entry *again = dump_read(sds_slice(payload), SLICE("key"), &options, &error);
-        assert_int_equal(error, DUMP_OK);
+        struct entry *again = read_payload(sds_slice(payload));
         assert_is(again, payloads[i].value);
         value_free(entry);
         value_free(again);
@@ -275,49 +229,21 @@ static void bad_nodes_are_refused(void **state) {
     }
 }
 
-/* Every byte of a good payload, made another, gives a good value or an error; so does every cut. */
 static void damaged_payloads_never_break_anything(void **state) {
     (void)state;
-    size_t used = mem_used();
-    for (size_t i = 0; i < PAYLOADS; i++) {
-        struct slice bytes = payloads[i].payload;
-        size_t len = bytes.len - RDB_PAYLOAD_FOOTER_SIZE - 1;
-        unsigned type = (uint8_t)bytes.ptr[0];
-        char *copy = mem_alloc(len), error[RDB_READER_ERROR_MAX];
-        for (size_t at = 0; at < len; at++) {
-            for (int byte = 0; byte < 256; byte++) {
-                memcpy(copy, bytes.ptr + 1, len);
-                copy[at] = (char)byte;
-                struct entry *entry = read_bytes(type, slice_make(copy, len), error);
-                if (entry) value_free(entry);
-            }
-            char *cut = mem_alloc(at + 1); /* so that reading beyond it is found */
-            memcpy(cut, bytes.ptr + 1, at);
-            assert_null(read_bytes(type, slice_make(cut, at), error));
-            mem_free(cut);
-        }
-        mem_free(copy);
-    }
-    assert_int_equal(mem_used(), used);
-}
-
-static int set_up(void **state) {
-    (void)state;
-    options = (struct rdb_load_options){.limits = value_limits_default};
-    return 0;
+    for (size_t i = 0; i < PAYLOADS; i++) assert_damage_is_harmless(payloads[i].payload);
 }
 
 int main(void) {
     hash_init();
-#define FORMAT_TEST(name) cmocka_unit_test_setup(name, set_up)
     const struct CMUnitTest tests[] = {
-        FORMAT_TEST(payloads_of_other_servers_are_read),
-        FORMAT_TEST(what_is_written_is_read_again),
-        FORMAT_TEST(every_form_is_read),
-        FORMAT_TEST(groups_are_an_error_or_left_out),
-        FORMAT_TEST(bad_streams_are_refused),
-        FORMAT_TEST(bad_nodes_are_refused),
-        FORMAT_TEST(damaged_payloads_never_break_anything),
+        format_test(payloads_of_other_servers_are_read),
+        format_test(what_is_written_is_read_again),
+        format_test(every_form_is_read),
+        format_test(groups_are_an_error_or_left_out),
+        format_test(bad_streams_are_refused),
+        format_test(bad_nodes_are_refused),
+        format_test(damaged_payloads_never_break_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "ds/streamlog_internal.h"
+#include "unit/capture_checks.h"
 #include "unit/seed.h"
 
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ENTRIES_MAX = 30000, TEXTS = 10, PAIRS_MAX = 3 };
 
@@ -324,87 +320,79 @@ static uint64_t sum_index(struct streamlog_index index) {
     return sum;
 }
 
+static void change_often(struct model *model, size_t count, bool grow) {
+    for (size_t i = 0; i < count; i++) change(model, grow);
+}
+
+static uint64_t sum_log(struct model *model) {
+    return sum_index(streamlog_index_of(model->log));
+}
+
+static size_t allocated_by_log(struct model *model) {
+    return streamlog_allocated(model->log);
+}
+
+static void free_log(struct model *model) {
+    streamlog_free(model->log);
+}
+
+static void *begin_capture(struct model *model, size_t *left) {
+    struct streamlog_capture *capture = streamlog_capture_begin(model->log, left);
+    assert_true(streamlog_is_captured(model->log));
+    assert_int_equal(streamlog_capture_length(capture), model->length);
+    return capture;
+}
+
+static uint64_t sum_capture(const void *capture) {
+    return sum_index(streamlog_capture_index(capture));
+}
+
+static size_t capture_allocated(const void *capture) {
+    return streamlog_capture_allocated(capture);
+}
+
+static size_t release_capture(void *capture) {
+    return streamlog_capture_release(capture);
+}
+
+static void free_capture(void *capture) {
+    streamlog_capture_free(capture);
+}
+
+static const struct capture_kind captured_log = {
+    change_often,  compare,     sum_log,           allocated_by_log, free_log,
+    begin_capture, sum_capture, capture_allocated, release_capture,  free_capture};
+
 static void a_capture_stays_as_the_log_was(void **state) {
     (void)state;
-    size_t used = mem_used(), left = 0;
+    size_t used = mem_used();
     struct model *model = model_new();
-    for (int round = 0; round < 10; round++) {
-        for (size_t i = 0; i < 2000; i++) change(model, round % 3 != 2);
-        uint64_t sum = sum_index(streamlog_index_of(model->log));
-        size_t uncaptured = mem_used(), size = streamlog_allocated(model->log);
-        struct streamlog_capture *capture = streamlog_capture_begin(model->log, &left);
-        assert_true(streamlog_is_captured(model->log));
-        assert_int_equal(streamlog_capture_length(capture), model->length);
-        assert_int_equal(mem_used() - uncaptured, streamlog_capture_allocated(capture));
-        for (int part = 0; part < 5; part++) {
-            for (size_t i = 0; i < 300; i++) change(model, round % 2);
-            assert_int_equal(sum_index(streamlog_capture_index(capture)), sum);
-            assert_int_equal(mem_used() - uncaptured - streamlog_capture_allocated(capture),
-                             left + streamlog_allocated(model->log) - size);
-        }
-        compare(model);
-        assert_int_equal(streamlog_capture_release(capture), capture->left.bytes);
-        assert_int_equal(left, 0);
-        for (size_t i = 0; i < 100; i++) change(model, true);
-        streamlog_capture_free(capture);
-        compare(model);
-    }
+    check_that_a_capture_stays(&captured_log, model);
     model_free(model);
     assert_int_equal(mem_used(), used);
 }
 
+static void delete_every_third(struct model *model) {
+    for (size_t i = 0; i < 3000; i += 3) delete (model, i);
+}
+
 static void a_log_that_is_freed_goes_over_to_its_capture(void **state) {
     (void)state;
-    size_t used = mem_used(), left = 0;
+    size_t used = mem_used();
     struct model *model = model_new();
     for (size_t i = 0; i < 3000; i++) append(model);
-    uint64_t sum = sum_index(streamlog_index_of(model->log));
-    struct streamlog_capture *capture = streamlog_capture_begin(model->log, &left);
-    for (size_t i = 0; i < 3000; i += 3) delete (model, i);
-    size_t before = left, size = streamlog_allocated(model->log);
-    streamlog_free(model->log);
-    assert_int_equal(left, before + size);
-    assert_int_equal(sum_index(streamlog_capture_index(capture)), sum);
-    assert_int_equal(streamlog_capture_release(capture), before + size);
-    streamlog_capture_free(capture);
+    check_that_a_freed_structure_stays(&captured_log, model, delete_every_third);
     mem_free(model->items);
     mem_free(model);
     assert_int_equal(mem_used(), used);
 }
 
-struct reader {
-    const struct streamlog_capture *capture;
-    uint64_t sum;
-    bool same;
-};
-
-static void *read_capture(void *arg) {
-    struct reader *reader = arg;
-    reader->same = true;
-    for (int i = 0; i < 20; i++)
-        reader->same &= sum_index(streamlog_capture_index(reader->capture)) == reader->sum;
-    return NULL;
-}
-
-/* What the sanitizer for threads looks at. */
 static void another_thread_reads_a_capture_while_the_log_changes(void **state) {
     (void)state;
     struct model *model = model_new();
-    for (int round = 0; round < 2; round++) {
-        size_t left = 0;
-        pthread_t thread;
-        for (size_t i = 0; i < 2000; i++) change(model, true);
-        struct reader reader = {.sum = sum_index(streamlog_index_of(model->log))};
-        struct streamlog_capture *capture = streamlog_capture_begin(model->log, &left);
-        reader.capture = capture;
-        assert_int_equal(pthread_create(&thread, NULL, read_capture, &reader), 0);
-        for (size_t i = 0; i < 2000; i++) change(model, round % 2);
-        assert_int_equal(pthread_join(thread, NULL), 0);
-        assert_true(reader.same);
-        streamlog_capture_release(capture);
-        streamlog_capture_free(capture);
-    }
-    model_free(model);
+    check_that_another_thread_reads(&captured_log, model);
+    mem_free(model->items);
+    mem_free(model);
 }
 
 int main(void) {

@@ -1,24 +1,10 @@
 /* struct as scripts see it: what Redis makes, but for signed integers of more than 8 bytes, of which
  * it reads only some right; and bounded, whatever sizes, offsets and alignments are asked for. */
-#include "unit/in_range.h"
+#include "unit/library_fixture.h"
 #include "unit/struct_facts.h"
 
-#include <stdlib.h>
-
-enum { MB = 1 << 20, LIMIT = 32 * MB };
-
-static int begin(void **state) {
-    struct script_fixture *fixture = malloc(sizeof(*fixture));
-    script_begin(fixture, LIMIT);
-    *state = fixture;
-    return 0;
-}
-
-static int end(void **state) {
-    script_end(*state);
-    free(*state);
-    return 0;
-}
+static const struct library library = {"return struct.unpack('>Hs', struct.pack('>Hs', 513, 'a'))",
+                                       "513,a,5"};
 
 static void expressions_have_the_values_that_redis_gives(void **state) {
     assert_facts(*state, struct_facts);
@@ -51,12 +37,6 @@ static void sizes_are_those_of_what_is_packed(void **state) {
 
 /* --- Bounds --- */
 
-static void assert_works(struct script_fixture *fixture) {
-    assert_script(fixture, "return struct.unpack('>Hs', struct.pack('>Hs', 513, 'a'))", "513,a,5");
-    machine_collect(fixture->machine);
-    assert_uint_in_range(machine_memory(fixture->machine), 1, MB);
-}
-
 /* Numbers that wrap around where sizes or offsets are 32 or 64 bits wide. */
 static const char *const huge[] = {"0",    "-1",   "-2^31",  "-2^63", "2^31-1",
                                    "2^31", "2^32", "2^32+1", "2^53",  "2^63-512",
@@ -74,7 +54,7 @@ static void offsets_never_lead_outside_the_data(void **state) {
             assert_script(*state, script, "false");
         }
     }
-    assert_works(*state);
+    assert_library_works(*state, &library);
 }
 
 static void sizes_in_the_data_never_lead_outside_it(void **state) {
@@ -88,7 +68,7 @@ static void sizes_in_the_data_never_lead_outside_it(void **state) {
         const char *outcome = script_run(*state, script);
         assert_true(strcmp(outcome, "true") == 0 || strcmp(outcome, "") == 0);
     }
-    assert_works(*state);
+    assert_library_works(*state, &library);
 }
 
 static void numbers_in_formats_are_bounded(void **state) {
@@ -107,7 +87,7 @@ static void numbers_in_formats_are_bounded(void **state) {
             }
         }
     }
-    assert_works(*state);
+    assert_library_works(*state, &library);
 }
 
 static void what_is_too_large_is_an_error(void **state) {
@@ -115,13 +95,10 @@ static void what_is_too_large_is_an_error(void **state) {
         "local s = string.rep('x', 5e6) return #struct.pack('c0c0c0c0c0c0', s, s, s, s, s, s)",
         "return #struct.pack(string.rep('x', 12e6))",
     };
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        assert_script(*state, scripts[i], "error: not enough memory");
-        assert_works(*state);
-    }
+    assert_outcomes(*state, &library, scripts, COUNT_OF(scripts), "error: not enough memory");
     assert_script(*state, "return struct.unpack(string.rep('b', 1e6), string.rep('a', 1e6))",
                   "error: user_script:1: stack overflow (too many results)");
-    assert_works(*state);
+    assert_library_works(*state, &library);
 }
 
 static void the_watch_ends_what_takes_long(void **state) {
@@ -132,25 +109,19 @@ static void the_watch_ends_what_takes_long(void **state) {
         "local s = string.rep('x', 1e6) while true do struct.pack('s', s) end",
         "local s = string.rep('x', 1e6) .. '\\0' while true do struct.unpack('s', s) end",
     };
-    struct script_fixture *fixture = *state;
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        fixture->end_after = 20;
-        assert_script(fixture, scripts[i], "ended: ended by the watch");
-        fixture->end_after = 0;
-        assert_works(fixture);
-    }
+    assert_ended_outcomes(*state, &library, scripts, COUNT_OF(scripts));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(expressions_have_the_values_that_redis_gives, begin, end),
-        cmocka_unit_test_setup_teardown(integers_of_every_size_come_back, begin, end),
-        cmocka_unit_test_setup_teardown(sizes_are_those_of_what_is_packed, begin, end),
-        cmocka_unit_test_setup_teardown(offsets_never_lead_outside_the_data, begin, end),
-        cmocka_unit_test_setup_teardown(sizes_in_the_data_never_lead_outside_it, begin, end),
-        cmocka_unit_test_setup_teardown(numbers_in_formats_are_bounded, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_too_large_is_an_error, begin, end),
-        cmocka_unit_test_setup_teardown(the_watch_ends_what_takes_long, begin, end),
+        script_test(expressions_have_the_values_that_redis_gives),
+        script_test(integers_of_every_size_come_back),
+        script_test(sizes_are_those_of_what_is_packed),
+        script_test(offsets_never_lead_outside_the_data),
+        script_test(sizes_in_the_data_never_lead_outside_it),
+        script_test(numbers_in_formats_are_bounded),
+        script_test(what_is_too_large_is_an_error),
+        script_test(the_watch_ends_what_takes_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,13 +268,16 @@ proc server_run {arguments {stdin ""}} {
 proc free_port {} {
     set range [expr {[info exists ::env(PACKLIST_PORTS)] ? $::env(PACKLIST_PORTS) : "21000-31999"}]
     scan $range %d-%d first last
-    while {1} {
-        set port [expr {$first + int(rand() * ($last - $first + 1))}]
+    set count [expr {$last - $first + 1}]
+    set begin [expr {int(rand() * $count)}]
+    for {set step 0} {$step < $count} {incr step} {
+        set port [expr {$first + ($begin + $step) % $count}]
         if {![catch {socket -server {} -myaddr 127.0.0.1 $port} listener]} {
             close $listener
             return $port
         }
     }
+    error "all ports of $range (PACKLIST_PORTS) are taken"
 }
 
 proc temporary_folder {} {
