@@ -1,4 +1,5 @@
-"""Random commands of one connection, in units: what is between MULTI and EXEC happens whole."""
+"""Random commands of one connection, in units: what is between MULTI and EXEC happens whole, and so does what a script
+does."""
 from dataclasses import dataclass
 
 from model import FAR_MS, library_code, library_of
@@ -8,17 +9,32 @@ KINDS = (b"l", b"s", b"n", b"m", b"h", b"z")
 LIBRARIES = 2  # of each connection
 MOST = b"1000000"
 
+# Runs the commands that its arguments contain, each after the number of its words, and returns their replies.
+SCRIPT = b"""
+local replies, i = {}, 1
+while i <= #ARGV do
+    local words = tonumber(ARGV[i])
+    replies[#replies + 1] = redis.pcall(unpack(ARGV, i + 1, i + words))
+    i = i + words + 1
+end
+return replies
+"""
+
 
 @dataclass
 class Unit:
     commands: list
-    in_multi: bool = False
+    how: str = ""  # "multi": as a transaction; "script": by a script
     sent: float = 0.0  # monotonic seconds
     acknowledged: float = 0.0  # 0: it was not
     reply: bytes = b""
 
     def requests(self):
-        return [[b"MULTI"], *self.commands, [b"EXEC"]] if self.in_multi else self.commands
+        if self.how == "multi":
+            return [[b"MULTI"], *self.commands, [b"EXEC"]]
+        if self.how == "script":
+            return [[b"EVAL", SCRIPT, b"0", *[part for argv in self.commands for part in (b"%d" % len(argv), *argv)]]]
+        return self.commands
 
 
 class Generator:
@@ -33,14 +49,23 @@ class Generator:
             (self.pop_members, 4), (self.library, 3), (self.call_function, 6)) for _ in range(weight)]
 
     def unit(self):
-        if self.chance.random() < 0.02:
-            return Unit(self.random_pop(), True)
-        if self.chance.random() < 0.12:
-            return Unit([self.command() for _ in range(self.chance.randint(1, 12))], True)
+        roll = self.chance.random()
+        if roll < 0.02:
+            return Unit(self.random_pop(), self.chance.choice(("multi", "script")))
+        if roll < 0.1:
+            return Unit([self.command() for _ in range(self.chance.randint(1, 12))], "multi")
+        if roll < 0.18:
+            return Unit([self.command_for_script() for _ in range(self.chance.randint(1, 12))], "script")
         return Unit([self.command()])
 
     def command(self):
         return self.chance.choice(self.makers)()
+
+    def command_for_script(self):
+        """Scripts may not change or call functions."""
+        while (argv := self.command())[0] in (b"FUNCTION", b"FCALL"):
+            pass
+        return argv
 
     def key(self, kind):
         return b"%s%d.%s" % (kind, self.chance.randrange(4), self.name)

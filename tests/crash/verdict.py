@@ -128,10 +128,10 @@ def run_unit(model, unit):
     replies = [model.run(argv) for argv in unit.commands]
     if not unit.acknowledged or ... in replies and unit.reply[:1] != b"-":
         return
-    if unit.in_multi:
+    if unit.how == "multi":
         expected = b"+OK\r\n" + b"+QUEUED\r\n" * len(replies) + encode(replies)
     else:
-        expected = encode(replies[0])
+        expected = encode(replies if unit.how == "script" else replies[0])
     if comparable_reply(unit.reply) != comparable_reply(expected):
         raise Trouble(f"{unit.requests()!r:.500} was answered {unit.reply!r:.300}, not {expected!r:.300}")
 
