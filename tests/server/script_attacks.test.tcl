@@ -1,0 +1,289 @@
+# What scripts have done to servers, sent to this one: each attack ends with an error or the right answer, and the
+# server replies to what comes next. tests/unit/lua_attack_test.c tries more of them on the machine alone.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/functions.tcl
+source $library/scripts.tcl
+
+server_start
+
+# Runs a script, whose reply or error matches the pattern. Afterwards the server and the machine work.
+proc attack {script pattern} {
+    catch {r EVAL $script 0} reply
+    if {![string match $pattern $reply]} {
+        error "the reply is [printable [string range $reply 0 300]]"
+    }
+    list [r PING] [r EVAL {return ('ab'):rep(2) .. #table.concat({1, 2}) .. cjson.encode({1})} 0]
+}
+
+# The scripts may hold any bytes, and end with the end of the list.
+proc attacks {name pattern scripts} {
+    foreach script $scripts {
+        check_in 2 "$name: [printable [string range $script 0 60]]" [list attack $script $pattern] {PONG {abab2[1]}}
+    }
+}
+
+# --- Counts, indices, sizes
+
+attacks "unpack of too many values" "*too many results to unpack*" {
+    {return unpack({'a', 'b'}, -1, 2147483647)}
+    {return unpack({}, -2147483648, 2147483647)}
+    {return unpack({'a', 'b', 'c'}, -1, 2147483647)}
+    {return unpack({}, 1, 1e6)}
+    {local t = {} for i = 1, 1e6 do t[i] = i end return unpack(t)}
+}
+attacks "indices out of bounds" "*out of bounds*" {
+    {return table.concat({[-2^63] = ''}, 's', -2^63, 0)}
+}
+attacks "a range of bytes that is too long" "*string slice too long*" {
+    {return (('x'):rep(1e6)):byte(1, -1)}
+    {return (('x'):rep(1e6)):byte(-2^31, 2^31)}
+}
+attacks "digits of bit.tohex" "0000FFFF" {{return bit.tohex(65535, -2147483648)}}
+attacks "more memory than there is" "*not enough memory*" {
+    {return ('x'):rep(2^31)}
+    {return ('x'):rep(2^62)}
+    {local s = ('x'):rep(1e8) return s .. s .. s}
+    {local t = {} for i = 1, 1e5 do t[i] = ('x'):rep(1e4) end return table.concat(t)}
+    {return cjson.encode(string.rep('\0', 360e6))}
+    {return cjson.encode(string.rep('\0', 50e6))}
+    {local s = string.rep('x', 60e6) return cmsgpack.pack(s, s, s, s, s)}
+    {local s = 'x' while true do s = s .. s end}
+    {local t = {} while true do t[#t + 1] = {} end}
+}
+attacks "sizes in formats of struct" "*integral size*" {
+    {return struct.pack("I2147483648", 10)}
+    {return struct.unpack(">i99999999999", "abcdefgh")}
+    {return struct.pack("c2147483648", "x")}
+    {return struct.pack("c99999999999999999999", "x")}
+    {return struct.pack("i33", 1)}
+}
+attacks "offsets of struct" "*data string too short*" {
+    {return struct.unpack("I", "abcdefgh", 2^31)}
+    {return struct.unpack("I", "abcdefgh", -1)}
+    {return struct.unpack("I", "abcdefgh", 2^64)}
+    {return struct.unpack("i8", "abcdefgh", 9007199254740991)}
+    {return struct.unpack("c8", "abcdefgh", 3)}
+    {return struct.unpack("bc0", "\127abc")}
+}
+attacks "an offset of 0" "*offset must be 1 or greater*" {{return struct.unpack("c0", "abc", 0)}}
+attacks "many arguments to pack" "*Too many arguments*" {
+    {local t = {} for i = 1, 7900 do t[i] = {i} end return cmsgpack.pack(unpack(t))}
+}
+attacks "deep tables to pack" "*" {
+    {local t = {} for i = 1, 1e5 do t = {t} end return #cmsgpack.pack(t)}
+    {local a, b = {}, {} a[1] = b b[1] = a return #cmsgpack.pack(a, b)}
+}
+attacks "deep arrays to unpack" "*stack overflow*" {
+    {return cmsgpack.unpack(string.rep('\145', 1e5))}
+    {return cmsgpack.unpack(string.rep('\129\1', 1e5))}
+}
+
+# --- Depth
+
+attacks "recursion through C" "*stack overflow*" {
+    {local function f() return coroutine.wrap(f)() end f()}
+    {local function f() local ok, e = coroutine.resume(coroutine.create(f)) error(e, 0) end f()}
+    {local function f() return (string.gsub('a', 'a', f)) end f()}
+    {local t = setmetatable({}, {__tostring = function(t) return tostring(t) end}) return tostring(t)}
+    {local m = {} m.__index = function(t, k) return t[k] end return setmetatable({}, m).x}
+    {local m = {} m.__eq = function(a, b) return a == b end return setmetatable({}, m) == setmetatable({}, m)}
+    {local m = {} m.__concat = function(a, b) return a .. b end return setmetatable({}, m) .. 'x'}
+    {local function f() table.sort({1, 2, 3}, f) end f()}
+    {local function f() redis.pcall('GET', f()) end f()}
+}
+attacks "a handler of errors that raises one in a coroutine" "*" {
+    {local m = {} m.__index = function(t, k) return t[k .. 'x'] end
+     local t = setmetatable({}, m)
+     local function handler(e) return t[e] end
+     return coroutine.wrap(function() return xpcall(function() return t.x end, handler) end)()}
+    {local function f() return xpcall(f, f) end return f()}
+}
+attacks "a reader that loads" "*" {{local f f = function() return load(f) end return type(f())}}
+attacks "an order that is none" "*" {
+    {local t = {} for i = 1, 100 do t[i] = i end table.sort(t, function() return true end)}
+}
+attacks "deep parentheses" "*too many syntax levels*" [list "return [string repeat ( 100000]1" \
+    "return [string repeat "\{" 100000]" [string repeat "do " 100000]]
+
+check_in 2 "tables that are nested a million deep end in an error" {
+    set bytes [reply_bytes {local t = {} for i = 1, 1e6 do t = {t} end return t}]
+    list [regexp -- {-ERR reached lua stack limit\r\n} $bytes] [r PING]
+} {1 PONG}
+check_in 2 "tables that contain each other end in an error" {
+    set bytes [reply_bytes {local a, b = {}, {} a[1] = b b[1] = a return a}]
+    list [regexp -- {-ERR reached lua stack limit\r\n} $bytes] [r PING]
+} {1 PONG}
+check_in 2 "values that are in others many times" {
+    with_config {lua-memory-limit 4mb} {
+        set errors [lmap script {
+            {local t = {1} for i = 1, 60 do t = {t, t} end return t}
+            {local s, t = ('x'):rep(1e6), {} for i = 1, 1e4 do t[i] = s end return t}
+        } {error_of {r EVAL $script 0}}]
+    }
+    list [lsort -unique $errors] [r PING]
+} {{{ERR The reply of the script is too large (lua-memory-limit)}} PONG}
+check_in 2 "as many arguments as the stack holds reach a command" {
+    list [r EVAL {local t = {} for i = 1, 7990 do t[i] = i end return redis.call('LPUSH', 'l', unpack(t))} 0] [r PING]
+} {7990 PONG}
+
+# --- Texts
+
+attacks "byte code" "*unexpected symbol near 'char(27)'*" [list "\x1bLua\x51\x00\x01\x04\x08\x04\x08\x00" "\x1bLJ\x02" \
+    {return select(2, loadstring('\27Lua'))}]
+attacks "byte code of a function" "*field 'dump' (a nil value)*" {
+    {return loadstring(string.dump(function() end))()}
+}
+attacks "what leads out of the machine" "*nonexistent global variable*" {
+    {return package.loadlib('/lib/x86_64-linux-gnu/libc.so.6', '*')}
+    {return package.loaded.io}
+    {return require('io')}
+    {return io.open('/etc/passwd')}
+    {return debug.getregistry()}
+    {return newproxy(true)}
+    {return getfenv(0)}
+    {return dofile('/etc/passwd')}
+    {return module('x')}
+    {return ffi}
+}
+attacks "functions of os" "*a nil value*" {
+    {return os.execute('true')}
+    {return os.exit()}
+    {return os.getenv('HOME')}
+}
+attacks "long brackets" "*too many '='*" [list "return \[[string repeat = 10000000]" \
+    "--\[[string repeat = 10000000]\[" \
+    "return \[[string repeat = 10000000]\[x\]\]"]
+attacks "a long bracket for loadstring" "*" {{return select(2, loadstring('return [' .. ('='):rep(1e7)))}}
+attacks "texts that are no scripts" "*Error compiling script*" [list "\x00" "return 'abc" "--\[\[" "return \[\[" \
+    "\xff\xfe\x00" "end" "return \"\\" "((((" "return 1e" "\$" "local a [string repeat {local a } 300]"]
+attacks "first lines" "ERR *shebang*" [list "#!" "#!lua" "#!\n" "#!nosuch\nreturn 1" "#!lua flags=nosuch\nreturn 1" \
+    "#!lua x=y\nreturn 1" "#!lua flags=a\rb\nreturn 1" "#!lua flags=a\r\n+OK\nreturn 1" \
+    "#!lua [string repeat x 100000]\n"]
+
+# --- Time
+
+attacks "patterns that explode" "*pattern too complex*" {
+    {return string.find(string.rep('a', 500000), '.-b')}
+    {return string.find(string.rep('a', 30), string.rep('a?', 30) .. string.rep('a', 30) .. 'b')}
+}
+proc stars {} {return [string repeat * 1000000]}
+check_in 2 "patterns of a million stars match in time" {
+    r SET key value
+    r FUNCTION FLUSH
+    r FUNCTION LOAD [library one f]
+    set c [client_open]
+    $c call PSUBSCRIBE [stars]
+    set published [r PUBLISH key x]
+    list [r KEYS [stars]] [lindex [r SCAN 0 COUNT 100000 MATCH [stars]x] 1] \
+        [r EVAL {return redis.call('KEYS', ('*'):rep(1e6) .. 'x')} 0] \
+        [llength [r FUNCTION LIST LIBRARYNAME [stars]]] $published [r PING]
+} {key {} {} 1 1 PONG}
+
+# --- What scripts share
+
+attacks "changes of what all scripts share" "*" {
+    {_G.x = 1}
+    {x = 1}
+    {setmetatable(_G, {__index = function() return 1 end})}
+    {getmetatable(_G).__index = function() return 1 end}
+    {getmetatable('').__index = function() return 1 end}
+    {getmetatable('').__add = function() return 1 end}
+    {redis.call = function() return 'poison' end}
+    {rawset(redis, 'call', function() return 'poison' end)}
+    {table.insert(cjson, function() return 'poison' end)}
+    {rawset(cjson, 'encode', tostring)}
+    {cjson.encode = tostring}
+    {setmetatable(redis, {})}
+    {for k in pairs(string) do string[k] = nil end}
+    {local m = getmetatable(true) m.__index = {}}
+    {local m = getmetatable(nil) m.__index = {}}
+    {local m = getmetatable(1) m.__index = {}}
+    {local m = getmetatable(print) m.__index = {}}
+    {setmetatable(true, {})}
+    {table.foreach(redis, function(k) redis[k] = nil end)}
+    {for k in next, table do rawset(table, k, error) end}
+}
+
+# --- Garbage
+
+attacks "collections beside large chunks" "1" {
+    {local text = ('local a = "' .. ('s'):rep(50) .. '" local b = {} '):rep(100) .. ' return ' 
+     for i = 1, 30 do
+        collectgarbage('collect')
+        assert(loadstring('do ' .. text .. i .. ' end', 'name' .. i .. ('n'):rep(10000))() == i)
+     end
+     return 1}
+}
+attacks "finalizers" "*" {
+    {setmetatable({}, {__gc = function() collectgarbage() end}) collectgarbage()}
+    {local p = newproxy and newproxy(true)}
+}
+check_in 2 "flushing right after a run and before the next leaves nothing" {
+    r FUNCTION FLUSH
+    for {set i 0} {$i < 50} {incr i} {
+        foreach mode {SYNC ASYNC} {
+            r EVAL {
+                local t = {} for i = 1, 1000 do t[i] = coroutine.wrap(function() end) end collectgarbage()
+            } 0
+            r FUNCTION LOAD REPLACE [library_with f {collectgarbage() return {}}]
+            r FCALL f 0
+            r SCRIPT FLUSH $mode
+            r FUNCTION FLUSH $mode
+        }
+    }
+    set errors [lmap command {SCRIPT FUNCTION} {
+        error_of {r EVAL {return redis.call(ARGV[1], 'FLUSH')} 0 $command}
+    }]
+    lappend errors [error_of {r EVAL {return redis.call('FUNCTION', 'LOAD', 'REPLACE', ARGV[1])} 0 [library a f]}]
+    list [lsearch -all -not $errors "ERR This Redis command is not allowed from script *"] [r PING]
+} {{} PONG}
+
+# --- Replies
+
+proc reply_is {expected script} {
+    set bytes [reply_bytes $script]
+    if {$bytes ne $expected} {
+        error "the bytes are [printable $bytes]"
+    }
+    r PING
+}
+foreach {script expected} {
+    {return redis.error_reply("a\r\n+OK\r\n")} "-ERR a  +OK\r\n"
+    {return redis.error_reply("MY a\r\n+OK\r\n")} "-MY a  +OK\r\n"
+    {return {err = "MY a\r\n+OK\r\n$1\r\nx"}} "-MY a  +OK  \$1  x\r\n"
+    {return redis.status_reply("a\r\n+OK")} "+a  +OK\r\n"
+    {return {ok = "a\n\r:1"}} "+a  :1\r\n"
+    {return {{ok = "\r\n"}, {err = "\r\n"}}} "*2\r\n+  \r\n-\r\n"
+} {
+    check_in 2 "a reply is not split: $script" [list reply_is $expected $script] PONG
+}
+attacks "an error is not split" "ERR a  +OK* script: *, on @user_script:*" {
+    {error('a\r\n+OK\r\n', 0)}
+    {error({err = 'ERR a\r\n+OK\r\n'})}
+}
+
+# --- Commands
+
+attacks "payloads of RESTORE that are no values" "*" {
+    {return redis.pcall('RESTORE', 'k', 0, ('\255'):rep(1000))}
+    {local good = redis.call('DUMP', 'nosuch') or '' return redis.pcall('RESTORE', 'k', 0, good)}
+    {redis.call('RPUSH', 'list', 1, 'two', ('x'):rep(5000))
+     local good, answers = redis.call('DUMP', 'list'), {}
+     for i = 1, #good do
+        local bad = good:sub(1, i - 1) .. string.char((good:byte(i) + 1) % 256) .. good:sub(i + 1)
+        redis.pcall('RESTORE', 'k', 0, bad, 'REPLACE')
+     end
+     return 1}
+}
+check_in 2 "clients that wait and are evicted while a script serves them" {
+    set clients [lmap i {1 2 3 4 5} {client_blocked BLPOP [string repeat k$i 20000] served 0}]
+    with_config {maxmemory-clients 1mb} {
+        r EVAL {for i = 1, 20 do redis.call('RPUSH', 'served', ('x'):rep(100000)) end} 0
+        r PING
+    }
+} PONG
+check_in 2 "there is no debugger to attack" {
+    list [error_of {r SCRIPT DEBUG YES}] [r EVAL {return {redis.debug(('x'):rep(1e6)), redis.breakpoint()}} 0] [r PING]
+} {{ERR This server has no debugger for scripts} {} PONG}
+
+finish
