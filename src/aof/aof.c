@@ -285,7 +285,7 @@ static void annotate(struct command_log_reader *reader) {
 
 static void read_log(struct engine *engine) {
     struct aof *aof = engine->aof;
-    if (aof->reader.offset == command_log_end(&engine->command_log)) return;
+    if (aof->reader.offset == command_log_units_end(&engine->command_log)) return;
     command_log_read(&engine->command_log, &aof->reader, &aof->buffer);
     update_gate(engine);
 }
@@ -301,7 +301,6 @@ static void flush(struct engine *engine, int64_t now_us) {
 void aof_flush(struct engine *engine) {
     struct aof *aof = engine->aof;
     if (!aof->is_open) return;
-    assert(!command_log_is_inside_unit(&engine->command_log));
     read_log(engine);
     if (aof->buffer.len > 0 || aof->sync_begun_size != aof->file_size)
         flush(engine, clock_monotonic_us());

@@ -124,10 +124,10 @@ void aof_free(struct engine *engine);
 
 /* --- Each loop iteration --- */
 
-/* Writes what the command log holds. With appendfsync always calls fdatasync; with everysec makes a
- * thread call it when it is due. After that the replies may leave, or the gate denies. Must not be
- * called inside a unit of the log. Costs one test while the file is off. O(bytes), plus the disk's
- * time with `always`. */
+/* Writes the units of the command log that have ended. With appendfsync always calls fdatasync;
+ * with everysec makes a thread call it when it is due. After that the replies may leave, or the
+ * gate denies. Costs one test while the file is off. O(bytes), plus the disk's time with
+ * `always`. */
 void aof_flush(struct engine *engine);
 
 /* Begins a rewrite when one is due. Called by cron. */

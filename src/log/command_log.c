@@ -40,14 +40,20 @@ void command_log_add_reader(struct command_log *log, struct command_log_reader *
     update_is_on(log);
 }
 
-/* Drops all bytes once every reader has read all of them. Readers always read everything, so
- * dropping a part is not worth the effort. */
+/* Drops all units that have ended once every reader has read all of them. Readers always read all
+ * of them, so dropping a part is not worth the effort. A unit that is open stays. */
 static void drop_read(struct command_log *log) {
+    uint64_t end = command_log_units_end(log);
     for (const struct command_log_reader *reader = log->first_reader; reader; reader = reader->next)
-        if (reader->offset < command_log_end(log)) return;
-    log->begin = command_log_end(log);
-    log->bytes.len = 0;
-    if (log->bytes.capacity > KEEP_MAX) reply_free(&log->bytes);
+        if (reader->offset < end) return;
+    size_t dropped = (size_t)(end - log->begin);
+    log->begin = end;
+    log->bytes.len -= dropped;
+    log->unit_begin = 0;
+    if (log->bytes.len > 0)
+        memmove(log->bytes.data, log->bytes.data + dropped, log->bytes.len);
+    else if (log->bytes.capacity > KEEP_MAX)
+        reply_free(&log->bytes);
 }
 
 void command_log_remove_reader(struct command_log *log, struct command_log_reader *reader) {
@@ -74,19 +80,20 @@ void command_log_repeat_database(struct command_log *log) {
 
 void command_log_read(struct command_log *log, struct command_log_reader *reader,
                       struct reply *into) {
-    assert(!command_log_is_inside_unit(log));
+    uint64_t end = command_log_units_end(log);
     CHECKED_ASSERT(has_reader(log, reader));
-    CHECKED_ASSERT(reader->offset >= log->begin && reader->offset <= command_log_end(log));
+    CHECKED_ASSERT(reader->offset >= log->begin && reader->offset <= end);
     size_t read = (size_t)(reader->offset - log->begin);
-    reader->offset = command_log_end(log);
-    if (into->len == 0 && read == 0 && !log->first_reader->next) {
+    reader->offset = end;
+    bool reads_all = end == command_log_end(log);
+    if (reads_all && into->len == 0 && read == 0 && !log->first_reader->next) {
         struct reply emptied = *into;
         log->begin += log->bytes.len;
         *into = log->bytes;
         log->bytes = emptied;
         return;
     }
-    reply_raw(into, slice_make(log->bytes.data + read, log->bytes.len - read));
+    reply_raw(into, slice_make(log->bytes.data + read, (size_t)(end - log->begin) - read));
     drop_read(log);
 }
 
@@ -138,4 +145,11 @@ void command_log_append(struct command_log *log, int database, const struct slic
 void command_log_end_unit(struct command_log *log) {
     if (log->unit_count > 1) write_command(&log->bytes, exec, 1);
     log->unit_count = 0;
+}
+
+void command_log_drop_unit(struct command_log *log) {
+    if (!command_log_is_inside_unit(log)) return;
+    log->bytes.len = log->unit_begin;
+    log->unit_count = 0;
+    command_log_repeat_database(log); /* the unit may have had the SELECT of the last command */
 }

@@ -74,6 +74,11 @@ static inline uint64_t command_log_end(const struct command_log *log) {
     return log->begin + log->bytes.len;
 }
 
+/* Returns the offset after the last unit that has ended. O(1). */
+static inline uint64_t command_log_units_end(const struct command_log *log) {
+    return command_log_is_inside_unit(log) ? log->begin + log->unit_begin : command_log_end(log);
+}
+
 /* Appends a command to the current unit, or opens a unit; copies the arguments. Does nothing while
  * the log is off. O(bytes). */
 void command_log_append(struct command_log *log, int database, const struct slice *argv,
@@ -82,8 +87,12 @@ void command_log_append(struct command_log *log, int database, const struct slic
 /* Ends the current unit, if one is open. */
 void command_log_end_unit(struct command_log *log);
 
-/* Appends everything that the reader has not read to `into`. Not inside a unit. O(bytes); O(1) for
- * the only reader when `into` is empty, as the buffers are then exchanged. */
+/* Takes the current unit out of the log, if one is open: its changes are not propagated, because
+ * the server ends in the middle of it. */
+void command_log_drop_unit(struct command_log *log);
+
+/* Appends all units to `into` that have ended and that the reader has not read. O(bytes); O(1) for
+ * the only reader when `into` is empty and no unit is open, as the buffers are then exchanged. */
 void command_log_read(struct command_log *log, struct command_log_reader *reader,
                       struct reply *into);
 

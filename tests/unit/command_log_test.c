@@ -150,6 +150,54 @@ static void a_reader_may_read_before_each_unit(void **state) {
     fixture_free(fixture);
 }
 
+static void a_unit_is_read_when_it_has_ended(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    command_log_add_reader(log, &fixture->second);
+    append(log, 0, "a");
+    assert_int_equal(command_log_units_end(log), 0);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), "");
+    command_log_end_unit(log);
+    append(log, 0, "b");
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), SELECT_0 A);
+    assert_int_equal(fixture->first.offset, command_log_units_end(log));
+    append(log, 0, "c"); /* MULTI goes before b */
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), "");
+    ASSERT_TEXT(read_all(log, &fixture->second, &fixture->into), SELECT_0 A);
+    append(log, 0, "a");
+    command_log_end_unit(log);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), MULTI B C A EXEC);
+    ASSERT_TEXT(read_all(log, &fixture->second, &fixture->into), MULTI B C A EXEC);
+    assert_int_equal(log->bytes.len, 0);
+    fixture_free(fixture);
+}
+
+static void a_dropped_unit_is_never_read(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    append(log, 0, "a");
+    command_log_end_unit(log);
+    uint64_t end = command_log_end(log);
+    append(log, 7, "b");
+    append(log, 7, "c");
+    command_log_drop_unit(log);
+    assert_false(command_log_is_inside_unit(log));
+    assert_int_equal(command_log_end(log), end);
+    command_log_drop_unit(log); /* there is none */
+    append(log, 7, "c");
+    command_log_end_unit(log);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), SELECT_0 A SELECT_7 C);
+    append(log, 7, "a");
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), "");
+    command_log_drop_unit(log);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), "");
+    fixture_free(fixture);
+}
+
 static void offsets_go_on_when_readers_leave(void **state) {
     (void)state;
     struct fixture *fixture = fixture_new();
@@ -216,6 +264,8 @@ int main(void) {
         cmocka_unit_test(readers_read_at_their_own_pace),
         cmocka_unit_test(what_is_read_goes_behind_what_is_there),
         cmocka_unit_test(a_reader_may_read_before_each_unit),
+        cmocka_unit_test(a_unit_is_read_when_it_has_ended),
+        cmocka_unit_test(a_dropped_unit_is_never_read),
         cmocka_unit_test(offsets_go_on_when_readers_leave),
         cmocka_unit_test(a_suspended_log_takes_nothing),
         cmocka_unit_test(the_gate_holds_what_is_not_released),
