@@ -201,11 +201,16 @@ size_t conn_input_allocated(const struct conn *conn) {
 
 /* --- Reading --- */
 
+static void stop_reading(struct conn *conn) {
+    conn->transport->stop_reading(conn);
+    if (net_of(conn)->nested != NULL && conn->output == NULL) nested_forget(conn);
+}
+
 /* Calls `ended`, once. */
 void conn_input_ended(struct conn *conn, int status) {
     if (conn->flags & (CONN_CLOSING | CONN_ENDED)) return;
     conn->flags |= CONN_ENDED;
-    conn->transport->stop_reading(conn);
+    stop_reading(conn);
     if (conn->flags & CONN_FAILED) status = conn->error;
     conn->events->ended(conn, status == UV_EOF ? "the other side closed" : uv_strerror(status));
 }
@@ -315,6 +320,7 @@ void conn_close(struct conn *conn) {
     if (conn->flags & CONN_CLOSING) return;
     conn->flags |= CONN_CLOSING;
     struct net *net = net_of(conn);
+    if (net->nested != NULL) nested_forget(conn);
     if (net->closes < CONN_CLOSES_MAX && net->unclosed_first == NULL)
         close_socket(conn);
     else
@@ -324,7 +330,7 @@ void conn_close(struct conn *conn) {
 void conn_close_after_write(struct conn *conn) {
     if (conn_is_closing(conn)) return;
     conn->flags |= CONN_DRAINING;
-    conn->transport->stop_reading(conn);
+    stop_reading(conn);
     if (conn->output == NULL) conn_close(conn);
 }
 

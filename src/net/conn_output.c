@@ -78,6 +78,7 @@ static void link_held(struct output *output) {
     output->held_link = &net->held;
     if (net->held != NULL) net->held->held_link = &output->next_held;
     net->held = output;
+    if (__builtin_expect(net->nested != NULL, 0)) nested_note_held(output->conn);
 }
 
 static void unlink_held(struct output *output) {
@@ -211,10 +212,15 @@ static void copy_from_source(struct output *output) {
     output->allocated += chunk_allocated(chunk);
 }
 
-/* Starts one write with the first chunks. */
+/* Starts one write with the first chunks. While the loop does not run, no write could end: then the
+ * output is held, and nested polling or the end of the iteration sends it. */
 static void submit(struct output *output) {
     struct batch batch;
     struct conn *conn = output->conn;
+    if (__builtin_expect(net_of(conn)->nested != NULL, 0)) {
+        link_held(output);
+        return;
+    }
     if (output->first->functions) copy_from_source(output);
     fill_batch(&batch, output, false);
     output->submitted = batch.bytes;
@@ -273,6 +279,10 @@ static void release(struct output *output) {
 
 void conn_release_all(struct net *net) {
     while (net->held != NULL) release(net->held);
+}
+
+void conn_release(struct conn *conn) {
+    release(conn->output);
 }
 
 static bool takes_output(const struct conn *conn) {

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* for accept4 */
 #include "net/listener.h"
 
 #include "base/alloc.h"
@@ -29,6 +30,20 @@ static void on_connection(uv_stream_t *stream, int status) {
         return;
     }
     conn_accept(net, listener->transport, stream, listener->events, listener->owner);
+}
+
+int listener_accept_now(const uv_handle_t *handle, unsigned most) {
+    const struct listener *listener = (const struct listener *)handle;
+    uv_os_fd_t waiting_at;
+    if (uv_fileno(handle, &waiting_at) != 0) return EBADF;
+    for (; most > 0; most--) {
+        int fd = accept4(waiting_at, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        bool is_none = fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED);
+        if (fd < 0) return is_none ? 0 : errno;
+        conn_accept(handle->loop->data, listener->transport->counterpart, &fd, listener->events,
+                    listener->owner);
+    }
+    return 0;
 }
 
 static struct listener *listener_new(const struct transport *transport,

@@ -83,6 +83,8 @@ struct net {
     /* The connection that was read last in this iteration, and how many bytes. */
     const struct conn *reader;
     size_t reader_bytes;
+
+    struct nested *nested; /* nested_poll.c; NULL: connections are not polled inside a callback */
 };
 
 /* Call it at the beginning of a callback: the first one of an iteration begins its active time. */
@@ -129,6 +131,10 @@ void net_free_handle(uv_handle_t *handle);
 /* Closes and frees the net_wake of this handle: the only handles of type UV_POLL. */
 void net_close_wake(uv_handle_t *handle);
 
+/* Accepts the clients that wait at the listener with this handle, at most `most`, without libuv:
+ * for nested polling. Returns an errno when the system refuses one, otherwise 0. */
+int listener_accept_now(const uv_handle_t *handle, unsigned most);
+
 /* Accepts the client that waits at `from` (see transport.h), and calls `opened`. */
 void conn_accept(struct net *net, const struct transport *transport, void *from,
                  const struct conn_events *events, void *owner);
@@ -143,8 +149,9 @@ void conn_collect_read(struct conn *conn, size_t len);
 /* Frees the output queue; no write may be outstanding. */
 void conn_output_drop(struct conn *conn);
 
-/* Sends the output of all connections that conn_hold kept. */
+/* Sends the output of all connections that conn_hold kept; sends that of one connection. */
 void conn_release_all(struct net *net);
+void conn_release(struct conn *conn);
 
 /* Closes sockets of closed connections at the end of an iteration, up to CONN_CLOSES_MAX. Returns
  * true while there are more. */
@@ -152,5 +159,30 @@ bool conn_close_sockets(struct net *net);
 
 /* Closes all of them. */
 void conn_close_all_sockets(struct net *net);
+
+/* --- Nested polling (nested_poll.c); only while net->nested is set --- */
+
+/* The connection holds output now. */
+void nested_note_held(struct conn *conn);
+
+/* The connection is read no longer, or closes. */
+void nested_forget(struct conn *conn);
+
+/* A connection that was accepted meanwhile is read from now on. */
+void nested_start_reading(struct conn *conn);
+
+/* Keep a connection that was accepted meanwhile until its socket is given to libuv, or until the
+ * step in which it is closed ends. */
+struct direct;
+void nested_keep_open(struct net *net, struct direct *direct);
+void nested_keep_closed(struct net *net, struct direct *direct);
+
+/* State of a connection whose socket libuv does not know yet: transport_direct.c. */
+struct direct {
+    struct conn *conn;
+    int fd; /* -1: closed */
+    struct direct *prev;
+    struct direct *next;
+};
 
 #endif

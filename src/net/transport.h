@@ -9,7 +9,7 @@
  *
  * Rules for every transport
  *   1. The functions at the end of this header are called from the loop only, never from inside a
- *      function of the table: the connection's own code is then on the stack.
+ *      function of the table but read_now: the connection's own code is then on the stack.
  *   2. Any of those functions may call conn_close, and so `close`. The state and the connection
  *      stay valid until the transport calls conn_closed.
  *   3. Bytes are neither lost, repeated nor reordered. The bytes of try_write precede those of a
@@ -25,6 +25,13 @@
 #include <uv.h>
 
 struct transport {
+    /* The table of connections that are accepted while the loop does not run (nested_poll.h), for
+     * which `accept` gets the socket itself (a const int *). Its state is as large. For that table:
+     * the table that they get when the loop runs, by `adopt`, which finds a zeroed state and
+     * returns a status. */
+    const struct transport *counterpart;
+    int (*adopt)(struct conn *conn, int fd);
+
     /* Size in bytes of its state for a connection, a multiple of 8, and for an outstanding write.
      * Both are zeroed at first. */
     size_t state_size;
@@ -48,6 +55,10 @@ struct transport {
     /* Stops reading: no call of conn_room, conn_received or conn_input_ended follows. May be called
      * from inside any of these, and more than once. */
     void (*stop_reading)(struct conn *conn);
+
+    /* Reads once, without waiting, with the calls of conn_room and conn_received or
+     * conn_input_ended from inside this function: for nested polling. */
+    void (*read_now)(struct conn *conn);
 
     /* Takes what can be sent, or buffered within a fixed bound, without waiting: possibly only the
      * first part. Returns the number of bytes taken, 0 when none can be taken now, or a negative
@@ -82,6 +93,14 @@ struct transport {
 
 extern const struct transport transport_tcp;
 extern const struct transport transport_unix;
+
+/* The tables until the loop runs again. Their connections never wait for a `write`: nested polling
+ * holds what the socket does not take. */
+extern const struct transport transport_direct_tcp;
+extern const struct transport transport_direct_unix;
+
+/* read_now for a socket. */
+void transport_read_socket(struct conn *conn);
 
 /* Returns the transport's own state of this connection. O(1). */
 void *transport_state(const struct conn *conn);

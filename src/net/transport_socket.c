@@ -29,6 +29,18 @@ static int accept_unix(struct conn *conn, void *from) {
     return accept_from(conn, from);
 }
 
+static int adopt_tcp(struct conn *conn, int fd) {
+    uv_tcp_init(&net_of(conn)->loop, &socket_of(conn)->tcp);
+    socket_of(conn)->handle.data = conn;
+    return uv_tcp_open(&socket_of(conn)->tcp, fd);
+}
+
+static int adopt_unix(struct conn *conn, int fd) {
+    uv_pipe_init(&net_of(conn)->loop, &socket_of(conn)->pipe, 0);
+    socket_of(conn)->handle.data = conn;
+    return uv_pipe_open(&socket_of(conn)->pipe, fd);
+}
+
 static void on_closed(uv_handle_t *handle) {
     conn_closed(handle->data);
 }
@@ -93,11 +105,19 @@ static size_t unsent(const struct conn *conn) {
 
 #define SOCKET_FUNCTIONS                                                                           \
     .write_size = sizeof(uv_write_t), .start_reading = start_reading,                              \
-    .stop_reading = stop_reading, .try_write = try_write, .write = begin_write, .unsent = unsent,  \
-    .shut_down = shut_down, .close = close_socket, .fd = fd_of
+    .stop_reading = stop_reading, .read_now = transport_read_socket, .try_write = try_write,       \
+    .write = begin_write, .unsent = unsent, .shut_down = shut_down, .close = close_socket,         \
+    .fd = fd_of
 
-const struct transport transport_tcp = {
-    .state_size = sizeof(uv_tcp_t), .accept = accept_tcp, SOCKET_FUNCTIONS};
+const struct transport transport_tcp = {.counterpart = &transport_direct_tcp,
+                                        .adopt = adopt_tcp,
+                                        .state_size = sizeof(uv_tcp_t),
+                                        .accept = accept_tcp,
+                                        SOCKET_FUNCTIONS};
 
-const struct transport transport_unix = {
-    .state_size = sizeof(uv_pipe_t), .is_unix = true, .accept = accept_unix, SOCKET_FUNCTIONS};
+const struct transport transport_unix = {.counterpart = &transport_direct_unix,
+                                         .adopt = adopt_unix,
+                                         .state_size = sizeof(uv_pipe_t),
+                                         .is_unix = true,
+                                         .accept = accept_unix,
+                                         SOCKET_FUNCTIONS};

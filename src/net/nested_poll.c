@@ -1,0 +1,187 @@
+#include "net/nested_poll.h"
+
+#include "base/alloc.h"
+#include "base/chain.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "net/net_internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum {
+    BATCH = 16,      /* connections served between two looks at the clock */
+    ACCEPT_MAX = 64, /* clients accepted at each listener in one step */
+    LISTENERS_MAX = 64
+};
+
+/* A connection is registered for reading, or, while it holds output, for writing. */
+struct nested {
+    int epoll_fd;
+    bool holds_output; /* see nested_poll_begin */
+    bool is_serving;   /* inside nested_poll_step */
+    bool is_refused;   /* accepting has failed, which was logged */
+    char *read_buffer;
+    const uv_handle_t *listeners[LISTENERS_MAX];
+    size_t listener_count;
+    struct direct *open_first; /* connections that libuv does not know */
+    struct direct *open_last;
+    struct direct *closed_first; /* those that were closed in this step */
+    struct direct *closed_last;
+};
+
+/* --- What is polled --- */
+
+/* A connection that is not registered stays so. */
+static void change(struct conn *conn, int operation, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.ptr = conn};
+    epoll_ctl(net_of(conn)->nested->epoll_fd, operation, conn->transport->fd(conn), &event);
+}
+
+void nested_note_held(struct conn *conn) {
+    const struct nested *nested = net_of(conn)->nested;
+    if (nested->holds_output && !nested->is_serving)
+        nested_forget(conn);
+    else
+        change(conn, EPOLL_CTL_MOD, EPOLLOUT);
+}
+
+void nested_forget(struct conn *conn) {
+    change(conn, EPOLL_CTL_DEL, 0);
+}
+
+void nested_start_reading(struct conn *conn) {
+    change(conn, EPOLL_CTL_ADD, EPOLLIN);
+}
+
+void nested_poll_add(struct net *net, struct conn *conn) {
+    assert(net->presenting != conn);
+    if (conn_is_holding(conn)) conn_release(conn);
+    if (conn_is_closing(conn) || conn->flags & (CONN_ENDED | CONN_FAILED)) return;
+    if (conn->output != NULL && !conn_is_holding(conn)) return;
+    change(conn, EPOLL_CTL_ADD, conn->output != NULL ? EPOLLOUT : EPOLLIN);
+}
+
+/* --- Connections that libuv does not know --- */
+
+void nested_keep_open(struct net *net, struct direct *direct) {
+    struct nested *nested = net->nested;
+    CHAIN_APPEND(nested->open_first, nested->open_last, direct, prev, next);
+}
+
+void nested_keep_closed(struct net *net, struct direct *direct) {
+    struct nested *nested = net->nested;
+    CHAIN_REMOVE(nested->open_first, nested->open_last, direct, prev, next);
+    CHAIN_APPEND(nested->closed_first, nested->closed_last, direct, prev, next);
+}
+
+static void free_closed(struct nested *nested) {
+    while (nested->closed_first != NULL) {
+        struct direct *direct = nested->closed_first;
+        CHAIN_REMOVE(nested->closed_first, nested->closed_last, direct, prev, next);
+        conn_closed(direct->conn);
+    }
+}
+
+/* Gives the socket to libuv. */
+static void adopt(struct direct *direct) {
+    struct conn *conn = direct->conn;
+    int fd = direct->fd;
+    conn->transport = conn->transport->counterpart;
+    memset(direct, 0, conn->transport->state_size);
+    int status = conn->transport->adopt(conn, fd);
+    if (status != 0) {
+        log_warning("Accepting client connection: %s", uv_strerror(status));
+        close(fd);
+        conn_close(conn);
+    } else if (!conn_is_closing(conn) && !(conn->flags & CONN_ENDED)) {
+        conn->transport->start_reading(conn);
+    }
+}
+
+/* --- Begin and end --- */
+
+static void note_listener(uv_handle_t *handle, void *arg) {
+    struct nested *nested = arg;
+    bool is_stream = handle->type == UV_TCP || handle->type == UV_NAMED_PIPE;
+    if (!is_stream || handle->data != NULL || uv_is_closing(handle)) return;
+    if (nested->listener_count < LISTENERS_MAX)
+        nested->listeners[nested->listener_count++] = handle;
+}
+
+bool nested_poll_begin(struct net *net, bool holds_output) {
+    assert(net->nested == NULL);
+    int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_fd < 0) return false;
+    struct nested *nested = mem_alloc_zeroed(sizeof(*nested));
+    nested->epoll_fd = epoll_fd;
+    nested->holds_output = holds_output;
+    nested->read_buffer = mem_alloc(CONN_TAIL_MAX + CONN_READ_SIZE);
+    uv_walk(&net->loop, note_listener, nested);
+    net->nested = nested;
+    return true;
+}
+
+void nested_poll_end(struct net *net) {
+    struct nested *nested = net->nested;
+    free_closed(nested);
+    net->nested = NULL; /* what is closed or held from now on is no matter of ours */
+    while (nested->open_first != NULL) {
+        struct direct *direct = nested->open_first;
+        CHAIN_REMOVE(nested->open_first, nested->open_last, direct, prev, next);
+        adopt(direct);
+    }
+    close(nested->epoll_fd);
+    mem_free(nested->read_buffer);
+    mem_free(nested);
+}
+
+/* --- A step --- */
+
+static void accept_clients(struct nested *nested) {
+    for (size_t i = 0; i < nested->listener_count; i++) {
+        int error = listener_accept_now(nested->listeners[i], ACCEPT_MAX);
+        if (error && !nested->is_refused)
+            log_warning("Accepting client connection: %s", strerror(error));
+        nested->is_refused |= error != 0;
+    }
+}
+
+static void serve(struct conn *conn) {
+    if (conn->flags & CONN_CLOSING) return; /* it was closed since the events were read */
+    if (conn->output != NULL)
+        conn_release(conn);
+    else
+        conn->transport->read_now(conn);
+    if (conn->output == NULL && !conn_is_closing(conn) && !(conn->flags & CONN_ENDED))
+        change(conn, EPOLL_CTL_MOD, EPOLLIN);
+}
+
+/* Serves connections that are ready. Returns whether there may be more. */
+static bool serve_batch(struct net *net) {
+    struct epoll_event events[BATCH];
+    int count = epoll_wait(net->nested->epoll_fd, events, BATCH, 0);
+    net->reader = NULL;
+    net->closes = 0;
+    for (int i = 0; i < count; i++) serve(events[i].data.ptr);
+    return count == BATCH;
+}
+
+void nested_poll_step(struct net *net) {
+    struct nested *nested = net->nested;
+    assert(net->collecting.text == NULL);
+    char *outer_buffer = net->read_buffer;
+    net->read_buffer = nested->read_buffer;
+    nested->is_serving = true;
+    uint64_t end = clock_ticks() + clock_us_to_ticks(NESTED_POLL_MS * 1000);
+    accept_clients(nested);
+    while (serve_batch(net) && clock_ticks() < end) continue;
+    conn_close_sockets(net);
+    free_closed(nested);
+    nested->is_serving = false;
+    net->reader = NULL;
+    net->read_buffer = outer_buffer;
+}
