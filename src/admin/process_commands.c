@@ -40,6 +40,8 @@ void shutdown_command(struct call *call) {
         call_syntax_error(call);
     } else if (options & SHUTDOWN_ABORT) {
         reply_error(call->reply, "ERR No shutdown in progress.");
+    } else if (call->engine->restrictions & RESTRICTED_BUSY && !(options & SHUTDOWN_NOSAVE)) {
+        reply_error(call->reply, call->engine->busy_refusal);
     } else if (server_shutdown(call->engine, options)) {
         session_close_after_reply(call_session(call)); /* the reply is the end of the connection */
     } else {

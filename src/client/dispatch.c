@@ -34,6 +34,11 @@ static void append_pushes(struct engine *engine, struct reply *reply) {
     if (pushes->capacity > KEEP_MAX) reply_free(pushes);
 }
 
+/* Keys that a script makes ready are served when it has ended, and by no server that ends. */
+static bool may_serve(const struct engine *engine) {
+    return !(engine->restrictions & RESTRICTED_BUSY) && !engine->shutting_down;
+}
+
 bool dispatch(struct session *session, struct reply *reply, const struct slice *argv, size_t argc) {
     CHECKED_ASSERT(argc > 0 && !(session->flags & (SESSION_BLOCKED | SESSION_CLOSING)));
     struct engine *engine = session->requester.engine;
@@ -45,7 +50,7 @@ bool dispatch(struct session *session, struct reply *reply, const struct slice *
         suppress_reply(session, reply, begin, before);
         append_pushes(engine, reply);
     }
-    if (blocking_has_ready(engine->blocking)) {
+    if (blocking_has_ready(engine->blocking) && may_serve(engine)) {
         blocking_serve(engine, engine->blocking);
         append_pushes(engine, reply);
     }

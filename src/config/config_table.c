@@ -86,7 +86,6 @@ static const struct config_choice eviction_policies[] = {
 #define NO_RENAMING \
     "Commands cannot be renamed or disabled. Remove the line if every client may use the command."
 #define NO_MODULES "there are no modules: their commands are unknown"
-#define NOT_INTERRUPTED "a script that runs long is not interrupted"
 #define NO_PRIMARY \
     "There is no replication: this server would start without the data of the other one, and " \
     "take writes. Remove the line if that is what you want."
@@ -234,6 +233,8 @@ const struct config_directive config_table[] = {
      .default_text = "0", .effect = EFFECT_MAXMEMORY},
     {.name = "lua-memory-limit", .kind = CONFIG_MEMORY, .offset = AT(lua_memory_limit),
      .min = MB, .max = INT64_MAX, .default_text = "256mb", .effect = EFFECT_LUA_MEMORY},
+    {.name = "busy-reply-threshold", .alias = "lua-time-limit", .kind = CONFIG_INTEGER,
+     .offset = AT(busy_reply_threshold), .min = 0, .max = INT64_MAX, .default_text = "5000"},
     {.name = "maxmemory-clients", .kind = CONFIG_MEMORY, .flags = CONFIG_PERCENT,
      .offset = AT(maxmemory_clients), .min = -100, .max = INT64_MAX, .default_text = "0",
      .effect = EFFECT_MAXMEMORY_CLIENTS},
@@ -417,7 +418,6 @@ const struct config_directive config_table[] = {
     /* Modules and scripts. */
     ONLY("loadmodule", "", CONFIG_MISSED | CONFIG_FILE_ONLY, NO_MODULES),
     ONLY("enable-module-command", "no", 0, NO_MODULES),
-    ALIASED("busy-reply-threshold", "lua-time-limit", "5000", 0, NOT_INTERRUPTED),
     ONLY("lua-enable-deprecated-api", "no", CONFIG_HIDDEN, "scripts have no deprecated functions"),
     ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY,
          "scripts are propagated as the commands that they run"),

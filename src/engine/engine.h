@@ -40,7 +40,8 @@ enum restriction {
     RESTRICTED_LOADING = 1 << 0,   /* data is being loaded: no command that needs it */
     RESTRICTED_UNSAVED = 1 << 1,   /* a snapshot has failed: no command that writes */
     RESTRICTED_UNWRITTEN = 1 << 2, /* the append-only file failed: no command that writes */
-    RESTRICTED_PAUSED = 1 << 3     /* CLIENT PAUSE: session/pause.h */
+    RESTRICTED_PAUSED = 1 << 3,    /* CLIENT PAUSE: session/pause.h */
+    RESTRICTED_BUSY = 1 << 4       /* a script is running: only commands with COMMAND_ALLOW_BUSY */
 };
 
 struct engine {
@@ -58,6 +59,7 @@ struct engine {
     bool active_expire;               /* DEBUG SET-ACTIVE-EXPIRE */
     uint64_t dirty;                   /* changes since the server started */
     uint32_t restrictions;            /* enum restriction; 0 nearly always */
+    const char *busy_refusal;         /* with RESTRICTED_BUSY: the error for other commands */
 
     int64_t now_ms;    /* wall clock when the batch of requests, or a command in it, began */
     int64_t steady_ms; /* monotonic clock at that time: for measuring durations */

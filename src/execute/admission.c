@@ -176,6 +176,8 @@ static bool is_refused(struct session *session, struct reply *reply,
     const char *error = failure;
     if (engine->restrictions & RESTRICTED_LOADING && !(flags & COMMAND_LOADING))
         error = LOADING_REFUSAL;
+    if (!error && engine->restrictions & RESTRICTED_BUSY && !(command->flags & COMMAND_ALLOW_BUSY))
+        error = engine->busy_refusal;
     if (error) reject(session, reply, command, error);
     sds_free(failure);
     return error;
@@ -231,7 +233,8 @@ static sds refuse_write(struct script_scope *scope, const struct command *comman
     if (scope->is_readonly)
         return sds_new(SLICE("ERR Write commands are not allowed from read-only scripts."));
     if (!(command->flags & COMMAND_WRITE)) return NULL;
-    sds error = engine->restrictions ? disk_refusal(engine) : NULL;
+    /* A disk that fails in the middle of a script that has written does not stop it half-way. */
+    sds error = engine->restrictions && !scope->has_written ? disk_refusal(engine) : NULL;
     scope->has_written = scope->has_written || !error;
     return error;
 }

@@ -32,8 +32,8 @@ static inline const struct command *admission_find(struct requester *requester, 
 }
 
 /* Returns whether the session may run the command now. The checks come in this order:
- * authentication and other states of the session; loading, and errors of the disk; CLIENT PAUSE;
- * memory, for which keys may be evicted. */
+ * authentication and other states of the session; loading, errors of the disk, and a busy script;
+ * CLIENT PAUSE; memory, for which keys may be evicted. */
 enum admission admission_check(struct session *session, struct reply *reply,
                                const struct command *command);
 

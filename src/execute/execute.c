@@ -52,6 +52,7 @@ static void propagate(const struct call *call, bool changed) {
         command_log_append(log, call->database, call->argv, call->argc);
     if (call->origin == ORIGIN_TRANSACTION || call->origin == ORIGIN_SCRIPT) return;
     if (!command_log_is_inside_unit(log)) return;
+    if (call->engine->restrictions & RESTRICTED_BUSY) return; /* it is a script's, which goes on */
     command_log_end_unit(log);
     call_session(call)->log_offset = command_log_end(log);
 }
@@ -189,7 +190,8 @@ static void run_for_script(struct script_scope *scope, struct reply *reply,
     command->run(&call);
     check(&call);
     if (call.propagates) propagate(&call, engine->dirty != dirty);
-    uint64_t ticks = clock_ticks() - begin;
+    scope->ticks = clock_ticks();
+    uint64_t ticks = scope->ticks - begin;
     if (__builtin_expect(reply->sink->error.ptr != NULL, 0)) {
         count_error(engine, reply->sink->error);
         stats->failed++;

@@ -47,6 +47,7 @@ void execute_queued(struct session *session, struct reply *reply, const struct c
 /* What the commands of one run of a script have in common. */
 struct script_scope {
     struct requester requester; /* the client that runs the script, with a database of its own */
+    uint64_t ticks;             /* clock_ticks at the end of its last command */
     bool is_readonly;           /* commands that write or propagate are refused */
     bool lacks_memory;    /* so are commands that need memory, until the first one that writes */
     bool is_unpropagated; /* changes do not go to the command log (redis.set_repl) */

@@ -33,14 +33,15 @@ void discard_command(struct call *call) {
 
 /* Runs the queue. A CLIENT REPLY in it decides whether its own reply and later ones are sent: each
  * reply is dropped if the state after its command says so. A client that killed itself gets no
- * further replies. */
+ * further replies. When another client shuts the server down during a script, the queue ends
+ * there. */
 static void run_queue(struct call *call, const struct transaction *transaction) {
     uint32_t unwanted = SESSION_REPLY_OFF | SESSION_REPLY_SKIP;
     struct session *session = call_session(call);
     size_t begin = call->reply->len;
     reply_array(call->reply, transaction->count);
     if (session->flags & unwanted) reply_truncate(call->reply, begin);
-    for (size_t i = 0; i < transaction->count; i++) {
+    for (size_t i = 0; i < transaction->count && !call->engine->shutting_down; i++) {
         const struct queued *queued = &transaction->queue[i];
         begin = call->reply->len;
         execute_queued(session, call->reply, queued->command, queued->args->argv,

@@ -17,7 +17,7 @@ static void run(struct call *call, const struct function *function, bool is_read
         .function = function->reference,
         .flags = function->flags,
         .name = function->name,
-        .takes_arguments = true,
+        .is_function = true,
         .is_readonly = is_readonly,
     };
     if (!script_parse_keys(call, "ERR Bad number of keys provided", &arguments)) return;

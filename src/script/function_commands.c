@@ -9,6 +9,7 @@
 #include "resp/reply.h"
 #include "script/function_language.h"
 #include "script/script.h"
+#include "script/script_busy.h"
 
 /* Replies an error of the store, and frees it. A file with such a command cannot be loaded. */
 static void fail(struct call *call, sds error) {
@@ -234,7 +235,6 @@ void function_help_command(struct call *call) {
 
 /* --- FUNCTION KILL --- */
 
-/* Nothing else runs while a function does, so there is none to end. */
 void function_kill_command(struct call *call) {
-    reply_error(call->reply, "NOTBUSY No scripts in execution right now.");
+    script_busy_kill(call, true);
 }

@@ -5,6 +5,9 @@
 #include "engine/functions.h"
 #include "resp/reply.h"
 #include "script/function_commands.h"
+#include "script/script.h"
+#include "script/script_busy.h"
+#include "script/script_run.h"
 #include "script/shebang.h"
 
 /* --- FUNCTION LIST [LIBRARYNAME pattern] [WITHCODE] --- */
@@ -91,14 +94,34 @@ void function_list_command(struct call *call) {
 
 /* --- FUNCTION STATS --- */
 
-/* Nothing else runs while a function does, so none is running now. */
+/* Replies the function that is running, with the client's command. */
+static void reply_running(struct reply *reply, const struct script_run *run) {
+    const struct call *call = run->call;
+    reply_map(reply, 3);
+    reply_bulk_cstr(reply, "name");
+    reply_bulk_cstr(reply, run->program->name);
+    reply_bulk_cstr(reply, "command");
+    reply_array(reply, call->argc);
+    for (size_t i = 0; i < call->argc; i++) reply_bulk(reply, call->argv[i]);
+    reply_bulk_cstr(reply, "duration_ms");
+    reply_integer(reply, script_busy_duration(run));
+}
+
 void function_stats_command(struct call *call) {
     struct engine *engine = call->engine;
     const struct function_set *set = engine->functions->set;
+    const struct script_run *run = engine->scripts->run;
     struct reply *reply = call->reply;
+    if (run && !run->program->is_function) {
+        script_busy_refuse(call, run);
+        return;
+    }
     reply_map(reply, 2);
     reply_bulk_cstr(reply, "running_script");
-    reply_null(reply);
+    if (run)
+        reply_running(reply, run);
+    else
+        reply_null(reply);
     reply_bulk_cstr(reply, "engines");
     reply_map(reply, 1);
     reply_bulk_cstr(reply, engine->functions->language->name);

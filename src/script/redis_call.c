@@ -63,6 +63,7 @@ static bool run_command(lua_State *L, struct scripts *scripts, size_t argc) {
     execute_for_script(&run->scope, &reply, scripts->argv, argc);
     bool fits = value_sink_end(&sink);
     machine_resume_limit(machine);
+    if (run->scope.ticks >= run->poll_at) machine_alarm(machine); /* commands take time */
     machine_check_memory(machine, L);
     if (!fits) {
         lua_pushliteral(L, "not enough memory");

@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "script/script.h"
+#include "script/script_busy.h"
 
 static struct script_cache *cache_of(const struct call *call) {
     return &call->engine->scripts->cache;
@@ -58,7 +59,7 @@ void script_flush_command(struct call *call) {
 
 /* SCRIPT KILL */
 void script_kill_command(struct call *call) {
-    reply_error(call->reply, "NOTBUSY No scripts in execution right now.");
+    script_busy_kill(call, false);
 }
 
 /* SCRIPT DEBUG YES|SYNC|NO: there is no debugger. */

@@ -5,6 +5,7 @@
 #include "lua/machine.h"
 #include "memory/evict.h"
 #include "script/script.h"
+#include "script/script_busy.h"
 #include "script/shebang.h"
 #include "script/value_reply.h"
 #include "session/session.h"
@@ -40,7 +41,7 @@ static int prepare(lua_State *L, void *arg) {
     const struct call *call = run->call;
     size_t first_key = run->arguments.first_key, key_count = run->arguments.key_count;
     size_t first_other = first_key + key_count;
-    bool sets_globals = !run->program->takes_arguments;
+    bool sets_globals = !run->program->is_function;
     push_strings(L, call->argv + first_key, key_count);
     if (sets_globals) machine_set_global(L, run->scripts->keys_global);
     push_strings(L, call->argv + first_other, call->argc - first_other);
@@ -146,8 +147,10 @@ void script_run(struct call *call, const struct script_program *program,
     }
     run.scope.lacks_memory = run.scope.lacks_memory && !(program->flags & SCRIPT_ALLOW_OOM);
     scripts->run = &run;
+    script_busy_begin(&run);
     enum machine_result result =
         scripts_run_machine(scripts, program->machine, program->function, prepare, &run);
+    script_busy_end(&run);
     scripts->run = NULL;
     scripts->last_command = run.scope.requester.last_command;
     reply_result(&run, result);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct machine;
+struct script_busy;
 struct scripts;
 
 /* What is run. */
@@ -20,9 +21,9 @@ struct script_program {
     int function;
     uint32_t flags;   /* enum script_flag */
     const char *name; /* SHA-1 or the function's name, for errors */
-    /* The keys and the other arguments are the function's two arguments; otherwise they are the
-     * globals KEYS and ARGV. */
-    bool takes_arguments;
+    /* A function of a library: the keys and the other arguments are its two arguments. Those of a
+     * script are the globals KEYS and ARGV. */
+    bool is_function;
     bool is_readonly; /* called by a command that must not write (EVAL_RO) */
 };
 
@@ -40,6 +41,12 @@ struct script_run {
     struct script_arguments arguments;
     struct script_scope scope;
     int protocol; /* of the replies that the script gets: 2, or as setresp has chosen */
+
+    /* script/script_busy.c */
+    uint64_t begin_ticks;     /* clock_ticks when it began */
+    uint64_t poll_at;         /* … and when other clients are served next; UINT64_MAX: never */
+    struct script_busy *busy; /* NULL: it is not busy */
+    bool is_killed;
 };
 
 /* Parses the number of keys, argv[2] of EVAL and the like, whose keys follow. Replies an error and

@@ -85,7 +85,8 @@ bool server_shutdown(struct engine *engine, int options) {
     }
     engine->shutting_down = true;
     supervisor_stopping();
-    if (!command_log_is_inside_unit(&engine->command_log)) release_replies(engine);
+    command_log_drop_unit(&engine->command_log); /* of a script that is still running */
+    release_replies(engine);
     net_stop(engine->net);
     return true;
 }

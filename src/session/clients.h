@@ -21,14 +21,15 @@ struct clients {
     struct pubsub pubsub;
     void (*retire_session)(struct session *session); /* at its end: client/session_input.h */
     struct session *current;                         /* the session being served, or NULL */
-    struct resp_parser parser; /* for all sessions that are not inside a request */
-    struct reply reply;        /* replies to the requests of the current read */
-    size_t counted_output;     /* bytes of the current session that the output limits count */
-    size_t dropped_output;     /* bytes of its reply that were dropped: over its hard limit */
-    struct reply pushes;       /* messages to the current session, sent after its reply */
-    struct session *other;     /* another session that gets a reply, or NULL */
-    struct reply other_reply;  /* its reply */
-    struct reply other_pushes; /* messages to it, sent after that reply */
+    struct session *interrupted; /* its script is running while others are served, or NULL */
+    struct resp_parser parser;   /* for all sessions that are not inside a request */
+    struct reply reply;          /* replies to the requests of the current read */
+    size_t counted_output;       /* bytes of the current session that the output limits count */
+    size_t dropped_output;       /* bytes of its reply that were dropped: over its hard limit */
+    struct reply pushes;         /* messages to the current session, sent after its reply */
+    struct session *other;       /* another session that gets a reply, or NULL */
+    struct reply other_reply;    /* its reply */
+    struct reply other_pushes;   /* messages to it, sent after that reply */
 };
 
 #endif

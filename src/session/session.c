@@ -32,10 +32,15 @@ static void teardown(struct session *session) {
     session->id = 0;
 }
 
+/* Returns whether a command of the session is still running, or its replies are not sent yet:
+ * serve_end will close the session. */
+static bool is_being_served(const struct session *session) {
+    const struct clients *clients = session->requester.engine->clients;
+    return session == clients->current || session == clients->interrupted;
+}
+
 void session_close(struct session *session) {
-    struct engine *engine = session->requester.engine;
-    if (session ==
-        engine->clients->current) { /* its command is still running: serve_end calls this again */
+    if (is_being_served(session)) {
         session->flags |= SESSION_CLOSING | SESSION_DROPPED;
         return;
     }
@@ -45,8 +50,7 @@ void session_close(struct session *session) {
 
 void session_close_after_reply(struct session *session) {
     struct engine *engine = session->requester.engine;
-    if (session ==
-        engine->clients->current) { /* its replies are not sent yet: serve_end calls this again */
+    if (is_being_served(session)) {
         session->flags |= SESSION_CLOSING;
         return;
     }
