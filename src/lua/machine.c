@@ -31,9 +31,6 @@ struct run {
     int function;
 };
 
-/* Upvalues of run_body: the table behind the globals, then the names of the globals of a run. */
-enum { CONTENTS_UPVALUE = 1, FIRST_NAME_UPVALUE };
-
 /* In protected mode. */
 static int run_body(lua_State *L) {
     struct run *run = lua_touserdata(L, 1);
@@ -65,6 +62,7 @@ static void begin_run(struct machine *machine) {
     machine->is_running = true;
     machine->running = machine->main;
     machine->steps = 0;
+    machine->blocks = 0;
     machine->until_alarm = ALARM_BYTES;
     machine->end_text = NULL;
     machine->place = (struct machine_place){NULL, 0};
@@ -91,38 +89,6 @@ struct machine_place machine_error_place(const struct machine *machine) {
 
 bool machine_is_running(const struct machine *machine) {
     return machine->is_running;
-}
-
-/* --- Globals of a run --- */
-
-int machine_add_run_global(struct machine *machine, const char *name) {
-    lua_State *L = machine->main;
-    if (machine->run_global_count == MACHINE_RUN_GLOBALS) abort();
-    lua_pushstring(L, name);
-    machine->run_globals[machine->run_global_count] = luaL_ref(L, LUA_REGISTRYINDEX);
-    return (int)machine->run_global_count++;
-}
-
-void machine_set_global(lua_State *L, int global) {
-    machine_of(L)->run_globals_set |= 1u << global;
-    lua_pushvalue(L, lua_upvalueindex(FIRST_NAME_UPVALUE + global));
-    lua_insert(L, -2);
-    lua_rawset(L, lua_upvalueindex(CONTENTS_UPVALUE));
-}
-
-/* Takes the globals of the run away. Needs no memory: the keys exist. */
-static void remove_run_globals(struct machine *machine) {
-    lua_State *L = machine->main;
-    if (machine->run_globals_set == 0) return;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->contents);
-    for (size_t i = 0; i < machine->run_global_count; i++) {
-        if (!(machine->run_globals_set >> i & 1)) continue;
-        lua_rawgeti(L, LUA_REGISTRYINDEX, machine->run_globals[i]);
-        lua_pushnil(L);
-        lua_rawset(L, -3);
-    }
-    lua_pop(L, 1);
-    machine->run_globals_set = 0;
 }
 
 /* --- Proxies stay empty ---
@@ -172,7 +138,7 @@ void machine_finish(struct machine *machine) {
     lua_State *L = machine->main;
     machine_suspend_limit(machine);
     lua_settop(L, 0);
-    remove_run_globals(machine);
+    machine_empty_run_tables(machine);
     if (machine->on_finish) machine->on_finish(machine->on_finish_arg);
     if (machine->has_written_raw || ALWAYS_LOOKS) empty_proxies(machine);
     machine_resume_limit(machine);
@@ -264,16 +230,6 @@ static void refuse_others(lua_State *L) {
     lua_setmetatable(L, -2);
 }
 
-/* The table behind the globals is on top of the stack. */
-static void make_body(struct machine *machine) {
-    lua_State *L = machine->main;
-    lua_pushvalue(L, -1);
-    for (size_t i = 0; i < machine->run_global_count; i++)
-        lua_rawgeti(L, LUA_REGISTRYINDEX, machine->run_globals[i]);
-    lua_pushcclosure(L, run_body, 1 + (int)machine->run_global_count);
-    machine->body = luaL_ref(L, LUA_REGISTRYINDEX);
-}
-
 static int seal_body(lua_State *L) {
     struct machine *machine = machine_of(L);
     lua_pushvalue(L, LUA_GLOBALSINDEX);
@@ -282,7 +238,7 @@ static int seal_body(lua_State *L) {
     refuse_others(L);
     lua_pushvalue(L, -1);
     machine->contents = luaL_ref(L, LUA_REGISTRYINDEX);
-    make_body(machine);
+    machine_make_run_tables(machine);
     proxy_push(L, true);
     proxy_open_metatable(L, -1);
     note_proxy(machine);
@@ -372,6 +328,7 @@ struct machine *machine_new(size_t memory_limit) {
     lua_atpanic(L, panic);
     machine->main = machine->running = L;
     machine->handler = keep(L, note_error);
+    machine->body = keep(L, run_body);
     machine_open_compiler(machine);
     keep_messages(L);
     library_open_base(L);

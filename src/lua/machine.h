@@ -9,7 +9,7 @@
  *
  * What scripts share (their globals and the tables of libraries) they see through *proxies*: empty
  * tables that lead to the real ones and cannot be written. Only KEYS and the like, which live for
- * one run, change: see machine_set_global.
+ * one run, change: see machine_add_run_table.
  *
  * Errors of Lua are long jumps. They may cross C functions that Lua calls only where nothing needs
  * releasing: see machine_suspend_limit. */
@@ -46,11 +46,11 @@ int machine_add_view(struct machine *machine, lua_CFunction open, void *arg);
 enum { MACHINE_VIEW_LIBRARIES = -1 };
 void machine_choose_view(struct machine *machine, int view);
 
-/* Adds a global that each run can set to a value of its own (KEYS). `name` is that of no library.
- * Returns its number for machine_set_global. Before machine_seal only; at most
- * MACHINE_RUN_GLOBALS. */
-int machine_add_run_global(struct machine *machine, const char *name);
-enum { MACHINE_RUN_GLOBALS = 8 };
+/* Adds a global that is a table of strings, other ones for each run (KEYS). `name` is that of no
+ * library. Returns its number for machine_fill_run_table. Before machine_seal only; at most
+ * MACHINE_RUN_TABLES. */
+int machine_add_run_table(struct machine *machine, const char *name);
+enum { MACHINE_RUN_TABLES = 2 };
 
 /* Puts proxies before the globals and every table among them. Nothing can be added afterwards. */
 void machine_seal(struct machine *machine);
@@ -127,8 +127,8 @@ enum machine_result {
 };
 
 /* Pushes the arguments of the function (at most LUA_MINSTACK; else lua_checkstack first), returns
- * their number, and may call machine_set_global. Runs in protected mode: it may raise errors, so it
- * holds nothing that needs releasing. */
+ * their number, and may call machine_fill_run_table. Runs in protected mode: it may raise errors,
+ * so it holds nothing that needs releasing. */
 typedef int machine_prepare(lua_State *L, void *arg);
 
 /* Runs a compiled function. The stack must be empty, as machine_finish leaves it. `prepare` may be
@@ -151,15 +151,19 @@ const char *machine_end_text(const struct machine *machine);
 /* Is a script between machine_run and machine_finish? */
 bool machine_is_running(const struct machine *machine);
 
-/* In `prepare`, and not in a function that it calls through Lua: sets a global for this run to the
- * value on top of the stack, and pops it. */
-void machine_set_global(lua_State *L, int global);
+/* In `prepare`, once for each table: puts the strings, which are copied, into a table that
+ * machine_add_run_table has made. A table that is not filled is empty. May raise an error. */
+void machine_fill_run_table(struct machine *machine, int table, const struct slice *strings,
+                            size_t count);
+
+/* In `prepare`: pushes a new table of the strings, which are copied. May raise an error. */
+void machine_push_strings(lua_State *L, const struct slice *strings, size_t count);
 
 /* Keeps the function on top of the stack, which is popped, for machine_run. May raise an error. For
  * functions that a script registers. */
 int machine_take_function(lua_State *L);
 
-/* Ends a run: removes results, the run's globals and whatever else the script could have left, and
+/* Ends a run: removes results, the run's strings and whatever else the script could have left, and
  * makes sure that all proxies are empty. O(1), but for garbage, which may be collected. */
 void machine_finish(struct machine *machine);
 

@@ -11,6 +11,13 @@ enum { MACHINE_LIBRARIES_MAX = 24, MACHINE_VIEWS_MAX = 2 };
  * one instruction each. */
 enum { ALARM_BYTES = 16 << 20 };
 
+/* A table of strings that is a global (machine_run_tables.c). */
+struct machine_run_table {
+    int name;  /* a reference */
+    int table; /* another */
+    size_t count;
+};
+
 struct machine {
     lua_State *main;
     lua_State *running; /* the coroutine that runs, or main */
@@ -38,21 +45,21 @@ struct machine {
     int views[MACHINE_VIEWS_MAX]; /* tables that may take the place of `contents` */
     int view_count;
     /* Functions are made beforehand, because making one may fail. */
-    int body;     /* run_body; made by machine_seal */
+    int body;     /* run_body */
     int compiler; /* compile_body */
     int handler;  /* note_error */
     int proxies[MACHINE_LIBRARIES_MAX];
     size_t proxy_count;
     bool sealed;
-    int run_globals[MACHINE_RUN_GLOBALS]; /* names */
-    size_t run_global_count;
+    struct machine_run_table run_tables[MACHINE_RUN_TABLES];
+    size_t run_table_count;
     void (*on_finish)(void *arg); /* NULL: none */
     void *on_finish_arg;
 
     /* The run. */
     bool is_running;
-    uint32_t run_globals_set; /* a bit each */
-    bool has_written_raw;     /* library_set or library_set_index was called */
+    bool has_written_raw; /* library_set or library_set_index was called */
+    size_t blocks;        /* not less than the largest block that was allocated */
     struct machine_place place;
     char place_source[LUA_IDSIZE];
     struct random48 random;
@@ -94,6 +101,14 @@ bool machine_load(lua_State *L, struct slice text, const char *chunk_name);
 
 /* Prepares machine_compile. */
 void machine_open_compiler(struct machine *machine);
+
+/* --- Tables of a run (machine_run_tables.c) --- */
+
+/* Makes the tables that were added. In machine_seal, once there is `contents`. */
+void machine_make_run_tables(struct machine *machine);
+
+/* Empties them. When a run has ended; the stack must be empty, and the limit suspended. O(1). */
+void machine_empty_run_tables(struct machine *machine);
 
 /* --- Proxies (proxy.c) --- */
 

@@ -53,6 +53,7 @@ void *machine_allocate(void *arg, void *ptr, size_t old_size, size_t new_size) {
         void *larger = allocate(machine, ptr, new_size);
         if (!larger) return NULL;
         machine->used += more;
+        machine->blocks |= new_size;
         count_allocated(machine, more);
         return larger;
     }

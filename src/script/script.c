@@ -21,8 +21,8 @@ struct machine *scripts_new_machine(struct scripts *scripts) {
 
 static void make_machine(struct scripts *scripts) {
     struct machine *machine = scripts_new_machine(scripts);
-    scripts->keys_global = machine_add_run_global(machine, "KEYS");
-    scripts->argv_global = machine_add_run_global(machine, "ARGV");
+    scripts->keys_table = machine_add_run_table(machine, "KEYS");
+    scripts->argv_table = machine_add_run_table(machine, "ARGV");
     machine_seal(machine);
     scripts->machine = machine;
     script_cache_init(&scripts->cache, machine, &scripts->engine->stats.evicted_scripts);

@@ -36,8 +36,8 @@ struct scripts {
     /* The last command that a script has called, or NULL: scripts, like clients, often repeat
      * one. */
     const struct command *last_command;
-    int keys_global; /* KEYS and ARGV: machine_set_global */
-    int argv_global;
+    int keys_table; /* KEYS and ARGV: machine_fill_run_table */
+    int argv_table;
     struct machine *volatile running; /* the machine that runs now, or NULL; for the alarm */
     struct alarm *alarm; /* NULL until the first run; asks the watch of the machine that runs */
     bool has_no_alarm;   /* the system has none */

@@ -28,25 +28,22 @@ bool script_parse_keys(struct call *call, const char *not_a_number,
     return true;
 }
 
-static void push_strings(lua_State *L, const struct slice *strings, size_t count) {
-    lua_createtable(L, (int)count, 0);
-    for (size_t i = 0; i < count; i++) {
-        lua_pushlstring(L, strings[i].len > 0 ? strings[i].ptr : "", strings[i].len);
-        lua_rawseti(L, -2, (int)i + 1);
-    }
-}
-
 static int prepare(lua_State *L, void *arg) {
     const struct script_run *run = arg;
     const struct call *call = run->call;
-    size_t first_key = run->arguments.first_key, key_count = run->arguments.key_count;
-    size_t first_other = first_key + key_count;
-    bool sets_globals = !run->program->is_function;
-    push_strings(L, call->argv + first_key, key_count);
-    if (sets_globals) machine_set_global(L, run->scripts->keys_global);
-    push_strings(L, call->argv + first_other, call->argc - first_other);
-    if (sets_globals) machine_set_global(L, run->scripts->argv_global);
-    return sets_globals ? 0 : 2;
+    const struct scripts *scripts = run->scripts;
+    const struct slice *keys = call->argv + run->arguments.first_key;
+    size_t key_count = run->arguments.key_count;
+    const struct slice *others = keys + key_count;
+    size_t other_count = call->argc - run->arguments.first_key - key_count;
+    if (run->program->is_function) {
+        machine_push_strings(L, keys, key_count);
+        machine_push_strings(L, others, other_count);
+        return 2;
+    }
+    machine_fill_run_table(scripts->machine, scripts->keys_table, keys, key_count);
+    machine_fill_run_table(scripts->machine, scripts->argv_table, others, other_count);
+    return 0;
 }
 
 /* --- Rights --- */

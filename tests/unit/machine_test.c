@@ -34,7 +34,7 @@ static void assert_names(struct script_fixture *fixture, const char *table, cons
 
 static void scripts_see_only_what_is_harmless(void **state) {
     assert_names(*state, "_G",
-                 "_G _VERSION assert bit cjson cmsgpack collectgarbage coroutine error gcinfo "
+                 "KEYS _G _VERSION assert bit cjson cmsgpack collectgarbage coroutine error gcinfo "
                  "getmetatable ipairs "
                  "load loadstring math next os pairs pcall rawequal rawget rawset select "
                  "setmetatable string struct stub table tonumber tostring type unpack xpcall");
@@ -123,11 +123,9 @@ static void shared_tables_can_be_read(void **state) {
 /* --- Nothing is left for the next script --- */
 
 static int set_keys(lua_State *L, void *arg) {
+    (void)L;
     const struct script_fixture *fixture = arg;
-    lua_newtable(L);
-    lua_pushliteral(L, "a");
-    lua_rawseti(L, -2, 1);
-    machine_set_global(L, fixture->keys);
+    machine_fill_run_table(fixture->machine, fixture->keys, (const struct slice[]){SLICE("a")}, 1);
     return 0;
 }
 
@@ -135,14 +133,60 @@ static const char *run_with_keys(struct script_fixture *fixture, const char *tex
     return script_run_slice(fixture, slice_of_cstr(text), set_keys, fixture);
 }
 
-static void globals_of_a_run_end_with_it(void **state) {
+/* Whatever a script does to its table, the next one finds it as it should be. */
+static void tables_of_a_run_are_new_for_each(void **state) {
     struct script_fixture *fixture = *state;
-    assert_string_equal(run_with_keys(fixture, "KEYS[2] = 'b' return KEYS[1], #KEYS"), "a,2");
-    assert_script(fixture, "return KEYS", MISSING("KEYS"));
-    assert_string_equal(run_with_keys(fixture, "return #KEYS"), "1");
+    static const char *const CHANGES[] = {
+        "KEYS[2] = 'b'",
+        "KEYS[1] = nil",
+        "KEYS[1] = {}",
+        "KEYS[0] = 'b'",
+        "KEYS.x = 'b'",
+        "KEYS[KEYS] = KEYS",
+        "for i = 1, 1000 do KEYS[i] = i end",
+        "for i = 1, 1000 do KEYS[i] = i end for i = 1, 1000 do KEYS[i] = nil end",
+        "for i = 1, 20 do KEYS[i] = i end for i = 1, 20 do KEYS[i] = nil end",
+        "setmetatable(KEYS, {__index = function() return 'b' end, __newindex = {}})",
+        "setmetatable(KEYS, {__metatable = 7, __mode = 'kv'})",
+        "local co = coroutine.wrap(function() KEYS.x = 1 coroutine.yield() end) co() error(co)",
+        "stub.count(stub.echo(KEYS)) table.insert(KEYS, 1, 'b')",
+    };
+    for (size_t i = 0; i < sizeof(CHANGES) / sizeof(*CHANGES); i++) {
+        run_with_keys(fixture, CHANGES[i]);
+        assert_string_equal(run_with_keys(fixture,
+                                          "local n = 0 for _ in pairs(KEYS) do n = n + 1 end "
+                                          "return n, #KEYS, KEYS[1], KEYS[2], "
+                                          "getmetatable(KEYS)"),
+                            "1,1,a,nil,nil");
+        run_with_keys(fixture, CHANGES[i]);
+        assert_script(fixture, "return #KEYS, next(KEYS)", "0,nil");
+    }
+}
+
+static int fill_many(lua_State *L, void *arg) {
+    (void)L;
+    enum { MANY = 8000 };
+    const struct script_fixture *fixture = arg;
+    struct slice strings[MANY];
+    for (size_t i = 0; i < MANY; i++) strings[i] = i % 2 ? SLICE("odd") : SLICE("");
+    machine_fill_run_table(fixture->machine, fixture->keys, strings, MANY);
+    return 0;
+}
+
+static void tables_of_a_run_hold_many_strings(void **state) {
+    struct script_fixture *fixture = *state;
+    assert_string_equal(
+        script_run_slice(fixture, SLICE("return #KEYS, KEYS[1], KEYS[8000]"), fill_many, fixture),
+        "8000,,odd");
+    assert_script(fixture, "return #KEYS, next(KEYS)", "0,nil");
+    assert_string_equal(run_with_keys(fixture, "return #KEYS, KEYS[1], KEYS[2]"), "1,a,nil");
+}
+
+static void globals_of_a_run_cannot_be_replaced(void **state) {
+    struct script_fixture *fixture = *state;
     assert_string_equal(run_with_keys(fixture, "KEYS = {}"), "error: user_script:1: " READ_ONLY);
+    assert_string_equal(run_with_keys(fixture, "rawset(_G, 'KEYS', {})"), "error: " READ_ONLY);
     assert_string_equal(run_with_keys(fixture, "error('e')"), "error: user_script:1: e");
-    assert_script(fixture, "return KEYS", MISSING("KEYS"));
     machine_collect(fixture->machine);
     assert_string_equal(run_with_keys(fixture, "return loadstring('return #KEYS')()"), "1");
 }
@@ -232,7 +276,8 @@ static void what_is_written_into_a_proxy_does_not_stay(void **state) {
 static const char WRITE_EVERYWHERE[] =
     "local libraries, functions = {_G, getmetatable(''), getmetatable(_G)}, {} "
     "for name, value in next, _G do "
-    "  if type(value) == 'table' and value ~= _G then table.insert(libraries, value) end end "
+    "  if type(value) == 'table' and value ~= _G and name ~= 'KEYS' then table.insert(libraries, "
+    "value) end end "
     "for i, library in ipairs(libraries) do for name, value in next, library do "
     "  if type(value) == 'function' and name ~= 'collectgarbage' then "
     "    table.insert(functions, value) end end end "
@@ -451,7 +496,9 @@ int main(void) {
         script_test(globals_are_protected),
         script_test(shared_tables_refuse_every_way_to_write),
         script_test(shared_tables_can_be_read),
-        script_test(globals_of_a_run_end_with_it),
+        script_test(tables_of_a_run_are_new_for_each),
+        script_test(tables_of_a_run_hold_many_strings),
+        script_test(globals_of_a_run_cannot_be_replaced),
         script_test(code_that_writes_globals_keeps_their_proxy),
         script_test(what_is_written_into_a_proxy_does_not_stay),
         script_test(no_function_writes_into_a_proxy),

@@ -17,7 +17,7 @@ enum { MB = 1 << 20, SCRIPT_MEMORY_LIMIT = 32 * MB, SCRIPT_OUTCOME_MAX = 4096 };
 struct script_fixture {
     struct machine *machine;
     bool has_view; /* it may be chosen when scripts run */
-    int keys;      /* the global KEYS: machine_set_global */
+    int keys;      /* the global KEYS: machine_fill_run_table */
     int watched;   /* how often the watch was asked */
     int end_after; /* the watch ends the run when it is asked for the so-many-th time; 0: never */
     char outcome[SCRIPT_OUTCOME_MAX];
@@ -54,7 +54,7 @@ static inline void script_begin(struct script_fixture *fixture, size_t memory_li
     machine_set_watch(fixture->machine, script_watch, fixture);
     machine_add_library(fixture->machine, "stub", script_open_stub, NULL);
     machine_add_data_libraries(fixture->machine);
-    fixture->keys = machine_add_run_global(fixture->machine, "KEYS");
+    fixture->keys = machine_add_run_table(fixture->machine, "KEYS");
     machine_seal(fixture->machine);
 }
 
