@@ -197,7 +197,7 @@ check_in 2 "a password is needed, and what clients may cost before that stays bo
 # --- The script's own client
 
 check "when the client of the script has gone, the script goes on; then the client is freed" {
-    default_client
+    r PING ;# now it is counted
     set before [info_field connected_clients]
     with_busy [list EVAL $forever 0] {
         $runner send PING
