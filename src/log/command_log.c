@@ -78,23 +78,33 @@ void command_log_repeat_database(struct command_log *log) {
     log->database = -1;
 }
 
-void command_log_read(struct command_log *log, struct command_log_reader *reader,
-                      struct reply *into) {
+struct slice command_log_unread(const struct command_log *log,
+                                const struct command_log_reader *reader) {
     uint64_t end = command_log_units_end(log);
     CHECKED_ASSERT(has_reader(log, reader));
     CHECKED_ASSERT(reader->offset >= log->begin && reader->offset <= end);
     size_t read = (size_t)(reader->offset - log->begin);
-    reader->offset = end;
-    bool reads_all = end == command_log_end(log);
-    if (reads_all && into->len == 0 && read == 0 && !log->first_reader->next) {
+    return slice_make(log->bytes.data + read, (size_t)(end - log->begin) - read);
+}
+
+void command_log_pass(struct command_log *log, struct command_log_reader *reader) {
+    reader->offset = command_log_units_end(log);
+    drop_read(log);
+}
+
+void command_log_read(struct command_log *log, struct command_log_reader *reader,
+                      struct reply *into) {
+    bool reads_all = command_log_units_end(log) == command_log_end(log);
+    if (reads_all && into->len == 0 && reader->offset == log->begin && !log->first_reader->next) {
         struct reply emptied = *into;
+        reader->offset = command_log_end(log);
         log->begin += log->bytes.len;
         *into = log->bytes;
         log->bytes = emptied;
         return;
     }
-    reply_raw(into, slice_make(log->bytes.data + read, (size_t)(end - log->begin) - read));
-    drop_read(log);
+    reply_raw(into, command_log_unread(log, reader));
+    command_log_pass(log, reader);
 }
 
 /* --- Commands --- */

@@ -10,8 +10,8 @@
  * the second command of a unit is appended, MULTI is inserted before the first one.
  *
  * The log is a stream of bytes (RESP arrays of bulk strings). Its offset is the number of bytes
- * appended since the server started. Each reader (the append-only file) reads it at its own pace,
- * at least once per loop iteration. The log drops what all readers have read. Without readers
+ * appended since the server started. Each reader (the append-only file, the stream of replicas)
+ * reads it at its own pace, at least once per loop iteration. The log drops what all readers have read. Without readers
  * nothing is appended, and a command costs one test. */
 #ifndef PACKLIST_LOG_COMMAND_LOG_H
 #define PACKLIST_LOG_COMMAND_LOG_H
@@ -90,6 +90,12 @@ void command_log_end_unit(struct command_log *log);
 /* Takes the current unit out of the log, if one is open: its changes are not propagated, because
  * the server ends in the middle of it. */
 void command_log_drop_unit(struct command_log *log);
+
+/* Returns all units that have ended and that the reader has not read, valid until the log changes;
+ * the second function marks them as read. O(1) and O(readers). */
+struct slice command_log_unread(const struct command_log *log,
+                                const struct command_log_reader *reader);
+void command_log_pass(struct command_log *log, struct command_log_reader *reader);
 
 /* Appends all units to `into` that have ended and that the reader has not read. O(bytes); O(1) for
  * the only reader when `into` is empty and no unit is open, as the buffers are then exchanged. */
