@@ -5,7 +5,7 @@
  *      RDB_HASH_LISTPACK     string             a listpack: field, value, …           Redis 7.0 on
  *      RDB_HASH_LISTPACK_EX  [8 first expiry] string    field, value, expiry (0: none), …
  *      RDB_HASH_LISTPACK_EX_PRE_GA              the same without the first expiry
- *      RDB_HASH_2            [n] (field value [8 expiry, -1: none]) …                     Valkey 9
+ *      RDB_HASH_2            [n] (field value [8 expiry, -1: none]) …      Valkey 9; written for it
  *      RDB_HASH_ZIPLIST      string             a ziplist: field, value, …        Redis 2.6 … 6.2
  *      RDB_HASH_ZIPMAP       string             see read_zipmap                  Redis before 2.6
  *
@@ -31,12 +31,23 @@ static unsigned hash_format_written(const struct entry *entry) {
 /* What stands before the records, and each record: `first_expiry_ms` is RECORD_NEVER in the form
  * without expiries. */
 static void write_head(struct rdb_writer *writer, uint64_t count, int64_t first_expiry_ms) {
-    if (first_expiry_ms != RECORD_NEVER) rdb_write_uint64(writer, (uint64_t)first_expiry_ms);
+    if (first_expiry_ms != RECORD_NEVER && !writer->for_valkey)
+        rdb_write_uint64(writer, (uint64_t)first_expiry_ms);
     rdb_write_length(writer, count);
+}
+
+static void write_valkey_record(struct rdb_writer *writer, const struct record *record) {
+    rdb_write_string(writer, record->field);
+    rdb_write_string(writer, record->value);
+    rdb_write_uint64(writer, (uint64_t)record->expiry_ms);
 }
 
 static void write_record(struct rdb_writer *writer, const struct record *record,
                          int64_t first_expiry_ms) {
+    if (first_expiry_ms != RECORD_NEVER && writer->for_valkey) {
+        write_valkey_record(writer, record);
+        return;
+    }
     if (first_expiry_ms != RECORD_NEVER) {
         bool expires = record->expiry_ms != RECORD_NEVER;
         rdb_write_length(writer, expires ? (uint64_t)(record->expiry_ms - first_expiry_ms) + 1 : 0);

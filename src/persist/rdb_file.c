@@ -25,7 +25,10 @@ static void write_aux_integer(struct rdb_writer *writer, const char *name, int64
 
 void rdb_write_header(struct rdb_writer *writer, const struct rdb_facts *facts) {
     char magic[RDB_MAGIC_SIZE + 1];
-    snprintf(magic, sizeof(magic), "%s%04d", RDB_MAGIC, RDB_VERSION);
+    if (writer->for_valkey)
+        snprintf(magic, sizeof(magic), "%s%03d", RDB_MAGIC_VALKEY, RDB_VERSION_VALKEY);
+    else
+        snprintf(magic, sizeof(magic), "%s%04d", RDB_MAGIC, RDB_VERSION);
     rdb_write_bytes(writer, magic, RDB_MAGIC_SIZE);
     write_aux(writer, "redis-ver", slice_of_cstr(facts->server_version));
     write_aux_integer(writer, "redis-bits", 8 * (int64_t)sizeof(void *));
@@ -65,7 +68,7 @@ void rdb_write_key(struct rdb_writer *writer, const struct entry *entry, struct 
         rdb_write_byte(writer, RDB_FREQ);
         rdb_write_byte(writer, (uint8_t)usage.value);
     }
-    rdb_write_byte(writer, (uint8_t)rdb_value_type(entry));
+    rdb_write_byte(writer, (uint8_t)rdb_value_type_for(writer, entry));
     rdb_write_string(writer, entry_key(entry));
 }
 

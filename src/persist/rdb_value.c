@@ -1,9 +1,16 @@
 #include "persist/rdb_value.h"
 
+#include "persist/rdb_format.h"
+
 #include "persist/type_format.h"
 
 unsigned rdb_value_type(const struct entry *entry) {
     return type_format_of_entry(entry)->written(entry);
+}
+
+unsigned rdb_value_type_for(const struct rdb_writer *writer, const struct entry *entry) {
+    unsigned type = rdb_value_type(entry);
+    return writer->for_valkey && type == RDB_HASH_METADATA ? RDB_HASH_2 : type;
 }
 
 void rdb_write_value(struct rdb_writer *writer, const struct entry *entry) {

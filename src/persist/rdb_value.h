@@ -16,6 +16,9 @@
 /* Returns the type byte of the form that rdb_write_value writes. */
 unsigned rdb_value_type(const struct entry *entry);
 
+/* The same for a writer that may write for Valkey. */
+unsigned rdb_value_type_for(const struct rdb_writer *writer, const struct entry *entry);
+
 /* Writes the value without type and key. O(value). */
 void rdb_write_value(struct rdb_writer *writer, const struct entry *entry);
 

@@ -39,7 +39,8 @@ enum { RDB_WRITER_BUFFER = 64 };
 enum { RDB_WRITER_BUFFER = 128 * 1024 };
 #endif
 
-/* Lives on the caller's stack. All fields but `error` are private. */
+/* Lives on the caller's stack. All fields are private, but `error`, and for_valkey, which the caller
+ * may set when the writer is started. */
 struct rdb_writer {
     uint8_t *buffer; /* sink.piece bytes */
     size_t used;
@@ -48,6 +49,7 @@ struct rdb_writer {
     int error;        /* 0, or the errno of the sink's failure */
     bool compress;
     bool checksum;
+    bool for_valkey; /* a file of Valkey 9, which has a form of its own for fields that expire */
     struct rdb_sink sink;
     uint8_t *scratch; /* for compression; at most the size that a part of a large text needs */
     size_t scratch_size;
