@@ -16,7 +16,7 @@
 
 struct engine;
 
-enum background_purpose { BACKGROUND_NONE, BACKGROUND_RDB, BACKGROUND_AOF };
+enum background_purpose { BACKGROUND_NONE, BACKGROUND_RDB, BACKGROUND_AOF, BACKGROUND_SYNC };
 
 /* How a child ended. */
 struct child_end {

@@ -126,7 +126,8 @@ bool data_lock_move(struct engine *engine, const char *dir, sds *error) {
     is_unlockable = false;
     if (dir_fd < 0 && !is_wanted(engine)) return true;
     if (!lock(dir, &fd, error)) return false;
-    if (background_purpose(engine) == BACKGROUND_RDB && save_fd < 0)
+    enum background_purpose purpose = background_purpose(engine);
+    if ((purpose == BACKGROUND_RDB || purpose == BACKGROUND_SYNC) && save_fd < 0)
         save_fd = dir_fd;
     else
         unlock(&dir_fd);

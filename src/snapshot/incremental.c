@@ -70,7 +70,8 @@ static void report_end(struct engine *engine, struct snapshot_result result, boo
 /* Cancels the job, after an error of the thread or because the caller stops it. */
 static void end_early(struct engine *engine, struct snapshot_result result, bool was_stopped) {
     struct snapshot_job *job = engine->incremental->job;
-    sds temporary = sds_new(slice_of_cstr(snapshot_job_temporary(job)));
+    const char *path = snapshot_job_temporary(job);
+    sds temporary = path ? sds_new(slice_of_cstr(path)) : NULL;
     snapshot_job_cancel(job);
     stop_copying(engine);
     report_end(engine, result, was_stopped, temporary);
@@ -140,11 +141,20 @@ static void note_slice(struct engine *engine, uint64_t begin, uint64_t end) {
     if (us > s->stats.longest_step_us) s->stats.longest_step_us = us;
 }
 
+/* Keys have changed faster than the stream takes their copies. */
+static void end_overrun(struct engine *engine) {
+    struct incremental *s = engine->incremental;
+    s->is_overrun = false;
+    if (s->purpose == BACKGROUND_NONE) return;
+    end_early(engine, (struct snapshot_result){.error = ENOBUFS, .step = SNAPSHOT_WRITE}, false);
+}
+
 /* Returns false also when the thread or cron will wake the loop. */
 bool incremental_step(struct engine *engine) {
     struct incremental *s = engine->incremental;
     assert(!s->in_step);
     if (!s->iterating) return false;
+    if (s->is_overrun) end_overrun(engine);
     uint64_t now = clock_ticks();
     bool is_far_ahead = incremental_pending(engine) >= ITERATOR_PENDING_MAX;
     if (is_far_ahead)
@@ -221,6 +231,9 @@ static sds absolute(struct engine *engine, const char *path) {
 /* Makes the paths absolute: the working directory may change before the file is renamed. */
 static struct snapshot_job *begin_job(struct engine *engine,
                                       const struct incremental_order *order) {
+    if (order->stream)
+        return snapshot_job_begin_stream(order->stream, engine->config.rdbcompression,
+                                         engine->config.rdbchecksum);
     sds temporary = absolute(engine, order->temporary),
         name = order->name ? absolute(engine, order->name) : NULL;
     struct snapshot_job *job =
@@ -239,12 +252,16 @@ bool incremental_begin(struct engine *engine, const struct incremental_order *or
     s->purpose = order->purpose;
     s->ended = order->ended;
     s->job = begin_job(engine, order);
+    if (order->for_valkey) snapshot_job_write_for_valkey(s->job);
+    s->is_stream = order->stream;
+    s->is_overrun = false;
     s->database = -1;
     s->checked = s->deferred = 0;
     s->begin_ms = clock_wall_ms();
     s->begin_us = clock_monotonic_us();
     s->slice_end = clock_ticks();
     rdb_writer_start(&s->writer, incremental_sink(engine), engine->config.rdbcompression, false);
+    s->writer.for_valkey = order->for_valkey;
     snapshot_write_header(engine, &s->writer, s->begin_ms / 1000, order->aof_base);
     rdb_writer_flush(&s->writer);
     incremental_put_filling(engine); /* makes the thread create the file */

@@ -15,7 +15,8 @@
  * Memory: the iterators never wait for the disk. They pause while ITERATOR_PENDING_MAX bytes of
  * chunks are unwritten. A key that is about to change cannot pause: its command waits for the
  * thread, but only if more than FORCED_PENDING_MAX bytes and more than an eighth of the memory in
- * use are unwritten. Large values are captured instead of copied (types/value_capture.h), so they
+ * use are unwritten. A stream depends on other servers, so its thread is not waited for: a snapshot
+ * that is so far behind fails. Large values are captured instead of copied (types/value_capture.h), so they
  * cost only the pieces that change. Deleted data stays in memory while the snapshot needs it: a
  * captured value until the thread has written it, a flushed keyspace until its iterator has visited
  * all keys. */
@@ -36,17 +37,19 @@ struct incremental_end {
     int error; /* 0: the file is on the disk */
     enum snapshot_step step;
     bool was_stopped;
-    const char *temporary; /* path of the file; valid during the callback */
+    const char *temporary; /* path of the file, or NULL; valid during the callback */
     int64_t seconds;
     size_t memory_peak;
 };
 
 struct incremental_order {
     enum background_purpose purpose;
-    const char *temporary;  /* paths; incremental_begin makes them absolute */
-    const char *name;       /* or NULL: the file keeps its temporary name */
-    bool sync_in_stretches; /* see disk_file_create */
+    const struct snapshot_stream *stream; /* in place of a file; or NULL */
+    const char *temporary;                /* paths; incremental_begin makes them absolute */
+    const char *name;                     /* or NULL: the file keeps its temporary name */
+    bool sync_in_stretches;               /* see disk_file_create */
     bool aof_base;
+    bool for_valkey; /* see struct rdb_writer */
     void (*ended)(struct engine *engine, const struct incremental_end *end);
 };
 
@@ -72,6 +75,8 @@ struct incremental {
     enum background_purpose purpose; /* BACKGROUND_NONE: no snapshot is being written */
     bool iterating; /* some iterator has not finished, perhaps one that no longer writes */
     bool in_step;
+    bool is_stream;  /* not to a file */
+    bool is_overrun; /* too much is unwritten: incremental_step ends the snapshot */
     struct snapshot_job *job;
     struct snapshot_chunk *filling;
     struct rdb_writer writer; /* writes into chunks; valid until the iterators finish */

@@ -114,7 +114,10 @@ static void wait_for_thread(struct engine *engine) {
     if (pending <= FORCED_PENDING_MAX) return;
     size_t most = mem_used() / 8;
     if (most < FORCED_PENDING_MAX) most = FORCED_PENDING_MAX;
-    snapshot_thread_wait_for_room(pending - snapshot_thread_pending(), most);
+    if (engine->incremental->is_stream)
+        engine->incremental->is_overrun = pending > most;
+    else
+        snapshot_thread_wait_for_room(pending - snapshot_thread_pending(), most);
 }
 
 void incremental_visit(struct snapshot_iterator *snapshot_iterator, struct entry *entry) {

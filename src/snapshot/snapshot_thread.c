@@ -24,11 +24,13 @@
 enum { THREAD_NICE_ABOVE = 5 };
 
 struct snapshot_job {
+    struct snapshot_stream stream; /* without a function: a file */
     sds temporary;
     sds name; /* or NULL */
     bool sync_in_stretches;
     bool compress;
     bool checksum;
+    bool for_valkey;
     /* Used by the thread. */
     bool is_open;
     struct disk_file file;
@@ -107,9 +109,15 @@ static bool go_on(void *arg) {
     return !is_cancelled(job);
 }
 
+static bool is_stream(const struct snapshot_job *job) {
+    return job->stream.write;
+}
+
 static bool write_bytes(void *arg, const void *bytes, size_t len) {
     struct snapshot_job *job = arg;
-    return go_on(job) && disk_file_write(&job->file, bytes, len);
+    if (!go_on(job)) return false;
+    return is_stream(job) ? job->stream.write(job->stream.arg, bytes, len)
+                          : disk_file_write(&job->file, bytes, len);
 }
 
 static bool is_alive(const struct snapshot_job *job) {
@@ -117,12 +125,13 @@ static bool is_alive(const struct snapshot_job *job) {
 }
 
 static void open_file(struct snapshot_job *job) {
-    if (!disk_file_create(&job->file, job->temporary, job->sync_in_stretches)) {
+    if (!is_stream(job) && !disk_file_create(&job->file, job->temporary, job->sync_in_stretches)) {
         fail(job, errno, SNAPSHOT_WRITE);
         return;
     }
     struct rdb_sink sink = {.write = write_bytes, .go_on = go_on, .arg = job};
     rdb_writer_start(&job->writer, sink, job->compress, job->checksum);
+    job->writer.for_valkey = job->for_valkey;
     job->is_open = true;
 }
 
@@ -138,6 +147,7 @@ static void close_file(struct snapshot_job *job) {
     if (is_alive(job) && !whole) fail(job, job->writer.error, SNAPSHOT_WRITE);
     rdb_writer_end(&job->writer);
     job->is_open = false;
+    if (is_stream(job)) return;
     if (!disk_file_close(&job->file, whole) && whole) fail(job, errno, SNAPSHOT_WRITE);
 }
 
@@ -162,10 +172,11 @@ static void end_job(struct snapshot_job *job) {
     bool was_open = job->is_open;
     if (job->is_open) close_file(job);
     if (is_alive(job) && job->name) rename_file(job);
-    if (was_open && !is_alive(job)) unlink(job->temporary);
+    if (was_open && !is_alive(job) && job->temporary) unlink(job->temporary);
 }
 
 static void free_job(struct snapshot_job *job) {
+    if (is_stream(job)) job->stream.released(job->stream.arg);
     sds_free(job->temporary);
     sds_free(job->name);
     mem_free(job);
@@ -366,6 +377,19 @@ struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
     job->compress = compress;
     job->checksum = checksum;
     return job;
+}
+
+struct snapshot_job *snapshot_job_begin_stream(const struct snapshot_stream *stream, bool compress,
+                                               bool checksum) {
+    struct snapshot_job *job = mem_alloc_zeroed(sizeof(*job));
+    job->stream = *stream;
+    job->compress = compress;
+    job->checksum = checksum;
+    return job;
+}
+
+void snapshot_job_write_for_valkey(struct snapshot_job *job) {
+    job->for_valkey = true;
 }
 
 const char *snapshot_job_temporary(const struct snapshot_job *job) {

@@ -1,5 +1,5 @@
-/* snapshot_thread: the thread that writes snapshots to the disk. It compresses, checksums and
- * writes chunks, calls fsync and renames the file.
+/* snapshot_thread: the thread that writes snapshots to the disk, or to a stream for replicas. It
+ * compresses, checksums and writes chunks, calls fsync and renames the file.
  *
  *      loop      fill ─ put, put … finish ─┐                   ┌─ release ─┐
  *                                  [ chunk, chunk, … end ]     │        [ chunk … ]
@@ -30,6 +30,17 @@ struct snapshot_result {
     enum snapshot_step step; /* the step that failed */
 };
 
+/* Takes the bytes of a snapshot in place of a file. */
+struct snapshot_stream {
+    /* Takes all `len` (> 0) bytes, or returns false with errno set: then the job fails. Called by
+     * the thread, in order. It may wait, but not for the loop once the job is cancelled. */
+    bool (*write)(void *arg, const void *bytes, size_t len);
+    /* The thread needs the stream no longer. Called by the loop, also after a cancel, and after
+     * `ended`. */
+    void (*released)(void *arg);
+    void *arg;
+};
+
 struct snapshot_thread_events {
     void *arg; /* passed to the callbacks */
     /* A chunk with captures was written or dropped. The loop may now release them. */
@@ -54,6 +65,14 @@ void snapshot_thread_stop(void);
 struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
                                         bool sync_in_stretches, bool compress, bool checksum);
 
+/* Makes the job write for Valkey (struct rdb_writer). Call before the first chunk. */
+void snapshot_job_write_for_valkey(struct snapshot_job *job);
+
+/* Begins a job that writes to a stream. */
+struct snapshot_job *snapshot_job_begin_stream(const struct snapshot_stream *stream, bool compress,
+                                               bool checksum);
+
+/* Returns the path of the file; NULL for a stream. */
 const char *snapshot_job_temporary(const struct snapshot_job *job);
 
 /* Passes the next chunk to the thread, which owns it from now on. Not after finish or cancel. */
