@@ -18,6 +18,7 @@
 static void write_flags(const struct session *session, char out[16]) {
     const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
     char *at = out;
+    if (session->flags & SESSION_REPLICA) *at++ = 'S';
     if (session->flags & SESSION_MONITOR) *at++ = 'O';
     if (session->flags & SESSION_SUBSCRIBED) *at++ = 'P';
     if (session->flags & SESSION_MULTI) *at++ = 'x';

@@ -11,12 +11,12 @@
 #include "base/glob.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "base/random.h"
 #include "client/session_input.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
 #include "engine/usage.h"
 #include "persist/rdb_length.h"
+#include "replication/replication.h"
 #include "resp/reply.h"
 #include "session/session.h"
 #include "types/string.h"
@@ -308,7 +308,7 @@ static void debug_rewrite_config(struct call *call) {
 
 static void debug_change_repl_id(struct call *call) {
     struct engine *engine = call->engine;
-    random_hex(engine->replication_id, sizeof(engine->replication_id) - 1);
+    replication_draw_id(engine);
     log_notice("Changing replication IDs after receiving DEBUG change-repl-id");
     reply_ok(call->reply);
 }

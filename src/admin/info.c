@@ -1,11 +1,12 @@
 /* info: INFO, section by section.
  *
  * Sections and fields have the names and the order of Redis 7.2 and 8, as far as they have a real
- * value here. Fields of things that do not exist here (replication) are a constant 0. */
+ * value here. Fields of things that do not exist here are a constant 0. */
 #define _GNU_SOURCE /* for RUSAGE_THREAD */
 #include "admin/admin_commands.h"
 #include "admin/build_id.h"
 #include "admin/info_persistence.h"
+#include "admin/info_replication.h"
 #include "admin/keysizes.h"
 #include "admin/memory_stats.h"
 #include "base/clock.h"
@@ -18,6 +19,7 @@
 #include "memory/evict.h"
 #include "memory/expire.h"
 #include "net/net.h"
+#include "replication/replication.h"
 #include "resp/reply.h"
 #include "script/function_language.h"
 #include "script/script.h"
@@ -110,27 +112,27 @@ static sds append_server(struct engine *engine, sds out) {
 
 static sds append_clients(struct engine *engine, sds out) {
     struct client_stats clients = client_stats_read(engine);
-    return sds_append_format(out,
-                             "connected_clients:%zu\r\n"
-                             "cluster_connections:0\r\n"
-                             "maxclients:%lld\r\n"
-                             "client_recent_max_input_buffer:%zu\r\n"
-                             "client_recent_max_output_buffer:%zu\r\n"
-                             "blocked_clients:%zu\r\n"
-                             "tracking_clients:0\r\n"
-                             "pubsub_clients:%zu\r\n"
-                             "watching_clients:%zu\r\n"
-                             "clients_in_timeout_table:%zu\r\n"
-                             "total_watched_keys:%zu\r\n"
-                             "total_blocking_keys:%zu\r\n"
-                             "total_blocking_keys_on_nokey:0\r\n",
-                             engine->clients->sessions.count, (long long)engine->config.maxclients,
-                             clients.largest_input, clients.largest_output,
-                             blocking_session_count(engine->blocking) + pause_session_count(),
-                             engine->clients->pubsub.subscriber_count,
-                             engine->watches.watcher_count,
-                             blocking_deadline_count(engine->blocking), engine->watches.keys.count,
-                             blocking_key_count(engine->blocking));
+    return sds_append_format(
+        out,
+        "connected_clients:%zu\r\n"
+        "cluster_connections:0\r\n"
+        "maxclients:%lld\r\n"
+        "client_recent_max_input_buffer:%zu\r\n"
+        "client_recent_max_output_buffer:%zu\r\n"
+        "blocked_clients:%zu\r\n"
+        "tracking_clients:0\r\n"
+        "pubsub_clients:%zu\r\n"
+        "watching_clients:%zu\r\n"
+        "clients_in_timeout_table:%zu\r\n"
+        "total_watched_keys:%zu\r\n"
+        "total_blocking_keys:%zu\r\n"
+        "total_blocking_keys_on_nokey:0\r\n",
+        engine->clients->sessions.count - engine->replication->replicas.count,
+        (long long)engine->config.maxclients, clients.largest_input, clients.largest_output,
+        blocking_session_count(engine->blocking) + pause_session_count(),
+        engine->clients->pubsub.subscriber_count, engine->watches.watcher_count,
+        blocking_deadline_count(engine->blocking), engine->watches.keys.count,
+        blocking_key_count(engine->blocking));
 }
 
 /* --- Memory --- */
@@ -205,37 +207,39 @@ static sds append_limits(struct engine *engine, sds out) {
 
 static sds append_fragmentation(sds out, const struct memory_stats *memory) {
     const struct mem_stats *stats = &memory->stats;
-    return sds_append_format(out,
-                             "allocator_frag_ratio:%.2f\r\n"
-                             "allocator_frag_bytes:%lld\r\n"
-                             "allocator_rss_ratio:%.2f\r\n"
-                             "allocator_rss_bytes:%lld\r\n"
-                             "rss_overhead_ratio:%.2f\r\n"
-                             "rss_overhead_bytes:%lld\r\n"
-                             "mem_fragmentation_ratio:%.2f\r\n"
-                             "mem_fragmentation_bytes:%lld\r\n"
-                             "mem_not_counted_for_evict:%zu\r\n"
-                             "mem_replication_backlog:0\r\n"
-                             "mem_total_replication_buffers:0\r\n"
-                             "mem_clients_slaves:0\r\n"
-                             "mem_clients_normal:%zu\r\n"
-                             "mem_cluster_links:0\r\n"
-                             "mem_aof_buffer:%zu\r\n"
-                             "mem_allocator:%s\r\n"
-                             "mem_overhead_db_hashtable_rehashing:0\r\n"
-                             "active_defrag_running:0\r\n"
-                             "lazyfree_pending_objects:%llu\r\n"
-                             "lazyfreed_objects:%llu\r\n",
-                             memory_ratio(stats->active, stats->allocated),
-                             memory_difference(stats->active, stats->allocated),
-                             memory_ratio(stats->resident, stats->active),
-                             memory_difference(stats->resident, stats->active),
-                             memory_ratio(memory->resident, stats->resident),
-                             memory_difference(memory->resident, stats->resident),
-                             memory_ratio(memory->resident, memory->used),
-                             memory_difference(memory->resident, memory->used), memory->aof_buffer,
-                             memory->sessions, memory->aof_buffer, mem_allocator_name(),
-                             (llu)lazyfree_pending_objects(), (llu)lazyfree_freed_objects());
+    return sds_append_format(
+        out,
+        "allocator_frag_ratio:%.2f\r\n"
+        "allocator_frag_bytes:%lld\r\n"
+        "allocator_rss_ratio:%.2f\r\n"
+        "allocator_rss_bytes:%lld\r\n"
+        "rss_overhead_ratio:%.2f\r\n"
+        "rss_overhead_bytes:%lld\r\n"
+        "mem_fragmentation_ratio:%.2f\r\n"
+        "mem_fragmentation_bytes:%lld\r\n"
+        "mem_not_counted_for_evict:%zu\r\n"
+        "mem_replication_backlog:%zu\r\n"
+        "mem_total_replication_buffers:%zu\r\n"
+        "mem_clients_slaves:%zu\r\n"
+        "mem_clients_normal:%zu\r\n"
+        "mem_cluster_links:0\r\n"
+        "mem_aof_buffer:%zu\r\n"
+        "mem_allocator:%s\r\n"
+        "mem_overhead_db_hashtable_rehashing:0\r\n"
+        "active_defrag_running:0\r\n"
+        "lazyfree_pending_objects:%llu\r\n"
+        "lazyfreed_objects:%llu\r\n",
+        memory_ratio(stats->active, stats->allocated),
+        memory_difference(stats->active, stats->allocated),
+        memory_ratio(stats->resident, stats->active),
+        memory_difference(stats->resident, stats->active),
+        memory_ratio(memory->resident, stats->resident),
+        memory_difference(memory->resident, stats->resident),
+        memory_ratio(memory->resident, memory->used),
+        memory_difference(memory->resident, memory->used), memory->aof_buffer + memory->replicas,
+        memory->replication - memory->replicas, memory->replication, memory->replicas,
+        memory->sessions, memory->aof_buffer, mem_allocator_name(), (llu)lazyfree_pending_objects(),
+        (llu)lazyfree_freed_objects());
 }
 
 static sds append_memory(struct engine *engine, sds out) {
@@ -254,6 +258,7 @@ static sds append_memory(struct engine *engine, sds out) {
 
 static sds append_traffic(struct engine *engine, sds out) {
     const struct stats *stats = &engine->stats;
+    const struct replication_stats *syncs = &engine->replication->stats;
     struct conn_totals totals = conn_totals(engine->net);
     return sds_append_format(
         out,
@@ -269,13 +274,14 @@ static sds append_traffic(struct engine *engine, sds out) {
         "instantaneous_input_repl_kbps:0.00\r\n"
         "instantaneous_output_repl_kbps:0.00\r\n"
         "rejected_connections:%llu\r\n"
-        "sync_full:0\r\n"
-        "sync_partial_ok:0\r\n"
-        "sync_partial_err:0\r\n",
+        "sync_full:%llu\r\n"
+        "sync_partial_ok:%llu\r\n"
+        "sync_partial_err:%llu\r\n",
         (llu)stats->connections_received, (llu)stats->commands,
         (llu)rate_per_second(&stats->commands_rate), totals.input_bytes, totals.output_bytes,
         (double)rate_per_second(&stats->input_rate) / 1024,
-        (double)rate_per_second(&stats->output_rate) / 1024, (llu)stats->connections_rejected);
+        (double)rate_per_second(&stats->output_rate) / 1024, (llu)stats->connections_rejected,
+        (llu)syncs->full_syncs, (llu)syncs->partial_syncs, (llu)syncs->partial_refusals);
 }
 
 /* Appends counters of expired and evicted keys, and of hits and misses. */
@@ -379,23 +385,7 @@ static sds append_stats(struct engine *engine, sds out) {
                              (llu)stats->authentications_failed);
 }
 
-/* --- Replication, CPU, Modules, Cluster --- */
-
-static sds append_replication(struct engine *engine, sds out) {
-    return sds_append_format(out,
-                             "role:master\r\n"
-                             "connected_slaves:0\r\n"
-                             "master_failover_state:no-failover\r\n"
-                             "master_replid:%s\r\n"
-                             "master_replid2:%040d\r\n"
-                             "master_repl_offset:0\r\n"
-                             "second_repl_offset:-1\r\n"
-                             "repl_backlog_active:0\r\n"
-                             "repl_backlog_size:0\r\n"
-                             "repl_backlog_first_byte_offset:0\r\n"
-                             "repl_backlog_histlen:0\r\n",
-                             engine->replication_id, 0);
-}
+/* --- CPU, Modules, Cluster --- */
 
 static sds append_cpu_times(sds out, int who, const char *suffix) {
     struct rusage usage = {0};
@@ -518,7 +508,7 @@ static const struct section {
     {"Memory", true, append_memory},
     {"Persistence", true, info_append_persistence},
     {"Stats", true, append_stats},
-    {"Replication", true, append_replication},
+    {"Replication", true, info_append_replication},
     {"CPU", true, append_cpu},
     {"Modules", true, append_nothing},
     {"Commandstats", false, append_command_stats},

@@ -25,14 +25,13 @@ static void answer_ratio(struct reply *reply, const char *name, double ratio) {
     reply_double(reply, ratio);
 }
 
-/* The fields of replication are 0. */
 static size_t answer_general(struct engine *engine, struct reply *reply,
                              const struct memory_stats *memory) {
     answer_bytes(reply, "peak.allocated", memory->peak);
     answer_bytes(reply, "total.allocated", memory->used);
     answer_bytes(reply, "startup.allocated", memory->startup);
-    answer_bytes(reply, "replication.backlog", 0);
-    answer_bytes(reply, "clients.slaves", 0);
+    answer_bytes(reply, "replication.backlog", memory->replication - memory->replicas);
+    answer_bytes(reply, "clients.slaves", memory->replicas);
     answer_bytes(reply, "clients.normal", memory->sessions);
     answer_bytes(reply, "cluster.links", 0);
     answer_bytes(reply, "aof.buffer", memory->aof_buffer);

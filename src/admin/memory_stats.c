@@ -2,6 +2,7 @@
 
 #include "aof/aof.h"
 #include "engine/engine.h"
+#include "replication/replication.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/session.h"
@@ -50,12 +51,14 @@ struct memory_stats memory_stats_read(struct engine *engine) {
         .resident = resident_size(),
         .sessions = client_stats_read(engine).allocated,
         .aof_buffer = aof_buffer_size(engine),
+        .replication = replication_memory(engine),
+        .replicas = engine->replicas_memory,
     };
     mem_stats_read(&memory.stats);
     if (memory.used > engine->stats.peak_memory) engine->stats.peak_memory = memory.used;
     memory.peak = engine->stats.peak_memory;
     memory.grown = more_than(memory.used, memory.startup);
-    memory.overhead = memory.startup + memory.sessions + memory.aof_buffer;
+    memory.overhead = memory.startup + memory.sessions + memory.aof_buffer + memory.replication;
     for (int64_t i = 0; i < engine->config.databases; i++) {
         memory.overhead += keyspace_table_allocated(engine->keyspaces[i]) +
                            keyspace_expiring_allocated(engine->keyspaces[i]);

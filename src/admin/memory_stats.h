@@ -17,9 +17,11 @@ struct memory_stats {
     size_t resident; /* physical memory of the process; 0 if unknown */
     size_t sessions; /* all clients */
     size_t aof_buffer;
-    size_t overhead; /* everything except keys and values */
-    size_t dataset;  /* keys and values */
-    size_t keys;     /* number of keys */
+    size_t replication; /* the stream of changes, and data that is sent to replicas */
+    size_t replicas;    /* of this, what only replicas need that are behind */
+    size_t overhead;    /* everything except keys and values */
+    size_t dataset;     /* keys and values */
+    size_t keys;        /* number of keys */
     struct mem_stats stats;
 };
 

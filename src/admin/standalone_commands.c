@@ -1,18 +1,13 @@
-/* standalone_commands: replies to commands for replication, clusters and modules, which this server
- * does not have. */
+/* standalone_commands: replies to commands for replicas, clusters and modules: this server cannot be
+ * a replica and has neither of the others. */
 #include "admin/admin_commands.h"
 #include "base/number.h"
 #include "engine/call.h"
+#include "engine/engine.h"
+#include "replication/replication.h"
 #include "table/command.h"
 
 /* --- Replication --- */
-
-void role_command(struct call *call) {
-    reply_array(call->reply, 3);
-    reply_bulk_cstr(call->reply, "master");
-    reply_integer(call->reply, 0); /* the replication offset, as INFO shows it */
-    reply_array(call->reply, 0);
-}
 
 /* Also SLAVEOF. */
 void replicaof_command(struct call *call) {
@@ -22,8 +17,7 @@ void replicaof_command(struct call *call) {
     else if (!number_parse_int64(call->argv[2], &port) || port < 0 || port > UINT16_MAX)
         reply_error(call->reply, "ERR Invalid master port");
     else
-        reply_error(call->reply, "ERR This server cannot be a replica: it has no replication. "
-                                 "Only NO ONE can be given.");
+        reply_error(call->reply, "ERR This server cannot be a replica. Only NO ONE can be given.");
 }
 
 /* Checks the options of FAILOVER except ABORT, each at most once. Replies the error and returns
@@ -57,8 +51,12 @@ static bool check_failover(struct call *call) {
 void failover_command(struct call *call) {
     if (call->argc == 2 && slice_is(call->argv[1], "abort"))
         reply_error(call->reply, "ERR No failover in progress.");
-    else if (check_failover(call))
+    else if (!check_failover(call))
+        return;
+    else if (!call->engine->replication->replicas.first)
         reply_error(call->reply, "ERR FAILOVER requires connected replicas.");
+    else
+        reply_error(call->reply, "ERR FAILOVER is not supported: this server cannot be a replica.");
 }
 
 /* --- Clusters --- */

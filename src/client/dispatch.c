@@ -3,6 +3,7 @@
 #include "client/dispatch.h"
 
 #include "base/checked.h"
+#include "base/log.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"
@@ -22,6 +23,16 @@ static void suppress_reply(struct session *session, struct reply *reply, size_t 
     session->flags &= ~(uint32_t)SESSION_REPLY_SKIP;
     if (session->flags & SESSION_REPLY_SKIP_NEXT)
         session->flags = (session->flags & ~(uint32_t)SESSION_REPLY_SKIP_NEXT) | SESSION_REPLY_SKIP;
+}
+
+/* A replica gets nothing but the stream: a reply would be taken for a part of it. */
+static void forbid_reply(struct session *session, struct reply *reply, size_t begin,
+                         struct slice name) {
+    if (reply->len == begin) return;
+    reply_truncate(reply, begin);
+    log_warning("Closing the connection of a replica: its command '%.*s' has a reply",
+                slice_precision(name), name.ptr);
+    session_close(session);
 }
 
 /* Messages sent while the command ran follow its reply. */
@@ -47,6 +58,7 @@ bool dispatch(struct session *session, struct reply *reply, const struct slice *
     uint32_t before = session->flags;
     if (execute(session, reply, argv, argc) == EXECUTION_POSTPONED) return false;
     if (before | session->flags) {
+        if (before & SESSION_REPLICA) forbid_reply(session, reply, begin, argv[0]);
         suppress_reply(session, reply, begin, before);
         append_pushes(engine, reply);
     }

@@ -2,6 +2,7 @@
 #include "base/glob.h"
 #include "client/client_commands.h"
 #include "engine/engine.h"
+#include "replication/replication.h"
 #include "resp/reply.h"
 #include "session/clients.h"
 #include "session/publish.h"
@@ -105,14 +106,18 @@ void sunsubscribe_command(struct call *call) {
 
 /* --- PUBLISH --- */
 
+/* Clients of replicas get the message, too. */
+static void publish_everywhere(struct call *call, enum pubsub_kind kind) {
+    reply_integer(call->reply, (int64_t)publish(call->engine, kind, call->argv[1], call->argv[2]));
+    replication_send(call->engine, call->argv, call->argc);
+}
+
 void publish_command(struct call *call) {
-    reply_integer(call->reply,
-                  (int64_t)publish(call->engine, PUBSUB_CHANNEL, call->argv[1], call->argv[2]));
+    publish_everywhere(call, PUBSUB_CHANNEL);
 }
 
 void spublish_command(struct call *call) {
-    reply_integer(call->reply,
-                  (int64_t)publish(call->engine, PUBSUB_SHARD, call->argv[1], call->argv[2]));
+    publish_everywhere(call, PUBSUB_SHARD);
 }
 
 /* --- PUBSUB --- */

@@ -10,6 +10,7 @@
 #include "engine/engine_clock.h"
 #include "engine/transaction.h"
 #include "execute/execute.h"
+#include "replication/replicas.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
 #include "session/client_limits.h"
@@ -320,6 +321,7 @@ void session_retire(struct session *session) {
     transaction_end(session);
     monitor_leave(session);
     publish_leave(session);
+    replica_leave(session);
     session_list_unqueue(&engine->clients->sessions, session);
     drop_own_parser(session);
     args_free(session->postponed);

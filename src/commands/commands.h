@@ -139,7 +139,6 @@ void touch_command(struct call *call);
 void ttl_command(struct call *call);
 void type_command(struct call *call);
 void unlink_command(struct call *call);
-void wait_command(struct call *call);
 void xadd_command(struct call *call);
 void xdel_command(struct call *call);
 void xinfo_groups_command(struct call *call);

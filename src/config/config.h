@@ -166,6 +166,19 @@ struct config {
     bool aof_rdb_preamble;
     bool aof_timestamps;
     bool aof_incremental_fsync;
+
+    /* Replicas of this server. Times in seconds. */
+    int64_t min_replicas_to_write;
+    int64_t min_replicas_max_lag;
+    int64_t repl_backlog_size; /* bytes */
+    int64_t repl_backlog_ttl;
+    bool repl_disable_tcp_nodelay;
+    bool repl_diskless_sync;
+    int64_t repl_diskless_sync_delay;
+    int64_t repl_diskless_sync_max_replicas;
+    int64_t repl_diskless_sync_period;
+    int64_t repl_ping_replica_period;
+    int64_t repl_timeout;
 };
 
 /* Sets every directive to its default; freed with config_free. */

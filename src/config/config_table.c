@@ -87,12 +87,9 @@ static const struct config_choice eviction_policies[] = {
     "Commands cannot be renamed or disabled. Remove the line if every client may use the command."
 #define NO_MODULES "there are no modules: their commands are unknown"
 #define NO_PRIMARY \
-    "There is no replication: this server would start without the data of the other one, and " \
+    "This server cannot be a replica: it would start without the data of the other one, and " \
     "take writes. Remove the line if that is what you want."
-#define NO_REPLICAS_TO_WRITE \
-    "There is no replication, so no replica would get what is written. Remove the line to do " \
-    "without."
-#define NO_REPLICATION "there is no replication"
+#define NO_REPLICATION "this server cannot be a replica"
 #define NO_CLUSTER "there are no clusters"
 #define AOF_HISTORY_GOES "files that a rewrite has replaced are always deleted"
 #define STRICT_VERSIONS "an RDB file of an unknown version is never loaded"
@@ -333,6 +330,33 @@ const struct config_directive config_table[] = {
     {.name = "aof-rewrite-incremental-fsync", .kind = CONFIG_BOOL,
      .offset = AT(aof_incremental_fsync), .default_text = "yes"},
 
+    /* Replicas of this server. */
+    {.name = "min-replicas-to-write", .alias = "min-slaves-to-write", .kind = CONFIG_INTEGER,
+     .offset = AT(min_replicas_to_write), .min = 0, .max = INT32_MAX, .default_text = "0",
+     .effect = EFFECT_REPLICATION},
+    {.name = "min-replicas-max-lag", .alias = "min-slaves-max-lag", .kind = CONFIG_INTEGER,
+     .offset = AT(min_replicas_max_lag), .min = 0, .max = INT32_MAX, .default_text = "10",
+     .effect = EFFECT_REPLICATION},
+    {.name = "repl-backlog-size", .kind = CONFIG_MEMORY, .offset = AT(repl_backlog_size), .min = 1,
+     .max = INT64_MAX, .default_text = "1mb", .effect = EFFECT_REPLICATION},
+    {.name = "repl-backlog-ttl", .kind = CONFIG_INTEGER, .offset = AT(repl_backlog_ttl), .min = 0,
+     .max = INT32_MAX, .default_text = "3600"},
+    {.name = "repl-disable-tcp-nodelay", .kind = CONFIG_BOOL,
+     .offset = AT(repl_disable_tcp_nodelay), .default_text = "no"},
+    {.name = "repl-diskless-sync", .kind = CONFIG_BOOL, .offset = AT(repl_diskless_sync),
+     .default_text = "yes"},
+    {.name = "repl-diskless-sync-delay", .kind = CONFIG_INTEGER,
+     .offset = AT(repl_diskless_sync_delay), .min = 0, .max = INT32_MAX, .default_text = "5"},
+    {.name = "repl-diskless-sync-max-replicas", .kind = CONFIG_INTEGER,
+     .offset = AT(repl_diskless_sync_max_replicas), .min = 0, .max = INT32_MAX,
+     .default_text = "0"},
+    {.name = "repl-diskless-sync-period", .kind = CONFIG_INTEGER, .flags = CONFIG_HIDDEN,
+     .offset = AT(repl_diskless_sync_period), .min = 0, .max = INT32_MAX, .default_text = "0"},
+    {.name = "repl-ping-replica-period", .alias = "repl-ping-slave-period", .kind = CONFIG_INTEGER,
+     .offset = AT(repl_ping_replica_period), .min = 1, .max = INT32_MAX, .default_text = "10"},
+    {.name = "repl-timeout", .kind = CONFIG_INTEGER, .offset = AT(repl_timeout), .min = 1,
+     .max = INT32_MAX, .default_text = "60"},
+
     /* The other directives of Redis 7.0 to 8 and Valkey 8 and 9. */
     {.name = "user", .kind = CONFIG_USER, .flags = CONFIG_FILE_ONLY,
      .offset = AT(default_user_hash), .default_text = ""},
@@ -422,11 +446,8 @@ const struct config_directive config_table[] = {
     ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY,
          "scripts are propagated as the commands that they run"),
 
-    /* Replication. */
+    /* This server as a replica. */
     ALIASED("replicaof", "slaveof", "", CONFIG_PROTECTS, NO_PRIMARY),
-    ALIASED("min-replicas-to-write", "min-slaves-to-write",
-            "0", CONFIG_PROTECTS, NO_REPLICAS_TO_WRITE),
-    ALIASED("min-replicas-max-lag", "min-slaves-max-lag", "10", 0, NO_REPLICATION),
     ALIASED("masterauth", "primaryauth", "", 0, NO_REPLICATION),
     ALIASED("masteruser", "primaryuser", "", 0, NO_REPLICATION),
     ALIASED("replica-announce-ip", "slave-announce-ip", "", 0, NO_REPLICATION),
@@ -439,16 +460,7 @@ const struct config_directive config_table[] = {
     ALIASED("replica-priority", "slave-priority", "100", 0, NO_REPLICATION),
     ALIASED("replica-read-only", "slave-read-only", "yes", 0, NO_REPLICATION),
     ALIASED("replica-serve-stale-data", "slave-serve-stale-data", "yes", 0, NO_REPLICATION),
-    ONLY("repl-backlog-size", "1048576", 0, NO_REPLICATION),
-    ONLY("repl-backlog-ttl", "3600", 0, NO_REPLICATION),
-    ONLY("repl-disable-tcp-nodelay", "no", 0, NO_REPLICATION),
     ONLY("repl-diskless-load", "disabled", 0, NO_REPLICATION),
-    ONLY("repl-diskless-sync", "yes", 0, NO_REPLICATION),
-    ONLY("repl-diskless-sync-delay", "5", 0, NO_REPLICATION),
-    ONLY("repl-diskless-sync-max-replicas", "0", 0, NO_REPLICATION),
-    ONLY("repl-diskless-sync-period", "0", CONFIG_HIDDEN, NO_REPLICATION),
-    ALIASED("repl-ping-replica-period", "repl-ping-slave-period", "10", 0, NO_REPLICATION),
-    ONLY("repl-timeout", "60", 0, NO_REPLICATION),
     ONLY("dual-channel-replication-enabled", "no", 0, NO_REPLICATION),
     ONLY("import-mode", "no", 0, NO_REPLICATION),
     ONLY("propagation-error-behavior", "ignore", 0, NO_REPLICATION),

@@ -64,6 +64,7 @@ enum config_effect {
     EFFECT_EVICTION,
     EFFECT_SLOW,
     EFFECT_CRASH_LOG,
+    EFFECT_REPLICATION,
     EFFECT_COUNT
 };
 

@@ -100,6 +100,7 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .answer_unserved = request->answer_unserved ? request->answer_unserved : answer_null_array,
         .for_work = request->for_work,
         .awaits_sync = request->awaits_sync,
+        .awaited_offset = request->awaited_offset,
     };
     waiter->allocated = size + waiter->args->allocated;
     link_waits(blocking, waiter, call->database, request, waiter->args->argv + first_key);

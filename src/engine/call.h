@@ -320,8 +320,9 @@ struct block_request {
     bool (*serve)(struct call *call, struct slice key);
     /* Writes the reply when the wait ends without a key; NULL: a null array. */
     void (*answer_unserved)(struct call *call);
-    bool for_work;    /* waits for work of another thread, until blocking_finish */
-    bool awaits_sync; /* WAITAOF: the client waits for the append-only file, not for keys */
+    bool for_work;           /* waits for work of another thread, until blocking_finish */
+    bool awaits_sync;        /* WAIT, WAITAOF: until blocking_wake_synced, not for keys */
+    uint64_t awaited_offset; /* kept in the waiter, for who decides that */
 };
 void call_block(struct call *call, const struct block_request *request);
 

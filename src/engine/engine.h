@@ -31,6 +31,7 @@ struct clients;
 struct functions;
 struct load;
 struct net;
+struct replication;
 struct save;
 struct incremental;
 struct scripts;
@@ -41,7 +42,8 @@ enum restriction {
     RESTRICTED_UNSAVED = 1 << 1,   /* a snapshot has failed: no command that writes */
     RESTRICTED_UNWRITTEN = 1 << 2, /* the append-only file failed: no command that writes */
     RESTRICTED_PAUSED = 1 << 3,    /* CLIENT PAUSE: session/pause.h */
-    RESTRICTED_BUSY = 1 << 4       /* a script is running: only commands with COMMAND_ALLOW_BUSY */
+    RESTRICTED_BUSY = 1 << 4,      /* a script is running: only commands with COMMAND_ALLOW_BUSY */
+    RESTRICTED_FEW_REPLICAS = 1 << 5 /* min-replicas-to-write is not met: no command that writes */
 };
 
 struct engine {
@@ -85,18 +87,20 @@ struct engine {
     struct load *load;       /* snapshot/load.h: reading them */
     struct aof *aof;         /* aof/aof.h */
     struct scripts *scripts; /* script/script.h */
+    struct replication *replication; /* replication/replication.h */
 
     struct stats stats;
     struct slowlog slowlog;
     struct latency_monitor latency;
     size_t clients_memory; /* session/client_memory.h, as the next one */
     size_t unauthenticated_memory;
+    size_t
+        replicas_memory;   /* of the stream and payloads, what only replicas need that are behind */
     size_t startup_memory; /* mem_used() when the server was ready to serve */
 
     struct random random; /* for choices that need not be secret */
     const char *executable;
     char run_id[41];
-    char replication_id[41];
     bool shutting_down;
     bool pause_cron;     /* DEBUG PAUSE-CRON */
     bool skip_checksums; /* DEBUG SET-SKIP-CHECKSUM-VALIDATION */

@@ -28,6 +28,7 @@ struct waiter {
     void (*answer_unserved)(struct call *call);
     struct timer_node timer; /* in the wheel while there is a deadline */
     bool awaits_sync;        /* in the chain from blocking->sync_first */
+    uint64_t awaited_offset; /* of the stream of replicas */
     struct waiter *sync_prev;
     struct waiter *sync_next;
     size_t allocated; /* bytes, with the arguments and the keys that it waits for */
@@ -52,7 +53,7 @@ struct blocking {
     size_t session_count;
     struct blocked_key *ready_first;
     struct blocked_key *ready_last;
-    struct waiter *sync_first; /* waiters for the append-only file */
+    struct waiter *sync_first; /* waiters for the append-only file and for replicas */
     struct waiter *sync_last;
     struct timer_wheel deadlines;
     struct net_timer *timer;

@@ -139,7 +139,10 @@ static bool session_admits(struct session *session, struct reply *reply,
     } else if (session->flags & SESSION_SUBSCRIBED && session->protocol == 2 &&
                !(flags & COMMAND_FOR_SUBSCRIBERS)) {
         reject_of_listener(session, reply, command);
-    } else if (session->flags & SESSION_MONITOR && flags_of(session, command) & data) {
+    } else if (session->flags & SESSION_REPLICA && flags & COMMAND_BLOCKING) {
+        reject(session, reply, command, "ERR A replica cannot wait");
+    } else if (session->flags & (SESSION_MONITOR | SESSION_REPLICA) &&
+               flags_of(session, command) & data) {
         reject(session, reply, command, "ERR Replica can't interact with the keyspace");
     } else {
         return true;
@@ -164,6 +167,14 @@ static sds disk_refusal(struct engine *engine) {
                              aof_error(engine));
 }
 
+/* As disk_refusal; also when too few replicas would get the change. */
+static sds write_refusal(struct engine *engine) {
+    sds error = disk_refusal(engine);
+    if (!error && engine->restrictions & RESTRICTED_FEW_REPLICAS)
+        return sds_new(SLICE("NOREPLICAS Not enough good replicas to write."));
+    return error;
+}
+
 /* Replies the error and returns true if the server refuses such commands at the moment. PING is
  * refused together with commands that write, so that monitoring tools notice. */
 static bool is_refused(struct session *session, struct reply *reply,
@@ -171,7 +182,9 @@ static bool is_refused(struct session *session, struct reply *reply,
     struct engine *engine = session->requester.engine;
     uint32_t flags = flags_of(session, command);
     sds failure = NULL;
-    if (flags & COMMAND_WRITE || command->flags & COMMAND_TELLS_HEALTH)
+    if (flags & COMMAND_WRITE)
+        failure = write_refusal(engine);
+    else if (command->flags & COMMAND_TELLS_HEALTH)
         failure = disk_refusal(engine);
     const char *error = failure;
     if (engine->restrictions & RESTRICTED_LOADING && !(flags & COMMAND_LOADING))
@@ -198,7 +211,8 @@ inline enum admission admission_check(struct session *session, struct reply *rep
     if (session->flags && !session_admits(session, reply, command)) return ADMISSION_REFUSED;
     if (engine->restrictions) {
         if (is_refused(session, reply, command)) return ADMISSION_REFUSED;
-        if (pause_holds(engine, flags_of(session, command))) return ADMISSION_POSTPONED;
+        if (pause_holds(engine, flags_of(session, command)) && !(session->flags & SESSION_REPLICA))
+            return ADMISSION_POSTPONED;
     }
     if (engine->config.maxmemory && is_out_of_memory(session, reply, command))
         return ADMISSION_REFUSED;
@@ -233,8 +247,8 @@ static sds refuse_write(struct script_scope *scope, const struct command *comman
     if (scope->is_readonly)
         return sds_new(SLICE("ERR Write commands are not allowed from read-only scripts."));
     if (!(command->flags & COMMAND_WRITE)) return NULL;
-    /* A disk that fails in the middle of a script that has written does not stop it half-way. */
-    sds error = engine->restrictions && !scope->has_written ? disk_refusal(engine) : NULL;
+    /* A script that has written is not stopped half-way. */
+    sds error = engine->restrictions && !scope->has_written ? write_refusal(engine) : NULL;
     scope->has_written = scope->has_written || !error;
     return error;
 }

@@ -58,15 +58,16 @@ void evict_reset_exceeded(void) {
 
 /* Returns whether too much memory is in use. Does not count memory that another thread is about to
  * free or that only a snapshot needs: evicting more keys would not free it sooner. Does not count
- * output for the append-only file, because each evicted key adds to it. Does not count
- * unauthenticated clients: without the password, no client may cause an eviction. */
+ * output for the append-only file and for replicas, because each evicted key adds to it. Does not
+ * count unauthenticated clients: without the password, no client may cause an eviction. */
 static bool is_exceeded(struct engine *engine) {
     size_t max = (size_t)engine->config.maxmemory;
     if (max == 0 || mem_used() <= max) return false;
     /* Read before mem_used(): a thread frees memory first and subtracts it here afterwards, so the
      * other order could evict keys needlessly. */
     size_t leaving = lazyfree_pending_bytes() + incremental_leaving_bytes(engine);
-    return mem_used() > max + leaving + aof_buffer_size(engine) + engine->unauthenticated_memory;
+    size_t output = aof_buffer_size(engine) + engine->replicas_memory;
+    return mem_used() > max + leaving + output + engine->unauthenticated_memory;
 }
 
 /* Deletes the key. A key whose time has come counts as expired, not as evicted. */

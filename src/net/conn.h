@@ -183,6 +183,9 @@ bool conn_is_local(const struct conn *conn);
  * sockets. */
 void conn_set_keepalive(struct conn *conn, unsigned seconds);
 
+/* Sends small pieces at once (TCP_NODELAY, as at first), or lets the system wait for more. */
+void conn_set_nodelay(struct conn *conn, bool on);
+
 /* Returns the bytes of the connection's own allocation, session included. O(1). */
 size_t conn_allocated(const struct conn *conn);
 

@@ -91,6 +91,12 @@ void conn_set_keepalive(struct conn *conn, unsigned seconds) {
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
 }
 
+void conn_set_nodelay(struct conn *conn, bool on) {
+    int value = on;
+    if (!conn_is_unix(conn))
+        setsockopt(conn_fd(conn), IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value));
+}
+
 size_t conn_allocated(const struct conn *conn) {
     return mem_good_size(conn->transport->state_size + sizeof(struct conn) +
                          conn->events->session_size);

@@ -9,6 +9,7 @@
 #include "process/limits.h"
 #include "process/oom_score.h"
 #include "process/process_title.h"
+#include "replication/replication.h"
 #include "script/script.h"
 #include "server/crash_report.h"
 #include "server/cron.h"
@@ -169,6 +170,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_EVICTION: evict_configure(engine); break;
     case EFFECT_SLOW: slow_configure(engine); break;
     case EFFECT_CRASH_LOG: crash_report_configure(engine); break;
+    case EFFECT_REPLICATION: replication_configure(engine); break;
     }
     return true;
 }

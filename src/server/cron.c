@@ -10,6 +10,7 @@
 #include "memory/expire.h"
 #include "net/net.h"
 #include "net/pool.h"
+#include "replication/replication.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
 #include "session/clients.h"
@@ -25,7 +26,7 @@ static struct net_timer *timer;
 
 /* Closes clients that have neither sent nor received anything for longer than `timeout`. Exempt are
  * clients that wait for a key, which have a deadline of their own; those that listen to channels or
- * monitor, which only wait for messages; and those that are paused, which cannot help it. */
+ * monitor, which only wait for messages; replicas, which have limits of their own; and those that are paused, which cannot help it. */
 static void close_idle_sessions(struct engine *engine) {
     const uint32_t waiting =
         SESSION_BLOCKED | SESSION_PAUSED | SESSION_SUBSCRIBED | SESSION_MONITOR;
@@ -33,6 +34,7 @@ static void close_idle_sessions(struct engine *engine) {
     struct session *next;
     for (struct session *session = engine->clients->sessions.first; session; session = next) {
         next = session->next;
+        if (session->flags & SESSION_REPLICA) continue;
         if (conn_output_moved(conn_of_session(session))) session->active_ms = engine->steady_ms;
         if (session->flags & waiting) continue;
         if (engine->steady_ms - session->active_ms <= engine->config.timeout * 1000) continue;
@@ -100,6 +102,7 @@ static void tick(void *arg) {
     close_idle_sessions(engine);
     check_output_limits(engine);
     targets_tick(engine);
+    replication_tick(engine);
     supervisor_tick(engine);
     if (engine->restrictions & RESTRICTED_LOADING) return;
     expire_tick(engine);

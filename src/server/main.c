@@ -11,6 +11,7 @@
 #include "process/daemon.h"
 #include "process/process_title.h"
 #include "recovery/load_start.h"
+#include "replication/replication.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
 #include "server/listeners.h"
@@ -156,13 +157,15 @@ static struct engine *the_engine(void) {
     static struct load load;
     static struct aof aof;
     static struct functions functions;
+    static struct replication replication;
     static struct engine engine = {.clients = &clients,
                                    .save = &save,
                                    .incremental = &incremental,
                                    .child = &child,
                                    .load = &load,
                                    .aof = &aof,
-                                   .functions = &functions};
+                                   .functions = &functions,
+                                   .replication = &replication};
     return &engine;
 }
 

@@ -20,9 +20,10 @@
 #include "engine/slow.h"
 #include "execute/blocking_serve.h"
 #include "execute/flush.h"
-#include "execute/wait_aof.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
+#include "replication/replication.h"
+#include "replication/wait.h"
 #include "script/script.h"
 #include "server/config_apply.h"
 #include "server/cron.h"
@@ -61,7 +62,8 @@ static bool before_poll(void *arg) {
     session_resume_all(engine);
     if (engine->config.maxmemory_clients) more |= evict_clients(engine);
     release_replies(engine);
-    more |= wait_aof_wake(engine);
+    more |= replication_step(engine);
+    more |= wait_wake(engine);
     return more;
 }
 
@@ -87,6 +89,7 @@ bool server_shutdown(struct engine *engine, int options) {
     supervisor_stopping();
     command_log_drop_unit(&engine->command_log); /* of a script that is still running */
     release_replies(engine);
+    replication_step(engine); /* what net_run sends when it ends */
     net_stop(engine->net);
     return true;
 }
@@ -121,7 +124,6 @@ bool server_start(struct engine *engine, const char **error) {
     engine->active_expire = true;
     random_entropy(&engine->random, sizeof(engine->random));
     random_hex(engine->run_id, sizeof(engine->run_id) - 1);
-    random_hex(engine->replication_id, sizeof(engine->replication_id) - 1);
     size_t commands;
     command_all(&commands);
     engine->stats.by_command = mem_alloc_zeroed(commands * sizeof(*engine->stats.by_command));
@@ -138,6 +140,7 @@ bool server_start(struct engine *engine, const char **error) {
         (struct reply_gate){.log = &engine->command_log, .released = REPLY_GATE_OPEN};
     engine->net = net_new(error);
     if (!engine->net) return false;
+    replication_start(engine);
     make_keyspaces(engine);
     functions_init(engine->functions);
     engine->publish_event = publish_event;
@@ -181,6 +184,7 @@ void server_stop(struct engine *engine) {
     expire_stop();
     while (engine->clients->sessions.first) session_close(engine->clients->sessions.first);
     aof_stop(engine);
+    replication_stop(engine);
     incremental_end_all(engine);
     session_list_free(&engine->clients->sessions);
     blocking_free(engine->blocking);

@@ -23,8 +23,11 @@ static bool is_unauthenticated(const struct session *session) {
 
 static const struct output_limit *limit_of_class(const struct session *session) {
     struct engine *engine = session->requester.engine;
-    bool listens = session_type(session) == CLIENT_TYPE_PUBSUB;
-    return &engine->config.output_limits[listens ? CLIENT_CLASS_PUBSUB : CLIENT_CLASS_NORMAL];
+    enum client_type type = session_type(session);
+    enum client_class class = type == CLIENT_TYPE_REPLICA  ? CLIENT_CLASS_REPLICA
+                              : type == CLIENT_TYPE_PUBSUB ? CLIENT_CLASS_PUBSUB
+                                                           : CLIENT_CLASS_NORMAL;
+    return &engine->config.output_limits[class];
 }
 
 /* 0 = no limit. */
@@ -82,6 +85,7 @@ static bool is_unread(const struct session *session, const struct conn *conn, si
 
 bool client_limits_check_output(struct session *session) {
     const struct conn *conn = conn_of_session(session);
+    if (session->flags & SESSION_REPLICA) return true; /* client_limits_check_replica */
     size_t pending = conn_pending_output(conn);
     if (pending == 0) {
         session->soft_limit_ms = 0;
@@ -91,6 +95,16 @@ bool client_limits_check_output(struct session *session) {
         client_limits_reaches_hard(session, pending) || is_unread(session, conn, pending);
     if (!exceeds_soft_limit(session, pending) && !is_over) return true;
     note_output(session, pending);
+    return false;
+}
+
+bool client_limits_check_replica(struct session *session, uint64_t bytes) {
+    const struct engine *engine = session->requester.engine;
+    uint64_t hard = limit_of_class(session)->hard_bytes,
+             backlog = (uint64_t)engine->config.repl_backlog_size;
+    bool is_over = hard != 0 && bytes >= (hard > backlog ? hard : backlog);
+    if (!exceeds_soft_limit(session, (size_t)bytes) && !is_over) return true;
+    note_output(session, (size_t)bytes);
     return false;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct session;
 
@@ -25,6 +26,11 @@ bool client_limits_reaches_hard(const struct session *session, size_t bytes);
  * because a soft limit can be exceeded by time alone. When the output is over a limit, it returns
  * false, logs and counts that, and the caller closes the session. O(1). */
 bool client_limits_check_output(struct session *session);
+
+/* As client_limits_check_output, for a replica of which `bytes` of the stream were not sent. The
+ * hard limit is repl-backlog-size at least: so much can be sent to a replica that continues. Other
+ * output of replicas is not limited. O(1). */
+bool client_limits_check_replica(struct session *session, uint64_t bytes);
 
 /* --- Input --- */
 

@@ -8,6 +8,7 @@
 #include "session/clients.h"
 
 enum client_type session_type(const struct session *session) {
+    if (session->flags & SESSION_REPLICA) return CLIENT_TYPE_REPLICA;
     return session->flags & SESSION_SUBSCRIBED ? CLIENT_TYPE_PUBSUB : CLIENT_TYPE_NORMAL;
 }
 
@@ -55,8 +56,8 @@ void session_close_after_reply(struct session *session) {
         return;
     }
     struct conn *conn = conn_of_session(session);
-    if (conn_pending_output(conn) == 0) {
-        session_close(session);
+    if (conn_pending_output(conn) == 0 || session->flags & SESSION_REPLICA) {
+        session_close(session); /* what a replica is sent has no end */
         return;
     }
     engine->clients->retire_session(session);

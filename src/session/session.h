@@ -17,6 +17,7 @@
 struct args;
 struct call;
 struct command;
+struct replica;
 struct subscriber;
 struct transaction;
 struct waiter;
@@ -28,12 +29,13 @@ enum session_flag {
     SESSION_REPLY_OFF = 1 << 3,       /* CLIENT REPLY OFF */
     SESSION_REPLY_SKIP = 1 << 4,      /* the next reply is dropped */
     SESSION_REPLY_SKIP_NEXT = 1 << 5, /* CLIENT REPLY SKIP was just run */
-    SESSION_CLOSING = 1 << 6,    /* closed, or closes after its output is sent: runs nothing more */
-    SESSION_RESUME = 1 << 7,     /* in the queue to resume: session/session_list.h */
-    SESSION_DROPPED = 1 << 8,    /* closing without sending the remaining output */
-    SESSION_MULTI = 1 << 9,      /* its commands are queued: engine/transaction.h */
-    SESSION_MONITOR = 1 << 10,   /* gets all commands: session/monitor.h */
-    SESSION_SUBSCRIBED = 1 << 11 /* it listens to channels: session/publish.h */
+    SESSION_CLOSING = 1 << 6,  /* closed, or closes after its output is sent: runs nothing more */
+    SESSION_RESUME = 1 << 7,   /* in the queue to resume: session/session_list.h */
+    SESSION_DROPPED = 1 << 8,  /* closing without sending the remaining output */
+    SESSION_MULTI = 1 << 9,    /* its commands are queued: engine/transaction.h */
+    SESSION_MONITOR = 1 << 10, /* gets all commands: session/monitor.h */
+    SESSION_SUBSCRIBED = 1 << 11, /* it listens to channels: session/publish.h */
+    SESSION_REPLICA = 1 << 12     /* it gets the stream of changes: replication/replicas.h */
 };
 
 /* Facts that the executor does not test. */
@@ -45,8 +47,8 @@ enum session_mark {
     SESSION_DISCOUNTED = 1 << 4 /* `accounted` is part of engine->unauthenticated_memory */
 };
 
-/* A client is normal or listens to channels. CLIENT KILL and LIST know the other types by name, but
- * no client has them. */
+/* A client is normal, listens to channels, or is a replica. CLIENT KILL and LIST know the other type
+ * by name, but no client has it. */
 enum client_type {
     CLIENT_TYPE_ANY,
     CLIENT_TYPE_NORMAL,
@@ -68,6 +70,7 @@ struct session {
     struct args *postponed;     /* a command that CLIENT PAUSE held back */
     struct transaction *transaction; /* while it watches keys or is in MULTI */
     struct subscriber *subscriber;   /* while it listens to channels */
+    struct replica *replica;         /* since its first REPLCONF, or PSYNC; else NULL */
     uint64_t log_offset;             /* end of its last change in the command log: for WAITAOF */
     int64_t created_ms;              /* engine->steady_ms when it connected */
     int64_t active_ms;               /* engine->steady_ms of the last read or write */

@@ -19,6 +19,7 @@ extern const struct command_family command_family_functions;
 extern const struct command_family command_family_scripts;
 extern const struct command_family command_family_connection;
 extern const struct command_family command_family_admin;
+extern const struct command_family command_family_replication;
 extern const struct command_family command_family_standalone;
 
 /* All of these, then NULL: for command_table_init. */

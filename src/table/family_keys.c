@@ -236,16 +236,6 @@ static const struct command rows[] = {
  .complexity = "O(keys); large values are freed by another thread",
  .summary = "Removes keys at once and frees their values later.",
  .syntax = "key [key ...]"},
-{.name = "wait", .run = wait_command, .arity = 3, .group = "generic", .since = "3.0.0",
- .flags = BLOCKING, .categories = CATEGORY_CONNECTION, .tips = TIP_ALL_SHARDS | TIP_MIN,
- .complexity = "O(1)",
- .summary = "Waits until replicas have the writes of this connection.",
- .syntax = "numreplicas:integer timeout:integer"},
-{.name = "waitaof", .run = waitaof_command, .arity = 4, .group = "generic", .since = "7.2.0",
- .flags = BLOCKING, .categories = CATEGORY_CONNECTION, .tips = TIP_ALL_SHARDS | TIP_MIN,
- .complexity = "O(1)",
- .summary = "Waits until the writes of this connection are on the disk.",
- .syntax = "numlocal:integer numreplicas:integer timeout:integer"},
 };
 
 /* clang-format on */

@@ -1,5 +1,5 @@
-/* family_standalone: replies of a server without replication, clusters and modules to the commands
- * for these. */
+/* family_standalone: replies of a server that is no replica and has no clusters and modules to the
+ * commands for these. */
 #include "admin/admin_commands.h"
 #include "table/command_row.h"
 
@@ -48,12 +48,6 @@ static const struct command rows[] = {
  .complexity = "O(1)",
  .summary = "Ends replication with NO ONE; there is none.",
  .syntax = "<(host port:integer):host-port | (NO ONE):no-one>:args"},
-{.name = "role", .run = role_command, .arity = 1, .group = "server", .since = "2.8.12",
- .flags = NOSCRIPT | LOADING | STALE | FAST, .categories = CATEGORY_ADMIN | CATEGORY_DANGEROUS,
- .complexity = "O(1)",
- .summary =
-     "Describes the part that the server plays in replication: that of a primary without "
-     "replicas."},
 {.name = "slaveof", .run = replicaof_command, .arity = 3, .group = "server", .since = "1.0.0",
  .flags = ADMIN | NOSCRIPT | STALE | NO_ASYNC_LOADING,
  .complexity = "O(1)",

@@ -10,6 +10,7 @@ NO_DATA = b"+" + b"0" * 40 + b"\r\n"
 MIGRATE_AT_ONCE = 200
 TOLERANCE_MS = 300000  # of expiries that are sent as the time that is left
 TOLERANCE_USED = 30   # seconds
+SYNC_SECONDS = 120
 
 
 class Trouble(Exception):
@@ -223,9 +224,73 @@ def migrate_command(target, database, names, copy, overwrite):
             *options, *([] if one else [b"KEYS", *names])]
 
 
+def info_field(text, name):
+    found = re.search(rb"^%s:(.*?)\r$" % name, text, flags=re.M)
+    return found and found.group(1)
+
+
+def wait_until_replicated(here, there):
+    """Until the replica has all of its primary's stream."""
+    deadline = time.monotonic() + SYNC_SECONDS
+    while True:
+        replica = there.call(b"INFO", b"replication")
+        end = info_field(here.call(b"INFO", b"replication"), b"master_repl_offset")
+        if info_field(replica, b"master_link_status") == b"up" and info_field(replica, b"slave_repl_offset") == end:
+            return
+        if time.monotonic() > deadline:
+            logs = "\n".join(link.server.log_text()[-1500:] for link in (here, there))
+            raise Trouble(f"{there.server.name} does not get the stream of {here.server.name} up to {end!r}: "
+                          f"{replica!r}\n{logs}")
+        time.sleep(0.005)
+
+
+def change_while_it_is_sent(here, there, dataset, libraries, random):
+    """Replicas get what changes during the synchronization, too. Then the source is made as it was."""
+    while info_field(there.call(b"INFO", b"replication"), b"master_link_status") != b"up":
+        run_well(here, [command for key in dataset.large_values() for command in change_of(key, random)])
+        time.sleep(0.005)
+    run_well(here, [config_set(b"rdb-key-save-delay", 0)])
+    wait_until_replicated(here, there)
+    both = (here.server, there.server)
+    compare_digests(dataset, *[Digest.of(link, dataset, both) for link in (here, there)])
+    make(here, dataset)
+    load_libraries(here, libraries)
+
+
+def by_replication(source, target, dataset, random, libraries=()):
+    """The target becomes a replica of the source, and stays one."""
+    here, there = Link(source), Link(target)
+    clear(there, dataset, dataset.loaded)
+    changes = bool(dataset.large_values()) and random.random() < 0.5
+    run_well(here, [config_set(b"repl-diskless-sync-delay", 0),
+                    config_set(b"repl-diskless-sync", random.choice([b"yes", b"no"])),
+                    config_set(b"rdb-key-save-delay", 2000 if changes else 0)])
+    run_well(there, [config_set(b"replica-read-only", b"no"),
+                     config_set(b"repl-diskless-load", random.choice([b"disabled", b"swapdb"])),
+                     [b"REPLICAOF", b"127.0.0.1", b"%d" % source.port]])
+    if changes:
+        change_while_it_is_sent(here, there, dataset, libraries, random)
+    wait_until_replicated(here, there)
+    here.close()
+    return there
+
+
+def replicate_changes(here, there, dataset, edits, random):
+    """The dataset made anew and the edits reach the replica through the stream alone, or the part of it that it has
+    missed."""
+    syncs = info_field(here.call(b"INFO", b"stats"), b"sync_full")
+    make(here, dataset)
+    if random.random() < 0.3:
+        run_well(here, [[b"CLIENT", b"KILL", b"TYPE", b"replica"]])
+    ask_all(here, dataset, edits)
+    wait_until_replicated(here, there)
+    if info_field(here.call(b"INFO", b"stats"), b"sync_full") != syncs:
+        raise Trouble(f"{there.server.name} was synchronized anew: {there.server.log_text()[-1500:]}")
+
+
 # --- Libraries of functions ---
 
-LIBRARY_WAYS = ("RDB file", "DUMP and RESTORE", "append-only file")
+LIBRARY_WAYS = ("RDB file", "DUMP and RESTORE", "append-only file", "replication")
 
 
 def some_libraries(random):
@@ -259,7 +324,7 @@ def restore_libraries(source, there):
 
 
 WAYS = {"RDB file": by_file, "DUMP and RESTORE": by_payload, "MIGRATE": by_migrate,
-        "append-only file": by_appended}
+        "append-only file": by_appended, "replication": by_replication}
 
 
 def is_valkey(server):
@@ -268,8 +333,8 @@ def is_valkey(server):
 
 def reads_field_expiries(server, way):
     """Whether fields may expire in what this way brings from Packlist to the server. Valkey does not read Redis's form
-    of such hashes, which Packlist writes."""
-    return not is_valkey(server) or way == "append-only file"
+    of such hashes, which Packlist writes except for a replica of Valkey."""
+    return not is_valkey(server) or way in ("append-only file", "replication")
 
 
 def has_field_expiries(server):
@@ -366,13 +431,18 @@ def travel(way, source, target, dataset, random, edits):
     """Makes the dataset at the source and brings it to the target; raises Trouble unless it is the same there.
     Then `edits`, the same at the target and at what made the dataset anew, must have the same effect."""
     here, both = Link(source), (source, target)
+    for server in both:
+        link = Link(server)
+        run_well(link, [[b"REPLICAOF", b"NO", b"ONE"]])
+        link.close()
     make(here, dataset)
     libraries = some_libraries(random)
     load_libraries(here, libraries)
     look_only(here)
     lives, digest = lives_and_usage(here, dataset, way), Digest.of(here, dataset, both)
     fields = field_lives(here, dataset)
-    there = WAYS[way](source, target, dataset, random)
+    more = [libraries] if way == "replication" else []
+    there = WAYS[way](source, target, dataset, random, *more)
     look_only(there)
     if way == "DUMP and RESTORE":
         restore_libraries(source, there)
@@ -382,9 +452,12 @@ def travel(way, source, target, dataset, random, edits):
     compare_lives(dataset, way, lives, lives_and_usage(there, dataset, way))
     compare_field_lives(fields, field_lives(there, dataset))
     if edits:
-        make(here, dataset)
-        for link in (here, there):
-            ask_all(link, dataset, edits)
+        if way == "replication":
+            replicate_changes(here, there, dataset, edits, random)
+        else:
+            make(here, dataset)
+            for link in (here, there):
+                ask_all(link, dataset, edits)
         compare_digests(dataset, *[Digest.of(link, dataset, both) for link in (here, there)])
         compare_field_lives(*[field_lives(link, dataset) for link in (here, there)])
     here.close()

@@ -19,7 +19,7 @@ foreach command {REPLICAOF SLAVEOF} {
         }
         assert_equal [error_of {r COMMAND NO TWO}] "ERR Invalid master port"
         error_of {r COMMAND 127.0.0.1 6379}
-    }] "ERR This server cannot be a replica: it has no replication. Only NO ONE can be given."
+    }] "ERR This server cannot be a replica. Only NO ONE can be given."
 }
 foreach {arguments error} {
     ABORT "ERR No failover in progress."

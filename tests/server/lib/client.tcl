@@ -6,8 +6,9 @@
 #   $c send BLPOP k 0                   sends only; then
 #   $c read  /  $c read_typed           reads one reply
 #   $c pipeline {{PING} {ECHO hi}}      sends all at once; the list of plain values
-#   $c write bytes  $c read_bytes n  $c read_line      the raw socket
+#   $c write bytes  $c read_bytes n  $c read_line  $c read_available      the raw socket
 #   $c is_silent ?ms?                   nothing arrives within so many milliseconds
+#   $c shut_down                        closes the sending side
 #   $c is_closed                        waits for the server to close; true when it did
 #   $c close
 #
@@ -32,6 +33,11 @@ oo::class create client {
         if {$protocol == 3} {
             my call HELLO 3
         }
+    }
+
+    # Closes the sending side only.
+    method shut_down {} {
+        chan close $socket write
     }
 
     destructor {
@@ -117,6 +123,14 @@ oo::class create client {
         while {[string length $bytes] < $count} {
             my wait_more
             append bytes [chan read $socket [expr {$count - [string length $bytes]}]]
+        }
+        return $bytes
+    }
+
+    # What has arrived, at least one byte.
+    method read_available {} {
+        while {[set bytes [chan read $socket]] eq ""} {
+            my wait_more
         }
         return $bytes
     }

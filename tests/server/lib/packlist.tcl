@@ -17,7 +17,7 @@
 #   at_once body                    the server does not run meanwhile; then all that was sent to it is there at once
 #   kill_child                      waits until the current server has forked a process, and kills that
 #   with_config {name value …} body CONFIG SETs for the body, and back
-#   assert_equal actual expected    and assert {condition}: for checks of several steps
+#   assert_equal actual expected    and assert {condition}, assert_match pattern actual: for checks of several steps
 #   error_of body                   the text of the error that a body ends in
 #   elapsed_ms body                 how long it takes
 #   cli arguments …                 the output of redis-cli
@@ -160,6 +160,12 @@ proc assert_equal {actual expected} {
 proc assert {condition} {
     if {![uplevel 1 [list expr $condition]]} {
         error "does not hold: $condition"
+    }
+}
+
+proc assert_match {pattern text} {
+    if {![string match $pattern $text]} {
+        error "got [printable $text]\nnot [printable $pattern]"
     }
 }
 

@@ -1,0 +1,289 @@
+#include "replication/replicas.h"
+
+#include "base/alloc.h"
+#include "base/chain.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "net/conn.h"
+#include "net/wake.h"
+#include "replication/replication.h"
+#include "session/client_limits.h"
+#include "session/session.h"
+#include "session/session_output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- One replica --- */
+
+/* Notes the address of the connection without its port: it is not known any more when the connection
+ * is lost. */
+static void note_address(struct replica *replica) {
+    char name[CONN_NAME_MAX];
+    conn_peer_name(conn_of_session(replica->session), name);
+    char *colon = strrchr(name, ':');
+    size_t end = colon ? (size_t)(colon - name) : strlen(name), begin = 0;
+    if (name[0] == '[') { /* "[ip6]" */
+        begin++;
+        end--;
+    }
+    replica->address = sds_new(slice_make(name + begin, end - begin));
+}
+
+struct replica *replica_of(struct session *session) {
+    if (session->replica) return session->replica;
+    struct replica *replica = mem_alloc_zeroed(sizeof(*replica));
+    replica->session = session;
+    session->replica = replica;
+    note_address(replica);
+    return replica;
+}
+
+const char *replica_ip(const struct replica *replica) {
+    return replica->ip ? replica->ip : replica->address;
+}
+
+static bool has_joined(const struct replica *replica) {
+    return replica->session->flags & SESSION_REPLICA;
+}
+
+void replica_join(struct replica *replica) {
+    struct session *session = replica->session;
+    struct engine *engine = session->requester.engine;
+    struct replicas *replicas = &engine->replication->replicas;
+    if (has_joined(replica)) return;
+    session->flags |= SESSION_REPLICA;
+    CHAIN_APPEND(replicas->first, replicas->last, replica, prev, next);
+    replicas->count++;
+    if (engine->config.repl_disable_tcp_nodelay) conn_set_nodelay(conn_of_session(session), false);
+}
+
+static void leave(struct engine *engine, struct replica *replica) {
+    struct replicas *replicas = &engine->replication->replicas;
+    char name[REPLICA_NAME_MAX];
+    log_notice("Connection with replica %s lost.", replica_name(replica, name));
+    full_sync_release(engine, replica);
+    outflow_end(&replica->stream);
+    CHAIN_REMOVE(replicas->first, replicas->last, replica, prev, next);
+    replicas->count--;
+    engine->replication->replicas_left_ms = engine->steady_ms;
+    replicas_count_good(engine);
+}
+
+void replica_leave(struct session *session) {
+    struct replica *replica = session->replica;
+    if (!replica) return;
+    if (has_joined(replica)) leave(session->requester.engine, replica);
+    session->replica = NULL;
+    sds_free(replica->ip);
+    sds_free(replica->address);
+    mem_free(replica);
+}
+
+bool replica_hold_stream(struct replica *replica, uint64_t offset) {
+    struct engine *engine = replica->session->requester.engine;
+    return outflow_begin(&replica->stream, engine->replication->backlog, offset);
+}
+
+void replica_go_online(struct replica *replica, bool after_ack) {
+    struct engine *engine = replica->session->requester.engine;
+    replica->state = REPLICA_ONLINE;
+    replica->awaits_ack = after_ack && !replica->has_acked;
+    replica->ack_ms = engine->steady_ms;
+    replicas_count_good(engine);
+}
+
+/* A replica cannot have more than was sent: one that says so is not believed, or WAIT would confirm
+ * changes that it does not have. */
+void replica_note_ack(struct replica *replica, uint64_t offset, uint64_t aof_offset) {
+    struct engine *engine = replica->session->requester.engine;
+    uint64_t end = replication_offset(engine);
+    char name[REPLICA_NAME_MAX];
+    if (offset > end || aof_offset > end) {
+        log_warning("Replica %s confirms an offset that does not exist yet: closing its connection",
+                    replica_name(replica, name));
+        session_close(replica->session);
+        return;
+    }
+    if (offset > replica->ack) replica->ack = offset;
+    if (aof_offset > replica->aof_ack) replica->aof_ack = aof_offset;
+    replica->ack_ms = engine->steady_ms;
+    replica->has_acked = true;
+    replica->awaits_ack = false;
+    engine->replication->replicas.acks_moved = true;
+}
+
+/* --- Facts about one --- */
+
+const char *replica_name(const struct replica *replica, char buffer[REPLICA_NAME_MAX]) {
+    if (replica->listening_port)
+        snprintf(buffer, REPLICA_NAME_MAX, "%s:%d", replica_ip(replica), replica->listening_port);
+    else
+        snprintf(buffer, REPLICA_NAME_MAX, "client id #%llu",
+                 (unsigned long long)replica->session->id);
+    return buffer;
+}
+
+const char *replica_state_name(const struct replica *replica) {
+    switch (replica->state) {
+    case REPLICA_NEW:
+    case REPLICA_WAITS:
+    case REPLICA_WAITS_FILE: return "wait_bgsave";
+    case REPLICA_LOADS: return "send_bulk";
+    case REPLICA_ONLINE: return "online";
+    }
+    return "";
+}
+
+/* A replica that loads a payload sends line breaks to show that it lives. */
+int64_t replica_heard_ms(const struct replica *replica) {
+    int64_t read_ms = replica->session->active_ms;
+    return replica->ack_ms > read_ms ? replica->ack_ms : read_ms;
+}
+
+uint64_t replica_behind(const struct replica *replica) {
+    return outflow_left(&replica->stream);
+}
+
+/* --- Confirmations --- */
+
+size_t replicas_confirmed(const struct engine *engine, uint64_t offset) {
+    size_t count = 0;
+    for (const struct replica *replica = engine->replication->replicas.first; replica;
+         replica = replica->next)
+        count += replica->state == REPLICA_ONLINE && replica->ack >= offset;
+    return count;
+}
+
+size_t replicas_confirmed_aof(const struct engine *engine, uint64_t offset) {
+    size_t count = 0;
+    for (const struct replica *replica = engine->replication->replicas.first; replica;
+         replica = replica->next)
+        count += replica->state == REPLICA_ONLINE && replica->aof_ack >= offset;
+    return count;
+}
+
+void replicas_ask_for_acks(struct engine *engine) {
+    struct replicas *replicas = &engine->replication->replicas;
+    replicas->wants_acks = replicas->first;
+}
+
+bool replicas_take_acks_moved(struct engine *engine) {
+    struct replicas *replicas = &engine->replication->replicas;
+    bool moved = replicas->acks_moved;
+    replicas->acks_moved = false;
+    return moved;
+}
+
+/* --- Good replicas --- */
+
+static bool is_good(const struct engine *engine, const struct replica *replica) {
+    return replica->state == REPLICA_ONLINE && engine->steady_ms - replica_heard_ms(replica) <=
+                                                   engine->config.min_replicas_max_lag * 1000;
+}
+
+void replicas_count_good(struct engine *engine) {
+    const struct config *config = &engine->config;
+    struct replicas *replicas = &engine->replication->replicas;
+    bool is_asked = config->min_replicas_to_write > 0 && config->min_replicas_max_lag > 0 &&
+                    !engine->replication->is_replica;
+    replicas->good = 0;
+    for (const struct replica *replica = replicas->first; replica; replica = replica->next)
+        replicas->good += is_good(engine, replica);
+    if (is_asked && replicas->good < (size_t)config->min_replicas_to_write)
+        engine->restrictions |= RESTRICTED_FEW_REPLICAS;
+    else
+        engine->restrictions &= ~(uint32_t)RESTRICTED_FEW_REPLICAS;
+}
+
+/* --- Sending --- */
+
+/* A replica that only wants the payload is done when the socket has taken the last byte. */
+static void end_payload(struct engine *engine, struct replica *replica, bool marked) {
+    struct session *session = replica->session;
+    char name[REPLICA_NAME_MAX];
+    if (!replica->only_payload) {
+        full_sync_release(engine, replica);
+        replica_go_online(replica, marked);
+        replica_name(replica, name);
+        if (marked)
+            log_notice("Streamed RDB transfer with replica %s succeeded (socket). Waiting for "
+                       "REPLCONF ACK from replica to enable streaming",
+                       name);
+        else
+            log_notice("Synchronization with replica %s succeeded", name);
+    } else if (conn_pending_output(conn_of_session(session)) == 0) {
+        session_close(session);
+    }
+}
+
+static void send_payload(struct engine *engine, struct replica *replica) {
+    bool marked;
+    uint64_t given = replica->bulk.given;
+    if (outflow_move(&replica->bulk, conn_of_session(replica->session)))
+        replica->progress_ms = engine->steady_ms;
+    /* The socket may take all of it at the end of this iteration, and then no event follows. */
+    if (replica->bulk.given != given) net_wake(engine->replication->sync.wake);
+    if (full_sync_is_sent(replica, &marked)) end_payload(engine, replica, marked);
+}
+
+void replicas_send(struct engine *engine) {
+    struct replica *next;
+    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
+        next = replica->next;
+        struct session *session = replica->session;
+        if (session->flags & SESSION_CLOSING) continue;
+        if (replica->state == REPLICA_LOADS) send_payload(engine, replica);
+        if (!session->replica) continue; /* it has left */
+        if (replica->state == REPLICA_ONLINE && !replica->awaits_ack)
+            outflow_move(&replica->stream, conn_of_session(session));
+        if (!client_limits_check_replica(session, replica_behind(replica))) session_close(session);
+    }
+}
+
+/* --- Each second --- */
+
+static void cut_off(struct replica *replica, const char *when) {
+    char name[REPLICA_NAME_MAX];
+    log_warning("Disconnecting timedout replica (%s): %s", when, replica_name(replica, name));
+    session_close(replica->session);
+}
+
+/* Whether a replica that is sent a payload takes it. */
+static bool is_stalled(const struct engine *engine, const struct replica *replica) {
+    return conn_output_referred(conn_of_session(replica->session)) > 0 &&
+           engine->steady_ms - replica->progress_ms > engine->config.repl_timeout * 1000;
+}
+
+static void tick_one(struct engine *engine, struct replica *replica) {
+    int64_t silent_ms = engine->steady_ms - replica_heard_ms(replica);
+    switch (replica->state) {
+    case REPLICA_NEW: break;
+    case REPLICA_WAITS:
+    case REPLICA_WAITS_FILE: session_send_reply(replica->session, SLICE("\n")); break;
+    case REPLICA_LOADS:
+        if (is_stalled(engine, replica)) cut_off(replica, "full sync");
+        break;
+    case REPLICA_ONLINE:
+        if (!replica->is_silent && silent_ms > engine->config.repl_timeout * 1000)
+            cut_off(replica, "streaming sync");
+        break;
+    }
+}
+
+void replicas_tick(struct engine *engine) {
+    struct replica *next;
+    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
+        next = replica->next;
+        tick_one(engine, replica);
+    }
+    replicas_count_good(engine);
+}
+
+void replicas_close_all(struct engine *engine) {
+    struct replica *next;
+    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
+        next = replica->next;
+        session_close(replica->session);
+    }
+}
