@@ -1,5 +1,5 @@
-/* standalone_commands: replies to commands for replicas, clusters and modules: this server cannot be
- * a replica and has neither of the others. */
+/* standalone_commands: replies to commands for replicas, clusters and modules: this server cannot
+ * be a replica and has neither of the others. */
 #include "admin/admin_commands.h"
 #include "base/number.h"
 #include "engine/call.h"

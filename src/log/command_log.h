@@ -11,8 +11,8 @@
  *
  * The log is a stream of bytes (RESP arrays of bulk strings). Its offset is the number of bytes
  * appended since the server started. Each reader (the append-only file, the stream of replicas)
- * reads it at its own pace, at least once per loop iteration. The log drops what all readers have read. Without readers
- * nothing is appended, and a command costs one test. */
+ * reads it at its own pace, at least once per loop iteration. The log drops what all readers have
+ * read. Without readers nothing is appended, and a command costs one test. */
 #ifndef PACKLIST_LOG_COMMAND_LOG_H
 #define PACKLIST_LOG_COMMAND_LOG_H
 

@@ -170,6 +170,11 @@ static bool serve_batch(struct net *net) {
     return count == BATCH;
 }
 
+void nested_poll_on_step(struct net *net, void (*callback)(void *arg), void *arg) {
+    net->on_nested_step = callback;
+    net->on_nested_step_arg = arg;
+}
+
 void nested_poll_step(struct net *net) {
     struct nested *nested = net->nested;
     assert(net->collecting.text == NULL);
@@ -177,6 +182,7 @@ void nested_poll_step(struct net *net) {
     net->read_buffer = nested->read_buffer;
     nested->is_serving = true;
     uint64_t end = clock_ticks() + clock_us_to_ticks(NESTED_POLL_MS * 1000);
+    if (net->on_nested_step) net->on_nested_step(net->on_nested_step_arg);
     accept_clients(nested);
     while (serve_batch(net) && clock_ticks() < end) continue;
     conn_close_sockets(net);

@@ -32,6 +32,10 @@ void nested_poll_add(struct net *net, struct conn *conn);
 enum { NESTED_POLL_MS = 10 };
 void nested_poll_step(struct net *net);
 
+/* Sets the function that is called when a step begins. What it sends to connections that are served
+ * leaves in that step. */
+void nested_poll_on_step(struct net *net, void (*callback)(void *arg), void *arg);
+
 /* Ends it: from now on the loop serves all connections. O(clients accepted meanwhile). */
 void nested_poll_end(struct net *net);
 

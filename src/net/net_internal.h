@@ -63,6 +63,8 @@ struct net {
     uv_idle_t idle; /* active while the loop must not sleep */
     bool (*before_poll)(void *arg);
     void *before_poll_arg;
+    void (*on_nested_step)(void *arg); /* nested_poll_on_step */
+    void *on_nested_step_arg;
     char *read_buffer;
     struct conn_totals totals;
     struct net_totals loop_totals;

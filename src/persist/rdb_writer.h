@@ -39,8 +39,8 @@ enum { RDB_WRITER_BUFFER = 64 };
 enum { RDB_WRITER_BUFFER = 128 * 1024 };
 #endif
 
-/* Lives on the caller's stack. All fields are private, but `error`, and for_valkey, which the caller
- * may set when the writer is started. */
+/* Lives on the caller's stack. All fields are private, but `error`, and for_valkey, which the
+ * caller may set when the writer is started. */
 struct rdb_writer {
     uint8_t *buffer; /* sink.piece bytes */
     size_t used;

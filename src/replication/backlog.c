@@ -1,5 +1,5 @@
 /* Invariants
- *   1. Blocks are not empty, and each begins where the one before it ends: the first at `begin`, and
+ *   1. Blocks are not empty, and each begins where the one before it ends: the first at `begin`;
  *      the last one ends at `end`. Without blocks, begin == end.
  *   2. begin <= offset <= end of each cursor. Its block contains the byte at its offset or, for a
  *      cursor at the end of a block, is that block or the next one; it is NULL only when the cursor

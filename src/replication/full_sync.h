@@ -5,8 +5,8 @@
  *
  * The snapshot is the incremental one (snapshot/incremental.h): no second process, no copy of the
  * data. A group consists of the replicas that share a payload (payload.h); the stream of each goes
- * on from the offset at which the snapshot began. The length of a streamed payload is not known when
- * it begins, so the replica must take one that ends with a mark (REPLCONF capa eof). */
+ * on from the offset at which the snapshot began. The length of a streamed payload is not known
+ * when it begins, so the replica must take one that ends with a mark (REPLCONF capa eof). */
 #ifndef PACKLIST_REPLICATION_FULL_SYNC_H
 #define PACKLIST_REPLICATION_FULL_SYNC_H
 
@@ -33,8 +33,8 @@ struct full_sync {
  * it, too; otherwise one begins as soon as the directives and other snapshots allow. */
 void full_sync_ask(struct engine *engine, struct replica *replica);
 
-/* The replica needs its payload no longer: it was sent, or the replica leaves. The payload goes with
- * its last replica. Does nothing without a payload. */
+/* The replica needs its payload no longer: it was sent, or the replica leaves. The payload goes
+ * with its last replica. Does nothing without a payload. */
 void full_sync_release(struct engine *engine, struct replica *replica);
 
 /* Returns whether the replica was sent all of its payload; *marked gets whether that ends with a

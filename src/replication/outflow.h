@@ -17,8 +17,8 @@ struct outflow {
 /* Begins at an offset. Returns false when the backlog does not have it. O(blocks). */
 bool outflow_begin(struct outflow *outflow, struct backlog *from, uint64_t offset);
 
-/* Ends. The connection must be closed, or have sent all that it was given. Does nothing when it does
- * not flow. */
+/* Ends. The connection must be closed, or have sent all that it was given. Does nothing when it
+ * does not flow. */
 void outflow_end(struct outflow *outflow);
 
 /* Gives the connection what was appended, unless it has not sent all of the earlier bytes. Returns

@@ -16,8 +16,8 @@
 
 /* --- One replica --- */
 
-/* Notes the address of the connection without its port: it is not known any more when the connection
- * is lost. */
+/* Notes the address of the connection without its port: it is not known any more when the
+ * connection is lost. */
 static void note_address(struct replica *replica) {
     char name[CONN_NAME_MAX];
     conn_peer_name(conn_of_session(replica->session), name);
@@ -255,12 +255,12 @@ static bool is_stalled(const struct engine *engine, const struct replica *replic
            engine->steady_ms - replica->progress_ms > engine->config.repl_timeout * 1000;
 }
 
-static void tick_one(struct engine *engine, struct replica *replica) {
+static void check_time(struct engine *engine, struct replica *replica) {
     int64_t silent_ms = engine->steady_ms - replica_heard_ms(replica);
     switch (replica->state) {
-    case REPLICA_NEW: break;
+    case REPLICA_NEW:
     case REPLICA_WAITS:
-    case REPLICA_WAITS_FILE: session_send_reply(replica->session, SLICE("\n")); break;
+    case REPLICA_WAITS_FILE: break;
     case REPLICA_LOADS:
         if (is_stalled(engine, replica)) cut_off(replica, "full sync");
         break;
@@ -271,13 +271,20 @@ static void tick_one(struct engine *engine, struct replica *replica) {
     }
 }
 
-void replicas_tick(struct engine *engine) {
+void replicas_check_time(struct engine *engine) {
     struct replica *next;
     for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
         next = replica->next;
-        tick_one(engine, replica);
+        check_time(engine, replica);
     }
     replicas_count_good(engine);
+}
+
+void replicas_keep_alive(struct engine *engine) {
+    for (struct replica *replica = engine->replication->replicas.first; replica;
+         replica = replica->next)
+        if (replica->state == REPLICA_WAITS || replica->state == REPLICA_WAITS_FILE)
+            session_send_reply(replica->session, SLICE("\n"));
 }
 
 void replicas_close_all(struct engine *engine) {

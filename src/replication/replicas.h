@@ -123,8 +123,10 @@ void replicas_send(struct engine *engine);
  * O(replicas). */
 void replicas_count_good(struct engine *engine);
 
-/* Once a second: keeps waiting replicas alive, cuts off silent ones. */
-void replicas_tick(struct engine *engine);
+/* Once a second: the first function sends something to replicas that wait for a payload; the second
+ * one cuts off silent ones, and counts good ones. */
+void replicas_keep_alive(struct engine *engine);
+void replicas_check_time(struct engine *engine);
 
 /* Closes all connections of replicas. */
 void replicas_close_all(struct engine *engine);

@@ -120,33 +120,55 @@ void replication_close_stream(struct engine *engine) {
     reply_free(&replication->messages);
 }
 
-void replication_feed(struct engine *engine) {
+/* Appends the units that have ended. */
+static void feed_units(struct engine *engine) {
     struct replication *replication = engine->replication;
-    if (!replication->backlog || replication->is_replica) return;
     struct slice unread = command_log_unread(&engine->command_log, &replication->reader);
     backlog_append(replication->backlog, unread);
     if (unread.len > 0) command_log_pass(&engine->command_log, &replication->reader);
-    if (replication->messages.len == 0) return;
+}
+
+/* Appends messages behind the units that have ended, and empties them. */
+static void feed_messages(struct replication *replication, struct reply *messages) {
+    if (messages->len == 0) return;
     replication->insertions[replication->insertion_count++ % REPLICATION_INSERTIONS] =
-        (struct replication_insertion){replication->reader.offset, replication->messages.len};
-    backlog_append(replication->backlog,
-                   slice_make(replication->messages.data, replication->messages.len));
-    reply_free(&replication->messages);
+        (struct replication_insertion){replication->reader.offset, messages->len};
+    backlog_append(replication->backlog, slice_make(messages->data, messages->len));
+    reply_free(messages);
+}
+
+void replication_feed(struct engine *engine) {
+    struct replication *replication = engine->replication;
+    if (!replication->backlog || replication->is_replica) return;
+    feed_units(engine);
+    if (!command_log_is_inside_unit(&engine->command_log))
+        feed_messages(replication, &replication->messages);
+}
+
+static void write_message(struct reply *messages, const struct slice *argv, size_t argc) {
+    reply_array(messages, argc);
+    for (size_t i = 0; i < argc; i++) reply_bulk(messages, argv[i]);
 }
 
 void replication_send(struct engine *engine, const struct slice *argv, size_t argc) {
     struct replication *replication = engine->replication;
     if (!replication->backlog || replication->is_replica) return;
-    bool is_inside = command_log_is_inside_unit(&engine->command_log);
-    if (!is_inside) replication_feed(engine);
-    reply_array(&replication->messages, argc);
-    for (size_t i = 0; i < argc; i++) reply_bulk(&replication->messages, argv[i]);
-    if (!is_inside) replication_feed(engine);
+    replication_feed(engine);
+    write_message(&replication->messages, argv, argc);
+    replication_feed(engine);
 }
 
+/* A PING belongs to no unit, so it does not wait for the end of one: a script may run for minutes.
+ * */
 static void send_ping(struct engine *engine) {
-    engine->replication->ping_ms = engine->steady_ms;
-    replication_send(engine, (const struct slice[]){SLICE("PING")}, 1);
+    struct replication *replication = engine->replication;
+    struct reply ping;
+    replication->ping_ms = engine->steady_ms;
+    if (replication->is_replica) return;
+    reply_init(&ping, 0);
+    write_message(&ping, (const struct slice[]){SLICE("PING")}, 1);
+    feed_units(engine);
+    feed_messages(replication, &ping);
 }
 
 static void send_getack(struct engine *engine) {
@@ -190,6 +212,12 @@ bool replication_step(struct engine *engine) {
     return engine->replication->backlog && step(engine);
 }
 
+void replication_send_rest(struct engine *engine) {
+    if (!engine->replication->backlog) return;
+    replication_feed(engine);
+    replicas_send(engine);
+}
+
 /* --- Each second --- */
 
 /* Without replicas for that long, nobody is expected to continue; and the next history must not be
@@ -198,11 +226,23 @@ static void close_unused_stream(struct engine *engine) {
     struct replication *replication = engine->replication;
     int64_t lifetime_ms = engine->config.repl_backlog_ttl * 1000;
     if (replication->replicas.first || replication->is_replica || lifetime_ms == 0) return;
+    if (command_log_is_inside_unit(&engine->command_log)) return;
     if (engine->steady_ms - replication->replicas_left_ms <= lifetime_ms) return;
     replication_close_stream(engine);
     replication_draw_id(engine);
     log_notice("Replication backlog freed after %lld seconds without connected replicas.",
                (long long)engine->config.repl_backlog_ttl);
+}
+
+/* Returns whether the loop has polled all sockets since the last tick, so that a replica that was
+ * not heard of is silent. While a script is busy, some connections are not served; and after a
+ * callback that took long, timers fire before the sockets are polled. */
+static bool sockets_were_polled(struct engine *engine) {
+    struct replication *replication = engine->replication;
+    if (engine->restrictions & RESTRICTED_BUSY) return false;
+    int64_t since_ms = engine->steady_ms - replication->polled_ms;
+    replication->polled_ms = engine->steady_ms;
+    return since_ms <= 2 * TICK_EVERY_MS;
 }
 
 void replication_tick(struct engine *engine) {
@@ -214,7 +254,8 @@ void replication_tick(struct engine *engine) {
     if (replication->replicas.first && !is_paused &&
         engine->steady_ms - replication->ping_ms >= ping_every_ms)
         send_ping(engine);
-    replicas_tick(engine);
+    replicas_keep_alive(engine);
+    if (sockets_were_polled(engine)) replicas_check_time(engine);
     close_unused_stream(engine);
 }
 

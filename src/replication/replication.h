@@ -5,11 +5,11 @@
  *      replica   bytes of its own primary ── backlog ── …
  *
  * The stream is what the command log holds, as it is, and between its units what only replicas get.
- * It begins with the first replica; without one a write costs nothing more. Its offset is the number
- * of bytes since its history began. A history is named by an id of 40 hexadecimal digits: equal ids
- * and offsets mean equal data. A server that takes over from its primary draws a new id, and keeps
- * the old one as the second id, which is valid up to an offset. This is the only place where ids
- * change.
+ * It begins with the first replica; without one a write costs nothing more. Its offset is the
+ * number of bytes since its history began. A history is named by an id of 40 hexadecimal digits:
+ * equal ids and offsets mean equal data. A server that takes over from its primary draws a new id,
+ * and keeps the old one as the second id, which is valid up to an offset. This is the only place
+ * where ids change.
  *
  * Files: backlog.h (the bytes), replicas.h (the replicas and what they are sent), full_sync.h and
  * payload.h (what a replica gets that cannot continue), psync_commands.c (what replicas ask). */
@@ -58,6 +58,7 @@ struct replication {
     struct reply messages;    /* for replicas only; they wait for the end of a unit */
     int64_t replicas_left_ms; /* steady_ms when the last replica left */
     int64_t second_ms;        /* steady_ms of the last tick that did its work */
+    int64_t polled_ms;        /* steady_ms of the last one outside of busy scripts */
     int64_t ping_ms;          /* steady_ms of the last PING in the stream */
     struct replicas replicas;
     struct full_sync sync;
@@ -77,10 +78,14 @@ void replication_stop(struct engine *engine);
  * is no backlog. O(bytes + replicas). */
 bool replication_step(struct engine *engine);
 
+/* Brings the units that have ended to the replicas, and nothing else: while a script is busy, and
+ * when the server ends. O(bytes + replicas). */
+void replication_send_rest(struct engine *engine);
+
 /* Returns the memory that the stream and payloads take. O(payloads). */
 size_t replication_memory(const struct engine *engine);
 
-/* Called by cron: pings, timeouts, the lifetime of the backlog. */
+/* Called by cron, and while a script is busy: pings, timeouts, the lifetime of the backlog. */
 void replication_tick(struct engine *engine);
 
 /* Call when a directive of replication has changed. */
@@ -101,7 +106,7 @@ void replication_open_stream(struct engine *engine);
 /* Ends the stream: frees the backlog. No replica may be left. */
 void replication_close_stream(struct engine *engine);
 
-/* Appends the changes of the command log to the backlog. Outside of units. O(bytes). */
+/* Appends the units of the command log that have ended to the backlog. O(bytes). */
 void replication_feed(struct engine *engine);
 
 /* Appends a command that only replicas get, behind the changes so far; inside a unit behind that

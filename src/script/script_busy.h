@@ -2,8 +2,9 @@
  * clients are served between two of its instructions (net/nested_poll.h). They get -BUSY, except
  * for the commands with COMMAND_ALLOW_BUSY, which can end the script or the server.
  *
- * Nothing else happens meanwhile: no timer fires, no key expires, no blocked client is served, and
- * the changes of the script stay one unit. For the script the clock stands still. */
+ * Replicas get what was changed before the script, and PINGs. Nothing else happens meanwhile: no
+ * timer fires, no key expires, no blocked client is served, and the changes of the script stay one
+ * unit. For the script the clock stands still. */
 #ifndef PACKLIST_SCRIPT_SCRIPT_BUSY_H
 #define PACKLIST_SCRIPT_SCRIPT_BUSY_H
 

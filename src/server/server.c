@@ -1,5 +1,6 @@
 /* server: makes, runs and frees the state of the process. */
 #include "engine/engine.h"
+#include "net/nested_poll.h"
 #include "net/net.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
@@ -67,6 +68,14 @@ static bool before_poll(void *arg) {
     return more;
 }
 
+/* A script is busy: replicas get what was changed before it, and PINGs. */
+static void on_nested_step(void *arg) {
+    struct engine *engine = arg;
+    engine_update_clock(engine);
+    replication_tick(engine);
+    replication_send_rest(engine);
+}
+
 static void on_signal(int signum, void *arg) {
     struct engine *engine = arg;
     bool interrupt = signum == SIGINT;
@@ -89,7 +98,7 @@ bool server_shutdown(struct engine *engine, int options) {
     supervisor_stopping();
     command_log_drop_unit(&engine->command_log); /* of a script that is still running */
     release_replies(engine);
-    replication_step(engine); /* what net_run sends when it ends */
+    replication_send_rest(engine); /* net_run sends it when it ends */
     net_stop(engine->net);
     return true;
 }
@@ -158,6 +167,7 @@ bool server_start(struct engine *engine, const char **error) {
     save_start(engine);
     aof_init(engine);
     net_on_before_poll(engine->net, before_poll, engine);
+    nested_poll_on_step(engine->net, on_nested_step, engine);
     if (!net_on_signal(engine->net, SIGTERM, on_signal, engine) ||
         !net_on_signal(engine->net, SIGINT, on_signal, engine) || !child_start_watching(engine)) {
         *error = "cannot watch for signals";

@@ -47,8 +47,8 @@ enum session_mark {
     SESSION_DISCOUNTED = 1 << 4 /* `accounted` is part of engine->unauthenticated_memory */
 };
 
-/* A client is normal, listens to channels, or is a replica. CLIENT KILL and LIST know the other type
- * by name, but no client has it. */
+/* A client is normal, listens to channels, or is a replica. CLIENT KILL and LIST know the other
+ * type by name, but no client has it. */
 enum client_type {
     CLIENT_TYPE_ANY,
     CLIENT_TYPE_NORMAL,

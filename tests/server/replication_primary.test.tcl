@@ -14,7 +14,7 @@ proc check_replicas {name body args} {
 foreach {options reply} {
     {} OK
     {listening-port 7000} OK
-    {ip-address 10.0.0.1} OK
+    {ip-address 127.0.0.9} OK
     {capa eof} OK
     {capa eof capa psync2} OK
     {capa dual-channel} OK
@@ -274,14 +274,14 @@ check_replicas "without replicas the backlog goes after repl-backlog-ttl, and th
 # --- What is told of replicas
 
 check_replicas "INFO and ROLE list replicas" {
-    lassign [replica_sync listening-port 7777 capa eof ip-address 10.1.2.3] c id offset
+    lassign [replica_sync listening-port 7777 capa eof ip-address 127.1.2.3] c id offset
     r SET k v
     set offset [stream_offset]
     replica_ack $c $offset
     wait_until {[string match *offset=$offset* [info_field slave0]]}
     assert_equal [info_field connected_slaves] 1
-    assert_match "ip=10.1.2.3,port=7777,state=online,offset=$offset,lag=\[01\]" [info_field slave0]
-    assert_equal [r ROLE] [list master $offset [list [list 10.1.2.3 7777 $offset]]]
+    assert_match "ip=127.1.2.3,port=7777,state=online,offset=$offset,lag=\[01\]" [info_field slave0]
+    assert_equal [r ROLE] [list master $offset [list [list 127.1.2.3 7777 $offset]]]
     assert_equal [info_field connected_clients] 2
 }
 check_replicas "INFO shows the state of a replica that waits, and ROLE does not list it" {

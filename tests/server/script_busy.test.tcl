@@ -99,7 +99,7 @@ check "only commands with the flag allow_busy are run" {
         }
     }
     lsort [dict keys $allowed]
-} {auth discard function|kill function|stats hello multi quit reset script|kill shutdown unwatch watch}
+} {auth discard function|kill function|stats hello multi quit replconf reset script|kill shutdown unwatch watch}
 check "… what they do does not wait for the script" {
     with_busy [list EVAL $forever 0] {
         set c [client_open]
