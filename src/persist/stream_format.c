@@ -13,7 +13,11 @@
  *
  * ms and seq are differences to the base id. Groups are not supported: they are an error, or left
  * out (struct rdb_load_options). Redis 7.0 reads what is written, the second form. Source: DUMP and
- * files of Redis 7.0 and 8.0 and Valkey 9.1. */
+ * files of Redis 7.0 and 8.0 and Valkey 9.1.
+ *
+ * A field or value of 16378 or 2097146 bytes makes an element whose back length Redis and Valkey,
+ * from 9.1 on, write differently, and each rejects the other's (persist/list_format.c). Both forms
+ * are read; that of Redis is written. */
 #include "base/alloc.h"
 #include "ds/listpack.h"
 #include "persist/rdb_body.h"

@@ -96,6 +96,12 @@ class Dataset:
         return b"IDLETIME" if b"lru" in self.policy else None
 
 
+def undisputed(text):
+    """The text, or all but its last byte: a text of these lengths makes the same listpack of Redis and of Valkey, from
+    9.1 on, differ, and each rejects the other's. For streams there is no other form to write."""
+    return text[:-1] if len(text) in (16378, 2097146) else text
+
+
 class Maker:
     def __init__(self, random, now_ms):
         self.random, self.now_ms = random, now_ms
@@ -296,7 +302,8 @@ class Maker:
         for _ in range(self.length()):
             ms += self.random.choice([0, 1, 1, 1, 1000])
             fields = usual if self.random.random() < 0.9 else [field() for _ in range(self.random.randint(1, 4))]
-            commands.append([b"XADD", name, b"%d-*" % ms, *[part for one in fields for part in (one, value())]])
+            pairs = [part for one in fields for part in (one, value())]
+            commands.append([b"XADD", name, b"%d-*" % ms, *[undisputed(part) for part in pairs]])
             if self.random.random() < trimmed:
                 commands.append([b"XTRIM", name, b"MAXLEN", self.random.choice([b"=", b"~"]), b"100"])
         ids = [argv[2].replace(b"*", b"0") for argv in commands if argv[0] == b"XADD"]
