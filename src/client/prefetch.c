@@ -57,7 +57,7 @@ static void find_same_entry(const struct entry *entry, struct requests *requests
         requests->entries[i] = slice_equal(requests->keys[i], key) ? entry : NULL;
 }
 
-/* What request `i` names behind its key. */
+/* What request `i` does, and names behind its key. */
 static void read_arguments(const struct requests *requests, size_t i,
                            const struct slice *first_argv, size_t first_argc,
                            struct value_lookup *lookup) {
@@ -69,6 +69,7 @@ static void read_arguments(const struct requests *requests, size_t i,
         argc = resp_peek_arguments(requests->bytes[i], (size_t)(requests->end - requests->bytes[i]),
                                    peeked, 4);
     }
+    lookup->command = argc > 0 ? argv[0] : SLICE("");
     lookup->argc = argc > 2 ? argc - 2 : 0;
     for (size_t n = 0; n < 2; n++) lookup->argv[n] = argc > n + 2 ? argv[n + 2] : SLICE("");
 }

@@ -76,9 +76,7 @@ static uint64_t hash_again(const void *owner, uint32_t number, struct skiplist_h
 }
 
 static void prefetch_node(const void *owner, uint32_t number) {
-    const char *node = (const char *)skiplist__node(owner, number);
-    /* The header, the tags, and most of the offsets. */
-    for (size_t at = 0; at < 384; at += 64) prefetch(node + at);
+    skiplist__prefetch_node(skiplist__node(owner, number));
 }
 
 struct skiplist_rehash skiplist__rehash(const struct skiplist *list) {
@@ -91,16 +89,12 @@ static uint64_t span_of(const struct skiplist_link *link) {
     return link->span & SKIPLIST_SPAN_MASK;
 }
 
-static struct skiplist_node *node_of_links(struct skiplist_link *links) {
-    return (struct skiplist_node *)(void *)((char *)links - offsetof(struct skiplist_node, links));
-}
-
 /* The search has come down to `links` at level 0. Before the first node it goes to that one. */
 static void path_arrive(const struct skiplist *list, struct skiplist_path *path) {
     struct skiplist_link *links = path->links[0];
     path->start = path->rank[0];
     if (links != list->head) {
-        path->node = node_of_links(links);
+        path->node = skiplist__node_of_links(links);
         return;
     }
     struct skiplist_node *first = list->head[0].next;
@@ -317,7 +311,7 @@ static void node_link(struct skiplist *list, struct skiplist_path *path, struct 
         node->links[level].span = path->rank[level] + link->span - rank;
         link->span = rank - path->rank[level];
     }
-    node->prev = path->links[0] == list->head ? NULL : node_of_links(path->links[0]);
+    node->prev = path->links[0] == list->head ? NULL : skiplist__node_of_links(path->links[0]);
     if (node->links[0].next)
         node->links[0].next->prev = node;
     else
@@ -630,47 +624,8 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
 
 /* --- Looking --- */
 
-/* About where the first member's offset is in full nodes. */
-enum { FIRST_OFFSET_NEAR = 128 };
-
 uint64_t skiplist_hash(struct slice member) {
     return hash_bytes(member);
-}
-
-bool skiplist_prefetch_member(const struct skiplist *list, uint64_t hash, const void **at,
-                              unsigned step) {
-    if (step == 0) {
-        skiplist_index_prefetch(&list->index, hash);
-        return true;
-    }
-    if (step == 1) {
-        skiplist_index_prefetch_slots(&list->index, hash);
-        return true;
-    }
-    if (step == 2) { /* the first node that the index names for the hash */
-        struct skiplist_probe probe = skiplist_index_probe(&list->index, hash);
-        uint32_t number;
-        if (!skiplist_probe_next(&probe, &number)) return false;
-        prefetch_node(list, number);
-        *at = skiplist__node(list, number);
-        return true;
-    }
-    unsigned slot = 0;
-    if (skiplist_node_next_tag(*at, (uint8_t)hash, 0xFF, &slot))
-        skiplist_node_prefetch_member(*at, slot);
-    return false;
-}
-
-bool skiplist_prefetch_first(const struct skiplist *list, unsigned step) {
-    const struct skiplist_node *node = list->head[0].next;
-    if (!node) return false;
-    if (step == 0) {
-        prefetch(node);
-        prefetch((const char *)node + FIRST_OFFSET_NEAR);
-        return true;
-    }
-    skiplist_node_prefetch_member(node, 0);
-    return false;
 }
 
 struct skiplist_place skiplist_find(const struct skiplist *list, struct slice member) {
@@ -679,7 +634,7 @@ struct skiplist_place skiplist_find(const struct skiplist *list, struct slice me
     uint32_t number;
     while (skiplist_probe_next(&probe, &number)) {
         struct skiplist_node *node = skiplist__node(list, number);
-        prefetch_node(list, number);
+        skiplist__prefetch_node(node);
         if (skiplist_node_find(node, member, place.hash, &place.slot)) {
             place.node = node;
             break;
@@ -711,7 +666,8 @@ uint64_t skiplist_count_below(const struct skiplist *list, double score, bool in
     }
     const struct skiplist_node *node = list->head[0].next;
     if (!node) return 0;
-    if (links != list->head) node = node_of_links((struct skiplist_link *)(uintptr_t)links);
+    if (links != list->head)
+        node = skiplist__node_of_links((struct skiplist_link *)(uintptr_t)links);
     return rank + skiplist_node_seek_key(node, key, inclusive);
 }
 
@@ -730,7 +686,7 @@ void skiplist_seek(const struct skiplist *list, uint64_t rank, struct skiplist_c
     CHECKED_ASSERT(rank < list->count);
     if (rank == 0) {
         *cursor = (struct skiplist_cursor){list->head[0].next, 0};
-        prefetch((const char *)cursor->node + FIRST_OFFSET_NEAR);
+        prefetch((const char *)cursor->node + SKIPLIST_FIRST_OFFSET_NEAR);
     } else if (rank == list->count - 1) {
         *cursor = (struct skiplist_cursor){list->tail, skiplist_node_count(list->tail) - 1};
     } else {

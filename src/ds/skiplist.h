@@ -54,6 +54,10 @@ bool skiplist_prefetch_member(const struct skiplist *list, uint64_t hash, const 
 /* The same for reading the first member, in steps 0 and 1. */
 bool skiplist_prefetch_first(const struct skiplist *list, unsigned step);
 
+/* The same for finding where a member with this score belongs: a step for each node on the way that
+ * is probably in no cache. `*at` is NULL before the first step; it and `*level` are its own. */
+bool skiplist_prefetch_path(const struct skiplist *list, double score, const void **at, int *level);
+
 /* Looks a member up. Expected O(1). */
 struct skiplist_place skiplist_find(const struct skiplist *list, struct slice member);
 

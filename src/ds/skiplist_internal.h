@@ -26,6 +26,7 @@
 #define PACKLIST_DS_SKIPLIST_INTERNAL_H
 
 #include "base/hash.h"
+#include "base/prefetch.h"
 #include "ds/skiplist.h"
 #include "ds/skiplist_index.h"
 #include "ds/skiplist_node.h"
@@ -70,6 +71,19 @@ static inline struct skiplist_node *skiplist__node(const struct skiplist *list, 
 
 static inline bool skiplist__is_free_number(uint64_t word) {
     return word & 1;
+}
+
+/* The node whose tower this is, which is not the header's. */
+static inline struct skiplist_node *skiplist__node_of_links(const struct skiplist_link *links) {
+    return (struct skiplist_node *)((uintptr_t)links - offsetof(struct skiplist_node, links));
+}
+
+/* About where the first member's offset is in full nodes. */
+enum { SKIPLIST_FIRST_OFFSET_NEAR = 128 };
+
+/* Starts loading the header of a node, its tags, and most of its offsets. */
+static inline void skiplist__prefetch_node(const struct skiplist_node *node) {
+    for (size_t at = 0; at < 384; at += 64) prefetch((const char *)node + at);
 }
 
 /* Bytes of the list's own struct, as allocated. */

@@ -23,6 +23,21 @@ static int keep(lua_State *L, lua_CFunction function) {
     return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
+/* --- Long jumps ---
+ *
+ * Lua leaves functions by long jumps, in distributions' builds by __longjmp_chk, which
+ * ThreadSanitizer does not know: on the stack that it keeps for itself the functions would stay,
+ * until it is full and the process ends. So this one, which it knows, takes its place. */
+#ifdef __SANITIZE_THREAD__
+#include <setjmp.h>
+
+void __longjmp_chk(jmp_buf place, int value);
+
+void __longjmp_chk(jmp_buf place, int value) {
+    longjmp(place, value);
+}
+#endif
+
 /* --- Running --- */
 
 struct run {

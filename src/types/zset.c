@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/number.h"
 #include "base/prefetch.h"
 #include "ds/skiplist_capture.h"
 #include "types/type_operations.h"
@@ -323,7 +324,30 @@ static size_t zset_free_effort(const struct entry *entry) {
     return type_free_effort(skiplist_allocations(list), skiplist_allocated(list));
 }
 
-/* A request with two arguments behind the key is ZADD or ZINCRBY: the member is the second. */
+/* Is the request a ZADD of one member, whose score it names? */
+static bool is_adding(struct value_lookup *lookup) {
+    return lookup->argc == 2 && lookup->command.len == 4 &&
+           ascii_lower(lookup->command.ptr[1]) == 'a' &&
+           number_parse_double(lookup->argv[0], &lookup->score) && !isnan(lookup->score);
+}
+
+/* The member that the request names, then the place of its score. A request with two arguments
+ * behind the key is ZADD or ZINCRBY: the member is the second. */
+static bool prefetch_member(struct value_lookup *lookup, const struct skiplist *list,
+                            unsigned step) {
+    if (step == 0) {
+        lookup->hash = skiplist_hash(lookup->argv[lookup->argc == 2]);
+        lookup->has_member = false;
+    }
+    if (!lookup->has_member) {
+        if (skiplist_prefetch_member(list, lookup->hash, &lookup->at, step)) return true;
+        if (!is_adding(lookup)) return false;
+        lookup->has_member = true;
+        lookup->at = NULL;
+    }
+    return skiplist_prefetch_path(list, lookup->score, &lookup->at, &lookup->level);
+}
+
 static bool zset_prefetch(struct value_lookup *lookup, unsigned step) {
     const struct skiplist *list = skiplist_of(lookup->entry);
     if (step == 0) {
@@ -332,8 +356,7 @@ static bool zset_prefetch(struct value_lookup *lookup, unsigned step) {
     }
     if (skiplist_count(list) <= VALUE_CACHED_MEMBERS)
         return skiplist_prefetch_first(list, step - 1);
-    if (step == 1) lookup->hash = skiplist_hash(lookup->argv[lookup->argc == 2]);
-    return skiplist_prefetch_member(list, lookup->hash, &lookup->at, step - 1);
+    return prefetch_member(lookup, list, step - 1);
 }
 
 static void zset_free_value(struct entry *entry) {

@@ -3,6 +3,7 @@
 #include "replication/backlog.h"
 
 #include "base/alloc.h"
+#include "unit/in_range.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -68,7 +69,7 @@ static void add_cursor(struct model *model, struct random *random, int i) {
 
 static void check_bytes(struct model *model, int i, uint64_t offset, size_t most) {
     struct slice got = backlog_peek(model->backlog, &model->cursors[i], offset, most);
-    assert_in_range(got.len, 1, most);
+    assert_uint_in_range(got.len, 1, most);
     assert_true(offset - model->first + got.len <= model->len);
     assert_memory_equal(got.ptr, model->bytes + (offset - model->first), got.len);
 }

@@ -83,11 +83,27 @@ static void drop_range(struct fixture *f) {
     model_delete(&f->model, from, n);
 }
 
+/* What is loaded before a member is inserted leads to the last node whose link has a lesser key. */
+static void assert_path(const struct skiplist *list, double score) {
+    const void *at = NULL;
+    int level;
+    size_t steps = 0;
+    while (skiplist_prefetch_path(list, score, &at, &level)) steps++;
+    assert_true(steps <= list->node_count);
+    const struct skiplist_link *links = at;
+    uint64_t key = skiplist_key(score);
+    assert_true(!links[0].next || links[0].key >= key);
+    if (links == list->head) return;
+    const struct skiplist_node *before = skiplist__node_of_links(links)->prev;
+    assert_true((before ? before->links : list->head)[0].key < key);
+}
+
 static void look(struct fixture *f, enum taste taste) {
     double score = random_score(&f->random, taste);
     bool inclusive = random_below(&f->random, 2);
     assert_int_equal(skiplist_count_below(f->list, score, inclusive),
                      model_below(&f->model, score, inclusive));
+    assert_path(f->list, score);
     if (f->model.count == 0) return;
     size_t rank = (size_t)random_below(&f->random, f->model.count);
     struct skiplist_cursor cursor;
