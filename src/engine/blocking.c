@@ -193,7 +193,14 @@ struct blocking *blocking_new(struct engine *engine, int databases,
     return blocking;
 }
 
+/* No session is left, but keys may be ready that were not served: the server has ended in the
+ * middle of a script. */
 void blocking_free(struct blocking *blocking) {
+    struct blocked_key *next;
+    for (struct blocked_key *key = blocking->ready_first; key; key = next) {
+        next = key->ready_next;
+        keytable_delete(&blocking->keys, key);
+    }
     keytable_free(&blocking->keys);
     net_timer_free(blocking->timer);
     mem_free(blocking);
