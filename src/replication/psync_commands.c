@@ -225,9 +225,19 @@ static void answer_continue(struct call *call, struct replica *replica, int64_t 
     sds_free(line);
 }
 
+/* PSYNC id offset FAILOVER asks a replica to become the primary. */
+static bool asks_for_failover(const struct call *call) {
+    return call->argc > 3 && slice_is(call->argv[3], "failover");
+}
+
 void psync_command(struct call *call) {
     int64_t first_byte;
-    if (!may_join(call) || !call_integer(call, 2, &first_byte)) return;
+    if (!may_join(call)) return;
+    if (asks_for_failover(call)) {
+        reply_error(call->reply, "ERR PSYNC FAILOVER can't be sent to a master.");
+        return;
+    }
+    if (!call_integer(call, 2, &first_byte)) return;
     struct replica *replica = replica_of(call_session(call));
     if (try_to_continue(call, replica, first_byte)) {
         answer_continue(call, replica, first_byte);

@@ -53,6 +53,7 @@ void replica_join(struct replica *replica) {
     struct replicas *replicas = &engine->replication->replicas;
     if (has_joined(replica)) return;
     session->flags |= SESSION_REPLICA;
+    session->flags &= ~(uint32_t)(SESSION_REPLY_OFF | SESSION_REPLY_SKIP); /* it gets no replies */
     CHAIN_APPEND(replicas->first, replicas->last, replica, prev, next);
     replicas->count++;
     if (engine->config.repl_disable_tcp_nodelay) conn_set_nodelay(conn_of_session(session), false);

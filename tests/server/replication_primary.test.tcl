@@ -389,6 +389,37 @@ check_replicas "a replica that is silent for repl-timeout is disconnected; line 
     }
 } {SET k v}
 
+check_replicas "PSYNC gets its answer after CLIENT REPLY OFF and SKIP" {
+    lassign [replica_sync] c id offset
+    foreach mode {OFF SKIP} {
+        set c [client_open]
+        $c send CLIENT REPLY $mode
+        lappend answers [lindex [replica_psync $c] 0]
+        replica_payload $c
+        set c [client_open]
+        $c send CLIENT REPLY $mode
+        lappend answers [lindex [replica_psync $c $id [expr {$offset + 1}]] 0]
+    }
+    set answers
+} {+FULLRESYNC +CONTINUE +FULLRESYNC +CONTINUE}
+check_error "a primary cannot be asked to take over" {
+    r PSYNC ? -1 FAILOVER
+} "ERR PSYNC FAILOVER can't be sent to a master."
+check_in 2 "with requirepass nobody becomes a replica before AUTH, and floods do not make memory grow" {
+    with_server {requirepass secret repl-diskless-sync-delay 0} {
+        set no_auth "NOAUTH Authentication required."
+        r AUTH secret
+        set before [info_field used_memory]
+        foreach request [list {PSYNC ? -1} SYNC [list REPLCONF ip-address [string repeat a 200]] {REPLCONF ACK 5}] {
+            set c [client_open]
+            assert_equal [error_of {$c call {*}$request}] $no_auth
+            catch {$c write [string repeat [request $request] 50000]} ;# it may be closed meanwhile
+        }
+        assert {[info_field used_memory] < $before + 10000000}
+        list [info_field connected_slaves] [info_field sync_full] [info_field repl_backlog_active]
+    }
+} {0 0 0}
+
 # --- WAIT
 
 check_replicas "WAIT counts the replicas that have the changes" {
