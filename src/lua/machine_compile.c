@@ -46,10 +46,9 @@ bool machine_load(lua_State *L, struct slice text, const char *chunk_name) {
         return false;
     }
     struct machine *machine = machine_of(L);
-    if (machine->collector_runs) machine_collect_all(machine, L);
-    machine->parsing = true;
+    machine_begin_parse(machine);
     bool good = lua_load(L, read_chunk, &chunk, chunk_name) == 0;
-    machine->parsing = false;
+    machine_end_parse(machine);
     return good;
 }
 

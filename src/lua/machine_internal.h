@@ -25,10 +25,11 @@ struct machine {
     /* Memory. */
     size_t used;
     size_t limit;
-    unsigned suspended;      /* the limit is not enforced while this is not 0 */
-    size_t collect_at;       /* bytes at which a stopped collector goes on */
-    bool collector_runs;     /* else it is stopped */
-    bool parsing;            /* it stays stopped for now */
+    unsigned suspended;  /* the limit is not enforced while this is not 0 */
+    size_t collect_at;   /* bytes at which a stopped collector goes on */
+    bool collector_runs; /* else it is stopped */
+    bool parsing;        /* it stays stopped for now */
+    size_t used_before_parse;
     size_t until_alarm;      /* bytes that may be allocated before the watch is asked */
     size_t since_collection; /* bytes allocated since the last full collection */
     size_t kept;             /* bytes that the last one between two runs has left */
@@ -86,6 +87,11 @@ void *machine_allocate(void *machine, void *ptr, size_t old_size, size_t new_siz
 /* Collects all garbage when `size` more bytes would pass the limit. For functions that are about to
  * make something large: Lua itself does not collect when an allocation fails. */
 void machine_make_room(lua_State *L, size_t size);
+
+/* Around the parsing of a chunk, during which nothing is collected. The second collects a part of
+ * the garbage when there is much: O(bytes that the parse has allocated). */
+void machine_begin_parse(struct machine *machine);
+void machine_end_parse(struct machine *machine);
 
 /* A full collection, after which the collector rests until memory has doubled. */
 void machine_collect_all(struct machine *machine, lua_State *L);

@@ -460,6 +460,18 @@ static int allocate_suspended(lua_State *L, void *arg) {
     return arg ? 0 : 1;
 }
 
+/* Short scripts allocate only while they are parsed, when nothing may be collected. */
+static void scripts_that_are_run_once_are_collected(void **state) {
+    struct script_fixture *fixture = *state;
+    char text[40], number[20];
+    for (int i = 0; i < 20000; i++) {
+        snprintf(number, sizeof(number), "%d", i);
+        snprintf(text, sizeof(text), "return %d", i);
+        assert_string_equal(script_run(fixture, text), number);
+        assert_true(machine_memory(fixture->machine) < 2 * MB);
+    }
+}
+
 static void a_suspended_limit_is_checked_afterwards(void **state) {
     assert_string_equal(script_run_slice(*state, SLICE("return 1"), allocate_suspended, NULL),
                         "error: not enough memory");
@@ -510,6 +522,7 @@ int main(void) {
         script_test(memory_is_bounded),
         script_test(arguments_for_coroutines_end_no_process),
         cmocka_unit_test(a_machine_that_is_nearly_full_is_not_collected_after_each_run),
+        script_test(scripts_that_are_run_once_are_collected),
         script_test(a_suspended_limit_is_checked_afterwards),
         script_test(the_place_of_an_error_is_known),
     };

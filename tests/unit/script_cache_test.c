@@ -188,6 +188,7 @@ static void memory_is_counted(void **state) {
     struct fixture *fixture = *state;
     struct script_cache *cache = &fixture->cache;
     for (int i = 0; i < 2 * MAX; i++) add_number(fixture, i);
+    machine_collect(fixture->machine);
     size_t few = script_cache_memory(cache), used = mem_used();
     char text[TEXT + 1];
     for (int i = 0; i < MAX; i++) {
@@ -195,6 +196,7 @@ static void memory_is_counted(void **state) {
         add(fixture, text);
     }
     size_t texts = MAX * (TEXT - 20);
+    machine_collect(fixture->machine);
     assert_uint_in_range(script_cache_memory(cache) - few, texts, texts + texts / 3);
     assert_uint_in_range(mem_used() - used, texts, texts + texts / 2);
     for (int i = 0; i < MAX; i++) add_number(fixture, i);
