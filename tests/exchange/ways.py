@@ -263,6 +263,7 @@ def by_replication(source, target, dataset, random, libraries=()):
     clear(there, dataset, dataset.loaded)
     changes = bool(dataset.large_values()) and random.random() < 0.5
     run_well(here, [config_set(b"repl-diskless-sync-delay", 0),
+                    config_set(b"repl-backlog-size", 256 << 20),  # more than a dataset takes, see replicate_changes
                     config_set(b"repl-diskless-sync", random.choice([b"yes", b"no"])),
                     config_set(b"rdb-key-save-delay", 2000 if changes else 0)])
     run_well(there, [config_set(b"replica-read-only", b"no"),
