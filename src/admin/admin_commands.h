@@ -68,7 +68,6 @@ void module_help_command(struct call *call);
 void module_list_command(struct call *call);
 void monitor_command(struct call *call);
 void no_cluster_command(struct call *call);
-void replicaof_command(struct call *call);
 void save_command(struct call *call);
 void shutdown_command(struct call *call);
 void slowlog_get_command(struct call *call);

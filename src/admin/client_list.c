@@ -20,6 +20,7 @@ static void write_flags(const struct session *session, char out[16]) {
     char *at = out;
     if (session->flags & SESSION_REPLICA) *at++ = 'S';
     if (session->flags & SESSION_MONITOR) *at++ = 'O';
+    if (session->flags & SESSION_PRIMARY) *at++ = 'M';
     if (session->flags & SESSION_SUBSCRIBED) *at++ = 'P';
     if (session->flags & SESSION_MULTI) *at++ = 'x';
     if (session->flags & waiting) *at++ = 'b';

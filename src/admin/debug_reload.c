@@ -63,7 +63,7 @@ static enum load_status reload(struct engine *engine, int options) {
 }
 
 static bool is_loading(struct call *call) {
-    if (!(call->engine->restrictions & RESTRICTED_LOADING)) return false;
+    if (!call->engine->load->running) return false;
     reply_error(call->reply, LOADING_REFUSAL);
     return true;
 }

@@ -147,7 +147,9 @@ static sds append_loading(struct engine *engine, sds out) {
 }
 
 sds info_append_persistence(struct engine *engine, sds out) {
-    out = sds_append_format(out, "loading:%d\r\nasync_loading:0\r\n", engine->load->running);
+    bool is_beside = engine->restrictions & RESTRICTED_LOADING_BESIDE;
+    out = sds_append_format(out, "loading:%d\r\nasync_loading:%d\r\n",
+                            engine->load->running && !is_beside, is_beside);
     out = append_rdb(engine, append_progress(engine, out));
     return append_loading(engine, append_aof(engine, out));
 }

@@ -1,6 +1,8 @@
 #include "admin/info_replication.h"
 
 #include "engine/engine.h"
+#include "replication/link.h"
+#include "replication/link_report.h"
 #include "replication/replication.h"
 
 typedef unsigned long long llu;
@@ -40,7 +42,9 @@ static sds append_backlog(const struct engine *engine, sds out) {
 
 sds info_append_replication(struct engine *engine, sds out) {
     const struct replication *replication = engine->replication;
-    out = append_replicas(engine, sds_append_cstr(out, "role:master\r\n"));
+    out = sds_append_format(out, "role:%s\r\n", link_of(engine) ? "slave" : "master");
+    if (link_of(engine)) out = link_report_append(engine, out);
+    out = append_replicas(engine, out);
     out = sds_append_format(out,
                             "master_failover_state:no-failover\r\n"
                             "master_replid:%s\r\n"

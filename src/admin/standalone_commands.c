@@ -1,5 +1,5 @@
-/* standalone_commands: replies to commands for replicas, clusters and modules: this server cannot
- * be a replica and has neither of the others. */
+/* standalone_commands: FAILOVER, which is refused; and replies to commands for clusters and modules,
+ * of which this server has none. */
 #include "admin/admin_commands.h"
 #include "base/number.h"
 #include "engine/call.h"
@@ -8,17 +8,6 @@
 #include "table/command.h"
 
 /* --- Replication --- */
-
-/* Also SLAVEOF. */
-void replicaof_command(struct call *call) {
-    int64_t port;
-    if (slice_is(call->argv[1], "no") && slice_is(call->argv[2], "one"))
-        reply_ok(call->reply);
-    else if (!number_parse_int64(call->argv[2], &port) || port < 0 || port > UINT16_MAX)
-        reply_error(call->reply, "ERR Invalid master port");
-    else
-        reply_error(call->reply, "ERR This server cannot be a replica. Only NO ONE can be given.");
-}
 
 /* Checks the options of FAILOVER except ABORT, each at most once. Replies the error and returns
  * false when they are wrong. */
@@ -56,7 +45,7 @@ void failover_command(struct call *call) {
     else if (!call->engine->replication->replicas.first)
         reply_error(call->reply, "ERR FAILOVER requires connected replicas.");
     else
-        reply_error(call->reply, "ERR FAILOVER is not supported: this server cannot be a replica.");
+        reply_error(call->reply, "ERR FAILOVER is not supported.");
 }
 
 /* --- Clusters --- */

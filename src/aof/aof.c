@@ -480,6 +480,10 @@ static bool turn_on(struct engine *engine) {
     return false;
 }
 
+void aof_suspend(struct engine *engine) {
+    if (engine->aof->state != AOF_OFF) turn_off(engine);
+}
+
 bool aof_configure(struct engine *engine, sds *error) {
     bool wanted = engine->config.appendonly;
     if (engine->restrictions & RESTRICTED_LOADING) return true;

@@ -109,6 +109,10 @@ bool aof_begin(struct engine *engine, struct aof_opening opening);
  * it. Does nothing while data is being loaded: call it again afterwards. */
 bool aof_configure(struct engine *engine, sds *error);
 
+/* Turns the file off, because all data is about to be replaced: what it holds is of the old data.
+ * Begin it anew with aof_configure. Does nothing while it is off. */
+void aof_suspend(struct engine *engine);
+
 /* For DEBUG LOADAOF: writes all pending changes, so that the caller may delete all keys and load
  * them again. Returns false when there are no files or they are incomplete; the log says why. */
 bool aof_prepare_reload(struct engine *engine);

@@ -336,6 +336,7 @@ void session_cut_off_denied(struct engine *engine) {
     for (struct session *session = engine->clients->sessions.first; session; session = next) {
         next = session->next;
         if (!conn_is_holding(conn_of_session(session)) && !blocking_is_for_work(session)) continue;
+        if (session->flags & SESSION_PRIMARY) continue;
         session_close(session);
         count++;
     }

@@ -8,7 +8,7 @@
 /* The time by which fields have expired, for functions of types/hash.h. While data is being loaded
  * none has. */
 static inline int64_t hash_now(const struct call *call) {
-    return call_is_loading(call) ? HASH_ALL : call->now_ms;
+    return call_is_repeated(call) ? HASH_ALL : call->now_ms;
 }
 
 /* As call_find_typed_read and call_find_typed_write for a hash, from which they delete fields that

@@ -176,7 +176,7 @@ bool stream_check_trim(struct call *call, struct stream_trim_options *options) {
     if (options->limit > 0 && options->strategy == STREAM_NO_TRIM)
         return fail(call, "ERR syntax error, LIMIT cannot be used without specifying a trimming "
                           "strategy");
-    if (call_is_loading(call)) return true; /* Redis propagates = with LIMIT */
+    if (call_is_repeated(call)) return true; /* Redis propagates = with LIMIT */
     if (options->has_limit && !options->trim.whole_nodes)
         return fail(call, "ERR syntax error, LIMIT cannot be used without the special ~ option");
     if (options->has_limit)

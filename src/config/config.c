@@ -222,6 +222,19 @@ static bool parse_save_points(sds *place, const struct slice *words, size_t coun
     return true;
 }
 
+/* NO ONE and nothing at all mean that there is no other server. */
+static bool parse_host_port(sds *place, const struct slice *words, size_t count, sds *error) {
+    int64_t port;
+    bool none = count == 0 || (count == 1 && words[0].len == 0) ||
+                (count == 2 && slice_is(words[0], "no") && slice_is(words[1], "one"));
+    if (!none && count != 2) return refuse(error, "wrong number of arguments");
+    if (!none && (!number_parse_int64(words[1], &port) || port < 0 || port > UINT16_MAX))
+        return refuse(error, "Invalid master port");
+    set_string(place, none ? SLICE("") : words[0]);
+    if (!none) *place = sds_append_format(*place, " %d", (int)port);
+    return true;
+}
+
 /* Appends a number with at most six decimal places. */
 static sds append_percentile(sds out, double percent) {
     char text[32];
@@ -301,6 +314,7 @@ static bool takes_words(const struct config_directive *directive) {
     case CONFIG_OUTPUT_LIMITS:
     case CONFIG_SAVE_POINTS:
     case CONFIG_PERCENTILES:
+    case CONFIG_HOST_PORT:
     case CONFIG_SHUTDOWN: return true;
     default: return false;
     }
@@ -316,6 +330,7 @@ static bool parse_words(struct config *config, const struct config_directive *di
     case CONFIG_ADDRESSES: return parse_addresses(config, words, count, error);
     case CONFIG_OUTPUT_LIMITS: return parse_output_limits(config, words, count, error);
     case CONFIG_PERCENTILES: return parse_percentiles(place, words, count, error);
+    case CONFIG_HOST_PORT: return parse_host_port(place, words, count, error);
     case CONFIG_SHUTDOWN: return parse_shutdown(place, directive->detail, words, count, error);
     default: return parse_save_points(place, words, count, error);
     }
@@ -438,6 +453,7 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_SAVE_POINTS:
     case CONFIG_TITLE:
     case CONFIG_USER:
+    case CONFIG_HOST_PORT:
     case CONFIG_PERCENTILES: return sds_append(out, sds_slice(*(sds *)place));
     case CONFIG_FIXED: return sds_append_cstr(out, directive->default_text);
     case CONFIG_SHUTDOWN: return append_shutdown(*(int64_t *)place, directive->detail, out);
@@ -457,6 +473,7 @@ static bool owns_string(const struct config_directive *directive) {
     case CONFIG_FILENAME:
     case CONFIG_SAVE_POINTS:
     case CONFIG_PERCENTILES:
+    case CONFIG_HOST_PORT:
     case CONFIG_TITLE:
     case CONFIG_USER: return true;
     default: return false;

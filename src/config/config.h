@@ -44,6 +44,15 @@ enum supervision { SUPERVISED_NO, SUPERVISED_UPSTART, SUPERVISED_SYSTEMD, SUPERV
 enum oom_adjust { OOM_ADJUST_NO, OOM_ADJUST_RELATIVE, OOM_ADJUST_ABSOLUTE };
 enum { OOM_SCORES = 3 };
 
+/* repl-diskless-load: what the primary sends is loaded from a file, or as it arrives: into an empty
+ * server, beside the old data, or after that is deleted. */
+enum diskless_load {
+    DISKLESS_LOAD_OFF,
+    DISKLESS_LOAD_EMPTY,
+    DISKLESS_LOAD_SWAP,
+    DISKLESS_LOAD_FLUSH
+};
+
 /* client-output-buffer-limit, by class of client. */
 enum client_class {
     CLIENT_CLASS_NORMAL,
@@ -179,6 +188,20 @@ struct config {
     int64_t repl_diskless_sync_period;
     int64_t repl_ping_replica_period;
     int64_t repl_timeout;
+
+    /* What a replica does. */
+    sds replicaof;           /* "host port" of the primary; "" = the server is none's replica */
+    sds masteruser;          /* "" = AUTH with the password alone */
+    sds masterauth;          /* "" = no AUTH */
+    sds replica_announce_ip; /* "" = the address of its connection */
+    int64_t replica_announce_port; /* 0 = `port` */
+    bool replica_announced;
+    bool replica_ignore_maxmemory;
+    bool replica_lazy_flush;
+    int64_t replica_priority;
+    bool replica_read_only;
+    bool replica_serve_stale_data;
+    int64_t repl_diskless_load; /* enum diskless_load */
 };
 
 /* Sets every directive to its default; freed with config_free. */

@@ -172,12 +172,19 @@ static sds append_directive(sds out, const struct config *config,
     return sds_append_cstr(out, "\n");
 }
 
+/* Returns whether the value stands in no line. */
+static bool is_without_line(const struct config *config, const struct config_directive *directive) {
+    const void *place = (const char *)config + directive->offset;
+    return directive->kind == CONFIG_HOST_PORT && sds_len(*(const sds *)place) == 0;
+}
+
 static sds append_missing(sds out, const struct config *config, const struct survey *survey) {
     bool marker = survey->marker;
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_directive *directive = &config_table[i];
         if (config_directive_set_has(&survey->present, directive)) continue;
         if (!config_directive_set_has(&survey->different, directive)) continue;
+        if (is_without_line(config, directive)) continue;
         if (!marker) out = sds_append_cstr(out, sds_len(out) > 0 ? "\n" MARKER "\n" : MARKER "\n");
         marker = true;
         out = append_directive(out, config, directive);
@@ -194,6 +201,8 @@ sds config_rewrite_text(const struct config *config, struct slice old, bool all)
         const struct config_directive *directive = read_line(line, NULL, NULL);
         if (!directive || !config_directive_set_has(&survey.different, directive)) {
             out = sds_append_cstr(sds_append(out, line), "\n");
+        } else if (is_without_line(config, directive)) {
+            /* the server is no replica any more */
         } else if (config_is_file_only(directive)) {
             /* `user default` with a password: the line of requirepass has it */
         } else if (config_directive_set_add(&written, directive)) {

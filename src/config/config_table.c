@@ -55,6 +55,11 @@ static const struct config_choice eviction_policies[] = {
     {"allkeys-random", EVICTION_ALLKEYS_RANDOM}, {"noeviction", EVICTION_NONE}, {NULL, 0},
 };
 
+static const struct config_choice diskless_loads[] = {
+    {"disabled", DISKLESS_LOAD_OFF}, {"on-empty-db", DISKLESS_LOAD_EMPTY},
+    {"swapdb", DISKLESS_LOAD_SWAP}, {"flush-before-load", DISKLESS_LOAD_FLUSH}, {NULL, 0},
+};
+
 /* Reasons why a directive has only one value. */
 #define ONE_THREAD "one thread serves all clients"
 #define ALL_ACCEPTED "all connections that wait are accepted at once"
@@ -86,10 +91,7 @@ static const struct config_choice eviction_policies[] = {
 #define NO_RENAMING \
     "Commands cannot be renamed or disabled. Remove the line if every client may use the command."
 #define NO_MODULES "there are no modules: their commands are unknown"
-#define NO_PRIMARY \
-    "This server cannot be a replica: it would start without the data of the other one, and " \
-    "take writes. Remove the line if that is what you want."
-#define NO_REPLICATION "this server cannot be a replica"
+#define ONE_LINK "a replica has one connection to its primary"
 #define NO_CLUSTER "there are no clusters"
 #define AOF_HISTORY_GOES "files that a rewrite has replaced are always deleted"
 #define STRICT_VERSIONS "an RDB file of an unknown version is never loaded"
@@ -357,6 +359,32 @@ const struct config_directive config_table[] = {
     {.name = "repl-timeout", .kind = CONFIG_INTEGER, .offset = AT(repl_timeout), .min = 1,
      .max = INT32_MAX, .default_text = "60"},
 
+    /* This server as a replica. */
+    {.name = "replicaof", .alias = "slaveof", .kind = CONFIG_HOST_PORT, .flags = CONFIG_IMMUTABLE,
+     .offset = AT(replicaof), .default_text = ""},
+    {.name = "masterauth", .alias = "primaryauth", .kind = CONFIG_STRING,
+     .offset = AT(masterauth), .default_text = ""},
+    {.name = "masteruser", .alias = "primaryuser", .kind = CONFIG_STRING,
+     .offset = AT(masteruser), .default_text = ""},
+    {.name = "replica-announce-ip", .alias = "slave-announce-ip", .kind = CONFIG_STRING,
+     .offset = AT(replica_announce_ip), .default_text = ""},
+    {.name = "replica-announce-port", .alias = "slave-announce-port", .kind = CONFIG_INTEGER,
+     .offset = AT(replica_announce_port), .min = 0, .max = 65535, .default_text = "0"},
+    {.name = "replica-announced", .kind = CONFIG_BOOL, .offset = AT(replica_announced),
+     .default_text = "yes"},
+    {.name = "replica-ignore-maxmemory", .alias = "slave-ignore-maxmemory", .kind = CONFIG_BOOL,
+     .offset = AT(replica_ignore_maxmemory), .default_text = "yes", .effect = EFFECT_EVICTION},
+    {.name = "replica-lazy-flush", .alias = "slave-lazy-flush", .kind = CONFIG_BOOL,
+     .offset = AT(replica_lazy_flush), .default_text = "no"},
+    {.name = "replica-priority", .alias = "slave-priority", .kind = CONFIG_INTEGER,
+     .offset = AT(replica_priority), .min = 0, .max = INT32_MAX, .default_text = "100"},
+    {.name = "replica-read-only", .alias = "slave-read-only", .kind = CONFIG_BOOL,
+     .offset = AT(replica_read_only), .default_text = "yes", .effect = EFFECT_REPLICA},
+    {.name = "replica-serve-stale-data", .alias = "slave-serve-stale-data", .kind = CONFIG_BOOL,
+     .offset = AT(replica_serve_stale_data), .default_text = "yes", .effect = EFFECT_REPLICA},
+    {.name = "repl-diskless-load", .kind = CONFIG_ENUM, .offset = AT(repl_diskless_load),
+     .default_text = "disabled", .detail = diskless_loads},
+
     /* The other directives of Redis 7.0 to 8 and Valkey 8 and 9. */
     {.name = "user", .kind = CONFIG_USER, .flags = CONFIG_FILE_ONLY,
      .offset = AT(default_user_hash), .default_text = ""},
@@ -446,25 +474,15 @@ const struct config_directive config_table[] = {
     ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY,
          "scripts are propagated as the commands that they run"),
 
-    /* This server as a replica. */
-    ALIASED("replicaof", "slaveof", "", CONFIG_PROTECTS, NO_PRIMARY),
-    ALIASED("masterauth", "primaryauth", "", 0, NO_REPLICATION),
-    ALIASED("masteruser", "primaryuser", "", 0, NO_REPLICATION),
-    ALIASED("replica-announce-ip", "slave-announce-ip", "", 0, NO_REPLICATION),
-    ALIASED("replica-announce-port", "slave-announce-port", "0", 0, NO_REPLICATION),
-    ONLY("replica-announced", "yes", 0, NO_REPLICATION),
-    ONLY("replica-full-sync-buffer-limit", "0", 0, NO_REPLICATION),
-    ONLY("replica-ignore-disk-write-errors", "no", 0, NO_REPLICATION),
-    ALIASED("replica-ignore-maxmemory", "slave-ignore-maxmemory", "yes", 0, NO_REPLICATION),
-    ALIASED("replica-lazy-flush", "slave-lazy-flush", "no", 0, NO_REPLICATION),
-    ALIASED("replica-priority", "slave-priority", "100", 0, NO_REPLICATION),
-    ALIASED("replica-read-only", "slave-read-only", "yes", 0, NO_REPLICATION),
-    ALIASED("replica-serve-stale-data", "slave-serve-stale-data", "yes", 0, NO_REPLICATION),
-    ONLY("repl-diskless-load", "disabled", 0, NO_REPLICATION),
-    ONLY("dual-channel-replication-enabled", "no", 0, NO_REPLICATION),
-    ONLY("import-mode", "no", 0, NO_REPLICATION),
-    ONLY("propagation-error-behavior", "ignore", 0, NO_REPLICATION),
-    ONLY("shutdown-timeout", "10", 0, NO_REPLICATION),
+    /* Replication. */
+    ONLY("replica-full-sync-buffer-limit", "0", 0, ONE_LINK),
+    ONLY("replica-ignore-disk-write-errors", "yes", 0,
+         "a replica that cannot write its files logs that and goes on"),
+    ONLY("dual-channel-replication-enabled", "no", 0, ONE_LINK),
+    ONLY("import-mode", "no", 0, "keys always expire"),
+    ONLY("propagation-error-behavior", "ignore", 0,
+         "a replica where a command of the primary fails asks for all data"),
+    ONLY("shutdown-timeout", "10", 0, "the server does not wait for replicas before it ends"),
 
     /* Clusters. */
     ONLY("cluster-enabled", "no", CONFIG_MISSED, NO_CLUSTER),

@@ -21,6 +21,7 @@ enum config_kind {
     CONFIG_PERCENTILES,   /* sds; numbers from 0 to 100, or nothing */
     CONFIG_OOM_SCORES,    /* int64_t[3]; numbers from -2000 to 2000 */
     CONFIG_TITLE,         /* sds; config/title_template.h */
+    CONFIG_HOST_PORT,     /* sds; host and port of another server, or nothing */
     CONFIG_USER,          /* sds; a line of Redis's ACLs: config/default_user.h */
     CONFIG_FIXED          /* none: default_text is the only value here */
 };
@@ -62,6 +63,7 @@ enum config_effect {
     EFFECT_LUA_MEMORY,
     EFFECT_MAXMEMORY_CLIENTS,
     EFFECT_EVICTION,
+    EFFECT_REPLICA,
     EFFECT_SLOW,
     EFFECT_CRASH_LOG,
     EFFECT_REPLICATION,

@@ -64,11 +64,20 @@ void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s
     entry_set_clock(entry, usage_given(call->engine, idle_s, frequency));
 }
 
-/* CLIENT PAUSE forbids changes: a command that does not write only treats the key as missing. */
+/* On a replica, keys are deleted when the primary says so; but a client that may write to it must
+ * not find an expired key. CLIENT PAUSE forbids changes. */
+bool call_may_expire(const struct call *call) {
+    const struct engine *engine = call->engine;
+    if (call_is_repeated(call)) return false;
+    if (call->command && call->command->flags & COMMAND_WRITE) return true;
+    return !engine->is_replica && !(engine->pause_until_ms && call->command);
+}
+
+/* Where the key may not be deleted, it only counts as missing. */
 static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
                                              struct slice key) {
     struct engine *engine = call->engine;
-    if (engine->pause_until_ms && call->command && !(call->command->flags & COMMAND_WRITE)) {
+    if (!call_may_expire(call)) {
         ref->slot = NULL;
         ref->entry = NULL;
         return;

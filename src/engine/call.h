@@ -32,6 +32,7 @@ enum call_origin {
     ORIGIN_BLOCKED,     /* a client's wait for a key has ended and its command goes on */
     ORIGIN_SCRIPT,      /* a script runs it, on behalf of the client that runs the script */
     ORIGIN_FILE,        /* the append-only file is being loaded */
+    ORIGIN_PRIMARY,     /* the server's primary sends what it has changed */
     ORIGIN_SERVER       /* the server itself, which deletes expired and evicted keys */
 };
 
@@ -63,9 +64,15 @@ static inline bool call_may_block(const struct call *call) {
     return call->origin == ORIGIN_CLIENT;
 }
 
-/* Returns whether data is being loaded; no key expires meanwhile. */
+/* Returns whether data is being loaded. */
 static inline bool call_is_loading(const struct call *call) {
     return call->origin == ORIGIN_FILE;
+}
+
+/* Returns whether the command repeats a change that was made before, and comes from a file or from
+ * the primary. No key expires for it: its source says which keys have expired. */
+static inline bool call_is_repeated(const struct call *call) {
+    return call->origin == ORIGIN_FILE || call->origin == ORIGIN_PRIMARY;
 }
 
 /* Returns a call without client, reply and arguments, for changes that the server makes by
@@ -74,8 +81,11 @@ struct call call_of_server(struct engine *engine, int database);
 
 /* --- Keys. A function that looks up an expired key deletes it and finds nothing. Looking up
  * another key of the same database may therefore invalidate a keyref, but not the entries
- * themselves. During a CLIENT PAUSE only commands that write delete expired keys. Other commands
- * treat them as missing and must not add a key of that name (none does). --- */
+ * themselves. During a pause, and on a replica, only commands that write delete expired keys.
+ * Other commands treat them as missing and must not add a key of that name (none does). --- */
+
+/* Returns whether the call may delete what has expired: see above. */
+bool call_may_expire(const struct call *call);
 
 /* Finds a key to read it: counts a hit or a miss and marks the entry as used. The result's entry is
  * NULL when the key does not exist. O(1), as all of these. */
@@ -217,7 +227,7 @@ void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms);
  * entries; the functions that find keys test it themselves. */
 static inline bool call_is_expired(const struct call *call, const struct entry *entry) {
     int64_t expiry_ms = entry_expiry(entry);
-    return expiry_ms >= 0 && call->now_ms > expiry_ms && !call_is_loading(call);
+    return expiry_ms >= 0 && call->now_ms > expiry_ms && !call_is_repeated(call);
 }
 
 /* Deletes fields that have expired from the hash that `ref` names (found under `key`, which must
@@ -231,7 +241,7 @@ size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice ke
 /* Returns whether `expiry_ms`, an argument of a command, has passed already, so that the key must
  * be deleted instead. */
 static inline bool call_is_past(const struct call *call, int64_t expiry_ms) {
-    return expiry_ms <= call->now_ms && !call_is_loading(call);
+    return expiry_ms <= call->now_ms && !call_is_repeated(call);
 }
 
 /* --- Arguments --- */

@@ -31,6 +31,7 @@ struct clients;
 struct functions;
 struct load;
 struct net;
+struct rdb_history;
 struct replication;
 struct save;
 struct incremental;
@@ -43,7 +44,10 @@ enum restriction {
     RESTRICTED_UNWRITTEN = 1 << 2, /* the append-only file failed: no command that writes */
     RESTRICTED_PAUSED = 1 << 3,    /* CLIENT PAUSE: session/pause.h */
     RESTRICTED_BUSY = 1 << 4,      /* a script is running: only commands with COMMAND_ALLOW_BUSY */
-    RESTRICTED_FEW_REPLICAS = 1 << 5 /* min-replicas-to-write is not met: no command that writes */
+    RESTRICTED_FEW_REPLICAS = 1 << 5, /* min-replicas-to-write is not met: no command that writes */
+    RESTRICTED_READONLY = 1 << 6,     /* a replica: no command that writes, from clients */
+    RESTRICTED_STALE = 1 << 7, /* a replica without its primary: no command that needs data */
+    RESTRICTED_LOADING_BESIDE = 1 << 8 /* other data is being loaded (COMMAND_NO_ASYNC_LOADING) */
 };
 
 struct engine {
@@ -55,10 +59,15 @@ struct engine {
     /* Publishes a keyspace event where clients may listen to it: session/publish.h. */
     void (*publish_event)(struct engine *engine, int database, const char *event, struct slice key);
 
+    /* Says where the data stands in a history of replication, if that is known:
+     * replication/replication.h. */
+    bool (*describe_history)(const struct engine *engine, struct rdb_history *history);
+
     struct keyspace **keyspaces;      /* config.databases of them */
     struct value_limits value_limits; /* from the directives */
     struct eviction_rules eviction;   /* policy and current time, for entries' access bits */
     bool active_expire;               /* DEBUG SET-ACTIVE-EXPIRE */
+    bool is_replica;                  /* another server says what changes, and what expires */
     uint64_t dirty;                   /* changes since the server started */
     uint32_t restrictions;            /* enum restriction; 0 nearly always */
     const char *busy_refusal;         /* with RESTRICTED_BUSY: the error for other commands */

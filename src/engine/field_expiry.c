@@ -25,17 +25,10 @@ static void propagate(const struct call *call, struct slice key,
     if (call->origin == ORIGIN_SERVER) command_log_end_unit(log);
 }
 
-/* During a CLIENT PAUSE only commands that write may change anything. */
-static bool may_delete(const struct call *call) {
-    if (call_is_loading(call)) return false;
-    bool writes = !call->command || (call->command->flags & COMMAND_WRITE);
-    return writes || !call->engine->pause_until_ms;
-}
-
 size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice key) {
     struct expired_fields expired = {.count = 0};
     int64_t first_ms = hash_first_expiry(ref->entry);
-    if (first_ms == RECORD_NEVER || first_ms >= call->now_ms || !may_delete(call)) return 0;
+    if (first_ms == RECORD_NEVER || first_ms >= call->now_ms || !call_may_expire(call)) return 0;
     keyspace_before_change(ref);
     hash_expire(ref, call->now_ms, CALL_EXPIRED_FIELDS, note_field, &expired);
     if (call->propagates) propagate(call, key, &expired);

@@ -48,7 +48,8 @@ void slow_note_command(const struct call *call, uint64_t ticks) {
         .peer = SLICE(""),
         .name = SLICE(""),
     };
-    if (call->origin != ORIGIN_SCRIPT) { /* as in Redis: a script's command names no client */
+    /* As in Redis, a script's command names no client; a primary's has none. */
+    if (session && call->origin != ORIGIN_SCRIPT) {
         entry.peer = slice_of_cstr(conn_peer_name(conn_of_session(session), peer));
         if (session->name) entry.name = sds_slice(session->name);
     }

@@ -175,6 +175,24 @@ static sds write_refusal(struct engine *engine) {
     return error;
 }
 
+#define READONLY_REFUSAL "READONLY You can't write against a read only replica."
+
+/* Returns the error for commands with these flags, because the server is a replica; NULL: it may
+ * run. */
+static const char *replica_refusal(const struct engine *engine, uint32_t flags) {
+    if (engine->restrictions & RESTRICTED_READONLY && flags & COMMAND_WRITE)
+        return READONLY_REFUSAL;
+    if (engine->restrictions & RESTRICTED_STALE && !(flags & COMMAND_STALE))
+        return "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+    return NULL;
+}
+
+/* Returns whether the command must wait until data is loaded. */
+static bool is_denied_loading(const struct engine *engine, uint32_t flags) {
+    if (engine->restrictions & RESTRICTED_LOADING) return !(flags & COMMAND_LOADING);
+    return engine->restrictions & RESTRICTED_LOADING_BESIDE && flags & COMMAND_NO_ASYNC_LOADING;
+}
+
 /* Replies the error and returns true if the server refuses such commands at the moment. PING is
  * refused together with commands that write, so that monitoring tools notice. */
 static bool is_refused(struct session *session, struct reply *reply,
@@ -187,8 +205,8 @@ static bool is_refused(struct session *session, struct reply *reply,
     else if (command->flags & COMMAND_TELLS_HEALTH)
         failure = disk_refusal(engine);
     const char *error = failure;
-    if (engine->restrictions & RESTRICTED_LOADING && !(flags & COMMAND_LOADING))
-        error = LOADING_REFUSAL;
+    if (!error) error = replica_refusal(engine, flags);
+    if (is_denied_loading(engine, flags) && !(engine->is_replica && error)) error = LOADING_REFUSAL;
     if (!error && engine->restrictions & RESTRICTED_BUSY && !(command->flags & COMMAND_ALLOW_BUSY))
         error = engine->busy_refusal;
     if (error) reject(session, reply, command, error);
@@ -247,6 +265,7 @@ static sds refuse_write(struct script_scope *scope, const struct command *comman
     if (scope->is_readonly)
         return sds_new(SLICE("ERR Write commands are not allowed from read-only scripts."));
     if (!(command->flags & COMMAND_WRITE)) return NULL;
+    if (engine->restrictions & RESTRICTED_READONLY) return sds_new(SLICE(READONLY_REFUSAL));
     /* A script that has written is not stopped half-way. */
     sds error = engine->restrictions && !scope->has_written ? write_refusal(engine) : NULL;
     scope->has_written = scope->has_written || !error;
@@ -262,6 +281,9 @@ bool admission_check_script(struct script_scope *scope, struct reply *reply,
         error = sds_new(SLICE("ERR This Redis command is not allowed from script"));
     else if (flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE))
         error = refuse_write(scope, command);
+    if (!error && scope->requester.engine->restrictions & RESTRICTED_STALE &&
+        !(flags & COMMAND_STALE))
+        error = sds_new(SLICE("ERR Can not execute the command on a stale replica"));
     if (!error && flags & COMMAND_DENYOOM && scope->lacks_memory && !had_written)
         error = sds_new(SLICE(EVICT_REFUSAL));
     if (!error) return true;
@@ -269,6 +291,12 @@ bool admission_check_script(struct script_scope *scope, struct reply *reply,
     reply_error_text(reply, sds_slice(error));
     sds_free(error);
     return false;
+}
+
+enum admission admission_check_primary(struct requester *requester, const struct command *command) {
+    const uint32_t publishes = COMMAND_PUBSUB | COMMAND_MAY_REPLICATE;
+    if ((command->flags & publishes) == publishes) return ADMISSION_GRANTED;
+    return admission_check_file(requester, command);
 }
 
 enum admission admission_check_file(struct requester *requester, const struct command *command) {

@@ -41,6 +41,10 @@ enum admission admission_check(struct session *session, struct reply *reply,
  * may. If not, requester->error is CALL_ERROR_NOT_FOR_FILE. */
 enum admission admission_check_file(struct requester *requester, const struct command *command);
 
+/* Returns whether the server's primary may send the command: one that writes, SELECT, or a message
+ * of a channel. If not, requester->error is CALL_ERROR_NOT_FOR_FILE. */
+enum admission admission_check_primary(struct requester *requester, const struct command *command);
+
 struct script_scope;
 
 /* As admission_find, for a script: `reply` gets the errors that scripts get. */

@@ -5,6 +5,7 @@
 #include "engine/waiter.h"
 #include "execute/execute.h"
 #include "resp/reply.h"
+#include "session/clients.h"
 #include "session/session.h"
 #include "session/session_output.h"
 #include "types/value.h"
@@ -52,6 +53,22 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
     if (!waiter || waiter->for_work) return false;
     end_unserved(blocking, session, with_error ? answer_unblocked : waiter->answer_unserved, 0);
     return true;
+}
+
+static void answer_forced(struct call *call) {
+    reply_error(call->reply, "UNBLOCKED force unblock from blocking operation, instance state "
+                             "changed (master -> replica?)");
+}
+
+void blocking_end_all(struct blocking *blocking) {
+    struct session *next;
+    for (struct session *session = blocking->engine->clients->sessions.first; session;
+         session = next) {
+        next = session->next;
+        if (!session->waiter || session->waiter->for_work) continue;
+        end_unserved(blocking, session, answer_forced, 0);
+        session_close_after_reply(session);
+    }
 }
 
 void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks) {

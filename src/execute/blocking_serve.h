@@ -27,6 +27,10 @@ void blocking_time_is_up(struct session *session);
  * work of another thread. */
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error);
 
+/* The server becomes a replica: all waits end with the error "UNBLOCKED force unblock …", except
+ * those for work, and the clients are disconnected. O(clients). */
+void blocking_end_all(struct blocking *blocking);
+
 /* WAITAOF: ends the waits of all sessions that wait for the append-only file and for which
  * `is_done` returns true, as if their deadline had come. Returns whether there were any. O(sessions
  * that wait for the file). */

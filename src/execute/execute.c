@@ -50,7 +50,9 @@ static void propagate(const struct call *call, bool changed) {
     struct command_log *log = &call->engine->command_log;
     if (changed && call->command->flags & COMMAND_WRITE && !call->has_propagated)
         command_log_append(log, call->database, call->argv, call->argc);
-    if (call->origin == ORIGIN_TRANSACTION || call->origin == ORIGIN_SCRIPT) return;
+    if (call->origin == ORIGIN_TRANSACTION || call->origin == ORIGIN_SCRIPT ||
+        call->origin == ORIGIN_PRIMARY)
+        return;
     if (!command_log_is_inside_unit(log)) return;
     if (call->engine->restrictions & RESTRICTED_BUSY) return; /* it is a script's, which goes on */
     command_log_end_unit(log);
@@ -175,6 +177,31 @@ enum execution execute_from_file(struct requester *requester, struct reply *repl
     check(&call);
     if (!requester->error && is_error(reply, begin)) requester->error = CALL_ERROR_OTHER;
     return EXECUTION_DONE;
+}
+
+enum execution execute_from_primary(struct requester *requester, struct reply *reply,
+                                    const struct slice *argv, size_t argc) {
+    struct engine *engine = requester->engine;
+    assert(!requester->session && argc > 0);
+    const struct command *command = admission_find(requester, reply, argv, argc);
+    if (!command || admission_check_primary(requester, command) == ADMISSION_REFUSED)
+        return EXECUTION_REFUSED;
+    size_t begin = reply->len;
+    uint64_t ticks_begin = engine->ticks, dirty = engine->dirty;
+    struct call call = call_for(ORIGIN_PRIMARY, requester, reply, command, argv, argc);
+    requester->error = CALL_ERROR_NONE;
+    command->run(&call);
+    check(&call);
+    if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
+    if (!requester->error && is_error(reply, begin)) requester->error = CALL_ERROR_OTHER;
+    engine->ticks = clock_ticks();
+    count(engine, &call, begin, engine->ticks - ticks_begin);
+    feed_monitors(&call);
+    return EXECUTION_DONE;
+}
+
+void execute_end_unit(struct engine *engine) {
+    command_log_end_unit(&engine->command_log);
 }
 
 /* --- Scripts --- */

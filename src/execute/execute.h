@@ -4,6 +4,7 @@
  *      command of a file ─────────┴─ find ── admit ─────┼─ postponed (CLIENT PAUSE)
  *                                                       ├─ queued (MULTI)
  *      command of a script ──────── find ── admit ──────┼─ refused
+ *      command of the primary ───── find ── admit ──────┼─ refused
  *      queue of a transaction ──────────────────────────┴─ run ─┐
  *      blocked client, its key is ready ── serve ───────────────┴─ propagate, count
  *      expiry, eviction ── call_of_server: the functions of call.h
@@ -38,6 +39,15 @@ enum execution execute(struct session *session, struct reply *reply, const struc
  * postponed. */
 enum execution execute_from_file(struct requester *requester, struct reply *reply,
                                  const struct slice *argv, size_t argc);
+
+/* As execute, for a command that the server's primary sends. It is counted, and what it changes is
+ * propagated, as a part of a unit that execute_end_unit ends. requester->error is set as by
+ * execute_from_file. Never postponed, and never refused for lack of memory. */
+enum execution execute_from_primary(struct requester *requester, struct reply *reply,
+                                    const struct slice *argv, size_t argc);
+
+/* Ends the unit of the command log, if one is open. */
+void execute_end_unit(struct engine *engine);
 
 /* Runs a command of a transaction's queue, which was admitted when it was queued. It cannot block.
  * Writes its reply to `reply`. */

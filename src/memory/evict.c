@@ -74,7 +74,7 @@ static bool is_exceeded(struct engine *engine) {
 static void evict_key(struct call *call, struct keyref *ref) {
     struct engine *engine = call->engine;
     struct slice key = entry_key(ref->entry);
-    if (call_is_expired(call, ref->entry)) {
+    if (call_is_expired(call, ref->entry) && call_may_expire(call)) {
         call_find_quiet(call, key); /* deletes it */
         return;
     }
@@ -100,11 +100,17 @@ static enum evict_result evict_keys(struct engine *engine) {
     return EVICT_DONE;
 }
 
-/* Evicts until time or need ends. During CLIENT PAUSE nothing is evicted, so that the data stays
- * unchanged. */
+/* Returns whether the data must stay as it is: during CLIENT PAUSE; and on a replica, unless that
+ * was turned off, because its primary evicts for both. */
+static bool is_off(const struct engine *engine) {
+    return engine->pause_until_ms ||
+           (engine->is_replica && engine->config.replica_ignore_maxmemory);
+}
+
+/* Evicts until time or need ends. */
 static enum evict_result run(struct engine *engine) {
     enum evict_result result = EVICT_DONE;
-    if (is_exceeded(engine) && !engine->pause_until_ms) {
+    if (is_exceeded(engine) && !is_off(engine)) {
         uint64_t begin = slow_begin(engine);
         result = evict_keys(engine);
         slow_end(engine, LATENCY_EVICTION_CYCLE, begin);

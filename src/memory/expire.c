@@ -216,9 +216,14 @@ static void cycle_stretch(struct engine *engine, uint64_t start) {
     }
 }
 
+/* On a replica, the primary says what has expired. */
+static bool is_off(const struct engine *engine) {
+    return !engine->active_expire || engine->pause_until_ms || engine->is_replica;
+}
+
 bool expire_step(struct engine *engine) {
     if (!cycle.running) return false;
-    if (!engine->active_expire || engine->pause_until_ms) {
+    if (is_off(engine)) {
         cycle.running = false;
         return false;
     }
@@ -238,7 +243,7 @@ bool expire_step(struct engine *engine) {
 }
 
 void expire_tick(struct engine *engine) {
-    if (!engine->active_expire || engine->pause_until_ms) return;
+    if (is_off(engine)) return;
     int64_t now_us = clock_monotonic_us(), period_us = 1000000 / engine->config.hz;
     int64_t elapsed_us = now_us - cycle.begun_us;
     if (!cycle.running) {

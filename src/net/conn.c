@@ -296,8 +296,8 @@ static void close_socket_later(struct conn *conn) {
     net->unclosed_last = conn;
 }
 
-void conn_accept(struct net *net, const struct transport *transport, void *from,
-                 const struct conn_events *events, void *owner) {
+struct conn *conn_make(struct net *net, const struct transport *transport,
+                       const struct conn_events *events) {
     if (net->unclosed_first != NULL)
         close_first_socket(net); /* so that the number of descriptors does not grow */
     char *block =
@@ -306,14 +306,33 @@ void conn_accept(struct net *net, const struct transport *transport, void *from,
     conn->transport = transport;
     conn->net = net;
     conn->events = events;
+    return conn;
+}
+
+void conn_begin(struct conn *conn, void *owner) {
+    conn->events->opened(conn, owner);
+    if (!conn_is_closing(conn)) conn->transport->start_reading(conn);
+}
+
+void conn_accept(struct net *net, const struct transport *transport, void *from,
+                 const struct conn_events *events, void *owner) {
+    struct conn *conn = conn_make(net, transport, events);
     int status = transport->accept(conn, from);
-    if (status != 0) {
-        log_warning("Accepting client connection: %s", uv_strerror(status));
-        conn_close(conn);
+    if (status == 0) {
+        conn_begin(conn, owner);
         return;
     }
-    events->opened(conn, owner);
-    if (!conn_is_closing(conn)) transport->start_reading(conn);
+    log_warning("Accepting client connection: %s", uv_strerror(status));
+    conn_close(conn);
+}
+
+void conn_pause_input(struct conn *conn) {
+    if (!conn_is_closing(conn)) conn->transport->stop_reading(conn);
+}
+
+void conn_resume_input(struct conn *conn) {
+    if (conn_is_closing(conn) || conn->flags & CONN_ENDED) return;
+    conn->transport->start_reading(conn);
 }
 
 void conn_close(struct conn *conn) {

@@ -96,6 +96,11 @@ size_t conn_collected_input(const struct conn *conn);
  * O(1). */
 sds conn_take_collected(struct conn *conn);
 
+/* Stops reading until conn_resume_input, so that the other side must wait. Bytes that were read
+ * before may still be unconsumed; the end of the connection is not noticed meanwhile. */
+void conn_pause_input(struct conn *conn);
+void conn_resume_input(struct conn *conn);
+
 /* Presents the unconsumed bytes again, after the session could not consume them because it was
  * blocked. Does nothing when there are none. Do not call it inside `data` of the same
  * connection. */

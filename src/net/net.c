@@ -96,6 +96,11 @@ void net_poll(struct net *net) {
     conn_release_all(net);
 }
 
+void net_wait(struct net *net) {
+    uv_run(&net->loop, UV_RUN_ONCE);
+    conn_release_all(net);
+}
+
 void net_stop(struct net *net) {
     uv_stop(&net->loop);
 }

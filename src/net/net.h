@@ -27,6 +27,9 @@ void net_stop(struct net *net);
  * must act on the reason for it. */
 void net_poll(struct net *net);
 
+/* As net_poll, but sleeps until there is something to do. */
+void net_wait(struct net *net);
+
 /* Sets the function that is called once per iteration, after all its callbacks and before the loop
  * sleeps: to send remaining output and to resume sessions. If it returns true, the loop does not
  * sleep. */

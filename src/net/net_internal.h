@@ -132,6 +132,17 @@ void net_free_handle(uv_handle_t *handle);
 
 /* Closes and frees the net_wake of this handle: the only handles of type UV_POLL. */
 void net_close_wake(uv_handle_t *handle);
+/* Makes a connection that is neither connected nor known to its owner. */
+struct conn *conn_make(struct net *net, const struct transport *transport,
+                       const struct conn_events *events);
+
+/* It is connected: calls `opened`, and starts reading. */
+void conn_begin(struct conn *conn, void *owner);
+
+/* Connects a new connection of transport_tcp with an address. Returns a status; unless that is an
+ * error, `done` is called later, also when the connection is closed before. */
+int transport_tcp_connect(struct conn *conn, uv_connect_t *request, const struct sockaddr *address,
+                          uv_connect_cb done);
 
 /* Accepts the clients that wait at the listener with this handle, at most `most`, without libuv:
  * for nested polling. Returns an errno when the system refuses one, otherwise 0. */

@@ -24,6 +24,15 @@ static int accept_tcp(struct conn *conn, void *from) {
     return status;
 }
 
+int transport_tcp_connect(struct conn *conn, uv_connect_t *request, const struct sockaddr *address,
+                          uv_connect_cb done) {
+    uv_tcp_t *tcp = &socket_of(conn)->tcp;
+    uv_tcp_init(&net_of(conn)->loop, tcp);
+    tcp->data = conn;
+    uv_tcp_nodelay(tcp, 1);
+    return uv_tcp_connect(request, tcp, address, done);
+}
+
 static int accept_unix(struct conn *conn, void *from) {
     uv_pipe_init(&net_of(conn)->loop, &socket_of(conn)->pipe, 0);
     return accept_from(conn, from);

@@ -34,6 +34,11 @@ void rdb_write_header(struct rdb_writer *writer, const struct rdb_facts *facts) 
     write_aux_integer(writer, "redis-bits", 8 * (int64_t)sizeof(void *));
     write_aux_integer(writer, "ctime", facts->created_s);
     write_aux_integer(writer, "used-mem", (int64_t)facts->used_memory);
+    if (facts->history) {
+        write_aux_integer(writer, "repl-stream-db", (int64_t)facts->history->database);
+        write_aux(writer, "repl-id", facts->history->id);
+        write_aux_integer(writer, "repl-offset", (int64_t)facts->history->offset);
+    }
     write_aux_integer(writer, "aof-base", facts->aof_base);
 }
 

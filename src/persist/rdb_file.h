@@ -22,12 +22,20 @@
 
 /* --- Writing --- */
 
+/* Where the data stands in the history of a primary: repl-id, repl-offset, repl-stream-db. */
+struct rdb_history {
+    struct slice id;
+    uint64_t offset;
+    uint64_t database; /* selected in its stream */
+};
+
 /* Facts about the file, written as AUX. */
 struct rdb_facts {
     const char *server_version; /* redis-ver: the Redis version that the file corresponds to */
     int64_t created_s;          /* ctime, seconds since the epoch */
     uint64_t used_memory;       /* used-mem, bytes */
     bool aof_base;              /* aof-base: the file begins an append-only file */
+    const struct rdb_history *history; /* NULL: it is not known */
 };
 
 /* The key's use, in the form that the eviction policy keeps. */

@@ -280,7 +280,7 @@ enum load_status aof_load(struct engine *engine, unsigned flags) {
     assert(!command_log_is_inside_unit(&engine->command_log));
     uint64_t dirty = engine->dirty;
     uint64_t total = bytes_to_load(engine);
-    load_begin(engine, engine->config.appendfilename, total, flags & LOAD_SERVE);
+    load_begin(engine, engine->config.appendfilename, total, flags);
     command_log_suspend(&engine->command_log);
     bool done = load_files(engine, flags, total);
     command_log_resume(&engine->command_log);

@@ -13,6 +13,7 @@
 #include "snapshot/background.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/incremental.h"
+#include "snapshot/save.h"
 #include "snapshot/snapshot.h"
 
 #include <errno.h>

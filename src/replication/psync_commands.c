@@ -3,6 +3,8 @@
 #include "base/number.h"
 #include "engine/engine.h"
 #include "net/conn.h"
+#include "replication/link.h"
+#include "replication/link_report.h"
 #include "replication/replication.h"
 #include "replication/replication_commands.h"
 #include "resp/parser.h"
@@ -141,6 +143,10 @@ void replconf_command(struct call *call) {
 static bool may_join(struct call *call) {
     struct session *session = call_session(call);
     if (session->flags & SESSION_REPLICA) return false;
+    if (link_of(call->engine) && !link_is_up(call->engine)) {
+        reply_error(call->reply, "NOMASTERLINK Can't SYNC while not connected with my master");
+        return false;
+    }
     if (session->flags & (SESSION_SUBSCRIBED | SESSION_MONITOR)) {
         reply_error(call->reply, "ERR SYNC and PSYNC are invalid for a client that gets messages");
         return false;
@@ -259,6 +265,10 @@ void role_command(struct call *call) {
     struct engine *engine = call->engine;
     char number[INT64_TEXT_MAX];
     size_t count = 0;
+    if (link_of(engine)) {
+        link_report_role(call);
+        return;
+    }
     reply_array(call->reply, 3);
     reply_bulk_cstr(call->reply, "master");
     reply_integer(call->reply, (int64_t)replication_offset(engine));

@@ -4,6 +4,9 @@
 #include "base/random.h"
 #include "engine/engine.h"
 #include "net/wake.h"
+#include "persist/rdb_file.h"
+#include "replication/link.h"
+#include "snapshot/load.h"
 
 #include <assert.h>
 #include <string.h>
@@ -63,6 +66,57 @@ void replication_rename(struct engine *engine, struct slice id) {
     keep_as_second_id(engine);
     set_id(replication, id);
     replicas_close_all(engine);
+}
+
+void replication_set_role(struct engine *engine, bool is_replica) {
+    struct replication *replication = engine->replication;
+    if (replication->is_replica == is_replica) return;
+    command_log_end_unit(&engine->command_log);
+    if (replication->backlog && is_replica) {
+        replication_feed(engine);
+        command_log_remove_reader(&engine->command_log, &replication->reader);
+    }
+    replication->is_replica = engine->is_replica = is_replica;
+    if (replication->backlog && !is_replica)
+        command_log_add_reader(&engine->command_log, &replication->reader);
+    replication->replicas_left_ms = replication->ping_ms = engine->steady_ms;
+}
+
+/* --- Restarts --- */
+
+/* In the middle of a unit, or while other data is being loaded, the data is that of no offset. */
+bool replication_describe(const struct engine *engine, struct rdb_history *history) {
+    const struct replication *replication = engine->replication;
+    const struct link *link = replication->link;
+    int database = engine->command_log.database;
+    if (command_log_is_inside_unit(&engine->command_log)) return false;
+    if (link && link->state == LINK_STREAMS)
+        database = link->stream.requester.database;
+    else if (link)
+        database = link->database;
+    if (link ? !link->has_position : !replication->backlog) return false;
+    *history = (struct rdb_history){.id = slice_of_cstr(replication->id),
+                                    .offset = replication_offset(engine),
+                                    .database = database > 0 ? (uint64_t)database : 0};
+    return true;
+}
+
+bool replication_take_loaded(struct engine *engine, int *database) {
+    struct replication *replication = engine->replication;
+    const struct load_history *loaded = &engine->load->history;
+    bool is_known = strlen(loaded->id) == REPLICATION_ID_LEN && loaded->offset >= 0 &&
+                    loaded->database >= 0 && loaded->database < engine->config.databases;
+    if (!is_known || replication->backlog) return false;
+    replication->offset = (uint64_t)loaded->offset;
+    *database = (int)loaded->database;
+    if (replication->is_replica) {
+        set_id(replication, slice_of_cstr(loaded->id));
+        return true;
+    }
+    memcpy(replication->second_id, loaded->id, sizeof(replication->second_id));
+    replication->second_offset = loaded->offset + 1;
+    replication_open_stream(engine);
+    return true;
 }
 
 /* --- The stream --- */
@@ -275,6 +329,7 @@ static void on_wake(void *arg) {
 void replication_start(struct engine *engine) {
     struct replication *replication = engine->replication;
     replication->engine = engine;
+    engine->describe_history = replication_describe;
     reply_init(&replication->messages, 0);
     replication->sync.wake = net_wake_new(engine->net, on_wake, NULL);
     replication_draw_id(engine);

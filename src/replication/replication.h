@@ -27,6 +27,8 @@
 #include <stdint.h>
 
 struct engine;
+struct link;
+struct rdb_history;
 
 enum { REPLICATION_ID_LEN = 40 };
 
@@ -46,7 +48,8 @@ struct replication_stats {
 
 struct replication {
     struct engine *engine;
-    bool is_replica; /* of another server: the stream is that server's */
+    struct link *link; /* to the primary; NULL unless the server is a replica: link.h */
+    bool is_replica;   /* of another server: the stream is that server's */
     char id[REPLICATION_ID_LEN + 1];
     char second_id[REPLICATION_ID_LEN + 1]; /* of zeros: there is none */
     int64_t second_offset;                  /* the second id is valid for requests up to here; -1 */
@@ -135,5 +138,21 @@ void replication_rename(struct engine *engine, struct slice id);
 static inline bool replication_has_second_id(const struct replication *replication) {
     return replication->second_offset >= 0;
 }
+
+/* The server becomes another one's replica, or a primary: where its stream comes from. Also sets
+ * engine->is_replica. */
+void replication_set_role(struct engine *engine, bool is_replica);
+
+/* --- Restarts --- */
+
+/* Describes where the data stands in its history, for a snapshot that begins now. Returns false
+ * when no replica can continue from there. O(1). */
+bool replication_describe(const struct engine *engine, struct rdb_history *history);
+
+/* Call when the data is loaded, at the start. If the snapshot has said where its data stands: on a
+ * replica, the data belongs to that history; on a primary, that is the second id, so that replicas
+ * that had as much can continue. Returns whether it has; *database gets the one that is selected in
+ * the stream. */
+bool replication_take_loaded(struct engine *engine, int *database);
 
 #endif

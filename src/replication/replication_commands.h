@@ -6,6 +6,7 @@
 
 void psync_command(struct call *call);
 void replconf_command(struct call *call);
+void replicaof_command(struct call *call);
 void role_command(struct call *call);
 void sync_command(struct call *call);
 void wait_command(struct call *call);

@@ -57,6 +57,13 @@ static void wait_until(struct call *call, int64_t deadline_ms, void (*answer)(st
 
 void wait_command(struct call *call) {
     int64_t replicas, deadline_ms;
+    if (call->engine->is_replica) {
+        reply_error(call->reply,
+                    "ERR WAIT cannot be used with replica instances. Please also note that since "
+                    "Redis 4.0 if a replica is configured to be writable (which is not the "
+                    "default) writes to replicas are just local and are not propagated.");
+        return;
+    }
     if (!call_integer(call, 1, &replicas) || !call_timeout_ms(call, 2, &deadline_ms)) return;
     if ((int64_t)applied(call_session(call)) >= replicas)
         answer_wait(call);

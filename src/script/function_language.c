@@ -43,7 +43,8 @@ static sds run_error(struct machine *machine, enum machine_result result) {
 static bool run_code(struct function_runner *runner, struct function_library *library, int code,
                      sds *error) {
     struct machine *machine = runner->machine;
-    bool is_file = runner->scripts->engine->restrictions & RESTRICTED_LOADING;
+    bool is_file =
+        runner->scripts->engine->restrictions & (RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE);
     runner->loading = library;
     runner->deadline_us = is_file ? 0 : clock_monotonic_us() + LOAD_MS_MAX * 1000;
     machine_set_watch(machine, watch_load, runner);

@@ -9,6 +9,7 @@
 #include "process/limits.h"
 #include "process/oom_score.h"
 #include "process/process_title.h"
+#include "replication/link.h"
 #include "replication/replication.h"
 #include "script/script.h"
 #include "server/crash_report.h"
@@ -80,8 +81,12 @@ static bool apply_listeners(struct engine *engine, const struct config_directive
     return false;
 }
 
+static enum oom_role oom_role(const struct engine *engine) {
+    return engine->is_replica ? OOM_REPLICA : OOM_PRIMARY;
+}
+
 static bool apply_oom_score(struct engine *engine, sds *error) {
-    if (oom_score_apply(engine, OOM_PRIMARY)) return true;
+    if (oom_score_apply(engine, oom_role(engine))) return true;
     *error = sds_new(SLICE("Failed to set current oom_score_adj. Check server logs."));
     return false;
 }
@@ -168,6 +173,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_LUA_MEMORY: scripts_apply_limit(engine->scripts); break;
     case EFFECT_MAXMEMORY_CLIENTS: client_memory_note_all(engine); break;
     case EFFECT_EVICTION: evict_configure(engine); break;
+    case EFFECT_REPLICA: link_restrict(engine); break;
     case EFFECT_SLOW: slow_configure(engine); break;
     case EFFECT_CRASH_LOG: crash_report_configure(engine); break;
     case EFFECT_REPLICATION: replication_configure(engine); break;
@@ -193,7 +199,7 @@ bool config_apply_at_start(struct engine *engine, sds *error) {
     if (!limits_raise_files(&engine->config.maxclients, &why)) log_warning("%s", why);
     sds_free(why);
     apply_value_limits(engine);
-    oom_score_apply(engine, OOM_PRIMARY); /* a refusal is logged there */
+    oom_score_apply(engine, oom_role(engine)); /* a refusal is logged there */
     process_title_set(engine);
     config_log_notes(&engine->config_source);
     return true;

@@ -26,11 +26,11 @@ static struct net_timer *timer;
 
 /* Closes clients that have neither sent nor received anything for longer than `timeout`. Exempt are
  * clients that wait for a key, which have a deadline of their own; those that listen to channels or
- * monitor, which only wait for messages; replicas, which have limits of their own; and those that
- * are paused, which cannot help it. */
+ * monitor, which only wait for messages; replicas, which have limits of their own; the primary; and
+ * those that are paused, which cannot help it. */
 static void close_idle_sessions(struct engine *engine) {
     const uint32_t waiting =
-        SESSION_BLOCKED | SESSION_PAUSED | SESSION_SUBSCRIBED | SESSION_MONITOR;
+        SESSION_BLOCKED | SESSION_PAUSED | SESSION_SUBSCRIBED | SESSION_MONITOR | SESSION_PRIMARY;
     if (engine->config.timeout == 0) return;
     struct session *next;
     for (struct session *session = engine->clients->sessions.first; session; session = next) {

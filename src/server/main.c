@@ -11,6 +11,7 @@
 #include "process/daemon.h"
 #include "process/process_title.h"
 #include "recovery/load_start.h"
+#include "replication/link.h"
 #include "replication/replication.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
@@ -209,6 +210,7 @@ int main(int argc, char **argv) {
         listeners_announce(engine);
         daemon_ready();
         supervisor_ready();
+        link_start(engine);
         if (!engine->shutting_down) server_run(engine);
     }
     signals_hold();

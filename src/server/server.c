@@ -23,6 +23,7 @@
 #include "execute/flush.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
+#include "replication/link.h"
 #include "replication/replication.h"
 #include "replication/wait.h"
 #include "script/script.h"
@@ -150,6 +151,7 @@ bool server_start(struct engine *engine, const char **error) {
     engine->net = net_new(error);
     if (!engine->net) return false;
     replication_start(engine);
+    link_prepare(engine);
     make_keyspaces(engine);
     functions_init(engine->functions);
     engine->publish_event = publish_event;
@@ -184,14 +186,20 @@ bool server_start(struct engine *engine, const char **error) {
     return true;
 }
 
+/* The loop also ends when data from the primary must be loaded, which no callback can do. */
 void server_run(struct engine *engine) {
     net_run(engine->net);
+    while (!engine->shutting_down) {
+        link_work(engine);
+        if (!engine->shutting_down) net_run(engine->net);
+    }
 }
 
 void server_stop(struct engine *engine) {
     listeners_close();
     cron_stop();
     expire_stop();
+    link_stop(engine);
     while (engine->clients->sessions.first) session_close(engine->clients->sessions.first);
     aof_stop(engine);
     replication_stop(engine);

@@ -34,7 +34,8 @@ void client_memory_note(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session->id == 0) return; /* closed already; only its connection is left */
     client_memory_forget(session);
-    bool is_exempt = session->marks & SESSION_NO_EVICT || session->flags & SESSION_REPLICA;
+    bool is_exempt =
+        session->marks & SESSION_NO_EVICT || session->flags & (SESSION_REPLICA | SESSION_PRIMARY);
     if (engine->config.maxmemory_clients && !is_exempt) session->marks |= SESSION_LIMITED;
     if (session->flags & SESSION_NEEDS_AUTH) session->marks |= SESSION_DISCOUNTED;
     if (!(session->marks & (SESSION_LIMITED | SESSION_DISCOUNTED))) return;

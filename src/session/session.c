@@ -9,6 +9,7 @@
 
 enum client_type session_type(const struct session *session) {
     if (session->flags & SESSION_REPLICA) return CLIENT_TYPE_REPLICA;
+    if (session->flags & SESSION_PRIMARY) return CLIENT_TYPE_MASTER;
     return session->flags & SESSION_SUBSCRIBED ? CLIENT_TYPE_PUBSUB : CLIENT_TYPE_NORMAL;
 }
 
@@ -24,6 +25,7 @@ static void teardown(struct session *session) {
     if (session->id == 0)
         return; /* the connection was refused, or the session is torn down already */
     engine->clients->retire_session(session);
+    if (session->flags & SESSION_PRIMARY) engine->clients->primary_closed(session);
     session_list_remove(&engine->clients->sessions, session);
     client_memory_forget(session);
     sds_free(session->name);

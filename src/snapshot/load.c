@@ -42,21 +42,22 @@ int64_t load_seconds_left(struct engine *engine) {
     return (int64_t)(elapsed_s * (100 - percent) / percent);
 }
 
-void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, bool serves) {
+void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, unsigned flags) {
     struct load *load = engine->load;
     int64_t now_us = clock_monotonic_us();
     assert(!load->running && total_bytes <= INT64_MAX);
     *load = (struct load){
         .running = true,
-        .serves = serves,
+        .serves = flags & LOAD_SERVE,
         .name = sds_new(slice_of_cstr(name)),
         .begin_us = now_us,
         .begin_s = clock_wall_ms() / 1000,
         .total_bytes = total_bytes,
         .served_us = now_us,
         .logged_us = now_us,
+        .history = {.offset = -1},
     };
-    engine->restrictions |= RESTRICTED_LOADING;
+    engine->restrictions |= flags & LOAD_BESIDE ? RESTRICTED_LOADING_BESIDE : RESTRICTED_LOADING;
     engine_update_clock(engine);
 }
 
@@ -66,7 +67,7 @@ void load_end(struct engine *engine) {
     load->running = false;
     sds_free(load->name);
     load->name = NULL;
-    engine->restrictions &= ~(uint32_t)RESTRICTED_LOADING;
+    engine->restrictions &= ~(uint32_t)(RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE);
 }
 
 static void log_progress(struct engine *engine, int64_t now_us) {
@@ -113,6 +114,8 @@ bool load_note_key(struct engine *engine, uint64_t offset) {
 struct loader {
     struct rdb_file *file;
     unsigned flags;
+    struct keyspace **keyspaces;
+    struct function_set *functions; /* NULL: those in force */
     int database;
     uint64_t skipped;
     uint64_t lost_groups; /* streams whose consumer groups were left out */
@@ -164,7 +167,7 @@ static bool add_entry(struct engine *engine, struct loader *loader,
         value_free(entry);
         return note_key(engine, loader);
     }
-    struct keyspace *keyspace = engine->keyspaces[loader->database];
+    struct keyspace *keyspace = loader->keyspaces[loader->database];
     struct keyref ref = keyspace_find(keyspace, entry_key(entry));
     if (ref.entry && !(loader->flags & LOAD_REPLACE)) {
         bool refused = refuse_duplicate(engine, loader, entry_key(entry));
@@ -178,9 +181,21 @@ static bool add_entry(struct engine *engine, struct loader *loader,
     return note_key(engine, loader);
 }
 
-static void note_fact(struct engine *engine, const struct rdb_file_item *item) {
+/* Of the place of the data in a primary's history. */
+static void note_history(struct load_history *history, const struct rdb_file_item *item,
+                         int64_t number) {
+    if (slice_is(item->name, "repl-id") && item->text.len < sizeof(history->id))
+        slice_copy(history->id, item->text);
+    else if (slice_is(item->name, "repl-offset"))
+        history->offset = number;
+    else if (slice_is(item->name, "repl-stream-db"))
+        history->database = number;
+}
+
+static void note_fact(struct engine *engine, unsigned flags, const struct rdb_file_item *item) {
     int64_t number = 0;
     number_parse_int64(item->text, &number);
+    if (flags & LOAD_HISTORY) note_history(&engine->load->history, item, number);
     if (slice_is(item->name, "redis-ver")) {
         log_notice("Loading RDB produced by version %.*s", slice_precision(item->text),
                    item->text.ptr);
@@ -208,8 +223,12 @@ static void note_skipped(struct engine *engine, struct loader *loader,
 static bool add_function(struct engine *engine, struct loader *loader,
                          const struct rdb_file_item *item) {
     sds error;
+    struct function_set *set = loader->functions ? loader->functions : engine->functions->set;
     bool replaces = loader->flags & LOAD_REPLACE;
-    if (functions_load(engine->functions, item->text, replaces, &error)) return true;
+    struct function_library *library =
+        function_library_new(engine->functions, set, item->text, replaces, &error);
+    if (library && function_set_add(set, library, replaces, &error)) return true;
+    if (library) function_library_release(library);
     rdb_reader_fail(&loader->file->reader, "a library of functions is bad: %s",
                     engine->config.hide_user_data_from_log ? RDB_HIDDEN_KEY : error);
     sds_free(error);
@@ -225,10 +244,19 @@ static void note_lost_groups(struct engine *engine, struct loader *loader,
     sds_free(key);
 }
 
+/* Where replicas can continue from this data they have the expired keys, too: these are kept, and
+ * deleted later, with a command in the stream. */
+static void take_fact(struct engine *engine, struct loader *loader,
+                      const struct rdb_file_item *item) {
+    const struct load_history *history = &engine->load->history;
+    note_fact(engine, loader->flags, item);
+    if (history->id[0] && history->offset >= 0) loader->flags |= LOAD_EXPIRED;
+}
+
 static bool take_item(struct engine *engine, struct loader *loader,
                       const struct rdb_file_item *item) {
     switch (item->kind) {
-    case RDB_ITEM_AUX: note_fact(engine, item); return true;
+    case RDB_ITEM_AUX: take_fact(engine, loader, item); return true;
     case RDB_ITEM_DATABASE: return select_database(engine, loader, item->database);
     case RDB_ITEM_ENTRY:
         if (item->lost_groups) note_lost_groups(engine, loader, item);
@@ -251,8 +279,12 @@ static bool note_foreign(const struct rdb_file *file, const struct rdb_file_item
 
 /* Adds all items of an RDB file to the databases. Returns false when the file is bad: then the file
  * has an error. */
-static bool load_items(struct engine *engine, struct rdb_file *file, unsigned flags) {
-    struct loader loader = {.file = file, .flags = flags};
+static bool load_items(struct engine *engine, struct rdb_file *file,
+                       const struct load_order *order) {
+    struct loader loader = {.file = file,
+                            .flags = order->flags,
+                            .keyspaces = order->keyspaces ? order->keyspaces : engine->keyspaces,
+                            .functions = order->functions};
     struct rdb_file_item item = {0};
     do {
         if (!rdb_file_next(file, &item)) return note_foreign(file, &item);
@@ -271,7 +303,7 @@ static bool load_items(struct engine *engine, struct rdb_file *file, unsigned fl
 
 struct source {
     struct engine *engine;
-    struct read_ahead *bytes;
+    struct rdb_source bytes;
     struct rdb_file file;
 };
 
@@ -282,7 +314,12 @@ static ssize_t read_source(void *arg, void *bytes, size_t room) {
         errno = ECANCELED;
         return -1;
     }
-    return read_ahead_read(source->bytes, bytes, room);
+    return source->bytes.read(source->bytes.arg, bytes, room);
+}
+
+/* The `read` of a struct rdb_source whose `arg` is a struct read_ahead. */
+static ssize_t read_file(void *arg, void *bytes, size_t room) {
+    return read_ahead_read(arg, bytes, room);
 }
 
 /* Logs why loading ended. The file is not called bad if loading ended because the server is
@@ -296,24 +333,47 @@ static void note_failure(const struct rdb_file *file, const char *name, enum loa
                     rdb_file_error(file));
 }
 
-enum load_status load_rdb_stream(struct engine *engine, int fd, const char *name, unsigned flags,
-                                 uint64_t *end) {
+static enum load_status load_source(struct engine *engine, struct rdb_source bytes,
+                                    const struct load_order *order, uint64_t *end) {
     struct rdb_file_options options = {
         .values = {.limits = engine->value_limits},
         .checksum = engine->config.rdbchecksum && !engine->skip_checksums,
         .skip_unknown = engine->config.rdb_skip_unknown_types,
         .hide_keys = engine->config.hide_user_data_from_log,
     };
-    struct source source = {.engine = engine, .bytes = read_ahead_new(fd)};
+    struct source source = {.engine = engine, .bytes = bytes};
     rdb_file_start(&source.file, (struct rdb_source){read_source, &source}, &options);
     enum load_status status = LOAD_DONE;
-    if (!load_items(engine, &source.file, flags)) {
+    if (!load_items(engine, &source.file, order)) {
         status = engine->shutting_down ? LOAD_STOPPED : LOAD_FAILED;
-        note_failure(&source.file, name, status);
+        note_failure(&source.file, order->name, status);
     }
     *end = rdb_file_offset(&source.file);
     rdb_file_finish(&source.file);
-    read_ahead_free(source.bytes);
+    return status;
+}
+
+enum load_status load_rdb_stream(struct engine *engine, int fd, const char *name, unsigned flags,
+                                 uint64_t *end) {
+    struct read_ahead *ahead = read_ahead_new(fd);
+    const struct load_order order = {.name = name, .flags = flags};
+    enum load_status status =
+        load_source(engine, (struct rdb_source){read_file, ahead}, &order, end);
+    read_ahead_free(ahead);
+    return status;
+}
+
+static void note_success(const struct load *load) {
+    log_notice("Done loading RDB, keys loaded: %llu, keys expired: %llu.",
+               (unsigned long long)load->keys_loaded, (unsigned long long)load->keys_expired);
+}
+
+enum load_status load_rdb_source(struct engine *engine, struct rdb_source source,
+                                 const struct load_order *order, uint64_t *end) {
+    load_begin(engine, order->name, order->total_bytes, order->flags);
+    enum load_status status = load_source(engine, source, order, end);
+    load_end(engine);
+    if (status == LOAD_DONE) note_success(engine->load);
     return status;
 }
 
@@ -322,14 +382,13 @@ static enum load_status load_open_file(struct engine *engine, int fd, const char
     struct stat facts = {0};
     uint64_t end;
     fstat(fd, &facts);
-    load_begin(engine, path, (uint64_t)facts.st_size, flags & LOAD_SERVE);
+    load_begin(engine, path, (uint64_t)facts.st_size, flags);
     enum load_status status = load_rdb_stream(engine, fd, engine->load->name, flags, &end);
     load_end(engine);
     return status;
 }
 
 enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned flags) {
-    struct load *load = engine->load;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) return LOAD_ABSENT;
     if (fd < 0) {
@@ -339,14 +398,14 @@ enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned
     }
     enum load_status status = load_open_file(engine, fd, path, flags);
     close(fd);
-    if (status == LOAD_DONE)
-        log_notice("Done loading RDB, keys loaded: %llu, keys expired: %llu.",
-                   (unsigned long long)load->keys_loaded, (unsigned long long)load->keys_expired);
+    if (status == LOAD_DONE) note_success(engine->load);
     return status;
 }
 
 enum load_status load_snapshot(struct engine *engine) {
-    enum load_status status = load_rdb_file(engine, engine->config.dbfilename, LOAD_SERVE);
+    /* A replica's expired keys are deleted when the primary says so. */
+    unsigned flags = LOAD_SERVE | LOAD_HISTORY | (engine->is_replica ? LOAD_EXPIRED : 0);
+    enum load_status status = load_rdb_file(engine, engine->config.dbfilename, flags);
     if (status == LOAD_DONE)
         log_notice("DB loaded from disk: %.3f seconds",
                    (double)(clock_monotonic_us() - engine->load->begin_us) / 1e6);

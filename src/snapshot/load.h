@@ -12,6 +12,15 @@
 #include <stdint.h>
 
 struct engine;
+struct function_set;
+struct keyspace;
+
+/* Where the data stands in the history of a primary (replication/replication.h): AUX fields. */
+struct load_history {
+    char id[41];    /* empty: the file does not say */
+    int64_t offset; /* -1: likewise */
+    int64_t database;
+};
 
 struct load {
     bool running;
@@ -27,7 +36,8 @@ struct load {
     uint64_t used_memory;  /* memory used by the server that wrote the file, when it wrote it */
     uint64_t keys_visited; /* by the last load: all keys */
     uint64_t keys_expired;
-    uint64_t keys_loaded; /* … those added */
+    uint64_t keys_loaded;        /* … those added */
+    struct load_history history; /* of the last load with LOAD_HISTORY */
 };
 
 enum load_status {
@@ -41,7 +51,19 @@ enum load_flag {
     LOAD_SERVE = 1 << 0,   /* serve clients while loading; not allowed inside a callback */
     LOAD_REPLACE = 1 << 1, /* replace a key that exists; otherwise such a key is an error */
     /* Keep expired keys: commands that follow may still change them. */
-    LOAD_EXPIRED = 1 << 2
+    LOAD_EXPIRED = 1 << 2,
+    /* Beside the data in force: clients go on using that. Needs databases of its own. */
+    LOAD_BESIDE = 1 << 3,
+    LOAD_HISTORY = 1 << 4 /* note what the file says of its place in a history */
+};
+
+/* What is loaded, and where to. */
+struct load_order {
+    const char *name;               /* for log and INFO */
+    uint64_t total_bytes;           /* 0: not known */
+    unsigned flags;                 /* enum load_flag */
+    struct keyspace **keyspaces;    /* as many as there are databases; NULL: the server's */
+    struct function_set *functions; /* NULL: those in force */
 };
 
 /* Loads the snapshot named by the configuration. O(file). */
@@ -51,11 +73,16 @@ enum load_status load_snapshot(struct engine *engine);
  * LOAD_EXPIRED. `flags`: enum load_flag. O(file). */
 enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned flags);
 
+/* Loads an RDB file from a source. *end gets its length in bytes. O(file). */
+enum load_status load_rdb_source(struct engine *engine, struct rdb_source source,
+                                 const struct load_order *order, uint64_t *end);
+
 /* --- For loaders --- */
 
 /* Call load_begin before loading the file `name` of `total_bytes` bytes, and load_end after it.
- * load_begin copies the name, because a client may change the configuration meanwhile. */
-void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, bool serves);
+ * load_begin copies the name, because a client may change the configuration meanwhile. `flags`:
+ * LOAD_SERVE and LOAD_BESIDE. */
+void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, unsigned flags);
 void load_end(struct engine *engine);
 
 /* Notes that the file is read up to `offset`, and serves clients when that is due. Returns false

@@ -43,10 +43,13 @@ struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *en
 void snapshot_write_header(struct engine *engine, struct rdb_writer *writer, int64_t created_s,
                            bool aof_base) {
     const struct function_set *set = engine->functions->set;
+    struct rdb_history history;
+    bool has_history = !aof_base && engine->describe_history(engine, &history);
     rdb_write_header(writer, &(struct rdb_facts){.server_version = PACKLIST_REDIS_VERSION,
                                                  .created_s = created_s,
                                                  .used_memory = mem_used(),
-                                                 .aof_base = aof_base});
+                                                 .aof_base = aof_base,
+                                                 .history = has_history ? &history : NULL});
     for (size_t i = 0; i < set->library_count; i++)
         rdb_write_function(writer, sds_slice(set->libraries[i]->code));
 }

@@ -1,4 +1,4 @@
-/* family_replication: commands of replicas, and of clients that wait for them. */
+/* family_replication: commands of replicas and about them, and of clients that wait for them. */
 #include "replication/replication_commands.h"
 #include "table/command_row.h"
 
@@ -16,10 +16,21 @@ static const struct command rows[] = {
  .complexity = "O(1)",
  .summary = "Tells the server about the replica at the other end of the connection.",
  .syntax = "\n!"},
+{.name = "replicaof", .run = replicaof_command, .arity = 3, .group = "server", .since = "5.0.0",
+ .flags = ADMIN | NOSCRIPT | STALE | NO_ASYNC_LOADING,
+ .complexity = "O(1)",
+ .summary = "Makes the server a replica of another one, or a primary.",
+ .syntax = "<(host port:integer):host-port | (NO ONE):no-one>:args"},
 {.name = "role", .run = role_command, .arity = 1, .group = "server", .since = "2.8.12",
  .flags = NOSCRIPT | LOADING | STALE | FAST, .categories = CATEGORY_ADMIN | CATEGORY_DANGEROUS,
  .complexity = "O(replicas)",
- .summary = "Describes the part that the server plays in replication: that of a primary."},
+ .summary = "Describes the part that the server plays in replication."},
+{.name = "slaveof", .run = replicaof_command, .arity = 3, .group = "server", .since = "1.0.0",
+ .flags = ADMIN | NOSCRIPT | STALE | NO_ASYNC_LOADING,
+ .complexity = "O(1)",
+ .summary = "Makes the server a replica of another one, or a primary; the old name of REPLICAOF.",
+ .syntax = "<(host port:integer):host-port | (NO ONE):no-one>:args"
+           "\n~5.0.0 `REPLICAOF`"},
 {.name = "sync", .run = sync_command, .arity = 1, .group = "server", .since = "1.0.0",
  .flags = ADMIN | NOSCRIPT | NO_ASYNC_LOADING | NO_MULTI,
  .complexity = "O(1)",

@@ -1,5 +1,5 @@
-/* family_standalone: replies of a server that is no replica and has no clusters and modules to the
- * commands for these. */
+/* family_standalone: FAILOVER, which is refused; and replies of a server without clusters and modules
+ * to the commands for these. */
 #include "admin/admin_commands.h"
 #include "table/command_row.h"
 
@@ -43,17 +43,6 @@ static const struct command rows[] = {
  .flags = SUBCOMMAND | ADMIN | NOSCRIPT, .tips = TIP_NONDETERMINISTIC_ORDER,
  .complexity = "O(1)",
  .summary = "Describes the loaded modules; there are none."},
-{.name = "replicaof", .run = replicaof_command, .arity = 3, .group = "server", .since = "5.0.0",
- .flags = ADMIN | NOSCRIPT | STALE | NO_ASYNC_LOADING,
- .complexity = "O(1)",
- .summary = "Ends replication with NO ONE; there is none.",
- .syntax = "<(host port:integer):host-port | (NO ONE):no-one>:args"},
-{.name = "slaveof", .run = replicaof_command, .arity = 3, .group = "server", .since = "1.0.0",
- .flags = ADMIN | NOSCRIPT | STALE | NO_ASYNC_LOADING,
- .complexity = "O(1)",
- .summary = "Ends replication with NO ONE; the old name of REPLICAOF.",
- .syntax = "<(host port:integer):host-port | (NO ONE):no-one>:args"
-           "\n~5.0.0 `REPLICAOF`"},
 };
 
 /* clang-format on */

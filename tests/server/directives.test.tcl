@@ -64,7 +64,7 @@ check "CONFIG SET of a directive with one value says why it has no other" {
     foreach {name value why} {
         io-threads 4                "one thread serves all clients"
         activedefrag yes            "memory is not defragmented"
-        repl-diskless-load swapdb   "this server cannot be a replica"
+        import-mode yes             "keys always expire"
         cluster-enabled yes         "there are no clusters"
         tls-port 6380
             "There is no TLS. Remove the line, and let a TLS proxy such as stunnel listen on that port."
@@ -86,7 +86,7 @@ check "lines of files are no directives for CONFIG GET and CONFIG SET" {
 check_in 2 "what protects and cannot be had stops the start and says what to do" {
     foreach line {
         {user default off} {user default on nopass ~x* &* +@all} {user guest on >x ~* +@all} {aclfile users.acl}
-        {rename-command CONFIG ""} {tls-port 6380} {replicaof 127.0.0.1 6380}
+        {rename-command CONFIG ""} {tls-port 6380}
         {socket-mark-id 7}
     } {
         set path [$current_server folder]/protecting.conf

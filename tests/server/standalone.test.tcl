@@ -12,15 +12,6 @@ check "ROLE: a primary without replicas" {typed ROLE} {array {{bulk master} {int
 check "REPLICAOF NO ONE and SLAVEOF NO ONE change nothing" {
     list [r REPLICAOF NO ONE] [r replicaof no one] [r SLAVEOF NO ONE] [lindex [r ROLE] 0]
 } {OK OK OK master}
-foreach command {REPLICAOF SLAVEOF} {
-    check "$command refuses to replicate" [string map [list COMMAND $command] {
-        foreach port {x -1 65536 99999999999999999999} {
-            assert_equal [error_of {r COMMAND 127.0.0.1 $port}] "ERR Invalid master port"
-        }
-        assert_equal [error_of {r COMMAND NO TWO}] "ERR Invalid master port"
-        error_of {r COMMAND 127.0.0.1 6379}
-    }] "ERR This server cannot be a replica. Only NO ONE can be given."
-}
 foreach {arguments error} {
     ABORT "ERR No failover in progress."
     {} "ERR FAILOVER requires connected replicas."

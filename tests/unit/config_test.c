@@ -335,8 +335,6 @@ static void what_protects_and_cannot_be_had_is_an_error(void **state) {
         "aclfile /etc/redis/users.acl",
         "rename-command CONFIG \"\"",
         "tls-port 6380",
-        "replicaof 127.0.0.1 6380",
-        "slaveof 127.0.0.1 6380",
         "socket-mark-id 7",
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {

@@ -1,0 +1,30 @@
+/* dial: opens connections to other servers while the loop goes on. Their bytes then come and go as
+ * those of any connection (net/conn.h). */
+#ifndef PACKLIST_NET_DIAL_H
+#define PACKLIST_NET_DIAL_H
+
+#include "net/conn.h"
+
+struct dial;
+struct net;
+
+struct dial_order {
+    const char *host; /* an address, or a name, which a thread looks up */
+    int port;
+    const struct conn_events *events; /* of the connection */
+    void *owner;                      /* passed to `opened` of these, and to `failed` */
+
+    /* No address of the host could be connected to; `reason` is a text that is valid during the
+     * call. */
+    void (*failed)(void *owner, const char *reason);
+};
+
+/* Begins to connect by TCP; the addresses of a name are tried one after another. Then calls
+ * events->opened or `failed`, once and never before it returns; either ends the attempt. There is
+ * no time limit: the caller cancels. Copies what `order` points to, except the events. */
+struct dial *dial_start(struct net *net, const struct dial_order *order);
+
+/* Gives the attempt up: nothing is called any more. Not after it has ended. */
+void dial_cancel(struct dial *dial);
+
+#endif

@@ -1,0 +1,460 @@
+/* link: connecting, closing, times. See the drawing in link.h. */
+#include "replication/link.h"
+
+#include "aof/aof.h"
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/engine_clock.h"
+#include "execute/blocking_serve.h"
+#include "net/conn.h"
+#include "net/dial.h"
+#include "net/net.h"
+#include "process/oom_score.h"
+#include "session/clients.h"
+#include "session/session.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum {
+    SECOND_MS = 1000,
+    LINE_MAX_LEN = 4096,
+    DELAY_DOUBLINGS_MAX = 6 /* after mishaps: up to 64 seconds */
+};
+
+/* The memory of its connection. The session makes it a client, which CLIENT LIST shows and CLIENT
+ * KILL closes, while it streams. */
+struct link_session {
+    struct session session;
+    struct link *link;
+};
+
+static struct session *session_of(const struct link *link) {
+    struct link_session *own = conn_session(link->conn);
+    return &own->session;
+}
+
+bool link_is_up(const struct engine *engine) {
+    const struct link *link = link_of(engine);
+    return link && link->state == LINK_STREAMS;
+}
+
+/* --- What clients may do --- */
+
+void link_restrict(struct engine *engine) {
+    const struct config *config = &engine->config;
+    const uint32_t own = RESTRICTED_READONLY | RESTRICTED_STALE;
+    uint32_t now = 0;
+    if (engine->is_replica && config->replica_read_only) now |= RESTRICTED_READONLY;
+    if (engine->is_replica && !config->replica_serve_stale_data && !link_is_up(engine))
+        now |= RESTRICTED_STALE;
+    engine->restrictions = (engine->restrictions & ~own) | now;
+}
+
+static void set_state(struct link *link, enum link_state state) {
+    link->state = state;
+    link_restrict(link->engine);
+}
+
+/* --- Closing --- */
+
+/* Closes the connection, or gives up the attempt. Its session may be in the list of clients. */
+static void hang_up(struct link *link) {
+    if (link->dial) dial_cancel(link->dial);
+    link->dial = NULL;
+    struct conn *conn = link->conn;
+    if (!conn) return;
+    struct session *session = session_of(link);
+    link->conn = NULL;
+    if (session->id)
+        session_close(session);
+    else
+        conn_close(conn);
+}
+
+/* Returns to waiting. The stream's position stays: the primary is asked for what comes after it. */
+static void reset(struct link *link) {
+    struct engine *engine = link->engine;
+    bool streamed = link->state == LINK_STREAMS;
+    bool had_id = link->has_id;
+    if (streamed) link->database = link_stream_database(&link->stream);
+    link_stream_end(&link->stream);
+    hang_up(link);
+    link_payload_end(&link->payload);
+    link->is_paused = link->auth_awaited = false;
+    link->awaited = 0;
+    link->retry_ms = engine->steady_ms + (streamed ? 0 : SECOND_MS);
+    if (streamed) {
+        link->down_ms = engine->steady_ms;
+        link->has_position = had_id;
+    }
+    set_state(link, LINK_WAITS);
+}
+
+static void log_reason(const char *format, va_list args) {
+    sds text = sds_append_vformat(sds_new(SLICE("")), format, args);
+    log_warning("%s", text);
+    sds_free(text);
+}
+
+void link_fail(struct link *link, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    log_reason(format, args);
+    va_end(args);
+    reset(link);
+}
+
+void link_give_up(struct link *link, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    log_reason(format, args);
+    va_end(args);
+    reset(link);
+    link->has_position = false;
+    unsigned doublings = link->mishaps < DELAY_DOUBLINGS_MAX ? link->mishaps : DELAY_DOUBLINGS_MAX;
+    link->mishaps++;
+    link->retry_ms = link->engine->steady_ms + ((int64_t)SECOND_MS << doublings);
+}
+
+/* CLIENT KILL, or another part of the server, has closed the session of the link. */
+static void on_session_closed(struct session *session) {
+    struct link *link = link_of(session->requester.engine);
+    if (!link || link->conn != conn_of_session(session)) return;
+    link->conn = NULL;
+    if (session->requester.engine->shutting_down) return;
+    link_fail(link, "Connection with master was closed by this server. Connecting again.");
+}
+
+/* --- The connection --- */
+
+static size_t take_line(struct link *link, char *bytes, size_t len) {
+    const char *end = memchr(bytes, '\n', len);
+    if (!end) {
+        if (len > LINE_MAX_LEN)
+            link_fail(link, "MASTER sends a line of more than %d bytes. Closing the connection.",
+                      LINE_MAX_LEN);
+        return 0;
+    }
+    struct slice line = slice_make(bytes, (size_t)(end - bytes));
+    if (line.len > 0 && line.ptr[line.len - 1] == '\r') line.len--;
+    size_t taken = (size_t)(end - bytes) + 1;
+    if (line.len > 0) link_take_line(link, line); /* an empty one says that it is alive */
+    return taken;
+}
+
+/* Takes what it can of the bytes. Returns how many; 0 when it must wait for more. */
+static size_t take(struct link *link, char *bytes, size_t len) {
+    switch (link->state) {
+    case LINK_PINGS:
+    case LINK_CONFIGURES:
+    case LINK_ASKS:
+    case LINK_HEADER: return take_line(link, bytes, len);
+    case LINK_RECEIVES: return link_payload_take(link, bytes, len);
+    case LINK_STREAMS: return link_stream_take(link, bytes, len);
+    default: return 0;
+    }
+}
+
+/* What CLIENT LIST shows of the stream. */
+static void show_stream(struct link *link) {
+    struct requester *requester = &session_of(link)->requester;
+    requester->database = link->stream.requester.database;
+    requester->last_command = link->stream.requester.last_command;
+}
+
+static size_t on_data(struct conn *conn, char *bytes, size_t len) {
+    struct link_session *own = conn_session(conn);
+    struct link *link = own->link;
+    struct engine *engine = link->engine;
+    if (engine->shutting_down) return 0;
+    engine_update_clock(engine);
+    link->io_ms = own->session.active_ms = engine->steady_ms;
+    size_t done = 0, taken;
+    while (done < len && link->conn == conn && (taken = take(link, bytes + done, len - done)) > 0)
+        done += taken;
+    if (link->conn == conn && link->state == LINK_STREAMS) show_stream(link);
+    return done;
+}
+
+static void on_ended(struct conn *conn, const char *reason) {
+    struct link_session *own = conn_session(conn);
+    struct link *link = own->link;
+    if (link->state == LINK_LOADS && link_payload_is_whole(&link->payload)) {
+        /* The payload is there: what comes after it is asked for when it is loaded. */
+        link->conn = NULL;
+        conn_close(conn);
+        return;
+    }
+    link_fail(link, "Connection with master lost: %s.", reason);
+}
+
+static void on_drained(struct conn *conn) {
+    (void)conn;
+}
+
+static void on_opened(struct conn *conn, void *owner) {
+    struct link *link = owner;
+    struct link_session *own = conn_session(conn);
+    own->link = link;
+    own->session.requester = (struct requester){.engine = link->engine, .session = &own->session};
+    link->dial = NULL;
+    link->conn = conn;
+    engine_update_clock(link->engine);
+    link->io_ms = link->engine->steady_ms;
+    log_notice("Non blocking connect for SYNC fired the event.");
+    link_greet(link);
+}
+
+static const struct conn_events link_events = {
+    .session_size = sizeof(struct link_session),
+    .opened = on_opened,
+    .data = on_data,
+    .ended = on_ended,
+    .drained = on_drained,
+};
+
+static void on_failed(void *owner, const char *reason) {
+    struct link *link = owner;
+    link->dial = NULL;
+    link_fail(link, "Error condition on socket for SYNC: %s", reason);
+}
+
+static void connect_now(struct link *link) {
+    struct engine *engine = link->engine;
+    log_notice("Connecting to MASTER %s:%d", link->host, link->port);
+    link->io_ms = engine->steady_ms;
+    net_timer_start(link->timer, SECOND_MS, SECOND_MS);
+    set_state(link, LINK_CONNECTS);
+    link->dial = dial_start(engine->net, &(struct dial_order){.host = link->host,
+                                                              .port = link->port,
+                                                              .events = &link_events,
+                                                              .owner = link,
+                                                              .failed = on_failed});
+    log_notice("MASTER <-> REPLICA sync started");
+}
+
+void link_send(struct link *link, const struct slice *argv, size_t argc) {
+    struct reply bytes;
+    reply_init(&bytes, 0);
+    reply_array(&bytes, argc);
+    for (size_t i = 0; i < argc; i++) reply_bulk(&bytes, argv[i]);
+    conn_hold(link->conn, bytes.data, bytes.len);
+    reply_free(&bytes);
+}
+
+/* Finds out up to where the stream is on the disk. */
+static void note_synced(struct link *link) {
+    struct engine *engine = link->engine;
+    if (link->awaits_disk && aof_is_synced(engine, link->unsynced_log_offset)) {
+        link->synced_offset = link->unsynced_offset;
+        link->awaits_disk = false;
+    }
+    if (link->awaits_disk) return;
+    link->awaits_disk = true;
+    link->unsynced_log_offset = command_log_end(&engine->command_log);
+    link->unsynced_offset = replication_offset(engine);
+}
+
+/* With an append-only file, FACK says up to where that is on the disk. */
+void link_send_ack(struct link *link) {
+    struct engine *engine = link->engine;
+    if (!link->has_id || !link->conn) return;
+    char offset[INT64_TEXT_MAX], synced[INT64_TEXT_MAX];
+    struct slice argv[5] = {SLICE("REPLCONF"), SLICE("ACK")};
+    size_t argc = 2;
+    argv[argc++] = number_text(offset, (int64_t)replication_offset(engine));
+    if (engine->aof->state == AOF_ON) {
+        note_synced(link);
+        argv[argc++] = SLICE("FACK");
+        argv[argc++] = number_text(synced, (int64_t)link->synced_offset);
+    }
+    link_send(link, argv, argc);
+}
+
+void link_pause(struct link *link) {
+    if (link->is_paused) return;
+    link->is_paused = true;
+    conn_pause_input(link->conn);
+}
+
+void link_resume(struct link *link) {
+    if (!link->is_paused || !link->conn) return;
+    link->is_paused = false;
+    link->io_ms = link->engine->steady_ms;
+    conn_resume_input(link->conn);
+}
+
+/* The connection becomes a client that is listed. */
+static void register_session(struct link *link, int database) {
+    struct engine *engine = link->engine;
+    struct session *session = session_of(link);
+    session->id = ++engine->clients->next_session_id;
+    session->protocol = 2;
+    session->flags = SESSION_PRIMARY;
+    session->requester.database = database;
+    session->created_ms = session->active_ms = engine->steady_ms;
+    session->peer_port = conn_peer_port(link->conn);
+    if (conn_is_local(link->conn)) session->marks |= SESSION_LOCAL;
+    session_list_add(&engine->clients->sessions, session);
+}
+
+void link_go_online(struct link *link, int database) {
+    struct engine *engine = link->engine;
+    link->has_position = true;
+    if (!link->conn) { /* it was lost while data was loaded */
+        reset(link);
+        return;
+    }
+    replication_open_stream(engine);
+    link_stream_begin(&link->stream, engine, database);
+    register_session(link, database);
+    set_state(link, LINK_STREAMS);
+    link_send_ack(link);
+}
+
+/* --- Times --- */
+
+static bool is_overdue(const struct link *link) {
+    int64_t limit_ms = link->engine->config.repl_timeout * SECOND_MS;
+    return !link->is_paused && link->engine->steady_ms - link->io_ms > limit_ms;
+}
+
+static void check_time(struct link *link) {
+    if (!is_overdue(link)) return;
+    if (link->state == LINK_STREAMS)
+        link_fail(link, "MASTER timeout: no data nor PING received...");
+    else if (link->state == LINK_RECEIVES)
+        link_fail(link, "Timeout receiving bulk data from MASTER... If the problem persists try to "
+                        "set the 'repl-timeout' parameter in redis.conf to a larger value.");
+    else
+        link_fail(link, "Timeout connecting to the MASTER...");
+}
+
+/* A primary that hears nothing while the replica loads would close the connection. */
+static void keep_alive(struct link *link) {
+    if (link->conn) conn_hold(link->conn, "\n", 1);
+}
+
+static void on_second(void *arg) {
+    struct link *link = arg;
+    struct engine *engine = link->engine;
+    engine_update_clock(engine);
+    switch (link->state) {
+    case LINK_WAITS:
+        if (engine->steady_ms >= link->retry_ms && !link->payload.is_loading) connect_now(link);
+        break;
+    case LINK_LOADS: keep_alive(link); break;
+    case LINK_STREAMS:
+        link_send_ack(link);
+        link_stream_tick(link);
+        check_time(link);
+        break;
+    default: check_time(link); break;
+    }
+}
+
+/* --- The role --- */
+
+static struct link *link_new(struct engine *engine, struct slice host, int port) {
+    struct link *link = mem_alloc_zeroed(sizeof(*link));
+    link->engine = engine;
+    link->host = sds_new(host);
+    link->port = port;
+    link->down_ms = -1;
+    link_payload_init(&link->payload, link);
+    link->timer = net_timer_new(engine->net, on_second, link);
+    engine->replication->link = link;
+    engine->clients->primary_closed = on_session_closed;
+    return link;
+}
+
+static void link_free(struct link *link) {
+    if (!link) return;
+    link->engine->replication->link = NULL;
+    link_stream_end(&link->stream);
+    hang_up(link);
+    link_payload_end(&link->payload);
+    net_timer_free(link->timer);
+    sds_free(link->host);
+    mem_free(link);
+}
+
+static void set_directive(struct engine *engine, const struct link *link) {
+    sds text = sds_new(SLICE(""));
+    if (link) text = sds_append_format(text, "%s %d", link->host, link->port);
+    sds_free(engine->config.replicaof);
+    engine->config.replicaof = text;
+}
+
+/* What every change of the role or the primary has in common. */
+static void note_role(struct engine *engine) {
+    set_directive(engine, link_of(engine));
+    replication_set_role(engine, link_of(engine) != NULL);
+    link_restrict(engine);
+    oom_score_apply(engine, engine->is_replica ? OOM_REPLICA : OOM_PRIMARY);
+}
+
+void link_follow(struct engine *engine, struct slice host, int port) {
+    struct link *old = link_of(engine);
+    bool has_position = old ? old->has_position || old->state == LINK_STREAMS : true;
+    int database = old ? old->database : engine->command_log.database;
+    if (old && old->state == LINK_STREAMS) database = link_stream_database(&old->stream);
+    sds name = sds_new(host);
+    link_free(old);
+    struct link *link = link_new(engine, sds_slice(name), port);
+    sds_free(name);
+    link->has_position = has_position;
+    link->database = database > 0 ? database : 0;
+    if (!old) blocking_end_all(engine->blocking);
+    note_role(engine);
+    connect_now(link);
+}
+
+void link_unfollow(struct engine *engine) {
+    struct link *link = link_of(engine);
+    if (!link) return;
+    link_free(link);
+    replication_shift_id(engine);
+    note_role(engine);
+}
+
+/* Splits the directive "host port", which was checked. */
+static struct slice parse_directive(const struct engine *engine, int *port) {
+    struct slice text = sds_slice(engine->config.replicaof);
+    const char *blank = memchr(text.ptr, ' ', text.len);
+    if (!blank) return slice_make(text.ptr, 0);
+    size_t len = (size_t)(blank - text.ptr);
+    int64_t number = 0;
+    number_parse_int64(slice_make(blank + 1, text.len - len - 1), &number);
+    *port = (int)number;
+    return slice_make(text.ptr, len);
+}
+
+void link_prepare(struct engine *engine) {
+    int port = 0;
+    struct slice host = parse_directive(engine, &port);
+    if (host.len == 0) return;
+    link_new(engine, host, port);
+    replication_set_role(engine, true);
+    link_restrict(engine);
+}
+
+void link_start(struct engine *engine) {
+    struct link *link = link_of(engine);
+    int database = 0;
+    bool has_position = replication_take_loaded(engine, &database);
+    if (!link) return;
+    link->has_position = has_position;
+    link->database = database;
+    note_role(engine);
+    connect_now(link);
+}
+
+void link_stop(struct engine *engine) {
+    link_free(link_of(engine));
+}

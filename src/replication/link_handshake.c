@@ -1,0 +1,219 @@
+/* link_handshake: what a replica says before it gets the stream, and which answers it accepts. */
+#include "base/log.h"
+#include "base/number.h"
+#include "engine/engine.h"
+#include "net/net.h"
+#include "replication/link.h"
+#include "session/clients.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- Requests --- */
+
+static void send_words(struct link *link, const char *a, const char *b, const char *c) {
+    const struct slice argv[] = {slice_of_cstr(a), slice_of_cstr(b), slice_of_cstr(c)};
+    link_send(link, argv, 3);
+    link->awaited++;
+}
+
+void link_greet(struct link *link) {
+    link_send(link, (const struct slice[]){SLICE("PING")}, 1);
+    link->state = LINK_PINGS;
+}
+
+static void send_auth(struct link *link) {
+    const struct config *config = &link->engine->config;
+    struct slice argv[3] = {SLICE("AUTH")};
+    size_t argc = 1;
+    if (sds_len(config->masteruser) > 0) argv[argc++] = sds_slice(config->masteruser);
+    argv[argc++] = sds_slice(config->masterauth);
+    link_send(link, argv, argc);
+    link->awaited++;
+    link->auth_awaited = true;
+}
+
+/* Does not tell a version, nor that more than one connection could be used: the primary then sends
+ * what every version understands. */
+static void configure(struct link *link) {
+    const struct config *config = &link->engine->config;
+    char port[24];
+    int64_t number = config->replica_announce_port ? config->replica_announce_port : config->port;
+    snprintf(port, sizeof(port), "%d", (int)number);
+    link->awaited = 0;
+    if (sds_len(config->masterauth) > 0) send_auth(link);
+    send_words(link, "REPLCONF", "listening-port", port);
+    if (sds_len(config->replica_announce_ip) > 0)
+        send_words(link, "REPLCONF", "ip-address", config->replica_announce_ip);
+    const struct slice capa[] = {SLICE("REPLCONF"), SLICE("capa"), SLICE("eof"), SLICE("capa"),
+                                 SLICE("psync2")};
+    link_send(link, capa, 5);
+    link->awaited++;
+    link->state = LINK_CONFIGURES;
+}
+
+/* Asks for what comes after the data that is there, or for everything. */
+static void ask(struct link *link) {
+    struct engine *engine = link->engine;
+    sds offset = sds_append_format(sds_new(SLICE("")), "%llu",
+                                   (unsigned long long)replication_offset(engine) + 1);
+    if (link->has_position) {
+        log_notice("Trying a partial resynchronization (request %s:%s).", engine->replication->id,
+                   offset);
+    } else {
+        log_notice("Partial resynchronization not possible (no cached master)");
+        sds_free(offset);
+        offset = sds_new(SLICE("-1"));
+    }
+    const char *id = link->has_position ? engine->replication->id : "?";
+    const struct slice argv[] = {SLICE("PSYNC"), slice_of_cstr(id), sds_slice(offset)};
+    link_send(link, argv, 3);
+    sds_free(offset);
+    link->state = LINK_ASKS;
+}
+
+/* --- Answers --- */
+
+static bool is_error(struct slice line) {
+    return line.ptr[0] == '-';
+}
+
+/* A primary that wants a password first refuses PING, too. */
+static void take_pong(struct link *link, struct slice line) {
+    bool is_alive = line.ptr[0] == '+' || slice_begins(line, SLICE("-NOAUTH")) ||
+                    slice_begins(line, SLICE("-NOPERM")) ||
+                    slice_begins(line, SLICE("-ERR operation not permitted"));
+    if (!is_alive) {
+        link_fail(link, "Error reply to PING from master: '%.*s'", slice_precision(line), line.ptr);
+        return;
+    }
+    log_notice("Master replied to PING, replication can continue...");
+    configure(link);
+}
+
+static void take_setting(struct link *link, struct slice line) {
+    bool is_auth = link->auth_awaited;
+    link->auth_awaited = false;
+    if (is_auth && is_error(line)) {
+        link_fail(link, "Unable to AUTH to MASTER: %.*s", slice_precision(line), line.ptr);
+        return;
+    }
+    if (is_error(line))
+        log_notice("(Non critical) Master does not understand REPLCONF: %.*s",
+                   slice_precision(line), line.ptr);
+    if (--link->awaited == 0) ask(link);
+}
+
+/* An id that is no 40 hexadecimal digits is none. */
+static bool is_id(struct slice text) {
+    if (text.len != REPLICATION_ID_LEN) return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (!strchr("0123456789abcdefABCDEF", text.ptr[i]) || text.ptr[i] == 0) return false;
+    return true;
+}
+
+static void note_id(struct link *link, struct slice id) {
+    memcpy(link->next_id, id.ptr, REPLICATION_ID_LEN);
+    link->next_id[REPLICATION_ID_LEN] = 0;
+    link->has_id = true;
+}
+
+/* +FULLRESYNC id offset */
+static void take_full(struct link *link, struct slice rest) {
+    int64_t offset;
+    struct slice id = slice_make(rest.ptr, REPLICATION_ID_LEN);
+    const size_t head = REPLICATION_ID_LEN + 1;
+    bool is_valid = rest.len > head && rest.ptr[REPLICATION_ID_LEN] == ' ' && is_id(id) &&
+                    number_parse_int64(slice_make(rest.ptr + head, rest.len - head), &offset) &&
+                    offset >= 0;
+    if (!is_valid) {
+        link_fail(link, "Master replied with wrong +FULLRESYNC syntax.");
+        return;
+    }
+    note_id(link, id);
+    link->next_offset = (uint64_t)offset;
+    link->state = LINK_HEADER;
+    log_notice("Full resync from master: %s:%lld", link->next_id, (long long)offset);
+}
+
+/* +CONTINUE [id] */
+static void take_continue(struct link *link, struct slice rest) {
+    if (!link->has_position) {
+        link_fail(link, "Master continues although all data was asked for.");
+        return;
+    }
+    if (rest.len > 0 && !is_id(rest)) {
+        link_fail(link, "Master replied with wrong +CONTINUE syntax.");
+        return;
+    }
+    if (rest.len > 0 && !slice_equal(rest, slice_of_cstr(link->engine->replication->id))) {
+        log_notice("Master replication ID changed to %.*s", slice_precision(rest), rest.ptr);
+        replication_rename(link->engine, rest);
+    }
+    link->has_id = true;
+    log_notice("Successful partial resynchronization with master.");
+    link_go_online(link, link->database);
+}
+
+/* A server that knows no PSYNC. */
+static void ask_old_way(struct link *link, struct slice line) {
+    log_notice("Master does not support PSYNC or is in error state (reply: %.*s)",
+               slice_precision(line), line.ptr);
+    log_notice("Retrying with SYNC...");
+    link_send(link, (const struct slice[]){SLICE("SYNC")}, 1);
+    link->has_id = false;
+    link->state = LINK_HEADER;
+}
+
+static bool take_word(struct slice *line, struct slice word) {
+    if (!slice_begins(*line, word)) return false;
+    *line = slice_make(line->ptr + word.len, line->len - word.len);
+    if (line->len > 0 && line->ptr[0] == ' ') *line = slice_make(line->ptr + 1, line->len - 1);
+    return true;
+}
+
+static void take_psync(struct link *link, struct slice line) {
+    struct slice rest = line;
+    if (take_word(&rest, SLICE("+FULLRESYNC")))
+        take_full(link, rest);
+    else if (take_word(&rest, SLICE("+CONTINUE")))
+        take_continue(link, rest);
+    else if (slice_begins(line, SLICE("-NOMASTERLINK")) || slice_begins(line, SLICE("-LOADING")))
+        link_fail(link, "Master is currently unable to PSYNC but should be in the future: %.*s",
+                  slice_precision(line), line.ptr);
+    else if (is_error(line))
+        ask_old_way(link, line);
+    else
+        link_fail(link, "Unexpected reply to PSYNC from master: %.*s", slice_precision(line),
+                  line.ptr);
+}
+
+/* $EOF:mark or $length */
+static void take_header(struct link *link, struct slice line) {
+    static const char eof[] = "$EOF:";
+    int64_t len = 0;
+    if (is_error(line)) {
+        link_fail(link, "MASTER aborted replication with an error: %.*s", slice_precision(line),
+                  line.ptr);
+    } else if (slice_begins(line, SLICE("$EOF:")) &&
+               line.len == sizeof(eof) - 1 + PAYLOAD_MARK_LEN) {
+        link_payload_begin(&link->payload, line.ptr + sizeof(eof) - 1, 0);
+    } else if (line.ptr[0] == '$' &&
+               number_parse_int64(slice_make(line.ptr + 1, line.len - 1), &len) && len >= 0) {
+        link_payload_begin(&link->payload, NULL, (uint64_t)len);
+    } else {
+        link_fail(link,
+                  "Bad protocol from MASTER, the first byte is not '$' (we received '%.*s'), are "
+                  "you sure the host and port are right?",
+                  (int)(line.len < 50 ? line.len : 50), line.ptr);
+    }
+}
+
+void link_take_line(struct link *link, struct slice line) {
+    switch (link->state) {
+    case LINK_PINGS: take_pong(link, line); break;
+    case LINK_CONFIGURES: take_setting(link, line); break;
+    case LINK_ASKS: take_psync(link, line); break;
+    default: take_header(link, line); break;
+    }
+}

@@ -1,0 +1,228 @@
+#include "replication/link_load.h"
+
+#include "aof/aof.h"
+#include "base/alloc.h"
+#include "base/log.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/engine_clock.h"
+#include "engine/functions.h"
+#include "engine/lazyfree.h"
+#include "execute/blocking_serve.h"
+#include "net/conn.h"
+#include "net/net.h"
+#include "replication/link.h"
+#include "snapshot/data_lock.h"
+#include "snapshot/disk_file.h"
+#include "snapshot/incremental.h"
+#include "snapshot/load.h"
+#include "snapshot/save.h"
+#include "types/value.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+/* --- How --- */
+
+static bool has_keys(const struct engine *engine) {
+    for (int64_t i = 0; i < engine->config.databases; i++)
+        if (keyspace_count(engine->keyspaces[i]) > 0) return true;
+    return false;
+}
+
+bool link_load_needs_file(const struct engine *engine) {
+    switch ((enum diskless_load)engine->config.repl_diskless_load) {
+    case DISKLESS_LOAD_OFF: return true;
+    case DISKLESS_LOAD_EMPTY: return has_keys(engine);
+    default: return false;
+    }
+}
+
+/* --- The append-only file --- */
+
+void link_load_resume_aof(struct engine *engine) {
+    sds error = NULL;
+    if (!engine->config.appendonly || engine->aof->state != AOF_OFF) return;
+    if (data_lock_take(engine, &error) && aof_configure(engine, &error)) return;
+    log_warning("The append-only file cannot be begun anew: %s", error ? error : "");
+    sds_free(error);
+}
+
+/* --- Deleting the data --- */
+
+/* Deletes all keys and functions; a thread frees them. */
+static void clear(struct engine *engine) {
+    for (int64_t i = 0; i < engine->config.databases; i++) {
+        struct keyspace *keyspace = engine->keyspaces[i];
+        watch_touch_database(&engine->watches, (int)i, keyspace, NULL, engine->now_ms);
+        incremental_flush_keyspace(engine, keyspace, true, 0);
+    }
+    functions_replace(engine->functions, function_set_new());
+}
+
+/* Without replica-lazy-flush the new data waits until the old one is freed, because both may not
+ * fit into memory. Clients are served meanwhile. */
+static void await_freed(struct engine *engine) {
+    if (engine->config.replica_lazy_flush) return;
+    while (lazyfree_pending_objects() > 0 && !engine->shutting_down) net_wait(engine->net);
+}
+
+/* The data is about to be replaced: nobody may continue from it, or write it to the disk. */
+static void leave_history(struct link *link) {
+    struct engine *engine = link->engine;
+    replicas_close_all(engine);
+    replication_close_stream(engine);
+    replication_draw_id(engine);
+    link->has_position = false;
+    save_cancel(engine);
+    aof_suspend(engine);
+}
+
+/* --- Loading --- */
+
+/* The snapshot ends at `end`: it must be all that there was before the end mark. Waits for it. */
+static bool ends_at(struct link *link, uint64_t end) {
+    const struct link_payload *payload = &link->payload;
+    char rest[4096];
+    while (link_payload_read(&link->payload, rest, sizeof(rest)) > 0) continue;
+    uint64_t len = payload->received - (payload->is_marked ? PAYLOAD_MARK_LEN : 0);
+    return !payload->is_failed && payload->is_whole && len == end;
+}
+
+/* Loads what comes, into the databases of the order. */
+static enum load_status load_stream(struct link *link, struct load_order order) {
+    struct engine *engine = link->engine;
+    struct rdb_source source = {.read = link_payload_read, .arg = &link->payload};
+    uint64_t end;
+    order.name = "the payload of the primary";
+    order.total_bytes = link->payload.total;
+    order.flags |= LOAD_SERVE | LOAD_EXPIRED;
+    enum load_status status = load_rdb_source(engine, source, &order, &end);
+    if (status != LOAD_DONE || ends_at(link, end)) return status;
+    return engine->shutting_down ? LOAD_STOPPED : LOAD_FAILED;
+}
+
+/* In the place of the data, which is deleted before. */
+static enum load_status load_in_place(struct link *link) {
+    struct engine *engine = link->engine;
+    const char *path = link_payload_path(&link->payload);
+    leave_history(link);
+    engine->restrictions |= RESTRICTED_LOADING;
+    log_notice("MASTER <-> REPLICA sync: Flushing old data");
+    clear(engine);
+    await_freed(engine);
+    log_notice("MASTER <-> REPLICA sync: Loading DB in memory");
+    enum load_status status = path ? load_rdb_file(engine, path, LOAD_SERVE | LOAD_EXPIRED)
+                                   : load_stream(link, (struct load_order){0});
+    if (status != LOAD_DONE) clear(engine);
+    return status;
+}
+
+/* Makes the loaded keyspaces and functions the server's. The old ones are freed by a thread. */
+static void exchange(struct link *link, struct keyspace **loaded, struct function_set *functions) {
+    struct engine *engine = link->engine;
+    leave_history(link);
+    for (int64_t i = 0; i < engine->config.databases; i++)
+        watch_touch_database(&engine->watches, (int)i, engine->keyspaces[i], loaded[i],
+                             engine->now_ms);
+    clear(engine);
+    for (int64_t i = 0; i < engine->config.databases; i++)
+        keyspace_swap(engine->keyspaces[i], loaded[i]);
+    functions_replace(engine->functions, functions);
+}
+
+/* Beside the data. */
+static enum load_status load_beside(struct link *link) {
+    struct engine *engine = link->engine;
+    size_t count = (size_t)engine->config.databases;
+    struct keyspace **loaded = mem_alloc(count * sizeof(*loaded));
+    struct function_set *functions = function_set_new();
+    for (size_t i = 0; i < count; i++) loaded[i] = keyspace_new(value_free, value_length);
+    bool is_same = link->has_id && strcmp(link->next_id, engine->replication->id) == 0;
+    log_notice("MASTER <-> REPLICA sync: Loading DB in memory");
+    enum load_status status = load_stream(
+        link, (struct load_order){
+                  .flags = is_same ? LOAD_BESIDE : 0, .keyspaces = loaded, .functions = functions});
+    if (status == LOAD_DONE)
+        exchange(link, loaded, functions);
+    else
+        function_set_free(functions);
+    for (size_t i = 0; i < count; i++) lazyfree_keyspace(loaded[i], 0);
+    mem_free(loaded);
+    return status;
+}
+
+/* --- Afterwards --- */
+
+/* The file becomes the server's snapshot, so that a restart can continue from it. If that fails,
+ * the old one stays. */
+static void adopt_file(struct link *link) {
+    struct engine *engine = link->engine;
+    const char *path = link_payload_path(&link->payload);
+    const struct config *config = &engine->config;
+    bool is_kept = !config->rdb_del_sync_files || config->appendonly || sds_len(config->save) > 0;
+    sds error = NULL;
+    if (!path || !is_kept || !data_lock_take(engine, &error)) {
+        sds_free(error);
+        return;
+    }
+    if (disk_file_rename(path, engine->config.dbfilename))
+        link_payload_keep_file(&link->payload);
+    else
+        log_warning("The file of the synchronization cannot be renamed to %s: %s",
+                    engine->config.dbfilename, strerror(errno));
+}
+
+static void wake_clients(struct engine *engine) {
+    for (int64_t i = 0; i < engine->config.databases; i++)
+        blocking_signal_database(engine, engine->blocking, (int)i);
+    if (blocking_has_ready(engine->blocking)) blocking_serve(engine, engine->blocking);
+}
+
+/* The data is the primary's. */
+static void finish(struct link *link) {
+    struct engine *engine = link->engine;
+    adopt_file(link);
+    link->payload.is_loading = false;
+    link_payload_end(&link->payload);
+    if (link->has_id) replication_adopt(engine, slice_of_cstr(link->next_id), link->next_offset);
+    link->database = 0;
+    link_load_resume_aof(engine);
+    wake_clients(engine);
+    log_notice("MASTER <-> REPLICA sync: Finished with success");
+    link_go_online(link, 0);
+    if (link->state != LINK_STREAMS) return;
+    struct conn *conn = link->conn;
+    link_resume(link);
+    conn_replay(conn);
+}
+
+bool link_has_work(const struct engine *engine) {
+    const struct link *link = link_of(engine);
+    if (!link || link->payload.is_loading || !link->payload.is_active) return false;
+    return link->state == LINK_LOADS || (link->state == LINK_RECEIVES && !link->payload.file);
+}
+
+void link_work(struct engine *engine) {
+    if (!link_has_work(engine)) return;
+    struct link *link = link_of(engine);
+    bool beside = !link->payload.file && engine->config.repl_diskless_load == DISKLESS_LOAD_SWAP;
+    engine_update_clock(engine);
+    link->payload.is_loading = true;
+    enum load_status status = beside ? load_beside(link) : load_in_place(link);
+    engine->restrictions &= ~(uint32_t)RESTRICTED_LOADING;
+    if (status == LOAD_DONE && !link->payload.is_failed) {
+        finish(link);
+        return;
+    }
+    bool is_lost = link->payload.is_failed;
+    link->payload.is_loading = link->payload.is_failed = false;
+    if (!beside) link_load_resume_aof(engine);
+    if (status == LOAD_STOPPED) return;
+    if (is_lost)
+        log_warning("MASTER <-> REPLICA sync was lost while data was being loaded.");
+    else
+        link_give_up(link, "Failed trying to load the MASTER synchronization DB, check server "
+                           "logs.");
+}

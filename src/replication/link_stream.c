@@ -1,0 +1,233 @@
+#include "replication/link_stream.h"
+
+#include "base/log.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "execute/blocking_serve.h"
+#include "execute/execute.h"
+#include "net/conn.h"
+#include "replication/link.h"
+#include "table/command.h"
+
+#include <assert.h>
+
+enum {
+    EXPECT_AT = 32 * 1024,      /* as for clients: a large request gets a buffer of its own */
+    REPLY_KEEP_MAX = 64 * 1024, /* a larger buffer is freed */
+    GOOD_AFTER_MS = 60 * 1000,  /* a stream that lasts so long ends a series of mishaps */
+    SHOWN_MAX = 128             /* bytes of an unknown command that the log shows */
+};
+
+/* More bytes between MULTI and EXEC than any client can have sent. */
+#define UNIT_MAX ((size_t)4 << 30)
+
+void link_stream_begin(struct link_stream *stream, struct engine *engine, int database) {
+    assert(!stream->is_running);
+    *stream = (struct link_stream){.is_running = true,
+                                   .requester = {.engine = engine, .database = database},
+                                   .begun_ms = engine->steady_ms};
+    resp_parser_init(&stream->parser);
+    reply_init(&stream->reply, 0);
+    reply_init(&stream->unit, 0);
+}
+
+void link_stream_end(struct link_stream *stream) {
+    if (!stream->is_running) return;
+    stream->is_running = false;
+    resp_parser_free(&stream->parser);
+    reply_free(&stream->reply);
+    reply_free(&stream->unit);
+}
+
+int link_stream_database(const struct link_stream *stream) {
+    return stream->requester.database;
+}
+
+/* --- One command --- */
+
+static struct resp_limits limits_of(const struct engine *engine) {
+    int64_t max = engine->config.proto_max_bulk_len;
+    if (max > (int64_t)LISTPACK_TEXT_MAX) max = (int64_t)LISTPACK_TEXT_MAX;
+    return (struct resp_limits){.bulk_max = max, .authenticated = true};
+}
+
+/* Returns a text as the log may show it: users may have written it. */
+static struct slice shown(const struct engine *engine, struct slice text) {
+    if (engine->config.hide_user_data_from_log) return SLICE("*redacted*");
+    return slice_make(text.ptr, text.len < SHOWN_MAX ? text.len : SHOWN_MAX);
+}
+
+/* The command was not run. */
+static void refuse(struct link *link, struct slice name) {
+    enum call_error error = link->stream.requester.error;
+    const char *why = error == CALL_ERROR_UNKNOWN ? "which this server does not know"
+                      : error == CALL_ERROR_ARITY ? "with a wrong number of arguments"
+                                                  : "which has no place in its stream";
+    struct slice text = shown(link->engine, name);
+    link_give_up(link,
+                 "MASTER has sent the command '%.*s', %s. The data would differ from the "
+                 "primary's: asking for all of it.",
+                 slice_precision(text), text.ptr, why);
+}
+
+/* The command has replied an error, although it has changed the primary's data. */
+static void complain(struct link *link) {
+    const struct link_stream *stream = &link->stream;
+    struct slice error =
+        shown(link->engine, slice_make(stream->reply.data + 1, stream->reply.len - 3));
+    link_give_up(link,
+                 "== CRITICAL == The command '%s' of MASTER fails here: %.*s. The data differs "
+                 "from the primary's: asking for all of it.",
+                 stream->requester.last_command->name, slice_precision(error), error.ptr);
+}
+
+/* Data of a replica that clients may write to can differ. */
+static bool may_differ(const struct engine *engine) {
+    return !engine->config.replica_read_only;
+}
+
+/* Runs a command. Returns false when the link was closed. */
+static bool run(struct link *link, const struct slice *argv, size_t argc) {
+    struct link_stream *stream = &link->stream;
+    if (execute_from_primary(&stream->requester, &stream->reply, argv, argc) == EXECUTION_REFUSED) {
+        refuse(link, argv[0]);
+        return false;
+    }
+    enum call_error error = stream->requester.error;
+    if (error != CALL_ERROR_NONE && !(error == CALL_ERROR_OTHER && may_differ(link->engine))) {
+        complain(link);
+        return false;
+    }
+    stream->reply.len = 0;
+    if (stream->reply.capacity > REPLY_KEEP_MAX) reply_free(&stream->reply);
+    return true;
+}
+
+/* The changes of a unit are made. */
+static void end_unit(struct link *link, struct slice bytes) {
+    struct engine *engine = link->engine;
+    execute_end_unit(engine);
+    backlog_append(engine->replication->backlog, bytes);
+    if (blocking_has_ready(engine->blocking)) blocking_serve(engine, engine->blocking);
+}
+
+/* --- MULTI and EXEC --- */
+
+static bool is_exec(const struct slice *argv, size_t argc) {
+    return argc == 1 && slice_is(argv[0], "exec");
+}
+
+/* Runs the commands of the unit; its bytes were parsed before. Returns false when the link was
+ * closed. */
+static bool run_unit(struct link *link) {
+    struct link_stream *stream = &link->stream;
+    struct resp_limits limits = limits_of(link->engine);
+    struct resp_parser parser;
+    bool done = true;
+    resp_parser_init(&parser);
+    for (size_t at = 0; done && at < stream->unit.len; at += parser.consumed) {
+        enum resp_status status =
+            resp_parse(&parser, stream->unit.data + at, stream->unit.len - at, &limits);
+        assert(status == RESP_REQUEST);
+        (void)status;
+        bool frames = at == 0 || is_exec(parser.argv, parser.argc); /* MULTI, or EXEC */
+        if (parser.argc > 0 && !frames) done = run(link, parser.argv, parser.argc);
+    }
+    resp_parser_free(&parser);
+    return done;
+}
+
+/* Adds a command to the unit, which ends with EXEC. Returns false when the link was closed. */
+static bool collect(struct link *link, const struct slice *argv, size_t argc, struct slice bytes) {
+    struct link_stream *stream = &link->stream;
+    if (argc > 0 && slice_is(argv[0], "multi")) {
+        link_give_up(link, "MASTER has sent MULTI inside of a transaction.");
+        return false;
+    }
+    if (bytes.len > UNIT_MAX - stream->unit.len) {
+        link_give_up(link, "MASTER has sent a transaction of more than 4 GB.");
+        return false;
+    }
+    reply_raw(&stream->unit, bytes);
+    if (!is_exec(argv, argc)) return true;
+    if (!run_unit(link)) return false;
+    end_unit(link, slice_make(stream->unit.data, stream->unit.len));
+    if (stream->unit.capacity > REPLY_KEEP_MAX)
+        reply_free(&stream->unit);
+    else
+        stream->unit.len = 0;
+    return true;
+}
+
+/* --- The stream --- */
+
+/* Returns whether the command is about the link, not the data. */
+static bool is_about_link(const struct slice *argv, size_t argc) {
+    return argc == 0 || slice_is(argv[0], "ping") || slice_is(argv[0], "replconf");
+}
+
+static void take_about_link(struct link *link, const struct slice *argv, size_t argc) {
+    if (argc >= 2 && slice_is(argv[0], "replconf") && slice_is(argv[1], "getack"))
+        link_send_ack(link);
+}
+
+/* Takes a whole command. Returns false when the link was closed. */
+static bool take_command(struct link *link, const struct slice *argv, size_t argc,
+                         struct slice bytes) {
+    struct link_stream *stream = &link->stream;
+    if (stream->unit.len > 0) return collect(link, argv, argc, bytes);
+    if (is_about_link(argv, argc)) {
+        /* The offset that is confirmed is the one before GETACK itself, as Redis does. */
+        take_about_link(link, argv, argc);
+        backlog_append(link->engine->replication->backlog, bytes);
+        return true;
+    }
+    if (argc == 1 && slice_is(argv[0], "multi")) {
+        reply_raw(&stream->unit, bytes);
+        return true;
+    }
+    if (!run(link, argv, argc)) return false;
+    end_unit(link, bytes);
+    return true;
+}
+
+/* The bytes end inside a command. */
+static void expect_more(struct link *link) {
+    size_t needs = resp_parser_needs(&link->stream.parser);
+    if (needs >= EXPECT_AT) conn_expect(link->conn, needs);
+}
+
+size_t link_stream_take(struct link *link, char *bytes, size_t len) {
+    struct engine *engine = link->engine;
+    struct link_stream *stream = &link->stream;
+    struct resp_limits limits = limits_of(engine);
+    size_t done = 0;
+    execute_begin_batch(engine);
+    while (done < len) {
+        struct resp_parser *parser = &stream->parser;
+        enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
+        if (status == RESP_MORE) {
+            expect_more(link);
+            break;
+        }
+        if (status == RESP_ERROR) {
+            link_give_up(link, "Protocol error from MASTER: %s. Asking for all data.",
+                         parser->error);
+            return done;
+        }
+        struct slice command = slice_make(bytes + done, parser->consumed);
+        done += parser->consumed;
+        if (parser->argc > 0 && command.ptr[0] != '*') {
+            /* Parsing has changed the bytes, which the own replicas could not get. */
+            link_give_up(link, "Protocol error from MASTER: a line of text. Asking for all data.");
+            return done;
+        }
+        execute_renew_clock(engine);
+        if (!take_command(link, parser->argv, parser->argc, command)) return done;
+    }
+    return done;
+}
+
+void link_stream_tick(struct link *link) {
+    if (link->engine->steady_ms - link->stream.begun_ms >= GOOD_AFTER_MS) link->mishaps = 0;
+}

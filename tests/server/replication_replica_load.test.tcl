@@ -1,0 +1,248 @@
+# All data from a primary: how it comes, what happens to the old data, and what a restart makes of it.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source [file join $library primary.tcl]
+
+server_start
+
+set mark [string repeat m 39]X
+
+# Answers PSYNC with a payload that ends with a mark, in pieces of `size` bytes.
+proc link_sync_marked {link snapshot size} {
+    $link write "+FULLRESYNC $::replication_id 0\r\n\$EOF:$::mark\r\n"
+    set bytes $snapshot$::mark
+    for {set at 0} {$at < [string length $bytes]} {incr at $size} {
+        $link write [string range $bytes $at [expr {$at + $size - 1}]]
+    }
+}
+
+# A link that was lost and asks for everything again.
+proc link_again {} {
+    set link [$::primary accept]
+    link_asks $link
+    return $link
+}
+
+foreach load {disabled on-empty-db swapdb flush-before-load} {
+    check_in 2 "a payload of known length, repl-diskless-load $load" [string map [list LOADING LOADING \
+            LOAD $load] {
+        with_replica {repl-diskless-load LOAD} {
+            set link [link_begin {a 1 b 2}]
+            $link feed SET c 3
+            applied $link
+            lsort [$current_server control KEYS *]
+        }
+    }] {a b c}
+    foreach size {1 7 40 41 100000} {
+        check_in 2 "a payload with a mark, in pieces of $size, repl-diskless-load $load" \
+            [string map [list LOAD $load SIZE $size] {
+            with_replica {repl-diskless-load LOAD} {
+                set link [$primary accept]
+                link_asks $link
+                link_sync_marked $link [rdb {a 1 b 2}] SIZE
+                wait_link up
+                assert_equal [$link request] {REPLCONF ACK 0}
+                $link feed SET c 3
+                applied $link
+                lsort [$current_server control KEYS *]
+            }
+        }] {a b c}
+    }
+    check_in 2 "the old data is replaced, with libraries, repl-diskless-load $load" [string map [list LOADING LOADING \
+            LOAD $load] {
+        with_replica {repl-diskless-load LOAD replica-read-only no} {
+            $current_server control SET old 1
+            $current_server control SELECT 3
+            $current_server control SET old 1
+            $current_server control function load \
+                "#!lua name=lib\nredis.register_function('f', function() return 1 end)"
+            link_begin {a 1}
+            list [$current_server control DBSIZE] [$current_server control FUNCTION LIST] \
+                [$current_server control SELECT 0] [$current_server control KEYS *]
+        }
+    }] {0 {} OK a}
+    check_in 2 "a payload that is bad is asked for again, repl-diskless-load $load" [string map [list LOADING LOADING \
+            LOAD $load] {
+        with_replica {repl-diskless-load LOAD replica-read-only no} {
+            $current_server control SET old 1
+            set link [link_again]
+            set bad [string range [rdb {a 1 b 2}] 0 end-12]
+            $link write "+FULLRESYNC $replication_id 0\r\n\$[string length $bad]\r\n$bad"
+            set link [link_again]
+            set found [$current_server control KEYS *]
+            link_sync $link {c 3}
+            wait_link up
+            list $found [$current_server control KEYS *]
+        }
+    }] [list [expr {$load eq "swapdb" ? "old" : ""}] c]
+    check_in 2 "a payload that is cut off, repl-diskless-load $load" [string map [list LOADING LOADING \
+            LOAD $load] {
+        with_replica {repl-diskless-load LOAD replica-read-only no} {
+            $current_server control SET old 1
+            set link [link_again]
+            $link write "+FULLRESYNC $replication_id 0\r\n\$1000\r\n[string range [rdb {a 1}] 0 20]"
+            wait_until {[replication master_sync_read_bytes] == 21}
+            $link close
+            set link [link_again]
+            set found [$current_server control KEYS *]
+            link_sync $link {c 3}
+            wait_link up
+            list $found [$current_server control KEYS *]
+        }
+    }] [list [expr {$load eq "flush-before-load" ? "" : "old"}] c]
+}
+check_in 2 "bytes behind a snapshot that is loaded as it comes: it is asked for again" {
+    with_replica {repl-diskless-load swapdb} {
+        set link [link_again]
+        set snapshot [rdb {a 1}]rubbish
+        $link write "+FULLRESYNC $replication_id 0\r\n\$[string length $snapshot]\r\n$snapshot"
+        set link [link_again]
+        $current_server control DBSIZE
+    }
+} 0
+check_in 2 "clients are refused while data comes in the place of the old" {
+    with_replica {repl-diskless-load flush-before-load} {
+        set link [link_begin {a 1}]
+        $link close
+        set link [link_again]
+        set snapshot [rdb {b 2}]
+        $link write "+FULLRESYNC [string repeat a 40] 0\r\n\$[string length $snapshot]\r\n[string range $snapshot 0 12]"
+        wait_until {[info_field loading] == 1}
+        set found [list [error_of {$current_server control GET a}] [info_field loading] [info_field async_loading]]
+        lappend found [error_of {$current_server control REPLICAOF NO ONE}]
+        $link write [string range $snapshot 13 end]
+        wait_link up
+        lappend found [$current_server control KEYS *]
+    }
+} {{LOADING Redis is loading the dataset in memory} 1 0 {LOADING Redis is loading the dataset in memory} b}
+check_in 2 "with swapdb clients read the old data of the same history until the new data is there" {
+    with_replica {repl-diskless-load swapdb} {
+        set link [link_begin {a 1}]
+        $link close
+        set link [link_again]
+        set snapshot [rdb {b 2}]
+        $link write "+FULLRESYNC $replication_id 100\r\n\$[string length $snapshot]\r\n[string range $snapshot 0 12]"
+        wait_until {[info_field async_loading] == 1}
+        set found [list [$current_server control GET a] [info_field loading]]
+        lappend found [error_of {$current_server control REPLICAOF NO ONE}]
+        lappend found [error_of {$current_server control DEBUG RELOAD}]
+        $link write [string range $snapshot 13 end]
+        wait_link up
+        lappend found [$current_server control KEYS *] [replication slave_repl_offset]
+    }
+} {1 0 {LOADING Redis is loading the dataset in memory} {LOADING Redis is loading the dataset in memory} b 100}
+check_in 2 "watched keys count as changed when all data is replaced" {
+    with_replica {} {
+        set link [link_begin {a 1}]
+        set client [client_open 2]
+        $client call WATCH a
+        $link close
+        set link [link_again]
+        link_sync $link {a 1} 500
+        wait_link up
+        $client call MULTI
+        $client call GET a
+        $client call EXEC
+    }
+} (nil)
+check_in 2 "expired keys of a snapshot stay until the primary deletes them" {
+    with_replica {} {
+        set link [link_again]
+        set body REDIS0011\xfe\x00\xfc[binary format w 1000]\x00[rdb_text k][rdb_text v]\xff[string repeat \x00 8]
+        $link write "+FULLRESYNC $replication_id 0\r\n\$[string length $body]\r\n$body"
+        wait_link up
+        $link feed PERSIST k
+        applied $link
+        $current_server control GET k
+    }
+} v
+
+# --- Restarts
+
+check_in 2 "a replica that was restarted goes on from its snapshot, in the database of the stream" {
+    with_replica {} {
+        set link [link_begin {a 1}]
+        $link feed SELECT 4
+        $link feed SET b 2
+        applied $link
+        set offset [$link offset]
+        $current_server control SAVE
+        $link close
+        $current_server restart
+        set link [$primary accept]
+        assert_equal [link_asks $link] [list PSYNC $replication_id [expr {$offset + 1}]]
+        $link write "+CONTINUE\r\n"
+        wait_link up
+        $link offset $offset
+        $link feed SET c 3
+        applied $link
+        $current_server control SELECT 4
+        lsort [$current_server control KEYS *]
+    }
+} {b c}
+check_in 2 "the payload becomes the snapshot of a replica: after a crash it goes on from there" {
+    with_replica {} {
+        set link [link_again]
+        set snapshot [rdb {a 1} [list repl-id $replication_id repl-offset 300 repl-stream-db 0]]
+        $link write "+FULLRESYNC $replication_id 300\r\n\$[string length $snapshot]\r\n$snapshot"
+        wait_link up
+        $link close
+        $current_server crash
+        set words [link_asks [$primary accept]]
+        list $words [$current_server control GET a]
+    }
+} [list [list PSYNC $replication_id 301] 1]
+check_in 2 "a snapshot without a history, or with a wrong one: all data is asked for" {
+    foreach aux [list {} {repl-id abc repl-offset 5} [list repl-id $replication_id repl-offset -5] \
+        [list repl-id $replication_id repl-offset 5 repl-stream-db 999]] {
+        with_replica {} {
+            set link [link_begin {a 1}]
+            $current_server halt
+            $link close
+            write_file [$current_server folder]/dump.rdb [rdb {a 1} $aux]
+            $current_server launch
+            assert_equal [link_asks [$primary accept]] {PSYNC ? -1}
+        }
+    }
+}
+check_in 2 "a primary that was restarted deletes for its replicas what has expired meanwhile" {
+    with_server {} {
+        $current_server halt
+        set aux [list repl-id $replication_id repl-offset 300 repl-stream-db 0]
+        set expired \xfc[binary format w 1000]\x00[rdb_text k][rdb_text v]
+        write_file [$current_server folder]/dump.rdb \
+            [string map [list \xfe\x00 \xfe\x00$expired] [rdb {a 1} $aux]]
+        $current_server launch
+        assert_equal [list [replication master_replid2] [replication second_repl_offset]] [list $replication_id 301]
+        set replica [client_open 2]
+        $replica send PSYNC $replication_id 301
+        assert_equal [$replica read] "CONTINUE"
+        set commands {}
+        while {[lindex $commands end 0] ni {DEL UNLINK}} {
+            lappend commands [$replica read]
+        }
+        lindex $commands end
+    }
+} {DEL k}
+foreach load {disabled swapdb} {
+    check_in 2 "with an append-only file, a restart finds the data of the primary, $load" \
+        [string map [list LOAD $load] {
+        with_replica {appendonly yes repl-diskless-load LOAD} {
+            set link [link_begin {a 1 b 2}]
+            $link feed SET c 3
+            $link feed MULTI
+            $link feed INCR a
+            $link feed DEL b
+            $link feed EXEC
+            applied $link
+            wait_until {[info_field aof_rewrite_in_progress] == 0 && [info_field aof_rewrite_scheduled] == 0}
+            set before [$current_server control DEBUG DIGEST]
+            $link close
+            $current_server crash
+            assert_equal [$current_server control DEBUG DIGEST] $before
+            assert_equal [link_asks [$primary accept]] {PSYNC ? -1}
+            list [$current_server control GET a] [lsort [$current_server control KEYS *]]
+        }
+    }] {2 {a c}}
+}
+
+finish

@@ -1,0 +1,357 @@
+# The stream of a primary: what a replica makes of it. The primary is a socket that says what the test wants.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/primary.tcl
+source $library/functions.tcl
+
+server_start
+
+proc get {key} {
+    return [$::current_server control GET $key]
+}
+
+# The link is lost, and the replica asks for what comes behind `offset`; then it goes on there.
+proc link_continues {offset} {
+    set link [$::primary accept]
+    assert_equal [link_asks $link] [list PSYNC $::replication_id [expr {$offset + 1}]]
+    $link write "+CONTINUE\r\n"
+    $link offset $offset
+    wait_link up
+    return $link
+}
+
+# The data counts as that of no history, so all is asked for.
+proc link_begins_anew {pairs offset} {
+    set link [$::primary accept]
+    assert_equal [link_asks $link] {PSYNC ? -1}
+    link_sync $link $pairs $offset
+    wait_link up
+    return $link
+}
+
+# --- Commands
+
+check_in 2 "commands run in the database that the stream selects" {
+    with_replica {} {
+        set link [link_begin {a 1}]
+        $link feed SELECT 3
+        $link feed SET b 2
+        $link feed RPUSH list x y
+        $link feed SELECT 0
+        $link feed INCR a
+        applied $link
+        set found [get a]
+        $current_server control SELECT 3
+        lappend found [get b] [$current_server control LRANGE list 0 -1]
+    }
+} {2 2 {x y}}
+check_in 2 "a stream that is cut into single bytes is the same" {
+    with_replica {} {
+        set link [link_begin]
+        set bytes [request {SET key value}][request MULTI][request {INCR n}][request {INCR n}][request EXEC]
+        foreach byte [split $bytes ""] {
+            $link feed_bytes $byte
+        }
+        applied $link
+        list [get key] [get n]
+    }
+} {value 2}
+check_in 2 "a transaction takes effect as a whole, and only then moves the offset" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed MULTI
+        $link feed SET a 1
+        $link feed SET b 2
+        set read [$link offset]
+        wait_until {[replication slave_read_repl_offset] == $read}
+        assert_equal [list [get a] [replication slave_repl_offset]] {(nil) 0}
+        $link feed EXEC
+        applied $link
+        list [get a] [get b]
+    }
+} {1 2}
+check_in 2 "a transaction that is cut off has no effect, and is asked for again" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed SET a 0
+        applied $link
+        set offset [$link offset]
+        $link feed MULTI
+        $link feed SET a 1
+        set read [$link offset]
+        wait_until {[replication slave_read_repl_offset] == $read}
+        $link close
+        set link [link_continues $offset]
+        assert_equal [get a] 0
+        $link feed MULTI
+        $link feed SET a 2
+        $link feed EXEC
+        applied $link
+        get a
+    }
+} 2
+check_in 2 "half a command is asked for again" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed SET a 1
+        set offset [$link offset]
+        $link write [string range [request {SET a 2}] 0 end-3]
+        applied $link
+        $link close
+        link_continues $offset
+        get a
+    }
+} 1
+check_in 2 "the selected database is that of the stream when it goes on" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed SELECT 5
+        applied $link
+        set offset [$link offset]
+        $link close
+        set link [link_continues $offset]
+        $link feed SET a 1
+        applied $link
+        $current_server control SELECT 5
+        get a
+    }
+} 1
+check_in 2 "large values" {
+    with_replica {} {
+        set link [link_begin]
+        set large [string repeat 0123456789 10000000]
+        $link feed SET large $large
+        $link feed APPEND large x
+        $link feed LPUSH list $large
+        applied $link
+        list [$current_server control STRLEN large] [$current_server control LLEN list] \
+            [$current_server control GETRANGE large 99999990 -1]
+    }
+} {100000001 1 0123456789x}
+check_in 2 "a new id with CONTINUE is the id from then on, the old one the second" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed SET a 1
+        applied $link
+        set offset [$link offset]
+        $link close
+        set link [$primary accept]
+        link_asks $link
+        set id [string repeat f 40]
+        $link write "+CONTINUE $id\r\n"
+        wait_link up
+        $link offset $offset
+        $link feed SET a 2
+        applied $link
+        assert_equal [list [replication master_replid] [replication master_replid2]] [list $id $replication_id]
+        assert_equal [replication second_repl_offset] [expr {$offset + 1}]
+        $link close
+        lrange [link_asks [$primary accept]] 1 1
+    }
+} [string repeat f 40]
+check_in 2 "PUBLISH reaches the clients of the replica" {
+    with_replica {} {
+        set link [link_begin]
+        set listener [client_open 2]
+        $listener call SUBSCRIBE channel
+        $link feed PUBLISH channel hello
+        $listener read
+    }
+} {message channel hello}
+check_in 2 "libraries of functions are loaded, called by clients, and deleted" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed FUNCTION LOAD [library_with lib "return 7" no-writes]
+        applied $link
+        assert_equal [$current_server control FCALL lib 0] 7
+        $link feed FUNCTION DELETE lib
+        applied $link
+        error_of {$current_server control FCALL lib 0}
+    }
+} "ERR Function not found"
+check_in 2 "an entry of a stream wakes a client that reads it" {
+    with_replica {} {
+        set link [link_begin]
+        set reader [client_open 2]
+        $reader send XREAD BLOCK 0 STREAMS s 0
+        wait_blocked 1
+        $link feed XADD s 1-1 f v
+        $reader read
+    }
+} {{s {{1-1 {f v}}}}}
+check_in 2 "watched keys that the primary changes end a transaction of a client" {
+    with_replica {} {
+        set link [link_begin {a 1}]
+        set client [client_open 2]
+        $client call WATCH a
+        $link feed SET a 2
+        applied $link
+        $client call MULTI
+        $client call GET a
+        $client call EXEC
+    }
+} (nil)
+
+# --- What makes no sense
+
+foreach {name words why} {
+    "an unknown command" {FROBNICATE a b} "'FROBNICATE', which this server does not know"
+    "a wrong number of arguments" {SET a} "'SET', with a wrong number of arguments"
+    "a command that is none of a stream" {CONFIG SET maxmemory 1} "'CONFIG', which has no place in its stream"
+    "a command that would reach out" {MIGRATE 127.0.0.1 1 a 0 1} "'MIGRATE', which has no place in its stream"
+    "a database that is not there" {SELECT 99} "The command 'select' of MASTER fails here: ERR DB index is out of range"
+    "an option that is unknown" {SET a 1 FROB} "The command 'set' of MASTER fails here: ERR syntax error"
+    "a command that fails" {LPUSH text x} "The command 'lpush' of MASTER fails here: WRONGTYPE"
+} {
+    check_in 2 "$name: the link is closed, and all data asked for" [string map [list WORDS $words WHY $why] {
+        with_replica {} {
+            set link [link_begin {text 1}]
+            $link feed SET a before
+            $link feed WORDS
+            $link feed SET a behind
+            set link [link_begins_anew {a new} 1000]
+            assert_equal [list [get a] [get text]] {new (nil)}
+            assert {[string first "WHY" [$current_server log]] >= 0}
+            $link feed SET a 2
+            applied $link
+            get a
+        }
+    }] 2
+}
+foreach {name bytes} {
+    "text" "hello world\r\n"
+    "a reply" "+OK\r\n"
+    "a bulk" "\$3\r\nabc\r\n"
+    "a count that is none" "*x\r\n"
+    "a huge count" "*99999999999\r\n"
+    "a negative length" "*1\r\n\$-5\r\n"
+    "a huge length" "*2\r\n\$3\r\nGET\r\n\$99999999999999\r\n"
+    "MULTI in a transaction" "*1\r\n\$5\r\nMULTI\r\n*1\r\n\$5\r\nMULTI\r\n"
+    "EXEC without MULTI" "*1\r\n\$4\r\nEXEC\r\n"
+} {
+    check_in 2 "$name in the stream: all data is asked for" [string map [list BYTES $bytes] {
+        with_replica {} {
+            set link [link_begin {a 1}]
+            $link feed SET a 2
+            $link write {BYTES}
+            link_begins_anew {a 3} 77
+            list [get a] [replication slave_repl_offset]
+        }
+    }] {3 77}
+}
+check_in 2 "a failed command in a transaction: all data is asked for" {
+    with_replica {} {
+        set link [link_begin {text 1}]
+        $link feed MULTI
+        $link feed SET a 1
+        $link feed LPUSH text x
+        $link feed EXEC
+        link_begins_anew {a 3} 77
+        get a
+    }
+} 3
+check_in 2 "a replica that clients may write to goes on when a command fails" {
+    with_replica {replica-read-only no} {
+        set link [link_begin]
+        $current_server control SET key text
+        $link feed LPUSH key x
+        $link feed SET a 1
+        applied $link
+        get a
+    }
+} 1
+
+# --- Confirmations
+
+check_in 2 "ACK at once, each second, and at GETACK" {
+    with_replica {} {
+        set link [link_begin]
+        set found [list [$link request]]
+        $link feed SET a 1
+        set first [$link offset]
+        wait_until {[replication slave_repl_offset] == $first}
+        assert_equal [$link request] [list REPLCONF ACK $first]
+        $link feed REPLCONF GETACK *
+        while {[lindex [set words [$link request]] 2] ne $first} {}
+        $link feed PING
+        set all [$link offset]
+        while {[lindex [$link request] 2] ne $all} {}
+        set found
+    }
+} {{REPLCONF ACK 0}}
+check_in 2 "a primary that falls silent is left after repl-timeout, and asked to go on" {
+    with_replica {repl-timeout 2} {
+        set link [link_begin]
+        $link feed SET a 1
+        set offset [$link offset]
+        link_continues $offset
+        assert {[string match "*MASTER timeout: no data nor PING received...*" [$current_server log]]}
+    }
+}
+
+# --- Expiry
+
+check_in 2 "keys that have expired are invisible, and stay until the primary deletes them" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed SET k v PXAT 1
+        $link feed SET other v
+        $link feed HSET hash f v
+        $link feed HPEXPIREAT hash 1 FIELDS 1 f
+        applied $link
+        set server $current_server
+        set found [list [get k] [$server control EXISTS k] [$server control TTL k] [lsort [$server control KEYS *]] \
+            [$server control DBSIZE] [lsort [lindex [$server control SCAN 0] 1]] \
+            [expr {[$server control RANDOMKEY] in {hash other}}] \
+            [$server control HGET hash f]]
+        $server control DEBUG SET-ACTIVE-EXPIRE 1
+        after 300
+        lappend found [$server control DBSIZE]
+        $link feed DEL k
+        applied $link
+        lappend found [$server control DBSIZE]
+    }
+} {(nil) 0 -2 {hash other} 3 {hash other} 1 (nil) 3 2}
+check_in 2 "the primary's commands see keys that have expired" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed SET n 1 PXAT 1
+        $link feed INCR n
+        $link feed PERSIST n
+        applied $link
+        get n
+    }
+} 2
+check_in 2 "a promoted replica deletes what has expired" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed SET k v PXAT 1
+        applied $link
+        $current_server control REPLICAOF NO ONE
+        wait_until {[$current_server control DBSIZE] == 0}
+    }
+}
+check_in 2 "on a replica that clients may write to, their writes find no expired key" {
+    with_replica {replica-read-only no} {
+        set link [link_begin]
+        $link feed SET n 5 PXAT 1
+        applied $link
+        list [get n] [$current_server control INCR n] [$current_server control TTL n]
+    }
+} {(nil) 1 -1}
+check_in 2 "nothing is evicted, but with replica-ignore-maxmemory no" {
+    with_replica {maxmemory-policy allkeys-random} {
+        set link [link_begin]
+        for {set i 0} {$i < 100} {incr i} {
+            $link feed SET key$i [string repeat x 10000]
+        }
+        applied $link
+        $current_server control CONFIG SET maxmemory 1mb
+        $link feed SET more 1
+        applied $link
+        assert_equal [$current_server control DBSIZE] 101
+        $current_server control CONFIG SET replica-ignore-maxmemory no
+        wait_until {[$current_server control DBSIZE] < 101}
+    }
+}
+
+finish
