@@ -22,6 +22,7 @@
 
 enum {
     SECOND_MS = 1000,
+    ABSENT_MS = 3 * SECOND_MS,
     LINE_MAX_LEN = 4096,
     DELAY_DOUBLINGS_MAX = 6 /* after mishaps: up to 64 seconds */
 };
@@ -227,7 +228,7 @@ static void on_failed(void *owner, const char *reason) {
 static void connect_now(struct link *link) {
     struct engine *engine = link->engine;
     log_notice("Connecting to MASTER %s:%d", link->host, link->port);
-    link->io_ms = engine->steady_ms;
+    link->io_ms = link->second_ms = engine->steady_ms;
     net_timer_start(link->timer, SECOND_MS, SECOND_MS);
     set_state(link, LINK_CONNECTS);
     link->dial = dial_start(engine->net, &(struct dial_order){.host = link->host,
@@ -324,6 +325,13 @@ static bool is_overdue(const struct link *link) {
     return !link->is_paused && link->engine->steady_ms - link->io_ms > limit_ms;
 }
 
+/* What has come while a script was busy is not read yet: that time is not the primary's. */
+static void note_absence(struct link *link) {
+    int64_t now_ms = link->engine->steady_ms;
+    if (now_ms - link->second_ms >= ABSENT_MS) link->io_ms = now_ms;
+    link->second_ms = now_ms;
+}
+
 static void check_time(struct link *link) {
     if (!is_overdue(link)) return;
     if (link->state == LINK_STREAMS)
@@ -344,6 +352,7 @@ static void on_second(void *arg) {
     struct link *link = arg;
     struct engine *engine = link->engine;
     engine_update_clock(engine);
+    note_absence(link);
     switch (link->state) {
     case LINK_WAITS:
         if (engine->steady_ms >= link->retry_ms && !link->payload.is_loading) connect_now(link);

@@ -56,6 +56,7 @@ struct link {
     uint64_t next_offset;
     int database;                 /* selected in the stream when it goes on from has_position */
     int64_t io_ms;                /* steady_ms when something was sent or received last */
+    int64_t second_ms;            /* steady_ms of the last call of the timer */
     int64_t down_ms;              /* steady_ms when the stream ended; -1: there never was one */
     int64_t retry_ms;             /* steady_ms before which no connection is tried */
     uint64_t synced_offset;       /* of the stream: on the disk, with the append-only file */

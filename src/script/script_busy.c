@@ -112,6 +112,13 @@ static bool may_release(const struct engine *engine, const struct session *sessi
            !(gets_messages && command_log_is_inside_unit(&engine->command_log));
 }
 
+/* Returns whether the session is served while the script runs. The primary is not: what it sends
+ * changes data, which must not happen in the middle of a script. */
+static bool may_be_served(const struct script_run *run, const struct session *session) {
+    if (session == call_session(run->call) || session->flags & SESSION_PRIMARY) return false;
+    return may_release(engine_of(run), session);
+}
+
 /* Serves all clients, but its own, whose output does not have to wait for the end of the script. */
 static bool begin_polling(const struct script_run *run) {
     struct engine *engine = engine_of(run);
@@ -120,8 +127,7 @@ static bool begin_polling(const struct script_run *run) {
     struct session *next;
     for (struct session *session = engine->clients->sessions.first; session; session = next) {
         next = session->next;
-        if (session != call_session(run->call) && may_release(engine, session))
-            nested_poll_add(engine->net, conn_of_session(session));
+        if (may_be_served(run, session)) nested_poll_add(engine->net, conn_of_session(session));
     }
     return true;
 }

@@ -3,8 +3,8 @@
  * for the commands with COMMAND_ALLOW_BUSY, which can end the script or the server.
  *
  * Replicas get what was changed before the script, and PINGs. Nothing else happens meanwhile: no
- * timer fires, no key expires, no blocked client is served, and the changes of the script stay one
- * unit. For the script the clock stands still. */
+ * timer fires, no key expires, no blocked client is served, what the server's primary sends waits,
+ * and the changes of the script stay one unit. For the script the clock stands still. */
 #ifndef PACKLIST_SCRIPT_SCRIPT_BUSY_H
 #define PACKLIST_SCRIPT_SCRIPT_BUSY_H
 
