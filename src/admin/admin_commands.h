@@ -46,7 +46,6 @@ void config_resetstat_command(struct call *call);
 void config_rewrite_command(struct call *call);
 void config_set_command(struct call *call);
 void debug_command(struct call *call);
-void failover_command(struct call *call);
 void flushall_command(struct call *call);
 void flushdb_command(struct call *call);
 void info_command(struct call *call);

@@ -46,12 +46,13 @@ sds info_append_replication(struct engine *engine, sds out) {
     if (link_of(engine)) out = link_report_append(engine, out);
     out = append_replicas(engine, out);
     out = sds_append_format(out,
-                            "master_failover_state:no-failover\r\n"
+                            "master_failover_state:%s\r\n"
                             "master_replid:%s\r\n"
                             "master_replid2:%s\r\n"
                             "master_repl_offset:%llu\r\n"
                             "second_repl_offset:%lld\r\n",
-                            replication->id, replication->second_id,
-                            (llu)replication_offset(engine), (long long)replication->second_offset);
+                            failover_state_name(&replication->failover), replication->id,
+                            replication->second_id, (llu)replication_offset(engine),
+                            (long long)replication->second_offset);
     return append_backlog(engine, out);
 }

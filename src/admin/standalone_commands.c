@@ -1,52 +1,8 @@
-/* standalone_commands: FAILOVER, which is refused; and replies to commands for clusters and modules,
- * of which this server has none. */
+/* standalone_commands: replies to commands for clusters and modules, of which this server has
+ * none. */
 #include "admin/admin_commands.h"
-#include "base/number.h"
 #include "engine/call.h"
-#include "engine/engine.h"
-#include "replication/replication.h"
 #include "table/command.h"
-
-/* --- Replication --- */
-
-/* Checks the options of FAILOVER except ABORT, each at most once. Replies the error and returns
- * false when they are wrong. */
-static bool check_failover(struct call *call) {
-    bool has_target = false, has_timeout = false, has_force = false;
-    int64_t number;
-    for (size_t i = 1; i < call->argc; i++) {
-        size_t more = call->argc - i - 1;
-        if (!has_timeout && slice_is(call->argv[i], "timeout") && more >= 1) {
-            if (!call_integer(call, ++i, &number)) return false;
-            if (number <= 0) {
-                reply_error(call->reply, "ERR FAILOVER timeout must be greater than 0");
-                return false;
-            }
-            has_timeout = true;
-        } else if (!has_target && slice_is(call->argv[i], "to") && more >= 2) {
-            i += 2;
-            if (!call_integer(call, i, &number)) return false;
-            has_target = true;
-        } else if (!has_force && slice_is(call->argv[i], "force")) {
-            has_force = true;
-        } else {
-            call_syntax_error(call);
-            return false;
-        }
-    }
-    return true;
-}
-
-void failover_command(struct call *call) {
-    if (call->argc == 2 && slice_is(call->argv[1], "abort"))
-        reply_error(call->reply, "ERR No failover in progress.");
-    else if (!check_failover(call))
-        return;
-    else if (!call->engine->replication->replicas.first)
-        reply_error(call->reply, "ERR FAILOVER requires connected replicas.");
-    else
-        reply_error(call->reply, "ERR FAILOVER is not supported.");
-}
 
 /* --- Clusters --- */
 

@@ -65,12 +65,13 @@ void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s
 }
 
 /* On a replica, keys are deleted when the primary says so; but a client that may write to it must
- * not find an expired key. CLIENT PAUSE forbids changes. */
+ * not find an expired key. A pause forbids changes. */
 bool call_may_expire(const struct call *call) {
     const struct engine *engine = call->engine;
     if (call_is_repeated(call)) return false;
     if (call->command && call->command->flags & COMMAND_WRITE) return true;
-    return !engine->is_replica && !(engine->pause_until_ms && call->command);
+    bool is_paused = engine->restrictions & RESTRICTED_PAUSED;
+    return !engine->is_replica && !(is_paused && call->command);
 }
 
 /* Where the key may not be deleted, it only counts as missing. */

@@ -42,7 +42,7 @@ enum restriction {
     RESTRICTED_LOADING = 1 << 0,   /* data is being loaded: no command that needs it */
     RESTRICTED_UNSAVED = 1 << 1,   /* a snapshot has failed: no command that writes */
     RESTRICTED_UNWRITTEN = 1 << 2, /* the append-only file failed: no command that writes */
-    RESTRICTED_PAUSED = 1 << 3,    /* CLIENT PAUSE: session/pause.h */
+    RESTRICTED_PAUSED = 1 << 3,    /* CLIENT PAUSE, FAILOVER: session/pause.h */
     RESTRICTED_BUSY = 1 << 4,      /* a script is running: only commands with COMMAND_ALLOW_BUSY */
     RESTRICTED_FEW_REPLICAS = 1 << 5, /* min-replicas-to-write is not met: no command that writes */
     RESTRICTED_READONLY = 1 << 6,     /* a replica: no command that writes, from clients */
@@ -86,6 +86,7 @@ struct engine {
     struct watches watches;
     int64_t pause_until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
     bool pause_writes_only;
+    bool pause_for_failover; /* commands that write wait, until FAILOVER has ended */
 
     struct command_log command_log;
     struct reply_gate reply_gate;

@@ -100,10 +100,10 @@ static enum evict_result evict_keys(struct engine *engine) {
     return EVICT_DONE;
 }
 
-/* Returns whether the data must stay as it is: during CLIENT PAUSE; and on a replica, unless that
+/* Returns whether the data must stay as it is: during a pause; and on a replica, unless that
  * was turned off, because its primary evicts for both. */
 static bool is_off(const struct engine *engine) {
-    return engine->pause_until_ms ||
+    return engine->restrictions & RESTRICTED_PAUSED ||
            (engine->is_replica && engine->config.replica_ignore_maxmemory);
 }
 

@@ -218,7 +218,7 @@ static void cycle_stretch(struct engine *engine, uint64_t start) {
 
 /* On a replica, the primary says what has expired. */
 static bool is_off(const struct engine *engine) {
-    return !engine->active_expire || engine->pause_until_ms || engine->is_replica;
+    return !engine->active_expire || engine->restrictions & RESTRICTED_PAUSED || engine->is_replica;
 }
 
 bool expire_step(struct engine *engine) {

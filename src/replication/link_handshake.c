@@ -66,8 +66,9 @@ static void ask(struct link *link) {
         offset = sds_new(SLICE("-1"));
     }
     const char *id = link->has_position ? engine->replication->id : "?";
-    const struct slice argv[] = {SLICE("PSYNC"), slice_of_cstr(id), sds_slice(offset)};
-    link_send(link, argv, 3);
+    const struct slice argv[] = {SLICE("PSYNC"), slice_of_cstr(id), sds_slice(offset),
+                                 SLICE("FAILOVER")};
+    link_send(link, argv, failover_asks(&engine->replication->failover) ? 4 : 3);
     sds_free(offset);
     link->state = LINK_ASKS;
 }
@@ -172,8 +173,21 @@ static bool take_word(struct slice *line, struct slice word) {
     return true;
 }
 
+/* Returns false when the primary was asked to take over, and refuses. */
+static bool is_taken_over(struct link *link, struct slice line) {
+    struct engine *engine = link->engine;
+    bool was_asked = failover_asks(&engine->replication->failover);
+    bool accepts =
+        slice_begins(line, SLICE("+FULLRESYNC")) || slice_begins(line, SLICE("+CONTINUE"));
+    if (was_asked) failover_note_answer(engine, accepts);
+    if (accepts || !was_asked) return true;
+    link_fail(link, "The replica does not take over: %.*s", slice_precision(line), line.ptr);
+    return false;
+}
+
 static void take_psync(struct link *link, struct slice line) {
     struct slice rest = line;
+    if (!is_taken_over(link, line)) return;
     if (take_word(&rest, SLICE("+FULLRESYNC")))
         take_full(link, rest);
     else if (take_word(&rest, SLICE("+CONTINUE")))

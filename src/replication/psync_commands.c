@@ -138,11 +138,40 @@ void replconf_command(struct call *call) {
 
 /* --- PSYNC, SYNC --- */
 
+/* PSYNC … FAILOVER: this replica is to take over from its primary. Replies the error and returns
+ * false when it does not. */
+static bool take_over(struct call *call) {
+    char name[CONN_NAME_MAX];
+    log_notice("Failover request received for replid %.*s.", slice_precision(call->argv[1]),
+               call->argv[1].ptr);
+    if (!link_of(call->engine)) {
+        reply_error(call->reply, "ERR PSYNC FAILOVER can't be sent to a master.");
+        return false;
+    }
+    if (!slice_is(call->argv[1], call->engine->replication->id)) {
+        reply_error(call->reply, "ERR PSYNC FAILOVER replid must match my replid.");
+        return false;
+    }
+    link_unfollow(call->engine);
+    log_notice("MASTER MODE enabled (failover request from 'addr=%s')",
+               conn_peer_name(conn_of_session(call_session(call)), name));
+    return true;
+}
+
+static bool is_failover(const struct call *call) {
+    return call->argc > 3 && slice_is(call->argv[3], "failover");
+}
+
 /* Returns whether the client may become a replica. If not, replies the error, unless it is one
  * already. */
 static bool may_join(struct call *call) {
     struct session *session = call_session(call);
     if (session->flags & SESSION_REPLICA) return false;
+    if (is_failover(call) && !take_over(call)) return false;
+    if (call->engine->replication->failover.state != FAILOVER_NONE) {
+        reply_error(call->reply, "NOMASTERLINK Can't SYNC while failing over");
+        return false;
+    }
     if (link_of(call->engine) && !link_is_up(call->engine)) {
         reply_error(call->reply, "NOMASTERLINK Can't SYNC while not connected with my master");
         return false;
@@ -231,19 +260,9 @@ static void answer_continue(struct call *call, struct replica *replica, int64_t 
     sds_free(line);
 }
 
-/* PSYNC id offset FAILOVER asks a replica to become the primary. */
-static bool asks_for_failover(const struct call *call) {
-    return call->argc > 3 && slice_is(call->argv[3], "failover");
-}
-
 void psync_command(struct call *call) {
     int64_t first_byte;
-    if (!may_join(call)) return;
-    if (asks_for_failover(call)) {
-        reply_error(call->reply, "ERR PSYNC FAILOVER can't be sent to a master.");
-        return;
-    }
-    if (!call_integer(call, 2, &first_byte)) return;
+    if (!may_join(call) || !call_integer(call, 2, &first_byte)) return;
     struct replica *replica = replica_of(call_session(call));
     if (try_to_continue(call, replica, first_byte)) {
         answer_continue(call, replica, first_byte);

@@ -40,6 +40,10 @@ void replicaof_command(struct call *call) {
     const struct link *link = link_of(call->engine);
     struct slice host = call->argv[1];
     int64_t port;
+    if (call->engine->replication->failover.state != FAILOVER_NONE) {
+        reply_error(call->reply, "ERR REPLICAOF not allowed while failing over.");
+        return;
+    }
     if (slice_is(host, "no") && slice_is(call->argv[2], "one")) {
         become_primary(call);
         reply_ok(call->reply);

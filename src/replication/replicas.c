@@ -43,6 +43,11 @@ const char *replica_ip(const struct replica *replica) {
     return replica->ip ? replica->ip : replica->address;
 }
 
+bool replica_is_at(const struct replica *replica, struct slice host, int64_t port) {
+    return replica->listening_port == port &&
+           slice_equal_nocase(slice_of_cstr(replica_ip(replica)), host);
+}
+
 static bool has_joined(const struct replica *replica) {
     return replica->session->flags & SESSION_REPLICA;
 }

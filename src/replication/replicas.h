@@ -86,6 +86,9 @@ void replica_go_online(struct replica *replica, bool after_ack);
 /* The replica has confirmed offsets (REPLCONF ACK and FACK). */
 void replica_note_ack(struct replica *replica, uint64_t offset, uint64_t aof_offset);
 
+/* Returns whether the replica has told this address, and the port as its own. */
+bool replica_is_at(const struct replica *replica, struct slice host, int64_t port);
+
 /* Writes "address:port" as the log and INFO name it, and returns the buffer. */
 enum { REPLICA_NAME_MAX = 320 };
 const char *replica_name(const struct replica *replica, char buffer[REPLICA_NAME_MAX]);

@@ -252,7 +252,8 @@ static bool step(struct engine *engine) {
     struct replication *replication = engine->replication;
     bool more = false;
     replication_feed(engine);
-    if (replication->replicas.wants_acks) send_getack(engine);
+    /* A replica that may take over has all of the stream: nothing may be added to it. */
+    if (replication->replicas.wants_acks && !engine->pause_for_failover) send_getack(engine);
     if (replication->replicas.first) {
         more = full_sync_step(engine);
         replicas_send(engine);
@@ -263,7 +264,9 @@ static bool step(struct engine *engine) {
 }
 
 bool replication_step(struct engine *engine) {
-    return engine->replication->backlog && step(engine);
+    if (!engine->replication->backlog) return false;
+    if (engine->replication->failover.state != FAILOVER_NONE) failover_step(engine);
+    return step(engine);
 }
 
 void replication_send_rest(struct engine *engine) {
@@ -301,7 +304,9 @@ static bool sockets_were_polled(struct engine *engine) {
 
 void replication_tick(struct engine *engine) {
     struct replication *replication = engine->replication;
-    if (!replication->backlog || engine->steady_ms - replication->second_ms < TICK_EVERY_MS) return;
+    if (!replication->backlog) return;
+    if (replication->failover.state != FAILOVER_NONE) failover_step(engine);
+    if (engine->steady_ms - replication->second_ms < TICK_EVERY_MS) return;
     replication->second_ms = engine->steady_ms;
     int64_t ping_every_ms = engine->config.repl_ping_replica_period * 1000;
     bool is_paused = engine->restrictions & RESTRICTED_PAUSED;
@@ -337,5 +342,6 @@ void replication_start(struct engine *engine) {
 }
 
 void replication_stop(struct engine *engine) {
+    sds_free(engine->replication->failover.host);
     replication_close_stream(engine);
 }

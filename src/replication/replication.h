@@ -19,6 +19,7 @@
 #include "base/slice.h"
 #include "log/command_log.h"
 #include "replication/backlog.h"
+#include "replication/failover.h"
 #include "replication/full_sync.h"
 #include "replication/replicas.h"
 #include "resp/reply.h"
@@ -65,6 +66,7 @@ struct replication {
     int64_t ping_ms;          /* steady_ms of the last PING in the stream */
     struct replicas replicas;
     struct full_sync sync;
+    struct failover failover;
     struct replication_stats stats;
 };
 

@@ -4,6 +4,7 @@
 
 #include "engine/call.h"
 
+void failover_command(struct call *call);
 void psync_command(struct call *call);
 void replconf_command(struct call *call);
 void replicaof_command(struct call *call);

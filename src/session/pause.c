@@ -34,19 +34,36 @@ size_t pause_session_count(void) {
     return session_count;
 }
 
-void pause_end(struct engine *engine) {
-    engine->pause_until_ms = 0;
-    engine->restrictions &= ~(uint32_t)RESTRICTED_PAUSED;
+/* One of the reasons for the pause has ended. Sessions are held back again if the other one says
+ * so. */
+static void resume(struct engine *engine) {
+    if (!engine->pause_until_ms && !engine->pause_for_failover)
+        engine->restrictions &= ~(uint32_t)RESTRICTED_PAUSED;
     for (struct session *session = engine->clients->sessions.first; session;
          session = session->next) {
         if (session->flags & SESSION_PAUSED) session_resume_later(session);
     }
 }
 
+void pause_end(struct engine *engine) {
+    engine->pause_until_ms = 0;
+    resume(engine);
+}
+
+void pause_start_failover(struct engine *engine) {
+    engine->pause_for_failover = true;
+    engine->restrictions |= RESTRICTED_PAUSED;
+}
+
+void pause_end_failover(struct engine *engine) {
+    engine->pause_for_failover = false;
+    resume(engine);
+}
+
 bool pause_holds(struct engine *engine, uint32_t command_flags) {
     pause_tick(engine);
-    if (!engine->pause_until_ms) return false;
-    if (!engine->pause_writes_only) return true;
+    if (!(engine->restrictions & RESTRICTED_PAUSED)) return false;
+    if (engine->pause_until_ms && !engine->pause_writes_only) return true;
     return command_flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE);
 }
 

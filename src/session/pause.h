@@ -1,4 +1,4 @@
-/* pause: CLIENT PAUSE holds commands back for some time. */
+/* pause: CLIENT PAUSE holds commands back for some time, FAILOVER until it has ended. */
 #ifndef PACKLIST_SESSION_PAUSE_H
 #define PACKLIST_SESSION_PAUSE_H
 
@@ -13,6 +13,12 @@ struct session;
  * running pause and make it stricter. */
 void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only);
 
+/* Holds back commands that write, or no longer, whatever CLIENT PAUSE and UNPAUSE do. The second
+ * resumes the sessions that were held back, unless pause_start holds them. O(1); the second:
+ * O(sessions). */
+void pause_start_failover(struct engine *engine);
+void pause_end_failover(struct engine *engine);
+
 /* Marks a session as waiting for the end of the pause, or no longer: sets or clears SESSION_PAUSED
  * and counts such sessions. The second does nothing when the session does not wait. O(1). */
 void pause_hold(struct session *session);
@@ -21,7 +27,7 @@ void pause_release(struct session *session);
 /* Returns the number of sessions with a command that is held back. O(1). */
 size_t pause_session_count(void);
 
-/* Ends the pause and resumes the sessions that it held back. O(sessions). */
+/* Ends what pause_start has begun, and resumes the sessions that it held back. O(sessions). */
 void pause_end(struct engine *engine);
 
 /* Returns whether a command with these flags (enum command_flag) must wait. Ends a pause whose time

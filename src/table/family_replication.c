@@ -6,6 +6,11 @@
 
 static const struct command rows[] = {
 
+{.name = "failover", .run = failover_command, .arity = -1, .group = "server", .since = "6.2.0",
+ .flags = ADMIN | NOSCRIPT | STALE,
+ .complexity = "O(replicas)",
+ .summary = "Lets a replica take over, when it has all data; the server becomes its replica.",
+ .syntax = "[TO (host port:integer [FORCE]):target] [ABORT] [TIMEOUT milliseconds:integer]"},
 {.name = "psync", .run = psync_command, .arity = -3, .group = "server", .since = "2.8.0",
  .flags = ADMIN | NOSCRIPT | NO_ASYNC_LOADING | NO_MULTI,
  .complexity = "O(1)",

@@ -1,5 +1,4 @@
-/* family_standalone: FAILOVER, which is refused; and replies of a server without clusters and modules
- * to the commands for these. */
+/* family_standalone: replies of a server without clusters and modules to the commands for these. */
 #include "admin/admin_commands.h"
 #include "table/command_row.h"
 
@@ -26,11 +25,6 @@ static const struct command rows[] = {
  .summary = "Ends what READONLY began; there is no cluster."},
 
 /* --- server --- */
-{.name = "failover", .run = failover_command, .arity = -1, .group = "server", .since = "6.2.0",
- .flags = ADMIN | NOSCRIPT | STALE,
- .complexity = "O(1)",
- .summary = "Lets a replica take over; there are none.",
- .syntax = "[TO (host port:integer [FORCE]):target] [ABORT] [TIMEOUT milliseconds:integer]"},
 {.name = "module", .arity = -2, .group = "server", .since = "4.0.0",
  .flags = CONTAINER,
  .complexity = "Depends on the subcommand",

@@ -2,7 +2,7 @@
 #
 #   set c [replica_open ?option value …?]    a connection that has sent PING and REPLCONF; options as REPLCONF's, as
 #                                       {capa eof}; without any: listening-port 7777 capa eof capa psync2
-#   replica_psync $c ?id offset?        sends PSYNC, returns the words of the reply's line
+#   replica_psync $c ?id offset ?word?? sends PSYNC, returns the words of the reply's line
 #   replica_payload $c                  reads the payload and returns its bytes
 #   replica_sync ?option value …?       all of it at once, with the first ACK: {connection id offset}
 #   replica_ack $c offset ?aof_offset?
@@ -38,8 +38,8 @@ proc replica_line {c} {
     }
 }
 
-proc replica_psync {c {id ?} {offset -1}} {
-    $c send PSYNC $id $offset
+proc replica_psync {c {id ?} {offset -1} args} {
+    $c send PSYNC $id $offset {*}$args
     return [replica_line $c]
 }
 
