@@ -98,6 +98,12 @@ void waitaof_command(struct call *call) {
                          "ERR value is out of range, must be positive"))
         return;
     if (!call_timeout_ms(call, 3, &deadline_ms)) return;
+    if (call->engine->is_replica) {
+        reply_error(call->reply, "ERR WAITAOF cannot be used with replica instances. Please also "
+                                 "note that writes to replicas are just local and are not "
+                                 "propagated.");
+        return;
+    }
     if (is_answered(call_session(call), local, replicas))
         answer_waitaof(call);
     else

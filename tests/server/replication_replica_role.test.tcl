@@ -175,6 +175,14 @@ check_in 2 "WAIT is refused on a replica" {
     }
 } "ERR WAIT cannot be used with replica instances."
 
+check_in 2 "WAITAOF is refused on a replica" {
+    with_replica {} {
+        link_begin
+        list [error_of {r WAITAOF 2 0 0}] [error_of {r WAITAOF 0 0 0}]
+    }
+} {{ERR value is out of range, value must between 0 and 1} {ERR WAITAOF cannot be used with replica instances. Please\
+also note that writes to replicas are just local and are not propagated.}}
+
 # --- Reports
 
 check_in 2 "INFO replication while the link is down, and up" {

@@ -157,6 +157,36 @@ check_in 2 "PUBLISH reaches the clients of the replica" {
         $listener read
     }
 } {message channel hello}
+check_in 2 "keyspace events of what the primary changes" {
+    with_replica {notify-keyspace-events KEA} {
+        set link [link_begin]
+        set listener [client_open 2]
+        $listener call PSUBSCRIBE __key*
+        $link feed SELECT 2
+        $link feed SET a 1
+        $link feed MULTI
+        $link feed RPUSH list x
+        $link feed DEL a
+        $link feed EXEC
+        lmap _ {1 2 3 4 5 6} {lrange [$listener read] 2 3}
+    }
+} {{__keyspace@2__:a set} {__keyevent@2__:set a} {__keyspace@2__:list rpush} {__keyevent@2__:rpush list}\
+{__keyspace@2__:a del} {__keyevent@2__:del a}}
+check_in 2 "the slow log and LATENCY have the commands of the primary" {
+    with_replica {latency-monitor-threshold 1 slowlog-log-slower-than 0} {
+        set link [link_begin]
+        r SLOWLOG RESET
+        $link feed SET a 1
+        $link feed SETRANGE big 200000000 x
+        applied $link
+        set commands [lmap entry [r SLOWLOG GET -1] {lindex $entry 3 0}]
+        assert {"SET" in $commands && "SETRANGE" in $commands}
+        wait_until {
+            [$link feed BITOP NOT big big] eq "" && [applied $link] eq "" &&
+            [lsearch -index 0 [r LATENCY LATEST] command] >= 0
+        }
+    }
+}
 check_in 2 "libraries of functions are loaded, called by clients, and deleted" {
     with_replica {} {
         set link [link_begin]
