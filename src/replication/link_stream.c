@@ -127,7 +127,7 @@ static bool run_unit(struct link *link) {
     resp_parser_init(&parser);
     for (size_t at = 0; done && at < stream->unit.len; at += parser.consumed) {
         enum resp_status status =
-            resp_parse(&parser, stream->unit.data + at, stream->unit.len - at, &limits);
+            resp_parse_array(&parser, stream->unit.data + at, stream->unit.len - at, &limits);
         assert(status == RESP_REQUEST);
         (void)status;
         bool frames = at == 0 || is_exec(parser.argv, parser.argc); /* MULTI, or EXEC */
@@ -205,7 +205,7 @@ size_t link_stream_take(struct link *link, char *bytes, size_t len) {
     execute_begin_batch(engine);
     while (done < len) {
         struct resp_parser *parser = &stream->parser;
-        enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
+        enum resp_status status = resp_parse_array(parser, bytes + done, len - done, &limits);
         if (status == RESP_MORE) {
             expect_more(link);
             break;

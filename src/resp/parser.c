@@ -361,8 +361,8 @@ static enum resp_status parse_arguments(struct resp_parser *parser, const char *
     return RESP_MORE;
 }
 
-enum resp_status resp_parse(struct resp_parser *parser, char *bytes, size_t len,
-                            const struct resp_limits *limits) {
+static inline __attribute__((always_inline)) enum resp_status
+parse(struct resp_parser *parser, char *bytes, size_t len, const struct resp_limits *limits) {
     if (parser->scanned == 0) {
         if (len == 0) return RESP_MORE;
         parser->argc = 0;
@@ -378,4 +378,18 @@ enum resp_status resp_parse(struct resp_parser *parser, char *bytes, size_t len,
         if (parser->expected == 0) return complete(parser, bytes, parser->position);
     }
     return parse_arguments(parser, bytes, len, limits);
+}
+
+__attribute__((flatten)) enum resp_status resp_parse(struct resp_parser *parser, char *bytes,
+                                                     size_t len, const struct resp_limits *limits) {
+    return parse(parser, bytes, len, limits);
+}
+
+enum resp_status resp_parse_array(struct resp_parser *parser, char *bytes, size_t len,
+                                  const struct resp_limits *limits) {
+    if (len > 0 && bytes[0] != '*' && bytes[0] != '\r' && bytes[0] != '\n') {
+        parser->error = "a line of text";
+        return RESP_ERROR;
+    }
+    return parse(parser, bytes, len, limits);
 }

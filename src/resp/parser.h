@@ -82,6 +82,11 @@ void resp_parser_reset(struct resp_parser *parser);
 enum resp_status resp_parse(struct resp_parser *parser, char *bytes, size_t len,
                             const struct resp_limits *limits);
 
+/* As resp_parse, but refuses lines of text that are not empty. Slower: resp_parse has one caller,
+ * into which it is compiled as a whole, which saves 20 instructions a request. */
+enum resp_status resp_parse_array(struct resp_parser *parser, char *bytes, size_t len,
+                                  const struct resp_limits *limits);
+
 /* After RESP_MORE: how many bytes from the beginning of the request are needed at least before
  * calling again can make progress (a whole argument when its length is known). O(1). */
 size_t resp_parser_needs(const struct resp_parser *parser);

@@ -157,8 +157,9 @@ bool incremental_step(struct engine *engine) {
     if (s->is_overrun) end_overrun(engine);
     uint64_t now = clock_ticks();
     bool is_far_ahead = incremental_pending(engine) >= ITERATOR_PENDING_MAX;
-    if (is_far_ahead)
-        incremental_put_filling(engine); /* the thread wakes the loop when it is written */
+    /* The thread wakes the loop when it has written a chunk. One that is hardly filled counts as
+     * much as a full one, so it is put only if the thread has no other. */
+    if (is_far_ahead && snapshot_thread_pending() == 0) incremental_put_filling(engine);
     if (is_far_ahead || incremental_must_pause(engine)) {
         s->slice_end = now;
         return false;
