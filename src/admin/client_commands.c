@@ -122,6 +122,14 @@ static bool filter_meets(const struct client_filter *filter, struct session *ses
     return client_filter_matches(filter, &facts);
 }
 
+/* Returns whether the session closes anyway after a last reply, which the end of the loop iteration
+ * sends: so clients that wait are told that the server has become a replica, and Sentinel kills
+ * them in the same transaction. */
+static bool is_about_to_close(struct session *session) {
+    const struct conn *conn = conn_of_session(session);
+    return conn_is_closing(conn) && conn_is_holding(conn);
+}
+
 /* Closes a session if it matches the filter, the calling client's after its reply. Returns whether
  * it matched. */
 static bool kill_if_met(const struct client_filter *filter, struct session *session,
@@ -129,7 +137,7 @@ static bool kill_if_met(const struct client_filter *filter, struct session *sess
     if (!filter_meets(filter, session, me)) return false;
     if (session == me)
         session_close_after_reply(session);
-    else
+    else if (!is_about_to_close(session))
         session_close(session);
     return true;
 }

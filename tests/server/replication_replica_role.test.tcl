@@ -168,6 +168,24 @@ check_in 2 "clients that wait are told when the server becomes a replica, and di
         }
     }
 }
+check_in 2 "clients that wait are told even when the command that follows kills them, as Sentinel does it" {
+    with_server {} {
+        set waiting [client_blocked BLPOP list 0]
+        set idle [client_open]
+        $idle call PING
+        r MULTI
+        r REPLICAOF 127.0.0.1 1
+        r CLIENT KILL TYPE normal
+        r CLIENT KILL TYPE pubsub
+        set replies [r EXEC]
+        assert_equal [error_of {$waiting read}] \
+            "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)"
+        assert {[$waiting is_closed]}
+        assert {[$idle is_closed]}
+        assert {[lindex $replies 1] >= 2}
+        lindex $replies 0
+    }
+} OK
 check_in 2 "WAIT is refused on a replica" {
     with_replica {} {
         link_begin
