@@ -66,6 +66,7 @@ def config_set(name, value):
 
 def clear(link, dataset, limits):
     run_well(link, [[b"FLUSHALL"], [b"FUNCTION", b"FLUSH"], config_set(b"maxmemory-policy", dataset.policy),
+                    config_set(b"lfu-decay-time", 0),  # the usage does not change meanwhile
                     config_set(b"list-max-listpack-size", dataset.fill),
                     config_set(b"list-compress-depth", dataset.depth),
                     config_set(b"rdbcompression", b"yes" if dataset.compress else b"no")])
