@@ -66,6 +66,11 @@ struct machine {
     struct random48 random;
 };
 
+/* --- Runs (machine.c) --- */
+
+/* Prepares machine_run. */
+void machine_open_runs(struct machine *machine);
+
 /* --- Ending a run (machine_watch.c) --- */
 
 /* Raises the error that ends the run if the watch has asked for it. Whoever catches errors of a
