@@ -15,9 +15,9 @@ static const char SCRIPT[] =
     "local known, size = pcall(struct.size, format) "
     "local first = {pcall(struct.unpack, format, bytes)} "
     "if not first[1] or format:find('c0', 1, true) then return end "
-    /* A double next to 2^64 is packed as 0, one next to 2^63 is read back with a sign. */
+    /* A double holds integers above 2^53 rounded, perhaps to one that does not fit into its bytes. */
     "for i = 2, #first do "
-    "if type(first[i]) == 'number' and first[i] >= 2 ^ 63 then return end end "
+    "if type(first[i]) == 'number' and math.abs(first[i]) >= 2 ^ 53 then return end end "
     "local packed = struct.pack(format, unpack(first, 2)) "
     "assert(not known or size == #packed, 'not of this size') "
     "assert(#packed == first[#first] - 1, 'not as long') "
