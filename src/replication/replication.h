@@ -11,8 +11,10 @@
  * and keeps the old one as the second id, which is valid up to an offset. This is the only place
  * where ids change.
  *
- * Files: backlog.h (the bytes), replicas.h (the replicas and what they are sent), full_sync.h and
- * payload.h (what a replica gets that cannot continue), psync_commands.c (what replicas ask). */
+ * Files: of this header replication.c (what is done when), replication_stream.c and
+ * replication_history.c (ids, roles, restarts); backlog.h (the bytes), replicas.h (the replicas and
+ * what they are sent), full_sync.h and payload.h (what a replica gets that cannot continue),
+ * psync_commands.c (what replicas ask). */
 #ifndef PACKLIST_REPLICATION_REPLICATION_H
 #define PACKLIST_REPLICATION_REPLICATION_H
 
@@ -117,6 +119,10 @@ void replication_feed(struct engine *engine);
 /* Appends a command that only replicas get, behind the changes so far; inside a unit behind that
  * unit. Does nothing while there is no backlog, and on a replica. O(bytes). */
 void replication_send(struct engine *engine, const struct slice *argv, size_t argc);
+
+/* Appends a PING behind the units that have ended, at once: a script may run for minutes. O(bytes
+ * of these units). */
+void replication_send_ping(struct engine *engine);
 
 /* --- Ids --- */
 
