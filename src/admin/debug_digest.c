@@ -1,7 +1,7 @@
 #include "admin/debug_digest.h"
 
 #include "engine/engine.h"
-#include "persist/digest.h"
+#include "persist/entry_digest.h"
 #include "resp/reply.h"
 
 static bool start(struct call *call, struct digest *digest) {
@@ -20,7 +20,7 @@ static void add_keys(struct digest *digest, const struct keyspace *keyspace) {
     struct keyspace_iter iter;
     const struct entry *entry;
     keyspace_iter_start(&iter, keyspace);
-    while ((entry = keyspace_iter_next(&iter))) digest_add_entry(digest, entry);
+    while ((entry = keyspace_iter_next(&iter))) entry_digest_add(digest, entry);
 }
 
 void debug_digest(struct call *call) {
@@ -29,7 +29,7 @@ void debug_digest(struct call *call) {
     if (!start(call, &digest)) return;
     for (int i = 0; i < engine->config.databases; i++) {
         if (keyspace_count(engine->keyspaces[i]) == 0) continue;
-        digest_add_database(&digest, (unsigned)i);
+        entry_digest_add_database(&digest, (unsigned)i);
         add_keys(&digest, engine->keyspaces[i]);
     }
     digest_end(&digest);
@@ -43,7 +43,7 @@ void debug_digest_value(struct call *call) {
     for (size_t i = 2; i < call->argc; i++) {
         uint8_t bytes[DIGEST_SIZE] = {0};
         const struct entry *entry = keyspace_find(call->keyspace, call->argv[i]).entry;
-        if (entry) digest_value(&digest, entry, bytes);
+        if (entry) entry_digest_of_value(&digest, entry, bytes);
         answer(call, bytes);
     }
     digest_end(&digest);

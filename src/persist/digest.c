@@ -1,7 +1,5 @@
 #include "persist/digest.h"
 
-#include "persist/type_format.h"
-
 #include <openssl/evp.h>
 
 /* --- SHA-1 --- */
@@ -38,33 +36,10 @@ void digest_mix(struct digest *digest, uint8_t to[DIGEST_SIZE], struct slice byt
     sha1(digest, to, DIGEST_SIZE, to);
 }
 
-static void mix_number(struct digest *digest, uint8_t to[DIGEST_SIZE], uint32_t number) {
+void digest_mix_number(struct digest *digest, uint8_t to[DIGEST_SIZE], uint32_t number) {
     const uint8_t bytes[4] = {(uint8_t)(number >> 24), (uint8_t)(number >> 16),
                               (uint8_t)(number >> 8), (uint8_t)number};
     digest_mix(digest, to, slice_make(bytes, sizeof(bytes)));
-}
-
-static void mix_value(struct digest *digest, uint8_t to[DIGEST_SIZE], const struct entry *entry) {
-    static const struct slice expiring = SLICE("!!expire!!");
-    mix_number(digest, to, entry_type(entry));
-    type_format_of_entry(entry)->digest(digest, to, entry);
-    if (entry_expiry(entry) >= 0) digest_add(digest, to, expiring);
-}
-
-void digest_add_database(struct digest *digest, unsigned number) {
-    mix_number(digest, digest->bytes, number);
-}
-
-void digest_add_entry(struct digest *digest, const struct entry *entry) {
-    uint8_t key[DIGEST_SIZE] = {0};
-    digest_mix(digest, key, entry_key(entry));
-    mix_value(digest, key, entry);
-    digest_add(digest, digest->bytes, slice_make(key, sizeof(key)));
-}
-
-void digest_value(struct digest *digest, const struct entry *entry, uint8_t bytes[DIGEST_SIZE]) {
-    memset(bytes, 0, DIGEST_SIZE);
-    mix_value(digest, bytes, entry);
 }
 
 sds digest_append(sds out, const uint8_t bytes[DIGEST_SIZE]) {

@@ -1,5 +1,5 @@
-/* value_commands: values as commands that create them, for an append-only file whose base is not an
- * RDB file. */
+/* value_commands: what the formats of types write commands with that create values
+ * (entry_commands.h). */
 #ifndef PACKLIST_PERSIST_VALUE_COMMANDS_H
 #define PACKLIST_PERSIST_VALUE_COMMANDS_H
 
@@ -17,13 +17,6 @@ struct value_commands {
      * wanted. */
     bool (*ended)(struct value_commands *commands);
 };
-
-/* Appends the commands that create the entry's key with its value and expiry; the key must not
- * exist when they run. Returns false when `ended` does; then the last commands may be missing.
- * O(value). */
-bool value_commands_write(struct value_commands *commands, const struct entry *entry);
-
-/* --- For the formats of types, and for callers that add other commands --- */
 
 /* Begins a command with `key` and `arguments` more arguments, which the caller appends to `bytes`
  * as bulk strings. */

@@ -4,8 +4,8 @@
 #define PACKLIST_TESTS_UNIT_FORMAT_CHECKS_H
 
 #include "base/alloc.h"
-#include "persist/digest.h"
 #include "persist/dump.h"
+#include "persist/entry_digest.h"
 #include "persist/rdb_format.h"
 #include "types/value.h"
 #include "unit/rdb_io.h"
@@ -58,7 +58,7 @@ static inline void assert_digest(const struct entry *entry, const char *expected
     struct digest digest;
     uint8_t bytes[DIGEST_SIZE];
     assert_true(digest_start(&digest));
-    digest_value(&digest, entry, bytes);
+    entry_digest_of_value(&digest, entry, bytes);
     digest_end(&digest);
     sds hex = digest_append(sds_new(SLICE("")), bytes);
     assert_string_equal(hex, expected);

@@ -2,7 +2,7 @@
  * refused. */
 #include "base/hash.h"
 #include "base/number.h"
-#include "persist/digest.h"
+#include "persist/entry_digest.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"
 #include "types/value.h"
@@ -45,7 +45,7 @@ static void assert_digest(const struct entry *entry, const char *expected) {
     struct digest digest;
     uint8_t bytes[DIGEST_SIZE];
     assert_true(digest_start(&digest));
-    digest_value(&digest, entry, bytes);
+    entry_digest_of_value(&digest, entry, bytes);
     digest_end(&digest);
     sds text = digest_append(sds_new(SLICE("")), bytes);
     assert_string_equal(text, expected);

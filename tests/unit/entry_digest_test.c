@@ -1,5 +1,5 @@
-/* digest: the digits are the replies of redis-server 7.0 for the same data. */
-#include "persist/digest.h"
+/* entry_digest: the digits are the replies of redis-server 7.0 for the same data. */
+#include "persist/entry_digest.h"
 
 #include "base/hash.h"
 #include "store/keyspace.h"
@@ -43,7 +43,7 @@ static void assert_value(const struct entry *entry, const char *digits) {
     struct digest digest;
     uint8_t bytes[DIGEST_SIZE];
     assert_true(digest_start(&digest));
-    digest_value(&digest, entry, bytes);
+    entry_digest_of_value(&digest, entry, bytes);
     assert_digest(bytes, digits);
     digest_end(&digest);
 }
@@ -93,11 +93,11 @@ static void a_dataset_has_one_digest_in_every_order_of_keys(void **state) {
     struct entry *x = add_string(keyspace, "x", SLICE("")).entry;
     for (int order = 0; order < 2; order++) {
         assert_true(digest_start(&digest));
-        digest_add_database(&digest, 0);
-        digest_add_entry(&digest, order ? a : l);
-        digest_add_entry(&digest, order ? l : a);
-        digest_add_database(&digest, 5);
-        digest_add_entry(&digest, x);
+        entry_digest_add_database(&digest, 0);
+        entry_digest_add(&digest, order ? a : l);
+        entry_digest_add(&digest, order ? l : a);
+        entry_digest_add_database(&digest, 5);
+        entry_digest_add(&digest, x);
         digest_end(&digest);
         assert_digest(digest.bytes, "5315a3c805aad8002a29fdbab15259c4d7cf37b4");
     }

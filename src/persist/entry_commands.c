@@ -1,0 +1,11 @@
+#include "persist/entry_commands.h"
+
+#include "persist/type_format.h"
+
+bool entry_commands_write(struct value_commands *commands, const struct entry *entry) {
+    if (!type_format_of_entry(entry)->write_commands(commands, entry)) return false;
+    if (entry_expiry(entry) < 0) return true;
+    value_commands_begin(commands, "PEXPIREAT", entry_key(entry), 1);
+    reply_bulk_integer(&commands->bytes, entry_expiry(entry));
+    return value_commands_end(commands);
+}
