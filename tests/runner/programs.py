@@ -185,12 +185,24 @@ def run_c_client(command, limit, env, log):
     return run_beside_server(run_cmocka, command, limit, env, log)
 
 
-def run_client(command, limit, env, log):
-    """The program of a client library, unless tests/clients/install could not get that library."""
+def unless_skipped(run, command, limit, env, log):
+    """Runs it, unless tests/clients/install could not get what it needs."""
     why = Path("build/clients", Path(command[0]).parent.name + ".skipped")
     if why.exists():
         return Result(skipped=1, output=why.read_text(errors="replace"))
-    return run_beside_server(run_closing_line, command, limit, env, log)
+    return run(command, limit, env, log)
+
+
+def run_client(command, limit, env, log):
+    """The program of a client library beside a server."""
+    def run(*arguments):
+        return run_beside_server(run_closing_line, *arguments)
+    return unless_skipped(run, command, limit, env, log)
+
+
+def run_engine(command, limit, env, log):
+    """A program that starts its servers itself."""
+    return unless_skipped(run_closing_line, command, limit, env, log)
 
 
 def fuzz_seeds(target, work):

@@ -15,8 +15,8 @@ from programs import Result
 TAIL_LINES = 20
 # What a program of a suite takes, in seconds on a quiet machine; for those that no earlier run has measured.
 TYPICAL_SECONDS = {"oracle": 60, "exchange": 60, "replication": 60, "crash": 60, "instructions": 60, "benchmarks": 1,
-                   "fuzz": 20, "runner": 10, "server": 6, "packaging": 120, "clients": 5, "queues": 60, "unit": 0.5,
-                   "tiny": 0.5}
+                   "fuzz": 20, "runner": 10, "server": 6, "packaging": 120, "clients": 5, "queues": 60, "engines": 120,
+                   "unit": 0.5, "tiny": 0.5}
 
 
 def spell(seconds):
