@@ -32,14 +32,23 @@ static int parse_shutdown(const struct call *call) {
     return (options & save_modes) == save_modes ? -1 : options;
 }
 
-/* There are no replicas to wait for, so NOW has no effect, and ABORT never finds a shutdown: it has
- * ended before the next command. */
+/* Revokes a signal that has not ended the server yet. */
+static void abort_shutdown(struct call *call) {
+    if (call->engine->pending_signal)
+        reply_ok(call->reply);
+    else
+        reply_error(call->reply, "ERR No shutdown in progress.");
+    call->engine->pending_signal = 0;
+}
+
+/* The server does not wait for replicas, so NOW has no effect, and ABORT finds only a signal that
+ * waits for the append-only file. */
 void shutdown_command(struct call *call) {
     int options = parse_shutdown(call);
     if (options < 0) {
         call_syntax_error(call);
     } else if (options & SHUTDOWN_ABORT) {
-        reply_error(call->reply, "ERR No shutdown in progress.");
+        abort_shutdown(call);
     } else if (call->engine->restrictions & RESTRICTED_BUSY && !(options & SHUTDOWN_NOSAVE)) {
         reply_error(call->reply, call->engine->busy_refusal);
     } else if (server_shutdown(call->engine, options)) {

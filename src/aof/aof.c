@@ -497,17 +497,16 @@ bool aof_configure(struct engine *engine, sds *error) {
     return false;
 }
 
-/* Returns whether the server must not end before the first rewrite does. A rewrite that keeps
- * failing does not prevent the end. */
-static bool must_finish_first_rewrite(struct engine *engine, int options) {
-    if (options & SHUTDOWN_FORCE) return false;
+/* A rewrite that keeps failing does not prevent the end. */
+bool aof_prevents_end(struct engine *engine, int options) {
+    if (engine->aof->state != AOF_STARTING || options & SHUTDOWN_FORCE) return false;
     if (aof_rewrite_is_running(engine)) return true;
     return !engine->aof->rewrite.failed && !(options & SHUTDOWN_NOSAVE);
 }
 
 bool aof_at_end(struct engine *engine, int options) {
     struct aof *aof = engine->aof;
-    if (aof->state == AOF_STARTING && must_finish_first_rewrite(engine, options)) {
+    if (aof_prevents_end(engine, options)) {
         log_warning("Writing initial AOF, can't exit.");
         return false;
     }

@@ -117,6 +117,11 @@ void aof_suspend(struct engine *engine);
  * them again. Returns false when there are no files or they are incomplete; the log says why. */
 bool aof_prepare_reload(struct engine *engine);
 
+/* Returns whether the server must not end yet, because the first rewrite since the file was turned
+ * on has not finished: nothing that was acknowledged since then is in the files. `options`: enum
+ * shutdown_option. */
+bool aof_prevents_end(struct engine *engine, int options);
+
 /* Call when the server ends; `options`: enum shutdown_option. Stops a rewrite. Returns false when
  * the server must go on. */
 bool aof_at_end(struct engine *engine, int options);

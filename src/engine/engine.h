@@ -112,6 +112,7 @@ struct engine {
     const char *executable;
     char run_id[41];
     bool shutting_down;
+    int pending_signal;  /* ends the server once the append-only file is written; 0: none */
     bool pause_cron;     /* DEBUG PAUSE-CRON */
     bool skip_checksums; /* DEBUG SET-SKIP-CHECKSUM-VALIDATION */
 };

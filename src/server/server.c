@@ -77,12 +77,28 @@ static void on_nested_step(void *arg) {
     replication_send_rest(engine);
 }
 
+static int options_of_signal(const struct engine *engine, int signum) {
+    return (int)(signum == SIGINT ? engine->config.shutdown_on_sigint
+                                  : engine->config.shutdown_on_sigterm);
+}
+
+/* Who sends a signal, such as systemd, sends it once and waits. So if only the first rewrite of the
+ * append-only file prevents the end, server_try_pending_end ends the server afterwards. */
 static void on_signal(int signum, void *arg) {
     struct engine *engine = arg;
-    bool interrupt = signum == SIGINT;
-    log_warning("Received %s scheduling shutdown...", interrupt ? "SIGINT" : "SIGTERM");
-    server_shutdown(engine, (int)(interrupt ? engine->config.shutdown_on_sigint
-                                            : engine->config.shutdown_on_sigterm));
+    int options = options_of_signal(engine, signum);
+    log_warning("Received %s scheduling shutdown...", signum == SIGINT ? "SIGINT" : "SIGTERM");
+    engine->pending_signal = aof_prevents_end(engine, options) ? signum : 0;
+    if (!server_shutdown(engine, options) && engine->pending_signal)
+        log_notice("The server ends when the append-only file has been written.");
+}
+
+void server_try_pending_end(struct engine *engine) {
+    if (!engine->pending_signal) return;
+    int options = options_of_signal(engine, engine->pending_signal);
+    if (aof_prevents_end(engine, options)) return;
+    engine->pending_signal = 0;
+    server_shutdown(engine, options);
 }
 
 bool server_shutdown(struct engine *engine, int options) {

@@ -25,4 +25,8 @@ void server_free(struct engine *engine);
  * Returns false when the data could not be saved; then the server continues. */
 bool server_shutdown(struct engine *engine, int options);
 
+/* For cron: ends the server if a signal has asked for that (engine->pending_signal) while the first
+ * rewrite of the append-only file was running, and that rewrite has ended. */
+void server_try_pending_end(struct engine *engine);
+
 #endif

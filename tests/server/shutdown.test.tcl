@@ -121,6 +121,38 @@ check_in 2 "while an append-only file is being begun the server ends only if it 
         list [$current_server wait_exit] [glob -nocomplain -directory [$current_server folder] temp-* */temp-*]
     }
 } {0 {}}
+check_in 2 "a signal that comes while an append-only file is being begun ends the server when it is written" {
+    foreach {signal directive} {TERM shutdown-on-sigterm INT shutdown-on-sigint} {
+        with_server [list rdb-key-save-delay 1000000 $directive nosave] {
+            r MSET a 1 b 2 c 3 d 4
+            r CONFIG SET appendonly yes
+            end_by_signal $signal
+            wait_until {[string match "*can't exit*The server ends when*" [$::current_server log]]}
+            assert_equal [r SHUTDOWN ABORT] OK
+            assert_equal [error_of {r SHUTDOWN ABORT}] "ERR No shutdown in progress."
+            end_by_signal $signal
+            wait_until {[regexp -all "The server ends when" [$::current_server log]] == 2}
+            r SET e 5
+            r CONFIG SET rdb-key-save-delay 0
+            assert_equal [$::current_server wait_exit] 0
+            $::current_server launch_with {appendonly yes}
+            set ::default_client ""
+            assert_equal [lsort [r KEYS *]] {a b c d e}
+        }
+    }
+}
+check_in 2 "a signal that SHUTDOWN ABORT has revoked does not end the server" {
+    with_server {rdb-key-save-delay 1000000} {
+        r MSET a 1 b 2 c 3 d 4
+        r CONFIG SET appendonly yes
+        end_by_signal TERM
+        wait_until {[string match "*The server ends when*" [$::current_server log]]}
+        r SHUTDOWN ABORT
+        r CONFIG SET rdb-key-save-delay 0
+        wait_until {[info_field aof_rewrite_in_progress] == 0}
+        r PING
+    }
+} PONG
 check_in 2 "an append-only file that cannot be begun does not delay the end" {
     with_server {rdb-save-in-slices no} {
         r MSET a 1 b 2 c 3 d 4 e 5 f 6 g 7 h 8
