@@ -4,6 +4,7 @@
 (`is_noticed`) it must get the right data by itself. A changed byte within an argument of a command can be noticed by
 nobody: the stream has no checksum.
 """
+import contextlib
 import re
 import socket
 import threading
@@ -69,6 +70,37 @@ class Dribble(Harm):
         for i in range(at, min(at + 300, len(data)), 3):
             self.proxy.send_piece(self, data[i:i + 3])
         raise Cut(b"")
+
+
+class Delay(Harm):
+    """Sends everything late, and in pieces of other sizes."""
+
+    def to_replica(self, data):
+        self.proxy.harmed += 1
+        at = self.rng.randrange(len(data) + 1)
+        self.proxy.send_piece(self, data[:at], self.rng.random() / 50)
+        return data[at:]
+
+
+class Duplicate(Harm):
+    """Says everything to the primary on a second connection, too, and drops what is answered there."""
+
+    def __init__(self, rng, proxy):
+        super().__init__(rng, proxy)
+        self.second = proxy.connect()
+        proxy.links.add(self.second)
+        threading.Thread(target=self.drop_answers, daemon=True).start()
+        proxy.harmed += 1
+
+    def drop_answers(self):
+        with contextlib.suppress(OSError):
+            while self.second.recv(PIECE):
+                pass
+
+    def to_primary(self, data):
+        with contextlib.suppress(OSError):
+            self.second.sendall(data)
+        return data
 
 
 class ChangePayload(Harm):
@@ -171,8 +203,8 @@ class HarmRequests(Harm):
         return data[:at] + self.rng.randbytes(self.rng.randint(0, 20)) + data[at + self.rng.randint(0, 20):]
 
 
-HARMS = [CutOff, Stall, Dribble, ChangePayload, ChangeByte, Drop, Repeat, Rubbish, LieAboutStart, LieAboutAcks,
-         HarmRequests]
+HARMS = [CutOff, Stall, Dribble, Delay, Duplicate, ChangePayload, ChangeByte, Drop, Repeat, Rubbish, LieAboutStart,
+         LieAboutAcks, HarmRequests]
 
 
 class Proxy:
@@ -193,18 +225,23 @@ class Proxy:
             except OSError:
                 return
             try:
-                primary = socket.create_connection(("127.0.0.1", self.primary.port), 10)
-                primary.settimeout(None)
+                primary = self.connect()
+                harm = self.harm and self.harm(self.rng, self)
             except OSError:
                 replica.close()
                 continue
-            harm = self.harm and self.harm(self.rng, self)
             if harm:
                 harm.link = replica
             self.links |= {replica, primary}
             for source, target, change in ((primary, replica, harm and harm.to_replica),
                                            (replica, primary, harm and harm.to_primary)):
                 threading.Thread(target=self.forward, args=(source, target, change), daemon=True).start()
+
+    def connect(self):
+        """A connection to the primary."""
+        primary = socket.create_connection(("127.0.0.1", self.primary.port), 10)
+        primary.settimeout(None)
+        return primary
 
     def forward(self, source, target, change):
         try:
@@ -220,12 +257,12 @@ class Proxy:
         for link in (source, target):
             self.close(link)
 
-    def send_piece(self, harm, data):
+    def send_piece(self, harm, data, seconds=0.0005):
         try:
             harm.link.sendall(data)
         except OSError:
             pass
-        time.sleep(0.0005)
+        time.sleep(seconds)
 
     def close(self, link):
         try:

@@ -1,0 +1,127 @@
+"""What the tests of replication ask servers, wait for and write."""
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "oracle"), str(HERE.parents[1] / "utils")]
+from commands import Generator  # noqa: E402
+from servers import Link  # noqa: E402
+
+PATIENCE_SECONDS = 300
+
+
+class Trouble(Exception):
+    """What is wrong."""
+
+
+class Writes(Generator):
+    """Commands for a primary: without those that are about connections, or that other servers answer differently."""
+
+    LEFT_OUT = (b"SELECT", b"HELLO", b"CLIENT", b"DEBUG", b"FLUSHDB", b"OBJECT", b"COMMAND", b"ECHO", b"PING", b"SCAN")
+
+    def expiring(self):
+        return self.random.choice([
+            lambda: [b"SET", b"e%d" % self.random.randint(0, 5), self.element(), b"PX",
+                     b"%d" % self.random.choice([1, 5, 50, 100000])],
+            lambda: [b"PEXPIRE", self.key(), b"%d" % self.random.choice([1, 20, 1000000])],
+        ])()
+
+    def script(self):
+        return self.random.choice([
+            [b"EVAL", b"redis.call('RPUSH', KEYS[1], ARGV[1], redis.call('TIME')[1]) "
+                      b"return redis.call('INCR', 'counter')", b"1", b"scripted", self.element()],
+            [b"EVAL", b"for i = 1, 10 do redis.call('HSET', KEYS[1], i, ARGV[1]) end", b"1", b"scripted:hash",
+             self.element()],
+        ])
+
+    def library(self):
+        name = b"lib%d" % self.random.randint(0, 2)
+        code = b"#!lua name=" + name + b"\nredis.register_function('f" + name + \
+               b"', function(keys, args) return redis.call('INCRBY', keys[1], args[1]) end)"
+        return self.random.choice([
+            [b"FUNCTION", b"LOAD", b"REPLACE", code],
+            [b"FUNCTION", b"DELETE", name],
+            [b"FCALL", b"f" + name, b"1", b"by:function", b"3"],
+        ])
+
+    def large(self):
+        return [b"SET", b"large", b"%d" % self.random.randint(0, 9) * self.random.choice([100000, 3000000])]
+
+    def sequence(self):
+        roll = self.random.random()
+        if roll < 0.03:
+            return [self.expiring()]
+        if roll < 0.05:
+            return [self.script()]
+        if roll < 0.06:
+            return [self.library()]
+        if roll < 0.062:
+            return [self.large()]
+        if roll < 0.066:
+            return [[b"SELECT", b"%d" % self.random.randint(0, 3)]]
+        if roll < 0.067:
+            return [[b"FLUSHDB"]]
+        return [argv for argv in super().sequence() if argv[0].upper() not in self.LEFT_OUT]
+
+
+def field(server, section, name):
+    link = Link(server)
+    try:
+        text = link.call(b"INFO", section).decode()
+    finally:
+        link.close()
+    for line in text.splitlines():
+        if line.startswith(name + ":"):
+            return line.split(":", 1)[1]
+    return None
+
+
+def call(server, *argv):
+    link = Link(server)
+    try:
+        return link.call(*argv)
+    finally:
+        link.close()
+
+
+def contents(server):
+    """What two servers must have in common."""
+    return call(server, b"DEBUG", b"DIGEST"), sorted(call(server, b"FUNCTION", b"LIST", b"WITHCODE").split(b"\r\n"))
+
+
+def wait_for(what, condition):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            if condition():
+                return
+        except (OSError, EOFError):
+            pass
+        if time.monotonic() > deadline:
+            raise Trouble(what)
+        time.sleep(0.05)
+
+
+def follow(replica, primary):
+    assert call(replica, b"REPLICAOF", b"127.0.0.1", b"%d" % primary.port).startswith(b"+OK")
+
+
+def is_in_step(primary, replica):
+    return field(replica, b"replication", "master_link_status") == "up" and \
+        field(primary, b"replication", "master_repl_offset") == field(replica, b"replication", "slave_repl_offset")
+
+
+def check_same(primary, replica):
+    """Waits until both have the same; expired keys go at any time, the primary's own."""
+    def same():
+        for link in (primary, replica):
+            call(link, b"PING")
+        return is_in_step(primary, replica) and contents(primary) == contents(replica)
+    wait_for(f"{replica.name} does not get what {primary.name} has: {describe(primary, replica)}", same)
+
+
+def describe(primary, replica):
+    names = ("master_repl_offset", "slave_repl_offset", "master_link_status")
+    return " / ".join(",".join(f"{name}={field(server, b'replication', name)}" for name in names)
+                      for server in (primary, replica))
