@@ -10,7 +10,7 @@ import time
 from plots import Plots
 
 # growth and sds look different
-SECTIONS = ("cpu", "calls", "memory", "members", "connections", "stalls", "snapshots", "saving")
+SECTIONS = ("cpu", "calls", "memory", "members", "connections", "stalls", "snapshots", "saving", "replication")
 AGAIN = ("run", "date", "commit", "busy with other things before the run")  # what is said of rows measured again
 EXTRAS = ("floor", "fork")  # of figures, beside the servers' labels; no peers
 BUSY_SECONDS, BUSY_MOST = 2, 0.05
@@ -129,19 +129,32 @@ def plain_section(results, labels, section):
         yield from comparison("", rows, labels)
 
 
-def saving_section(results, labels):
-    groups = results.get("saving", {})
+def explained_section(groups, labels, explanation):
+    """Tables of groups whose names stand behind the row's, after what explains them."""
     if groups:
-        yield ("How BGSAVE delays clients. Each server holds the data, and a snapshot of it that the next one "
-               "replaces; clients send the named commands for random keys. **At a rate** requests come due evenly, and "
-               "latency is the time from then to the reply, of those that came due during the save. **Throughput** is "
-               "that of clients that send as soon as they have their replies, before the save over during it. **Extra "
-               "memory**: by how much the memory of the process, with the private memory of its child, grew at most, "
-               "as the kernel counts it. All threads and the child share the server's core. **fork**: Packlist with "
-               "`rdb-save-in-slices no`. The best round of each figure; less is better.\n")
+        yield explanation
     for group, rows in groups.items():
         yield f"### {group}\n"
         yield from comparison("", {name.split(": ")[1]: figures for name, figures in rows.items()}, labels)
+
+
+def saving_section(results, labels):
+    yield from explained_section(results.get("saving", {}), labels, (
+        "How BGSAVE delays clients. Each server holds the data, and a snapshot of it that the next one "
+        "replaces; clients send the named commands for random keys. **At a rate** requests come due evenly, and "
+        "latency is the time from then to the reply, of those that came due during the save. **Throughput** is "
+        "that of clients that send as soon as they have their replies, before the save over during it. **Extra "
+        "memory**: by how much the memory of the process, with the private memory of its child, grew at most, "
+        "as the kernel counts it. All threads and the child share the server's core. **fork**: Packlist with "
+        "`rdb-save-in-slices no`. The best round of each figure; less is better.\n"))
+
+
+def replication_section(results, labels):
+    yield from explained_section(results.get("replication", {}), labels, (
+        "**A primary** sends the changes to replicas that only read them; the floor is that of a server without "
+        "replicas. **A replica** gets 1,000,000 changes from a primary that sends all of them at once. **A full sync** "
+        "to replicas that only read (repl-diskless-sync, no delay), while clients send the named command for random "
+        "keys at a rate: latency and memory as above. The best round of each figure; less is better.\n"))
 
 
 def growth_section(results, labels, plots):
@@ -188,7 +201,7 @@ def replaced(results, newer, rows):
         raise ReportError("--again needs the servers and the machine of the report that it changes")
     for section in SECTIONS:
         for group, found in newer[section].items():
-            results[section].setdefault(group, {}).update(found)
+            results.setdefault(section, {}).setdefault(group, {}).update(found)
     results["growth"].update(newer["growth"])
     results["sds"] = newer["sds"] or results["sds"]
     results.setdefault("again", []).append(
@@ -209,8 +222,8 @@ def remove_old_plots(folder, drawn):
 
 def write(folder, results):
     """results: {"labels": of the servers, ours first, "machine": name -> text, "options": text,
-    "cpu" (µs), "calls" (ms), "memory" (MB), "members" (B), "connections" (B), "stalls", "snapshots" (ms), "saving":
-    group -> name -> label (or one of EXTRAS) -> figure,
+    "cpu" (µs), "calls" (ms), "memory" (MB), "members" (B), "connections" (B), "stalls", "snapshots" (ms), "saving",
+    "replication": group -> name -> label (or one of EXTRAS) -> figure,
     "growth": curve -> label -> [(length, µs)], "sds": text or None, "whole": whether nothing was left out,
     "again": what was replaced since (see replaced)}.
     Adds "plots", the names of the files. False when there is no gnuplot to draw them."""
@@ -228,6 +241,7 @@ def write(folder, results):
             ("Stalls", plain_section(results, labels, "stalls")),
             ("Saving and loading, ms", plain_section(results, labels, "snapshots")),
             ("Clients while a snapshot is being written", saving_section(results, labels)),
+            ("Replication", replication_section(results, labels)),
             ("Appending to sds strings", sds_section(results))):
         section = list(section)
         lines += [f"## {title}\n", *section] if section else []

@@ -108,6 +108,36 @@ class Saving:
 
 
 @dataclass
+class ReplicatedWrites:
+    """A row of writes, beside replicas that only read."""
+    name: str
+    group: str
+    row: Row
+
+
+@dataclass
+class FullSync:
+    """Data that replicas get, beside the requests of clients as in Saving."""
+    name: str
+    group: str
+    data: tuple
+    requests: list
+    rate: int
+
+
+@dataclass
+class Applying:
+    """A replica applies a primary's changes: RPUSH of 10 bytes to so many lists in turn."""
+    name: str
+    group: str
+    lists: int
+    pushes_of_each: int
+
+
+REPLICATION = (ReplicatedWrites, FullSync, Applying)
+
+
+@dataclass
 class Curve:
     """A command on a list of growing length; `command` is made from that length."""
     name: str
@@ -411,6 +441,15 @@ def savings(scale):
                  [["HSET", "hash", f"field:{{{long}}}", f"value:{{{long}}}"]])
     yield Saving("saving-set", f"a set of {long:,} members, SADD and SREM", ("set", "set", long, "member:%d"),
                  [[command, "set", f"member:{{{2 * long}}}"] for command in ("SADD", "SREM")])
+
+
+def replications(scale):
+    strings, lists = int(10_000_000 * scale), int(10_000 * scale)
+    row = Row("", "", ["SET", "key:__rand_int__", "v" * 32], int(1_000_000 * scale), 16, random_keys=100_000)
+    yield ReplicatedWrites("replication-writes", "a primary, CPU per SET of 32 bytes at pipeline 16", row)
+    yield Applying("replication-applying", "a replica, CPU per RPUSH of 10 bytes", lists, 100)
+    yield FullSync("replication-sync", f"a full sync of {strings:,} strings to 3 replicas at once, SET",
+                   ("populate", strings), [["SET", f"key:{{{strings}}}", f"value:{{{strings}}}"]], 5_000)
 
 
 ELEMENT = "%040d"
