@@ -214,6 +214,7 @@ class Proxy:
         self.primary, self.rng, self.harm = primary, rng, None
         self.harmed = 0  # how often something was done
         self.healed, self.links = threading.Event(), set()
+        self.lock = threading.Lock()
         self.port = free_port()
         self.listener = socket.create_server(("127.0.0.1", self.port))
         threading.Thread(target=self.accept, daemon=True).start()
@@ -226,13 +227,10 @@ class Proxy:
                 return
             try:
                 primary = self.connect()
-                harm = self.harm and self.harm(self.rng, self)
+                harm = self.add_connection(replica, primary)
             except OSError:
                 replica.close()
                 continue
-            if harm:
-                harm.link = replica
-            self.links |= {replica, primary}
             for source, target, change in ((primary, replica, harm and harm.to_replica),
                                            (replica, primary, harm and harm.to_primary)):
                 threading.Thread(target=self.forward, args=(source, target, change), daemon=True).start()
@@ -242,6 +240,15 @@ class Proxy:
         primary = socket.create_connection(("127.0.0.1", self.primary.port), 10)
         primary.settimeout(None)
         return primary
+
+    def add_connection(self, replica, primary):
+        """Returns the harm that is done to it, or None. After heal() there is no harmed connection any more."""
+        with self.lock:
+            harm = self.harm and self.harm(self.rng, self)
+            if harm:
+                harm.link = replica
+            self.links |= {replica, primary}
+            return harm
 
     def forward(self, source, target, change):
         try:
@@ -272,15 +279,17 @@ class Proxy:
 
     def begin_harm(self, harm):
         """Ends all connections; the next ones are harmed."""
-        self.harm, self.harmed = harm, 0
-        self.healed.clear()
-        self.end_connections()
+        with self.lock:
+            self.harm, self.harmed = harm, 0
+            self.healed.clear()
+            self.end_connections()
 
     def heal(self):
         """Ends all connections; the next ones are not harmed."""
-        self.harm = None
-        self.healed.set()
-        self.end_connections()
+        with self.lock:
+            self.harm = None
+            self.healed.set()
+            self.end_connections()
 
     def end_connections(self):
         links, self.links = self.links, set()
