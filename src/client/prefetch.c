@@ -1,6 +1,7 @@
 #include "client/prefetch.h"
 
 #include "resp/peek.h"
+#include "table/command.h"
 #include "types/value.h"
 
 enum {
@@ -21,12 +22,31 @@ struct requests {
     const struct entry *entries[DEPTH];
 };
 
-static void gather(struct requests *requests, struct slice first, const char *bytes, size_t len) {
+/* Returns the index of the request's first key, or 0 if it names none, or elsewhere. */
+static size_t key_index(const struct slice *argv, size_t argc) {
+    const struct command *command = command_find(argv[0]);
+    if (!command) return 0;
+    size_t count_at = (size_t)command->keys.numkeys, index = (size_t)command->keys.first;
+    if (index == 0 && count_at > 0 && count_at < argc && !slice_is(argv[count_at], "0"))
+        index = count_at + 1;
+    return index < argc ? index : 0;
+}
+
+static inline size_t peek_key(const char *bytes, size_t len, size_t index, struct slice *key) {
+    return __builtin_expect(index == 1, 1) ? resp_peek(bytes, len, key)
+                                           : resp_peek_at(bytes, len, index, key);
+}
+
+/* Those behind the first request are assumed to resemble it. */
+static void gather(struct requests *requests, struct slice first, size_t index, const char *bytes,
+                   size_t len) {
     size_t count = 1, size;
     requests->bytes[0] = NULL;
     requests->keys[0] = first;
     requests->end = bytes + len;
-    for (; count < DEPTH && (size = resp_peek(bytes, len, &requests->keys[count])) > 0; count++) {
+    for (; count < DEPTH; count++) {
+        size = peek_key(bytes, len, index, &requests->keys[count]);
+        if (size == 0) break;
         requests->bytes[count] = bytes;
         bytes += size;
         len -= size;
@@ -101,7 +121,9 @@ static __attribute__((noinline)) size_t prefetch_all(const struct keyspace *keys
                                                      const struct slice *argv, size_t argc,
                                                      const char *bytes, size_t len) {
     struct requests requests;
-    gather(&requests, argv[1], bytes, len);
+    size_t index = key_index(argv, argc);
+    if (index == 0) return DEPTH - 1;
+    gather(&requests, argv[index], index, bytes, len);
     if (only)
         find_same_entry(only, &requests);
     else

@@ -5,7 +5,7 @@
 
 #include "store/keyspace.h"
 
-/* Starts loading what a request, which has a key, and those after it need: the entries of their
+/* Starts loading what a request, which has arguments, and those after it need: the entries of their
  * keys and the beginning of the values, or the members that they name (types/value.h). The next
  * requests are in the `len` bytes after its own. Returns the number of those requests to run before
  * the next call, which gets the one after them. Only a hint: it changes nothing but the time. Loads

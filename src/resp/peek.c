@@ -43,6 +43,12 @@ size_t resp_peek(const char *bytes, size_t len, struct slice *second) {
     return peek(bytes, len, 1, 2, second, &argc);
 }
 
+size_t resp_peek_at(const char *bytes, size_t len, size_t index, struct slice *argument) {
+    size_t argc;
+    *argument = slice_make(NULL, 0);
+    return peek(bytes, len, index, index + 1, argument, &argc);
+}
+
 size_t resp_peek_arguments(const char *bytes, size_t len, struct slice *argv, size_t max) {
     size_t argc;
     return peek(bytes, len, 0, max, argv, &argc) ? argc : 0;

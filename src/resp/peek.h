@@ -11,6 +11,9 @@
  * only the `len` bytes. O(arguments). */
 size_t resp_peek(const char *bytes, size_t len, struct slice *second);
 
+/* Like resp_peek, but for the argument at an index: 1 is the second one. */
+size_t resp_peek_at(const char *bytes, size_t len, size_t index, struct slice *argument);
+
 /* The first arguments of the same request, up to `max` of them: views. Returns how many the request
  * has, or 0. */
 size_t resp_peek_arguments(const char *bytes, size_t len, struct slice *argv, size_t max);

@@ -78,6 +78,10 @@ static void every_prefix_shows_what_the_parser_finds(void **state) {
             assert_int_equal(resp_peek_arguments(bytes, i, argv, 4), parser.argc);
             for (size_t n = 0; n < 4 && n < parser.argc; n++)
                 assert_true(slice_equal(argv[n], parser.argv[n]));
+            size_t at = random_below(&random, 6);
+            assert_int_equal(resp_peek_at(bytes, i, at, &second), len);
+            expected = at < parser.argc ? parser.argv[at] : SLICE("");
+            assert_true(slice_equal(second, expected));
         }
     }
     resp_parser_free(&parser);
