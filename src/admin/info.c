@@ -23,6 +23,7 @@
 #include "resp/reply.h"
 #include "script/function_language.h"
 #include "script/script.h"
+#include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
 #include "session/clients.h"
@@ -105,6 +106,9 @@ static sds append_server(struct engine *engine, sds out) {
         (long long)(uptime / (24 * 3600)), (long long)engine->config.hz,
         (long long)engine->config.hz, (long long)(engine->now_ms / 1000 & ACCESS_MASK),
         executable_path(engine, executable), engine->config_source.path);
+    int64_t wait_ms = shutdown_wait_ms(engine);
+    if (wait_ms > 0)
+        out = sds_append_format(out, "shutdown_in_milliseconds:%lld\r\n", (long long)wait_ms);
     return append_listeners(engine, out);
 }
 

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/server_run.h"
+#include "server/shutdown.h"
 #include "session/session.h"
 
 void time_command(struct call *call) {
@@ -32,28 +32,32 @@ static int parse_shutdown(const struct call *call) {
     return (options & save_modes) == save_modes ? -1 : options;
 }
 
-/* Revokes a signal that has not ended the server yet. */
-static void abort_shutdown(struct call *call) {
-    if (call->engine->pending_signal)
-        reply_ok(call->reply);
-    else
-        reply_error(call->reply, "ERR No shutdown in progress.");
-    call->engine->pending_signal = 0;
+/* A client that waits can only be answered when the server has not ended. */
+static void shut_down(struct call *call, int options) {
+    switch (shutdown_begin(call->engine, options)) {
+    case SHUTDOWN_FAILS: shutdown_answer_failed(call); break;
+    case SHUTDOWN_WAITS:
+        call_block(call, &(struct block_request){.for_work = true,
+                                                 .answer_unserved = shutdown_answer_failed});
+        break;
+    case SHUTDOWN_ENDS:
+        session_close_after_reply(call_session(call)); /* the reply is the end of the connection */
+        break;
+    }
 }
 
-/* The server does not wait for replicas, so NOW has no effect, and ABORT finds only a signal that
- * waits for the append-only file. */
 void shutdown_command(struct call *call) {
     int options = parse_shutdown(call);
     if (options < 0) {
         call_syntax_error(call);
     } else if (options & SHUTDOWN_ABORT) {
-        abort_shutdown(call);
+        if (shutdown_abort(call->engine))
+            reply_ok(call->reply);
+        else
+            reply_error(call->reply, "ERR No shutdown in progress.");
     } else if (call->engine->restrictions & RESTRICTED_BUSY && !(options & SHUTDOWN_NOSAVE)) {
         reply_error(call->reply, call->engine->busy_refusal);
-    } else if (server_shutdown(call->engine, options)) {
-        session_close_after_reply(call_session(call)); /* the reply is the end of the connection */
     } else {
-        reply_error(call->reply, "ERR Errors trying to SHUTDOWN. Check logs.");
+        shut_down(call, options);
     }
 }

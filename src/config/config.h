@@ -108,6 +108,7 @@ struct config {
     int64_t enable_protected_configs; /* enum config_access */
     int64_t shutdown_on_sigint;       /* enum shutdown_option */
     int64_t shutdown_on_sigterm;
+    int64_t shutdown_timeout; /* seconds */
     int64_t list_max_listpack_size;
     int64_t list_compress_depth;
     int64_t sanitize_dump_payload; /* enum sanitize_level */

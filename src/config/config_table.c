@@ -183,6 +183,8 @@ const struct config_directive config_table[] = {
      .default_text = "default", .detail = shutdown_options},
     {.name = "shutdown-on-sigterm", .kind = CONFIG_SHUTDOWN, .offset = AT(shutdown_on_sigterm),
      .default_text = "default", .detail = shutdown_options},
+    {.name = "shutdown-timeout", .kind = CONFIG_INTEGER, .offset = AT(shutdown_timeout), .min = 0,
+     .max = INT32_MAX, .default_text = "10"},
 
     /* Lists. */
     {.name = "list-max-listpack-size", .alias = "list-max-ziplist-size", .kind = CONFIG_INTEGER,
@@ -482,7 +484,6 @@ const struct config_directive config_table[] = {
     ONLY("import-mode", "no", 0, "keys always expire"),
     ONLY("propagation-error-behavior", "ignore", 0,
          "a replica where a command of the primary fails asks for all data"),
-    ONLY("shutdown-timeout", "10", 0, "the server does not wait for replicas before it ends"),
 
     /* Clusters. */
     ONLY("cluster-enabled", "no", CONFIG_MISSED, NO_CLUSTER),

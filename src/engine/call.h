@@ -330,7 +330,7 @@ struct block_request {
     bool (*serve)(struct call *call, struct slice key);
     /* Writes the reply when the wait ends without a key; NULL: a null array. */
     void (*answer_unserved)(struct call *call);
-    bool for_work;           /* waits for work of another thread, until blocking_finish */
+    bool for_work;           /* until blocking_finish, whatever CLIENT UNBLOCK asks for */
     bool awaits_sync;        /* WAIT, WAITAOF: until blocking_wake_synced, not for keys */
     uint64_t awaited_offset; /* kept in the waiter, for who decides that */
 };

@@ -42,12 +42,19 @@ enum restriction {
     RESTRICTED_LOADING = 1 << 0,   /* data is being loaded: no command that needs it */
     RESTRICTED_UNSAVED = 1 << 1,   /* a snapshot has failed: no command that writes */
     RESTRICTED_UNWRITTEN = 1 << 2, /* the append-only file failed: no command that writes */
-    RESTRICTED_PAUSED = 1 << 3,    /* CLIENT PAUSE, FAILOVER: session/pause.h */
+    RESTRICTED_PAUSED = 1 << 3,    /* CLIENT PAUSE and others: session/pause.h */
     RESTRICTED_BUSY = 1 << 4,      /* a script is running: only commands with COMMAND_ALLOW_BUSY */
     RESTRICTED_FEW_REPLICAS = 1 << 5, /* min-replicas-to-write is not met: no command that writes */
     RESTRICTED_READONLY = 1 << 6,     /* a replica: no command that writes, from clients */
     RESTRICTED_STALE = 1 << 7, /* a replica without its primary: no command that needs data */
     RESTRICTED_LOADING_BESIDE = 1 << 8 /* other data is being loaded (COMMAND_NO_ASYNC_LOADING) */
+};
+
+/* SHUTDOWN waits for replicas: server/shutdown.h. */
+struct shutdown_wait {
+    int64_t deadline_ms; /* steady_ms; 0 = it does not wait */
+    int options;         /* enum shutdown_option */
+    uint64_t offset;     /* of the stream, which the replicas must confirm */
 };
 
 struct engine {
@@ -86,7 +93,8 @@ struct engine {
     struct watches watches;
     int64_t pause_until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
     bool pause_writes_only;
-    bool pause_for_failover; /* commands that write wait, until FAILOVER has ended */
+    uint8_t
+        pauses_of_writes; /* enum pause_reason: commands that write wait until these have ended */
 
     struct command_log command_log;
     struct reply_gate reply_gate;
@@ -111,6 +119,7 @@ struct engine {
     struct random random; /* for choices that need not be secret */
     const char *executable;
     char run_id[41];
+    struct shutdown_wait shutdown_wait;
     bool shutting_down;
     int pending_signal;  /* ends the server once the append-only file is written; 0: none */
     bool pause_cron;     /* DEBUG PAUSE-CRON */

@@ -76,6 +76,16 @@ void blocking_finish(struct blocking *blocking, struct session *session, uint64_
     end_unserved(blocking, session, session->waiter->answer_unserved, ticks);
 }
 
+void blocking_finish_all(struct blocking *blocking, void (*answer)(struct call *call)) {
+    struct session *next;
+    for (struct session *session = blocking->engine->clients->sessions.first; session;
+         session = next) {
+        next = session->next;
+        if (session->waiter && session->waiter->answer_unserved == answer)
+            blocking_finish(blocking, session, 0);
+    }
+}
+
 void blocking_time_is_up(struct session *session) {
     struct engine *engine = session->requester.engine;
     blocking_finish(engine->blocking, session, 0);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct blocking;
+struct call;
 struct engine;
 struct session;
 
@@ -18,6 +19,10 @@ void blocking_serve(struct engine *engine, struct blocking *blocking);
  * synced. The request's `answer_unserved` writes the reply. The command has taken `ticks` since its
  * wait began. The session must wait. */
 void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks);
+
+/* Ends, as blocking_finish does, the waits of all sessions whose reply `answer` writes
+ * (`answer_unserved`). O(sessions). */
+void blocking_finish_all(struct blocking *blocking, void (*answer)(struct call *call));
 
 /* Ends the session's wait because its deadline has come: blocking_finish for blocking_new. */
 void blocking_time_is_up(struct session *session);

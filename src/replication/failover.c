@@ -15,7 +15,7 @@ static void end(struct engine *engine) {
     struct failover *failover = failover_of(engine);
     sds_free(failover->host);
     *failover = (struct failover){.state = FAILOVER_NONE};
-    pause_end_failover(engine);
+    pause_end_writes(engine, PAUSE_FAILOVER);
 }
 
 void failover_begin(struct engine *engine, const struct failover_order *order) {
@@ -27,7 +27,7 @@ void failover_begin(struct engine *engine, const struct failover_order *order) {
     if (order->timeout_ms &&
         __builtin_add_overflow(engine->steady_ms, order->timeout_ms, &failover->deadline_ms))
         failover->deadline_ms = 0;
-    pause_start_failover(engine);
+    pause_start_writes(engine, PAUSE_FAILOVER);
     if (failover->host)
         log_notice("FAILOVER requested to %s:%d.", failover->host, failover->port);
     else

@@ -49,6 +49,11 @@ void failover_abort(struct engine *engine, const char *why);
  * but not while a script is busy. O(replicas) while there is a failover. */
 void failover_step(struct engine *engine);
 
+/* Returns whether nothing may be added to the stream, which a replica must have all of. */
+static inline bool failover_is_running(const struct failover *failover) {
+    return failover->state != FAILOVER_NONE;
+}
+
 /* Returns whether this server asks its new primary to take over. */
 static inline bool failover_asks(const struct failover *failover) {
     return failover->state == FAILOVER_IN_PROGRESS;

@@ -169,6 +169,32 @@ size_t replicas_confirmed_aof(const struct engine *engine, uint64_t offset) {
     return count;
 }
 
+bool replicas_all_confirmed(const struct engine *engine, uint64_t offset) {
+    for (const struct replica *replica = engine->replication->replicas.first; replica;
+         replica = replica->next)
+        if (replica->ack < offset && !replica->is_silent) return false;
+    return true;
+}
+
+void replicas_log_lag(const struct engine *engine, uint64_t offset) {
+    const struct replicas *replicas = &engine->replication->replicas;
+    char name[REPLICA_NAME_MAX];
+    size_t in_sync = 0;
+    if (!replicas->first) return;
+    for (const struct replica *replica = replicas->first; replica; replica = replica->next) {
+        if (replica->ack >= offset) {
+            in_sync++;
+            continue;
+        }
+        bool is_online = replica->state == REPLICA_ONLINE;
+        int64_t lag_ms = is_online ? engine->steady_ms - replica_heard_ms(replica) : 0;
+        log_notice("Lagging replica %s reported offset %llu behind master, lag=%lld, state=%s.",
+                   replica_name(replica, name), (unsigned long long)(offset - replica->ack),
+                   (long long)(lag_ms / 1000), replica_state_name(replica));
+    }
+    log_notice("%zu of %zu replicas are in sync when shutting down.", in_sync, replicas->count);
+}
+
 void replicas_ask_for_acks(struct engine *engine) {
     struct replicas *replicas = &engine->replication->replicas;
     replicas->wants_acks = replicas->first;

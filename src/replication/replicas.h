@@ -112,6 +112,12 @@ uint64_t replica_behind(const struct replica *replica);
 size_t replicas_confirmed(const struct engine *engine, uint64_t offset);
 size_t replicas_confirmed_aof(const struct engine *engine, uint64_t offset);
 
+/* Returns whether all replicas that can confirm have confirmed an offset. O(replicas). */
+bool replicas_all_confirmed(const struct engine *engine, uint64_t offset);
+
+/* Logs which replicas have not confirmed an offset, if there are replicas. O(replicas). */
+void replicas_log_lag(const struct engine *engine, uint64_t offset);
+
 /* Asks all replicas to confirm, once per loop iteration. */
 void replicas_ask_for_acks(struct engine *engine);
 

@@ -34,7 +34,8 @@ static bool step(struct engine *engine) {
     bool more = false;
     replication_feed(engine);
     /* A replica that may take over has all of the stream: nothing may be added to it. */
-    if (replication->replicas.wants_acks && !engine->pause_for_failover) send_getack(engine);
+    if (replication->replicas.wants_acks && !failover_is_running(&replication->failover))
+        send_getack(engine);
     if (replication->replicas.first) {
         more = full_sync_step(engine);
         replicas_send(engine);

@@ -11,7 +11,7 @@
 #include "net/net.h"
 #include "net/pool.h"
 #include "replication/replication.h"
-#include "server/server_run.h"
+#include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
 #include "session/clients.h"
@@ -106,7 +106,7 @@ static void tick(void *arg) {
     targets_tick(engine);
     replication_tick(engine);
     supervisor_tick(engine);
-    server_try_pending_end(engine);
+    shutdown_try_pending(engine);
     if (engine->restrictions & RESTRICTED_LOADING) return;
     expire_tick(engine);
     evict_tick(engine);

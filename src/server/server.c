@@ -31,6 +31,7 @@
 #include "server/cron.h"
 #include "server/listeners.h"
 #include "server/server_run.h"
+#include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
 #include "session/publish.h"
@@ -46,9 +47,7 @@
 
 enum { REPLY_CAPACITY = 128 * 1024, OTHER_REPLY_CAPACITY = 4 * 1024 };
 
-/* The changes of this iteration are written: the replies to them may leave now. If writing failed,
- * their clients are disconnected. */
-static void release_replies(struct engine *engine) {
+void server_release_replies(struct engine *engine) {
     aof_flush(engine);
     if (engine->reply_gate.denies) session_cut_off_denied(engine);
 }
@@ -63,9 +62,10 @@ static bool before_poll(void *arg) {
     more |= watch_step(&engine->watches);
     session_resume_all(engine);
     if (engine->config.maxmemory_clients) more |= evict_clients(engine);
-    release_replies(engine);
+    server_release_replies(engine);
     more |= replication_step(engine);
     more |= wait_wake(engine);
+    shutdown_step(engine);
     return more;
 }
 
@@ -77,47 +77,8 @@ static void on_nested_step(void *arg) {
     replication_send_rest(engine);
 }
 
-static int options_of_signal(const struct engine *engine, int signum) {
-    return (int)(signum == SIGINT ? engine->config.shutdown_on_sigint
-                                  : engine->config.shutdown_on_sigterm);
-}
-
-/* Who sends a signal, such as systemd, sends it once and waits. So if only the first rewrite of the
- * append-only file prevents the end, server_try_pending_end ends the server afterwards. */
 static void on_signal(int signum, void *arg) {
-    struct engine *engine = arg;
-    int options = options_of_signal(engine, signum);
-    log_warning("Received %s scheduling shutdown...", signum == SIGINT ? "SIGINT" : "SIGTERM");
-    engine->pending_signal = aof_prevents_end(engine, options) ? signum : 0;
-    if (!server_shutdown(engine, options) && engine->pending_signal)
-        log_notice("The server ends when the append-only file has been written.");
-}
-
-void server_try_pending_end(struct engine *engine) {
-    if (!engine->pending_signal) return;
-    int options = options_of_signal(engine, engine->pending_signal);
-    if (aof_prevents_end(engine, options)) return;
-    engine->pending_signal = 0;
-    server_shutdown(engine, options);
-}
-
-bool server_shutdown(struct engine *engine, int options) {
-    if (engine->shutting_down) return true;
-    log_warning("User requested shutdown...");
-    if (engine->restrictions & RESTRICTED_LOADING) options = SHUTDOWN_NOSAVE;
-    supervisor_status("Shutting down: bringing the data to the disk");
-    if (!aof_at_end(engine, options) || !save_at_end(engine, options)) {
-        supervisor_status("Ready to accept connections; a shutdown has failed");
-        log_warning("Errors trying to shut down the server. Check the logs for more information.");
-        return false;
-    }
-    engine->shutting_down = true;
-    supervisor_stopping();
-    command_log_drop_unit(&engine->command_log); /* of a script that is still running */
-    release_replies(engine);
-    replication_send_rest(engine); /* net_run sends it when it ends */
-    net_stop(engine->net);
-    return true;
+    shutdown_by_signal(arg, signum);
 }
 
 static void make_keyspaces(struct engine *engine) {

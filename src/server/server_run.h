@@ -10,7 +10,7 @@ struct engine;
  * before. Returns false with *error when something fails. */
 bool server_start(struct engine *engine, const char **error);
 
-/* Serves until server_shutdown. */
+/* Serves until the server ends: shutdown.h. */
 void server_run(struct engine *engine);
 
 /* Closes sessions, listeners and the event loop. */
@@ -20,13 +20,8 @@ void server_stop(struct engine *engine);
  * they exit. */
 void server_free(struct engine *engine);
 
-/* Ends the server after the current loop iteration: saves the data as the options (enum
- * shutdown_option) or else the save points say, closes the listeners, removes pid file and socket.
- * Returns false when the data could not be saved; then the server continues. */
-bool server_shutdown(struct engine *engine, int options);
-
-/* For cron: ends the server if a signal has asked for that (engine->pending_signal) while the first
- * rewrite of the append-only file was running, and that rewrite has ended. */
-void server_try_pending_end(struct engine *engine);
+/* Makes the changes so far safe, so that the replies to them may leave: writes the append-only
+ * file. If that fails, their clients are disconnected. */
+void server_release_replies(struct engine *engine);
 
 #endif

@@ -34,10 +34,10 @@ size_t pause_session_count(void) {
     return session_count;
 }
 
-/* One of the reasons for the pause has ended. Sessions are held back again if the other one says
- * so. */
+/* One of the reasons for the pause has ended. Sessions are held back again if another one says so.
+ */
 static void resume(struct engine *engine) {
-    if (!engine->pause_until_ms && !engine->pause_for_failover)
+    if (!engine->pause_until_ms && !engine->pauses_of_writes)
         engine->restrictions &= ~(uint32_t)RESTRICTED_PAUSED;
     for (struct session *session = engine->clients->sessions.first; session;
          session = session->next) {
@@ -50,13 +50,13 @@ void pause_end(struct engine *engine) {
     resume(engine);
 }
 
-void pause_start_failover(struct engine *engine) {
-    engine->pause_for_failover = true;
+void pause_start_writes(struct engine *engine, enum pause_reason reason) {
+    engine->pauses_of_writes |= (uint8_t)reason;
     engine->restrictions |= RESTRICTED_PAUSED;
 }
 
-void pause_end_failover(struct engine *engine) {
-    engine->pause_for_failover = false;
+void pause_end_writes(struct engine *engine, enum pause_reason reason) {
+    engine->pauses_of_writes &= (uint8_t)~reason;
     resume(engine);
 }
 

@@ -1,4 +1,5 @@
-/* pause: CLIENT PAUSE holds commands back for some time, FAILOVER until it has ended. */
+/* pause: CLIENT PAUSE holds commands back for some time, FAILOVER until it has ended, SHUTDOWN
+ * while it waits for replicas. */
 #ifndef PACKLIST_SESSION_PAUSE_H
 #define PACKLIST_SESSION_PAUSE_H
 
@@ -13,11 +14,13 @@ struct session;
  * running pause and make it stricter. */
 void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only);
 
-/* Holds back commands that write, or no longer, whatever CLIENT PAUSE and UNPAUSE do. The second
- * resumes the sessions that were held back, unless pause_start holds them. O(1); the second:
- * O(sessions). */
-void pause_start_failover(struct engine *engine);
-void pause_end_failover(struct engine *engine);
+enum pause_reason { PAUSE_FAILOVER = 1 << 0, PAUSE_SHUTDOWN = 1 << 1 };
+
+/* Holds back commands that write, for a reason, or no longer, whatever CLIENT PAUSE and UNPAUSE do.
+ * The second resumes the sessions that were held back, unless there are other reasons. O(1); the
+ * second: O(sessions). */
+void pause_start_writes(struct engine *engine, enum pause_reason reason);
+void pause_end_writes(struct engine *engine, enum pause_reason reason);
 
 /* Marks a session as waiting for the end of the pause, or no longer: sets or clears SESSION_PAUSED
  * and counts such sessions. The second does nothing when the session does not wait. O(1). */

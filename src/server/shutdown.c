@@ -1,0 +1,149 @@
+#include "server/shutdown.h"
+
+#include "aof/aof.h"
+#include "base/log.h"
+#include "engine/call.h"
+#include "engine/engine.h"
+#include "execute/blocking_serve.h"
+#include "net/net.h"
+#include "replication/replicas.h"
+#include "replication/replication.h"
+#include "resp/reply.h"
+#include "server/server_run.h"
+#include "server/supervisor.h"
+#include "session/pause.h"
+#include "snapshot/save.h"
+
+#include <signal.h>
+
+static bool waits(const struct engine *engine) {
+    return engine->shutdown_wait.deadline_ms != 0;
+}
+
+/* --- The end --- */
+
+/* Saves and ends. Returns false when the data could not be saved. `offset` of the stream is what
+ * the replicas should have confirmed. */
+static bool end(struct engine *engine, int options, uint64_t offset) {
+    if (engine->restrictions & RESTRICTED_LOADING) options = SHUTDOWN_NOSAVE;
+    replicas_log_lag(engine, offset);
+    supervisor_status("Shutting down: bringing the data to the disk");
+    if (!aof_at_end(engine, options) || !save_at_end(engine, options)) {
+        supervisor_status("Ready to accept connections; a shutdown has failed");
+        log_warning("Errors trying to shut down the server. Check the logs for more information.");
+        if (engine->pending_signal)
+            log_notice("The server ends when the append-only file has been written.");
+        return false;
+    }
+    engine->shutting_down = true;
+    supervisor_stopping();
+    command_log_drop_unit(&engine->command_log); /* of a script that is still running */
+    server_release_replies(engine);
+    replication_send_rest(engine); /* net_run sends it when it ends */
+    net_stop(engine->net);
+    return true;
+}
+
+/* --- Waiting for replicas --- */
+
+/* A busy script may never end; and while data is being loaded, the loop does not run. */
+static bool must_wait(const struct engine *engine, int options) {
+    const uint32_t hindrances = RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE | RESTRICTED_BUSY;
+    if (options & SHUTDOWN_NOW || engine->restrictions & hindrances) return false;
+    return engine->config.shutdown_timeout > 0 &&
+           !replicas_all_confirmed(engine, replication_offset(engine));
+}
+
+static void begin_wait(struct engine *engine, int options) {
+    log_notice("Waiting for replicas before shutting down.");
+    supervisor_status("Shutting down: waiting for replicas");
+    engine->shutdown_wait = (struct shutdown_wait){
+        .deadline_ms = engine->steady_ms + engine->config.shutdown_timeout * 1000,
+        .options = options,
+        .offset = replication_offset(engine),
+    };
+    pause_start_writes(engine, PAUSE_SHUTDOWN);
+    replicas_ask_for_acks(engine);
+}
+
+void shutdown_answer_failed(struct call *call) {
+    reply_error(call->reply, "ERR Errors trying to SHUTDOWN. Check logs.");
+}
+
+/* The server runs on: clients may write, and those that have asked for its end are told. */
+static void run_on(struct engine *engine) {
+    engine->shutdown_wait = (struct shutdown_wait){0};
+    pause_end_writes(engine, PAUSE_SHUTDOWN);
+    blocking_finish_all(engine->blocking, shutdown_answer_failed);
+}
+
+enum shutdown_result shutdown_begin(struct engine *engine, int options) {
+    if (engine->shutting_down) return SHUTDOWN_ENDS;
+    bool is_busy = engine->restrictions & RESTRICTED_BUSY;
+    if (waits(engine) && !is_busy) return SHUTDOWN_WAITS;
+    log_warning("User requested shutdown...");
+    if (must_wait(engine, options)) {
+        begin_wait(engine, options);
+        return SHUTDOWN_WAITS;
+    }
+    bool ends = end(engine, options, replication_offset(engine));
+    return ends ? SHUTDOWN_ENDS : SHUTDOWN_FAILS;
+}
+
+bool shutdown_abort(struct engine *engine) {
+    bool is_pending = engine->pending_signal;
+    engine->pending_signal = 0;
+    if (!waits(engine)) return is_pending;
+    log_notice("Shutdown manually aborted.");
+    supervisor_status("Ready to accept connections");
+    run_on(engine);
+    return true;
+}
+
+static void end_wait(struct engine *engine) {
+    const struct shutdown_wait *wait = &engine->shutdown_wait;
+    if (!end(engine, wait->options, wait->offset)) run_on(engine);
+}
+
+void shutdown_step(struct engine *engine) {
+    const struct shutdown_wait *wait = &engine->shutdown_wait;
+    if (!waits(engine) || engine->shutting_down) return;
+    if (engine->steady_ms >= wait->deadline_ms || replicas_all_confirmed(engine, wait->offset))
+        end_wait(engine);
+}
+
+int64_t shutdown_wait_ms(const struct engine *engine) {
+    int64_t left_ms = engine->shutdown_wait.deadline_ms - engine->steady_ms;
+    return waits(engine) && left_ms > 0 ? left_ms : 0;
+}
+
+/* --- Signals --- */
+
+static int options_of_signal(const struct engine *engine, int signum) {
+    return (int)(signum == SIGINT ? engine->config.shutdown_on_sigint
+                                  : engine->config.shutdown_on_sigterm);
+}
+
+/* A program that sends a signal, such as systemd, sends it once and waits. So if only the first
+ * rewrite of the append-only file prevents the end, shutdown_try_pending ends the server
+ * afterwards. */
+void shutdown_by_signal(struct engine *engine, int signum) {
+    bool is_interrupt = signum == SIGINT;
+    log_warning("Received %s scheduling shutdown...", is_interrupt ? "SIGINT" : "SIGTERM");
+    if (is_interrupt && waits(engine)) {
+        log_warning("You insist... exiting now.");
+        end_wait(engine);
+        return;
+    }
+    int options = options_of_signal(engine, signum);
+    engine->pending_signal = aof_prevents_end(engine, options) ? signum : 0;
+    shutdown_begin(engine, options);
+}
+
+void shutdown_try_pending(struct engine *engine) {
+    if (!engine->pending_signal) return;
+    int options = options_of_signal(engine, engine->pending_signal);
+    if (aof_prevents_end(engine, options)) return;
+    engine->pending_signal = 0;
+    shutdown_begin(engine, options);
+}

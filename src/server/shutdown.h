@@ -1,0 +1,51 @@
+/* shutdown: the end of the server, by SHUTDOWN or a signal.
+ *
+ *      runs ──┬── waits: clients may not write ──┬── all replicas have confirmed ──┬── ends
+ *             │      │                           └── shutdown-timeout is over ─────┤
+ *             │      └── SHUTDOWN ABORT: runs                                      │
+ *             └── no replicas, NOW, shutdown-timeout 0, loading, a busy script ────┘
+ *
+ * Before it ends the server saves its data. If it cannot, it runs on. */
+#ifndef PACKLIST_SERVER_SHUTDOWN_H
+#define PACKLIST_SERVER_SHUTDOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct call;
+struct engine;
+
+enum shutdown_result {
+    SHUTDOWN_FAILS, /* the data could not be saved: the server runs on */
+    SHUTDOWN_WAITS, /* for replicas */
+    SHUTDOWN_ENDS   /* the server ends after the current loop iteration */
+};
+
+/* Begins to end the server: saves the data as the options (enum shutdown_option) or else the save
+ * points say, if no replica must be waited for. While the server waits, the options of the first
+ * call count. */
+enum shutdown_result shutdown_begin(struct engine *engine, int options);
+
+/* Replies to a SHUTDOWN that has not ended the server: at once, or when the wait has ended. */
+void shutdown_answer_failed(struct call *call);
+
+/* Ends the wait, and the server runs on; revokes a signal that has not ended the server yet.
+ * Returns false when there was neither. */
+bool shutdown_abort(struct engine *engine);
+
+/* Call in each loop iteration, outside of units: ends the server when the wait is over. O(replicas)
+ * while it waits. */
+void shutdown_step(struct engine *engine);
+
+/* Ends the server as the directive for the signal (SIGTERM or SIGINT) says. A SIGINT while it waits
+ * ends the wait. A signal that comes while the first rewrite of the append-only file prevents the
+ * end is kept (engine->pending_signal). */
+void shutdown_by_signal(struct engine *engine, int signum);
+
+/* For cron: begins to end the server if such a signal was kept, and that rewrite has ended. */
+void shutdown_try_pending(struct engine *engine);
+
+/* Returns the milliseconds for which the server waits at most; 0: it does not wait. */
+int64_t shutdown_wait_ms(const struct engine *engine);
+
+#endif
