@@ -48,6 +48,53 @@ check_replicas "replicas that ask within repl-diskless-sync-delay share one snap
         list [log_count "Starting BGSAVE for SYNC"] [info_field sync_full] [info_field connected_slaves]
     }
 } {1 10 10}
+# A replica that has asked for all data, and what says that it does not get it yet: a line break each second.
+proc replica_that_waits {args} {
+    set c [replica_open {*}$args]
+    $c send PSYNC ? -1
+    assert_equal [$c read_bytes 2] "\n\n"
+    return $c
+}
+
+check_replicas "a replica alone waits for repl-diskless-sync-delay, which can be changed meanwhile" {
+    with_config {repl-diskless-sync-delay 1000 repl-diskless-sync-max-replicas 0} {
+        set begun [log_count "Starting BGSAVE for SYNC"]
+        set c [replica_that_waits]
+        assert_equal [log_count "Starting BGSAVE for SYNC"] $begun
+        r CONFIG SET repl-diskless-sync-delay 0
+        lindex [replica_line $c] 0
+    }
+} +FULLRESYNC
+check_replicas "repl-diskless-sync-max-replicas that wait are served without the delay" {
+    with_config {repl-diskless-sync-delay 1000 repl-diskless-sync-max-replicas 3} {
+        set replicas [list [replica_that_waits] [replica_that_waits]]
+        lappend replicas [replica_open]
+        [lindex $replicas 2] send PSYNC ? -1
+        lmap c $replicas {lindex [replica_line $c] 0}
+    }
+} {+FULLRESYNC +FULLRESYNC +FULLRESYNC}
+check_replicas "between two payloads lies repl-diskless-sync-period, however many replicas wait" {
+    with_config {repl-diskless-sync-period 1000 repl-diskless-sync-max-replicas 1} {
+        with_config {repl-diskless-sync-period 0} {
+            lassign [replica_sync] first
+        }
+        set c [replica_that_waits]
+        $first close
+        r CONFIG SET repl-diskless-sync-period 0
+        lindex [replica_line $c] 0
+    }
+} +FULLRESYNC
+check_replicas "payloads from a file wait neither for the delay nor for the period" {
+    with_config {repl-diskless-sync-delay 1000 repl-diskless-sync-period 1000} {
+        set old [replica_open listening-port 7777]
+        set answers [lindex [replica_psync $old] 0]
+        replica_payload $old
+        r CONFIG SET repl-diskless-sync no
+        lappend answers [lindex [replica_psync [replica_open]] 0]
+        r CONFIG SET repl-diskless-sync yes
+        set answers
+    }
+} {+FULLRESYNC +FULLRESYNC}
 check_replicas "a replica that comes while a snapshot is sent gets the next one" {
     with_server {repl-diskless-sync-delay 0 rdb-key-save-delay 2000} {
         r DEBUG POPULATE 300
