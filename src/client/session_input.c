@@ -3,13 +3,13 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "client/dispatch.h"
-#include "client/prefetch.h"
 #include "engine/args.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
 #include "engine/transaction.h"
 #include "execute/execute.h"
+#include "execute/prefetch.h"
 #include "replication/replicas.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
@@ -157,11 +157,8 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
         if (parser->consumed > CLIENT_LIMITS_SMALL_REQUEST &&
             !client_limits_admit_request(session, parser->argv, parser->argc))
             break;
-        if (looked_ahead > 0)
-            looked_ahead--;
-        else if (done < len && parser->argc > 1)
-            looked_ahead = prefetch_requests(engine->keyspaces[session->requester.database],
-                                             parser->argv, parser->argc, bytes + done, len - done);
+        prefetch_next(&looked_ahead, engine->keyspaces[session->requester.database], parser->argv,
+                      parser->argc, bytes + done, len - done);
         if (parser->argc > 0 && !dispatch(session, &clients->reply, parser->argv, parser->argc))
             session->postponed = args_copy(parser->argv, parser->argc);
         if (__builtin_expect(is_own, 0)) end_own(session);

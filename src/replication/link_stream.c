@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"
 #include "execute/execute.h"
+#include "execute/prefetch.h"
 #include "net/conn.h"
 #include "replication/link.h"
 #include "table/command.h"
@@ -21,6 +22,26 @@ enum {
 /* More bytes between MULTI and EXEC than any client can have sent. */
 #define UNIT_MAX ((size_t)4 << 30)
 
+/* --- The backlog --- */
+
+/* Appends the bytes that are done with to the backlog, which moves the offset. */
+static void pass_on(struct link_stream *stream) {
+    struct slice *done = &stream->done;
+    if (done->len > 0) backlog_append(stream->requester.engine->replication->backlog, *done);
+    done->len = 0;
+}
+
+/* The bytes of a unit, or of a command about the link, are done with. Those of a whole batch go to
+ * the backlog together. */
+static void note_done(struct link_stream *stream, struct slice bytes) {
+    struct slice *done = &stream->done;
+    if (done->len > 0 && done->ptr + done->len != bytes.ptr) pass_on(stream);
+    if (done->len == 0) done->ptr = bytes.ptr;
+    done->len += bytes.len;
+}
+
+/* --- Begin and end --- */
+
 void link_stream_begin(struct link_stream *stream, struct engine *engine, int database) {
     assert(!stream->is_running);
     *stream = (struct link_stream){.is_running = true,
@@ -34,6 +55,7 @@ void link_stream_begin(struct link_stream *stream, struct engine *engine, int da
 void link_stream_end(struct link_stream *stream) {
     if (!stream->is_running) return;
     stream->is_running = false;
+    pass_on(stream);
     resp_parser_free(&stream->parser);
     reply_free(&stream->reply);
     reply_free(&stream->unit);
@@ -107,7 +129,7 @@ static bool run(struct link *link, const struct slice *argv, size_t argc) {
 static void end_unit(struct link *link, struct slice bytes) {
     struct engine *engine = link->engine;
     execute_end_unit(engine);
-    backlog_append(engine->replication->backlog, bytes);
+    note_done(&link->stream, bytes);
     if (blocking_has_ready(engine->blocking)) blocking_serve(engine, engine->blocking);
 }
 
@@ -152,6 +174,7 @@ static bool collect(struct link *link, const struct slice *argv, size_t argc, st
     if (!is_exec(argv, argc)) return true;
     if (!run_unit(link)) return false;
     end_unit(link, slice_make(stream->unit.data, stream->unit.len));
+    pass_on(stream);
     if (stream->unit.capacity > REPLY_KEEP_MAX)
         reply_free(&stream->unit);
     else
@@ -167,8 +190,9 @@ static bool is_about_link(const struct slice *argv, size_t argc) {
 }
 
 static void take_about_link(struct link *link, const struct slice *argv, size_t argc) {
-    if (argc >= 2 && slice_is(argv[0], "replconf") && slice_is(argv[1], "getack"))
-        link_send_ack(link);
+    if (argc < 2 || !slice_is(argv[0], "replconf") || !slice_is(argv[1], "getack")) return;
+    pass_on(&link->stream);
+    link_send_ack(link);
 }
 
 /* Takes a whole command. Returns false when the link was closed. */
@@ -179,7 +203,7 @@ static bool take_command(struct link *link, const struct slice *argv, size_t arg
     if (is_about_link(argv, argc)) {
         /* The offset that is confirmed is the one before GETACK itself, as Redis does. */
         take_about_link(link, argv, argc);
-        backlog_append(link->engine->replication->backlog, bytes);
+        note_done(stream, bytes);
         return true;
     }
     if (argc == 1 && slice_is(argv[0], "multi")) {
@@ -201,7 +225,7 @@ size_t link_stream_take(struct link *link, char *bytes, size_t len) {
     struct engine *engine = link->engine;
     struct link_stream *stream = &link->stream;
     struct resp_limits limits = limits_of(engine);
-    size_t done = 0;
+    size_t done = 0, looked_ahead = 0;
     execute_begin_batch(engine);
     while (done < len) {
         struct resp_parser *parser = &stream->parser;
@@ -222,9 +246,12 @@ size_t link_stream_take(struct link *link, char *bytes, size_t len) {
             link_give_up(link, "Protocol error from MASTER: a line of text. Asking for all data.");
             return done;
         }
+        prefetch_next(&looked_ahead, engine->keyspaces[stream->requester.database], parser->argv,
+                      parser->argc, bytes + done, len - done);
         execute_renew_clock(engine);
         if (!take_command(link, parser->argv, parser->argc, command)) return done;
     }
+    pass_on(stream);
     return done;
 }
 

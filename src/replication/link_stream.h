@@ -27,6 +27,7 @@ struct link_stream {
     struct resp_parser parser;
     struct reply reply; /* of the command that runs; nobody gets it */
     struct reply unit;  /* the bytes since MULTI; empty outside of a transaction */
+    struct slice done;  /* bytes of this batch that were executed, but are not in the backlog yet */
     int64_t begun_ms;   /* steady_ms */
 };
 

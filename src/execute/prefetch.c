@@ -1,4 +1,4 @@
-#include "client/prefetch.h"
+#include "execute/prefetch.h"
 
 #include "resp/peek.h"
 #include "table/command.h"

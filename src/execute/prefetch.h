@@ -1,7 +1,7 @@
 /* prefetch: loads what several requests of a pipeline need at once. Without it each command waits
  * until its key's bucket, and then its entry and its value, have come from memory. */
-#ifndef PACKLIST_CLIENT_PREFETCH_H
-#define PACKLIST_CLIENT_PREFETCH_H
+#ifndef PACKLIST_EXECUTE_PREFETCH_H
+#define PACKLIST_EXECUTE_PREFETCH_H
 
 #include "store/keyspace.h"
 
@@ -12,5 +12,16 @@
  * nothing where keyspace and values are small enough to be in the caches. */
 size_t prefetch_requests(const struct keyspace *keyspace, const struct slice *argv, size_t argc,
                          const char *bytes, size_t len);
+
+/* Call before each request of a pipeline runs: calls prefetch_requests when the requests have run
+ * that the last call of it was for. *ahead counts them; it begins with 0. */
+static inline void prefetch_next(size_t *ahead, const struct keyspace *keyspace,
+                                 const struct slice *argv, size_t argc, const char *bytes,
+                                 size_t len) {
+    if (*ahead > 0)
+        (*ahead)--;
+    else if (len > 0 && argc > 1)
+        *ahead = prefetch_requests(keyspace, argv, argc, bytes, len);
+}
 
 #endif
