@@ -67,11 +67,9 @@ int link_stream_database(const struct link_stream *stream) {
 
 /* --- One command --- */
 
-static struct resp_limits limits_of(const struct engine *engine) {
-    int64_t max = engine->config.proto_max_bulk_len;
-    if (max > (int64_t)LISTPACK_TEXT_MAX) max = (int64_t)LISTPACK_TEXT_MAX;
-    return (struct resp_limits){.bulk_max = max, .authenticated = true};
-}
+/* The limits of directives are those of clients. What the primary has accepted fits here, too. */
+static const struct resp_limits limits = {.bulk_max = (int64_t)LISTPACK_TEXT_MAX,
+                                          .authenticated = true};
 
 /* Returns a text as the log may show it: users may have written it. */
 static struct slice shown(const struct engine *engine, struct slice text) {
@@ -143,7 +141,6 @@ static bool is_exec(const struct slice *argv, size_t argc) {
  * closed. */
 static bool run_unit(struct link *link) {
     struct link_stream *stream = &link->stream;
-    struct resp_limits limits = limits_of(link->engine);
     struct resp_parser parser;
     bool done = true;
     resp_parser_init(&parser);
@@ -224,7 +221,6 @@ static void expect_more(struct link *link) {
 size_t link_stream_take(struct link *link, char *bytes, size_t len) {
     struct engine *engine = link->engine;
     struct link_stream *stream = &link->stream;
-    struct resp_limits limits = limits_of(engine);
     size_t done = 0, looked_ahead = 0;
     execute_begin_batch(engine);
     while (done < len) {

@@ -127,6 +127,33 @@ check_in 2 "large values" {
             [$current_server control GETRANGE large 99999990 -1]
     }
 } {100000001 1 0123456789x}
+check_in 2 "proto-max-bulk-len does not limit the primary" {
+    with_replica {proto-max-bulk-len 1mb} {
+        set link [link_begin]
+        set value [string repeat x 1500000]
+        $link feed SET a $value
+        $link feed APPEND a x
+        $link feed SETRANGE b 2000000 x
+        $link feed MULTI
+        $link feed SET c $value
+        $link feed EXEC
+        applied $link
+        lmap key {a b c} {$current_server control STRLEN $key}
+    }
+} {1500001 2000001 1500000}
+check_in 2 "proto-max-bulk-len changes in the middle of a transaction of the primary" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed MULTI
+        $link feed SET a [string repeat x 1500000]
+        set read [$link offset]
+        wait_until {[replication slave_read_repl_offset] == $read}
+        $current_server control CONFIG SET proto-max-bulk-len 1mb
+        $link feed EXEC
+        applied $link
+        $current_server control STRLEN a
+    }
+} 1500000
 check_in 2 "a new id with CONTINUE is the id from then on, the old one the second" {
     with_replica {} {
         set link [link_begin]
