@@ -169,7 +169,10 @@ static bool collect(struct link *link, const struct slice *argv, size_t argc, st
     }
     reply_raw(&stream->unit, bytes);
     if (!is_exec(argv, argc)) return true;
-    if (!run_unit(link)) return false;
+    if (!run_unit(link)) {
+        execute_end_unit(link->engine); /* what follows in the command log is none of it */
+        return false;
+    }
     end_unit(link, slice_make(stream->unit.data, stream->unit.len));
     pass_on(stream);
     if (stream->unit.capacity > REPLY_KEEP_MAX)

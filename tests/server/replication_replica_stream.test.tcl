@@ -306,6 +306,21 @@ check_in 2 "a failed command in a transaction: all data is asked for" {
         get a
     }
 } 3
+check_in 2 "what was run of a transaction before a command failed is in the append-only file, too" {
+    with_replica {appendonly yes} {
+        set link [link_begin {text 1}]
+        wait_until {[info_field aof_enabled] == 1 && [info_field aof_rewrite_in_progress] == 0}
+        $link feed MULTI
+        $link feed SET a 1
+        $link feed LPUSH text x
+        $link feed EXEC
+        $primary accept
+        set before [get a]
+        $current_server restart
+        set ::default_client ""
+        list $before [get a]
+    }
+} {1 1}
 check_in 2 "a replica that clients may write to goes on when a command fails" {
     with_replica {replica-read-only no} {
         set link [link_begin]
