@@ -127,6 +127,9 @@ void link_send_ack(struct link *link);
 void link_pause(struct link *link);
 void link_resume(struct link *link);
 
+/* The data is that of another history: nothing of that is known to be on the disk. */
+void link_forget_synced(struct link *link);
+
 /* The stream begins, in the database `database`. */
 void link_go_online(struct link *link, int database);
 

@@ -188,6 +188,7 @@ static void finish(struct link *link) {
     link_payload_end(&link->payload);
     if (link->has_id) replication_adopt(engine, slice_of_cstr(link->next_id), link->next_offset);
     link->database = 0;
+    link_forget_synced(link);
     link_load_resume_aof(engine);
     wake_clients(engine);
     log_notice("MASTER <-> REPLICA sync: Finished with success");

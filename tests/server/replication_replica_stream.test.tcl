@@ -350,6 +350,20 @@ check_in 2 "ACK at once, each second, and at GETACK" {
         set found
     }
 } {{REPLCONF ACK 0}}
+check_in 2 "FACK confirms nothing of an earlier history" {
+    with_replica {appendonly yes appendfsync always} {
+        set link [$primary accept]
+        link_asks $link
+        link_sync $link {} 1000000
+        while {[lindex [$link request] 4] ne 1000000} {}
+        $link close
+        set link [$primary accept]
+        link_asks $link
+        link_sync $link {a 1} 5
+        while {[set synced [lindex [$link request] 4]] in {"" 0}} {}
+        set synced
+    }
+} 5
 check_in 2 "a primary that falls silent is left after repl-timeout, and asked to go on" {
     with_replica {repl-timeout 2} {
         set link [link_begin]
