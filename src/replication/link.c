@@ -452,6 +452,7 @@ static struct slice parse_directive(const struct engine *engine, int *port) {
 void link_prepare(struct engine *engine) {
     int port = 0;
     struct slice host = parse_directive(engine, &port);
+    link_payload_remove_leftovers();
     if (host.len == 0) return;
     link_new(engine, host, port);
     replication_set_role(engine, true);

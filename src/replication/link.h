@@ -70,7 +70,8 @@ struct link {
 
 /* --- The role --- */
 
-/* Call once at the start: makes the server a replica if the directive replicaof says so. */
+/* Call once at the start: makes the server a replica if the directive replicaof says so, and
+ * removes abandoned temporary files. */
 void link_prepare(struct engine *engine);
 
 /* Call when the data is loaded: the link connects, if there is one; and what the snapshot says of

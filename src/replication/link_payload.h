@@ -51,6 +51,9 @@ struct link_payload {
 
 void link_payload_init(struct link_payload *payload, struct link *link);
 
+/* Call once at the start: removes files of payloads that an earlier server has left. */
+void link_payload_remove_leftovers(void);
+
 /* Begins to receive a payload of `total` bytes, or up to the mark if it is not NULL. May close the
  * link, when there can be no file. */
 void link_payload_begin(struct link_payload *payload, const char *mark, uint64_t total);

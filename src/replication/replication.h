@@ -69,6 +69,7 @@ struct replication {
     struct replicas replicas;
     struct full_sync sync;
     struct failover failover;
+    uint64_t received_files; /* number of files of payloads from primaries, for their names */
     struct replication_stats stats;
 };
 

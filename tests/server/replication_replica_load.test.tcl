@@ -1,5 +1,6 @@
 # All data from a primary: how it comes, what happens to the old data, and what a restart makes of it.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source [file join $library faults.tcl]
 source [file join $library primary.tcl]
 
 server_start
@@ -90,6 +91,33 @@ foreach load {disabled on-empty-db swapdb flush-before-load} {
         }
     }] [list [expr {$load eq "flush-before-load" ? "" : "old"}] c]
 }
+check_in 2 "a disk that writes an abandoned payload late does no harm to the next one" {
+    set primary [fake_primary new]
+    try {
+        with_faulty_server [list replicaof "127.0.0.1 [$primary port]"] {
+            set snapshot [rdb [list a [string repeat y 1000000]]]
+            set header "+FULLRESYNC $replication_id 0\r\n\$[string length $snapshot]\r\n"
+            faults {write hold,nth=1 temp-*}
+            set link [$primary accept]
+            link_asks $link
+            $link write $header[string repeat x 500000]
+            wait_until {[leftovers] ne ""}
+            wait_until {[llength [fault_hits "write *"]] > 0}
+            $link close
+            set link [link_again]
+            $link write $header[string range $snapshot 0 499999]
+            wait_until {[replication master_sync_read_bytes] == 500000}
+            faults {unlink sleep=1 temp-*}
+            wait_until {[llength [fault_hits "unlink *"]] > 0}
+            faults
+            $link write [string range $snapshot 500000 end]
+            wait_link up
+            $current_server control STRLEN a
+        }
+    } finally {
+        $primary destroy
+    }
+} 1000000
 check_in 2 "bytes behind a snapshot that is loaded as it comes: it is asked for again" {
     with_replica {repl-diskless-load swapdb} {
         set link [link_again]
@@ -179,6 +207,18 @@ check_in 2 "a replica that was restarted goes on from its snapshot, in the datab
         lsort [$current_server control KEYS *]
     }
 } {b c}
+check_in 2 "a crash while a payload comes leaves a file that the next start removes" {
+    with_replica {} {
+        set link [$primary accept]
+        link_asks $link
+        $link write "+FULLRESYNC $replication_id 0\r\n\$1000\r\nREDIS"
+        wait_until {[glob -nocomplain [$current_server data]/temp-*] ne ""}
+        $current_server kill
+        $current_server launch_with {}
+        set ::default_client ""
+        glob -nocomplain [$current_server data]/temp-*
+    }
+} {}
 check_in 2 "the payload becomes the snapshot of a replica: after a crash it goes on from there" {
     with_replica {} {
         set link [link_again]
