@@ -126,7 +126,7 @@ static void take_full(struct link *link, struct slice rest) {
     const size_t head = REPLICATION_ID_LEN + 1;
     bool is_valid = rest.len > head && rest.ptr[REPLICATION_ID_LEN] == ' ' && is_id(id) &&
                     number_parse_int64(slice_make(rest.ptr + head, rest.len - head), &offset) &&
-                    offset >= 0;
+                    replication_is_offset(offset);
     if (!is_valid) {
         link_fail(link, "Master replied with wrong +FULLRESYNC syntax.");
         return;

@@ -143,6 +143,12 @@ void replication_adopt(struct engine *engine, struct slice id, uint64_t offset);
  * offset. Closes the connections of replicas if the id is another one. */
 void replication_rename(struct engine *engine, struct slice id);
 
+/* Returns whether a number from another server or a file can be an offset: at the end of the range
+ * the stream could not go on. */
+static inline bool replication_is_offset(int64_t number) {
+    return number >= 0 && number <= INT64_MAX / 2;
+}
+
 /* Returns whether the second id is one. */
 static inline bool replication_has_second_id(const struct replication *replication) {
     return replication->second_offset >= 0;

@@ -100,8 +100,9 @@ bool replication_describe(const struct engine *engine, struct rdb_history *histo
 bool replication_take_loaded(struct engine *engine, int *database) {
     struct replication *replication = engine->replication;
     const struct load_history *loaded = &engine->load->history;
-    bool is_known = strlen(loaded->id) == REPLICATION_ID_LEN && loaded->offset >= 0 &&
-                    loaded->database >= 0 && loaded->database < engine->config.databases;
+    bool is_known = strlen(loaded->id) == REPLICATION_ID_LEN &&
+                    replication_is_offset(loaded->offset) && loaded->database >= 0 &&
+                    loaded->database < engine->config.databases;
     if (!is_known || replication->backlog) return false;
     replication->offset = (uint64_t)loaded->offset;
     *database = (int)loaded->database;

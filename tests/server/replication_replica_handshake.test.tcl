@@ -98,6 +98,7 @@ foreach {name answer} {
     "FULLRESYNC without an offset" "+FULLRESYNC ID"
     "FULLRESYNC with a negative offset" "+FULLRESYNC ID -5"
     "FULLRESYNC with a huge offset" "+FULLRESYNC ID 99999999999999999999"
+    "FULLRESYNC with an offset from which the stream cannot go on" "+FULLRESYNC ID 9223372036854775807"
     "FULLRESYNC with an id that is none" "+FULLRESYNC ZZ 1"
     "CONTINUE when all was asked for" "+CONTINUE"
     "an offer that was not asked for" "+DUALCHANNELSYNC"

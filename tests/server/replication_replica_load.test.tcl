@@ -233,6 +233,7 @@ check_in 2 "the payload becomes the snapshot of a replica: after a crash it goes
 } [list [list PSYNC $replication_id 301] 1]
 check_in 2 "a snapshot without a history, or with a wrong one: all data is asked for" {
     foreach aux [list {} {repl-id abc repl-offset 5} [list repl-id $replication_id repl-offset -5] \
+        [list repl-id $replication_id repl-offset 9223372036854775807] \
         [list repl-id $replication_id repl-offset 5 repl-stream-db 999]] {
         with_replica {} {
             set link [link_begin {a 1}]
