@@ -76,6 +76,7 @@ void replication_set_role(struct engine *engine, bool is_replica) {
     if (replication->backlog && !is_replica)
         command_log_add_reader(&engine->command_log, &replication->reader);
     replication->replicas_left_ms = replication->ping_ms = engine->steady_ms;
+    replicas_count_good(engine); /* min-replicas-to-write is about primaries */
 }
 
 /* --- Restarts --- */

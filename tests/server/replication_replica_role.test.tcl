@@ -186,6 +186,21 @@ check_in 2 "clients that wait are told even when the command that follows kills 
         lindex $replies 0
     }
 } OK
+check_in 2 "min-replicas-to-write holds as soon as a replica is a primary" {
+    with_replica {min-replicas-to-write 1} {
+        set refused [error_of {r SET a 1}]
+        link_begin
+        r REPLICAOF NO ONE
+        list $refused [error_of {r SET a 1}]
+    }
+} {{READONLY You can't write against a read only replica.} {NOREPLICAS Not enough good replicas to write.}}
+check_in 2 "min-replicas-to-write holds no longer on a primary that becomes a replica" {
+    with_server {min-replicas-to-write 1} {
+        set refused [error_of {r SET a 1}]
+        r REPLICAOF 127.0.0.1 1
+        list $refused [error_of {r SET a 1}]
+    }
+} {{NOREPLICAS Not enough good replicas to write.} {READONLY You can't write against a read only replica.}}
 check_in 2 "WAIT is refused on a replica" {
     with_replica {} {
         link_begin
