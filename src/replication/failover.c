@@ -54,7 +54,7 @@ static const struct replica *find_ready(const struct engine *engine) {
     uint64_t offset = replication_offset(engine);
     for (const struct replica *replica = engine->replication->replicas.first; replica;
          replica = replica->next)
-        if (replica->state == REPLICA_ONLINE && replica->ack == offset &&
+        if (replica->state == REPLICA_ONLINE && replica->has_acked && replica->ack == offset &&
             is_target(failover, replica))
             return replica;
     return NULL;

@@ -112,12 +112,11 @@ static bool parse_offset(struct slice text, uint64_t *offset) {
 /* ACK offset [FACK offset]: never replied to. */
 static void note_ack(struct call *call) {
     struct session *session = call_session(call);
-    uint64_t offset, aof_offset = 0;
+    uint64_t offset, aof_offset;
     if (!(session->flags & SESSION_REPLICA) || !parse_offset(call->argv[2], &offset)) return;
-    if (call->argc > 4 && slice_is(call->argv[3], "fack") &&
-        !parse_offset(call->argv[4], &aof_offset))
-        return;
-    replica_note_ack(session->replica, offset, aof_offset);
+    bool has_fack = call->argc > 4 && slice_is(call->argv[3], "fack");
+    if (has_fack && !parse_offset(call->argv[4], &aof_offset)) return;
+    replica_note_ack(session->replica, offset, has_fack ? &aof_offset : NULL);
 }
 
 void replconf_command(struct call *call) {

@@ -101,20 +101,21 @@ void replica_go_online(struct replica *replica, bool after_ack) {
 
 /* A replica cannot have more than was sent: one that says so is not believed, or WAIT would confirm
  * changes that it does not have. */
-void replica_note_ack(struct replica *replica, uint64_t offset, uint64_t aof_offset) {
+void replica_note_ack(struct replica *replica, uint64_t offset, const uint64_t *aof_offset) {
     struct engine *engine = replica->session->requester.engine;
     uint64_t end = replication_offset(engine);
     char name[REPLICA_NAME_MAX];
-    if (offset > end || aof_offset > end) {
+    if (offset > end || (aof_offset && *aof_offset > end)) {
         log_warning("Replica %s confirms an offset that does not exist yet: closing its connection",
                     replica_name(replica, name));
         session_close(replica->session);
         return;
     }
     if (offset > replica->ack) replica->ack = offset;
-    if (aof_offset > replica->aof_ack) replica->aof_ack = aof_offset;
+    if (aof_offset && *aof_offset > replica->aof_ack) replica->aof_ack = *aof_offset;
     replica->ack_ms = engine->steady_ms;
     replica->has_acked = true;
+    replica->has_aof_acked = replica->has_aof_acked || aof_offset;
     replica->awaits_ack = false;
     engine->replication->replicas.acks_moved = true;
 }
@@ -153,20 +154,29 @@ uint64_t replica_behind(const struct replica *replica) {
 
 /* --- Confirmations --- */
 
-size_t replicas_confirmed(const struct engine *engine, uint64_t offset) {
+static bool has_applied(const struct replica *replica, uint64_t offset) {
+    return replica->has_acked && replica->ack >= offset;
+}
+
+static bool has_written(const struct replica *replica, uint64_t offset) {
+    return replica->has_aof_acked && replica->aof_ack >= offset;
+}
+
+static size_t count_online(const struct engine *engine, uint64_t offset,
+                           bool (*has_offset)(const struct replica *replica, uint64_t offset)) {
     size_t count = 0;
     for (const struct replica *replica = engine->replication->replicas.first; replica;
          replica = replica->next)
-        count += replica->state == REPLICA_ONLINE && replica->ack >= offset;
+        count += replica->state == REPLICA_ONLINE && has_offset(replica, offset);
     return count;
 }
 
+size_t replicas_confirmed(const struct engine *engine, uint64_t offset) {
+    return count_online(engine, offset, has_applied);
+}
+
 size_t replicas_confirmed_aof(const struct engine *engine, uint64_t offset) {
-    size_t count = 0;
-    for (const struct replica *replica = engine->replication->replicas.first; replica;
-         replica = replica->next)
-        count += replica->state == REPLICA_ONLINE && replica->aof_ack >= offset;
-    return count;
+    return count_online(engine, offset, has_written);
 }
 
 bool replicas_all_confirmed(const struct engine *engine, uint64_t offset) {

@@ -31,8 +31,9 @@ enum replica_state {
 struct replica {
     struct session *session;
     enum replica_state state;
-    bool awaits_ack;     /* online, but the stream begins with its first REPLCONF ACK */
-    bool has_acked;      /* perhaps before the server has noticed that all of the payload is sent */
+    bool awaits_ack; /* online, but the stream begins with its first REPLCONF ACK */
+    bool has_acked;  /* perhaps before the server has noticed that all of the payload is sent */
+    bool has_aof_acked;
     bool takes_eof;      /* REPLCONF capa eof: a payload of unknown length */
     bool takes_new_id;   /* REPLCONF capa psync2 */
     bool is_valkey;      /* REPLCONF version, from 9 on: it has a form of its own for some hashes */
@@ -42,7 +43,8 @@ struct replica {
     int listening_port;
     sds ip;      /* REPLCONF ip-address; NULL: the next one counts */
     sds address; /* of the connection */
-    /* Offsets that it has confirmed: applied, and written to its append-only file. */
+    /* Offsets that it has confirmed: applied, and written to its append-only file. Each says
+     * nothing before the first confirmation: has_acked, has_aof_acked. */
     uint64_t ack;
     uint64_t aof_ack;
     int64_t ack_ms;      /* steady_ms of its last REPLCONF ACK, or when it came online */
@@ -83,8 +85,8 @@ bool replica_hold_stream(struct replica *replica, uint64_t offset);
 /* The replica has the data: it gets the stream, after its first ACK if `after_ack`. */
 void replica_go_online(struct replica *replica, bool after_ack);
 
-/* The replica has confirmed offsets (REPLCONF ACK and FACK). */
-void replica_note_ack(struct replica *replica, uint64_t offset, uint64_t aof_offset);
+/* The replica has confirmed offsets (REPLCONF ACK and FACK; the latter may be NULL). */
+void replica_note_ack(struct replica *replica, uint64_t offset, const uint64_t *aof_offset);
 
 /* Returns whether the replica has told this address, and the port as its own. */
 bool replica_is_at(const struct replica *replica, struct slice host, int64_t port);

@@ -447,6 +447,20 @@ check_replicas "WAIT asks the replicas, and replies when they have confirmed" {
     replica_ack $c [expr {$offset + [stream_bytes [lrange $commands 0 end-1]]}]
     $waiting read
 } 1
+check_in 2 "WAIT does not count a replica that has confirmed nothing" {
+    with_server {repl-diskless-sync-delay 0} {
+        r SET k v
+        set c [replica_open]
+        replica_psync $c
+        replica_payload $c
+        wait_until {[string match "*state=online*" [info_field slave0]]}
+        set before [list [r WAIT 1 20] [r WAITAOF 0 1 20]]
+        replica_ack $c 0
+        lappend before [r WAIT 1 0] [r WAITAOF 0 1 20]
+        replica_ack $c 0 0
+        lappend before [r WAITAOF 0 1 0]
+    }
+} {0 {0 0} 1 {0 0} {0 1}}
 check_replicas "WAIT does not wait for changes of other clients" {
     lassign [replica_sync] c
     r SET k v
