@@ -222,6 +222,7 @@ static void send_functions(struct engine *engine, struct replica *replica) {
     rdb_write_end(&writer);
     rdb_writer_end(&writer);
     replication_feed(engine); /* the payload is as of now */
+    command_log_repeat_database(&engine->command_log);
     struct sync_group *group = group_new(engine);
     payload_put(group->payload, sds_slice(text));
     sds_free(text);

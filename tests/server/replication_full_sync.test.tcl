@@ -278,7 +278,7 @@ check_replicas "a disk that fails costs a new synchronization" {
         faults {write ENOSPC *temp-*.rdb}
         set c [replica_open capa psync2]
         replica_psync $c
-        assert {[$c is_closed]}
+        assert_equal [string trim [$c read_all] "\n"] ""
         faults
         assert_equal [r SET k w] OK
         set c [replica_open capa psync2]
@@ -322,6 +322,16 @@ check_replicas "after REPLCONF rdb-only the connection ends with the payload" {
     assert_equal [payload_digest [replica_payload $c]] [r DEBUG DIGEST]
     $c is_closed
 } 1
+check_replicas "behind a payload of functions alone the stream selects its database" {
+    lassign [replica_sync] other
+    r SET a 1
+    replica_commands $other 2
+    set c [replica_open rdb-filter-only functions]
+    replica_psync $c
+    replica_payload $c
+    r SET b 1
+    replica_commands $c 2
+} {{SELECT 0} {SET b 1}}
 check_replicas "after REPLCONF rdb-filter-only functions the payload has no keys" {
     r SET secret v
     r FUNCTION LOAD "#!lua name=mylib\nredis.register_function('f', function() return 1 end)"
