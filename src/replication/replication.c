@@ -46,9 +46,8 @@ static bool step(struct engine *engine) {
 }
 
 bool replication_step(struct engine *engine) {
-    if (!engine->replication->backlog) return false;
     if (engine->replication->failover.state != FAILOVER_NONE) failover_step(engine);
-    return step(engine);
+    return engine->replication->backlog && step(engine);
 }
 
 void replication_send_rest(struct engine *engine) {
@@ -86,13 +85,12 @@ static bool sockets_were_polled(struct engine *engine) {
 
 void replication_tick(struct engine *engine) {
     struct replication *replication = engine->replication;
-    if (!replication->backlog) return;
     if (replication->failover.state != FAILOVER_NONE) failover_step(engine);
+    if (!replication->backlog) return;
     if (engine->steady_ms - replication->second_ms < TICK_EVERY_MS) return;
     replication->second_ms = engine->steady_ms;
     int64_t ping_every_ms = engine->config.repl_ping_replica_period * 1000;
-    bool is_paused = engine->restrictions & RESTRICTED_PAUSED;
-    if (replication->replicas.first && !is_paused &&
+    if (replication->replicas.first && !engine->pauses_of_writes &&
         engine->steady_ms - replication->ping_ms >= ping_every_ms)
         replication_send_ping(engine);
     replicas_keep_alive(engine);

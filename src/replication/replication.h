@@ -82,7 +82,7 @@ void replication_start(struct engine *engine);
 void replication_stop(struct engine *engine);
 
 /* Call in each loop iteration, outside of units, after the append-only file was written: brings
- * what was changed to the replicas. Returns whether the loop must not sleep. One test while there
+ * what was changed to the replicas. Returns whether the loop must not sleep. Two tests while there
  * is no backlog. O(bytes + replicas). */
 bool replication_step(struct engine *engine);
 

@@ -129,6 +129,27 @@ check_in 2 "a replica that leaves is waited for" {
         r FAILOVER ABORT
     }
 } OK
+check_in 2 "the time of a failover ends also when the replica has left, and the stream with it" {
+    with_target {
+        r CONFIG SET repl-backlog-ttl 1
+        r SET a 1
+        r FAILOVER TIMEOUT 3000
+        $replica close
+        wait_until {[info_field repl_backlog_active] == 0}
+        r SET a 2
+    }
+} OK
+check_in 2 "a replica that has confirmed nothing does not take over" {
+    with_server {repl-diskless-sync-delay 0} {
+        set c [replica_open listening-port 7777 capa eof capa psync2]
+        replica_psync $c
+        replica_payload $c
+        wait_until {[string match "*state=online*" [info_field slave0]]}
+        r FAILOVER TIMEOUT 100
+        wait_until {[failover_state] ne "waiting-for-sync"}
+        lindex [r ROLE] 0
+    }
+} master
 
 # --- Taking over
 
@@ -243,6 +264,15 @@ check_in 2 "PSYNC with FAILOVER makes a replica a primary" {
         replica_commands $c 2
     }
 } {{SELECT 0} {SET a 3}}
+check_in 2 "REPLICAOF NO ONE from a replica of the replica: its connection is closed, too" {
+    with_replica {} {
+        link_begin
+        set c [lindex [replica_sync] 0]
+        $c send REPLICAOF NO ONE
+        wait_until {[lindex [r ROLE] 0] eq "master"}
+        $c is_closed
+    }
+} 1
 check_in 2 "a primary refuses PSYNC with FAILOVER" {
     with_server {} {
         set c [client_open 2]

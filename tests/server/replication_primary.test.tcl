@@ -190,6 +190,15 @@ check_replicas "PING is sent to the replicas each repl-ping-replica-period" {
         list [replica_next $c] [replica_next $c]
     }
 } {PING PING}
+check_replicas "PING is sent during CLIENT PAUSE, too" {
+    with_config {repl-ping-replica-period 1} {
+        lassign [replica_sync] c
+        r CLIENT PAUSE 100000 WRITE
+        set found [list [replica_next $c] [replica_next $c]]
+        r CLIENT UNPAUSE
+        set found
+    }
+} {PING PING}
 
 # --- Partial synchronization
 
@@ -218,7 +227,7 @@ check_replicas "PSYNC for the byte that comes next gets just what follows" {
 foreach {what arguments} {
     "an unknown id" {0123456789012345678901234567890123456789 $next}
     "no id" {? $next}
-    "an offset beyond the end" {$id [expr {$next + 1}]}
+    "an offset beyond the end" {$id [expr {$next + 1000}]}
     "the offset 0" {$id 0}
     "a negative offset" {$id -5}
     "the largest offset" {$id 9223372036854775807}
