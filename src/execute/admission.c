@@ -175,15 +175,13 @@ static sds write_refusal(struct engine *engine) {
     return error;
 }
 
-#define READONLY_REFUSAL "READONLY You can't write against a read only replica."
-
 /* Returns the error for commands with these flags, because the server is a replica; NULL: it may
  * run. */
 static const char *replica_refusal(const struct engine *engine, uint32_t flags) {
     if (engine->restrictions & RESTRICTED_READONLY && flags & COMMAND_WRITE)
         return READONLY_REFUSAL;
     if (engine->restrictions & RESTRICTED_STALE && !(flags & COMMAND_STALE))
-        return "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+        return MASTERDOWN_REFUSAL;
     return NULL;
 }
 

@@ -45,6 +45,11 @@ enum admission admission_check_file(struct requester *requester, const struct co
  * of a channel. If not, requester->error is CALL_ERROR_NOT_FOR_FILE. */
 enum admission admission_check_primary(struct requester *requester, const struct command *command);
 
+/* Errors of replicas: read-only ones, and those without their primary. */
+#define READONLY_REFUSAL "READONLY You can't write against a read only replica."
+#define MASTERDOWN_REFUSAL                                                                         \
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
+
 struct script_scope;
 
 /* As admission_find, for a script: `reply` gets the errors that scripts get. */

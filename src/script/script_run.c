@@ -49,16 +49,15 @@ static int prepare(lua_State *L, void *arg) {
 /* --- Rights --- */
 
 /* Returns the error for a script whose flags do not allow it to run now; NULL: it may. A script
- * that declares nothing may run always; its commands are refused instead. */
+ * that declares nothing may always run, but not on a stale replica; its commands are refused
+ * instead. */
 static const char *refusal(const struct script_run *run) {
     uint32_t flags = run->program->flags;
-    if (flags & SCRIPT_IS_UNDECLARED) return NULL;
     uint32_t restrictions = run->call->engine->restrictions;
-    if (restrictions & RESTRICTED_STALE && !(flags & SCRIPT_ALLOW_STALE))
-        return "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
-    if (!(flags & SCRIPT_NO_WRITES)) {
-        if (restrictions & RESTRICTED_READONLY)
-            return "READONLY You can not run script with write flag on readonly replica.";
+    bool declares_writes = !(flags & (SCRIPT_NO_WRITES | SCRIPT_IS_UNDECLARED));
+    if (restrictions & RESTRICTED_READONLY && declares_writes) return READONLY_REFUSAL;
+    if (restrictions & RESTRICTED_STALE && !(flags & SCRIPT_ALLOW_STALE)) return MASTERDOWN_REFUSAL;
+    if (declares_writes) {
         if (run->program->is_readonly)
             return "ERR Can not execute a script with write flag using *_ro command.";
         if (run->scope.lacks_memory && !(flags & SCRIPT_ALLOW_OOM)) return EVICT_REFUSAL;

@@ -137,7 +137,7 @@ check_in 2 "scripts may not write" {
         assert_equal [$server control EVAL "#!lua flags=no-writes\nreturn redis.call('GET', 'a')" 0] 1
         error_of {$server control EVAL "#!lua\nreturn 1" 0}
     }
-} "READONLY You can not run script with write flag on readonly replica."
+} $read_only
 check_in 2 "without its primary a replica answers from old data, or not at all" {
     with_replica {} {
         set link [link_begin {a 1}]
@@ -149,8 +149,12 @@ check_in 2 "without its primary a replica answers from old data, or not at all" 
         assert_equal [error_of {$client call GET a}] $master_down
         assert_equal [error_of {$client call SET a 1}] $read_only
         assert_equal [error_of {$client call EVAL "#!lua flags=no-writes\nreturn 1" 0}] $master_down
+        assert_equal [error_of {$client call EVAL "#!lua\nreturn 1" 0}] $read_only
+        assert_equal [error_of {$client call EVAL "return 1" 0}] $master_down
+        set allowed "#!lua flags=no-writes,allow-stale\n"
+        assert_equal [$client call EVAL "${allowed}return 1" 0] 1
         assert {[string match "ERR Can not execute the command on a stale replica*" \
-            [error_of {$client call EVAL "return redis.call('GET', 'a')" 0}]]}
+            [error_of {$client call EVAL "${allowed}return redis.call('GET', 'a')" 0}]]}
         assert_equal [error_of {$client call PING}] $master_down
         $current_server control CONFIG SET replica-serve-stale-data yes
         $client call GET a
