@@ -332,7 +332,7 @@ struct block_request {
     void (*answer_unserved)(struct call *call);
     bool for_work;           /* until blocking_finish, whatever CLIENT UNBLOCK asks for */
     bool awaits_sync;        /* WAIT, WAITAOF: until blocking_wake_synced, not for keys */
-    uint64_t awaited_offset; /* kept in the waiter, for who decides that */
+    uint64_t awaited_offset; /* what these two wait for; kept in the waiter */
 };
 void call_block(struct call *call, const struct block_request *request);
 

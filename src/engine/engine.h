@@ -112,8 +112,8 @@ struct engine {
     struct latency_monitor latency;
     size_t clients_memory; /* session/client_memory.h, as the next one */
     size_t unauthenticated_memory;
-    size_t
-        replicas_memory;   /* of the stream and payloads, what only replicas need that are behind */
+    /* Of the stream and payloads: what only replicas need that are behind. */
+    size_t replicas_memory;
     size_t startup_memory; /* mem_used() when the server was ready to serve */
 
     struct random random; /* for choices that need not be secret */

@@ -36,9 +36,9 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
  * those for work, and the clients are disconnected. O(clients). */
 void blocking_end_all(struct blocking *blocking);
 
-/* WAITAOF: ends the waits of all sessions that wait for the append-only file and for which
+/* WAIT, WAITAOF: ends the waits of all sessions that wait for replicas or the disk and for which
  * `is_done` returns true, as if their deadline had come. Returns whether there were any. O(sessions
- * that wait for the file). */
+ * that wait so). */
 bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *));
 
 #endif

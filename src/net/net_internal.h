@@ -132,6 +132,7 @@ void net_free_handle(uv_handle_t *handle);
 
 /* Closes and frees the net_wake of this handle: the only handles of type UV_POLL. */
 void net_close_wake(uv_handle_t *handle);
+
 /* Makes a connection that is neither connected nor known to its owner. */
 struct conn *conn_make(struct net *net, const struct transport *transport,
                        const struct conn_events *events);

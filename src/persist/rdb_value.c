@@ -1,7 +1,6 @@
 #include "persist/rdb_value.h"
 
 #include "persist/rdb_format.h"
-
 #include "persist/type_format.h"
 
 unsigned rdb_value_type(const struct entry *entry) {

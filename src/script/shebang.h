@@ -16,10 +16,10 @@
 enum script_flag {
     SCRIPT_NO_WRITES = 1 << 0,
     SCRIPT_ALLOW_OOM = 1 << 1,
-    SCRIPT_ALLOW_STALE = 1 << 2,           /* also on a replica without its primary */
-    SCRIPT_NO_CLUSTER = 1 << 3,            /* nor a cluster, for the next two */
-    SCRIPT_ALLOW_CROSS_SLOT_KEYS = 1 << 4, /* … */
-    SCRIPT_IS_UNDECLARED = 1 << 5          /* it has no such line: anything goes */
+    SCRIPT_ALLOW_STALE = 1 << 2, /* also on a replica without its primary */
+    SCRIPT_NO_CLUSTER = 1 << 3,  /* no effect without a cluster, as the next one */
+    SCRIPT_ALLOW_CROSS_SLOT_KEYS = 1 << 4,
+    SCRIPT_IS_UNDECLARED = 1 << 5 /* it has no such line: anything goes */
 };
 
 /* Returns the flag of that name; 0: there is none. */

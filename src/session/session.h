@@ -48,8 +48,8 @@ enum session_mark {
     SESSION_DISCOUNTED = 1 << 4 /* `accounted` is part of engine->unauthenticated_memory */
 };
 
-/* A client is normal, listens to channels, or is a replica. CLIENT KILL and LIST know the other
- * type by name, but no client has it. */
+/* The types of clients that CLIENT KILL and LIST know. A client has one: the first of master (the
+ * link to the primary), replica and pubsub (it listens to channels) that it is, or normal. */
 enum client_type {
     CLIENT_TYPE_ANY,
     CLIENT_TYPE_NORMAL,
@@ -72,7 +72,7 @@ struct session {
     struct transaction *transaction; /* while it watches keys or is in MULTI */
     struct subscriber *subscriber;   /* while it listens to channels */
     struct replica *replica;         /* since its first REPLCONF, or PSYNC; else NULL */
-    uint64_t log_offset;             /* end of its last change in the command log: for WAITAOF */
+    uint64_t log_offset;             /* end of its last change in the command log: for WAIT */
     int64_t created_ms;              /* engine->steady_ms when it connected */
     int64_t active_ms;               /* engine->steady_ms of the last read or write */
     size_t accounted;                /* bytes that client_memory_note has noted */
