@@ -55,6 +55,7 @@ static void append(struct transaction *transaction, const struct command *comman
     for (size_t i = 0; i < argc; i++) transaction->counted_bytes += argv[i].len;
     transaction->args_allocated += args->allocated;
     transaction->command_flags |= command->flags;
+    transaction->missing_flags |= ~command->flags;
 }
 
 /* EXEC will refuse an aborted transaction, so its further commands need not be kept. A client that
@@ -70,8 +71,11 @@ void transaction_queue(struct session *session, struct reply *reply, const struc
 
 /* --- Stats --- */
 
-uint32_t transaction_flags(const struct session *session) {
-    return session->transaction ? session->transaction->command_flags : 0;
+uint32_t transaction_flags(const struct session *session, uint32_t flags) {
+    const uint32_t permissions = COMMAND_LOADING | COMMAND_STALE;
+    const struct transaction *transaction = session->transaction;
+    if (!transaction) return flags;
+    return (flags | transaction->command_flags) & ~(transaction->missing_flags & permissions);
 }
 
 long transaction_count(const struct session *session) {

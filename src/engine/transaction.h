@@ -37,9 +37,10 @@ void transaction_refuse(struct session *session, struct reply *reply, const char
  * transaction. O(queued commands). */
 void transaction_end(struct session *session);
 
-/* Returns the command flags that any of the queued commands has; EXEC is checked as if it had them.
- * O(1). */
-uint32_t transaction_flags(const struct session *session);
+/* Returns the command flags with which EXEC is checked, which has `flags` itself: those that any of
+ * the queued commands has; but what gives permission (COMMAND_LOADING, COMMAND_STALE) only if all
+ * of them have it. O(1). */
+uint32_t transaction_flags(const struct session *session, uint32_t flags);
 
 /* For CLIENT LIST: the number of queued commands (-1 outside MULTI) and of watched keys. The bytes
  * that client-query-buffer-limit counts for the queue, as Redis does: the arguments, and a pointer

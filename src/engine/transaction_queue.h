@@ -19,6 +19,7 @@ struct transaction {
     size_t counted_bytes; /* bytes that client-query-buffer-limit counts */
     size_t args_allocated;
     uint32_t command_flags; /* flags that any queued command has */
+    uint32_t missing_flags; /* … and those that any of them does not have */
     bool is_aborted;        /* a command could not be queued */
 };
 

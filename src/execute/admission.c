@@ -112,7 +112,7 @@ const struct command *admission_find_other(struct requester *requester, struct r
 /* Returns the command's flags; for EXEC those of the commands that it will run. */
 static uint32_t flags_of(const struct session *session, const struct command *command) {
     uint32_t flags = command->flags;
-    return flags & COMMAND_RUNS_QUEUE ? flags | transaction_flags(session) : flags;
+    return flags & COMMAND_RUNS_QUEUE ? transaction_flags(session, flags) : flags;
 }
 
 static void reject_of_listener(struct session *session, struct reply *reply,

@@ -142,6 +142,25 @@ check_in 2 "clients are refused while data comes in the place of the old" {
         lappend found [$current_server control KEYS *]
     }
 } {{LOADING Redis is loading the dataset in memory} 1 0 {LOADING Redis is loading the dataset in memory} b}
+check_in 2 "a transaction that was queued before data comes in the place of the old is refused meanwhile" {
+    with_replica {repl-diskless-load flush-before-load} {
+        set queued [lmap request {{GET a} {REPLICAOF NO ONE}} {
+            set c [client_open 2]
+            $c call MULTI
+            $c call {*}$request
+            set c
+        }]
+        set link [$primary accept]
+        link_asks $link
+        set snapshot [rdb {b 2}]
+        $link write "+FULLRESYNC $replication_id 0\r\n\$[string length $snapshot]\r\n[string range $snapshot 0 12]"
+        wait_until {[info_field loading] == 1}
+        set found [lmap c $queued {error_of {$c call EXEC}}]
+        $link write [string range $snapshot 13 end]
+        wait_link up
+        lsort -unique $found
+    }
+} {{EXECABORT Transaction discarded because of: LOADING Redis is loading the dataset in memory}}
 check_in 2 "with swapdb clients read the old data of the same history until the new data is there" {
     with_replica {repl-diskless-load swapdb} {
         set link [link_begin {a 1}]

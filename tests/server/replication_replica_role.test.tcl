@@ -144,6 +144,9 @@ check_in 2 "without its primary a replica answers from old data, or not at all" 
         set client [client_open 2]
         $current_server control CONFIG SET replica-serve-stale-data no
         assert_equal [$client call GET a] 1
+        set queued [client_open 2]
+        $queued call MULTI
+        $queued call GET a
         $link close
         set link [$primary accept]
         assert_equal [error_of {$client call GET a}] $master_down
@@ -156,6 +159,7 @@ check_in 2 "without its primary a replica answers from old data, or not at all" 
         assert {[string match "ERR Can not execute the command on a stale replica*" \
             [error_of {$client call EVAL "${allowed}return redis.call('GET', 'a')" 0}]]}
         assert_equal [error_of {$client call PING}] $master_down
+        assert_equal [error_of {$queued call EXEC}] "EXECABORT Transaction discarded because of: $master_down"
         $current_server control CONFIG SET replica-serve-stale-data yes
         $client call GET a
     }
