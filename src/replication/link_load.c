@@ -99,6 +99,9 @@ static enum load_status load_stream(struct link *link, struct load_order order) 
     order.total_bytes = link->payload.total;
     order.flags |= LOAD_SERVE | LOAD_EXPIRED;
     enum load_status status = load_rdb_source(engine, source, &order, &end);
+    /* Clients are served while the end is waited for, too: link_work ends the restriction. */
+    engine->restrictions |=
+        order.flags & LOAD_BESIDE ? RESTRICTED_LOADING_BESIDE : RESTRICTED_LOADING;
     if (status != LOAD_DONE || ends_at(link, end)) return status;
     return engine->shutting_down ? LOAD_STOPPED : LOAD_FAILED;
 }
@@ -212,7 +215,7 @@ void link_work(struct engine *engine) {
     engine_update_clock(engine);
     link->payload.is_loading = true;
     enum load_status status = beside ? load_beside(link) : load_in_place(link);
-    engine->restrictions &= ~(uint32_t)RESTRICTED_LOADING;
+    engine->restrictions &= ~(uint32_t)(RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE);
     if (status == LOAD_DONE && !link->payload.is_failed) {
         finish(link);
         return;

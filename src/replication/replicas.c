@@ -323,10 +323,12 @@ void replicas_check_time(struct engine *engine) {
 }
 
 void replicas_keep_alive(struct engine *engine) {
-    for (struct replica *replica = engine->replication->replicas.first; replica;
-         replica = replica->next)
+    struct replica *next;
+    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
+        next = replica->next; /* sending may close the session */
         if (replica->state == REPLICA_WAITS || replica->state == REPLICA_WAITS_FILE)
             session_send_reply(replica->session, SLICE("\n"));
+    }
 }
 
 void replicas_close_all(struct engine *engine) {

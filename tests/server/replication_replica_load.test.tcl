@@ -161,6 +161,23 @@ check_in 2 "a transaction that was queued before data comes in the place of the 
         lsort -unique $found
     }
 } {{EXECABORT Transaction discarded because of: LOADING Redis is loading the dataset in memory}}
+foreach load {flush-before-load swapdb} {
+    check_in 2 "the role does not change while the end of a payload is awaited, repl-diskless-load $load" \
+        [string map [list LOADING LOADING LOAD $load] {
+        with_replica {repl-diskless-load LOAD} {
+            set link [$primary accept]
+            link_asks $link
+            set snapshot [rdb {b 2}]
+            set length [expr {[string length $snapshot] + 5}]
+            $link write "+FULLRESYNC $replication_id 0\r\n\$$length\r\n$snapshot"
+            wait_until {[string match "*Done loading RDB*" [$current_server log]]}
+            set found [error_of {$current_server control REPLICAOF NO ONE}]
+            $link write 12345
+            assert_equal [lindex [link_asks [$primary accept]] 0] PSYNC
+            list $found [$current_server control DBSIZE]
+        }
+    }] {{LOADING Redis is loading the dataset in memory} 0}
+}
 check_in 2 "with swapdb clients read the old data of the same history until the new data is there" {
     with_replica {repl-diskless-load swapdb} {
         set link [link_begin {a 1}]
