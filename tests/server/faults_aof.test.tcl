@@ -647,8 +647,10 @@ check_in 2 "changes are refused while a power failure may lose the first rewrite
         # The names of the base and of the increment, then that of the manifest.
         faults {sync EIO,from=3 appendonlydir}
         r CONFIG SET appendonly yes
-        wait_until {[info_field aof_last_bgrewrite_status] eq "err"}
+        # Not INFO: who asks in the loop iteration of the failure is disconnected.
+        wait_until {[string match "*Fail to fsync the AOF file*" [$::current_server log]]}
         assert_equal [error_of {r SET b 2}] [refusal "Input/output error"]
+        assert_equal [info_field aof_last_bgrewrite_status] err
         faults
         wait_until {![is_refused]}
         r SET c 3
