@@ -85,7 +85,7 @@ def measure_writes(server, item):
         with readers(server, count) as are_online:
             wait_until("a replica's first data", are_online)
             load(server, item.row)  # whatever the first writes have to make
-            figures[f"with {count} replicas, µs"] = cpu_of_all(server, item.row)
+            figures[f"with {count} replica{'s' * (count != 1)}, µs"] = cpu_of_all(server, item.row)
         empty(server)
     return figures
 
