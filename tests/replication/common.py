@@ -118,10 +118,15 @@ def check_same(primary, replica):
         for link in (primary, replica):
             call(link, b"PING")
         return is_in_step(primary, replica) and contents(primary) == contents(replica)
-    wait_for(f"{replica.name} does not get what {primary.name} has: {describe(primary, replica)}", same)
+    try:
+        wait_for("", same)
+    except Trouble:
+        raise Trouble(f"{replica.name} does not get what {primary.name} has: "
+                      f"{describe(primary)} / {describe(replica)}") from None
 
 
-def describe(primary, replica):
-    names = ("master_repl_offset", "slave_repl_offset", "master_link_status")
-    return " / ".join(",".join(f"{name}={field(server, b'replication', name)}" for name in names)
-                      for server in (primary, replica))
+def describe(server):
+    names = ("role", "master_repl_offset", "slave_repl_offset", "master_link_status", "slave0")
+    digest, libraries = contents(server)
+    return ", ".join([*(f"{name}={field(server, b'replication', name)}" for name in names),
+                      f"digest={digest.strip().decode()}", f"{len(libraries)} lines of libraries"])
