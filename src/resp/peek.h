@@ -11,7 +11,7 @@
  * only the `len` bytes. O(arguments). */
 size_t resp_peek(const char *bytes, size_t len, struct slice *second);
 
-/* Like resp_peek, but for the argument at an index: 1 is the second one. */
+/* Like resp_peek, but points *argument to the one at `index`, counted from 0. */
 size_t resp_peek_at(const char *bytes, size_t len, size_t index, struct slice *argument);
 
 /* The first arguments of the same request, up to `max` of them: views. Returns how many the request

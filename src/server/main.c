@@ -1,5 +1,4 @@
 /* main: the command line, running in the background, and the order of start and end. */
-#include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -7,22 +6,16 @@
 #include "base/lzf.h"
 #include "base/version.h"
 #include "engine/engine.h"
-#include "engine/functions.h"
 #include "process/daemon.h"
 #include "process/process_title.h"
 #include "recovery/load_start.h"
 #include "replication/link.h"
-#include "replication/replication.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
 #include "server/listeners.h"
 #include "server/server_run.h"
+#include "server/server_state.h"
 #include "server/supervisor.h"
-#include "session/clients.h"
-#include "snapshot/child.h"
-#include "snapshot/incremental.h"
-#include "snapshot/load.h"
-#include "snapshot/save.h"
 #include "table/command.h"
 #include "table/families.h"
 
@@ -151,23 +144,8 @@ static int answer_question(int argc, char **argv) {
 
 /* Returns the state of the process. It has a name in this file only. */
 static struct engine *the_engine(void) {
-    static struct clients clients;
-    static struct save save;
-    static struct incremental incremental;
-    static struct child child;
-    static struct load load;
-    static struct aof aof;
-    static struct functions functions;
-    static struct replication replication;
-    static struct engine engine = {.clients = &clients,
-                                   .save = &save,
-                                   .incremental = &incremental,
-                                   .child = &child,
-                                   .load = &load,
-                                   .aof = &aof,
-                                   .functions = &functions,
-                                   .replication = &replication};
-    return &engine;
+    static struct server_state state;
+    return server_state_init(&state);
 }
 
 int main(int argc, char **argv) {

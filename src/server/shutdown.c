@@ -70,7 +70,7 @@ void shutdown_answer_failed(struct call *call) {
     reply_error(call->reply, "ERR Errors trying to SHUTDOWN. Check logs.");
 }
 
-/* The server runs on: clients may write, and those that have asked for its end are told. */
+/* Gives up the shutdown: clients may write again, and those that asked for it get an error. */
 static void run_on(struct engine *engine) {
     engine->shutdown_wait = (struct shutdown_wait){0};
     pause_end_writes(engine, PAUSE_SHUTDOWN);

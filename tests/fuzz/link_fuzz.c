@@ -4,24 +4,17 @@
  * The server and the primary run in this thread: the primary sends a piece of the input before each
  * iteration of the server's event loop, and at the end closes the connection. Input: a byte of
  * settings (the bits below), a byte for the length of the pieces, then the bytes. */
-#include "aof/aof.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
-#include "engine/functions.h"
 #include "execute/execute.h"
 #include "fuzz/rdb_digest.h"
 #include "net/net.h"
 #include "replication/link.h"
-#include "replication/replication.h"
 #include "server/config_apply.h"
 #include "server/server_run.h"
-#include "session/clients.h"
-#include "snapshot/child.h"
-#include "snapshot/incremental.h"
-#include "snapshot/load.h"
-#include "snapshot/save.h"
+#include "server/server_state.h"
 #include "table/command.h"
 #include "table/families.h"
 
@@ -62,23 +55,8 @@ static struct target *target_of_process(void) {
 /* --- The server --- */
 
 static struct engine *make_engine(void) {
-    static struct clients clients;
-    static struct save save;
-    static struct incremental incremental;
-    static struct child child;
-    static struct load load;
-    static struct aof aof;
-    static struct functions functions;
-    static struct replication replication;
-    static struct engine engine = {.clients = &clients,
-                                   .save = &save,
-                                   .incremental = &incremental,
-                                   .child = &child,
-                                   .load = &load,
-                                   .aof = &aof,
-                                   .functions = &functions,
-                                   .replication = &replication};
-    return &engine;
+    static struct server_state state;
+    return server_state_init(&state);
 }
 
 /* In memory, where that is possible: each payload that goes to a file is brought to the disk. */

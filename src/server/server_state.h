@@ -1,0 +1,42 @@
+/* server_state: the engine and the parts that it points to, in one struct. The program, or a test
+ * that runs a server, owns one and hands out the engine in it. */
+#ifndef PACKLIST_SERVER_SERVER_STATE_H
+#define PACKLIST_SERVER_SERVER_STATE_H
+
+#include "aof/aof.h"
+#include "engine/engine.h"
+#include "engine/functions.h"
+#include "replication/replication.h"
+#include "session/clients.h"
+#include "snapshot/child.h"
+#include "snapshot/incremental.h"
+#include "snapshot/load.h"
+#include "snapshot/save.h"
+
+struct server_state {
+    struct engine engine;
+    struct clients clients;
+    struct save save;
+    struct incremental incremental;
+    struct child child;
+    struct load load;
+    struct aof aof;
+    struct functions functions;
+    struct replication replication;
+};
+
+/* Makes the engine of a zeroed state point to its parts, and returns it, valid as long as the state
+ * stays in its place. The configuration and the start of the server are the caller's. O(1). */
+static inline struct engine *server_state_init(struct server_state *state) {
+    state->engine.clients = &state->clients;
+    state->engine.save = &state->save;
+    state->engine.incremental = &state->incremental;
+    state->engine.child = &state->child;
+    state->engine.load = &state->load;
+    state->engine.aof = &state->aof;
+    state->engine.functions = &state->functions;
+    state->engine.replication = &state->replication;
+    return &state->engine;
+}
+
+#endif
