@@ -12,6 +12,19 @@ bool hash_find_write(struct call *call, struct slice key, struct keyref *ref) {
     return true;
 }
 
+void hash_expire_named(struct call *call, struct keyref *ref, struct slice key,
+                       const struct slice *fields, size_t count, size_t stride) {
+    for (size_t i = 0; i < count && ref->entry && hash_has_expiries(ref->entry); i++)
+        call_expire_field(call, ref, key, fields[i * stride]);
+}
+
+bool hash_find_write_field(struct call *call, struct slice key, struct slice field,
+                           struct keyref *ref) {
+    if (!hash_find_write(call, key, ref)) return false;
+    hash_expire_named(call, ref, key, &field, 1, 1);
+    return true;
+}
+
 size_t hash_set_pairs(struct call *call, struct keyref *ref, struct slice key,
                       const struct slice *pairs, size_t count, enum hash_expiry_mode mode) {
     const struct hash_limits *limits = &call->limits->hash;

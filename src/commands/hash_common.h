@@ -16,6 +16,16 @@ static inline int64_t hash_now(const struct call *call) {
 bool hash_find_read(struct call *call, struct slice key, struct keyref *ref);
 bool hash_find_write(struct call *call, struct slice key, struct keyref *ref);
 
+/* Deletes those of `count` fields that have expired, `stride` slices apart: for commands that write
+ * and whose effect depends on them. See call_expire_field. O(fields). */
+void hash_expire_named(struct call *call, struct keyref *ref, struct slice key,
+                       const struct slice *fields, size_t count, size_t stride);
+
+/* As hash_find_write, for a command whose effect depends on one field: deletes it if it has
+ * expired. */
+bool hash_find_write_field(struct call *call, struct slice key, struct slice field,
+                           struct keyref *ref);
+
 /* Sets `count` fields to the values that follow each of them at `pairs`, making the hash if there
  * is none (ref->entry is NULL). Returns how many fields were not there. The caller reports the
  * change. */

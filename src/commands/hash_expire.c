@@ -71,6 +71,7 @@ void hpersist_command(struct call *call) {
     uint64_t persisted = 0;
     if (!hash_find_write(call, key, &ref)) return;
     if (!field_list_parse(call, 2, FIELD_COUNT_ERROR, &fields)) return;
+    hash_expire_named(call, &ref, key, fields.first, fields.count, 1);
     reply_array(call->reply, fields.count);
     for (size_t i = 0; i < fields.count; i++) {
         enum hash_expiry_result result = HASH_NO_FIELD;

@@ -35,7 +35,7 @@ void hmset_command(struct call *call) {
 void hsetnx_command(struct call *call) {
     struct slice key = call->argv[1];
     struct keyref ref;
-    if (!hash_find_write(call, key, &ref)) return;
+    if (!hash_find_write_field(call, key, call->argv[2], &ref)) return;
     bool sets = !ref.entry || !hash_find(ref.entry, call->argv[2], hash_now(call), NULL);
     reply_integer(call->reply, sets);
     if (!sets) return;
@@ -72,7 +72,7 @@ void hincrby_command(struct call *call) {
     bool exists;
     char digits[INT64_TEXT_MAX];
     if (!call_integer(call, 3, &increment)) return;
-    if (!hash_find_write(call, key, &ref)) return;
+    if (!hash_find_write_field(call, key, call->argv[2], &ref)) return;
     struct slice text = value_of(call, ref.entry, &record, &exists);
     if (exists && !number_parse_int64(text, &value)) {
         reply_error(call->reply, "ERR hash value is not an integer");
@@ -127,7 +127,7 @@ void hincrbyfloat_command(struct call *call) {
         reply_error(call->reply, "ERR value is NaN or Infinity");
         return;
     }
-    if (!hash_find_write(call, key, &ref)) return;
+    if (!hash_find_write_field(call, key, call->argv[2], &ref)) return;
     struct slice text = value_of(call, ref.entry, &record, &exists);
     if (!add_float(call, exists, text, increment, &value)) return;
     bool expires = exists && record.expiry_ms != RECORD_NEVER;

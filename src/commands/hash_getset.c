@@ -196,6 +196,7 @@ void hsetex_command(struct call *call) {
     struct keyref ref;
     if (!parse_setex(call, &setex)) return;
     if (!hash_find_write(call, key, &ref)) return;
+    hash_expire_named(call, &ref, key, setex.pairs, setex.count, 2);
     bool sets = condition_is_met(call, ref.entry, &setex);
     reply_integer(call->reply, sets);
     if (!sets) return;

@@ -132,13 +132,26 @@ static sds key_of(const struct pattern *pattern, struct slice element) {
     return sds_append(sds_append(key, element), pattern->after);
 }
 
-/* Returns the value of the field, or a slice without `ptr`. An empty value has a `ptr`, too. */
-static struct slice field_of(const struct sort *sort, const struct entry *hash,
+/* Returns the value of the field, or a slice without `ptr`. An empty value has a `ptr`, too. A hash
+ * whose fields expire may change while its values are needed, so that these are copied. */
+static struct slice field_of(struct sort *sort, struct keyref *hash, struct slice key,
                              struct slice field) {
+    const struct slice none = {0};
     struct record record;
-    if (entry_type(hash) != VALUE_HASH || !hash_find(hash, field, hash_now(sort->call), &record))
-        return (struct slice){0};
-    return record.value.len ? record.value : SLICE("");
+    if (entry_type(hash->entry) != VALUE_HASH) return none;
+    bool may_change = hash_has_expiries(hash->entry);
+    if (may_change) call_expire_field(sort->call, hash, key, field);
+    if (!hash->entry || !hash_find(hash->entry, field, hash_now(sort->call), &record)) return none;
+    if (record.value.len == 0) return SLICE("");
+    return may_change ? keep(&sort->chunks, record.value) : record.value;
+}
+
+/* Returns the text of a string, valid until the command ends. */
+static struct slice text_of(struct sort *sort, const struct entry *entry) {
+    char buffer[INT64_TEXT_MAX];
+    int64_t integer;
+    struct slice text = string_text(entry, buffer);
+    return string_integer(entry, &integer) ? keep(&sort->chunks, text) : text;
 }
 
 /* Returns the string that the pattern finds for the element, valid until the command ends. Its
@@ -149,14 +162,14 @@ static struct slice look_up(struct sort *sort, const struct pattern *pattern,
     if (pattern->is_element) return element;
     if (pattern->is_fixed) return none;
     sds key = key_of(pattern, element);
-    const struct entry *entry = call_find_read(sort->call, sds_slice(key)).entry;
+    struct keyref ref = call_find_read(sort->call, sds_slice(key));
+    struct slice value = none;
+    if (ref.entry && pattern->is_field)
+        value = field_of(sort, &ref, sds_slice(key), pattern->field);
+    else if (ref.entry && entry_type(ref.entry) == VALUE_STRING)
+        value = text_of(sort, ref.entry);
     sds_free(key);
-    if (entry && pattern->is_field) return field_of(sort, entry, pattern->field);
-    if (entry == NULL || entry_type(entry) != VALUE_STRING) return none;
-    char buffer[INT64_TEXT_MAX];
-    int64_t integer;
-    struct slice text = string_text(entry, buffer);
-    return string_integer(entry, &integer) ? keep(&sort->chunks, text) : text;
+    return value;
 }
 
 /* --- Scores --- */

@@ -238,6 +238,12 @@ static inline bool call_is_expired(const struct call *call, const struct entry *
 enum { CALL_EXPIRED_FIELDS = 64 };
 size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice key);
 
+/* As call_expire_fields, but deletes only this field, if it is there and has expired. For commands
+ * whose effect depends on a field that call_expire_fields may have left: where the command is
+ * repeated, from the append-only file or on a replica, no field expires by itself. As
+ * hash_delete. */
+void call_expire_field(struct call *call, struct keyref *ref, struct slice key, struct slice field);
+
 /* Returns whether `expiry_ms`, an argument of a command, has passed already, so that the key must
  * be deleted instead. */
 static inline bool call_is_past(const struct call *call, int64_t expiry_ms) {

@@ -25,15 +25,39 @@ static void propagate(const struct call *call, struct slice key,
     if (call->origin == ORIGIN_SERVER) command_log_end_unit(log);
 }
 
+/* The fields are deleted already. */
+static void report(struct call *call, struct keyref *ref, struct slice key,
+                   struct expired_fields *expired) {
+    if (call->propagates) propagate(call, key, expired);
+    for (size_t i = 0; i < expired->count; i++) sds_free(expired->fields[i]);
+    call->engine->stats.expired_fields += expired->count;
+    call_touched(call, ref, key, EVENT_HASH, "hexpired", 0);
+}
+
+/* Returns whether there is an expired field that may be deleted. */
+static bool has_expired_fields(const struct call *call, const struct keyref *ref) {
+    int64_t first_ms = hash_first_expiry(ref->entry);
+    return first_ms != RECORD_NEVER && first_ms < call->now_ms && call_may_expire(call);
+}
+
 size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice key) {
     struct expired_fields expired = {.count = 0};
-    int64_t first_ms = hash_first_expiry(ref->entry);
-    if (first_ms == RECORD_NEVER || first_ms >= call->now_ms || !call_may_expire(call)) return 0;
+    if (!has_expired_fields(call, ref)) return 0;
     keyspace_before_change(ref);
     hash_expire(ref, call->now_ms, CALL_EXPIRED_FIELDS, note_field, &expired);
-    if (call->propagates) propagate(call, key, &expired);
-    for (size_t i = 0; i < expired.count; i++) sds_free(expired.fields[i]);
-    call->engine->stats.expired_fields += expired.count;
-    call_touched(call, ref, key, EVENT_HASH, "hexpired", 0);
+    report(call, ref, key, &expired);
     return expired.count;
+}
+
+void call_expire_field(struct call *call, struct keyref *ref, struct slice key,
+                       struct slice field) {
+    struct expired_fields expired = {.count = 1};
+    struct record record;
+    if (!has_expired_fields(call, ref)) return;
+    if (!hash_find(ref->entry, field, HASH_ALL, &record)) return;
+    if (!hash_has_expired(&record, call->now_ms)) return;
+    expired.fields[0] = sds_new(field);
+    keyspace_before_change(ref);
+    hash_delete(ref, field);
+    report(call, ref, key, &expired);
 }

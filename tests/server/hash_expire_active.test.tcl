@@ -276,6 +276,24 @@ foreach preamble {yes no} {
         }] {2 0 0}
     }
 }
+check_in 3 "what is done to fields that have expired is the same when it is repeated from an append-only file" {
+    with_aof {} {
+        $::current_server control DEBUG SET-ACTIVE-EXPIRE 0
+        # More fields than a command deletes besides those that it names.
+        foreach key {a b c d e f g h} { make_expiring_fields $key 300 1 }
+        after 5
+        set replies [lmap request {
+            {HINCRBY a f299 1} {HINCRBYFLOAT b f299 1.5} {HSETNX c f299 new} {HSETEX d FNX FIELDS 2 f299 new f298 new}
+            {HSETEX e KEEPTTL FIELDS 1 f299 new} {HPERSIST f FIELDS 2 f299 f298} {HSETEX g FXX KEEPTTL FIELDS 1 f299 new}
+            {RPUSH list 299 298} {SORT list BY nosort GET h->f* STORE sorted} {LRANGE sorted 0 -1}
+            {SORT list BY nosort GET h->f* GET #}
+        } { r {*}$request }]
+        set before [r DEBUG DIGEST]
+        r DEBUG LOADAOF
+        assert_equal [r DEBUG DIGEST] $before
+        lappend replies [r HMGET a f299 f298] [r HMGET d f298 f299] [r HPEXPIRETIME e FIELDS 1 f299]
+    }
+} {1 1.5 1 1 1 {-2 -2} 0 2 2 {{} {}} {(nil) 299 (nil) 298} {1 (nil)} {new new} -1}
 check_in 3 "fields expire while a snapshot is written, which has them" {
     with_server {hz 100 rdb-save-in-slices yes rdb-key-save-delay 100000} {
         without_active_expiry {
