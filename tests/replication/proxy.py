@@ -67,6 +67,7 @@ class Dribble(Harm):
     """Sends a few bytes at a time, then closes."""
 
     def harm(self, data, at):
+        self.proxy.send_piece(self, data[:at])
         for i in range(at, min(at + 300, len(data)), 3):
             self.proxy.send_piece(self, data[i:i + 3])
         raise Cut(b"")
@@ -104,20 +105,29 @@ class Duplicate(Harm):
 
 
 class ChangePayload(Harm):
-    """Changes a bit of the snapshot, which has a checksum."""
+    """Changes a bit of the snapshot, which has a checksum; never of the stream behind it, which has none."""
+    HEADER = re.compile(rb"\$(?:EOF:([0-9a-f]{40})|(\d+))\r\n(?=REDIS0|VALKEY0)")
+    SHORTEST = 100  # bytes of a snapshot without keys, at least
 
     def __init__(self, rng, proxy):
         super().__init__(rng, proxy)
         self.left = None
+        self.seen = b""
 
     def to_replica(self, data):
         if self.left is None:
-            begin = data.find(b"REDIS0")
-            begin = data.find(b"VALKEY0") if begin < 0 else begin
-            if begin < 0:
+            self.seen = self.seen[-200:] + data
+            header = self.HEADER.search(self.seen)
+            if not header:
                 return data
-            self.left = begin + 9 + self.rng.randrange(3000)
+            begin = header.end() - len(self.seen)  # from the end of the data
+            self.left = len(data) + begin + self.rng.randrange(9, self.length(self.seen[begin:], *header.groups()))
         return super().to_replica(data)
+
+    def length(self, piece, mark, length):
+        """How many bytes of the piece, which begins with the snapshot, surely belong to it."""
+        length = piece.find(mark) if mark else min(int(length), len(piece))
+        return min(max(len(piece) if length < 0 else length, self.SHORTEST), 3000)
 
     def harm(self, data, at):
         return data[:at] + bytes([data[at] ^ 1 << self.rng.randrange(8)]) + data[at + 1:]
@@ -298,4 +308,5 @@ class Proxy:
 
     def stop(self):
         self.heal()
+        self.close(self.listener)  # ends accept(), which would keep the port
         self.listener.close()
