@@ -52,7 +52,7 @@ static void publish_position(struct engine *engine) {
     struct aof *aof = engine->aof;
     if (aof->state != AOF_ON || aof->sync_error || aof->rewrite.is_apart) return;
     aof->synced_position = aof->file_position;
-    aof->sync_moved = true;
+    engine->wait_is_due = true;
 }
 
 /* --- Errors --- */
@@ -460,7 +460,7 @@ static void turn_off(struct engine *engine) {
     aof_make_durable(engine);
     aof->rewrite.scheduled = false;
     aof->state = AOF_OFF;
-    aof->sync_moved = true; /* wakes clients that wait for it */
+    engine->wait_is_due = true;
     aof_detach(engine);
     data_lock_release_for_aof();
 }

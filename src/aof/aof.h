@@ -70,7 +70,6 @@ struct aof {
      * before it. */
     uint64_t file_position;
     uint64_t synced_position; /* every change up to here survives a power failure */
-    bool sync_moved;          /* see aof_take_sync_moved */
     int64_t synced_us;        /* begin of the last fdatasync */
     int64_t postponed_us; /* since when the buffer has waited for an fdatasync; 0: it does not */
     int64_t tried_us;     /* time of the last failed write */
@@ -145,10 +144,6 @@ void aof_tick(struct engine *engine);
 /* Returns whether all changes up to `position` of the command log are on the disk. False while the
  * file is off or its first base is being written. O(1). */
 bool aof_is_synced(struct engine *engine, uint64_t position);
-
-/* Returns whether the result of aof_is_synced may have changed since the last call, for any
- * position. */
-bool aof_take_sync_moved(struct engine *engine);
 
 /* --- Rewriting: a new base holds all data, and a new increment the changes after it --- */
 

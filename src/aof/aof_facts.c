@@ -15,13 +15,6 @@ bool aof_is_synced(struct engine *engine, uint64_t position) {
     return aof->state == AOF_ON && position <= aof->synced_position;
 }
 
-bool aof_take_sync_moved(struct engine *engine) {
-    struct aof *aof = engine->aof;
-    bool moved = aof->sync_moved;
-    aof->sync_moved = false;
-    return moved;
-}
-
 /* Returns the bytes that count: a small empty buffer is kept for reuse and does not. */
 static size_t size_of_buffer(const struct reply *buffer) {
     return buffer->capacity > AOF_BUFFER_KEEP_MAX ? buffer->capacity : buffer->len;

@@ -106,6 +106,9 @@ struct engine {
     struct aof *aof;         /* aof/aof.h */
     struct scripts *scripts; /* script/script.h */
     struct replication *replication; /* replication/replication.h */
+    /* More is on the disk in the append-only file, or confirmed by a replica, or the file was
+     * turned off: clients in WAIT and WAITAOF may be done. wait_wake (replication/wait.h) looks. */
+    bool wait_is_due;
 
     struct stats stats;
     struct slowlog slowlog;

@@ -117,7 +117,7 @@ void replica_note_ack(struct replica *replica, uint64_t offset, const uint64_t *
     replica->has_acked = true;
     replica->has_aof_acked = replica->has_aof_acked || aof_offset;
     replica->awaits_ack = false;
-    engine->replication->replicas.acks_moved = true;
+    engine->wait_is_due = true;
 }
 
 /* --- Facts about one --- */
@@ -208,13 +208,6 @@ void replicas_log_lag(const struct engine *engine, uint64_t offset) {
 void replicas_ask_for_acks(struct engine *engine) {
     struct replicas *replicas = &engine->replication->replicas;
     replicas->wants_acks = replicas->first;
-}
-
-bool replicas_take_acks_moved(struct engine *engine) {
-    struct replicas *replicas = &engine->replication->replicas;
-    bool moved = replicas->acks_moved;
-    replicas->acks_moved = false;
-    return moved;
 }
 
 /* --- Good replicas --- */

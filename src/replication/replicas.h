@@ -63,7 +63,6 @@ struct replicas {
     struct replica *last;
     size_t count;
     size_t good;     /* online, and heard of within min-replicas-max-lag */
-    bool acks_moved; /* some replica has confirmed more since the last replicas_take_acks_moved */
     bool wants_acks; /* GETACK goes into the stream at the end of the loop iteration */
 };
 
@@ -122,9 +121,6 @@ void replicas_log_lag(const struct engine *engine, uint64_t offset);
 
 /* Asks all replicas to confirm, once per loop iteration. */
 void replicas_ask_for_acks(struct engine *engine);
-
-/* Returns whether more was confirmed since the last call. */
-bool replicas_take_acks_moved(struct engine *engine);
 
 /* Passes the connections what they can take, and cuts off replicas beyond their output limit.
  * O(replicas). */

@@ -125,6 +125,7 @@ static bool is_done(const struct session *session) {
 }
 
 bool wait_wake(struct engine *engine) {
-    bool synced = aof_take_sync_moved(engine), confirmed = replicas_take_acks_moved(engine);
-    return (synced || confirmed) && blocking_wake_synced(engine->blocking, is_done);
+    if (!engine->wait_is_due) return false;
+    engine->wait_is_due = false;
+    return blocking_wake_synced(engine->blocking, is_done);
 }
