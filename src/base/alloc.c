@@ -347,21 +347,33 @@ _Static_assert(MALLCTL_ARENAS_ALL == 4096, "ALL_ARENAS spells MALLCTL_ARENAS_ALL
  * ms for 500 MB. */
 enum { LARGE_BLOCK = 8 * 1024 * 1024 };
 
-/* Writes the name of a setting of that arena; false when the arena cannot be made. */
-static bool large_arena_name(char *name, size_t size, const char *setting) {
+static struct {
+    unsigned index;
+    bool is_known;
+} large_arena;
+
+/* Finds the arena of large blocks once, as its index never changes: the block that this takes
+ * counts as memory in use while it is there. Returns false when the arena cannot be made. */
+static bool find_large_arena(void) {
+    if (large_arena.is_known) return true;
     void *block = malloc(LARGE_BLOCK); /* makes the arena if it is not there yet */
-    unsigned arena;
-    size_t arena_size = sizeof(arena);
-    bool found = block && mallctl("arenas.lookup", &arena, &arena_size, &block, sizeof(block)) == 0;
+    size_t size = sizeof(large_arena.index);
+    large_arena.is_known =
+        block && mallctl("arenas.lookup", &large_arena.index, &size, &block, sizeof(block)) == 0;
     free(block);
-    if (found) snprintf(name, size, "arena.%u.%s", arena, setting);
-    return found;
+    return large_arena.is_known;
+}
+
+/* Writes the name of a setting of that arena. */
+static void name_of_large(char *name, size_t size, const char *setting) {
+    snprintf(name, size, "arena.%u.%s", large_arena.index, setting);
 }
 
 bool mem_decay_in_background(bool on) {
     char name[64];
     ssize_t large_decay_ms = on ? -1 : 0;
-    if (!large_arena_name(name, sizeof(name), "dirty_decay_ms")) return false;
+    if (!find_large_arena()) return false;
+    name_of_large(name, sizeof(name), "dirty_decay_ms");
     return mallctl("background_thread", NULL, NULL, &on, sizeof(on)) == 0 &&
            mallctl(name, NULL, NULL, &large_decay_ms, sizeof(large_decay_ms)) == 0;
 }
@@ -380,7 +392,9 @@ bool mem_has_freed_large(void) {
 
 void mem_return_large(void) {
     char name[64];
-    if (large_arena_name(name, sizeof(name), "purge")) mallctl(name, NULL, NULL, NULL, 0);
+    if (!large_arena.is_known) return;
+    name_of_large(name, sizeof(name), "purge");
+    mallctl(name, NULL, NULL, NULL, 0);
 }
 
 #define DIRTY_DECAY "arena.0.dirty_decay_ms" /* of all blocks but the large ones */
