@@ -23,6 +23,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { LOAD_FLAGS = LOAD_SERVE | LOAD_EXPIRED | LOAD_HISTORY };
+
 /* --- How --- */
 
 static bool has_keys(const struct engine *engine) {
@@ -97,7 +99,7 @@ static enum load_status load_stream(struct link *link, struct load_order order) 
     uint64_t end;
     order.name = "the payload of the primary";
     order.total_bytes = link->payload.total;
-    order.flags |= LOAD_SERVE | LOAD_EXPIRED;
+    order.flags |= LOAD_FLAGS;
     enum load_status status = load_rdb_source(engine, source, &order, &end);
     /* Clients are served while the end is waited for, too: link_work ends the restriction. */
     engine->restrictions |=
@@ -116,8 +118,8 @@ static enum load_status load_in_place(struct link *link) {
     clear(engine);
     await_freed(engine);
     log_notice("MASTER <-> REPLICA sync: Loading DB in memory");
-    enum load_status status = path ? load_rdb_file(engine, path, LOAD_SERVE | LOAD_EXPIRED)
-                                   : load_stream(link, (struct load_order){0});
+    enum load_status status =
+        path ? load_rdb_file(engine, path, LOAD_FLAGS) : load_stream(link, (struct load_order){0});
     if (status != LOAD_DONE) clear(engine);
     return status;
 }
@@ -183,19 +185,27 @@ static void wake_clients(struct engine *engine) {
     if (blocking_has_ready(engine->blocking)) blocking_serve(engine, engine->blocking);
 }
 
-/* The data is the primary's. */
+/* The data is the primary's. A primary that is a replica itself passes on the stream as it is,
+ * without another SELECT: the payload says in which database it goes on. */
 static void finish(struct link *link) {
     struct engine *engine = link->engine;
+    int64_t database = engine->load->history.database;
+    bool has_database = database >= 0 && database < engine->config.databases;
     adopt_file(link);
     link->payload.is_loading = false;
     link_payload_end(&link->payload);
     if (link->has_id) replication_adopt(engine, slice_of_cstr(link->next_id), link->next_offset);
-    link->database = 0;
+    link->database = has_database ? (int)database : 0;
     link_forget_synced(link);
     link_load_resume_aof(engine);
     wake_clients(engine);
     log_notice("MASTER <-> REPLICA sync: Finished with success");
-    link_go_online(link, 0);
+    if (!has_database) {
+        link_give_up(link, "MASTER writes to database %lld, which is not there: see 'databases'.",
+                     (long long)database);
+        return;
+    }
+    link_go_online(link, link->database);
     if (link->state != LINK_STREAMS) return;
     struct conn *conn = link->conn;
     link_resume(link);

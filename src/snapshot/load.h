@@ -17,9 +17,9 @@ struct keyspace;
 
 /* Where the data stands in the history of a primary (replication/replication.h): AUX fields. */
 struct load_history {
-    char id[41];    /* empty: the file does not say */
-    int64_t offset; /* -1: likewise */
-    int64_t database;
+    char id[41];      /* empty: the file does not say */
+    int64_t offset;   /* -1: likewise */
+    int64_t database; /* in which the stream goes on; 0: likewise */
 };
 
 struct load {

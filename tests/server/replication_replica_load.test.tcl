@@ -48,6 +48,29 @@ foreach load {disabled on-empty-db swapdb flush-before-load} {
             }
         }] {a b c}
     }
+    check_in 2 "the stream goes on in the database that the payload names, repl-diskless-load $load" \
+        [string map [list LOAD $load] {
+        with_replica {repl-diskless-load LOAD} {
+            set link [$primary accept]
+            link_asks $link
+            link_sync_marked $link [rdb {a 1} {repl-stream-db 2}] 1000
+            wait_link up
+            $link offset 0
+            $link feed SET b 2
+            applied $link
+            set first [info_field db2]
+            # Lost before the first SELECT: the next stream goes on there, too.
+            $link destroy
+            set link [link_again]
+            $link write "+CONTINUE\r\n"
+            wait_link up
+            $link offset [replication slave_repl_offset]
+            $link feed SET c 3
+            applied $link
+            list $first [info_field db2] [info_field db0]
+        }
+    }] {keys=1,expires=0,avg_ttl=0,subexpiry=0 keys=2,expires=0,avg_ttl=0,subexpiry=0\
+        keys=1,expires=0,avg_ttl=0,subexpiry=0}
     check_in 2 "the old data is replaced, with libraries, repl-diskless-load $load" [string map [list LOADING LOADING \
             LOAD $load] {
         with_replica {repl-diskless-load LOAD replica-read-only no} {
@@ -118,6 +141,34 @@ check_in 2 "a disk that writes an abandoned payload late does no harm to the nex
         $primary destroy
     }
 } 1000000
+check_in 2 "a payload whose stream goes on in a database that is not there" {
+    with_replica {databases 2} {
+        set link [$primary accept]
+        link_asks $link
+        link_sync_marked $link [rdb {a 1} {repl-stream-db 2}] 1000
+        set asked [link_asks [$primary accept]]
+        list $asked [string match "*MASTER writes to database 2, which is not there: see 'databases'.*" \
+            [$::current_server log]]
+    }
+} {{PSYNC ? -1} 1}
+check_in 2 "a replica of the replica gets what follows in the database of the primary's stream" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed SELECT 5
+        $link feed SET a 1
+        applied $link
+        set second [server new [list replicaof "127.0.0.1 [$::current_server port]"]]
+        try {
+            wait_until {[regexp {master_link_status:up} [$second control INFO replication]]}
+            $link feed SET b 2
+            applied $link
+            wait_until {[$second control DEBUG DIGEST] eq [$::current_server control DEBUG DIGEST]}
+            regexp -inline {db\d+:keys=\d+} [$second control INFO keyspace]
+        } finally {
+            $second destroy
+        }
+    }
+} db5:keys=2
 check_in 2 "bytes behind a snapshot that is loaded as it comes: it is asked for again" {
     with_replica {repl-diskless-load swapdb} {
         set link [link_again]
