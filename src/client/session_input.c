@@ -192,7 +192,8 @@ static void serve_begin(struct clients *clients, struct session *session) {
     clients->reply.protocol = session->protocol;
 }
 
-static void serve_end(struct clients *clients, struct session *session) {
+static inline __attribute__((always_inline)) void serve_end(struct clients *clients,
+                                                            struct session *session) {
     session_flush(session, &clients->reply);
     clients->current = NULL;
     session_note_memory(session);

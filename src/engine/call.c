@@ -89,10 +89,16 @@ static __attribute__((noinline)) void expire(struct call *call, struct keyref *r
     slow_end(engine, LATENCY_EXPIRE_DELETE, begin);
 }
 
-struct keyref call_find_quiet(struct call *call, struct slice key) {
+/* Inlined where each request that writes comes by. */
+static inline __attribute__((always_inline)) struct keyref find(struct call *call,
+                                                                struct slice key) {
     struct keyref ref = keyspace_find(call->keyspace, key);
     if (ref.entry && call_is_expired(call, ref.entry)) expire(call, &ref, key);
     return ref;
+}
+
+struct keyref call_find_quiet(struct call *call, struct slice key) {
+    return find(call, key);
 }
 
 struct keyref call_find_unnoticed(struct call *call, struct slice key) {
@@ -118,7 +124,7 @@ struct keyref call_find_read(struct call *call, struct slice key) {
 }
 
 struct keyref call_find_write(struct call *call, struct slice key) {
-    struct keyref ref = call_find_quiet(call, key);
+    struct keyref ref = find(call, key);
     if (!ref.entry) return ref;
     keyspace_before_change(&ref);
     mark_used(call, ref.entry);

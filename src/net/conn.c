@@ -109,7 +109,8 @@ static void input_reserve(struct conn *conn) {
 
 /* Calls `data`. Returns the bytes consumed; *expected is what the callback announced. Callbacks
  * nest: serving one connection may replay another. */
-static size_t present(struct conn *conn, char *bytes, size_t len, size_t *expected) {
+static inline __attribute__((always_inline)) size_t present(struct conn *conn, char *bytes,
+                                                            size_t len, size_t *expected) {
     struct net *net = net_of(conn);
     struct conn *outer = net->presenting;
     size_t outer_expected = net->expected;
