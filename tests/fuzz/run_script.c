@@ -9,11 +9,13 @@
 enum { MEMORY_LIMIT = 64 << 20 };
 
 const char RUN_SCRIPT_SAME[] =
-    "local same same = function(a, b) "
+    "local same same = function(a, b, tolerance) "
     "if a == b or (a ~= a and b ~= b) then return true end "
+    "if tolerance and type(a) == 'number' and type(b) == 'number' then "
+    "return math.abs(a - b) <= tolerance * math.abs(a) end "
     "if type(a) ~= 'table' or type(b) ~= 'table' then return false end "
     "for key, value in pairs(a) do "
-    "if type(key) ~= 'table' and not same(value, b[key]) then return false end end "
+    "if type(key) ~= 'table' and not same(value, b[key], tolerance) then return false end end "
     "for key in pairs(b) do if type(key) ~= 'table' and a[key] == nil then return false end end "
     "return true end ";
 

@@ -10,8 +10,9 @@
  * one script. */
 void run_script(const char *script, struct slice input, int options);
 
-/* Lua text that defines same(a, b): are two values equal, tables by their contents? Keys that are
- * tables are not compared. NaN equals itself. */
+/* Lua text that defines same(a, b, tolerance): are two values equal, tables by their contents? Keys
+ * that are tables are not compared. NaN equals itself. With a tolerance, numbers may differ by as much
+ * of the first one. */
 extern const char RUN_SCRIPT_SAME[];
 
 #endif
