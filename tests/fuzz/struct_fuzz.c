@@ -1,5 +1,6 @@
-/* First byte: the length of the format that follows; the rest is data. What a format without sizes in
- * the data unpacks, it packs to bytes of which it unpacks the same. */
+/* First byte: the length of the format that follows; the rest is data. What is unpacked ends where the
+ * data does, or before; what a format without sizes in the data unpacks, it packs to bytes of which it
+ * unpacks the same. */
 #include "fuzz/run_script.h"
 
 #include <stdint.h>
@@ -14,7 +15,9 @@ static const char SCRIPT[] =
     "pcall(struct.pack, format, 1e300, -1e300, 0/0, 1/0, bytes) "
     "local known, size = pcall(struct.size, format) "
     "local first = {pcall(struct.unpack, format, bytes)} "
-    "if not first[1] or format:find('c0', 1, true) then return end "
+    "if not first[1] then return end "
+    "assert(first[#first] <= #bytes + 1, 'beyond the data') "
+    "if format:find('c0', 1, true) then return end "
     /* A double holds integers above 2^53 rounded, perhaps to one that does not fit into its bytes. */
     "for i = 2, #first do "
     "if type(first[i]) == 'number' and math.abs(first[i]) >= 2 ^ 53 then return end end "
