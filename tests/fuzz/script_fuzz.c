@@ -56,6 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct machine *machine = target->machine;
     target->asked = 0;
     int function = machine_compile(machine, "@user_script", slice_make(data, size));
+    bool is_byte_code = size > 0 && data[0] == LUA_SIGNATURE[0];
+    require(!is_byte_code || function == LUA_NOREF, "byte code was taken");
     if (function != LUA_NOREF) {
         machine_shorten_globals(machine, function);
         machine_run(machine, function, NULL, NULL);
