@@ -1,5 +1,6 @@
 /* A replica and what its primary sends: answers of the handshake, payloads, the stream. Whatever the
- * bytes, the link ends with them, and the server can follow the next primary.
+ * bytes, the link ends with them, the backlog holds what was done with of the stream, and the server
+ * can follow the next primary.
  *
  * The server and the primary run in this thread: the primary sends a piece of the input before each
  * iteration of the server's event loop, and at the end closes the connection. Input: a byte of
@@ -34,6 +35,7 @@ enum { FOLDER_SIZE = 64, LOAD_BITS = 3, WRITABLE_BIT = 4, START_SHIFT = 3, START
 #define HANDSHAKE  "+PONG\r\n+OK\r\n+OK\r\n"
 #define FULL       HANDSHAKE "+FULLRESYNC 0123456789012345678901234567890123456789 100\r\n"
 #define EMPTY_FILE "REDIS0011\xff\0\0\0\0\0\0\0\0"
+#define MULTI      "*1\r\n$5\r\nMULTI\r\n"
 #define BYTES(text)                                                                                \
     { (text), sizeof(text) - 1 }
 
@@ -197,7 +199,7 @@ static struct slice start_of(uint8_t settings) {
         BYTES(FULL),
         BYTES(FULL "$EOF:0123456789012345678901234567890123456789\r\n"),
         BYTES(FULL "$18\r\n" EMPTY_FILE),
-        BYTES(FULL "$18\r\n" EMPTY_FILE "*1\r\n$5\r\nMULTI\r\n"),
+        BYTES(FULL "$18\r\n" EMPTY_FILE MULTI),
         BYTES(FULL "$EOF:0123456789012345678901234567890123456789\r\n" EMPTY_FILE
                    "0123456789012345678901234567890123456789"),
     };
@@ -221,6 +223,24 @@ static void follow(struct target *target, struct primary *primary) {
     }
     /* Whoever writes next would add to that unit; a change of the role ends it. */
     require(!command_log_is_inside_unit(&engine->command_log), "units have ended");
+}
+
+/* Where the start ends with the payload, or with MULTI behind it, the rest of the input is the stream:
+ * the backlog, which is new if the payload was loaded, must hold the bytes that were done with. */
+static void check_backlog(const struct engine *engine, const struct backlog *old, uint8_t settings,
+                          struct slice rest) {
+    enum { START_STREAM = 5, START_UNIT = 6, START_MARKED_STREAM = 7, OFFSET = 100 };
+    int start = settings >> START_SHIFT & ((1 << START_BITS) - 1);
+    const struct backlog *backlog = engine->replication->backlog;
+    struct slice multi = start == START_UNIT ? SLICE(MULTI) : SLICE("");
+    if (start < START_STREAM || !backlog || backlog == old) return;
+    require(backlog->begin == OFFSET && backlog_len(backlog) <= multi.len + rest.len,
+            "no more than was sent");
+    if (backlog_len(backlog) == 0) return;
+    struct slice held = slice_make(backlog->first->bytes, (size_t)backlog_len(backlog));
+    require(!backlog->first->next && slice_begins(held, multi), "a unit is passed on as a whole");
+    held = slice_make(held.ptr + multi.len, held.len - multi.len);
+    require(memcmp(held.ptr, rest.ptr, held.len) == 0, "what was sent is passed on");
 }
 
 static void run_words(struct engine *engine, const struct slice *words, size_t count) {
@@ -257,7 +277,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     };
     engine->config.repl_diskless_load = data[0] & LOAD_BITS;
     engine->config.replica_read_only = !(data[0] & WRITABLE_BIT);
+    const struct backlog *old = engine->replication->backlog;
     follow(target, &primary);
+    check_backlog(engine, old, data[0], slice_make(data + 2, size - 2));
     link_unfollow(engine);
     if (primary.fd >= 0) close(primary.fd);
     drop_waiting(target->listener);
