@@ -121,14 +121,23 @@ void zrevrangebylex_command(struct call *call) {
 
 /* --- ZRANGESTORE destination key … --- */
 
-static struct zset_result copy_span(const struct entry *entry, struct zset_span span) {
+/* In Redis the result begins as a listpack, unless it is a range by rank that is too long for one,
+ * and stays one up to the first member that does not fit. A listpack loses the sign of -0. */
+static struct zset_result copy_span(const struct query *query, const struct entry *entry,
+                                    struct zset_span span) {
+    const struct zset_limits *limits = &query->call->limits->zset;
     struct zset_result result = {.list = skiplist_new()};
     struct zset_iter iter;
     struct zset_member member;
+    bool forward = !query->reverse;
+    bool fits = query->by != ZSET_BY_RANK || span.count <= limits->listpack_entries;
     if (span.count == 0) return result;
-    zset_iter_start(&iter, entry, span.from, true);
-    while (span.count-- && zset_iter_next(&iter, &member))
-        zset_result_add(&result, member.text, member.score);
+    zset_iter_start(&iter, entry, forward ? span.from : span.from + span.count - 1, forward);
+    for (uint64_t added = 0; added < span.count && zset_iter_next(&iter, &member); added++) {
+        fits =
+            fits && added < limits->listpack_entries && member.text.len <= limits->listpack_value;
+        zset_result_add(&result, member.text, fits && member.score == 0 ? 0 : member.score);
+    }
     return result;
 }
 
@@ -137,6 +146,6 @@ void zrangestore_command(struct call *call) {
     struct keyref ref;
     if (!parse_query(&query, &(struct form){.is_free = true, .stores = true})) return;
     if (!call_find_typed_read(call, call->argv[2], VALUE_ZSET, &ref)) return;
-    struct zset_result result = copy_span(ref.entry, find_span(&query, ref.entry));
+    struct zset_result result = copy_span(&query, ref.entry, find_span(&query, ref.entry));
     zset_result_store(call, call->argv[1], &result, "zrangestore");
 }

@@ -184,6 +184,16 @@ foreach {command error} [list \
     {ZREMRANGEBYSCORE k x 1} $bad_score_range  {ZREMRANGEBYLEX k x [a} $bad_member_range] {
     check_error "$command is refused" [list r {*}$command] $error
 }
+check "ZRANGESTORE keeps the sign of -0 only behind a member that makes the result a skiplist" {
+    set long [string repeat x 65]
+    r ZADD from -1 a -1 $long -1 z 1 y
+    r ZUNIONSTORE k 1 from WEIGHTS 0
+    r ZRANGESTORE to k 0 -1
+    r ZRANGESTORE scores k 0 0 BYSCORE
+    r ZRANGESTORE reverse k 0 -1 REV
+    r ZRANGESTORE short k 0 0
+    lmap key {to scores reverse short} {lmap member [list a z $long y] {r ZSCORE $key $member}}
+} {{0 -0 -0 0} {0 -0 -0 0} {-0 0 -0 0} {0 (nil) (nil) (nil)}}
 check "ZRANGESTORE of nothing deletes the destination" {
     r SET to text
     list [r ZRANGESTORE to none 0 -1] [r EXISTS to]
