@@ -33,8 +33,10 @@ static void send_auth(struct link *link) {
     link->auth_awaited = true;
 }
 
-/* Does not tell a version, nor that more than one connection could be used: the primary then sends
- * what every version understands. */
+/* The version is one of Valkey, whose form of files is read here: to a replica that tells none,
+ * Valkey streams an older form, and fails when fields of hashes expire. Redis refuses the word,
+ * after it has taken those before it; redis-fields makes a primary that is Packlist ignore it. Does
+ * not tell that more than one connection could be used. */
 static void configure(struct link *link) {
     const struct config *config = &link->engine->config;
     char port[24];
@@ -45,9 +47,10 @@ static void configure(struct link *link) {
     send_words(link, "REPLCONF", "listening-port", port);
     if (sds_len(config->replica_announce_ip) > 0)
         send_words(link, "REPLCONF", "ip-address", config->replica_announce_ip);
-    const struct slice capa[] = {SLICE("REPLCONF"), SLICE("capa"), SLICE("eof"), SLICE("capa"),
-                                 SLICE("psync2")};
-    link_send(link, capa, 5);
+    static const struct slice abilities[] = {
+        SLICE("REPLCONF"), SLICE("capa"),         SLICE("eof"),     SLICE("capa"), SLICE("psync2"),
+        SLICE("capa"),     SLICE("redis-fields"), SLICE("version"), SLICE("9.0.0")};
+    link_send(link, abilities, sizeof(abilities) / sizeof(*abilities));
     link->awaited++;
     link->state = LINK_CONFIGURES;
 }

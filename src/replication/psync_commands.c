@@ -41,16 +41,18 @@ static bool set_ip(struct call *call, struct slice ip) {
 static void add_capability(struct replica *replica, struct slice name) {
     if (slice_is(name, "eof")) replica->takes_eof = true;
     if (slice_is(name, "psync2")) replica->takes_new_id = true;
+    if (slice_is(name, "redis-fields")) replica->takes_redis_fields = true;
 }
 
-/* Only Valkey tells its version, as 9.1.2. */
+/* Valkey tells its version, as 9.1.2; and Packlist one of Valkey whose form it reads, too. */
 static void note_version(struct replica *replica, struct slice version) {
     enum { OWN_FORM_SINCE = 9 };
     int64_t major;
     const char *dot = memchr(version.ptr, '.', version.len);
     size_t len = dot ? (size_t)(dot - version.ptr) : version.len;
-    replica->is_valkey =
-        number_parse_int64(slice_make(version.ptr, len), &major) && major >= OWN_FORM_SINCE;
+    replica->is_valkey = !replica->takes_redis_fields &&
+                         number_parse_int64(slice_make(version.ptr, len), &major) &&
+                         major >= OWN_FORM_SINCE;
 }
 
 static bool set_only_payload(struct call *call, size_t index) {

@@ -34,12 +34,13 @@ struct replica {
     bool awaits_ack; /* online, but the stream begins with its first REPLCONF ACK */
     bool has_acked;  /* perhaps before the server has noticed that all of the payload is sent */
     bool has_aof_acked;
-    bool takes_eof;      /* REPLCONF capa eof: a payload of unknown length */
-    bool takes_new_id;   /* REPLCONF capa psync2 */
-    bool is_valkey;      /* REPLCONF version, from 9 on: it has a form of its own for some hashes */
-    bool is_silent;      /* it has used SYNC: it sends no REPLCONF ACK */
-    bool only_payload;   /* REPLCONF rdb-only: its connection ends with the payload */
-    bool only_functions; /* REPLCONF rdb-filter-only functions: the payload has no keys */
+    bool takes_eof;          /* REPLCONF capa eof: a payload of unknown length */
+    bool takes_new_id;       /* REPLCONF capa psync2 */
+    bool takes_redis_fields; /* REPLCONF capa redis-fields: hashes as Redis writes them */
+    bool is_valkey;          /* REPLCONF version from 9 on: hashes as Valkey writes them */
+    bool is_silent;          /* it has used SYNC: it sends no REPLCONF ACK */
+    bool only_payload;       /* REPLCONF rdb-only: its connection ends with the payload */
+    bool only_functions;     /* REPLCONF rdb-filter-only functions: the payload has no keys */
     int listening_port;
     sds ip;      /* REPLCONF ip-address; NULL: the next one counts */
     sds address; /* of the connection */

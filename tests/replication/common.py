@@ -85,9 +85,10 @@ def call(server, *argv):
         link.close()
 
 
-def contents(server):
-    """What two servers must have in common."""
-    return call(server, b"DEBUG", b"DIGEST"), sorted(call(server, b"FUNCTION", b"LIST", b"WITHCODE").split(b"\r\n"))
+def contents(server, keys=()):
+    """What two servers must have in common: everything, or the libraries and the values of these keys."""
+    digest = call(server, b"DEBUG", b"DIGEST-VALUE", *keys) if keys else call(server, b"DEBUG", b"DIGEST")
+    return digest, sorted(call(server, b"FUNCTION", b"LIST", b"WITHCODE").split(b"\r\n"))
 
 
 def wait_for(what, condition):
@@ -112,12 +113,12 @@ def is_in_step(primary, replica):
         field(primary, b"replication", "master_repl_offset") == field(replica, b"replication", "slave_repl_offset")
 
 
-def check_same(primary, replica):
+def check_same(primary, replica, keys=()):
     """Waits until both have the same; expired keys go at any time, the primary's own."""
     def same():
         for link in (primary, replica):
             call(link, b"PING")
-        return is_in_step(primary, replica) and contents(primary) == contents(replica)
+        return is_in_step(primary, replica) and contents(primary, keys) == contents(replica, keys)
     try:
         wait_for("", same)
     except Trouble:

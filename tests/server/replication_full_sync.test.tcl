@@ -272,6 +272,19 @@ check_replicas "data and stream make the same data as here, whatever is written 
         assert_equal [r DEBUG DIGEST] $digest
     }
 }
+check_replicas "hashes whose fields expire are written in the form of the replica" {
+    r HSET h a 1 b 2
+    r HPEXPIRE h 100000000 FIELDS 1 a
+    lmap words {
+        {capa eof} {capa eof version 8.1.0} {capa eof version 9.1.2} {capa eof capa redis-fields version 9.0.0}
+    } {
+        set c [replica_open {*}$words]
+        replica_psync $c
+        set payload [replica_payload $c]
+        $c destroy
+        string range $payload 0 [string length VALKEY]-1
+    }
+} {REDIS0 REDIS0 VALKEY REDIS0}
 check_replicas "a disk that fails costs a new synchronization" {
     with_faulty_server {repl-diskless-sync no} {
         r SET k v

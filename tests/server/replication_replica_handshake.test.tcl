@@ -19,7 +19,7 @@ check_in 2 "the requests of the handshake, in their order" {
         assert_equal [lindex $words 1 2] [$current_server port]
         lreplace $words 1 1
     }
-} {PING {REPLCONF capa eof capa psync2} {PSYNC ? -1}}
+} {PING {REPLCONF capa eof capa psync2 capa redis-fields version 9.0.0} {PSYNC ? -1}}
 check_in 2 "AUTH with masterauth and masteruser, announced address and port" {
     with_replica {masterauth secret masteruser bob replica-announce-ip 127.1.2.3 replica-announce-port 7777} {
         set link [$primary accept]
@@ -29,7 +29,8 @@ check_in 2 "AUTH with masterauth and masteruser, announced address and port" {
         for {set i 0} {$i < 4} {incr i} {lappend words [$link request]}
         set words
     }
-} {{AUTH bob secret} {REPLCONF listening-port 7777} {REPLCONF ip-address 127.1.2.3} {REPLCONF capa eof capa psync2}}
+} {{AUTH bob secret} {REPLCONF listening-port 7777} {REPLCONF ip-address 127.1.2.3}\
+    {REPLCONF capa eof capa psync2 capa redis-fields version 9.0.0}}
 check_in 2 "AUTH without a user; a wrong password closes the link, which is tried again" {
     with_replica {primaryauth secret} {
         foreach attempt {1 2} {
