@@ -38,7 +38,8 @@ static bool leaves_no_marks(const struct call *call) {
            !(call->command->flags & COMMAND_TOUCHES);
 }
 
-static void mark_used(const struct call *call, struct entry *entry) {
+static inline __attribute__((always_inline)) void mark_used(const struct call *call,
+                                                            struct entry *entry) {
     struct engine *engine = call->engine;
     if (leaves_no_marks(call)) return;
     if (eviction_is_lfu(engine->eviction.policy))
