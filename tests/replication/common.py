@@ -123,7 +123,23 @@ def check_same(primary, replica, keys=()):
         wait_for("", same)
     except Trouble:
         raise Trouble(f"{replica.name} does not get what {primary.name} has: "
-                      f"{describe(primary)} / {describe(replica)}") from None
+                      f"{describe(primary)} / {describe(replica)}; {differences(primary, replica)}") from None
+
+
+def differences(primary, replica):
+    """Some keys that differ: the database, the name, and the types in both."""
+    found = []
+    for database in range(4):
+        links = [Link(primary), Link(replica)]
+        for link in links:
+            link.call(b"SELECT", b"%d" % database)
+        names = set().union(*(link.call(b"KEYS", b"*").split(b"\r\n")[2::2] for link in links))
+        for name in sorted(names):
+            if len({link.call(b"DEBUG", b"DIGEST-VALUE", name) for link in links}) > 1:
+                found.append((database, name, *[link.call(b"TYPE", name).strip() for link in links]))
+        for link in links:
+            link.close()
+    return f"{len(found)} keys differ: {found[:5]}"
 
 
 def describe(server):
