@@ -146,6 +146,8 @@ static void write_fields(struct call *call, size_t count, uint64_t end) {
     struct field_string string = {.entry = ref.entry, .bytes = bytes, .grown = len > old_len};
     string.text = slice_make(bytes, string.grown ? len : old_len);
     uint64_t changes = run_operations(call, count, &string);
+    /* Where no operation fits, the string stays longer all the same. */
+    if (changes == 0) changes = string.grown;
     if (changes) call_touched(call, &ref, key, EVENT_STRING, "setbit", changes);
 }
 

@@ -70,6 +70,11 @@ foreach {name requests expected} {
      {BITFIELD a GET u8 0} {BITFIELD a SET u8 0 5 GET u8 0} {BITFIELD a SET u8 0 5}}
     {{SET a 5} {BITOP NOT x a} {BITOP AND x none} {BITFIELD a INCRBY u8 0 1} {BITFIELD a SET u8 0 5 GET u8 0}}
 
+    "BITFIELD that makes a string longer, although no operation fits"
+    {{SET a 5} {BITFIELD a OVERFLOW FAIL INCRBY u8 8 300} {BITFIELD a OVERFLOW FAIL INCRBY u8 8 300}
+     {BITFIELD b OVERFLOW FAIL SET u8 0 300}}
+    {{SET a 5} {BITFIELD a OVERFLOW FAIL INCRBY u8 8 300} {BITFIELD b OVERFLOW FAIL SET u8 0 300}}
+
     "expiries are propagated as PEXPIREAT"
     {{SET a 1} {EXPIRE a 100} {PEXPIRE a 100000} {EXPIREAT a 99999999999} {PEXPIREAT a 99999999999999}
      {EXPIRE a 100 GT} {EXPIRE a 100 xx lt} {EXPIRE a 100 NX} {PERSIST a} {PERSIST a}}
