@@ -16,6 +16,7 @@ from pathlib import Path
 from blocking import check_blocking
 from commands import Generator
 from servers import Link, encode, start_packlist, start_pair, start_reference
+from strings import is_silent_in_redis
 
 BATCHES = 100
 SEQUENCES = 40
@@ -112,7 +113,8 @@ class AppendedGenerator(Generator):
         return [*watched, [b"MULTI"], *queued, [b"DISCARD" if self.random.random() < 0.1 else b"EXEC"]]
 
     def sequence(self):
-        return self.transaction() if self.random.random() < 0.15 else super().sequence()
+        commands = self.transaction() if self.random.random() < 0.15 else super().sequence()
+        return [argv for argv in commands if not is_silent_in_redis(argv)]
 
 
 class Written:

@@ -6,7 +6,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "oracle"), str(HERE.parents[1] / "utils")]
 from commands import Generator  # noqa: E402
+from functions import parse  # noqa: E402
 from servers import Link  # noqa: E402
+from strings import is_silent_in_redis  # noqa: E402
 
 PATIENCE_SECONDS = 300
 
@@ -63,11 +65,7 @@ class Writes(Generator):
         if roll < 0.067:
             return [[b"FLUSHDB"]]
         return [argv for argv in super().sequence()
-                if argv[0].upper() not in self.LEFT_OUT and not self.grows_silently(argv)]
-
-    def grows_silently(self, argv):
-        """Redis makes the string of a BITFIELD that fails longer, without propagating that."""
-        return argv[0].upper() == b"BITFIELD" and b"FAIL" in argv
+                if argv[0].upper() not in self.LEFT_OUT and not is_silent_in_redis(argv)]
 
 
 def field(server, section, name):
@@ -138,7 +136,8 @@ def differences(primary, replica):
         links = [Link(primary), Link(replica)]
         for link in links:
             link.call(b"SELECT", b"%d" % database)
-        names = set().union(*(link.call(b"KEYS", b"*").split(b"\r\n")[2::2] for link in links))
+        bulks = [bulk for link in links for bulk in parse(link.call(b"KEYS", b"*"))[0][1]]
+        names = {bulk.split(b"\r\n", 1)[1][:-2] for bulk in bulks}
         for name in sorted(names):
             if len({link.call(b"DEBUG", b"DIGEST-VALUE", name) for link in links}) > 1:
                 found.append((database, name, *[link.call(b"TYPE", name).strip() for link in links]))
