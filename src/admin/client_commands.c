@@ -122,9 +122,9 @@ static bool filter_meets(const struct client_filter *filter, struct session *ses
     return client_filter_matches(filter, &facts);
 }
 
-/* Returns whether the session closes by itself after a last reply, which the end of the loop
- * iteration sends. It must not be closed before: a blocked client is told with that reply that the
- * server has become a replica, and Sentinel sends CLIENT KILL in the same transaction. */
+/* Returns whether the session has a last reply to send and then closes by itself, at the end of the
+ * loop iteration. To close it now would lose the reply. Sentinel does that: one transaction makes
+ * the server a replica, which blocked clients get as an error, and then kills all clients. */
 static bool is_about_to_close(struct session *session) {
     const struct conn *conn = conn_of_session(session);
     return conn_is_closing(conn) && conn_is_holding(conn);

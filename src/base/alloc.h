@@ -104,8 +104,8 @@ bool mem_decay_in_background(bool on);
  * O(threads). */
 bool mem_has_freed_large(void);
 
-/* Returns the pages of freed blocks of 8 MB or more to the system, once mem_decay_in_background was
- * called. Takes 20 ms for 500 MB, so it is for a thread for which nobody waits. */
+/* Returns the pages of freed blocks of 8 MB or more to the system. Does nothing before the first
+ * call of mem_decay_in_background. Takes 20 ms for 500 MB: never call it in the event loop. */
 void mem_return_large(void);
 
 /* Between the call with true and the one with false all freed memory stays with the process: for a

@@ -190,7 +190,7 @@ static void wake_clients(struct engine *engine) {
 static void finish(struct link *link) {
     struct engine *engine = link->engine;
     int64_t database = engine->load->history.database;
-    bool has_database = database >= 0 && database < engine->config.databases;
+    bool has_database = replication_has_database(engine, database);
     adopt_file(link);
     link->payload.is_loading = false;
     link_payload_end(&link->payload);

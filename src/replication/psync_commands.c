@@ -44,7 +44,8 @@ static void add_capability(struct replica *replica, struct slice name) {
     if (slice_is(name, "redis-fields")) replica->takes_redis_fields = true;
 }
 
-/* Valkey tells its version, as 9.1.2; and Packlist one of Valkey whose form it reads, too. */
+/* Valkey tells its version, as 9.1.2; and Packlist, after redis-fields, one of Valkey whose form it
+ * reads, too. */
 static void note_version(struct replica *replica, struct slice version) {
     enum { OWN_FORM_SINCE = 9 };
     int64_t major;

@@ -164,6 +164,9 @@ void replication_set_role(struct engine *engine, bool is_replica);
  * when no replica can continue from there. O(1). */
 bool replication_describe(const struct engine *engine, struct rdb_history *history);
 
+/* Returns whether this server has the database in which a stream is said to go on. O(1). */
+bool replication_has_database(const struct engine *engine, int64_t database);
+
 /* Call when the data is loaded, at the start. If the snapshot has said where its data stands: on a
  * replica, the data belongs to that history; on a primary, that is the second id, so that replicas
  * that had as much can continue. Returns whether it has; *database gets the one that is selected in

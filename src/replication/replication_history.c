@@ -98,12 +98,16 @@ bool replication_describe(const struct engine *engine, struct rdb_history *histo
     return true;
 }
 
+bool replication_has_database(const struct engine *engine, int64_t database) {
+    return database >= 0 && database < engine->config.databases;
+}
+
 bool replication_take_loaded(struct engine *engine, int *database) {
     struct replication *replication = engine->replication;
     const struct load_history *loaded = &engine->load->history;
     bool is_known = strlen(loaded->id) == REPLICATION_ID_LEN &&
-                    replication_is_offset(loaded->offset) && loaded->database >= 0 &&
-                    loaded->database < engine->config.databases;
+                    replication_is_offset(loaded->offset) &&
+                    replication_has_database(engine, loaded->database);
     if (!is_known || replication->backlog) return false;
     replication->offset = (uint64_t)loaded->offset;
     *database = (int)loaded->database;
