@@ -173,9 +173,17 @@ int mem_control(const char *name, void *old, size_t *old_size, const void *new, 
  * jemalloc leaves freed memory that has grown together to more than 64 times of what is wanted, and
  * takes new memory, each page of which costs a fault: as where a keyspace takes another's place.
  * (cache_oblivious, which makes a block of 16 KB or more touch up to a page more than its size,
- * would be worth turning off, but jemalloc 5.3.0 has it as a build option only.) */
+ * would be worth turning off, but jemalloc 5.3.0 has it as a build option only.)
+ * disable_large_size_classes: since 5.3.1 the classes from 16 KB on are whole pages, unless told
+ * otherwise; mem_good_size() computes those of all versions before. An older jemalloc would
+ * complain of an option that it does not know. */
+#if JEMALLOC_VERSION_MAJOR * 10000 + JEMALLOC_VERSION_MINOR * 100 + JEMALLOC_VERSION_BUGFIX >= 50301
+#define SIZE_CLASSES ",disable_large_size_classes:false"
+#else
+#define SIZE_CLASSES ""
+#endif
 const char *malloc_conf = "narenas:1,background_thread:false,dirty_decay_ms:10000,muzzy_decay_ms:0,"
-                          "lg_extent_max_active_fit:32";
+                          "lg_extent_max_active_fit:32" SIZE_CLASSES;
 
 struct thread_balance {
     const uint64_t *allocated, *freed; /* jemalloc's, thread-local like this struct */
@@ -261,7 +269,8 @@ static void check_size_classes(void) {
         size_t class = nallocx(size, 0);
         if (mem_good_size(size) == class && mem_good_size(class) == class) continue;
         static const char text[] =
-            "this jemalloc was built with other size classes than Packlist\n";
+            "this jemalloc has other size classes than the one that Packlist was built with: "
+            "build Packlist again, and unset MALLOC_CONF\n";
         if (write(STDERR_FILENO, text, sizeof(text) - 1) >= 0) abort();
         abort();
     }

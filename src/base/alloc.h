@@ -50,8 +50,8 @@ void mem_free_sized(void *ptr, size_t size);
  *
  * The classes are jemalloc's with a 16-byte quantum, the default of every 64-bit build: 8, the
  * multiples of 16 up to 128, then four evenly spaced classes to each doubling. That the linked
- * library agrees is checked at start. In sanitizer builds it is `size` rounded up to 16, so that
- * the same arithmetic holds. */
+ * library agrees is checked at the start, which stops if not. In sanitizer builds it is `size`
+ * rounded up to 16, so that the same arithmetic holds. */
 static inline size_t mem_good_size(size_t size) {
 #ifdef PACKLIST_LIBC_MALLOC
     return size == 0 ? 16 : (size + 15) & ~(size_t)15;
