@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/prefetch.h"
+#include "base/word_bytes.h"
 #include "ds/recordtable_internal.h"
 
 #include <assert.h>
@@ -96,9 +97,7 @@ static bool has_field(const uint8_t *at, uint8_t length, struct slice field, uin
 /* The top bit of each byte of `tags` that, without its own top bit, may be `tag`: all that are, and
  * at times one behind such a byte. */
 static uint64_t match_tags(uint64_t tags, uint8_t tag) {
-    const uint64_t ones = 0x0101010101010101ull;
-    uint64_t differs = (tags & ones * 0x7F) ^ ones * tag;
-    return (differs - ones) & ~differs & ones * 0x80;
+    return word_bytes_equal(tags & WORD_BYTES_ALL(0x7F), tag);
 }
 
 void recordtable__prefetch_record(const struct recordtable_block *block, unsigned columns,

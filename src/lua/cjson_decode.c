@@ -1,13 +1,15 @@
 /* cjson_decode: JSON texts to Lua values, in one pass.
  *
- * Lua strings end with a NUL that does not count, so the parser needs no length: a NUL is the end
- * of the text. The parser recurses into arrays and objects; lua_checkstack bounds it to 8,000
- * levels, whatever the settings say. Only an error looks at tokens, to name what stands there. */
+ * Lua strings end with a NUL that does not count, and a NUL is the end of the text, so the parser
+ * looks at the length only where it reads several bytes at once. It recurses into arrays and
+ * objects; lua_checkstack bounds it to 8,000 levels, whatever the settings say. Only an error looks
+ * at tokens, to name what stands there. */
 #include "lua/cjson.h"
 #include "lua/cjson_number.h"
 #include "lua/effort.h"
 
 #include "base/number.h"
+#include "base/word_bytes.h"
 
 #include <lua5.1/lauxlib.h>
 #include <strings.h>
@@ -17,6 +19,7 @@ struct decoder {
     const struct cjson_settings *settings;
     const char *begin;
     const char *at;
+    const char *end; /* the NUL behind the text */
     int depth;
     int array_metatable; /* slot of the Lua stack; nil there: none has been needed */
     struct text_buffer unescaped;
@@ -96,8 +99,15 @@ static const char *unescape(struct decoder *d, const char *at, struct fault *fau
     return at + 2;
 }
 
+static bool is_plain(uint64_t word) {
+    return (word_bytes_equal(word, '"') | word_bytes_equal(word, '\\') | word_bytes_zero(word)) ==
+           0;
+}
+
 /* The end of bytes that stand for themselves: a quote, a backslash or NUL. */
-static const char *skip_plain(const char *at) {
+static const char *skip_plain(const struct decoder *d, const char *at) {
+    while (d->end - at >= (ptrdiff_t)sizeof(uint64_t) && is_plain(word_bytes_load(at)))
+        at += sizeof(uint64_t);
     while (*at != '"' && *at != '\\' && *at != '\0') at++;
     return at;
 }
@@ -107,7 +117,7 @@ static const char *skip_plain(const char *at) {
 static const char *scan_string(struct decoder *d, const char *at, struct slice *text,
                                struct fault *fault) {
     const char *begin = at + 1;
-    at = skip_plain(begin);
+    at = skip_plain(d, begin);
     if (*at == '"') {
         *text = slice_make(begin, (size_t)(at - begin));
         return at + 1;
@@ -117,7 +127,7 @@ static const char *scan_string(struct decoder *d, const char *at, struct slice *
         text_buffer_append(&d->unescaped, begin, (size_t)(at - begin));
         begin = unescape(d, at, fault);
         if (begin == NULL) return NULL;
-        at = skip_plain(begin);
+        at = skip_plain(d, begin);
     }
     if (*at == '\0') {
         *fault = (struct fault){"unexpected end of string", at};
@@ -319,6 +329,7 @@ int cjson_decode(lua_State *L) {
     struct decoder d;
     d.lua = L;
     d.begin = d.at = text;
+    d.end = text + len;
     d.depth = 0;
     d.effort = effort_begin(L);
     d.settings = lua_touserdata(L, lua_upvalueindex(1));

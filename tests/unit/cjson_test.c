@@ -189,6 +189,25 @@ static void a_failing_allocation_leaks_nothing(void **state) {
     assert_allocations_may_fail(*state, &library, SCRIPT, "13586");
 }
 
+/* The codec looks at eight bytes of a string at a time. */
+static void each_byte_is_escaped_wherever_it_stands(void **state) {
+    assert_script(*state,
+                  "for byte = 0, 255 do "
+                  "  local char = string.char(byte) "
+                  "  local escaped = cjson.encode(char):sub(2, -2) "
+                  "  for _, fill in ipairs({'!', '\\255'}) do "
+                  "    for len = 1, 17 do for at = 0, len - 1 do "
+                  "      local before, behind = fill:rep(at), fill:rep(len - 1 - at) "
+                  "      local text = cjson.encode(before .. char .. behind) "
+                  "      local back = cjson.decode('[' .. text .. ']')[1] "
+                  "      if text ~= '\"' .. before .. escaped .. behind .. '\"' or "
+                  "         back ~= before .. char .. behind then return byte, len, at end "
+                  "    end end "
+                  "  end "
+                  "end return 'all'",
+                  "all");
+}
+
 static void long_texts_come_out_whole(void **state) {
     assert_script(*state,
                   "local s = {} for i = 1, 5000 do s[i] = 'a/\\n' .. i end "
@@ -208,6 +227,7 @@ int main(void) {
         script_test(depth_is_bounded_whatever_is_set),
         script_test(the_watch_ends_what_takes_long),
         script_test(a_failing_allocation_leaks_nothing),
+        script_test(each_byte_is_escaped_wherever_it_stands),
         script_test(long_texts_come_out_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
