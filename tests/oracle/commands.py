@@ -3,7 +3,7 @@ from collections_commands import CollectionGenerator
 from payloads import PayloadGenerator
 from streams import StreamGenerator
 from scripts import script
-from strings import StringGenerator
+from strings import StringGenerator, is_silent_in_redis
 from zsets import ZsetGenerator
 
 KEYS = [b"a", b"b", b"c", b"list:4", b"\x00binary\r\n\xff", b""]
@@ -213,7 +213,8 @@ class Generator(StringGenerator, StreamGenerator, ZsetGenerator, PayloadGenerato
             queued.append(self.random.choice([[b"NOSUCH"], [b"LPOP"], [b"MULTI"], [b"WATCH", b"a"]]))
         watched = [[b"WATCH", self.key(), self.key()]] if self.random.random() < 0.4 else []
         if watched and self.random.random() < 0.5:
-            watched.append(self.random.choice([self.list_write, self.string_command])())
+            change = self.random.choice([self.list_write, self.string_command])()
+            watched += [] if is_silent_in_redis(change) else [change]
         if watched and self.random.random() < 0.2:
             watched.append([b"UNWATCH"])
         end = self.random.choice([b"EXEC", b"EXEC", b"EXEC", b"DISCARD"])
