@@ -264,28 +264,33 @@ static sds append_traffic(struct engine *engine, sds out) {
     const struct stats *stats = &engine->stats;
     const struct replication_stats *syncs = &engine->replication->stats;
     struct conn_totals totals = conn_totals(engine->net);
-    return sds_append_format(
-        out,
-        "total_connections_received:%llu\r\n"
-        "total_commands_processed:%llu\r\n"
-        "instantaneous_ops_per_sec:%llu\r\n"
-        "total_net_input_bytes:%llu\r\n"
-        "total_net_output_bytes:%llu\r\n"
-        "total_net_repl_input_bytes:0\r\n"
-        "total_net_repl_output_bytes:0\r\n"
-        "instantaneous_input_kbps:%.2f\r\n"
-        "instantaneous_output_kbps:%.2f\r\n"
-        "instantaneous_input_repl_kbps:0.00\r\n"
-        "instantaneous_output_repl_kbps:0.00\r\n"
-        "rejected_connections:%llu\r\n"
-        "sync_full:%llu\r\n"
-        "sync_partial_ok:%llu\r\n"
-        "sync_partial_err:%llu\r\n",
-        (llu)stats->connections_received, (llu)stats->commands,
-        (llu)rate_per_second(&stats->commands_rate), totals.input_bytes, totals.output_bytes,
-        (double)rate_per_second(&stats->input_rate) / 1024,
-        (double)rate_per_second(&stats->output_rate) / 1024, (llu)stats->connections_rejected,
-        (llu)syncs->full_syncs, (llu)syncs->partial_syncs, (llu)syncs->partial_refusals);
+    struct conn_totals primary = conn_totals_of(engine->net, CONN_PRIMARY);
+    struct conn_totals replicas = conn_totals_of(engine->net, CONN_REPLICA);
+    return sds_append_format(out,
+                             "total_connections_received:%llu\r\n"
+                             "total_commands_processed:%llu\r\n"
+                             "instantaneous_ops_per_sec:%llu\r\n"
+                             "total_net_input_bytes:%llu\r\n"
+                             "total_net_output_bytes:%llu\r\n"
+                             "total_net_repl_input_bytes:%llu\r\n"
+                             "total_net_repl_output_bytes:%llu\r\n"
+                             "instantaneous_input_kbps:%.2f\r\n"
+                             "instantaneous_output_kbps:%.2f\r\n"
+                             "instantaneous_input_repl_kbps:%.2f\r\n"
+                             "instantaneous_output_repl_kbps:%.2f\r\n"
+                             "rejected_connections:%llu\r\n"
+                             "sync_full:%llu\r\n"
+                             "sync_partial_ok:%llu\r\n"
+                             "sync_partial_err:%llu\r\n",
+                             (llu)stats->connections_received, (llu)stats->commands,
+                             (llu)rate_per_second(&stats->commands_rate), totals.input_bytes,
+                             totals.output_bytes, primary.input_bytes, replicas.output_bytes,
+                             (double)rate_per_second(&stats->input_rate) / 1024,
+                             (double)rate_per_second(&stats->output_rate) / 1024,
+                             (double)rate_per_second(&stats->primary_input_rate) / 1024,
+                             (double)rate_per_second(&stats->replica_output_rate) / 1024,
+                             (llu)stats->connections_rejected, (llu)syncs->full_syncs,
+                             (llu)syncs->partial_syncs, (llu)syncs->partial_refusals);
 }
 
 /* Appends counters of expired and evicted keys, and of hits and misses. */

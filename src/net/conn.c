@@ -243,7 +243,7 @@ uv_buf_t conn_room(struct conn *conn) {
 
 void conn_received(struct conn *conn, size_t len) {
     struct net *net = net_of(conn);
-    net->totals.input_bytes += len;
+    totals_of(conn)->input_bytes += len;
     net->reader_bytes += len;
     struct input *input = conn->input;
     if (input != NULL && input->collected.missing > 0) {

@@ -194,12 +194,21 @@ void conn_set_nodelay(struct conn *conn, bool on);
 /* Returns the bytes of the connection's own allocation, session included. O(1). */
 size_t conn_allocated(const struct conn *conn);
 
-/* Bytes read and written over all connections since the start or the last net_reset_totals. */
+/* The kinds of connections whose bytes are counted apart, named by the other side. */
+enum conn_kind { CONN_CLIENT, CONN_REPLICA, CONN_PRIMARY, CONN_KINDS };
+
+/* Counts the connection's bytes from now on as those of `kind`; at first it is a CONN_CLIENT.
+ * O(1). */
+void conn_count_as(struct conn *conn, enum conn_kind kind);
+
+/* Bytes read and written since the start or the last net_reset_totals: over all connections, and
+ * over those of one kind. O(1). */
 struct conn_totals {
     unsigned long long input_bytes;
     unsigned long long output_bytes;
 };
 struct net;
 struct conn_totals conn_totals(const struct net *net);
+struct conn_totals conn_totals_of(const struct net *net, enum conn_kind kind);
 
 #endif

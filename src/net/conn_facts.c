@@ -102,6 +102,19 @@ size_t conn_allocated(const struct conn *conn) {
                          conn->events->session_size);
 }
 
+void conn_count_as(struct conn *conn, enum conn_kind kind) {
+    conn->kind = (uint16_t)kind;
+}
+
 struct conn_totals conn_totals(const struct net *net) {
-    return net->totals;
+    struct conn_totals all = {0};
+    for (int kind = 0; kind < CONN_KINDS; kind++) {
+        all.input_bytes += net->totals[kind].input_bytes;
+        all.output_bytes += net->totals[kind].output_bytes;
+    }
+    return all;
+}
+
+struct conn_totals conn_totals_of(const struct net *net, enum conn_kind kind) {
+    return net->totals[kind];
 }

@@ -244,7 +244,7 @@ static void send_at_once(struct output *output) {
         fail(conn, (int)sent);
         return;
     }
-    net_of(conn)->totals.output_bytes += (size_t)sent;
+    totals_of(conn)->output_bytes += (size_t)sent;
     remove_sent(output, (size_t)sent);
     if (output->first != NULL)
         submit(output);
@@ -259,7 +259,7 @@ void conn_written(struct conn *conn, int status) {
         fail(conn, status);
         return;
     }
-    net_of(conn)->totals.output_bytes += output->submitted;
+    totals_of(conn)->output_bytes += output->submitted;
     remove_sent(output, output->submitted);
     output->submitted = 0;
     if (output->first == NULL)
@@ -314,7 +314,7 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
         fail(conn, (int)sent);
         return 0;
     }
-    net_of(conn)->totals.output_bytes += (size_t)sent;
+    totals_of(conn)->output_bytes += (size_t)sent;
     return (size_t)sent;
 }
 

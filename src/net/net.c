@@ -4,6 +4,7 @@
 #include "net/net_internal.h"
 
 #include <signal.h>
+#include <string.h>
 
 struct net_timer {
     uv_timer_t handle;
@@ -116,7 +117,7 @@ struct net_totals net_totals(const struct net *net) {
 
 void net_reset_totals(struct net *net) {
     net->loop_totals = (struct net_totals){0};
-    net->totals = (struct conn_totals){0};
+    memset(net->totals, 0, sizeof(net->totals));
 }
 
 /* --- Signals --- */

@@ -66,7 +66,7 @@ struct net {
     void (*on_nested_step)(void *arg); /* nested_poll_on_step */
     void *on_nested_step_arg;
     char *read_buffer;
-    struct conn_totals totals;
+    struct conn_totals totals[CONN_KINDS];
     struct net_totals loop_totals;
     uint64_t awake_ticks;        /* clock_ticks at this iteration's first callback; 0 = none yet */
     struct output *held;         /* to be sent before the loop sleeps; linked by next_held */
@@ -119,12 +119,18 @@ struct conn {
     struct output *output; /* queued bytes; NULL = none */
     struct conn *next_unclosed;
     int error;      /* status of the write that failed */
-    uint32_t flags; /* enum conn_flag */
+    uint16_t flags; /* enum conn_flag */
+    uint16_t kind;  /* enum conn_kind */
     _Alignas(uint64_t) char session[];
 };
 
 static inline struct net *net_of(const struct conn *conn) {
     return conn->net;
+}
+
+/* Returns where the connection's bytes are counted. */
+static inline struct conn_totals *totals_of(const struct conn *conn) {
+    return &net_of(conn)->totals[conn->kind];
 }
 
 /* Frees the struct that begins with the handle; a uv_close_cb. */

@@ -205,6 +205,7 @@ static void on_opened(struct conn *conn, void *owner) {
     own->session.requester = (struct requester){.engine = link->engine, .session = &own->session};
     link->dial = NULL;
     link->conn = conn;
+    conn_count_as(conn, CONN_PRIMARY);
     engine_update_clock(link->engine);
     link->io_ms = link->engine->steady_ms;
     log_notice("Non blocking connect for SYNC fired the event.");

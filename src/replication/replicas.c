@@ -61,6 +61,7 @@ void replica_join(struct replica *replica) {
     session->flags &= ~(uint32_t)(SESSION_REPLY_OFF | SESSION_REPLY_SKIP); /* it gets no replies */
     CHAIN_APPEND(replicas->first, replicas->last, replica, prev, next);
     replicas->count++;
+    conn_count_as(conn_of_session(session), CONN_REPLICA);
     if (engine->config.repl_disable_tcp_nodelay) conn_set_nodelay(conn_of_session(session), false);
 }
 

@@ -63,6 +63,10 @@ static void sample_rates(struct engine *engine) {
     rate_sample(&stats->commands_rate, stats->commands, engine->steady_ms);
     rate_sample(&stats->input_rate, totals.input_bytes, engine->steady_ms);
     rate_sample(&stats->output_rate, totals.output_bytes, engine->steady_ms);
+    rate_sample(&stats->primary_input_rate, conn_totals_of(engine->net, CONN_PRIMARY).input_bytes,
+                engine->steady_ms);
+    rate_sample(&stats->replica_output_rate, conn_totals_of(engine->net, CONN_REPLICA).output_bytes,
+                engine->steady_ms);
     struct net_totals loop = net_totals(engine->net);
     rate_sample(&stats->iterations_rate, loop.iterations, engine->steady_ms);
     rate_sample(&stats->active_rate, clock_ticks_to_us(loop.active_ticks), engine->steady_ms);

@@ -51,8 +51,10 @@ struct stats {
     struct rate commands_rate;
     struct rate input_rate;
     struct rate output_rate;
-    struct rate iterations_rate; /* of the event loop */
-    struct rate active_rate;     /* active microseconds of the event loop */
+    struct rate primary_input_rate;  /* of what the primary sends */
+    struct rate replica_output_rate; /* of what replicas are sent */
+    struct rate iterations_rate;     /* of the event loop */
+    struct rate active_rate;         /* active microseconds of the event loop */
     struct error_stats by_error;
     struct command_stats *by_command; /* indexed by command_index */
 };

@@ -318,6 +318,28 @@ check_replicas "INFO counts synchronizations" {
         expr {$new - $old}
     }
 } {2 1 1}
+check_replicas "INFO counts the bytes that replicas are sent, and CONFIG RESETSTAT zeroes them" {
+    with_config {rdbcompression no} {
+        r SET k [string repeat x 100000]
+        r CONFIG RESETSTAT
+        lassign [replica_sync] c
+    }
+    wait_until {[info_field total_net_repl_output_bytes] > 100000}
+    assert {[info_field total_net_repl_output_bytes] < 110000}
+    r SET k [string repeat y 100000]
+    replica_commands $c 2
+    wait_until {[info_field total_net_repl_output_bytes] > 200000}
+    assert {[info_field total_net_repl_output_bytes] < 210000}
+    assert {[info_field total_net_output_bytes] > [info_field total_net_repl_output_bytes]}
+    wait_until {
+        [r SET k [string repeat z 1000]] eq "OK" &&
+        [info_field instantaneous_output_repl_kbps] > 0 && [info_field instantaneous_output_kbps] > 0
+    }
+    assert_equal [info_field total_net_repl_input_bytes] 0
+    assert_equal [info_field instantaneous_input_repl_kbps] 0.00
+    r CONFIG RESETSTAT
+    expr {[info_field total_net_repl_output_bytes] < 100000}
+} 1
 
 # --- Replicas that do what they should not
 

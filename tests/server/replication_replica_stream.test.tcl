@@ -55,6 +55,26 @@ check_in 2 "a stream that is cut into single bytes is the same" {
         list [get key] [get n]
     }
 } {value 2}
+check_in 2 "INFO counts the bytes that the primary sends, and CONFIG RESETSTAT zeroes them" {
+    with_replica {} {
+        set link [link_begin [list k [string repeat x 100000]]]
+        set payload [info_field total_net_repl_input_bytes]
+        $link feed SET k [string repeat y 100000]
+        applied $link
+        assert_equal [expr {[info_field total_net_repl_input_bytes] - $payload}] [$link offset]
+        assert {$payload > 100000 && $payload < 110000}
+        assert {[info_field total_net_input_bytes] > [info_field total_net_repl_input_bytes]}
+        wait_until {
+            [$link feed SET k [string repeat z 1000]] eq "" &&
+            [info_field instantaneous_input_repl_kbps] > 0 && [info_field instantaneous_input_kbps] > 0
+        }
+        applied $link
+        assert_equal [info_field total_net_repl_output_bytes] 0
+        assert_equal [info_field instantaneous_output_repl_kbps] 0.00
+        $current_server control CONFIG RESETSTAT
+        info_field total_net_repl_input_bytes
+    }
+} 0
 check_in 2 "a transaction takes effect as a whole, and only then moves the offset" {
     with_replica {} {
         set link [link_begin]
