@@ -414,9 +414,9 @@ check "a timeout of 0 is a second" {
     }
 } 1
 check "MIGRATE gives up when the target reads nothing, and keeps the key" {
-    r SET first x
-    migrate first 0 10000 REPLACE ;# the connection is kept, and its database selected
     r SET k [noise 30000000]
+    r SET first x
+    migrate first 0 10000 REPLACE ;# the connection is kept, and its database selected, for ten seconds
     exec kill -STOP [$target pid]
     try {
         set error [error_of {migrate k 0 300}]
