@@ -70,7 +70,9 @@ struct machine *machine_of(lua_State *L);
 /* Bytes that the machine holds, as Lua counts them. */
 size_t machine_memory(const struct machine *machine);
 
-/* Sets the limit. When more is used already, allocations fail until enough was collected. */
+/* Sets the limit. When more is used already, garbage is collected at once, as at the end of a run:
+ * O(used); a machine that runs collects when it allocates. What then is beyond the limit makes
+ * allocations fail. */
 void machine_set_memory_limit(struct machine *machine, size_t limit);
 
 /* From suspend to resume the machine gets all memory that it asks for: for C code that Lua called

@@ -77,6 +77,8 @@ size_t machine_memory(const struct machine *machine) {
 
 void machine_set_memory_limit(struct machine *machine, size_t limit) {
     machine->limit = limit;
+    if (machine->used > limit && !machine->is_running && machine->main)
+        machine_collect_all(machine, machine->main);
 }
 
 void machine_suspend_limit(struct machine *machine) {

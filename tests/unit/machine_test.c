@@ -480,6 +480,18 @@ static void a_suspended_limit_is_checked_afterwards(void **state) {
     assert_string_equal(script_run_slice(*state, SLICE("return 1"), allocate_suspended, NULL), "1");
 }
 
+static void a_lower_limit_counts_no_garbage(void **state) {
+    struct script_fixture *fixture = *state;
+    int function = machine_compile(fixture->machine, "@user_script", SLICE("return {} and 1"));
+    machine_set_memory_limit(fixture->machine, 100 * MB);
+    assert_string_equal(script_run(fixture, "return #('x'):rep(10 * 2^20)"), "10485760");
+    assert_true(machine_memory(fixture->machine) > 5 * MB);
+    machine_set_memory_limit(fixture->machine, 5 * MB);
+    assert_true(machine_run(fixture->machine, function, NULL, NULL) == MACHINE_DONE);
+    machine_finish(fixture->machine);
+    machine_release(fixture->machine, function);
+}
+
 /* --- Places of errors --- */
 
 static void the_place_of_an_error_is_known(void **state) {
@@ -524,6 +536,7 @@ int main(void) {
         cmocka_unit_test(a_machine_that_is_nearly_full_is_not_collected_after_each_run),
         script_test(scripts_that_are_run_once_are_collected),
         script_test(a_suspended_limit_is_checked_afterwards),
+        script_test(a_lower_limit_counts_no_garbage),
         script_test(the_place_of_an_error_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
