@@ -30,8 +30,8 @@ static sds parse_type(struct client_filter *filter, struct slice value) {
                                            : NULL;
 }
 
-/* There is only one user, so all clients match it. */
-static sds parse_user(struct slice value) {
+static sds parse_user(struct client_filter *filter, struct slice value) {
+    filter->has_user = true;
     if (slice_equal(value, SLICE("default"))) return NULL;
     return error_naming("ERR No such user '", value);
 }
@@ -46,7 +46,7 @@ static sds parse_option(struct client_filter *filter, struct slice option, struc
     if (slice_is(option, "id")) return parse_id(filter, value);
     if (slice_is(option, "maxage")) return parse_age(filter, value);
     if (slice_is(option, "type")) return parse_type(filter, value);
-    if (slice_is(option, "user")) return parse_user(value);
+    if (slice_is(option, "user")) return parse_user(filter, value);
     if (slice_is(option, "addr"))
         filter->address = value;
     else if (slice_is(option, "laddr"))
@@ -74,6 +74,7 @@ bool client_filter_matches(const struct client_filter *filter, const struct clie
     if (filter->skip_me && facts->is_me) return false;
     if (filter->id && filter->id != facts->id) return false;
     if (filter->type != CLIENT_TYPE_ANY && filter->type != facts->type) return false;
+    if (filter->has_user && facts->type == CLIENT_TYPE_MASTER) return false;
     if (filter->min_age_s > facts->age_s) return false;
     if (filter->address.ptr && !slice_equal(filter->address, facts->address)) return false;
     return !filter->local_address.ptr || slice_equal(filter->local_address, facts->local_address);

@@ -21,7 +21,8 @@ struct client_filter {
     struct slice local_address;
     int64_t min_age_s; /* connected for at least this many seconds */
     enum client_type type;
-    bool skip_me; /* exclude the calling client */
+    bool has_user; /* not the link to the primary, to which the only user does not belong */
+    bool skip_me;  /* exclude the calling client */
 };
 
 /* The facts about a client that the conditions compare. */

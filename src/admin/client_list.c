@@ -81,9 +81,10 @@ static sds append_line(sds out, struct session *session) {
     out = append_identity(out, session);
     out = append_memory(out, session);
     return sds_append_format(
-        out, " cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
+        out, " cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
         session->requester.last_command ? session->requester.last_command->name : "NULL",
-        session->protocol, text_or_empty(session->lib_name), text_or_empty(session->lib_version));
+        session->flags & SESSION_PRIMARY ? "(superuser)" : "default", session->protocol,
+        text_or_empty(session->lib_name), text_or_empty(session->lib_version));
 }
 
 /* --- CLIENT INFO, CLIENT LIST --- */

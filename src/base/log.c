@@ -29,8 +29,8 @@ void log_set_level(enum log_level level) {
     logger.level = level;
 }
 
-void log_set_child(void) {
-    logger.role = 'C';
+void log_set_role(char role) {
+    logger.role = role;
 }
 
 static int open_log(const char *path) {

@@ -23,8 +23,9 @@ bool log_set_file(const char *path);
  * facility local0 to local7 (0 … 7) or user (LOG_FACILITY_USER of base/log_syslog.h). */
 void log_set_syslog(const char *ident, int facility);
 
-/* Marks the lines of a forked child: they say C in place of M. Called in the child. */
-void log_set_child(void);
+/* The letter behind the process's number: M for a primary (the default), S for a replica, C for a
+ * forked child, which calls it itself. */
+void log_set_role(char role);
 
 /* Writes one line: a printf format without the newline. Longer than LOG_TEXT_MAX bytes is cut;
  * control characters become question marks. Never fails; a line that cannot be written is lost.

@@ -119,7 +119,7 @@ static void answer_hello(struct call *call) {
     reply_bulk_cstr(reply, "mode");
     reply_bulk_cstr(reply, "standalone");
     reply_bulk_cstr(reply, "role");
-    reply_bulk_cstr(reply, "master");
+    reply_bulk_cstr(reply, call->engine->is_replica ? "replica" : "master");
     reply_bulk_cstr(reply, "modules");
     reply_array(reply, 0);
     reply_bulk_cstr(reply, "server_name");

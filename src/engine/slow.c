@@ -38,7 +38,7 @@ void slow_note_command(const struct call *call, uint64_t ticks) {
                  us);
     if (us < log_threshold_us(engine) || command->flags & COMMAND_SKIP_SLOWLOG) return;
     char peer[CONN_NAME_MAX];
-    struct session *session = call_session(call);
+    struct session *session = session_of_sender(call);
     struct slowlog_call entry = {
         .command = command,
         .argv = call->argv,
@@ -48,7 +48,7 @@ void slow_note_command(const struct call *call, uint64_t ticks) {
         .peer = SLICE(""),
         .name = SLICE(""),
     };
-    /* As in Redis, a script's command names no client; a primary's has none. */
+    /* As in Redis, a script's command names no client. */
     if (session && call->origin != ORIGIN_SCRIPT) {
         entry.peer = slice_of_cstr(conn_peer_name(conn_of_session(session), peer));
         if (session->name) entry.name = sds_slice(session->name);

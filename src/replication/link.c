@@ -124,10 +124,12 @@ void link_give_up(struct link *link, const char *format, ...) {
 
 /* CLIENT KILL, or another part of the server, has closed the session of the link. */
 static void on_session_closed(struct session *session) {
-    struct link *link = link_of(session->requester.engine);
+    struct engine *engine = session->requester.engine;
+    struct link *link = link_of(engine);
+    engine->clients->primary = NULL;
     if (!link || link->conn != conn_of_session(session)) return;
     link->conn = NULL;
-    if (session->requester.engine->shutting_down) return;
+    if (engine->shutting_down) return;
     link_fail(link, "Connection with master was closed by this server. Connecting again.");
 }
 
@@ -308,6 +310,7 @@ static void register_session(struct link *link, int database) {
     session->peer_port = conn_peer_port(link->conn);
     if (conn_is_local(link->conn)) session->marks |= SESSION_LOCAL;
     session_list_add(&engine->clients->sessions, session);
+    engine->clients->primary = session;
 }
 
 void link_go_online(struct link *link, int database) {

@@ -73,6 +73,7 @@ void replication_set_role(struct engine *engine, bool is_replica) {
         command_log_remove_reader(&engine->command_log, &replication->reader);
     }
     replication->is_replica = engine->is_replica = is_replica;
+    log_set_role(is_replica ? 'S' : 'M');
     if (replication->backlog && !is_replica)
         command_log_add_reader(&engine->command_log, &replication->reader);
     replication->replicas_left_ms = replication->ping_ms = engine->steady_ms;

@@ -21,7 +21,8 @@ struct clients {
     struct pubsub pubsub;
     void (*retire_session)(struct session *session); /* at its end: client/session_input.h */
     void (*primary_closed)(struct session *session); /* SESSION_PRIMARY, likewise */
-    struct session *current;                         /* the session being served, or NULL */
+    struct session *primary;     /* the link to the server's primary while it is listed, or NULL */
+    struct session *current;     /* the session being served, or NULL */
     struct session *interrupted; /* its script is running while others are served, or NULL */
     struct resp_parser parser;   /* for all sessions that are not inside a request */
     struct reply reply;          /* replies to the requests of the current read */

@@ -36,10 +36,9 @@ static void build_line(const struct call *call) {
     sds_set_len(line, 0);
     line = sds_append_format(line, "+%lld.%06lld [%d ", now_us / 1000000, now_us % 1000000,
                              (int)call->requester->database);
-    struct session *session = call_session(call);
-    line = sds_append(line, call->origin == ORIGIN_SCRIPT ? SLICE("lua")
-                            : session                     ? sds_slice(origin_of(session))
-                                                          : SLICE("primary"));
+    line = sds_append(line, call->origin == ORIGIN_SCRIPT
+                                ? SLICE("lua")
+                                : sds_slice(origin_of(session_of_sender(call))));
     line = sds_append(line, SLICE("]"));
     for (size_t i = 0; i < call->argc; i++) {
         line = sds_append(line, SLICE(" "));

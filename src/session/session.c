@@ -66,6 +66,10 @@ void session_close_after_reply(struct session *session) {
     conn_close_after_write(conn); /* session_drained follows */
 }
 
+struct session *session_of_sender(const struct call *call) {
+    return call->origin == ORIGIN_PRIMARY ? call->engine->clients->primary : call_session(call);
+}
+
 void session_set_name(struct session *session, struct slice name) {
     sds_free(session->name);
     session->name = name.len ? sds_new(name) : NULL;

@@ -101,6 +101,10 @@ void session_resume_later(struct session *session);
 /* Returns the type of the client, for CLIENT LIST, CLIENT KILL and the output limits. O(1). */
 enum client_type session_type(const struct session *session);
 
+/* The client that has sent the command: of one that the primary sends, the link to it. NULL: the
+ * command is from a file, or the server's own. O(1). */
+struct session *session_of_sender(const struct call *call);
+
 /* Sets the name to a copy of `name`; an empty one removes it. The caller has checked the text. */
 void session_set_name(struct session *session, struct slice name);
 

@@ -107,7 +107,7 @@ static void live(struct engine *engine, enum background_purpose purpose, int rep
     end_with(parent);
     reset_signals();
     keep_only(engine, report_fd);
-    log_set_child();
+    log_set_role('C');
     process_title_set_child(engine, purpose == BACKGROUND_AOF ? "packlist-aof-rewrite"
                                                               : "packlist-rdb-bgsave");
     oom_score_apply(engine, OOM_CHILD);

@@ -262,6 +262,16 @@ check_in 2 "INFO replication during a synchronization" {
             [lindex [$current_server control ROLE] 3]
     }
 } {1000 750 25.00 sync}
+check_in 2 "HELLO and the log tell the role" {
+    with_replica {} {
+        link_begin
+        set roles [dict get [$current_server control HELLO] role]
+        assert {[regexp -line {^\d+:S .* MASTER <-> REPLICA sync: Finished} [$current_server log]]}
+        $current_server control REPLICAOF NO ONE
+        assert {[regexp -line {^\d+:M .* MASTER MODE} [$current_server log]]}
+        lappend roles [dict get [$current_server control HELLO] role]
+    }
+} {replica master}
 check_in 2 "CLIENT LIST shows the primary, and CLIENT KILL TYPE master closes it" {
     with_replica {} {
         set link [link_begin]
@@ -269,8 +279,9 @@ check_in 2 "CLIENT LIST shows the primary, and CLIENT KILL TYPE master closes it
         applied $link
         set port [$primary port]
         set line [$current_server control CLIENT LIST TYPE master]
-        assert {[regexp "addr=127.0.0.1:$port .* flags=M db=2 .* cmd=select " $line]}
+        assert {[regexp "addr=127.0.0.1:$port .* flags=M db=2 .* cmd=select user=\\(superuser\\) " $line]}
         assert_equal [$current_server control CLIENT KILL TYPE normal SKIPME yes] 0
+        assert_equal [$current_server control CLIENT KILL USER default] 0
         assert_equal [replication master_link_status] up
         assert_equal [$current_server control CLIENT KILL TYPE master] 1
         assert {[$link is_closed] || 1}
@@ -299,13 +310,15 @@ check_in 2 "CLIENT PAUSE does not stop the stream" {
         $current_server control GET a
     }
 } 1
-check_in 2 "MONITOR and commandstats show the commands of the primary" {
-    with_replica {} {
+check_in 2 "MONITOR, SLOWLOG and commandstats show the commands of the primary" {
+    with_replica {slowlog-log-slower-than 0} {
         set link [link_begin]
         set monitor [client_open 2]
         $monitor call MONITOR
         $link feed SET a 1
-        assert {[string match {*\[0 primary\] "SET" "a" "1"} [$monitor read]]}
+        assert {[string match "*\\\[0 127.0.0.1:[$primary port]\\\] \"SET\" \"a\" \"1\"" [$monitor read]]}
+        set entry [lsearch -inline -index 3 [$current_server control SLOWLOG GET] {SET a 1}]
+        assert_equal [lrange $entry 4 5] [list 127.0.0.1:[$primary port] {}]
         regexp {cmdstat_set:calls=1,} [$current_server control INFO commandstats]
     }
 } 1

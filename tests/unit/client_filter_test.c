@@ -60,6 +60,15 @@ static void each_option_is_a_condition(void **state) {
     assert_true(MATCHES("USER", "default"));
 }
 
+static void the_primary_has_no_user(void **state) {
+    (void)state;
+    struct client_facts primary = someone;
+    primary.type = CLIENT_TYPE_MASTER;
+    assert_true(matches((const char *const[]){"TYPE", "master", NULL}, primary));
+    assert_false(
+        matches((const char *const[]){"TYPE", "master", "USER", "default", NULL}, primary));
+}
+
 static void all_conditions_must_hold(void **state) {
     (void)state;
     assert_true(MATCHES("id", "7", "addr", "127.0.0.1:5000", "maxage", "1"));
@@ -111,6 +120,7 @@ static void wrong_options_are_named(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_option_is_a_condition),
+        cmocka_unit_test(the_primary_has_no_user),
         cmocka_unit_test(all_conditions_must_hold),
         cmocka_unit_test(the_last_of_an_option_counts),
         cmocka_unit_test(the_calling_client_is_spared_unless_skipme_is_no),

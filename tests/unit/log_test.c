@@ -171,7 +171,7 @@ static void a_child_marks_its_lines(void **state) {
     int status;
     pid_t child = fork();
     if (child == 0) {
-        log_set_child();
+        log_set_role('C');
         log_notice("from the child");
         _exit(0);
     }
