@@ -112,7 +112,8 @@ static size_t bucket_of(const struct recordtable *table, uint64_t hash) {
     return linear_bucket(hash, table->level_mask, table->split);
 }
 
-bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, unsigned step) {
+bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, bool adds,
+                          unsigned step) {
     if (table->count == 0) return false;
     size_t bucket = bucket_of(table, hash);
     if (step == 0) {
@@ -122,7 +123,7 @@ bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, unsign
     }
     const struct recordtable_block *block = recordtable__block(table->directory, bucket);
     if (step == 1) prefetch(block);
-    if (step == 2 && block) recordtable__prefetch_record(block, table->columns, hash);
+    if (step == 2 && block) recordtable__prefetch_record(block, table->columns, hash, adds);
     return step + 1 < RECORDTABLE_PREFETCH_STEPS;
 }
 
@@ -247,6 +248,8 @@ static void split(struct recordtable *table) {
     }
     recordtable__update_expiry(table, low);
     recordtable__update_expiry(table, high);
+    /* The next split is some records away. */
+    recordtable__prefetch_block(recordtable__block(table->directory, (size_t)table->split));
 }
 
 static void merge(struct recordtable *table) {

@@ -54,10 +54,11 @@ size_t recordtable_allocations(const struct recordtable *table);
 /* The hash of a field, for the functions below. */
 uint64_t recordtable_hash(struct slice field);
 
-/* Starts loading what finding the field with this hash reads, in steps 0, 1, 2: each needs what the
- * one before has loaded. For many lookups at once. Returns whether there is a next step. O(1). */
+/* Starts loading what finding the field with this hash reads, and what adding it moves if `adds`,
+ * in steps 0, 1, 2: each needs what the one before has loaded. For many lookups at once. Returns
+ * whether there is a next step. O(1). */
 enum { RECORDTABLE_PREFETCH_STEPS = 3 };
-bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, unsigned step);
+bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, bool adds, unsigned step);
 
 /* Is there a record with this field? *record, which may be NULL, gets it. O(1). */
 bool recordtable_find(const struct recordtable *table, struct slice field, uint64_t hash,

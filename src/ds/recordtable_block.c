@@ -100,21 +100,28 @@ static uint64_t match_tags(uint64_t tags, uint8_t tag) {
     return word_bytes_equal(tags & WORD_BYTES_ALL(0x7F), tag);
 }
 
+void recordtable__prefetch_block(const struct recordtable_block *block) {
+    if (!block) return;
+    for (size_t line = 0; line < RECORDTABLE_BLOCK_TARGET; line += 64)
+        prefetch((const char *)block + line);
+}
+
 void recordtable__prefetch_record(const struct recordtable_block *block, unsigned columns,
-                                  uint64_t hash) {
+                                  uint64_t hash, bool adds) {
     for (unsigned first = 0; first < block->count; first += 8) {
         uint64_t tags;
         memcpy(&tags, block->bytes + first, sizeof(tags)); /* as in recordtable__find_in_block */
         uint64_t match = match_tags(tags, tag_of(hash));
         if (!match) continue;
         unsigned index = first + (unsigned)__builtin_ctzll(match) / 8;
-        if (index >= block->count) return;
+        if (index >= block->count) break;
         const uint8_t *record =
             recordtable__records(block, columns) + recordtable__offset(block, columns, index);
         prefetch(record);
         prefetch(record + 32); /* a record is often in two cache lines */
         return;
     }
+    if (adds) recordtable__prefetch_block(block);
 }
 
 bool recordtable__find_in_block(const struct recordtable_block *block, unsigned columns,

@@ -164,9 +164,13 @@ size_t recordtable__read(const struct recordtable_block *block, unsigned columns
 uint64_t recordtable__record_hash(const struct recordtable_block *block, unsigned columns,
                                   unsigned index, size_t offset);
 
-/* Starts loading the first record whose field may have this hash. */
+/* Starts loading as much of a block, which may be NULL, as it has on average. */
+void recordtable__prefetch_block(const struct recordtable_block *block);
+
+/* Starts loading the first record whose field may have this hash; if there is none and `adds`, the
+ * block, whose records make place for one more. */
 void recordtable__prefetch_record(const struct recordtable_block *block, unsigned columns,
-                                  uint64_t hash);
+                                  uint64_t hash, bool adds);
 
 /* The record with this field in the block, which may be NULL. */
 bool recordtable__find_in_block(const struct recordtable_block *block, unsigned columns,

@@ -1,6 +1,5 @@
 /* Reading a table: iterating, scanning, choosing at random, describing; and captures. */
 #include "base/alloc.h"
-#include "base/prefetch.h"
 #include "ds/linear_hashing.h"
 #include "ds/recordtable_internal.h"
 
@@ -14,20 +13,14 @@ void recordtable_iter_start(struct recordtable_iter *iter, const struct recordta
                                       .columns = table->columns};
 }
 
-/* Loads the first lines of a block into the cache. */
-static void prefetch_block(const struct recordtable_segment *directory, size_t bucket) {
-    const char *block = (const char *)recordtable__block(directory, bucket);
-    if (!block) return;
-    for (size_t line = 0; line < RECORDTABLE_BLOCK_TARGET; line += 64) prefetch(block + line);
-}
-
 bool recordtable_iter_next(struct recordtable_iter *iter, struct record *record) {
     while (!iter->block || iter->index == iter->block->count) {
         if (iter->next_bucket == iter->buckets) return false;
         iter->block = recordtable__block(iter->directory, iter->next_bucket++);
         iter->index = 0;
         iter->offset = 0;
-        if (iter->next_bucket < iter->buckets) prefetch_block(iter->directory, iter->next_bucket);
+        if (iter->next_bucket < iter->buckets)
+            recordtable__prefetch_block(recordtable__block(iter->directory, iter->next_bucket));
     }
     iter->offset +=
         recordtable__read(iter->block, iter->columns, iter->index++, iter->offset, record);

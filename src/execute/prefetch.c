@@ -15,6 +15,7 @@ enum {
 /* The requests, and what is known of each at the same index. */
 struct requests {
     size_t count;
+    bool writes;              /* the first of them changes values */
     const char *bytes[DEPTH]; /* where it begins; NULL for the first, which is parsed */
     const char *end;          /* of all bytes */
     struct slice keys[DEPTH];
@@ -23,8 +24,7 @@ struct requests {
 };
 
 /* Returns the index of the request's first key, or 0 if it names none, or elsewhere. */
-static size_t key_index(const struct slice *argv, size_t argc) {
-    const struct command *command = command_find(argv[0]);
+static size_t key_index(const struct command *command, const struct slice *argv, size_t argc) {
     if (!command) return 0;
     size_t count_at = (size_t)command->keys.numkeys, index = (size_t)command->keys.first;
     if (index == 0 && count_at > 0 && count_at < argc && !slice_is(argv[count_at], "0"))
@@ -90,6 +90,7 @@ static void read_arguments(const struct requests *requests, size_t i,
                                    peeked, 4);
     }
     lookup->command = argc > 0 ? argv[0] : SLICE("");
+    lookup->writes = requests->writes;
     lookup->argc = argc > 2 ? argc - 2 : 0;
     for (size_t n = 0; n < 2; n++) lookup->argv[n] = argc > n + 2 ? argv[n + 2] : SLICE("");
 }
@@ -121,8 +122,10 @@ static __attribute__((noinline)) size_t prefetch_all(const struct keyspace *keys
                                                      const struct slice *argv, size_t argc,
                                                      const char *bytes, size_t len) {
     struct requests requests;
-    size_t index = key_index(argv, argc);
+    const struct command *command = command_find(argv[0]);
+    size_t index = key_index(command, argv, argc);
     if (index == 0) return DEPTH - 1;
+    requests.writes = command->flags & COMMAND_WRITE;
     gather(&requests, argv[index], index, bytes, len);
     if (only)
         find_same_entry(only, &requests);

@@ -380,7 +380,7 @@ bool records_prefetch(struct value_lookup *lookup, unsigned step) {
     }
     if (recordtable_count(table) <= VALUE_CACHED_MEMBERS) return false;
     if (step == 1) lookup->hash = recordtable_hash(lookup->argv[0]);
-    return recordtable_prefetch(table, lookup->hash, step - 1);
+    return recordtable_prefetch(table, lookup->hash, lookup->writes, step - 1);
 }
 
 void records_free_value(struct entry *entry) {

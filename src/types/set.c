@@ -186,7 +186,7 @@ enum { LOOKUPS_AT_ONCE = 32 };
 static void find_in_table(const struct recordtable *table, const struct set_probe *probes,
                           size_t count, bool *found) {
     for (unsigned step = 0; step < RECORDTABLE_PREFETCH_STEPS; step++)
-        for (size_t i = 0; i < count; i++) recordtable_prefetch(table, probes[i].hash, step);
+        for (size_t i = 0; i < count; i++) recordtable_prefetch(table, probes[i].hash, false, step);
     for (size_t i = 0; i < count; i++)
         found[i] = recordtable_find(table, probes[i].member, probes[i].hash, NULL);
 }

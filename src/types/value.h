@@ -33,6 +33,7 @@ const char *value_encoding_name(const struct entry *entry);
 struct value_lookup {
     const struct entry *entry;
     struct slice command; /* its name */
+    bool writes;          /* it probably changes the value */
     size_t argc;          /* arguments behind the key */
     struct slice argv[2]; /* the first of them, empty where there are fewer */
     /* The type's own, from step to step. */
