@@ -5,6 +5,7 @@
 #include "engine/lazyfree.h"
 #include "memory/evict.h"
 #include "net/net.h"
+#include "replication/replication.h"
 #include "resp/reply.h"
 #include "server/config_apply.h"
 #include "session/session.h"
@@ -161,6 +162,7 @@ void config_resetstat_command(struct call *call) {
     struct engine *engine = call->engine;
     stats_reset(&engine->stats);
     net_reset_totals(engine->net);
+    engine->replication->stats = (struct replication_stats){0};
     evict_reset_exceeded();
     lazyfree_reset_freed();
     reply_ok(call->reply);

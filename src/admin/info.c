@@ -370,7 +370,7 @@ static sds append_stats(struct engine *engine, sds out) {
                             "tracking_total_keys:0\r\n"
                             "tracking_total_items:0\r\n"
                             "tracking_total_prefixes:0\r\n"
-                            "unexpected_error_replies:0\r\n"
+                            "unexpected_error_replies:%llu\r\n"
                             "total_error_replies:%llu\r\n"
                             "dump_payload_sanitizations:0\r\n"
                             "total_reads_processed:%llu\r\n"
@@ -382,7 +382,8 @@ static sds append_stats(struct engine *engine, sds out) {
                             "reply_buffer_shrinks:0\r\n"
                             "reply_buffer_expands:0\r\n",
                             (llu)child->last_fork_us, (llu)child->forks, targets_count(),
-                            (llu)stats->errors, (llu)stats->reads, (llu)stats->replies_written,
+                            (llu)stats->unexpected_errors, (llu)stats->errors, (llu)stats->reads,
+                            (llu)stats->replies_written,
                             (llu)stats->query_buffer_limit_disconnections,
                             (llu)stats->output_buffer_limit_disconnections);
     out = append_loop_stats(engine, out);

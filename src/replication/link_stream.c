@@ -84,6 +84,7 @@ static void refuse(struct link *link, struct slice name) {
                       : error == CALL_ERROR_ARITY ? "with a wrong number of arguments"
                                                   : "which has no place in its stream";
     struct slice text = shown(link->engine, name);
+    link->engine->stats.unexpected_errors++;
     link_give_up(link,
                  "MASTER has sent the command '%.*s', %s. The data would differ from the "
                  "primary's: asking for all of it.",
@@ -95,6 +96,7 @@ static void complain(struct link *link) {
     const struct link_stream *stream = &link->stream;
     struct slice error =
         shown(link->engine, slice_make(stream->reply.data + 1, stream->reply.len - 3));
+    link->engine->stats.unexpected_errors++;
     link_give_up(link,
                  "== CRITICAL == The command '%s' of MASTER fails here: %.*s. The data differs "
                  "from the primary's: asking for all of it.",

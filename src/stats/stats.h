@@ -41,6 +41,7 @@ struct stats {
     uint64_t evicted_clients;
     uint64_t evicted_scripts;
     uint64_t errors;
+    uint64_t unexpected_errors; /* for commands of the primary */
     uint64_t query_buffer_limit_disconnections;
     uint64_t output_buffer_limit_disconnections;
     uint64_t authentications_failed;

@@ -288,6 +288,7 @@ foreach {name words why} {
             set link [link_begins_anew {a new} 1000]
             assert_equal [list [get a] [get text]] {new (nil)}
             assert {[string first "WHY" [$current_server log]] >= 0}
+            assert_equal [info_field unexpected_error_replies] 1
             $link feed SET a 2
             applied $link
             get a
