@@ -3,6 +3,7 @@
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/lazyfree.h"
+#include "engine/own_expiry.h"
 #include "execute/flush.h"
 #include "resp/reply.h"
 #include "snapshot/incremental.h"
@@ -57,6 +58,7 @@ void flushall_command(struct call *call) {
     uint64_t number = number_for(call, async);
     size_t keyspaces = 0;
     save_cancel(engine);
+    own_expiry_forget_all(engine);
     for (int i = 0; i < engine->config.databases; i++) keyspaces += flush(call, i, async, number);
     engine->dirty++;
     save_after_flush(engine);
@@ -72,6 +74,7 @@ static void swap(struct engine *engine, int a, int b) {
     watch_touch_database(&engine->watches, a, first, second, engine->now_ms);
     watch_touch_database(&engine->watches, b, second, first, engine->now_ms);
     keyspace_swap(first, second);
+    own_expiry_swap(engine, a, b);
     blocking_signal_database(engine, engine->blocking, a);
     blocking_signal_database(engine, engine->blocking, b);
 }

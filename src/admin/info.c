@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
+#include "engine/own_expiry.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
 #include "net/net.h"
@@ -360,7 +361,7 @@ static sds append_stats(struct engine *engine, sds out) {
                             "latest_fork_usec:%llu\r\n"
                             "total_forks:%llu\r\n"
                             "migrate_cached_sockets:%zu\r\n"
-                            "slave_expires_tracked_keys:0\r\n"
+                            "slave_expires_tracked_keys:%zu\r\n"
                             "active_defrag_hits:0\r\n"
                             "active_defrag_misses:0\r\n"
                             "active_defrag_key_hits:0\r\n"
@@ -382,8 +383,8 @@ static sds append_stats(struct engine *engine, sds out) {
                             "reply_buffer_shrinks:0\r\n"
                             "reply_buffer_expands:0\r\n",
                             (llu)child->last_fork_us, (llu)child->forks, targets_count(),
-                            (llu)stats->unexpected_errors, (llu)stats->errors, (llu)stats->reads,
-                            (llu)stats->replies_written,
+                            own_expiry_count(engine), (llu)stats->unexpected_errors,
+                            (llu)stats->errors, (llu)stats->reads, (llu)stats->replies_written,
                             (llu)stats->query_buffer_limit_disconnections,
                             (llu)stats->output_buffer_limit_disconnections);
     out = append_loop_stats(engine, out);

@@ -2,6 +2,7 @@
 
 #include "aof/aof.h"
 #include "engine/engine.h"
+#include "engine/own_expiry.h"
 #include "replication/replication.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
@@ -58,7 +59,8 @@ struct memory_stats memory_stats_read(struct engine *engine) {
     if (memory.used > engine->stats.peak_memory) engine->stats.peak_memory = memory.used;
     memory.peak = engine->stats.peak_memory;
     memory.grown = more_than(memory.used, memory.startup);
-    memory.overhead = memory.startup + memory.sessions + memory.aof_buffer + memory.replication;
+    memory.overhead = memory.startup + memory.sessions + memory.aof_buffer + memory.replication +
+                      own_expiry_allocated(engine);
     for (int64_t i = 0; i < engine->config.databases; i++) {
         memory.overhead += keyspace_table_allocated(engine->keyspaces[i]) +
                            keyspace_expiring_allocated(engine->keyspaces[i]);

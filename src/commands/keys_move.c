@@ -17,7 +17,7 @@ static void rename_to_other(struct call *call) {
     struct entry *entry = value_rename(call_take(call, &source, old_key, "rename_from"), key);
     struct keyref destination = call_find_quiet(call, key);
     if (destination.entry) call_replace(call, &destination);
-    keyspace_add(&destination, entry);
+    call_add(call, &destination, entry);
     call_touched(call, &destination, key, EVENT_GENERIC, "rename_to", 1);
 }
 
@@ -100,7 +100,7 @@ void copy_command(struct call *call) {
     }
     struct entry *copy = value_copy(entry, key);
     if (destination.entry) call_replace(&other, &destination);
-    keyspace_add(&destination, copy);
+    call_add(&other, &destination, copy);
     call_touched(&other, &destination, key, EVENT_GENERIC, "copy_to", 1);
     reply_integer(call->reply, 1);
 }
@@ -124,7 +124,7 @@ void move_command(struct call *call) {
     struct keyref destination = call_find_quiet(&other, key);
     call_notify(&other, EVENT_NEW, "new", key);
     struct entry *entry = call_take(call, &source, key, "move_from");
-    keyspace_add(&destination, entry);
+    call_add(&other, &destination, entry);
     call_touched(&other, &destination, key, EVENT_GENERIC, "move_to", 1);
     reply_integer(call->reply, 1);
 }

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "commands/commands.h"
 #include "commands/string_common.h"
+#include "types/value.h"
 
 /* Stores the value argv[index] and reports the change. The key has no expiry then. */
 static void set_plain(struct call *call, struct keyref *ref, struct slice key, size_t index) {
@@ -30,7 +31,8 @@ static void set_keeping_expiry(struct call *call, struct keyref *ref, struct sli
     uint32_t clock = string_make_way(call, ref);
     string_set_argument(call, ref, key, index, true);
     string_came(ref, clock);
-    if (entry_expiry(ref->entry) != expiry_ms) call_set_expiry(call, ref, expiry_ms);
+    if (entry_expiry(ref->entry) != expiry_ms)
+        keyspace_set_expiry(ref, expiry_ms, value_size(ref->entry)); /* it gets no other one */
     call_touched(call, ref, key, EVENT_STRING, "set", 1);
 }
 

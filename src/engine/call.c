@@ -7,6 +7,7 @@
 #include "engine/checks.h"
 #include "engine/engine.h"
 #include "engine/lazyfree.h"
+#include "engine/own_expiry.h"
 #include "engine/slow.h"
 #include "engine/unknown_commands.h"
 #include "engine/usage.h"
@@ -75,19 +76,31 @@ bool call_may_expire(const struct call *call) {
     return !engine->is_replica && !(is_paused && call->command);
 }
 
-/* Where the key may not be deleted, it only counts as missing. */
-static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
-                                             struct slice key) {
+static void delete_expired(struct call *call, struct keyref *ref, struct slice key) {
     struct engine *engine = call->engine;
-    if (!call_may_expire(call)) {
-        ref->slot = NULL;
-        ref->entry = NULL;
-        return;
-    }
     uint64_t begin = slow_begin(engine);
     engine->stats.expired_keys++;
     call_remove(call, ref, key, EVENT_EXPIRED, "expired");
     slow_end(engine, LATENCY_EXPIRE_DELETE, begin);
+}
+
+/* Where the key may not be deleted, it only counts as missing. */
+static __attribute__((noinline)) void expire(struct call *call, struct keyref *ref,
+                                             struct slice key) {
+    if (call_may_expire(call)) {
+        delete_expired(call, ref, key);
+        return;
+    }
+    ref->slot = NULL;
+    ref->entry = NULL;
+}
+
+bool call_expire_own(struct call *call, struct slice key) {
+    struct keyref ref = keyspace_find(call->keyspace, key);
+    if (!ref.entry || entry_expiry(ref.entry) < 0) return false;
+    if (!call_is_expired(call, ref.entry)) return true;
+    delete_expired(call, &ref, key);
+    return false;
 }
 
 /* Inlined where each request that writes comes by. */
@@ -257,9 +270,22 @@ bool call_replaces_in_pool(struct engine *engine, const struct entry *entry) {
     return engine->config.lazyfree_server_del && lazyfree_is_much(entry);
 }
 
-void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
-    (void)call;
+/* On a replica: the entry gets this expiry, or none. */
+static __attribute__((noinline, cold)) void
+note_expiry(const struct call *call, const struct entry *entry, int64_t expiry_ms) {
+    bool is_own = call_session(call) != NULL;
+    if (expiry_ms >= 0) own_expiry_note(call->engine, call->database, entry_key(entry), is_own);
+}
+
+/* Inlined into SET and EXPIRE, which are frequent. */
+inline void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms) {
+    if (call->engine->is_replica) note_expiry(call, ref->entry, expiry_ms);
     keyspace_set_expiry(ref, expiry_ms, value_size(ref->entry));
+}
+
+void call_add(struct call *call, struct keyref *ref, struct entry *entry) {
+    if (call->engine->is_replica) note_expiry(call, entry, entry_expiry(entry));
+    keyspace_add(ref, entry);
 }
 
 /* --- The command log --- */

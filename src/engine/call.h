@@ -223,6 +223,15 @@ void call_propagate_as(struct call *call, const struct slice *argv, size_t argc)
  * entry. Publishes and counts nothing: the command reports its change with call_touched. O(1). */
 void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms);
 
+/* Adds an entry that has an expiry already, or none: as keyspace_add. Every key that gets an expiry
+ * gets it here or from call_set_expiry. O(1). */
+void call_add(struct call *call, struct keyref *ref, struct entry *entry);
+
+/* Deletes the key if it has expired, even where the primary says what has: for keys that it does
+ * not know to expire (engine/own_expiry.h). Returns whether the key will expire later. `key` must
+ * not lie in the entry. O(1). */
+bool call_expire_own(struct call *call, struct slice key);
+
 /* Returns whether the entry has expired. For iterations over a keyspace, which must skip such
  * entries; the functions that find keys test it themselves. */
 static inline bool call_is_expired(const struct call *call, const struct entry *entry) {

@@ -31,6 +31,7 @@ struct clients;
 struct functions;
 struct load;
 struct net;
+struct own_expiries;
 struct rdb_history;
 struct replication;
 struct save;
@@ -91,7 +92,8 @@ struct engine {
     struct functions *functions; /* engine/functions.h: libraries that users have loaded */
     struct blocking *blocking;   /* engine/blocking.h */
     struct watches watches;
-    int64_t pause_until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
+    struct own_expiries *own_expiries; /* engine/own_expiry.h; NULL nearly always */
+    int64_t pause_until_ms;            /* CLIENT PAUSE: until this steady_ms; 0 = none */
     bool pause_writes_only;
     uint8_t
         pauses_of_writes; /* enum pause_reason: commands that write wait until these have ended */

@@ -3,6 +3,9 @@
  * another such table, of hashes with fields that expire; a hash counts as expired when such a field
  * of it has expired.
  *
+ * A replica deletes only the keys to which its own clients have given an expiry. Its rounds scan
+ * only the list of these (engine/own_expiry.h), in the same way.
+ *
  * A round begins `hz` times a second. In each table it continues the scan where the last round
  * ended. It scans at least a few keys, and goes on while more of them are expired than is
  * acceptable. So the work follows the number of keys that expire: almost nothing when few do, and
@@ -20,6 +23,7 @@
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
+#include "engine/own_expiry.h"
 #include "engine/slow.h"
 #include "net/net.h"
 #include "types/hash.h"
@@ -51,6 +55,7 @@ static struct {
     int table;     /* that the round has reached */
     int remaining; /* tables that the round has not finished */
     bool running;
+    bool scans_own;      /* the round is that of a replica */
     int64_t begun_us;    /* begin of the last round, monotonic */
     int64_t budget_us;   /* time left for this round */
     struct tally batch;  /* since end_batch */
@@ -153,8 +158,14 @@ static bool delete_fields(struct step *step) {
     return false;
 }
 
+static void own_step(struct engine *engine) {
+    struct own_expiry_step step = own_expiry_step(engine);
+    cycle.batch.visited += step.examined;
+    cycle.batch.expired += step.gone;
+}
+
 /* Scans the next bucket of the current table, and deletes what has expired in it. */
-static void cycle_step(struct step *step) {
+static void table_step(struct step *step) {
     uint64_t *cursor = &cycle.cursors[cycle.table];
     step->visited = step->expired_count = 0;
     uint64_t next = keyspace_scan_expiring(step->call.keyspace, step->kind, *cursor, visit, step);
@@ -168,10 +179,18 @@ static void cycle_step(struct step *step) {
     cycle.batch.expired += step->expired_count;
 }
 
+static void cycle_step(struct step *step) {
+    if (cycle.scans_own)
+        own_step(step->call.engine);
+    else
+        table_step(step);
+}
+
 /* --- The round --- */
 
 static void end_batch(void) {
-    struct tally *tally = current_kind() == EXPIRING_KEYS ? &cycle.keys : &cycle.hashes;
+    bool is_of_keys = cycle.scans_own || current_kind() == EXPIRING_KEYS;
+    struct tally *tally = is_of_keys ? &cycle.keys : &cycle.hashes;
     tally->visited += cycle.batch.visited;
     tally->expired += cycle.batch.expired;
     cycle.batch = (struct tally){0};
@@ -181,7 +200,7 @@ static void end_round(struct engine *engine) {
     cycle.running = false;
     if (too_many(engine, &cycle.keys) || too_many(engine, &cycle.hashes))
         net_timer_start(cycle.timer, SOON_MS, 0);
-    if (cycle.keys.visited == 0) return;
+    if (cycle.keys.visited == 0 || cycle.scans_own) return;
     double percent = 100 * (double)cycle.keys.expired / (double)cycle.keys.visited;
     engine->stats.expired_stale_percent =
         engine->stats.expired_stale_percent * 0.95 + percent * 0.05;
@@ -194,7 +213,8 @@ static void next_table(struct engine *engine) {
 
 /* Returns whether this round has finished the current table. */
 static bool is_table_done(struct engine *engine, const struct step *step) {
-    size_t expiring = keyspace_expiring_count(step->call.keyspace, step->kind);
+    size_t expiring = cycle.scans_own ? own_expiry_count(engine)
+                                      : keyspace_expiring_count(step->call.keyspace, step->kind);
     if (expiring == 0) return true;
     if (cycle.batch.visited < batch_size(engine, expiring)) return false;
     bool low = !too_many(engine, &cycle.batch);
@@ -216,14 +236,15 @@ static void cycle_stretch(struct engine *engine, uint64_t start) {
     }
 }
 
-/* On a replica, the primary says what has expired. */
+/* On a replica, the primary says which of the other keys have expired. */
 static bool is_off(const struct engine *engine) {
-    return !engine->active_expire || engine->restrictions & RESTRICTED_PAUSED || engine->is_replica;
+    return !engine->active_expire || engine->restrictions & RESTRICTED_PAUSED ||
+           (engine->is_replica && !engine->own_expiries);
 }
 
 bool expire_step(struct engine *engine) {
     if (!cycle.running) return false;
-    if (is_off(engine)) {
+    if (is_off(engine) || cycle.scans_own != engine->is_replica) {
         cycle.running = false;
         return false;
     }
@@ -251,7 +272,8 @@ void expire_tick(struct engine *engine) {
         cycle.begun_us = now_us;
         cycle.budget_us =
             (elapsed_us < period_us ? elapsed_us : period_us) * time_percent(engine) / 100;
-        cycle.remaining = cycle.tables;
+        cycle.scans_own = engine->is_replica;
+        cycle.remaining = cycle.scans_own ? 1 : cycle.tables;
         cycle.keys = cycle.hashes = cycle.batch = (struct tally){0};
     }
     expire_step(engine);

@@ -8,6 +8,7 @@
 #include "engine/engine_clock.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
+#include "engine/own_expiry.h"
 #include "execute/blocking_serve.h"
 #include "net/conn.h"
 #include "net/net.h"
@@ -55,6 +56,7 @@ void link_load_resume_aof(struct engine *engine) {
 
 /* Deletes all keys and functions; a thread frees them. */
 static void clear(struct engine *engine) {
+    own_expiry_forget_all(engine);
     for (int64_t i = 0; i < engine->config.databases; i++) {
         struct keyspace *keyspace = engine->keyspaces[i];
         watch_touch_database(&engine->watches, (int)i, keyspace, NULL, engine->now_ms);

@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "engine/engine.h"
+#include "engine/own_expiry.h"
 #include "persist/rdb_file.h"
 #include "replication/link.h"
 #include "replication/replication.h"
@@ -74,6 +75,7 @@ void replication_set_role(struct engine *engine, bool is_replica) {
     }
     replication->is_replica = engine->is_replica = is_replica;
     log_set_role(is_replica ? 'S' : 'M');
+    own_expiry_forget_all(engine); /* the next primary, or this one, says what has expired */
     if (replication->backlog && !is_replica)
         command_log_add_reader(&engine->command_log, &replication->reader);
     replication->replicas_left_ms = replication->ping_ms = engine->steady_ms;

@@ -18,6 +18,7 @@
 #include "engine/engine_clock.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
+#include "engine/own_expiry.h"
 #include "engine/slow.h"
 #include "execute/blocking_serve.h"
 #include "execute/flush.h"
@@ -186,6 +187,7 @@ void server_stop(struct engine *engine) {
     watches_free(&engine->watches);
     monitors_free(&engine->clients->monitors);
     targets_stop();
+    own_expiry_forget_all(engine);
     functions_free(engine->functions);
     scripts_free(engine->scripts);
     lazyfree_stop();

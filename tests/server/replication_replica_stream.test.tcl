@@ -1,6 +1,8 @@
 # The stream of a primary: what a replica makes of it. The primary is a socket that says what the test wants.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/aof.tcl
 source $library/primary.tcl
+source $library/replica.tcl
 source $library/functions.tcl
 
 server_start
@@ -153,14 +155,14 @@ check_in 2 "proto-max-bulk-len does not limit the primary" {
         set value [string repeat x 1500000]
         $link feed SET a $value
         $link feed APPEND a x
-        $link feed SETRANGE b 2000000 x
+        $link feed SETRANGE b 300000 x
         $link feed MULTI
         $link feed SET c $value
         $link feed EXEC
         applied $link
         lmap key {a b c} {$current_server control STRLEN $key}
     }
-} {1500001 2000001 1500000}
+} {1500001 300001 1500000}
 check_in 2 "proto-max-bulk-len changes in the middle of a transaction of the primary" {
     with_replica {} {
         set link [link_begin]
@@ -224,7 +226,7 @@ check_in 2 "the slow log and LATENCY have the commands of the primary" {
         set link [link_begin]
         r SLOWLOG RESET
         $link feed SET a 1
-        $link feed SETRANGE big 200000000 x
+        $link feed SETRANGE big 30000000 x
         applied $link
         set commands [lmap entry [r SLOWLOG GET -1] {lindex $entry 3 0}]
         assert {"SET" in $commands && "SETRANGE" in $commands}
@@ -459,6 +461,232 @@ check_in 2 "nothing is evicted, but with replica-ignore-maxmemory no" {
         $current_server control CONFIG SET replica-ignore-maxmemory no
         wait_until {[$current_server control DBSIZE] < 101}
     }
+}
+
+# --- Expiries that clients of a writable replica give
+
+# The number of keys that the replica remembers as its own.
+proc tracked {} {
+    return [info_field slave_expires_tracked_keys]
+}
+
+check_in 2 "keys that clients of a writable replica let expire are deleted, in every database" {
+    with_replica {replica-read-only no notify-keyspace-events KEA databases 100} {
+        set link [link_begin]
+        set listener [client_open 2]
+        $listener call PSUBSCRIBE __keyevent@*__:expired
+        set client [client_open 2]
+        foreach database {0 1 99} {
+            $client call SELECT $database
+            $client call SET stays v
+            $client call SET own v PX 20
+            wait_until {[$client call DBSIZE] == 1}
+            assert_equal [lrange [$listener read] 2 3] [list __keyevent@${database}__:expired own]
+        }
+        wait_until {[tracked] == 0}
+        info_field expired_keys
+    }
+} 3
+check_in 2 "a name that expires in several databases counts once, as by Redis, and is deleted in each" {
+    with_replica {replica-read-only no} {
+        link_begin
+        set client [client_open 2]
+        set deadline [expr {[clock milliseconds] + 300}]
+        foreach database {0 1 5} {
+            $client call SELECT $database
+            $client call SET own v PXAT $deadline
+        }
+        assert {[tracked] == 1 || [clock milliseconds] >= $deadline}
+        wait_until {![string match *keys=* [r INFO keyspace]]}
+        wait_until {[tracked] == 0}
+        info_field expired_keys
+    }
+} 3
+check_in 2 "whatever gives a key an expiry counts on a writable replica" {
+    with_replica {replica-read-only no} {
+        set link [link_begin]
+        $link feed SET theirs v PXAT 9999999999999
+        applied $link
+        $current_server control DEBUG SET-ACTIVE-EXPIRE 0
+        r SET plain v
+        set dump [r DUMP plain]
+        set found {}
+        foreach command {
+            {SET set v PX 1000000} {SETEX setex 1000 v} {PSETEX psetex 1000000 v} {EXPIRE plain 1000}
+            {GETEX plain PX 1000000} {RESTORE restore 1000000 DUMP} {COPY set copy} {COPY set elsewhere DB 3}
+            {RENAME copy renamed} {MOVE setex 2} {EVAL {return redis.call('SET', 'script', 'v', 'PX', 1000000)} 0}
+            {COPY theirs copied} {APPEND theirs x} {SET theirs y KEEPTTL} {TTL theirs}
+        } {
+            r {*}[lmap word $command {expr {$word eq "DUMP" ? $dump : $word}}]
+            lappend found [tracked]
+        }
+        r MULTI
+        r SET queued v EX 1000
+        r EXEC
+        lappend found [tracked]
+    }
+} {1 2 3 4 4 5 6 7 8 8 9 10 10 10 10 11}
+check_in 2 "a writable replica forgets a key that is gone or never expires any more" {
+    with_replica {replica-read-only no} {
+        set link [link_begin]
+        foreach key {persisted deleted set renamed overwritten left} {
+            r SET $key v EX 1000
+        }
+        r PERSIST persisted
+        r DEL deleted
+        r SET set w
+        r RENAME renamed other
+        $link feed SET overwritten theirs
+        applied $link
+        wait_until {[tracked] == 2}
+        lsort [r KEYS *]
+    }
+} {left other overwritten persisted set}
+check_in 2 "keys to which the primary gave the expiry stay on a writable replica until it deletes them" {
+    with_replica {replica-read-only no} {
+        set link [link_begin]
+        $link feed SET theirs v PXAT 1
+        $link feed SET kept v PXAT 9999999999999
+        applied $link
+        r SET kept w KEEPTTL
+        r SET own v PX 1000000
+        r SET taken v PX 1000000
+        $link feed SET taken w PXAT 1
+        $link feed SET kept x PXAT 1
+        applied $link
+        assert_equal [tracked] 1
+        r PEXPIRE own 1
+        wait_until {[tracked] == 0}
+        assert_equal [list [r DBSIZE] [r GET taken]] {3 (nil)}
+        $link feed DEL theirs
+        $link feed DEL taken
+        applied $link
+        list [r DBSIZE] [info_field expired_keys]
+    }
+} {1 1}
+check_in 2 "SWAPDB takes a writable replica's own keys along" {
+    with_replica {replica-read-only no} {
+        set link [link_begin]
+        set client [client_open 2]
+        set deadline [expr {[clock milliseconds] + 500}]
+        $client call SET zero v PXAT $deadline
+        $client call SELECT 1
+        $client call SET one v PXAT $deadline
+        $client call SWAPDB 0 1
+        $link feed SWAPDB 1 2
+        $link feed SWAPDB 3 0
+        applied $link
+        wait_until {![string match *keys=* [r INFO keyspace]]}
+        wait_until {[tracked] == 0}
+        info_field expired_keys
+    }
+} 2
+check_in 2 "own keys expire when the replica is no longer writable, and without its primary" {
+    with_replica {replica-read-only no} {
+        set link [link_begin]
+        r SET own v PX 1000000
+        r SET other v PX 1000000
+        r PEXPIRE own 100
+        $current_server control CONFIG SET replica-read-only yes
+        $link close
+        wait_until {[r DBSIZE] == 1}
+        wait_until {[tracked] == 1}
+    }
+}
+check_in 2 "many own keys are deleted, and the others are found" {
+    with_replica {replica-read-only no} {
+        set link [link_begin]
+        r EVAL {for i = 1, 3000 do
+            redis.call('SET', 'long' .. i, 'v', 'PX', 1000000)
+            redis.call('SET', 'own' .. i, 'v', 'PX', 20)
+        end} 0
+        wait_until {[r DBSIZE] == 3000}
+        wait_until {[tracked] == 3000}
+        r EVAL {for i = 1, 3000 do redis.call('PEXPIRE', 'long' .. i, 1) end} 0
+        wait_until {[r DBSIZE] == 0}
+        wait_until {[tracked] == 0}
+    }
+}
+check_in 2 "DEBUG SET-ACTIVE-EXPIRE 0 holds for own keys" {
+    with_replica {replica-read-only no} {
+        link_begin
+        $current_server control DEBUG SET-ACTIVE-EXPIRE 0
+        r SET own v PX 1
+        after 300
+        set before [list [r DBSIZE] [tracked]]
+        $current_server control DEBUG SET-ACTIVE-EXPIRE 1
+        wait_until {[tracked] == 0}
+        lappend before [r DBSIZE]
+    }
+} {1 1 0}
+check_in 2 "memory of remembered keys counts as overhead" {
+    with_replica {replica-read-only no} {
+        link_begin
+        set before [info_field used_memory_overhead]
+        r EVAL {for i = 1, 1000 do redis.call('SET', i .. ARGV[1], 'v', 'PX', 1000000) end} 0 [string repeat x 1000]
+        expr {[info_field used_memory_overhead] - $before > 1000000}
+    }
+} 1
+check_in 2 "own keys that expire reach the append-only file, but no replica of the replica" {
+    with_replica {replica-read-only no appendonly yes} {
+        set link [link_begin]
+        lassign [replica_sync] replica
+        wait_until {[info_field aof_enabled] == 1 && [info_field aof_rewrite_in_progress] == 0}
+        set commands [propagated_by {
+            r SET own v PX 20
+            wait_until {[tracked] == 0}
+            wait_written
+        }]
+        assert_equal [r DBSIZE] 0
+        $link feed SET a 1
+        applied $link
+        assert_equal [replica_command $replica] {SET a 1}
+        assert_equal [replication master_repl_offset] [$link offset]
+        set commands
+    }
+} {{SELECT 0} {SET own v PXAT TIME} {DEL own}}
+check_in 2 "a promoted replica forgets its own keys, and deletes all that has expired" {
+    with_replica {replica-read-only no} {
+        set link [link_begin]
+        $link feed SET theirs v PXAT 1
+        applied $link
+        r SET own v PX 1000000
+        assert_equal [tracked] 1
+        r REPLICAOF NO ONE
+        assert_equal [tracked] 0
+        r PEXPIRE own 1
+        wait_until {[r DBSIZE] == 0}
+        r SET later v PX 1000000
+        tracked
+    }
+} 0
+foreach load {disabled swapdb} {
+    set body [string map [list LOAD $load] {
+        with_replica {replica-read-only no repl-diskless-load LOAD} {
+            set link [link_begin]
+            r EVAL {for i = 1, 1000 do redis.call('SET', i, 'v', 'PX', 1000000) end} 0
+            assert_equal [tracked] 1000
+            $link write "hello world\r\n"
+            set link [link_begins_anew {a 1} 10]
+            assert_equal [list [tracked] [r DBSIZE]] {0 1}
+            r SET own v PX 20
+            wait_until {[tracked] == 0}
+            r DBSIZE
+        }
+    }]
+    check_in 2 "all data of the primary ends the list of own keys, with repl-diskless-load $load" $body 1
+}
+foreach {who flush} {"a client" {r FLUSHALL} "the primary" {$link feed FLUSHALL}} {
+    check_in 2 "FLUSHALL of $who ends the list of own keys" [string map [list FLUSH $flush] {
+        with_replica {replica-read-only no} {
+            set link [link_begin]
+            r SET own v PX 1000000
+            assert_equal [tracked] 1
+            FLUSH
+            applied $link
+            list [tracked] [r DBSIZE]
+        }
+    }] {0 0}
 }
 
 finish
