@@ -87,6 +87,10 @@ class Program:
     def log_text(self):
         return self.log.read_text(errors="replace")
 
+    def numbers(self, word):
+        """Those of the lines "word N" that it has printed; the last line may not be complete yet."""
+        return [int(n) for n in re.findall(rf"^{word} (\d+)\n", self.log_text(), flags=re.M)]
+
     def say(self, line):
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()

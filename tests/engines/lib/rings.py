@@ -6,7 +6,6 @@ others.
 Called with "work Q", it takes jobs from "queue:Q" with a blocking pop for ever and prints "took J". The servers write
 an append-only file with appendfsync always, and one is killed and comes back meanwhile."""
 import contextlib
-import re
 import tempfile
 
 from deployed import Program, Trouble, call, check, run_tests, wait_for
@@ -14,10 +13,6 @@ from servers import start_packlist
 
 SHARDS, QUEUES, JOBS = 4, 16, 500
 OPTIONS = ["--appendonly", "yes", "--appendfsync", "always"]  # everysec may lose two seconds while the disk is slow
-
-
-def jobs(program, word):
-    return [int(n) for n in re.findall(rf"^{word} (\d+)$", program.log_text(), flags=re.M)]
 
 
 def start_shards():
@@ -38,7 +33,7 @@ def check_ring(name, command, environment=None):
             workers = [Program([*command, "work", str(queue)], folder, environ) for queue in range(QUEUES)]
 
             def taken():
-                return [job for worker in workers for job in jobs(worker, "took")]
+                return [job for worker in workers for job in worker.numbers("took")]
             try:
                 wait_for("jobs are taken", lambda: len(taken()) > 50)
                 shards[0].process.kill()
@@ -46,7 +41,7 @@ def check_ring(name, command, environment=None):
                 seen = len(taken())
                 wait_for("jobs of other shards are taken while one is down", lambda: len(taken()) > seen + 10)
                 shards[0].launch(*OPTIONS)
-                wait_for("all jobs are pushed", lambda: len(set(jobs(producer, "pushed"))) == JOBS)
+                wait_for("all jobs are pushed", lambda: len(set(producer.numbers("pushed"))) == JOBS)
                 wait_for("no queue has a job left", lambda: not any(call(shard, "KEYS", "queue:*") for shard in shards))
                 # A job may have been on its way to a worker when its server was killed: one for each queue.
                 with contextlib.suppress(Trouble):

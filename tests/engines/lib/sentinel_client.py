@@ -11,10 +11,6 @@ from deployed import PASSWORD, Program, call, check, info, run_tests, wait_for
 from sentinels import NAME, Group
 
 
-def numbers(program):
-    return [int(line.split()[1]) for line in program.log_text().splitlines() if line.startswith("written ")]
-
-
 def push_job(group, job):
     """Pushes until a primary takes it."""
     wait_for("a primary takes the job", lambda: call(group.primary(), "RPUSH", "queue", job))
@@ -22,8 +18,8 @@ def push_job(group, job):
 
 def check_goes_on(what, group, writer, taker, job):
     """After a change of the primary."""
-    seen = len(numbers(writer))
-    wait_for("the writer goes on", lambda: len(numbers(writer)) > seen + 10)
+    seen = len(writer.numbers("written"))
+    wait_for("the writer goes on", lambda: len(writer.numbers("written")) > seen + 10)
     wait_for("the group is whole", group.is_whole)
     push_job(group, job)
     wait_for(f"{what}: the client that waits finds the new primary", lambda: f"took {job}" in taker.log_text())
@@ -39,7 +35,7 @@ def check_client(name, command, environment=None):
         with tempfile.TemporaryDirectory(prefix="packlist-engine.") as folder:
             writer, taker = (Program([*command, word], folder, environ) for word in ("write", "take"))
             try:
-                wait_for("the writer writes", lambda: len(numbers(writer)) > 10)
+                wait_for("the writer writes", lambda: len(writer.numbers("written")) > 10)
                 push_job(group, "first")
                 wait_for("the first job is taken", lambda: "took first" in taker.log_text())
                 old = group.primary()
@@ -58,7 +54,7 @@ def check_client(name, command, environment=None):
                       "error UNBLOCKED" in taker.log_text(), taker.log_text())
                 writer.end()
                 there = {int(n) for n in call(group.primary(), "LRANGE", "written", 0, -1)}
-                lost = sorted(set(numbers(writer)) - there)
+                lost = sorted(set(writer.numbers("written")) - there)
                 check(f"{name}: no acknowledged write is lost", not lost, lost)
             finally:
                 print(f"--- what {name} printed at last:", *[line for program in (writer, taker) for line in
