@@ -123,8 +123,11 @@ check_in 2 "values that are in others many times" {
     list [lsort -unique $errors] [r PING]
 } {{{ERR The reply of the script is too large (lua-memory-limit)}} PONG}
 check_in 2 "as many arguments as the stack holds reach a command" {
-    list [r EVAL {local t = {} for i = 1, 7990 do t[i] = i end return redis.call('LPUSH', 'l', unpack(t))} 0] [r PING]
-} {7990 PONG}
+    set script {local t = {} for i = 1, ARGV[1] do t[i] = i end return redis.call('LPUSH', 'l', unpack(t))}
+    assert_equal [r EVAL $script 0 7999] 7999
+    assert {[string match "ERR user_script:1: too many results to unpack *" [error_of {r EVAL $script 0 8000}]]}
+    list [r PING] [r LLEN l]
+} {PONG 7999}
 
 # --- Texts
 
@@ -150,7 +153,7 @@ attacks "functions of os" "*a nil value*" {
     {return os.exit()}
     {return os.getenv('HOME')}
 }
-attacks "long brackets" "*too many '='*" [list "return \[[string repeat = 10000000]" \
+attacks "long brackets" "*too many '='*" [list "return \[[string repeat = 10000001]" \
     "--\[[string repeat = 10000000]\[" \
     "return \[[string repeat = 10000000]\[x\]\]"]
 attacks "a long bracket for loadstring" "*" {{return select(2, loadstring('return [' .. ('='):rep(1e7)))}}
@@ -159,6 +162,13 @@ attacks "texts that are no scripts" "*Error compiling script*" [list "\x00" "ret
 attacks "first lines" "ERR *shebang*" [list "#!" "#!lua" "#!\n" "#!nosuch\nreturn 1" "#!lua flags=nosuch\nreturn 1" \
     "#!lua x=y\nreturn 1" "#!lua flags=a\rb\nreturn 1" "#!lua flags=a\r\n+OK\nreturn 1" \
     "#!lua [string repeat x 100000]\n"]
+check_in 2 "the first line of a library cannot split the reply" {
+    foreach line {"name=a\r\n+OK" "name=a\r+OK" "name=a flags=b\r\n+OK" "\r\n+OK" "engine\r\n+OK name=a"} {
+        set bytes [command_reply_bytes FUNCTION LOAD "#!lua [subst $line]\nreturn 1"]
+        assert {[regexp {^-ERR [^\r\n]*\r\n$} $bytes]}
+    }
+    r PING
+} PONG
 
 # --- Time
 
