@@ -22,6 +22,10 @@ class Writes(Generator):
 
     LEFT_OUT = (b"SELECT", b"HELLO", b"CLIENT", b"DEBUG", b"FLUSHDB", b"OBJECT", b"COMMAND", b"ECHO", b"PING", b"SCAN")
 
+    def score(self):
+        """Not in hexadecimal, which Valkey 9.1 refuses: as a replica it would not have the change."""
+        return super().score().replace(b"0x10", b"16")
+
     def expiring(self):
         return self.random.choice([
             lambda: [b"SET", b"e%d" % self.random.randint(0, 5), self.element(), b"PX",
