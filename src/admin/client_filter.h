@@ -21,7 +21,7 @@ struct client_filter {
     struct slice local_address;
     int64_t min_age_s; /* connected for at least this many seconds */
     enum client_type type;
-    bool has_user; /* not the link to the primary, to which the only user does not belong */
+    bool has_user; /* the client belongs to the user; only the link to the primary does not */
     bool skip_me;  /* exclude the calling client */
 };
 

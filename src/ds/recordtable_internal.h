@@ -167,8 +167,8 @@ uint64_t recordtable__record_hash(const struct recordtable_block *block, unsigne
 /* Starts loading as much of a block, which may be NULL, as it has on average. */
 void recordtable__prefetch_block(const struct recordtable_block *block);
 
-/* Starts loading the first record whose field may have this hash; if there is none and `adds`, the
- * block, whose records make place for one more. */
+/* Starts loading the first record whose field may have this hash. If there is none, and `adds` says
+ * that one will be added, it loads the whole block: adding moves all records in it. */
 void recordtable__prefetch_record(const struct recordtable_block *block, unsigned columns,
                                   uint64_t hash, bool adds);
 
