@@ -54,6 +54,7 @@ class Library:
     left: str = "(?!)"  # the names of keys that may remain when all jobs are done: a regular expression
     acknowledges: bool = True  # whether a job that a killed worker had taken is done by another
     takes: int = CONCURRENCY  # how many jobs a worker may have taken at once
+    moves_due: bool = False  # whether a worker takes all due jobs off the schedule before it enqueues the first
     on_the_way: int = 0  # how many jobs are lost when a worker is killed before it notes that it was given them
     retries: bool = True
     schedules: bool = True
@@ -182,8 +183,8 @@ class Ledger:
 class Run:
     """One set of jobs, from an empty server until all are done."""
 
-    def __init__(self, library, server):
-        self.library, self.server = library, server
+    def __init__(self, library, server, jobs=()):
+        self.library, self.server, self.jobs = library, server, jobs
         self.folder = tempfile.mkdtemp(prefix="packlist-queue.")
         self.ledger = Ledger(self.folder)
         self.programs = []
@@ -198,6 +199,7 @@ class Run:
         for program in self.programs:
             program.kill()
         if kind:
+            print("jobs that are not done:", *[job for job in self.jobs if job["n"] not in self.done()][:20], sep="\n")
             for program in self.programs:
                 print(f"---- {program.process.args[4:]} printed:", program.text()[-3000:], sep="\n")
         shutil.rmtree(self.folder)
@@ -274,7 +276,7 @@ def run_jobs(library, server):
     may_lose = library.on_the_way if library.acknowledges else library.takes
     hanging = next(job["n"] for job in jobs if job["kind"] == "hangs")
     everything = {job["n"] for job in jobs}
-    with Run(library, server) as run:
+    with Run(library, server, jobs) as run:
         cpu_before = server.cpu_seconds()
         workers = [run.start_worker() for _ in range(WORKERS)]
         started = time.time()
@@ -283,10 +285,18 @@ def run_jobs(library, server):
         pid = next(pid for n, pid, _ in run.ledger.began() if n == hanging)
         victim = next(w for w in workers if w.process.pid == os.getpgid(pid))
         victim.kill()
+        due = {job["n"] for job in jobs if job["delay"] and started + job["delay"] < time.time()}
+
+        def lost_from_schedule():
+            """Jobs that the killed worker took off the schedule and did not enqueue: no other worker can begin them."""
+            if not library.moves_due or run.keys():
+                return set()
+            return due - {n for n, _, _ in run.ledger.began()}
         if not library.may_restart:
             workers.append(run.start_worker())
         producer.ended_well()
-        run.wait_until(lambda: len(everything - run.done()) <= library.takes, "all jobs but a few are done")
+        run.wait_until(lambda: len(everything - run.done() - lost_from_schedule()) <= library.takes,
+                       "all jobs but a few are done")
         cpu, seconds = server.cpu_seconds() - cpu_before, time.time() - started
         if library.may_restart:
             run.wait_until(lambda: library.may_restart(server), "a worker may start again")
@@ -298,7 +308,7 @@ def run_jobs(library, server):
         check("the queue ends empty", not remaining, *remaining[:20])
         for worker in workers:
             worker.stop()
-        judge(run, jobs, started, may_lose)
+        judge(run, jobs, started, may_lose, lost_from_schedule())
         again = len(run.ledger.done()) - len(run.done())
         lost = len(everything - run.done())
         print(f"note: queues/{library.name}: {JOBS:,} jobs on {server.version}: "
@@ -306,10 +316,10 @@ def run_jobs(library, server):
               f"{again} done twice, {lost} lost with the killed worker")
 
 
-def judge(run, jobs, started, may_lose):
+def judge(run, jobs, started, may_lose, lost_from_schedule):
     done = run.ledger.done()
     begun = Counter(n for n, _, _ in run.ledger.began())
-    missing = {job["n"] for job in jobs} - {n for n, _, _ in done}
+    missing = {job["n"] for job in jobs} - {n for n, _, _ in done} - lost_from_schedule
     failing = {job["n"] for job in jobs if job["kind"] == "fails"}
     if run.library.acknowledges:
         # Each new attempt of a job that fails is a message of its own, which can be on its way.
