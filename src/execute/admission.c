@@ -277,11 +277,10 @@ bool admission_check_script(struct script_scope *scope, struct reply *reply,
     sds error = NULL;
     if (flags & COMMAND_NOSCRIPT)
         error = sds_new(SLICE("ERR This Redis command is not allowed from script"));
+    else if (scope->requester.engine->restrictions & RESTRICTED_STALE && !(flags & COMMAND_STALE))
+        error = sds_new(SLICE("ERR Can not execute the command on a stale replica"));
     else if (flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE))
         error = refuse_write(scope, command);
-    if (!error && scope->requester.engine->restrictions & RESTRICTED_STALE &&
-        !(flags & COMMAND_STALE))
-        error = sds_new(SLICE("ERR Can not execute the command on a stale replica"));
     if (!error && flags & COMMAND_DENYOOM && scope->lacks_memory && !had_written)
         error = sds_new(SLICE(EVICT_REFUSAL));
     if (!error) return true;

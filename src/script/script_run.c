@@ -58,9 +58,9 @@ static const char *refusal(const struct script_run *run) {
     if (restrictions & RESTRICTED_READONLY && declares_writes) return READONLY_REFUSAL;
     if (restrictions & RESTRICTED_STALE && !(flags & SCRIPT_ALLOW_STALE)) return MASTERDOWN_REFUSAL;
     if (declares_writes) {
+        if (run->scope.lacks_memory && !(flags & SCRIPT_ALLOW_OOM)) return EVICT_REFUSAL;
         if (run->program->is_readonly)
             return "ERR Can not execute a script with write flag using *_ro command.";
-        if (run->scope.lacks_memory && !(flags & SCRIPT_ALLOW_OOM)) return EVICT_REFUSAL;
     }
     return NULL;
 }

@@ -156,8 +156,10 @@ check_in 2 "without its primary a replica answers from old data, or not at all" 
         assert_equal [error_of {$client call EVAL "return 1" 0}] $master_down
         set allowed "#!lua flags=no-writes,allow-stale\n"
         assert_equal [$client call EVAL "${allowed}return 1" 0] 1
-        assert {[string match "ERR Can not execute the command on a stale replica*" \
-            [error_of {$client call EVAL "${allowed}return redis.call('GET', 'a')" 0}]]}
+        foreach command {'GET','a' 'SET','a','1'} {
+            assert {[string match "ERR Can not execute the command on a stale replica*" \
+                [error_of {$client call EVAL "${allowed}return redis.call($command)" 0}]]}
+        }
         assert_equal [error_of {$client call PING}] $master_down
         assert_equal [error_of {$queued call EXEC}] "EXECABORT Transaction discarded because of: $master_down"
         $current_server control CONFIG SET replica-serve-stale-data yes

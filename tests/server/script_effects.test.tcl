@@ -258,16 +258,17 @@ check "a reply that needs too much memory is an error of the script" {
     }
     list [string match "*not enough memory*" $error] [r EVAL {return #redis.call('LRANGE', 'l', 0, -1)} 0]
 } {1 32}
-foreach {flags text expected} {
-    "" {redis.call('SET', 'k', 'v')} "OOM command not allowed when used memory > 'maxmemory'."
-    "" {redis.call('DEL', 'k') return redis.call('SET', 'k', 'v')} OK
-    "#!lua\n" {return 1} "OOM command not allowed when used memory > 'maxmemory'."
-    "#!lua flags=no-writes\n" {return 1} 1
-    "#!lua flags=allow-oom\n" {return redis.call('SET', 'k', 'v')} OK
+foreach {command flags text expected} {
+    EVAL "" {redis.call('SET', 'k', 'v')} "OOM command not allowed when used memory > 'maxmemory'."
+    EVAL "" {redis.call('DEL', 'k') return redis.call('SET', 'k', 'v')} OK
+    EVAL "#!lua\n" {return 1} "OOM command not allowed when used memory > 'maxmemory'."
+    EVAL_RO "#!lua\n" {return 1} "OOM command not allowed when used memory > 'maxmemory'."
+    EVAL "#!lua flags=no-writes\n" {return 1} 1
+    EVAL "#!lua flags=allow-oom\n" {return redis.call('SET', 'k', 'v')} OK
 } {
-    check "over maxmemory: $flags$text" [string map [list SCRIPT [list $flags$text]] {
+    check "over maxmemory: $command $flags$text" [string map [list COMMAND $command SCRIPT [list $flags$text]] {
         with_config {maxmemory 1} {
-            if {[catch {r EVAL SCRIPT 0} reply]} {
+            if {[catch {r COMMAND SCRIPT 0} reply]} {
                 regsub { script: .*} $reply ""
             } else {
                 set reply
