@@ -1,16 +1,11 @@
-/* expire: deletes expired keys in the background. Keys with an expiry are in tables of their own,
- * which the cycle scans round and round; the number of expired ones is unknown. Each database has
- * another such table, of hashes with fields that expire; a hash counts as expired when such a field
- * of it has expired.
+/* expire: the cycle of active expiry. It deletes what has expired in the background: it searches
+ * one place after the other (memory/expire_search.h).
  *
- * A replica deletes only the keys to which its own clients have given an expiry. Its rounds scan
- * only the list of these (engine/own_expiry.h), in the same way.
- *
- * A round begins `hz` times a second. In each table it continues the scan where the last round
- * ended. It scans at least a few keys, and goes on while more of them are expired than is
- * acceptable. So the work follows the number of keys that expire: almost nothing when few do, and
- * enough to keep their share low when many do. Even when few expire, a scan takes at most
- * PASS_SECONDS for a whole table.
+ * A round begins `hz` times a second. In each place it continues where the last round ended. It
+ * visits at least a few keys, and goes on while more of them are expired than is acceptable. So the
+ * work follows the number of keys that expire: almost nothing when few do, and enough to keep their
+ * share low when many do. Even when few expire, a search takes at most PASS_SECONDS for a whole
+ * place.
  *
  * After a round that found more expired keys than are acceptable, the next one begins sooner. A
  * round may use only a part of the time since the last one, in stretches of STRETCH_US between
@@ -20,55 +15,50 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
-#include "engine/own_expiry.h"
 #include "engine/slow.h"
+#include "memory/expire_search.h"
 #include "net/net.h"
-#include "types/hash.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum {
     STRETCH_US = 300,
-    STEPS_BETWEEN_LOOKS = 4, /* between two reads of the clock; a step scans one bucket */
+    STEPS_BETWEEN_LOOKS = 4, /* between two reads of the clock */
     BATCH_MIN = 200,         /* keys */
     PASS_SECONDS = 60,
     SOON_MS = 10, /* until the next round when there is much to do */
-    /* Far more than a bucket ever holds; the rest would wait for the next pass. */
-    EXPIRED_PER_STEP = 128,
     TTL_SAMPLES = 64
 };
 
-/* Keys that were scanned. */
-struct tally {
-    uint64_t visited;
-    uint64_t expired; /* of them */
+/* The places that a round searches. */
+struct places {
+    struct expire_search *list;
+    int count;
+    int at; /* in the list: the current one */
 };
 
-/* The tables of all databases are numbered: those of database 0 come first. */
 static struct {
-    struct net_timer *timer; /* starts a round before the next tick */
-    uint64_t *cursors;       /* position of the scan in each table */
-    int tables;
-    int table;     /* that the round has reached */
-    int remaining; /* tables that the round has not finished */
+    struct net_timer *timer;    /* starts a round before the next tick */
+    struct places of_databases; /* two for each database */
+    struct places of_replica;   /* one */
+    struct places *places;      /* of this round */
+    int remaining;              /* places that the round has not finished */
     bool running;
-    bool scans_own;      /* the round is that of a replica */
-    int64_t begun_us;    /* begin of the last round, monotonic */
-    int64_t budget_us;   /* time left for this round */
-    struct tally batch;  /* since end_batch */
-    struct tally keys;   /* of this round */
-    struct tally hashes; /* likewise */
+    int64_t begun_us;                        /* begin of the last round, monotonic */
+    int64_t budget_us;                       /* time left for this round */
+    struct expire_tally batch;               /* since end_batch */
+    struct expire_tally found[EXPIRE_KINDS]; /* of this round, by the kind of place */
 } cycle;
 
-static int current_database(void) {
-    return cycle.table / EXPIRING_TABLES;
+static struct places *places_of(const struct engine *engine) {
+    return engine->is_replica ? &cycle.of_replica : &cycle.of_databases;
 }
 
-static enum keyspace_expiring current_kind(void) {
-    return (enum keyspace_expiring)(cycle.table % EXPIRING_TABLES);
+static struct expire_search *current(void) {
+    return &cycle.places->list[cycle.places->at];
 }
 
 static void on_timer(void *arg) {
@@ -76,16 +66,28 @@ static void on_timer(void *arg) {
     expire_tick(engine);
 }
 
+static struct places places_new(int count) {
+    size_t size = (size_t)count * sizeof(struct expire_search);
+    return (struct places){.list = mem_alloc_zeroed(size), .count = count};
+}
+
 void expire_start(struct engine *engine, int databases) {
     assert(!cycle.timer && databases > 0);
     cycle.timer = net_timer_new(engine->net, on_timer, engine);
-    cycle.tables = databases * EXPIRING_TABLES;
-    cycle.cursors = mem_alloc_zeroed((size_t)cycle.tables * sizeof(*cycle.cursors));
+    cycle.of_replica = places_new(1);
+    cycle.of_replica.list[0].kind = EXPIRE_OWN_KEYS;
+    cycle.of_databases = places_new(2 * databases);
+    for (int i = 0; i < databases; i++) {
+        struct expire_search *searches = &cycle.of_databases.list[2 * i];
+        searches[0] = (struct expire_search){.kind = EXPIRE_KEYS, .database = i};
+        searches[1] = (struct expire_search){.kind = EXPIRE_HASHES, .database = i};
+    }
 }
 
 void expire_stop(void) {
     net_timer_free(cycle.timer);
-    mem_free(cycle.cursors);
+    mem_free(cycle.of_databases.list);
+    mem_free(cycle.of_replica.list);
 }
 
 /* --- Limits --- */
@@ -102,7 +104,7 @@ static int64_t time_percent(struct engine *engine) {
 }
 
 /* Of `tally`: are there more expired ones than are acceptable? */
-static bool too_many(struct engine *engine, const struct tally *tally) {
+static bool too_many(struct engine *engine, const struct expire_tally *tally) {
     return tally->expired * 100 > tally->visited * acceptable_percent(engine);
 }
 
@@ -111,128 +113,70 @@ static uint64_t batch_size(struct engine *engine, size_t expiring) {
     return BATCH_MIN + expiring / rounds;
 }
 
-/* --- One step --- */
-
-struct step {
-    struct call call;
-    enum keyspace_expiring kind;
-    uint64_t visited;
-    size_t expired_count;
-    const struct entry *expired[EXPIRED_PER_STEP];
-};
-
-static bool is_expired(const struct step *step, const struct entry *entry) {
-    if (step->kind == EXPIRING_KEYS) return call_is_expired(&step->call, entry);
-    return hash_first_expiry(entry) < step->call.now_ms;
-}
-
-static void visit(struct entry *entry, void *arg) {
-    struct step *step = arg;
-    step->visited++;
-    if (is_expired(step, entry) && step->expired_count < EXPIRED_PER_STEP)
-        step->expired[step->expired_count++] = entry;
-}
-
-static void delete_keys(struct step *step) {
-    for (size_t i = 0; i < step->expired_count; i++)
-        call_find_quiet(&step->call, entry_key(step->expired[i])); /* deletes it */
-}
-
-/* Deletes fields of the hash that have expired, and returns how many. */
-static size_t delete_fields_of(struct call *call, const struct entry *entry) {
-    sds key = sds_new(entry_key(entry));
-    struct keyref ref = call_find_quiet(call, sds_slice(key));
-    size_t deleted = ref.entry ? call_expire_fields(call, &ref, sds_slice(key)) : 0;
-    sds_free(key);
-    return deleted;
-}
-
-/* Deletes fields of the hashes that have expired: so many that a step stays short. Returns false
- * when some may be left: then only the hashes that it has reached are counted as visited. */
-static bool delete_fields(struct step *step) {
-    size_t deleted = 0, i = 0;
-    while (i < step->expired_count && deleted < CALL_EXPIRED_FIELDS)
-        deleted += delete_fields_of(&step->call, step->expired[i++]);
-    if (deleted < CALL_EXPIRED_FIELDS) return true;
-    step->visited = step->expired_count = i;
-    return false;
-}
-
-static void own_step(struct engine *engine) {
-    struct own_expiry_step step = own_expiry_step(engine);
-    cycle.batch.visited += step.examined;
-    cycle.batch.expired += step.gone;
-}
-
-/* Scans the next bucket of the current table, and deletes what has expired in it. */
-static void table_step(struct step *step) {
-    uint64_t *cursor = &cycle.cursors[cycle.table];
-    step->visited = step->expired_count = 0;
-    uint64_t next = keyspace_scan_expiring(step->call.keyspace, step->kind, *cursor, visit, step);
-    bool finished = true;
-    if (step->kind == EXPIRING_KEYS)
-        delete_keys(step);
-    else
-        finished = delete_fields(step);
-    if (finished) *cursor = next; /* else the bucket is scanned again */
-    cycle.batch.visited += step->visited;
-    cycle.batch.expired += step->expired_count;
-}
-
-static void cycle_step(struct step *step) {
-    if (cycle.scans_own)
-        own_step(step->call.engine);
-    else
-        table_step(step);
-}
-
 /* --- The round --- */
 
-static void end_batch(void) {
-    bool is_of_keys = cycle.scans_own || current_kind() == EXPIRING_KEYS;
-    struct tally *tally = is_of_keys ? &cycle.keys : &cycle.hashes;
-    tally->visited += cycle.batch.visited;
-    tally->expired += cycle.batch.expired;
-    cycle.batch = (struct tally){0};
+static void begin_round(struct engine *engine, int64_t now_us) {
+    int64_t elapsed_us = now_us - cycle.begun_us, period_us = 1000000 / engine->config.hz;
+    if (elapsed_us > period_us) elapsed_us = period_us;
+    cycle.running = true;
+    cycle.begun_us = now_us;
+    cycle.budget_us = elapsed_us * time_percent(engine) / 100;
+    cycle.places = places_of(engine);
+    cycle.remaining = cycle.places->count;
+    cycle.batch = (struct expire_tally){0};
+    memset(cycle.found, 0, sizeof(cycle.found));
 }
 
-static void end_round(struct engine *engine) {
-    cycle.running = false;
-    if (too_many(engine, &cycle.keys) || too_many(engine, &cycle.hashes))
-        net_timer_start(cycle.timer, SOON_MS, 0);
-    if (cycle.keys.visited == 0 || cycle.scans_own) return;
-    double percent = 100 * (double)cycle.keys.expired / (double)cycle.keys.visited;
+static void add(struct expire_tally *sum, struct expire_tally tally) {
+    sum->visited += tally.visited;
+    sum->expired += tally.expired;
+}
+
+static void end_batch(void) {
+    add(&cycle.found[current()->kind], cycle.batch);
+    cycle.batch = (struct expire_tally){0};
+}
+
+static void update_stale_percent(struct engine *engine) {
+    const struct expire_tally *keys = &cycle.found[EXPIRE_KEYS];
+    if (keys->visited == 0) return;
+    double percent = 100 * (double)keys->expired / (double)keys->visited;
     engine->stats.expired_stale_percent =
         engine->stats.expired_stale_percent * 0.95 + percent * 0.05;
 }
 
-static void next_table(struct engine *engine) {
-    cycle.table = (cycle.table + 1) % cycle.tables;
+static void end_round(struct engine *engine) {
+    cycle.running = false;
+    for (int i = 0; i < EXPIRE_KINDS; i++)
+        if (too_many(engine, &cycle.found[i])) net_timer_start(cycle.timer, SOON_MS, 0);
+    update_stale_percent(engine);
+}
+
+static void next_place(struct engine *engine) {
+    cycle.places->at = (cycle.places->at + 1) % cycle.places->count;
     if (--cycle.remaining == 0) end_round(engine);
 }
 
-/* Returns whether this round has finished the current table. */
-static bool is_table_done(struct engine *engine, const struct step *step) {
-    size_t expiring = cycle.scans_own ? own_expiry_count(engine)
-                                      : keyspace_expiring_count(step->call.keyspace, step->kind);
-    if (expiring == 0) return true;
-    if (cycle.batch.visited < batch_size(engine, expiring)) return false;
+/* Returns whether this round has finished the current place. */
+static bool is_place_done(struct engine *engine) {
+    size_t count = expire_search_count(engine, current());
+    if (count == 0) return true;
+    if (cycle.batch.visited < batch_size(engine, count)) return false;
     bool low = !too_many(engine, &cycle.batch);
     end_batch();
     return low;
 }
 
-/* Scans until the round or the stretch ends. */
+/* Searches until the round or the stretch ends. */
 static void cycle_stretch(struct engine *engine, uint64_t start) {
     while (cycle.running) {
-        struct step step = {.call = call_of_server(engine, current_database()),
-                            .kind = current_kind()};
-        while (!is_table_done(engine, &step)) {
-            for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++) cycle_step(&step);
+        while (!is_place_done(engine)) {
+            for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++)
+                add(&cycle.batch, expire_search_step(engine, current()));
             if (clock_ticks_to_us(clock_ticks() - start) >= STRETCH_US) return;
         }
         end_batch();
-        next_table(engine);
+        next_place(engine);
     }
 }
 
@@ -244,7 +188,7 @@ static bool is_off(const struct engine *engine) {
 
 bool expire_step(struct engine *engine) {
     if (!cycle.running) return false;
-    if (is_off(engine) || cycle.scans_own != engine->is_replica) {
+    if (is_off(engine) || cycle.places != places_of(engine)) {
         cycle.running = false;
         return false;
     }
@@ -265,17 +209,7 @@ bool expire_step(struct engine *engine) {
 
 void expire_tick(struct engine *engine) {
     if (is_off(engine)) return;
-    int64_t now_us = clock_monotonic_us(), period_us = 1000000 / engine->config.hz;
-    int64_t elapsed_us = now_us - cycle.begun_us;
-    if (!cycle.running) {
-        cycle.running = true;
-        cycle.begun_us = now_us;
-        cycle.budget_us =
-            (elapsed_us < period_us ? elapsed_us : period_us) * time_percent(engine) / 100;
-        cycle.scans_own = engine->is_replica;
-        cycle.remaining = cycle.scans_own ? 1 : cycle.tables;
-        cycle.keys = cycle.hashes = cycle.batch = (struct tally){0};
-    }
+    if (!cycle.running) begin_round(engine, clock_monotonic_us());
     expire_step(engine);
 }
 
