@@ -167,8 +167,8 @@ uint64_t recordtable__record_hash(const struct recordtable_block *block, unsigne
 /* Starts loading as much of a block, which may be NULL, as it has on average. */
 void recordtable__prefetch_block(const struct recordtable_block *block);
 
-/* Starts loading the first record whose field may have this hash. If there is none, and `adds` says
- * that one will be added, it loads the whole block: adding moves all records in it. */
+/* Starts loading the first record whose field may have this hash. If the block has none, and the
+ * caller is going to add one (`adds`), starts loading the whole block: adding moves its records. */
 void recordtable__prefetch_record(const struct recordtable_block *block, unsigned columns,
                                   uint64_t hash, bool adds);
 

@@ -145,10 +145,16 @@ static void update_stale_percent(struct engine *engine) {
         engine->stats.expired_stale_percent * 0.95 + percent * 0.05;
 }
 
+/* In any kind of place. */
+static bool found_too_many(struct engine *engine) {
+    for (int i = 0; i < EXPIRE_KINDS; i++)
+        if (too_many(engine, &cycle.found[i])) return true;
+    return false;
+}
+
 static void end_round(struct engine *engine) {
     cycle.running = false;
-    for (int i = 0; i < EXPIRE_KINDS; i++)
-        if (too_many(engine, &cycle.found[i])) net_timer_start(cycle.timer, SOON_MS, 0);
+    if (found_too_many(engine)) net_timer_start(cycle.timer, SOON_MS, 0);
     update_stale_percent(engine);
 }
 

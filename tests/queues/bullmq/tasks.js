@@ -32,11 +32,6 @@ async function produce() {
     await queue.close();
 }
 
-// Time is no measure: the runner ends a program that waits for ever.
-async function until(condition) {
-    while (!await condition()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 // Events from the first one on: by default those are lost that come before the first XREAD.
 async function listen(name) {
     const events = new QueueEvents(name, { connection, lastEventId: "0-0" });
@@ -49,7 +44,7 @@ async function checkResults(queue, events, finished) {
     for (const event of ["progress", "failed"]) events.on(event, ({ jobId }) => seen.add(`${event} ${jobId}`));
     const first = await queue.add("sum", { a: 1, b: 2 });
     job.verdict("a result is returned", await finished(first) === 3);
-    await until(() => seen.has(`progress ${first.id}`));
+    await job.until(() => seen.has(`progress ${first.id}`));
     job.verdict("events of workers reach others", seen.size === 1);
     const numbers = [...Array(50).keys()];
     const many = await queue.addBulk(numbers.map((n) => ({ name: "sum", data: { a: n, b: n } })));
@@ -60,7 +55,7 @@ async function checkResults(queue, events, finished) {
     job.verdict("an error is returned", error === "as it should");
     const counts = await queue.getJobCounts("completed", "failed");
     job.verdict("jobs are counted by their states", counts.completed === 51 && counts.failed === 1);
-    await until(() => seen.has(`failed ${failing.id}`)); // or it would come while the next attempt is awaited
+    await job.until(() => seen.has(`failed ${failing.id}`)); // or it would come while the next attempt is awaited
     const failed = await queue.getJob(failing.id);
     await failed.updateData({ a: 3, b: 4 });
     await failed.retry();
@@ -87,7 +82,7 @@ async function checkStates(queue, finished) {
 async function checkMore(queue, finished) {
     const done = await queue.getCompletedCount();
     await queue.upsertJobScheduler("often", { every: 300 }, { name: "sum", data: { a: 0, b: 0 } });
-    await until(async () => await queue.getCompletedCount() >= done + 3);
+    await job.until(async () => await queue.getCompletedCount() >= done + 3);
     job.verdict("a job is repeated", await queue.removeJobScheduler("often"));
     const flows = new FlowProducer({ connection });
     const children = [1, 2, 3].map((n) => ({ name: "sum", queueName: "sums", data: { a: n, b: 10 } }));
@@ -95,7 +90,7 @@ async function checkMore(queue, finished) {
     job.verdict("a job runs when those that it depends on are done", await finished(flow.job) === 36);
     await flows.close();
     let cleaned = 0;
-    await until(async () => {
+    await job.until(async () => {
         cleaned += (await queue.clean(0, 1000, "completed")).length;
         return await queue.getCompletedCount() === 0;
     });

@@ -46,6 +46,12 @@ exports.count = async () => {
     return true;
 };
 
+// Waits until the condition, which may be asynchronous, holds. Time is no measure: the runner ends a program that waits
+// for ever.
+exports.until = async (condition) => {
+    while (!await condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+};
+
 // One line of a program that checks more of its library.
 exports.verdict = (name, holds) => console.log(`${holds ? "ok" : "not ok"} - ${name}`);
 

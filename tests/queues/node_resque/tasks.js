@@ -51,16 +51,11 @@ async function produce() {
     await queue.end();
 }
 
-// Time is no measure: the runner ends a program that waits for ever.
-async function until(condition) {
-    while (!await condition()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 async function check() {
     const queue = await open();
-    await until(async () => Object.keys(await queue.workers()).length === job.concurrency);
+    await job.until(async () => Object.keys(await queue.workers()).length === job.concurrency);
     await queue.enqueue("usual", "breaks");
-    await until(() => queue.failedCount());
+    await job.until(() => queue.failedCount());
     const [failed] = await queue.failed(0, -1);
     job.verdict("a job that fails is kept with its error", failed.error === "as it should");
     job.verdict("it can be removed", await queue.removeFailed(failed) === 1 && await queue.failedCount() === 0);
