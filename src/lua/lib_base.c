@@ -95,8 +95,9 @@ static void flatten_error(lua_State *L) {
         lua_pop(L, 1);
 }
 
+/* Without a function it fails to call `true`, and says so, as Redis's does. */
 static int base_pcall(lua_State *L) {
-    luaL_checkany(L, 1);
+    if (lua_gettop(L) == 0) lua_pushboolean(L, true);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
     if (status != 0) {
         machine_rethrow(L);

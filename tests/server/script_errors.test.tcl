@@ -125,6 +125,9 @@ check "redis.foo = 1" {
 check "string.gsub('abc', '.', function() error('q') end)" {
     typed EVAL {string.gsub('abc', '.', function() error('q') end)} 0
 } [raised 1 482593a0e6e30c9daa5be573a0bea71f023d7a19 {ERR user_script:1: q}]
+check "return select(2, pcall())" {
+    typed EVAL {return select(2, pcall())} 0
+} {bulk {attempt to call a boolean value}}
 check "syntax error here" {
     typed EVAL {syntax error here} 0
 } {error {ERR Error compiling script (new function): user_script:1: '=' expected near 'error'}}
