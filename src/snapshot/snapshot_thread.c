@@ -80,6 +80,12 @@ static void push(struct chunk_queue *queue, struct snapshot_chunk *chunk) {
     queue->last = chunk;
 }
 
+static void push_first(struct chunk_queue *queue, struct snapshot_chunk *chunk) {
+    chunk->next = queue->first;
+    queue->first = chunk;
+    if (!queue->last) queue->last = chunk;
+}
+
 static struct snapshot_chunk *pop(struct chunk_queue *queue) {
     struct snapshot_chunk *chunk = queue->first;
     if (!chunk) return NULL;
@@ -245,12 +251,20 @@ static void *run(void *arg) {
 /* --- In the loop --- */
 
 static void put(struct snapshot_chunk *chunk) {
-    bool is_data = !chunk->is_released && !chunk->is_last;
     lock();
     push(&thread.waiting, chunk);
-    thread.unwritten += is_data;
-    thread.pending += is_data ? snapshot_chunk_size(chunk) : 0;
-    thread.freeing += chunk->is_released ? chunk->released_size : 0;
+    thread.unwritten += !chunk->is_last;
+    thread.pending += chunk->is_last ? 0 : snapshot_chunk_size(chunk);
+    pthread_cond_signal(&thread.put);
+    unlock();
+}
+
+/* Before all others: to free is short, and what waits to be written may need minutes, in which the
+ * memory is of use. */
+static void put_released(struct snapshot_chunk *chunk) {
+    lock();
+    push_first(&thread.waiting, chunk);
+    thread.freeing += chunk->released_size;
     pthread_cond_signal(&thread.put);
     unlock();
 }
@@ -363,7 +377,7 @@ bool snapshot_thread_drain(int most_ms) {
 void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left) {
     chunk->released_size = snapshot_chunk_size(chunk) + left;
     chunk->is_released = true;
-    put(chunk);
+    put_released(chunk);
 }
 
 /* --- Jobs, in the loop --- */

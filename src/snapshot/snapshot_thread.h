@@ -104,8 +104,8 @@ void snapshot_thread_wait_for_room(size_t size, size_t max);
  * when some chunks are left. */
 bool snapshot_thread_drain(int most_ms);
 
-/* Makes the thread free a chunk whose captures are released, after the chunks that it has to write.
- * `left` is what snapshot_chunk_release returned. */
+/* Makes the thread free a chunk whose captures are released, before it writes the next one. `left`
+ * is what snapshot_chunk_release returned. */
 void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left);
 
 #endif
