@@ -346,13 +346,19 @@ static void node_unlink(struct skiplist *list, struct skiplist_path *path,
 
 /* --- Inserting --- */
 
-static size_t bytes_max(const struct skiplist *list) {
-    return list->node_count < SKIPLIST_LARGE_FROM ? SKIPLIST_NODE_BYTES : SKIPLIST_LARGE_NODE_BYTES;
-}
+/* How large nodes become. */
+struct node_limits {
+    unsigned members;
+    unsigned bytes;
+    unsigned inline_max; /* longer members are stored apart */
+};
 
-static unsigned members_max(const struct skiplist *list) {
-    return list->node_count < SKIPLIST_LARGE_FROM ? SKIPLIST_NODE_MEMBERS
-                                                  : SKIPLIST_LARGE_NODE_MEMBERS;
+static const struct node_limits *limits_of(const struct skiplist *list) {
+    static const struct node_limits NORMAL = {SKIPLIST_NODE_MEMBERS, SKIPLIST_NODE_BYTES,
+                                              SKIPLIST_INLINE_MAX};
+    static const struct node_limits LARGE = {SKIPLIST_LARGE_NODE_MEMBERS, SKIPLIST_LARGE_NODE_BYTES,
+                                             SKIPLIST_LARGE_INLINE_MAX};
+    return list->node_count < SKIPLIST_LARGE_FROM ? &NORMAL : &LARGE;
 }
 
 static struct skiplist_range range_all(const struct skiplist_node *node) {
@@ -362,11 +368,12 @@ static struct skiplist_range range_all(const struct skiplist_node *node) {
 /* May the node take one member more with a record of `size` bytes? */
 static bool node_has_room(const struct skiplist *list, const struct skiplist_node *node,
                           size_t size) {
+    const struct node_limits *limits = limits_of(list);
     unsigned count = skiplist_node_count(node);
     size_t records = skiplist_node_size(node) - node->records + size;
     return count == 0 ||
-           (count < members_max(list) &&
-            skiplist_node_size_for(0, count + 1, node->width, records) <= bytes_max(list));
+           (count < limits->members &&
+            skiplist_node_size_for(0, count + 1, node->width, records) <= limits->bytes);
 }
 
 /* A new node without members behind the tower of the path, which goes to it then. */
@@ -460,7 +467,8 @@ static void insert(struct skiplist *list, uint64_t hash, struct slice member, do
     struct skiplist_rehash rehash = skiplist__rehash(list);
     bool found;
     skiplist_index_grow(&list->index, &rehash);
-    skiplist_record_prepare(&record, member, score, list->epoch, &list->nodes_bytes);
+    bool apart = member.len > limits_of(list)->inline_max;
+    skiplist_record_prepare(&record, member, score, apart, list->epoch, &list->nodes_bytes);
     list->long_members += record.apart != NULL;
     unsigned slot = 0;
     path_find(list, &path, key, member);
@@ -487,41 +495,65 @@ void skiplist_insert(struct skiplist *list, const struct skiplist_place *place, 
 
 /* --- Deleting --- */
 
-/* Appends the members of the node that follows the path's to it, if both fill a node to three
- * quarters at most. */
-static void merge_with_next(struct skiplist *list, struct skiplist_path *path) {
-    struct skiplist_node *node = path->node, *next = node->links[0].next;
-    struct skiplist_range both[] = {range_all(node), range_all(next)};
-    unsigned count = both[0].to + both[1].to;
-    if (4 * count > 3 * members_max(list)) return;
-    struct skiplist_packing packing = skiplist_packing_of(both, 2, NULL);
-    size_t records = skiplist_range_records(&both[0]) + skiplist_range_records(&both[1]);
+/* Two nodes that follow each other, and what one with the members of both would be. */
+struct merger {
+    struct skiplist_range both[2];
+    struct skiplist_packing packing;
+};
+
+/* Do both fill a node to three quarters at most? A node is NULL at the end of the list. */
+static bool merger_plan(const struct skiplist *list, struct merger *merger,
+                        const struct skiplist_node *node, const struct skiplist_node *next) {
+    const struct node_limits *limits = limits_of(list);
+    if (!node || !next) return false;
+    *merger = (struct merger){.both = {range_all(node), range_all(next)}};
+    unsigned count = merger->both[0].to + merger->both[1].to;
+    size_t records =
+        skiplist_range_records(&merger->both[0]) + skiplist_range_records(&merger->both[1]);
+    if (4 * count > 3 * limits->members || 4 * records > 3 * limits->bytes) return false;
+    merger->packing = skiplist_packing_of(merger->both, 2, NULL);
     unsigned height = skiplist_node_height(node);
-    if (4 * skiplist_node_size_for(height, count, packing.width, records) > 3 * bytes_max(list))
-        return;
-    struct skiplist_node *merged = skiplist_node_build(height, packing, both, 2, 0);
-    move_members(list, next, 0, both[1].to, next->number, node->number);
+    size_t size = skiplist_node_size_for(height, count, merger->packing.width, records);
+    return 4 * size <= 3 * limits->bytes;
+}
+
+/* Appends the members of the node that follows the path's to it. */
+static void merge_with_next(struct skiplist *list, struct skiplist_path *path,
+                            const struct merger *merger) {
+    struct skiplist_node *node = path->node, *next = node->links[0].next;
+    struct skiplist_node *merged =
+        skiplist_node_build(skiplist_node_height(node), merger->packing, merger->both, 2, 0);
+    move_members(list, next, 0, skiplist_node_count(next), next->number, node->number);
     node_replace(list, path, node, merged);
     node_unlink(list, path, next);
 }
 
+/* Makes the node of the path one with the next or the one before, if these fill a node to three
+ * quarters at most. The node before counts, too: where members go in ascending order, the next one
+ * is full still when its turn comes. */
+static bool merge_with_neighbour(struct skiplist *list, struct skiplist_path *path) {
+    struct skiplist_node *node = path->node;
+    struct merger merger;
+    if (merger_plan(list, &merger, node, node->links[0].next)) {
+        merge_with_next(list, path, &merger);
+        return true;
+    }
+    if (!merger_plan(list, &merger, node->prev, node)) return false;
+    path_seek(list, path, path->start - 1);
+    merge_with_next(list, path, &merger);
+    return true;
+}
+
 /* After members were deleted from the node of the path: gives memory back. */
 static void settle(struct skiplist *list, struct skiplist_path *path) {
+    const struct node_limits *limits = limits_of(list);
     struct skiplist_node *node = path->node;
     unsigned count = skiplist_node_count(node);
     struct skiplist_range all = range_all(node);
     unsigned height = skiplist_node_height(node);
     size_t size = skiplist_node_size_for(height, count, node->width, skiplist_range_records(&all));
-    if (count * 4 <= members_max(list) || size * 4 <= bytes_max(list)) {
-        struct skiplist_node *next = node->links[0].next;
-        if (next) {
-            merge_with_next(list, path);
-        } else if (node->prev) {
-            path_seek(list, path, path->start - 1);
-            merge_with_next(list, path);
-        }
-        if (path->node != node) return;
-    }
+    bool is_sparse = count * 4 <= limits->members || size * 4 <= limits->bytes;
+    if (is_sparse && merge_with_neighbour(list, path)) return;
     if (mem_good_size(size + size / 8) >= skiplist_node_size(node)) return;
     struct skiplist_packing packing = skiplist_packing_of(&all, 1, NULL);
     node_replace(list, path, node, skiplist_node_build(height, packing, &all, 1, 0));
@@ -579,20 +611,27 @@ void skiplist_delete(struct skiplist *list, const struct skiplist_place *place) 
     numbers_shrink(list);
 }
 
+/* Settles the node of the member with this rank. */
+static void settle_at(struct skiplist *list, uint64_t rank) {
+    struct skiplist_path path;
+    path_seek(list, &path, rank);
+    settle(list, &path);
+}
+
 void skiplist_delete_range(struct skiplist *list, uint64_t from, uint64_t count) {
     CHECKED_ASSERT(from + count <= list->count);
     bool at_end = from == 0 || from + count == list->count;
     struct skiplist_path path;
-    bool went = true;
     while (count > 0) {
         path_seek(list, &path, from);
         unsigned slot = (unsigned)(from - path.start), left = skiplist_node_count(path.node) - slot;
         unsigned n = count < left ? (unsigned)count : left;
-        went = remove_members(list, &path, slot, slot + n, NULL);
+        remove_members(list, &path, slot, slot + n, NULL);
         count -= n;
     }
-    if (went || at_end) return;
-    settle(list, &path);
+    if (at_end) return;
+    settle_at(list, from - 1);
+    settle_at(list, from);
     numbers_shrink(list);
 }
 

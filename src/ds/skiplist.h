@@ -6,8 +6,9 @@
  * node are one memory access away. The layout is drawn in ds/skiplist_internal.h.
  *
  * Scores are doubles but NaN; -0 and 0 are equal, and each is returned as it was given. Members are
- * distinct; the list copies them. No function depends on the number of members but where it says
- * so: nodes and index grow, shrink, split and merge one at a time. */
+ * distinct, and a billion at most (SKIPLIST_LARGE_FROM); the list copies them. No function depends
+ * on the number of members but where it says so: nodes and index grow, shrink, split and merge one
+ * at a time. */
 #ifndef PACKLIST_DS_SKIPLIST_H
 #define PACKLIST_DS_SKIPLIST_H
 
@@ -28,7 +29,7 @@ void skiplist_free(struct skiplist *list);
 /* A list with the same members. O(bytes), at memory speed. */
 struct skiplist *skiplist_copy(const struct skiplist *list);
 
-/* O(1): members; nodes and members that are stored apart; bytes of all, as allocated. */
+/* O(1): members; allocations, those of the index included; bytes of all, as allocated. */
 uint64_t skiplist_count(const struct skiplist *list);
 size_t skiplist_allocations(const struct skiplist *list);
 size_t skiplist_allocated(const struct skiplist *list);

@@ -34,8 +34,9 @@
 #ifdef TINY_LIMITS
 enum { SKIPLIST_LARGE_FROM = 40 };
 #else
-/* Numbers of nodes have 22 bits: when there are so many, nodes become larger. */
-enum { SKIPLIST_LARGE_FROM = 7 << (SKIPLIST_NUMBER_BITS - 3) };
+/* Numbers of nodes have 22 bits. When half of them are in use, nodes become larger, and more of the
+ * members are stored apart: then the other half is enough for a billion members and more. */
+enum { SKIPLIST_LARGE_FROM = 1 << (SKIPLIST_NUMBER_BITS - 1) };
 #endif
 enum { SKIPLIST_LEVELS = 11, SKIPLIST_NO_NUMBER = 0x7FFFFFFF };
 

@@ -76,11 +76,12 @@ void skiplist_text_free(struct skiplist_text *text) {
 }
 
 void skiplist_record_prepare(struct skiplist_record *record, struct slice member, double score,
-                             uint32_t epoch, size_t *allocated) {
+                             bool apart, uint32_t epoch, size_t *allocated) {
+    assert(apart || member.len <= SKIPLIST_INLINE_MAX);
     *record = (struct skiplist_record){.text = member};
     record->minus_zero = score == 0 && __builtin_signbit(score);
     size_t header = member.len <= RECORD_SHORT_MAX ? 1 : 3;
-    if (member.len > SKIPLIST_INLINE_MAX) {
+    if (apart) {
         record->apart = text_new(member, epoch);
         *allocated += skiplist_text_size(record->apart);
         header = 1, member.len = sizeof(record->apart);
@@ -415,7 +416,8 @@ bool skiplist_node_check(const struct skiplist_node *node) {
         if (record < (const uint8_t *)node + node->records) return false;
         records += record_size(record);
         if (skiplist_node__tags(node)[i] != (uint8_t)hash_bytes(member)) return false;
-        if ((skiplist_node_text(node, i) != NULL) != (member.len > SKIPLIST_INLINE_MAX))
+        bool apart = skiplist_node_text(node, i) != NULL;
+        if (apart ? member.len <= SKIPLIST_LARGE_INLINE_MAX : member.len > SKIPLIST_INLINE_MAX)
             return false;
         if (i == 0) continue;
         uint64_t before = skiplist_node_key(node, i - 1), key = skiplist_node_key(node, i);

@@ -9,7 +9,7 @@
  *      offset    2 bytes: where in the node the record begins
  *      record    [length 0 … 251] text
  *                [252] [length, 2] text         of up to SKIPLIST_INLINE_MAX bytes
- *                [253] [pointer, 8]             longer texts: struct skiplist_text
+ *                [253] [pointer, 8]             stored apart: struct skiplist_text
  *                [254] record                   the score is -0, which sorts as 0
  *
  * Integers, times and other scores that share their upper or lower bits take one or two bytes so.
@@ -26,9 +26,11 @@
 #ifdef TINY_LIMITS
 enum { SKIPLIST_NODE_MEMBERS = 5, SKIPLIST_NODE_BYTES = 320, SKIPLIST_INLINE_MAX = 40 };
 enum { SKIPLIST_LARGE_NODE_MEMBERS = 30, SKIPLIST_LARGE_NODE_BYTES = 2000 };
+enum { SKIPLIST_LARGE_INLINE_MAX = 20 };
 #else
 enum { SKIPLIST_NODE_MEMBERS = 128, SKIPLIST_NODE_BYTES = 4096, SKIPLIST_INLINE_MAX = 512 };
 enum { SKIPLIST_LARGE_NODE_MEMBERS = 2048, SKIPLIST_LARGE_NODE_BYTES = 40960 };
+enum { SKIPLIST_LARGE_INLINE_MAX = 32 };
 #endif
 
 struct skiplist_node;
@@ -58,7 +60,7 @@ struct skiplist_node {
 };
 _Static_assert(sizeof(struct skiplist_node) == 32, "the header of a node");
 
-/* A member too long for a node. */
+/* A member that is stored apart. */
 struct skiplist_text {
     struct skiplist_text *next; /* of those that are left to a capture */
     size_t len;
@@ -179,10 +181,10 @@ bool skiplist_node_next_tag(const struct skiplist_node *node, uint8_t bits, uint
 
 /* --- Changing: all that is needed must fit --- */
 
-/* Fills the record for a member; a long text is copied into an allocation of its own, for which
- * *allocated is increased. */
+/* Fills the record for a member. If it is to be stored `apart`, which it must if it is longer than
+ * SKIPLIST_INLINE_MAX, its text is copied into an allocation, for which *allocated is increased. */
 void skiplist_record_prepare(struct skiplist_record *record, struct slice member, double score,
-                             uint32_t epoch, size_t *allocated);
+                             bool apart, uint32_t epoch, size_t *allocated);
 
 /* Bytes of a node with so many members of this width, with records of so many bytes. */
 size_t skiplist_node_size_for(unsigned height, unsigned members, unsigned width, size_t records);

@@ -382,6 +382,46 @@ static void nodes_merge_when_members_go(void **state) {
     skiplist_free(list);
 }
 
+/* Of each node one member stays: it must not keep a node to itself. */
+static void assert_merged_after(void (*thin_out)(struct skiplist *list)) {
+    enum { NODES = 30 };
+    struct skiplist *list = skiplist_new();
+    fill(list, 0, NODES * SKIPLIST_NODE_MEMBERS, 1);
+    thin_out(list);
+    assert_int_equal(skiplist_count(list), NODES);
+    assert_true(skiplist_check(list));
+    assert_uint_in_range(list->node_count, 1, NODES / 2);
+    skiplist_free(list);
+}
+
+static void delete_in_order(struct skiplist *list) {
+    char buffer[LONG_TEXT];
+    for (int i = 0, end = (int)skiplist_count(list); i < end; i++) {
+        if (i % SKIPLIST_NODE_MEMBERS == 0) continue;
+        int len = snprintf(buffer, sizeof(buffer), "%08d", i);
+        struct skiplist_place place = skiplist_find(list, slice_make(buffer, (size_t)len));
+        skiplist_delete(list, &place);
+    }
+}
+
+static void delete_ranges_in_order(struct skiplist *list) {
+    for (uint64_t rank = 1; rank < skiplist_count(list); rank++)
+        skiplist_delete_range(list, rank, SKIPLIST_NODE_MEMBERS - 1);
+}
+
+/* Ranges that end where a node ends: only the one that is cut first stays sparse. */
+static void delete_ranges_backwards(struct skiplist *list) {
+    for (uint64_t end = skiplist_count(list); end > 0; end -= SKIPLIST_NODE_MEMBERS)
+        skiplist_delete_range(list, end - SKIPLIST_NODE_MEMBERS + 1, SKIPLIST_NODE_MEMBERS - 1);
+}
+
+static void nodes_merge_when_members_go_in_order(void **state) {
+    (void)state;
+    assert_merged_after(delete_in_order);
+    assert_merged_after(delete_ranges_in_order);
+    assert_merged_after(delete_ranges_backwards);
+}
+
 static void each_member_is_drawn_as_often_as_any_other(void **state) {
     struct fixture *f = *state;
     enum { MEMBERS = 200, DRAWS = 200 * MEMBERS };
@@ -434,6 +474,7 @@ int main(void) {
         LIST_TEST(a_capture_stays_what_the_list_was),
         LIST_TEST(members_in_order_fill_their_nodes),
         LIST_TEST(nodes_merge_when_members_go),
+        LIST_TEST(nodes_merge_when_members_go_in_order),
         LIST_TEST(each_member_is_drawn_as_often_as_any_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
