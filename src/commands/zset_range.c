@@ -15,9 +15,8 @@ struct query {
     enum zset_range_by by;
     bool reverse;
     bool with_scores;
-    bool has_limit;
     int64_t offset;
-    int64_t limit; /* negative: none */
+    int64_t limit; /* negative: none; a range by rank allows only -1 */
     struct zset_range range;
 };
 
@@ -28,11 +27,10 @@ static bool parse_option(struct query *query, const struct form *form, size_t *i
     if (!form->stores && slice_is(word, "withscores")) {
         query->with_scores = true;
     } else if (slice_is(word, "limit") && *index + 2 < call->argc) {
-        query->has_limit = true;
         *index += 2;
         return call_integer(call, *index - 1, &query->offset) &&
                call_integer(call, *index, &query->limit);
-    } else if (form->is_free && slice_is(word, "rev")) {
+    } else if (form->is_free && !query->reverse && slice_is(word, "rev")) {
         query->reverse = true;
     } else if (form->is_free && query->by == ZSET_BY_RANK && slice_is(word, "byscore")) {
         query->by = ZSET_BY_SCORE;
@@ -47,7 +45,7 @@ static bool parse_option(struct query *query, const struct form *form, size_t *i
 
 static bool check_options(const struct query *query) {
     const char *error = NULL;
-    if (query->has_limit && query->by == ZSET_BY_RANK)
+    if (query->by == ZSET_BY_RANK && query->limit != -1)
         error = "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or "
                 "BYLEX";
     else if (query->with_scores && query->by == ZSET_BY_MEMBER)
@@ -71,7 +69,7 @@ static bool parse_query(struct query *query, const struct form *form) {
 
 /* The part of the span that LIMIT leaves, counted in the direction of the query. */
 static struct zset_span limited(const struct query *query, struct zset_span span) {
-    if (!query->has_limit) return span;
+    if (query->by == ZSET_BY_RANK) return span;
     if (query->offset < 0 || (uint64_t)query->offset >= span.count) return (struct zset_span){0};
     span.count -= (uint64_t)query->offset;
     if (!query->reverse) span.from += (uint64_t)query->offset;

@@ -174,6 +174,8 @@ set lex_scores "ERR syntax error, WITHSCORES not supported in combination with B
 foreach {command error} [list \
     {ZRANGE k a b} $not_integer  {ZRANGE k 0 1 FOO} "ERR syntax error"  {ZRANGE k 0 1 LIMIT 0 1} $bad_limit \
     {ZRANGE k 0 1 BYSCORE LIMIT 0} "ERR syntax error"  {ZRANGE k 0 1 BYSCORE LIMIT x 1} $not_integer \
+    {ZRANGE k 0 -1 LIMIT 0 -2} $bad_limit  {ZRANGE k 0 1 LIMIT x -1} $not_integer \
+    {ZRANGE k 0 1 REV REV} "ERR syntax error" \
     {ZRANGE k 0 1 BYSCORE BYLEX} "ERR syntax error"  {ZRANGE k - + BYLEX WITHSCORES} $lex_scores \
     {ZRANGE k a b BYSCORE} $bad_score_range  {ZRANGE k a b BYLEX} $bad_member_range \
     {ZREVRANGE k 0 1 REV} "ERR syntax error"  {ZREVRANGE k 0 1 BYSCORE} "ERR syntax error" \
