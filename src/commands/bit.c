@@ -196,7 +196,7 @@ static void store_combined(struct call *call, enum bits_operation operation, str
     struct slice key = call->argv[2];
     struct keyref ref = call_find_write(call, key);
     if (len == 0) {
-        if (ref.entry) call_delete(call, &ref, key, "del");
+        call_put_nothing(call, &ref, key);
     } else if (combine(call, &ref, operation, sources, len)) {
         call_touched(call, &ref, key, EVENT_STRING, "set", 1);
     } else {

@@ -235,7 +235,7 @@ static void store(struct call *call, struct entry *set, const char *event) {
     reply_integer(call->reply, (int64_t)length);
     if (length == 0) {
         value_free(set);
-        if (ref.entry) call_delete(call, &ref, key, "del");
+        call_put_nothing(call, &ref, key);
         return;
     }
     call_put(call, &ref, set);

@@ -335,7 +335,7 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
     struct keyref ref = call_find_write(call, key);
     reply_integer(call->reply, (int64_t)count);
     if (count == 0) {
-        if (ref.entry) call_delete(call, &ref, key, "del");
+        call_put_nothing(call, &ref, key);
     } else {
         /* The old value may contain some of the texts, so it is freed last. */
         struct entry *old = ref.entry ? keyspace_take(&ref) : NULL;

@@ -105,6 +105,16 @@ void zset_reply_span(struct reply *reply, const struct entry *entry, struct zset
             zset_reply_member(reply, &member, form);
 }
 
+/* --- Removing --- */
+
+void zset_remove_span(struct call *call, struct keyref *ref, struct slice key,
+                      struct zset_span span, const char *event) {
+    bool all = zset_skiplist(ref->entry) && span.count == zset_length(ref->entry);
+    if (!all) zset_remove_range(ref, span.from, span.count);
+    call_touched(call, ref, key, EVENT_SORTED_SET, event, span.count - all);
+    if (all) call_unlink(call, ref, key);
+}
+
 /* --- Results --- */
 
 void zset_result_insert(struct zset_result *result, const struct skiplist_place *place,
@@ -125,7 +135,7 @@ void zset_result_store(struct call *call, struct slice key, struct zset_result *
     reply_integer(call->reply, (int64_t)count);
     if (count == 0) {
         skiplist_free(result->list);
-        if (ref.entry) call_delete(call, &ref, key, "del");
+        call_put_nothing(call, &ref, key);
         return;
     }
     call_put(call, &ref,

@@ -62,6 +62,13 @@ void zset_reply_member(struct reply *reply, const struct zset_member *member,
 void zset_reply_span(struct reply *reply, const struct entry *entry, struct zset_span span,
                      bool forward, enum zset_reply_form form);
 
+/* --- Removing --- */
+
+/* Removes the members of a span, which is not empty, and publishes `event`. When these are all, the
+ * key goes as by UNLINK, in another thread if it is large: O(1) then. */
+void zset_remove_span(struct call *call, struct keyref *ref, struct slice key,
+                      struct zset_span span, const char *event);
+
 /* --- Results --- */
 
 /* Members that are collected to be stored or replied. */

@@ -8,11 +8,10 @@ struct slice zset_pop_command(bool from_last) {
     return from_last ? SLICE("ZPOPMAX") : SLICE("ZPOPMIN");
 }
 
-/* Removes `count` members, which were replied, from one end. */
+/* Removes members, which were replied, from one end. */
 static void drop(struct call *call, struct keyref *ref, struct slice key, bool from_last,
-                 uint64_t count) {
-    zset_remove_range(ref, from_last ? zset_length(ref->entry) - count : 0, count);
-    call_touched(call, ref, key, EVENT_SORTED_SET, from_last ? "zpopmax" : "zpopmin", count);
+                 struct zset_span span) {
+    zset_remove_span(call, ref, key, span, from_last ? "zpopmax" : "zpopmin");
 }
 
 uint64_t zset_pop(struct call *call, struct keyref *ref, struct slice key, bool from_last,
@@ -21,20 +20,21 @@ uint64_t zset_pop(struct call *call, struct keyref *ref, struct slice key, bool 
     if (count > length) count = length;
     struct zset_span span = {from_last ? length - count : 0, count};
     zset_reply_span(call->reply, ref->entry, span, !from_last, form);
-    if (count) drop(call, ref, key, from_last, count);
+    if (count) drop(call, ref, key, from_last, span);
     return count;
 }
 
 void zset_pop_one(struct call *call, struct keyref *ref, struct slice key, bool from_last,
                   bool with_key) {
+    struct zset_span span = {from_last ? zset_length(ref->entry) - 1 : 0, 1};
     struct zset_iter iter;
     struct zset_member member;
-    zset_iter_start(&iter, ref->entry, from_last ? zset_length(ref->entry) - 1 : 0, !from_last);
+    zset_iter_start(&iter, ref->entry, span.from, !from_last);
     zset_iter_next(&iter, &member);
     reply_array(call->reply, with_key ? 3 : 2);
     if (with_key) reply_bulk(call->reply, key);
     zset_reply_member(call->reply, &member, ZSET_FLAT);
-    drop(call, ref, key, from_last, 1);
+    drop(call, ref, key, from_last, span);
 }
 
 static void pop(struct call *call, bool from_last) {

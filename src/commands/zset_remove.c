@@ -26,8 +26,7 @@ static void remove_range(struct call *call, enum zset_range_by by, const char *e
     if (ref.entry) span = zset_range_find(ref.entry, &range, true);
     reply_integer(call->reply, (int64_t)span.count);
     if (span.count == 0) return;
-    zset_remove_range(&ref, span.from, span.count);
-    call_touched(call, &ref, call->argv[1], EVENT_SORTED_SET, event, span.count);
+    zset_remove_span(call, &ref, call->argv[1], span, event);
 }
 
 void zremrangebyrank_command(struct call *call) {

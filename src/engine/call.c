@@ -258,6 +258,12 @@ void call_put(struct call *call, struct keyref *ref, struct entry *entry) {
     keyspace_add(ref, entry);
 }
 
+void call_put_nothing(struct call *call, struct keyref *ref, struct slice key) {
+    if (ref->entry == NULL) return;
+    call->engine->dirty++;
+    call_discard(call, take(call, ref, key, EVENT_GENERIC, "del"));
+}
+
 sds call_take_argument(struct call *call, size_t index) {
     struct engine *engine = call->engine;
     sds argument = engine->argument;

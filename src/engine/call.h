@@ -184,6 +184,10 @@ void call_replace(struct call *call, struct keyref *ref);
  * call_discard does, and its access bits stay with the key. call_touched follows. */
 void call_put(struct call *call, struct keyref *ref, struct entry *entry);
 
+/* As call_put and call_touched, for a result that is empty: deletes the key, if it is there, and
+ * frees its value as call_discard does; counts one change, publishes "del". */
+void call_put_nothing(struct call *call, struct keyref *ref, struct slice key);
+
 /* Returns the argument argv[index] as an sds that the caller then owns, without a copy. The caller
  * must not change it before the command ends, because argv still refers to it. Returns NULL, with
  * nothing changed, unless the client sent the argument with CALL_LARGE_ARGUMENT bytes or more.

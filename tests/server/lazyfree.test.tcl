@@ -52,6 +52,10 @@ set ways {
     lazyfree-lazy-server-del  {r SET l text KEEPTTL}
     lazyfree-lazy-server-del  {r MSET l text a 1}
     lazyfree-lazy-server-del  {r SET a 1; r BITOP NOT l a}
+    lazyfree-lazy-server-del  {r BITOP NOT l nosuch}
+    lazyfree-lazy-server-del  {r SINTERSTORE l nosuch}
+    lazyfree-lazy-server-del  {r ZRANGESTORE l nosuch 0 -1}
+    lazyfree-lazy-server-del  {r SORT nosuch STORE l}
     lazyfree-lazy-server-del  {r RPUSH a 1; r RENAME a l}
     lazyfree-lazy-server-del  {r RPUSH a 1; r COPY a l REPLACE}
     lazyfree-lazy-server-del  {r RPUSH a 1; r SORT a STORE l}
@@ -86,6 +90,24 @@ foreach {what make} $large_values {
             list [freed_by {r SET l text KEEPTTL}] [r PEXPIRETIME l] [r GET l] [r SET l text] [r PTTL l]
         }
     }] {1 9999999999999 text OK -1}
+}
+foreach {command reply} {
+    {ZREMRANGEBYRANK z 0 -1}          20000
+    {ZREMRANGEBYSCORE z -inf +inf}    20000
+    {ZREMRANGEBYLEX z - +}            20000
+    {ZMPOP 1 z MAX COUNT 20000}       {}
+} {
+    check "$command frees a large sorted set in another thread" [string map [list %command $command %reply $reply] {
+        for {set from 0} {$from < 20000} {incr from 2000} {
+            set pairs {}
+            for {set i $from} {$i < $from + 2000} {incr i} {lappend pairs 0 member:$i}
+            r ZADD z {*}$pairs
+        }
+        set before [info_field rdb_changes_since_last_save]
+        set freed [freed_by {set answer [r %command]}]
+        if {"%reply" ne ""} {assert_equal $answer %reply}
+        list $freed [r EXISTS z] [expr {[info_field rdb_changes_since_last_save] - $before}]
+    }] {1 0 20000}
 }
 check "FLUSHDB frees one large text in another thread" {
     r SET l [string repeat x 1000000]
