@@ -185,7 +185,8 @@ static unsigned partition(struct gathered *all, unsigned bit) {
     return front;
 }
 
-/* As `all`, but the slots behind `front` alone. */
+/* Retags the slots of two buckets, which use `bits` bits: those before `front` are of bucket `low`,
+ * the others of `high`, which may be the same. */
 static void retag_halves(struct gathered *all, unsigned front, size_t low, size_t high,
                          unsigned bits, unsigned window, const struct skiplist_rehash *rehash) {
     /* The old tags are read as the old window's, which that of `bits` bits is. */

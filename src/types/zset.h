@@ -9,6 +9,9 @@
  * zset-max-listpack-value, and never a listpack again; but one that comes from elsewhere than from
  * single additions (zset_from_skiplist) is a listpack if it fits. `limits` are those in force now.
  *
+ * Costs are those of a skiplist of n members; with a listpack, of few members, functions are O(n)
+ * where nothing else is said.
+ *
  * Scores are doubles but NaN. In a listpack -0 becomes 0, as in Redis. Members that functions are
  * given must not lie in the same sorted set. Functions that may move the entry take the keyref. A
  * sorted set in the keyspace is never empty: the caller that empties one deletes the key. */
@@ -45,8 +48,7 @@ struct zset_place {
 
     /* Private: where. */
     struct skiplist_place in_list;
-    size_t at;      /* offset of the pair in the listpack */
-    uint64_t index; /* its rank there */
+    uint64_t index; /* the rank in a listpack */
 };
 
 /* Looks a member up. Expected O(1); O(n) in a listpack. */

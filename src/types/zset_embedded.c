@@ -91,7 +91,6 @@ void zset_embedded_find(const struct entry *entry, struct slice member, struct z
         place->found = true;
         place->index = elements / 2;
         place->score = score_at(at + listpack_size(at));
-        place->at = (size_t)(at - first);
         return;
     }
 }
