@@ -79,6 +79,13 @@ static void print_foreign(const char *path, const char *verdict, const struct fi
     }
 }
 
+static void print_empty(const char *path, const struct finding *finding) {
+    if (finding->empty == 0) return;
+    sds text = append_count(sds_new(SLICE("")), finding->empty, "key");
+    printf("%s: note: %s without elements, which packlist-server leaves out\n", path, text);
+    sds_free(text);
+}
+
 static bool is_foreign(const struct finding *finding) {
     return finding->foreign > 0 || finding->foreign_commands > 0;
 }
@@ -95,6 +102,7 @@ static void print(const struct check_options *options, const char *path,
         sds_free(text);
     }
     print_foreign(path, may_be_foreign ? "note" : "bad", finding);
+    print_empty(path, finding);
 }
 
 /* Repairs a bad file if possible, or says how; true when it was repaired. */

@@ -87,6 +87,8 @@ static bool take_items(struct rdb_file *file, struct finding *finding, uint64_t 
         } else if (item.kind == RDB_ITEM_FUNCTION) {
             finding->libraries++;
             if (!check_library(file, item.text)) return false;
+        } else if (item.kind == RDB_ITEM_EMPTY) {
+            finding->empty++;
         } else if (item.kind == RDB_ITEM_SKIPPED) {
             note_foreign(finding, &item, *database);
         }

@@ -20,6 +20,7 @@ struct finding {
     uint64_t databases;
     uint64_t keys;
     uint64_t expiring;  /* of them */
+    uint64_t empty;     /* keys without elements, which a Packlist server leaves out */
     uint64_t libraries; /* of functions */
     uint64_t foreign; /* keys of types, and other things, that a Packlist server does not have … */
     uint64_t others;  /* … the latter of them … */

@@ -142,7 +142,7 @@ struct hash_load {
 static const char bad_expiry[] = "a field of a hash expires at no valid time";
 
 static bool begin_hash(struct hash_load *load, uint64_t count) {
-    if (count == 0) return rdb_reader_fail(load->reader, "hash without fields");
+    if (count == 0) return rdb_reader_fail_empty(load->reader);
     load->entry = hash_load_new(load->key, count, load->limits);
     return true;
 }

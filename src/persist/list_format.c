@@ -245,6 +245,7 @@ static bool add_packed_node(struct list_load *load, struct quicklist_builder *bu
     if (!rdb_read_stored_string(load->reader, &string)) return false;
     if (!ziplist && add_decompressed(builder, &string)) return true;
     if (!view_body(load, ziplist, &string, &body)) return false;
+    if (body.count == 0) return true;
     if (ziplist || !keep_stream(load, builder, &string, &body))
         quicklist_build_body(builder, body.first, body.end, body.count);
     return true;
@@ -290,12 +291,18 @@ static bool add_nodes(struct list_load *load, struct quicklist_builder *builder,
     return true;
 }
 
+/* Nodes without elements are left out. */
 static struct entry *read_nodes(struct list_load *load, unsigned type, uint64_t nodes) {
     struct quicklist_builder builder;
     quicklist_build_start(&builder, *load->limits, nodes);
-    if (add_nodes(load, &builder, type, nodes))
-        return list_from_quicklist(load->key, quicklist_build_finish(&builder), load->limits);
-    quicklist_build_abort(&builder);
+    if (!add_nodes(load, &builder, type, nodes)) {
+        quicklist_build_abort(&builder);
+        return NULL;
+    }
+    struct quicklist *list = quicklist_build_finish(&builder);
+    if (quicklist_count(list) > 0) return list_from_quicklist(load->key, list, load->limits);
+    quicklist_free(list);
+    rdb_reader_fail_empty(load->reader);
     return NULL;
 }
 
@@ -315,7 +322,10 @@ static struct entry *read_one_node(struct list_load *load, unsigned type) {
     }
     if (!rdb_read_stored_string(load->reader, &string)) return NULL;
     if (!view_body(load, type != RDB_LIST_QUICKLIST_2, &string, &body)) return NULL;
-    return list_from_body(load->key, body.first, body.end, body.count, load->limits);
+    if (body.count > 0)
+        return list_from_body(load->key, body.first, body.end, body.count, load->limits);
+    rdb_reader_fail_empty(load->reader);
+    return NULL;
 }
 
 /* Reads the oldest form: element after element. */
@@ -339,7 +349,7 @@ static struct entry *list_format_read(struct rdb_reader *reader, unsigned type, 
     uint64_t length = 1;
     if (type != RDB_LIST_ZIPLIST && !rdb_read_length(reader, &length)) return NULL;
     if (length == 0)
-        rdb_reader_fail(reader, "list without elements");
+        rdb_reader_fail_empty(reader);
     else if (type == RDB_LIST)
         entry = read_elements(&load, length);
     else if (length == 1)

@@ -57,7 +57,7 @@ bool rdb_body_append_integer(struct rdb_scratch *scratch, size_t *used, int64_t 
 
 static void view_scratch(const struct rdb_scratch *scratch, size_t used, struct rdb_body *body) {
     body->first = scratch->bytes;
-    body->end = scratch->bytes + used;
+    body->end = used > 0 ? scratch->bytes + used : body->first;
 }
 
 /* --- Listpacks --- */
@@ -83,8 +83,6 @@ static bool take_listpack(struct slice bytes, bool in_place, struct rdb_scratch 
     const uint8_t *serialized = (const uint8_t *)bytes.ptr;
     *error = "malformed listpack";
     if (!listpack_validate(serialized, bytes.len, &body->count, &canonical)) return false;
-    *error = "listpack without elements";
-    if (body->count == 0) return false;
     body->first = serialized + LISTPACK_HEADER_SIZE;
     body->end = serialized + bytes.len - 1;
     *error = no_memory;
@@ -239,8 +237,6 @@ bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct
     if (last_offset != (size_t)(last - start) ||
         (told_count != ZIPLIST_COUNT_UNKNOWN && told_count != body->count))
         return false;
-    *error = "ziplist without elements";
-    if (body->count == 0) return false;
     view_scratch(scratch, used, body);
     return true;
 }

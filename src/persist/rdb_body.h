@@ -14,7 +14,7 @@ struct rdb_body {
 };
 
 /* Set *body to the body of a serialized listpack or ziplist. The input is not trusted. Return false
- * when it is malformed or has no elements, with *error set to a static text. The scratch buffer
+ * when it is malformed, with *error set to a static text. The scratch buffer
  * receives bodies that must be encoded anew, and grows in proportion to `bytes`. O(bytes). */
 bool rdb_body_of_listpack(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
                           const char **error);

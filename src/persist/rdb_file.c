@@ -201,6 +201,12 @@ static bool skip_entry(struct rdb_file *file, unsigned type, struct rdb_file_ite
     return fail_in_key(file, item);
 }
 
+/* Is the value, which could not be read, a collection without elements? */
+static bool pass_empty(struct rdb_file *file, struct rdb_file_item *item) {
+    item->kind = RDB_ITEM_EMPTY;
+    return rdb_reader_pass_empty(&file->reader);
+}
+
 static bool read_entry(struct rdb_file *file, unsigned type, const struct key_facts *facts,
                        struct rdb_file_item *item) {
     if (!read_kept_string(file, &item->key)) return false;
@@ -211,7 +217,7 @@ static bool read_entry(struct rdb_file *file, unsigned type, const struct key_fa
     file->lost_groups = false;
     item->entry = rdb_read_value(&file->reader, type, item->key, &file->options.values);
     item->lost_groups = file->lost_groups;
-    if (!item->entry) return fail_in_key(file, item);
+    if (!item->entry) return pass_empty(file, item) || fail_in_key(file, item);
     if (facts->expiry_ms >= 0)
         item->entry = entry_set_expiry(item->entry, facts->expiry_ms, value_size(item->entry));
     return true;

@@ -85,6 +85,7 @@ enum rdb_item_kind {
     RDB_ITEM_RESIZE,   /* keys, expiring_keys: an untrusted hint */
     RDB_ITEM_ENTRY,    /* entry, usage: the caller owns the entry (value_free) */
     RDB_ITEM_SKIPPED,  /* type_name, key: a skipped value; the key may be empty */
+    RDB_ITEM_EMPTY,    /* type_name, key: a collection without elements, which some servers wrote */
     RDB_ITEM_END       /* the checksum is right, or was not verified */
 };
 

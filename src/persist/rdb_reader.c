@@ -53,6 +53,17 @@ bool rdb_reader_fail(struct rdb_reader *reader, const char *format, ...) {
     return false;
 }
 
+bool rdb_reader_fail_empty(struct rdb_reader *reader) {
+    reader->found_empty = !reader->failed;
+    return rdb_reader_fail(reader, "a collection without elements");
+}
+
+bool rdb_reader_pass_empty(struct rdb_reader *reader) {
+    if (!reader->found_empty) return false;
+    reader->failed = reader->found_empty = false;
+    return true;
+}
+
 const char *rdb_reader_error(const struct rdb_reader *reader) {
     return reader->failed ? reader->error : NULL;
 }

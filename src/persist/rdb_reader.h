@@ -48,6 +48,7 @@ struct rdb_reader {
     uint64_t crc;
     bool checksum;
     bool failed;
+    bool found_empty; /* the error is that of rdb_reader_fail_empty */
     struct rdb_scratch decompressed;  /* text of the last string that was stored otherwise */
     char error[RDB_READER_ERROR_MAX]; /* text of the first error */
     uint64_t error_offset;
@@ -79,6 +80,14 @@ uint64_t rdb_reader_error_offset(const struct rdb_reader *reader);
 /* Sets an error that the caller has found, unless there is one already. Always returns false. */
 bool rdb_reader_fail(struct rdb_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same for a value, read to its end, that is a collection without elements. Always returns
+ * false. */
+bool rdb_reader_fail_empty(struct rdb_reader *reader);
+
+/* Takes that error back: what follows the value can be read. Returns false, and does nothing, when
+ * there is no error, or another one. */
+bool rdb_reader_pass_empty(struct rdb_reader *reader);
 
 /* Returns whether every byte is consumed. May read from the source. */
 bool rdb_reader_is_at_end(struct rdb_reader *reader);

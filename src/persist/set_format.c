@@ -99,7 +99,8 @@ static bool add_body(struct rdb_reader *reader, struct entry **entry, const stru
 }
 
 /* The entry, or NULL when it could not be filled. */
-static struct entry *finish(struct entry *entry, bool filled) {
+static struct entry *finish(struct rdb_reader *reader, struct entry *entry, bool filled) {
+    if (filled && set_length(entry) == 0) filled = rdb_reader_fail_empty(reader);
     if (filled) return entry;
     value_free(entry);
     return NULL;
@@ -109,13 +110,9 @@ static struct entry *read_plain(struct rdb_reader *reader, struct slice key,
                                 const struct set_limits *limits) {
     uint64_t count;
     if (!rdb_read_length(reader, &count)) return NULL;
-    if (count == 0) {
-        rdb_reader_fail(reader, "set without members");
-        return NULL;
-    }
     struct entry *entry = set_load_new(key, count, limits);
     bool filled = read_members(reader, &entry, count, limits);
-    return finish(entry, filled);
+    return finish(reader, entry, filled);
 }
 
 static struct entry *read_intset(struct rdb_reader *reader, struct slice key,
@@ -138,7 +135,7 @@ static struct entry *read_listpack(struct rdb_reader *reader, struct slice key,
         if (rdb_body_of_listpack(bytes, &scratch, &body, &error)) {
             entry = set_load_new(key, body.count, limits);
             bool filled = add_body(reader, &entry, &body, limits);
-            entry = finish(entry, filled);
+            entry = finish(reader, entry, filled);
         } else {
             rdb_reader_fail(reader, "%s", error);
         }

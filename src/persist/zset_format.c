@@ -146,7 +146,6 @@ static bool read_member(struct zset_load *load, unsigned type, struct rdb_scratc
 static bool read_members(struct zset_load *load, unsigned type) {
     uint64_t count;
     if (!rdb_read_length(load->reader, &count)) return false;
-    if (count == 0) return rdb_reader_fail(load->reader, "sorted set without members");
     struct rdb_scratch buffer = {0};
     bool good = true;
     for (; count > 0 && good; count--) good = read_member(load, type, &buffer);
@@ -185,6 +184,7 @@ static struct entry *zset_format_read(struct rdb_reader *reader, unsigned type, 
                     ? read_members(&load, type)
                     : read_body(&load, type == RDB_ZSET_ZIPLIST, &scratch);
     mem_free(scratch.bytes);
+    if (good && skiplist_count(load.list) == 0) good = rdb_reader_fail_empty(reader);
     if (good) return zset_from_skiplist(key, load.list, load.longest, &options->limits.zset);
     skiplist_free(load.list);
     return NULL;

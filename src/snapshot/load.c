@@ -118,6 +118,7 @@ struct loader {
     struct function_set *functions; /* NULL: those in force */
     int database;
     uint64_t skipped;
+    uint64_t empty; /* collections without elements */
     uint64_t lost_groups; /* streams whose consumer groups were left out */
 };
 
@@ -219,6 +220,16 @@ static void note_skipped(struct engine *engine, struct loader *loader,
     sds_free(key);
 }
 
+/* As Redis does: older versions of it wrote such keys. */
+static void note_empty(struct engine *engine, struct loader *loader,
+                       const struct rdb_file_item *item) {
+    if (++loader->empty > SKIPPED_SHOWN) return;
+    sds key = shown_key(engine, item->key);
+    log_notice("Left out: key %s of database %d, a %s without elements", key, loader->database,
+               item->type_name);
+    sds_free(key);
+}
+
 /* Loads a library of functions. False when the load must end. */
 static bool add_function(struct engine *engine, struct loader *loader,
                          const struct rdb_file_item *item) {
@@ -263,6 +274,7 @@ static bool take_item(struct engine *engine, struct loader *loader,
         return add_entry(engine, loader, item);
     case RDB_ITEM_FUNCTION: return add_function(engine, loader, item);
     case RDB_ITEM_SKIPPED: note_skipped(engine, loader, item); return true;
+    case RDB_ITEM_EMPTY: note_empty(engine, loader, item); return true;
     default: return true;
     }
 }
@@ -293,6 +305,9 @@ static bool load_items(struct engine *engine, struct rdb_file *file,
     if (loader.skipped > SKIPPED_SHOWN)
         log_warning("Left out: %llu keys in total, of unsupported types",
                     (unsigned long long)loader.skipped);
+    if (loader.empty > SKIPPED_SHOWN)
+        log_notice("Left out: %llu keys in total without elements",
+                   (unsigned long long)loader.empty);
     if (loader.lost_groups > SKIPPED_SHOWN)
         log_warning("Left out: the consumer groups of %llu keys in total",
                     (unsigned long long)loader.lost_groups);

@@ -163,6 +163,9 @@ set with_function "REDIS0010$library_item\xfe\x02\x00\x01a\x01b\xff[string repea
 check_in 2 "a snapshot with keys of types that there are not is bad: the server does not start with it" {
     check_bytes foreign.rdb $with_module
 } "1 {*/foreign.rdb: bad: *no type for 1 key, *: module \"mod\" of database 2}" -match glob
+check "keys without elements are counted, and do not make a snapshot bad" {
+    check_bytes empty.rdb "REDIS0010\xfe\x00\x00\x01a\x01b\x02\x01s\x00\x04\x01h\x00\xff[string repeat \0 8]"
+} "0 {*/empty.rdb: good: *with 1 key *: note: 2 keys without elements, which packlist-server leaves out*}" -match glob
 
 check_in 2 "libraries of functions are counted" {
     list [check_bytes functions.rdb [string range $with_function 0 8][string repeat $library_item 2][string range \

@@ -165,6 +165,18 @@ check_in 2 "rdb-skip-unknown-types leaves them out" {
         string match "*Left out: key \"other\" of database 2, a module*" [$current_server log]
     }
 } 1
+check_in 2 "a key without elements is left out, with a line in the log" {
+    with_server {} {
+        set empty {}
+        for {set i 1} {$i <= 12} {incr i} {lappend empty [rdb_empty_set "set $i"]}
+        write_data [rdb [rdb_string a 1] {*}$empty [rdb_string b 2]]
+        $current_server kill
+        $current_server launch
+        set log [$current_server log]
+        list [r MGET a b] [r DBSIZE] [regexp -all {Left out: key "set \d+" of database 0, a set without elements} $log] \
+            [regexp {Left out: 12 keys in total without elements} $log]
+    }
+} {{1 2} 2 10 1}
 check_in 2 "with hide-user-data-from-log the log names no key" {
     with_server {hide-user-data-from-log yes} {
         write_data [rdb [rdb_string a 1] [rdb_module secret]]

@@ -54,6 +54,8 @@ static sds describe_item(sds text, const struct rdb_file_item *item) {
     case RDB_ITEM_ENTRY: return describe_entry(text, item);
     case RDB_ITEM_SKIPPED:
         return sds_append(sds_append_format(text, "skipped %s ", item->type_name), item->key);
+    case RDB_ITEM_EMPTY:
+        return sds_append(sds_append_format(text, "empty %s ", item->type_name), item->key);
     case RDB_ITEM_END: return sds_append_cstr(text, "end");
     }
     fail();
@@ -301,6 +303,13 @@ static void an_unsupported_type_stops_the_load(void **state) {
                  "error: a module's value of unknown length, in key \"hi\" of type module\n");
 }
 
+static void a_collection_without_elements_is_an_item_of_its_own(void **state) {
+    (void)state;
+    assert_holds(SLICE("REDIS0010\x02\x01s\x00\x00\x01t\x05hello\x04\x01h\x00\xFF"
+                       "\x00\x00\x00\x00\x00\x00\x00\x00"),
+                 &defaults, "empty set s\nkey t=hello\nempty hash h\nend\n");
+}
+
 /* Errors are shown on a terminal or in a log. */
 static void errors_name_keys_in_printable_characters(void **state) {
     (void)state;
@@ -376,6 +385,7 @@ int main(void) {
         RANDOM_TEST(large_strings_pass_the_buffer),
         cmocka_unit_test(files_of_peers_are_read),
         cmocka_unit_test(an_unsupported_type_stops_the_load),
+        cmocka_unit_test(a_collection_without_elements_is_an_item_of_its_own),
         cmocka_unit_test(errors_name_keys_in_printable_characters),
         cmocka_unit_test(every_other_type_can_be_skipped),
         cmocka_unit_test(bad_files_are_refused),

@@ -225,19 +225,6 @@ static void back_lengths_are_read_as_redis_and_as_valkey_write_them(void **state
 
 static void bad_lists_are_refused(void **state) {
     (void)state;
-    assert_refused(RDB_LIST, SLICE("\x00"), "list without elements");
-    assert_refused(RDB_LIST_QUICKLIST_2, SLICE("\x00"), "list without elements");
-    assert_refused(RDB_LIST_QUICKLIST_2, SLICE("\x01\x02\x07\x07\x00\x00\x00\x00\x00\xFF"),
-                   "listpack without elements");
-    assert_refused(RDB_LIST_QUICKLIST_2,
-                   SLICE("\x02\x02\x0C" LISTPACK_A_5 "\x02\x07\x07\x00\x00\x00\x00\x00\xFF"),
-                   "listpack without elements");
-    assert_refused(RDB_LIST_QUICKLIST_2,
-                   SLICE("\x02\x02" COMPRESSED_A_5 "\x02\xC3\x08\x07\x06"
-                         "\x07\x00\x00\x00\x00\x00\xFF"),
-                   "listpack without elements");
-    assert_refused(RDB_LIST_ZIPLIST, SLICE("\x0B\x0B\x00\x00\x00\x0A\x00\x00\x00\x00\x00\xFF"),
-                   "ziplist without elements");
     assert_refused(RDB_LIST_QUICKLIST_2, SLICE("\x01\x03\x0C" LISTPACK_A_5),
                    "unknown kind of list node: 3");
     assert_refused(RDB_LIST_QUICKLIST_2, SLICE("\x02\x02\x0C" LISTPACK_A_5),

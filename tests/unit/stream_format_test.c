@@ -197,7 +197,7 @@ static void bad_streams_are_refused(void **state) {
     assert_refused(TYPE, SLICE("\x01" BASE NODE "\x01\x05\x00\x05\x01\x00\x00\x01\x00"),
                    "an entry of a stream has an id behind its last one");
     assert_refused(TYPE, SLICE("\x01" BASE "\x07\x07\x00\x00\x00\x00\x00\xFF" REST),
-                   "listpack without elements");
+                   "malformed node of a stream");
     assert_refused(TYPE, SLICE("\x01" BASE "\x05hello" REST), "malformed listpack");
 }
 

@@ -23,6 +23,11 @@ proc rdb_module {key} {
     return \7[rdb_text $key]\1\0
 }
 
+# A set without members, as some servers wrote it.
+proc rdb_empty_set {key} {
+    return \2[rdb_text $key]\0
+}
+
 proc rdb_select {database} {
     return \xfe[binary format c $database]
 }
