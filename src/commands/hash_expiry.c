@@ -9,7 +9,11 @@
 bool field_list_parse(struct call *call, size_t index, const char *count_error,
                       struct field_list *fields) {
     int64_t count;
-    if (index + 2 >= call->argc || !slice_is(call->argv[index], "fields")) {
+    if (index + 1 >= call->argc) {
+        call_wrong_arity(call);
+        return false;
+    }
+    if (!slice_is(call->argv[index], "fields")) {
         reply_error(call->reply,
                     "ERR Mandatory argument FIELDS is missing or not at the right position");
         return false;
@@ -37,12 +41,15 @@ bool field_expiry_parse(struct call *call, size_t index, int64_t unit_ms, int64_
     return true;
 }
 
-bool field_expiry_option(struct call *call, size_t index, bool *is_time, int64_t *expiry_ms) {
+bool field_expiry_is_option(struct slice word) {
+    return slice_is(word, "ex") || slice_is(word, "px") || slice_is(word, "exat") ||
+           slice_is(word, "pxat");
+}
+
+bool field_expiry_option(struct call *call, size_t index, int64_t *expiry_ms) {
     struct slice option = call->argv[index];
     bool relative = slice_is(option, "ex") || slice_is(option, "px");
     bool seconds = slice_is(option, "ex") || slice_is(option, "exat");
-    *is_time = relative || seconds || slice_is(option, "pxat");
-    if (!*is_time) return true;
     if (index + 1 == call->argc) {
         call_wrong_arity(call);
         return false;

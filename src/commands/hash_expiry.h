@@ -13,8 +13,8 @@ struct field_list {
     size_t count;
 };
 
-/* Parses it, the word FIELDS standing at argv[index] and the last field at the end; else replies
- * the error, `count_error` for a count that is no number above 0, and returns false. */
+/* Parses it: the word FIELDS stands at argv[index], the last field at the end. Otherwise replies
+ * the error (`count_error` for a count that is no number above 0) and returns false. */
 bool field_list_parse(struct call *call, size_t index, const char *count_error,
                       struct field_list *fields);
 
@@ -23,9 +23,12 @@ bool field_list_parse(struct call *call, size_t index, const char *count_error,
 bool field_expiry_parse(struct call *call, size_t index, int64_t unit_ms, int64_t base_ms,
                         int64_t *expiry_ms);
 
-/* EX, PX, EXAT or PXAT at argv[index] with its time behind it: *is_time says whether it is one.
- * False when an error was replied. */
-bool field_expiry_option(struct call *call, size_t index, bool *is_time, int64_t *expiry_ms);
+/* Returns whether the word is EX, PX, EXAT or PXAT. */
+bool field_expiry_is_option(struct slice word);
+
+/* Parses such a word at argv[index] with its time behind it; else replies the error and returns
+ * false. */
+bool field_expiry_option(struct call *call, size_t index, int64_t *expiry_ms);
 
 /* The fields that a command has given an expiry, and those that it has deleted, as it came too
  * early. The arrays can hold `capacity` fields together. */

@@ -65,16 +65,15 @@ static void getex(struct call *call, struct keyref *ref, const struct field_list
 
 void hgetex_command(struct call *call) {
     enum getex_mode mode = GETEX_READ;
-    bool is_time;
     int64_t expiry_ms = 0;
     struct field_list fields;
     struct keyref ref;
     if (!hash_find_write(call, call->argv[1], &ref)) return;
-    if (!field_expiry_option(call, 2, &is_time, &expiry_ms)) return;
-    if (is_time)
+    if (field_expiry_is_option(call->argv[2]))
         mode = GETEX_EXPIRE;
     else if (slice_is(call->argv[2], "persist"))
         mode = GETEX_PERSIST;
+    if (mode == GETEX_EXPIRE && !field_expiry_option(call, 2, &expiry_ms)) return;
     size_t index = mode == GETEX_READ ? 2 : mode == GETEX_PERSIST ? 3 : 4;
     if (!field_list_parse(call, index, FIELD_COUNT_ERROR, &fields)) return;
     getex(call, &ref, &fields, mode, expiry_ms);
@@ -96,11 +95,11 @@ struct setex {
 /* FIELDS count field value …, the word at argv[index]: they end the command. */
 static bool parse_pairs(struct call *call, size_t index, struct setex *setex) {
     int64_t count;
-    if (index + 1 == call->argc) {
+    if (index + 3 >= call->argc) {
         call_wrong_arity(call);
         return false;
     }
-    if (!call_integer_in(call, index + 1, 1, INT64_MAX, &count, "ERR invalid number of fields"))
+    if (!call_integer_in(call, index + 1, 1, INT32_MAX, &count, "ERR invalid number of fields"))
         return false;
     size_t left = call->argc - index - 2;
     setex->pairs = call->argv + index + 2;
@@ -110,37 +109,40 @@ static bool parse_pairs(struct call *call, size_t index, struct setex *setex) {
     return false;
 }
 
-/* Reads the option at *index, and moves *index to its last argument. */
-static bool parse_setex_option(struct call *call, size_t *index, struct setex *setex) {
-    struct slice option = call->argv[*index];
-    bool is_new = slice_is(option, "fnx"), is_existing = slice_is(option, "fxx");
-    bool keeps = slice_is(option, "keepttl"), is_time;
-    if (is_new || is_existing) {
-        if (setex->only_new || setex->only_existing) {
-            reply_error(call->reply, "ERR Only one of FXX or FNX arguments can be specified");
-            return false;
-        }
-        setex->only_new = is_new;
-        setex->only_existing = is_existing;
-        return true;
-    }
-    bool had = setex->expires || setex->keeps_expiry;
-    if (!field_expiry_option(call, *index, &is_time, &setex->expiry_ms)) return false;
-    if (!is_time && !keeps) {
-        sds error = sds_append(sds_new(SLICE("ERR unknown argument: ")), option);
-        reply_error(call->reply, error);
-        sds_free(error);
+/* FNX or FXX. */
+static bool parse_condition(struct call *call, bool is_new, struct setex *setex) {
+    if (setex->only_new || setex->only_existing) {
+        reply_error(call->reply, "ERR Only one of FXX or FNX arguments can be specified");
         return false;
     }
-    if (had) {
+    setex->only_new = is_new;
+    setex->only_existing = !is_new;
+    return true;
+}
+
+/* KEEPTTL, or a word with a time (`expires`). Moves *index to its last argument. */
+static bool parse_expiry(struct call *call, size_t *index, bool expires, struct setex *setex) {
+    if (setex->expires || setex->keeps_expiry) {
         reply_error(call->reply,
                     "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified");
         return false;
     }
-    setex->expires = is_time;
-    setex->keeps_expiry = keeps;
-    *index += is_time;
-    return true;
+    setex->expires = expires;
+    setex->keeps_expiry = !expires;
+    return !expires || field_expiry_option(call, (*index)++, &setex->expiry_ms);
+}
+
+/* Reads the option at *index, and moves *index to its last argument. */
+static bool parse_setex_option(struct call *call, size_t *index, struct setex *setex) {
+    struct slice option = call->argv[*index];
+    bool is_new = slice_is(option, "fnx");
+    bool expires = field_expiry_is_option(option);
+    if (is_new || slice_is(option, "fxx")) return parse_condition(call, is_new, setex);
+    if (expires || slice_is(option, "keepttl")) return parse_expiry(call, index, expires, setex);
+    sds error = sds_append(sds_new(SLICE("ERR unknown argument: ")), option);
+    reply_error(call->reply, error);
+    sds_free(error);
+    return false;
 }
 
 static bool parse_setex(struct call *call, struct setex *setex) {

@@ -43,6 +43,10 @@ check_hashes "what is wrong with an expiry is said as by Redis" {
         {HEXPIRE h 100 FIELDS x c} {ERR Parameter `numFields` should be greater than 0}
         {HEXPIRE h 100 FOO 1 c} {ERR Mandatory argument FIELDS is missing or not at the right position}
         {HEXPIRE h 100 NX XX FIELDS 1 c} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HEXPIRE h 100 NX FIELDS 1} {ERR The `numfields` parameter must match the number of arguments}
+        {HPEXPIREAT h 100 GT FIELDS 0} {ERR Parameter `numFields` should be greater than 0}
+        {HEXPIRE h 100 LT FIELDS x} {ERR Parameter `numFields` should be greater than 0}
+        {HEXPIRE h 100 LT FOO 1} {ERR Mandatory argument FIELDS is missing or not at the right position}
         {HEXPIRE h x FIELDS 1 c} {ERR value is not an integer or out of range}
         {HEXPIRE h -1 FIELDS 1 c} {ERR invalid expire time, must be >= 0}
         {HEXPIRE h 99999999999999999 FIELDS 1 c} {ERR invalid expire time in 'hexpire' command}
@@ -82,6 +86,10 @@ check_hashes "HGETEX and HGETDEL read and change" {
         {HGETEX h FIELDS 3 c d} {ERR The `numfields` parameter must match the number of arguments}
         {HGETEX h FIELDS 0 c} {ERR Number of fields must be a positive integer}
         {HGETEX h KEEPTTL FIELDS 1 c} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HGETEX h EX 10 FIELDS 1} {ERR The `numfields` parameter must match the number of arguments}
+        {HGETEX h PERSIST FIELDS 0} {ERR Number of fields must be a positive integer}
+        {HGETEX h PX 10 FIELDS} {ERR wrong number of arguments for 'hgetex' command}
+        {HGETEX h PX 10 c} {ERR wrong number of arguments for 'hgetex' command}
         {HGETEX h EX 10 c d e} {ERR Mandatory argument FIELDS is missing or not at the right position}
         {HGETDEL h FIELDS 2 e none} {7 (nil)}
         {EXISTS h} 0
@@ -114,6 +122,14 @@ check_hashes "HSETEX sets values with an expiry" {
         {HSETEX h FIELDS x c 5} {ERR invalid number of fields}
         {HSETEX h FNX FXX FIELDS 1 c 5} {ERR Only one of FXX or FNX arguments can be specified}
         {HSETEX h EX 10 KEEPTTL FIELDS 1 c 5} {ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified}
+        {HSETEX h EX 10 PX abc FIELDS 1 c 5} {ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified}
+        {HSETEX h FNX EX 10 PX} {ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified}
+        {HSETEX h FNX KEEPTTL FXX EX abc FIELDS 1 c 5} {ERR Only one of FXX or FNX arguments can be specified}
+        {HSETEX h EX 10 FIELDS 0} {ERR wrong number of arguments for 'hsetex' command}
+        {HSETEX h EX 10 FIELDS x c} {ERR wrong number of arguments for 'hsetex' command}
+        {HSETEX h FIELDS 0 c 5 d} {ERR invalid number of fields}
+        {HSETEX h FIELDS 2147483647 c 5} {ERR wrong number of arguments for 'hsetex' command}
+        {HSETEX h FIELDS 2147483648 c 5} {ERR invalid number of fields}
         {HSETEX h EX 0 FIELDS 1 c 5} 1
         {HSETEX h EX x FIELDS 1 c 5} {ERR value is not an integer or out of range}
         {HSETEX h EX -1 FIELDS 1 c 5} {ERR invalid expire time, must be >= 0}
