@@ -14,8 +14,8 @@ bool hash_find_write(struct call *call, struct slice key, struct keyref *ref) {
 
 void hash_expire_named(struct call *call, struct keyref *ref, struct slice key,
                        const struct slice *fields, size_t count, size_t stride) {
-    for (size_t i = 0; i < count && ref->entry && hash_has_expiries(ref->entry); i++)
-        call_expire_field(call, ref, key, fields[i * stride]);
+    if (ref->entry && hash_has_expiries(ref->entry))
+        call_expire_named(call, ref, key, fields, count, stride);
 }
 
 bool hash_find_write_field(struct call *call, struct slice key, struct slice field,

@@ -17,7 +17,7 @@ bool hash_find_read(struct call *call, struct slice key, struct keyref *ref);
 bool hash_find_write(struct call *call, struct slice key, struct keyref *ref);
 
 /* Deletes those of `count` fields that have expired, `stride` slices apart: for commands that write
- * and whose effect depends on them. See call_expire_field. O(fields). */
+ * and whose effect depends on them. See call_expire_named. ref->entry may be NULL. */
 void hash_expire_named(struct call *call, struct keyref *ref, struct slice key,
                        const struct slice *fields, size_t count, size_t stride);
 

@@ -43,11 +43,13 @@ void hsetnx_command(struct call *call) {
     call_touched(call, &ref, key, EVENT_HASH, "hset", 1);
 }
 
+/* Counts fields that have expired, but were not deleted yet, as Redis does: so it lets none expire
+ * first. */
 void hdel_command(struct call *call) {
     struct slice key = call->argv[1];
     uint64_t deleted = 0;
     struct keyref ref;
-    if (!hash_find_write(call, key, &ref)) return;
+    if (!call_find_typed_write(call, key, VALUE_HASH, &ref)) return;
     for (size_t i = 2; ref.entry && i < call->argc && hash_length(ref.entry); i++)
         deleted += hash_delete(&ref, call->argv[i]);
     reply_integer(call->reply, (int64_t)deleted);

@@ -13,6 +13,7 @@ void hgetdel_command(struct call *call) {
     struct keyref ref;
     if (!hash_find_write(call, key, &ref)) return;
     if (!field_list_parse(call, 2, FIELD_COUNT_ERROR, &fields)) return;
+    hash_expire_named(call, &ref, key, fields.first, fields.count, 1);
     field_changes_begin(&changes, fields.count);
     reply_array(call->reply, fields.count);
     for (size_t i = 0; i < fields.count; i++) {

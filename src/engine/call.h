@@ -251,11 +251,13 @@ static inline bool call_is_expired(const struct call *call, const struct entry *
 enum { CALL_EXPIRED_FIELDS = 64 };
 size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice key);
 
-/* As call_expire_fields, but deletes only this field, if it is there and has expired. For commands
- * whose effect depends on a field that call_expire_fields may have left: where the command is
- * repeated, from the append-only file or on a replica, no field expires by itself. As
- * hash_delete. */
-void call_expire_field(struct call *call, struct keyref *ref, struct slice key, struct slice field);
+/* As call_expire_fields, but deletes those of `count` fields, `stride` slices apart, that are there
+ * and have expired; each CALL_EXPIRED_FIELDS of them are propagated and published together. For
+ * commands whose effect depends on fields that call_expire_fields may have left: where the command
+ * is repeated, from the append-only file or on a replica, no field expires by itself. As
+ * hash_delete for each field. */
+void call_expire_named(struct call *call, struct keyref *ref, struct slice key,
+                       const struct slice *fields, size_t count, size_t stride);
 
 /* Returns whether `expiry_ms`, an argument of a command, has passed already, so that the key must
  * be deleted instead. */

@@ -25,12 +25,13 @@ static void propagate(const struct call *call, struct slice key,
     if (call->origin == ORIGIN_SERVER) command_log_end_unit(log);
 }
 
-/* The fields are deleted already. */
+/* The fields are deleted already. Empties `expired`. */
 static void report(struct call *call, struct keyref *ref, struct slice key,
                    struct expired_fields *expired) {
     if (call->propagates) propagate(call, key, expired);
     for (size_t i = 0; i < expired->count; i++) sds_free(expired->fields[i]);
     call->engine->stats.expired_fields += expired->count;
+    expired->count = 0;
     call_touched(call, ref, key, EVENT_HASH, "hexpired", 0);
 }
 
@@ -44,20 +45,28 @@ size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice ke
     struct expired_fields expired = {.count = 0};
     if (!has_expired_fields(call, ref)) return 0;
     keyspace_before_change(ref);
-    hash_expire(ref, call->now_ms, CALL_EXPIRED_FIELDS, note_field, &expired);
+    size_t count = hash_expire(ref, call->now_ms, CALL_EXPIRED_FIELDS, note_field, &expired);
     report(call, ref, key, &expired);
-    return expired.count;
+    return count;
 }
 
-void call_expire_field(struct call *call, struct keyref *ref, struct slice key,
-                       struct slice field) {
-    struct expired_fields expired = {.count = 1};
+/* Deletes the field, and notes it, if it is there and has expired. */
+static void expire_field(struct call *call, struct keyref *ref, struct slice field,
+                         struct expired_fields *expired) {
     struct record record;
-    if (!has_expired_fields(call, ref)) return;
     if (!hash_find(ref->entry, field, HASH_ALL, &record)) return;
     if (!hash_has_expired(&record, call->now_ms)) return;
-    expired.fields[0] = sds_new(field);
+    note_field(&record, expired);
     keyspace_before_change(ref);
     hash_delete(ref, field);
-    report(call, ref, key, &expired);
+}
+
+void call_expire_named(struct call *call, struct keyref *ref, struct slice key,
+                       const struct slice *fields, size_t count, size_t stride) {
+    struct expired_fields expired = {.count = 0};
+    for (size_t i = 0; i < count && ref->entry && has_expired_fields(call, ref); i++) {
+        expire_field(call, ref, fields[i * stride], &expired);
+        if (expired.count == CALL_EXPIRED_FIELDS) report(call, ref, key, &expired);
+    }
+    if (expired.count) report(call, ref, key, &expired);
 }

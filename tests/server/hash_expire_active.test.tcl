@@ -125,6 +125,30 @@ check "hexpired is published, and del with the last field" {
         lappend events {*}[lmap i {1 2 3 4 5 6} {lindex [$listener read] end}]
     }
 } {hset k hexpire k hexpired k hexpire k hexpired k del k}
+check_hashes "HGETDEL publishes hexpired for fields that have expired, however many" {
+    with_config {notify-keyspace-events KEA} {
+        set listener [client_open]
+        $listener call PSUBSCRIBE __keyspace@0__:k
+        without_active_expiry {
+            make_expiring_fields k 100 1
+            after 5
+            set values [r HGETDEL k FIELDS 100 {*}[numbered 0 99 f]]
+        }
+        r SET k end
+        set events {}
+        while {[set event [lindex [$listener read] end]] ne "set"} { lappend events $event }
+    }
+    list [lsort -unique $values] [lsort -unique $events]
+} {(nil) {del hexpire hexpired hset}}
+check_hashes "HDEL counts fields that have expired but were not deleted, however many" {
+    without_active_expiry {
+        r HSET k stays 1
+        make_expiring_fields k 100 1
+        make_expiring_fields dead 3 1
+        after 5
+        list [r HDEL k {*}[numbered 0 99 f] f0 none] [r HGETALL k] [r HDEL dead f0 f1 f2] [r EXISTS dead]
+    }
+} {100 {stays 1} 3 0}
 
 # --- When they do not
 
