@@ -3,9 +3,6 @@
 #include "base/alloc.h"
 #include "base/number.h"
 
-/* Redis keeps expiries of fields in 46 bits. */
-#define EXPIRY_MAX_MS (((int64_t)1 << 46) - 1)
-
 bool field_list_parse(struct call *call, size_t index, const char *count_error,
                       struct field_list *fields) {
     int64_t count;
@@ -33,11 +30,13 @@ bool field_expiry_parse(struct call *call, size_t index, int64_t unit_ms, int64_
         reply_error(call->reply, "ERR invalid expire time, must be >= 0");
         return false;
     }
-    if (time > EXPIRY_MAX_MS / unit_ms || time * unit_ms > EXPIRY_MAX_MS - base_ms) {
+    bool is_late =
+        time > HASH_EXPIRY_MAX_MS / unit_ms || time * unit_ms > HASH_EXPIRY_MAX_MS - base_ms;
+    if (is_late && !call_is_repeated(call)) {
         call_bad_expiry(call);
         return false;
     }
-    *expiry_ms = base_ms + time * unit_ms;
+    *expiry_ms = is_late ? HASH_EXPIRY_MAX_MS : base_ms + time * unit_ms;
     return true;
 }
 

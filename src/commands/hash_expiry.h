@@ -18,8 +18,9 @@ struct field_list {
 bool field_list_parse(struct call *call, size_t index, const char *count_error,
                       struct field_list *fields);
 
-/* The time at argv[index], `unit_ms` milliseconds each, counted from `base_ms`; else replies the
- * error and returns false. */
+/* Parses the time at argv[index], in units of `unit_ms` milliseconds, counted from `base_ms`;
+ * otherwise replies the error and returns false. An expiry after HASH_EXPIRY_MAX_MS is an error of
+ * a client; where the command is repeated it becomes HASH_EXPIRY_MAX_MS. */
 bool field_expiry_parse(struct call *call, size_t index, int64_t unit_ms, int64_t base_ms,
                         int64_t *expiry_ms);
 

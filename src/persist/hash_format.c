@@ -11,8 +11,10 @@
  *
  *      ttl                   as a length: 0 no expiry; else expiry - first expiry + 1
  *
- * Expiries are in ms since the epoch. Redis 7.0 reads what is written when no field expires, and
- * Redis 7.4 the other form. Source: DUMP and files of Redis 7.0 and 8.0 and Valkey 9.1. */
+ * Expiries are in ms since the epoch. One after HASH_EXPIRY_MAX_MS, as Valkey may write it, is read
+ * as HASH_EXPIRY_MAX_MS: Redis refuses files with much later ones. Redis 7.0 reads what is written
+ * when no field expires, and Redis 7.4 the other form. Source: DUMP and files of Redis 7.0 and 8.0
+ * and Valkey 9.1. */
 #include "base/alloc.h"
 #include "base/number.h"
 #include "ds/listpack.h"

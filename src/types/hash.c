@@ -4,6 +4,8 @@
 #include "base/checked.h"
 #include "types/type_operations.h"
 
+#include <assert.h>
+
 static struct records_limits records_limits_of(const struct hash_limits *limits) {
     return (struct records_limits){limits->listpack_entries, limits->listpack_value};
 }
@@ -30,16 +32,21 @@ struct entry *hash_load_new(struct slice key, uint64_t expected, const struct ha
     return records_new(key, VALUE_HASH, expected > limits->listpack_entries);
 }
 
+static int64_t loaded_expiry(int64_t expiry_ms) {
+    return expiry_ms < HASH_EXPIRY_MAX_MS ? expiry_ms : HASH_EXPIRY_MAX_MS;
+}
+
 bool hash_load_add(struct entry **entry, const struct record *record,
                    const struct hash_limits *limits) {
     struct records_limits records_limits = records_limits_of(limits);
-    bool added = records_set(entry, record, &records_limits);
+    struct record loaded = {record->field, record->value, loaded_expiry(record->expiry_ms)};
+    bool added = records_set(entry, &loaded, &records_limits);
     if (record->expiry_ms != RECORD_NEVER) entry_set_fields_expire(*entry, true);
     return added;
 }
 
 void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms) {
-    records_set_expiry(entry, field, expiry_ms);
+    records_set_expiry(entry, field, loaded_expiry(expiry_ms));
     entry_set_fields_expire(*entry, records_have_expiries(*entry));
 }
 
@@ -170,6 +177,7 @@ static bool condition_is_met(enum hash_condition condition, int64_t old_ms, int6
 enum hash_expiry_result hash_set_expiry(struct keyref *ref, struct slice field, int64_t expiry_ms,
                                         enum hash_condition condition, int64_t now_ms) {
     struct record record;
+    assert(expiry_ms >= 0 && expiry_ms <= HASH_EXPIRY_MAX_MS);
     if (!hash_find(ref->entry, field, now_ms, &record)) return HASH_NO_FIELD;
     if (!condition_is_met(condition, record.expiry_ms, expiry_ms)) return HASH_CONDITION_NOT_MET;
     if (expiry_ms <= now_ms) {
@@ -207,9 +215,19 @@ const struct recordtable *hash_table(const struct entry *entry) {
 
 /* --- What every type has --- */
 
+static bool expiries_are_bounded(const struct entry *entry) {
+    struct hash_iter iter;
+    struct record record;
+    hash_iter_start(&iter, entry, HASH_ALL);
+    while (hash_iter_next(&iter, &record))
+        if (record.expiry_ms > HASH_EXPIRY_MAX_MS) return false;
+    return true;
+}
+
 bool hash_check(const struct entry *entry) {
     return entry_type(entry) == VALUE_HASH && records_check(entry) &&
-           hash_has_expiries(entry) == records_have_expiries(entry);
+           hash_has_expiries(entry) == records_have_expiries(entry) &&
+           (!hash_has_expiries(entry) || expiries_are_bounded(entry));
 }
 
 const struct type_operations hash_operations = {

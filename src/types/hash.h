@@ -29,6 +29,10 @@
 
 #define HASH_ALL INT64_MIN /* as `now_ms`: nothing has expired */
 
+/* The latest expiry of a field, in the year 4199: Redis keeps expiries of fields in 46 bits. Data
+ * of other servers may have later ones, up to INT64_MAX, which count as this one. */
+#define HASH_EXPIRY_MAX_MS (((int64_t)1 << 46) - 1)
+
 /* --- Changing --- */
 
 /* Adds a new hash with one field under `key`, which `ref` looked up and did not find. `expected`,
@@ -122,8 +126,8 @@ enum hash_expiry_result {
     HASH_FIELD_DELETED = 2 /* the expiry is not later than now */
 };
 
-/* Lets the field expire at `expiry_ms` (>= 0). An expiry that is not later than `now_ms` deletes
- * the field; the hash may be empty after it. As hash_set. */
+/* Lets the field expire at `expiry_ms` (0 to HASH_EXPIRY_MAX_MS). An expiry that is not later than
+ * `now_ms` deletes the field; the hash may be empty after it. As hash_set. */
 enum hash_expiry_result hash_set_expiry(struct keyref *ref, struct slice field, int64_t expiry_ms,
                                         enum hash_condition condition, int64_t now_ms);
 
@@ -145,7 +149,7 @@ int64_t hash_first_expiry(const struct entry *entry);
 size_t hash_expire(struct keyref *ref, int64_t now_ms, size_t max,
                    void (*visit)(const struct record *record, void *arg), void *arg);
 
-/* --- For files --- */
+/* --- For files: an expiry after HASH_EXPIRY_MAX_MS becomes that --- */
 
 /* A new entry with a hash without fields, which hash_load_add fills, knowing of so many. */
 struct entry *hash_load_new(struct slice key, uint64_t expected, const struct hash_limits *limits);

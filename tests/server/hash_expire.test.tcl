@@ -1,6 +1,7 @@
 # Fields of hashes that expire: HEXPIRE HPEXPIRE HEXPIREAT HPEXPIREAT HTTL HPTTL HEXPIRETIME HPEXPIRETIME HPERSIST
 # HGETEX HSETEX HGETDEL.
 source [file join [file dirname [file normalize [info script]]] lib collections.tcl]
+source [file join $library aof.tcl]
 
 server_start
 
@@ -175,6 +176,20 @@ check_hashes "expiries survive COPY, RENAME, DUMP, RESTORE and a reload" {
         assert_equal [lsort -stride 2 [r HGETALL $key]] {a 1 b 2}
     }
 }
+# {f 1 g 2}, where f expires at 2^63 - 1, from Valkey.
+set late_payload [binary decode hex 160201660131ffffffffffffff7f01670132ffffffffffffffff50001e078e22f6bd2956]
+check_hashes "an expiry later than any of Redis becomes the latest one, and stays it" {
+    with_aof {aof-use-rdb-preamble no} {
+        set latest {{70368744177663 -1} {70368744178 -1}}
+        set found {}
+        r RESTORE h 0 $::late_payload
+        foreach step {{} {r DEBUG RELOAD} {r RESTORE h 0 [r DUMP h] REPLACE} server_again rewrite_aof server_again} {
+            eval $step
+            lappend found [expr {[list [r HPEXPIRETIME h FIELDS 2 f g] [r HEXPIRETIME h FIELDS 2 f g]] eq $latest}]
+        }
+        lappend found [expr {[r HPTTL h FIELDS 1 f] > 0}]
+    }
+} {1 1 1 1 1 1 1}
 check "a listpack with expiries is a listpackex" {
     r HSET k a 1
     r HEXPIRE k 100 FIELDS 1 a

@@ -137,6 +137,18 @@ check_in 2 "the selected database is that of the stream when it goes on" {
         get a
     }
 } 1
+check_in 2 "fields may expire later than clients may say, as with Valkey" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed HSET h a 1 b 2 c 3
+        $link feed HPEXPIREAT h 70368744177664 FIELDS 1 a
+        $link feed HPEXPIREAT h 9223372036854775807 FIELDS 1 b
+        $link feed HSETEX h PXAT 9223372036854775807 FIELDS 1 d 4
+        $link feed HEXPIREAT h 9223372036854775807 FIELDS 1 c
+        applied $link
+        lsort -unique [$current_server control HPEXPIRETIME h FIELDS 4 a b c d]
+    }
+} 70368744177663
 check_in 2 "large values" {
     with_replica {} {
         set link [link_begin]

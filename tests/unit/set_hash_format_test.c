@@ -186,6 +186,23 @@ static void every_form_of_hashes_is_read(void **state) {
     assert_reads(RDB_HASH, SLICE("\x01\x00\x00"), "=", "listpack");
 }
 
+static void late_expiries_are_read_as_the_latest(void **state) {
+    (void)state;
+    static const char latest[] = "x=y@70368744177663";
+    assert_reads(RDB_HASH_2, SLICE("\x01\x01x\x01y\xFF\xFF\xFF\xFF\xFF\x3F\x00\x00"), latest,
+                 "listpackex");
+    assert_reads(RDB_HASH_2, SLICE("\x01\x01x\x01y\x00\x00\x00\x00\x00\x40\x00\x00"), latest,
+                 "listpackex");
+    assert_reads(RDB_HASH_2, SLICE("\x01\x01x\x01y\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F"), latest,
+                 "listpackex");
+    assert_reads(RDB_HASH_METADATA, SLICE("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F\x01\x01\x01x\x01y"),
+                 latest, "listpackex");
+    assert_reads(RDB_HASH_LISTPACK_EX_PRE_GA,
+                 SLICE("\x17\x17\x00\x00\x00\x03\x00\x81x\x02\x81y\x02\xF4\xFF\xFF\xFF\xFF\xFF\xFF"
+                       "\xFF\x7F\x09\xFF"),
+                 latest, "listpackex");
+}
+
 static void limits_decide_on_the_encoding(void **state) {
     (void)state;
     options.limits.hash.listpack_entries = 1;
@@ -266,6 +283,7 @@ int main(void) {
         format_test(what_is_written_is_what_redis_7_reads),
         format_test(values_come_back),
         format_test(every_form_of_hashes_is_read),
+        format_test(late_expiries_are_read_as_the_latest),
         format_test(limits_decide_on_the_encoding),
         format_test(bad_sets_are_refused),
         format_test(bad_hashes_are_refused),
