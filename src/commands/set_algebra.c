@@ -118,14 +118,22 @@ static bool is_surely_table(uint64_t length, const struct set_limits *limits) {
     return length > limits->intset_entries && length > limits->listpack_entries;
 }
 
-/* A new entry under `key` with all members of the sets. The largest one is copied, which is cheaper
- * than adding its members, unless the result might need a smaller encoding. O(members). */
-static struct entry *unite(const struct entry *const *sets, size_t count, struct slice key,
-                           const struct set_limits *limits) {
+/* The largest of the sets, if it is a table, and their union is one, too; otherwise NULL. A large
+ * set is no table if the limits were higher when it was made. */
+static const struct entry *largest_table(const struct entry *const *sets, size_t count,
+                                         const struct set_limits *limits) {
     const struct entry *largest = NULL;
     for (size_t i = 0; i < count; i++)
         if (length_of(sets[i]) > length_of(largest)) largest = sets[i];
-    if (!is_surely_table(length_of(largest), limits)) largest = NULL;
+    if (!is_surely_table(length_of(largest), limits)) return NULL;
+    return set_table(largest) ? largest : NULL;
+}
+
+/* A new entry under `key` with all members of the sets. A table is copied, which is cheaper than
+ * adding its members. O(members). */
+static struct entry *unite(const struct entry *const *sets, size_t count, struct slice key,
+                           const struct set_limits *limits) {
+    const struct entry *largest = largest_table(sets, count, limits);
     struct entry *set = largest ? value_copy(largest, key) : set_load_new(key, 0, limits);
     if (largest) set = entry_set_expiry(set, -1, value_size(set));
     for (size_t i = 0; i < count; i++)

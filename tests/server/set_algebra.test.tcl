@@ -83,6 +83,20 @@ check "a stored result has the encoding that its members need, and replaces any 
     }
     set encodings
 } {intset -1 listpack -1 listpack -1 hashtable -1 intset -1 intset -1}
+check "a stored result has the encoding of the present limits, whatever those of its sources were" {
+    r SADD integers {*}[numbered 1 100]
+    r SADD texts {*}[numbered 1 100 m]
+    set encodings {}
+    with_config {set-max-intset-entries 10 set-max-listpack-entries 10} {
+        foreach request {{SUNIONSTORE to integers} {SUNIONSTORE to texts} {SUNIONSTORE to none integers texts}
+            {SINTERSTORE to integers integers} {SDIFFSTORE to texts integers}} {
+            r {*}$request
+            lappend encodings [r OBJECT ENCODING to]
+        }
+        lappend encodings [r OBJECT ENCODING integers] [r OBJECT ENCODING texts]
+    }
+    set encodings
+} {hashtable hashtable hashtable hashtable hashtable intset listpack}
 check_sets "the destination may be a source, and an empty result deletes it" {
     make_set a {1 2 3}
     make_set b {2 3 4}
