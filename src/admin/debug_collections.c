@@ -40,10 +40,9 @@ static void add_members(struct lines *lines, const struct entry *entry) {
 
 /* Fields that have expired but are not deleted yet are shown, too. */
 static void add_fields(struct lines *lines, const struct entry *entry, bool with_expiries) {
-    enum { BEFORE_ANY_EXPIRY = 0 };
     struct hash_iter iter;
     struct record record;
-    hash_iter_start(&iter, entry, BEFORE_ANY_EXPIRY);
+    hash_iter_start(&iter, entry, HASH_ALL);
     while (hash_iter_next(&iter, &record)) {
         add_text(lines, record.field);
         add_text(lines, record.value);

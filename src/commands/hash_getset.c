@@ -156,8 +156,8 @@ static bool parse_setex(struct call *call, struct setex *setex) {
     return false;
 }
 
-static bool condition_is_met(struct call *call, const struct entry *entry,
-                             const struct setex *setex) {
+static bool field_condition_holds(struct call *call, const struct entry *entry,
+                                  const struct setex *setex) {
     if (!setex->only_new && !setex->only_existing) return true;
     for (size_t i = 0; i < setex->count; i++) {
         bool exists = entry && hash_find(entry, setex->pairs[2 * i], hash_now(call), NULL);
@@ -200,7 +200,7 @@ void hsetex_command(struct call *call) {
     if (!parse_setex(call, &setex)) return;
     if (!hash_find_write(call, key, &ref)) return;
     hash_expire_named(call, &ref, key, setex.pairs, setex.count, 2);
-    bool sets = condition_is_met(call, ref.entry, &setex);
+    bool sets = field_condition_holds(call, ref.entry, &setex);
     reply_integer(call->reply, sets);
     if (!sets) return;
     hash_set_pairs(call, &ref, key, setex.pairs, setex.count,

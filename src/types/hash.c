@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-static struct records_limits records_limits_of(const struct hash_limits *limits) {
+static struct records_limits limits_of_hash(const struct hash_limits *limits) {
     return (struct records_limits){limits->listpack_entries, limits->listpack_value};
 }
 
@@ -38,7 +38,7 @@ static int64_t loaded_expiry(int64_t expiry_ms) {
 
 bool hash_load_add(struct entry **entry, const struct record *record,
                    const struct hash_limits *limits) {
-    struct records_limits records_limits = records_limits_of(limits);
+    struct records_limits records_limits = limits_of_hash(limits);
     struct record loaded = {record->field, record->value, loaded_expiry(record->expiry_ms)};
     bool added = records_set(entry, &loaded, &records_limits);
     if (record->expiry_ms != RECORD_NEVER) entry_set_fields_expire(*entry, true);
@@ -53,7 +53,7 @@ void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expi
 void hash_create(struct keyref *ref, struct slice key, struct slice field, struct slice value,
                  size_t expected, const struct hash_limits *limits) {
     struct entry *entry = hash_load_new(key, expected, limits);
-    struct records_limits records_limits = records_limits_of(limits);
+    struct records_limits records_limits = limits_of_hash(limits);
     struct record record = {field, value, RECORD_NEVER};
     records_set(&entry, &record, &records_limits);
     keyspace_add(ref, entry);
@@ -70,7 +70,7 @@ bool hash_set(struct keyref *ref, struct slice field, struct slice value,
               enum hash_expiry_mode mode, int64_t now_ms, const struct hash_limits *limits) {
     CHECKED_ASSERT(entry_type(ref->entry) == VALUE_HASH);
     struct entry *entry = ref->entry;
-    struct records_limits records_limits = records_limits_of(limits);
+    struct records_limits records_limits = limits_of_hash(limits);
     struct record record = {field, value, RECORD_NEVER}, old;
     uint64_t old_length = records_count(entry);
     bool had_expired = false;
@@ -162,7 +162,7 @@ const char *hash_encoding_name(const struct entry *entry) {
 
 /* --- Expiry of fields --- */
 
-static bool condition_is_met(enum hash_condition condition, int64_t old_ms, int64_t new_ms) {
+static bool expiry_condition_holds(enum hash_condition condition, int64_t old_ms, int64_t new_ms) {
     bool none = old_ms == RECORD_NEVER;
     switch (condition) {
     case HASH_IF_NONE: return none;
@@ -179,7 +179,8 @@ enum hash_expiry_result hash_set_expiry(struct keyref *ref, struct slice field, 
     struct record record;
     assert(expiry_ms >= 0 && expiry_ms <= HASH_EXPIRY_MAX_MS);
     if (!hash_find(ref->entry, field, now_ms, &record)) return HASH_NO_FIELD;
-    if (!condition_is_met(condition, record.expiry_ms, expiry_ms)) return HASH_CONDITION_NOT_MET;
+    if (!expiry_condition_holds(condition, record.expiry_ms, expiry_ms))
+        return HASH_CONDITION_NOT_MET;
     if (expiry_ms <= now_ms) {
         hash_delete(ref, field);
         return HASH_FIELD_DELETED;

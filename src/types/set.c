@@ -19,7 +19,7 @@ static uint8_t *intset_of(const struct entry *entry) {
     return entry_value(entry);
 }
 
-static struct records_limits records_limits_of(const struct set_limits *limits) {
+static struct records_limits limits_of_set(const struct set_limits *limits) {
     return (struct records_limits){limits->listpack_entries, limits->listpack_value};
 }
 
@@ -92,7 +92,7 @@ bool set_load_add(struct entry **entry, struct slice member, const struct set_li
         leave_intset(entry, !fits_listpack(intset_of(*entry), member, limits));
     }
     struct record record = record_of(member);
-    struct records_limits records_limits = records_limits_of(limits);
+    struct records_limits records_limits = limits_of_set(limits);
     return records_add(entry, &record, &records_limits);
 }
 
