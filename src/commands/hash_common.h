@@ -5,8 +5,8 @@
 #include "engine/call.h"
 #include "types/hash.h"
 
-/* The time by which fields have expired, for functions of types/hash.h. While data is being loaded
- * none has. */
+/* The time by which fields have expired, for functions of types/hash.h. For a command that comes
+ * from a file or from the primary none has: their source deletes the fields. */
 static inline int64_t hash_now(const struct call *call) {
     return call_is_repeated(call) ? HASH_ALL : call->now_ms;
 }

@@ -31,8 +31,9 @@ bool field_expiry_is_option(struct slice word);
  * false. */
 bool field_expiry_option(struct call *call, size_t index, int64_t *expiry_ms);
 
-/* The fields that a command has given an expiry, and those that it has deleted, as it came too
- * early. The arrays can hold `capacity` fields together. */
+/* The fields whose expiry a command has set (HGETEX PERSIST: taken away), and those that it has
+ * deleted: HGETDEL any field, other commands a field whose new expiry had already passed. Each
+ * array has space for the `capacity` of field_changes_begin. The fields are views. */
 struct field_changes {
     struct slice *expiring;
     struct slice *deleted;

@@ -2,9 +2,9 @@
  *
  *      [width 4 LE][count 4 LE] integer … (width bytes each, LE)
  *
- * All integers have the width 2, 4 or 8: that of the one that needs most since the set was made.
- * The caller owns the buffer and gives it its size; it needs no alignment. Source: files of Redis
- * 2.2 and later. */
+ * All integers have the same width, 2, 4 or 8. It grows when an integer needs more, and never
+ * shrinks; in a set from a file it may be larger than any integer needs. The caller owns the buffer
+ * and gives it its size; it needs no alignment. Source: files of Redis 2.2 and later. */
 #ifndef PACKLIST_DS_INTSET_H
 #define PACKLIST_DS_INTSET_H
 

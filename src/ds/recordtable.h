@@ -45,7 +45,7 @@ void recordtable_free(struct recordtable *table);
 /* A table with the same records; it is not captured. O(bytes). */
 struct recordtable *recordtable_copy(const struct recordtable *table);
 
-/* Records; those that expire; allocated bytes; allocations. O(1). */
+/* Records; those that expire; allocated bytes; about how many allocations these are. O(1). */
 size_t recordtable_count(const struct recordtable *table);
 size_t recordtable_expiring(const struct recordtable *table);
 size_t recordtable_allocated(const struct recordtable *table);
@@ -82,7 +82,7 @@ int64_t recordtable_first_expiry(struct recordtable *table);
 
 /* Deletes up to `max` records that expire before `now_ms`, and returns how many. visit(), which may
  * be NULL, gets each one before it is deleted, and must not change the table. O(records deleted),
- * and that of recordtable_first_expiry. */
+ * and O(blocks / 512) for each block that they are in. */
 size_t recordtable_expire(struct recordtable *table, int64_t now_ms, size_t max,
                           void (*visit)(const struct record *record, void *arg), void *arg);
 

@@ -86,7 +86,7 @@ struct recordtable {
     size_t expiry_bytes;        /* of all columns of expiries */
     size_t expiring;            /* records */
     int64_t first_expiry;       /* of all records */
-    bool first_expiry_is_stale; /* it is less than that */
+    bool first_expiry_is_stale; /* then it may be less than that */
 
     /* No block has more than `most` records: what choosing at random relies on. `pass_most` is the
      * same for the blocks written since the last pass of splits began, if it began at bucket 0. */

@@ -30,8 +30,11 @@ struct expire_tally {
 /* Returns the number of keys in the place. O(1). */
 size_t expire_search_count(struct engine *engine, const struct expire_search *search);
 
-/* Visits the next few keys, those of one bucket, and deletes what has expired. Takes microseconds,
- * however large the keys are. */
+/* Visits the next few keys, those of one bucket, and deletes what has expired: keys, or fewer than
+ * 2 * CALL_EXPIRED_FIELDS fields of hashes, after which the next step visits the bucket again. An
+ * expired key costs the freeing of its value: O(value), or O(1) where a thread frees it
+ * (lazyfree-lazy-expire). Fields cost what hash_expire says; a hash that is visited, what
+ * hash_first_expiry says. EXPIRE_OWN_KEYS: see own_expiry_step. */
 struct expire_tally expire_search_step(struct engine *engine, struct expire_search *search);
 
 #endif

@@ -145,7 +145,7 @@ int64_t hash_first_expiry(const struct entry *entry);
 
 /* Deletes up to `max` fields that have expired by `now_ms`, those that expired first before others,
  * and returns how many. visit(), which may be NULL, gets each before it is deleted. The hash may be
- * empty after it. O(fields deleted), and that of hash_first_expiry. */
+ * empty after it. O(fields deleted), and for each block that they are in O(blocks / 512). */
 size_t hash_expire(struct keyref *ref, int64_t now_ms, size_t max,
                    void (*visit)(const struct record *record, void *arg), void *arg);
 
