@@ -14,7 +14,6 @@ struct recordtable *recordtable_new(bool values) {
     struct recordtable *table = mem_alloc_zeroed(sizeof(*table));
     table->columns = values ? 3 : 2;
     table->first_expiry = RECORD_NO_EXPIRY;
-    table->pass_is_whole = true;
     table->epoch = 1;
     return table;
 }
@@ -229,13 +228,6 @@ static void set_level(struct recordtable *table, unsigned level) {
     table->level_mask = ((uint64_t)1 << level) - 1;
 }
 
-/* A pass that began at one end and came to the other has written all blocks: what it counted is the
- * most that there is. */
-static void end_pass(struct recordtable *table, bool whole) {
-    if (whole) table->most = table->pass_most;
-    table->pass_most = 0;
-}
-
 static void split(struct recordtable *table) {
     size_t high = recordtable__buckets(table), low = table->split;
     add_bucket(table, high);
@@ -243,8 +235,6 @@ static void split(struct recordtable *table) {
     if (++table->split > table->level_mask) {
         set_level(table, table->level + 1);
         table->split = 0;
-        end_pass(table, table->pass_is_whole);
-        table->pass_is_whole = true; /* the next one begins at the bottom */
     }
     recordtable__update_expiry(table, low);
     recordtable__update_expiry(table, high);
@@ -256,7 +246,6 @@ static void merge(struct recordtable *table) {
     if (table->split == 0) {
         set_level(table, table->level - 1);
         table->split = table->level_mask + 1;
-        table->pass_is_whole = false; /* the pass up from here will not have begun at the bottom */
     }
     table->split--;
     size_t high = recordtable__buckets(table);
@@ -264,10 +253,6 @@ static void merge(struct recordtable *table) {
     recordtable__update_expiry(table, (size_t)table->split);
     recordtable__update_expiry(table, high);
     remove_bucket(table, high);
-    if (table->split == 0) {
-        table->pass_is_whole = true;
-        table->pass_most = 0;
-    }
 }
 
 void recordtable__balance(struct recordtable *table) {

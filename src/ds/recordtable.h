@@ -87,9 +87,10 @@ size_t recordtable_expire(struct recordtable *table, int64_t now_ms, size_t max,
                           void (*visit)(const struct record *record, void *arg), void *arg);
 
 /* A record chosen at random, each with the same probability; the table must not be empty. Expected
- * O(1). */
-void recordtable_random(const struct recordtable *table, struct random *random,
-                        struct record *record);
+ * O(fullest block / mean block): O(1) for records of about the same size. After most records of
+ * fuller blocks were deleted, draws cost as much as with these until O(blocks) places were tried in
+ * vain. */
+void recordtable_random(struct recordtable *table, struct random *random, struct record *record);
 
 /* Visits the records of one block and returns the next cursor; start with 0, done when it returns
  * 0. Every record that is in the table from the first call to the last is visited at least once,

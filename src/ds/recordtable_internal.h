@@ -88,11 +88,13 @@ struct recordtable {
     int64_t first_expiry;       /* of all records */
     bool first_expiry_is_stale; /* then it may be less than that */
 
-    /* No block has more than `most` records: what choosing at random relies on. `pass_most` is the
-     * same for the blocks written since the last pass of splits began, if it began at bucket 0. */
+    /* No block has more than `most` records: what choosing at random relies on. A survey looks at
+     * one bucket after another, so that `most` falls when the fullest blocks have gone. No bucket
+     * below `surveyed` and no block that was written since the survey began has more than
+     * `survey_most` records. */
     size_t most;
-    size_t pass_most;
-    bool pass_is_whole;
+    size_t survey_most;
+    size_t surveyed;
 
     size_t directory_capacity;
     size_t first_capacity; /* blocks that the first segment has room for */
@@ -238,10 +240,10 @@ recordtable__block(const struct recordtable_segment *directory, size_t bucket) {
         directory[bucket >> RECORDTABLE_SEGMENT_BITS].blocks[bucket & (RECORDTABLE_SEGMENT - 1)]);
 }
 
-/* Counts a block's records for `most`. */
+/* Counts the records of a block that is written, for `most`. */
 static inline void recordtable__note_count(struct recordtable *table, size_t count) {
     if (count > table->most) table->most = count;
-    if (count > table->pass_most) table->pass_most = count;
+    if (count > table->survey_most) table->survey_most = count;
 }
 
 /* Frees memory of `size` bytes that the capture reads, if it is `captured`, when that ends. */

@@ -46,16 +46,33 @@ uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
 
 /* --- At random --- */
 
+/* The survey's next bucket. At the end, what it has counted is the most that there is. */
+static void survey_bucket(struct recordtable *table) {
+    if (table->surveyed < recordtable__buckets(table)) {
+        const struct recordtable_block *block =
+            recordtable__block(table->directory, table->surveyed++);
+        if (block && block->count > table->survey_most) table->survey_most = block->count;
+        return;
+    }
+    table->most = table->survey_most;
+    table->survey_most = 0;
+    table->surveyed = 0;
+}
+
 /* A place is drawn among as many in each bucket as the fullest one has records, until there is a
- * record in it: so each record is as likely as any other. */
-void recordtable_random(const struct recordtable *table, struct random *random,
-                        struct record *record) {
+ * record in it: so each record is as likely as any other. When many places are empty, each further
+ * one moves the survey on. */
+void recordtable_random(struct recordtable *table, struct random *random, struct record *record) {
+    enum { PLACES = 8 }; /* few draws need more while blocks are about equally full */
     assert(table->count > 0);
-    for (;;) {
+    for (unsigned empty = 0;; empty++) {
         size_t bucket = random_below(random, recordtable__buckets(table));
         unsigned index = (unsigned)random_below(random, table->most);
         const struct recordtable_block *block = recordtable__block(table->directory, bucket);
-        if (!block || index >= block->count) continue;
+        if (!block || index >= block->count) {
+            if (empty >= PLACES) survey_bucket(table);
+            continue;
+        }
         recordtable__read(block, table->columns, index,
                           recordtable__offset(block, table->columns, index), record);
         return;
@@ -191,6 +208,7 @@ static bool check_block(const struct recordtable *table, size_t bucket, struct t
         totals->count += block->count;
         if (block->count > totals->most) totals->most = block->count;
         if (block->count == 0 || offset != block->used) return false;
+        if (bucket < table->surveyed && block->count > table->survey_most) return false;
     }
     int64_t noted = segment->expiries ? segment->expiries[bucket & (RECORDTABLE_SEGMENT - 1)]
                                       : RECORD_NO_EXPIRY;

@@ -394,14 +394,52 @@ static void each_record_is_as_likely_as_any_other(void **state) {
     model_free(model);
 }
 
+/* After some draws, in which the table may find out how full its blocks are. */
+static void expect_few_draws(struct recordtable *table, struct random *random) {
+    struct record record;
+    for (int i = 0; i < 200; i++) recordtable_random(table, random, &record);
+    assert_true(recordtable_check(table));
+    assert_true(table->most <= 8 * recordtable_count(table) / recordtable__buckets(table) + 8);
+}
+
 static void few_draws_are_needed_however_sizes_have_changed(void **state) {
     (void)state;
     struct model *model = model_new(false);
     for (size_t i = 0; i < FIELDS; i++) set(model, i, RECORD_NEVER);
     for (size_t i = 0; i < FIELDS - 50; i++) unset(model, i);
     for (size_t i = 0; i < FIELDS; i++) set(model, i, RECORD_NEVER);
-    assert_true(model->table->most <= 8 * model->count / recordtable__buckets(model->table) + 8);
+    expect_few_draws(model->table, &model->random);
     model_free(model);
+}
+
+/* A field that is short, or as long as one inside a block can be. */
+static struct slice short_or_long(size_t number, bool is_long, char buffer[400]) {
+    int len = snprintf(buffer, 400, "%zu", number);
+    memset(buffer + len, is_long ? 'l' : 's', RECORD_INLINE_MAX);
+    return slice_make(buffer, is_long ? RECORD_INLINE_MAX : (size_t)len + 1);
+}
+
+static void few_draws_are_needed_when_what_filled_the_blocks_is_deleted(void **state) {
+    enum { SHORT = 20000, LONG = 400 };
+    (void)state;
+    struct recordtable *table = recordtable_new(false);
+    struct random random = random_of_this_run();
+    char buffer[400];
+    for (size_t i = 0; i < SHORT; i++) {
+        struct record record = {short_or_long(i, i < LONG, buffer), SLICE(""), RECORD_NEVER};
+        recordtable_set(table, &record, recordtable_hash(record.field));
+    }
+    for (size_t i = LONG; i < SHORT; i++) {
+        struct slice field = short_or_long(i, false, buffer);
+        assert_true(recordtable_delete(table, field, recordtable_hash(field)));
+    }
+    expect_few_draws(table, &random);
+    for (size_t i = 1; i < LONG; i++) {
+        struct slice field = short_or_long(i, true, buffer);
+        assert_true(recordtable_delete(table, field, recordtable_hash(field)));
+    }
+    expect_few_draws(table, &random);
+    recordtable_free(table);
 }
 
 int main(void) {
@@ -418,6 +456,7 @@ int main(void) {
         cmocka_unit_test(a_scan_visits_what_is_there_throughout),
         cmocka_unit_test(each_record_is_as_likely_as_any_other),
         cmocka_unit_test(few_draws_are_needed_however_sizes_have_changed),
+        cmocka_unit_test(few_draws_are_needed_when_what_filled_the_blocks_is_deleted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
