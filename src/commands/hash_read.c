@@ -37,6 +37,7 @@ void hvals_command(struct call *call) {
 struct choice {
     struct call *call;
     const struct entry *entry; /* NULL: there is no hash */
+    uint64_t living;           /* fields that have not expired */
     bool with_values;
 };
 
@@ -68,10 +69,9 @@ static void reply_repeated(struct choice *choice, uint64_t count) {
 }
 
 static void reply_different(struct choice *choice, uint64_t count) {
-    int64_t now_ms = hash_now(choice->call);
-    uint64_t living = hash_living(choice->entry, now_ms);
-    reply_choice_header(choice, count < living ? count : living);
-    hash_sample(choice->entry, call_random(choice->call), count, now_ms, reply_chosen, choice);
+    reply_choice_header(choice, count < choice->living ? count : choice->living);
+    hash_sample(choice->entry, call_random(choice->call), count, choice->living,
+                hash_now(choice->call), reply_chosen, choice);
 }
 
 static void reply_one(struct call *call) {
@@ -105,8 +105,9 @@ void hrandfield_command(struct call *call) {
     }
     if (!parse_choice(call, &count)) return;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
-    struct choice choice = {call, ref.entry, call->argc == 4};
-    if (!ref.entry || hash_living(ref.entry, hash_now(call)) == 0)
+    uint64_t living = ref.entry ? hash_living(ref.entry, hash_now(call)) : 0;
+    struct choice choice = {call, ref.entry, living, call->argc == 4};
+    if (living == 0)
         reply_array(call->reply, 0);
     else if (count < 0)
         reply_repeated(&choice, (uint64_t)-count);

@@ -33,6 +33,10 @@ struct record {
     int64_t expiry_ms;  /* since the epoch, or RECORD_NEVER */
 };
 
+static inline bool record_has_expired(const struct record *record, int64_t now_ms) {
+    return record->expiry_ms != RECORD_NEVER && record->expiry_ms < now_ms;
+}
+
 /* Which texts of a record are asked for. */
 enum record_parts { RECORD_FIELD = 1, RECORD_VALUE = 2 };
 
@@ -79,6 +83,10 @@ bool recordtable_set_expiry(struct recordtable *table, struct slice field, uint6
 /* The least expiry of all records, or RECORD_NEVER. O(1); after the record that had it was deleted
  * or changed, O(blocks / 512) once. */
 int64_t recordtable_first_expiry(struct recordtable *table);
+
+/* Records that expire before `now_ms`. O(1) where there is none; else as recordtable_first_expiry,
+ * O(512) for each 512 blocks with such records, and O(block) for each block with one. */
+size_t recordtable_expired(struct recordtable *table, int64_t now_ms);
 
 /* Deletes up to `max` records that expire before `now_ms`, and returns how many. visit(), which may
  * be NULL, gets each one before it is deleted, and must not change the table. O(records deleted),

@@ -78,6 +78,35 @@ static size_t first_bucket(const struct recordtable *table) {
     return (s << RECORDTABLE_SEGMENT_BITS) + i;
 }
 
+static size_t expired_in_block(const struct recordtable_block *block, unsigned columns,
+                               int64_t now_ms) {
+    size_t expired = 0, offset = 0;
+    for (unsigned i = 0; i < block->count; i++) {
+        struct record record;
+        offset += recordtable__read(block, columns, i, offset, &record);
+        expired += record_has_expired(&record, now_ms);
+    }
+    return expired;
+}
+
+size_t recordtable_expired(struct recordtable *table, int64_t now_ms) {
+    if (table->expiring == 0 || recordtable_first_expiry(table) >= now_ms) return 0;
+    size_t buckets = recordtable__buckets(table), expired = 0;
+    for (size_t s = 0; s < recordtable__segments(buckets); s++) {
+        const struct recordtable_segment *segment = &table->directory[s];
+        size_t capacity = recordtable__segment_capacity(table, s);
+        if (segment->first_expiry >= now_ms) continue;
+        for (size_t i = 0; i < capacity; i++) {
+            if (segment->expiries[i] >= now_ms) continue;
+            if (i + 1 < capacity)
+                recordtable__prefetch_block(recordtable__pointer(segment->blocks[i + 1]));
+            expired +=
+                expired_in_block(recordtable__pointer(segment->blocks[i]), table->columns, now_ms);
+        }
+    }
+    return expired;
+}
+
 /* Deletes up to `max` such records of the bucket, the last ones first. */
 static size_t expire_bucket(struct recordtable *table, size_t bucket, int64_t now_ms, size_t max,
                             void (*visit)(const struct record *record, void *arg), void *arg) {
@@ -87,7 +116,7 @@ static size_t expire_bucket(struct recordtable *table, size_t bucket, int64_t no
         struct record_place place = {bucket, i, recordtable__offset(block, table->columns, i)};
         struct record record;
         recordtable__read(block, table->columns, i, place.offset, &record);
-        if (record.expiry_ms == RECORD_NEVER || record.expiry_ms >= now_ms) continue;
+        if (!record_has_expired(&record, now_ms)) continue;
         if (visit) visit(&record, arg);
         recordtable__block_remove(table, &place);
         table->count--;

@@ -122,9 +122,10 @@ bool hash_random(const struct entry *entry, struct random *random, int64_t now_m
     return living > 0;
 }
 
-size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count, int64_t now_ms,
+size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count,
+                   uint64_t living, int64_t now_ms,
                    void (*visit)(const struct record *record, void *arg), void *arg) {
-    return records_sample(entry, random, count, now_ms, visit, arg);
+    return records_sample(entry, random, count, living, now_ms, visit, arg);
 }
 
 uint64_t hash_living(const struct entry *entry, int64_t now_ms) {

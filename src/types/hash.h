@@ -71,11 +71,13 @@ bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
 bool hash_random(const struct entry *entry, struct random *random, int64_t now_ms,
                  struct record *record);
 
-/* Visits fields chosen at random, and returns how many; see records_sample. */
-size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count, int64_t now_ms,
+/* Visits fields chosen at random, and returns how many; see records_sample. `living` is what
+ * hash_living returns. */
+size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count,
+                   uint64_t living, int64_t now_ms,
                    void (*visit)(const struct record *record, void *arg), void *arg);
 
-/* Fields that had not expired by `now_ms`. O(1); O(hash) where some have expired. */
+/* Fields that had not expired by `now_ms`; see records_living. */
 uint64_t hash_living(const struct entry *entry, int64_t now_ms);
 
 /* The table that the hash is stored in; NULL in another encoding. O(1). */

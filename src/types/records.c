@@ -219,23 +219,34 @@ int64_t records_first_expiry(const struct entry *entry) {
     return record.expiry_ms;
 }
 
+/* Visits up to `max` expired records of a packed value, which are its first ones. Returns their end;
+ * *expired gets their number. */
+static const uint8_t *expired_packed(const struct entry *entry, int64_t now_ms, size_t max,
+                                     size_t *expired,
+                                     void (*visit)(const struct record *record, void *arg),
+                                     void *arg) {
+    struct packed body = packed_view(entry);
+    const uint8_t *at = body.first;
+    *expired = 0;
+    if (entry_encoding(entry) == RECORDS_PACKED) return at;
+    for (; *expired < max && at < body.end; ++*expired) {
+        struct record record;
+        const uint8_t *next = recordlist_read(at, layout_of(entry), &record);
+        if (!record_has_expired(&record, now_ms)) break;
+        if (visit) visit(&record, arg);
+        at = next;
+    }
+    return at;
+}
+
 size_t records_expire(struct entry **entry, int64_t now_ms, size_t max,
                       void (*visit)(const struct record *record, void *arg), void *arg) {
     if (records_is_table(*entry))
         return recordtable_expire(records_table(*entry), now_ms, max, visit, arg);
-    if (entry_encoding(*entry) == RECORDS_PACKED) return 0;
     struct packed body = packed_view(*entry);
-    const uint8_t *at = body.first;
-    size_t expired = 0;
-    while (expired < max && at < body.end) {
-        struct record record;
-        const uint8_t *next = recordlist_read(at, layout_of(*entry), &record);
-        if (record.expiry_ms == RECORD_NEVER || record.expiry_ms >= now_ms) break;
-        if (visit) visit(&record, arg);
-        at = next;
-        expired++;
-    }
-    if (expired) packed_splice(entry, 0, (size_t)(at - body.first), 0, body.count - expired);
+    size_t expired;
+    const uint8_t *end = expired_packed(*entry, now_ms, max, &expired, visit, arg);
+    if (expired) packed_splice(entry, 0, (size_t)(end - body.first), 0, body.count - expired);
     return expired;
 }
 
@@ -253,14 +264,12 @@ void records_random(const struct entry *entry, struct random *random, struct rec
 }
 
 uint64_t records_living(const struct entry *entry, int64_t now_ms) {
-    int64_t first_ms = records_first_expiry(entry);
-    if (first_ms == RECORD_NEVER || first_ms >= now_ms) return records_count(entry);
-    struct records_iter iter;
-    struct record record;
-    uint64_t living = 0;
-    records_iter_start(&iter, entry);
-    while (records_iter_next(&iter, &record)) living += !record_has_expired(&record, now_ms);
-    return living;
+    size_t expired;
+    if (records_is_table(entry))
+        expired = recordtable_expired(records_table(entry), now_ms);
+    else
+        expired_packed(entry, now_ms, SIZE_MAX, &expired, NULL, NULL);
+    return records_count(entry) - expired;
 }
 
 /* Draws until enough different ones were drawn. */
@@ -279,9 +288,8 @@ static void sample_few(const struct entry *entry, struct random *random, uint64_
 /* Selection sampling (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S): each
  * record is chosen with the probability with which those still needed are among those left. */
 size_t records_sample(const struct entry *entry, struct random *random, uint64_t count,
-                      int64_t now_ms, void (*visit)(const struct record *record, void *arg),
-                      void *arg) {
-    uint64_t living = records_living(entry, now_ms);
+                      uint64_t living, int64_t now_ms,
+                      void (*visit)(const struct record *record, void *arg), void *arg) {
     if (count > living) count = living;
     if (records_is_table(entry) && living == records_count(entry) && count <= living / 3) {
         sample_few(entry, random, count, visit, arg);

@@ -290,7 +290,8 @@ size_t set_sample(const struct entry *entry, struct random *random, uint64_t cou
                   void (*visit)(struct slice member, void *arg), void *arg) {
     struct scan scan = {visit, arg};
     if (!is_intset(entry))
-        return records_sample(entry, random, count, INT64_MIN, scan_record, &scan);
+        return records_sample(entry, random, count, records_count(entry), INT64_MIN, scan_record,
+                              &scan);
     const uint8_t *intset = intset_of(entry);
     size_t left = intset_count(intset), needed = count < left ? count : left, sampled = needed;
     for (size_t i = 0; needed; i++) {

@@ -121,6 +121,7 @@ static void compare_reading(struct fixture *f, const struct entry *entry) {
         if (found) expect_field(&record, &f->fields[i]);
         visible += found;
     }
+    assert_int_equal(hash_living(entry, f->now_ms), visible);
     struct hash_iter iter;
     hash_iter_start(&iter, entry, f->now_ms);
     for (size_t i = 0; i < visible; i++) {

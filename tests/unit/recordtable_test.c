@@ -159,6 +159,7 @@ static void expire(struct model *model) {
     for (size_t i = 0; i < FIELDS; i++)
         due += model->items[i].in && model->items[i].expiry_ms != RECORD_NEVER &&
                model->items[i].expiry_ms < now_ms;
+    assert_int_equal(recordtable_expired(model->table, now_ms), due);
     size_t expired = recordtable_expire(model->table, now_ms, max, note_expired, model);
     assert_int_equal(expired, due < max ? due : max);
     assert_int_equal(before - model->count, expired);
