@@ -57,15 +57,17 @@ static void reply_choice_header(const struct choice *choice, uint64_t count) {
 
 /* Any field may come more than once. */
 static void reply_repeated(struct choice *choice, uint64_t count) {
-    int64_t now_ms = hash_now(choice->call);
+    struct hash_draws draws;
     struct record record;
     struct random_repeat repeat;
     if (!random_repeat_begin(&repeat, choice->call, count)) return;
     reply_choice_header(choice, count);
+    hash_draws_begin(&draws, choice->entry, hash_now(choice->call));
     while (random_repeat_next(&repeat)) {
-        hash_random(choice->entry, call_random(choice->call), now_ms, &record);
+        hash_draws_next(&draws, call_random(choice->call), &record);
         reply_chosen(&record, choice);
     }
+    hash_draws_end(&draws);
 }
 
 static void reply_different(struct choice *choice, uint64_t count) {
@@ -76,12 +78,19 @@ static void reply_different(struct choice *choice, uint64_t count) {
 
 static void reply_one(struct call *call) {
     struct keyref ref;
+    struct hash_draws draws;
     struct record record;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
-    if (ref.entry && hash_random(ref.entry, call_random(call), hash_now(call), &record))
+    if (!ref.entry) {
+        reply_null(call->reply);
+        return;
+    }
+    hash_draws_begin(&draws, ref.entry, hash_now(call));
+    if (hash_draws_next(&draws, call_random(call), &record))
         reply_bulk(call->reply, record.field);
     else
         reply_null(call->reply);
+    hash_draws_end(&draws);
 }
 
 static bool parse_choice(struct call *call, int64_t *count) {

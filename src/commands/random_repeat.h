@@ -6,7 +6,8 @@
 
 #include "engine/call.h"
 
-/* The most members that a request may ask for; the loop makes them in about a second. */
+/* The most members that a request may ask for; the loop makes them in about a second, in any
+ * encoding: draws cost O(1) each, and once O(members) where that is not so from the first one on. */
 enum { RANDOM_REPEAT_MAX = 1 << 24 };
 
 struct random_repeat {

@@ -21,14 +21,23 @@ static void reply_all(struct reply *reply, const struct entry *entry) {
 
 /* --- SRANDMEMBER key [count] --- */
 
+static void reply_one(struct call *call, const struct entry *entry) {
+    struct set_draws draws;
+    set_draws_begin(&draws, entry);
+    reply_bulk(call->reply, set_draws_next(&draws, call_random(call)));
+    set_draws_end(&draws);
+}
+
 /* Any member may come more than once. */
 static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count) {
-    char digits[INT64_TEXT_MAX];
+    struct set_draws draws;
     struct random_repeat repeat;
     if (!random_repeat_begin(&repeat, call, count)) return;
     reply_array(call->reply, count);
+    set_draws_begin(&draws, entry);
     while (random_repeat_next(&repeat))
-        reply_bulk(call->reply, set_random(entry, call_random(call), digits));
+        reply_bulk(call->reply, set_draws_next(&draws, call_random(call)));
+    set_draws_end(&draws);
 }
 
 static void reply_different(struct call *call, const struct entry *entry, uint64_t count) {
@@ -42,7 +51,6 @@ static void reply_different(struct call *call, const struct entry *entry, uint64
 
 void srandmember_command(struct call *call) {
     int64_t count = 0;
-    char digits[INT64_TEXT_MAX];
     struct keyref ref;
     bool has_count = call->argc == 3;
     if (call->argc > 3) {
@@ -54,7 +62,7 @@ void srandmember_command(struct call *call) {
     if (!has_count && !ref.entry)
         reply_null(call->reply);
     else if (!has_count)
-        reply_bulk(call->reply, set_random(ref.entry, call_random(call), digits));
+        reply_one(call, ref.entry);
     else if (!ref.entry)
         reply_array(call->reply, 0);
     else if (count < 0)
@@ -67,8 +75,10 @@ void srandmember_command(struct call *call) {
 
 /* Takes a random member out; the caller frees it. */
 static sds take_random(struct call *call, struct keyref *ref) {
-    char digits[INT64_TEXT_MAX];
-    sds member = sds_new(set_random(ref->entry, call_random(call), digits));
+    struct set_draws draws;
+    set_draws_begin(&draws, ref->entry);
+    sds member = sds_new(set_draws_next(&draws, call_random(call)));
+    set_draws_end(&draws);
     set_remove(ref, sds_slice(member));
     return member;
 }

@@ -10,14 +10,17 @@
 /* Any member may come more than once. */
 static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count,
                            enum zset_reply_form form) {
+    struct zset_draws draws;
     struct zset_member member;
     struct random_repeat repeat;
     if (!random_repeat_begin(&repeat, call, count)) return;
     zset_reply_header(call->reply, count, form);
+    zset_draws_begin(&draws, entry);
     while (random_repeat_next(&repeat)) {
-        zset_random(entry, call_random(call), &member);
+        zset_draws_next(&draws, call_random(call), &member);
         zset_reply_member(call->reply, &member, form);
     }
+    zset_draws_end(&draws);
 }
 
 /* Visits all members in order and takes each with the probability that leaves `count` in the end
@@ -96,10 +99,13 @@ static bool parse_options(struct call *call, int64_t *count, bool *with_scores) 
 }
 
 static void reply_one(struct call *call, const struct entry *entry) {
+    struct zset_draws draws;
     struct zset_member member;
     if (entry) {
-        zset_random(entry, call_random(call), &member);
+        zset_draws_begin(&draws, entry);
+        zset_draws_next(&draws, call_random(call), &member);
         reply_bulk(call->reply, member.text);
+        zset_draws_end(&draws);
     } else {
         reply_null(call->reply);
     }

@@ -121,6 +121,11 @@ struct recordtable_iter {
 void recordtable_iter_start(struct recordtable_iter *iter, const struct recordtable *table);
 bool recordtable_iter_next(struct recordtable_iter *iter, struct record *record);
 
+/* Where the record stands that the iterator returned last, and the record there, until the table
+ * changes. O(1). */
+uint64_t recordtable_iter_position(const struct recordtable_iter *iter);
+void recordtable_read_at(const struct recordtable *table, uint64_t position, struct record *record);
+
 /* Appends a readable description: records, blocks, bytes. */
 sds recordtable_describe(const struct recordtable *table, sds out);
 

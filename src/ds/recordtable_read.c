@@ -27,6 +27,25 @@ bool recordtable_iter_next(struct recordtable_iter *iter, struct record *record)
     return true;
 }
 
+/* A position is [bucket 48 bits, index 16]. */
+enum { INDEX_BITS = 16 };
+
+uint64_t recordtable_iter_position(const struct recordtable_iter *iter) {
+    return (uint64_t)(iter->next_bucket - 1) << INDEX_BITS | (iter->index - 1);
+}
+
+static void read_index(const struct recordtable *table, const struct recordtable_block *block,
+                       unsigned index, struct record *record) {
+    recordtable__read(block, table->columns, index,
+                      recordtable__offset(block, table->columns, index), record);
+}
+
+void recordtable_read_at(const struct recordtable *table, uint64_t position,
+                         struct record *record) {
+    read_index(table, recordtable__block(table->directory, (size_t)(position >> INDEX_BITS)),
+               position & ((1u << INDEX_BITS) - 1), record);
+}
+
 /* --- Scanning --- */
 
 uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
@@ -73,8 +92,7 @@ void recordtable_random(struct recordtable *table, struct random *random, struct
             if (empty >= PLACES) survey_bucket(table);
             continue;
         }
-        recordtable__read(block, table->columns, index,
-                          recordtable__offset(block, table->columns, index), record);
+        read_index(table, block, index, record);
         return;
     }
 }

@@ -105,21 +105,16 @@ bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
     return records_find(entry, field, record) && !hash_has_expired(record, now_ms);
 }
 
-bool hash_random(const struct entry *entry, struct random *random, int64_t now_ms,
-                 struct record *record) {
-    enum { DRAWS = 64 };
-    for (int i = 0; i < DRAWS; i++) {
-        records_random(entry, random, record);
-        if (!hash_has_expired(record, now_ms)) return true;
-    }
-    /* Nearly all have expired. Chooses evenly among the others (reservoir sampling of one). */
-    struct hash_iter iter;
-    struct record next;
-    uint64_t living = 0;
-    hash_iter_start(&iter, entry, now_ms);
-    while (hash_iter_next(&iter, &next))
-        if (random_below(random, ++living) == 0) *record = next;
-    return living > 0;
+void hash_draws_begin(struct hash_draws *draws, const struct entry *entry, int64_t now_ms) {
+    records_draws_begin(&draws->records, entry, now_ms);
+}
+
+bool hash_draws_next(struct hash_draws *draws, struct random *random, struct record *record) {
+    return records_draws_next(&draws->records, random, record);
+}
+
+void hash_draws_end(struct hash_draws *draws) {
+    records_draws_end(&draws->records);
 }
 
 size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count,

@@ -24,7 +24,7 @@
 #define PACKLIST_TYPES_HASH_H
 
 #include "store/keyspace.h"
-#include "types/records.h"
+#include "types/records_random.h"
 #include "types/value_limits.h"
 
 #define HASH_ALL INT64_MIN /* as `now_ms`: nothing has expired */
@@ -66,10 +66,16 @@ uint64_t hash_length(const struct entry *entry);
 bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
                struct record *record);
 
-/* A random field that had not expired by `now_ms`, each with the same probability; false when there
- * is none. Expected O(1); O(hash) while packed, or where nearly all have expired. */
-bool hash_random(const struct entry *entry, struct random *random, int64_t now_ms,
-                 struct record *record);
+/* Draws fields that had not expired by `now_ms`, each with the same probability each time; a field
+ * may come more than once. The hash must not change meanwhile. On the caller's stack. */
+struct hash_draws {
+    struct records_draws records;
+};
+void hash_draws_begin(struct hash_draws *draws, const struct entry *entry, int64_t now_ms);
+
+/* False when all fields have expired. See records_draws_next. */
+bool hash_draws_next(struct hash_draws *draws, struct random *random, struct record *record);
+void hash_draws_end(struct hash_draws *draws);
 
 /* Visits fields chosen at random, and returns how many; see records_sample. `living` is what
  * hash_living returns. */

@@ -10,7 +10,7 @@ static bool has_values(const struct entry *entry) {
     return entry_type(entry) == VALUE_HASH;
 }
 
-static unsigned layout_of(const struct entry *entry) {
+unsigned records_layout(const struct entry *entry) {
     return (has_values(entry) ? RECORDLIST_VALUES : 0u) |
            (entry_encoding(entry) == RECORDS_EXPIRING ? RECORDLIST_EXPIRIES : 0u);
 }
@@ -32,7 +32,7 @@ size_t records_count(const struct entry *entry) {
 static const uint8_t *find_packed(const struct entry *entry, struct slice field,
                                   struct record *record) {
     struct packed body = packed_view(entry);
-    return recordlist_find(body.first, body.end, layout_of(entry), field, record);
+    return recordlist_find(body.first, body.end, records_layout(entry), field, record);
 }
 
 bool records_find(const struct entry *entry, struct slice field, struct record *record) {
@@ -45,7 +45,7 @@ bool records_find(const struct entry *entry, struct slice field, struct record *
 /* --- Changing --- */
 
 static void insert_at(struct entry **entry, size_t to, const struct record *record) {
-    unsigned layout = layout_of(*entry);
+    unsigned layout = records_layout(*entry);
     size_t count = packed_view(*entry).count + 1;
     recordlist_write(packed_splice(entry, to, 0, recordlist_size(record, layout), count), record,
                      layout);
@@ -54,7 +54,7 @@ static void insert_at(struct entry **entry, size_t to, const struct record *reco
 static void remove_at(struct entry **entry, const uint8_t *at) {
     struct packed body = packed_view(*entry);
     struct record record;
-    size_t size = (size_t)(recordlist_read(at, layout_of(*entry), &record) - at);
+    size_t size = (size_t)(recordlist_read(at, records_layout(*entry), &record) - at);
     packed_splice(entry, (size_t)(at - body.first), size, 0, body.count - 1);
 }
 
@@ -65,7 +65,7 @@ static size_t place_for(const struct entry *entry, int64_t expiry_ms) {
     if (expiry_ms == RECORD_NEVER) return (size_t)(body.end - body.first);
     while (at < body.end) {
         struct record record;
-        const uint8_t *next = recordlist_read(at, layout_of(entry), &record);
+        const uint8_t *next = recordlist_read(at, records_layout(entry), &record);
         if (record.expiry_ms == RECORD_NEVER || record.expiry_ms > expiry_ms) break;
         at = next;
     }
@@ -78,7 +78,7 @@ void records_append(struct entry **entry, const struct record *record) {
 
 /* Adds places for expiries to a packed value without them. */
 static void make_expiring(struct entry **entry) {
-    unsigned old_layout = layout_of(*entry);
+    unsigned old_layout = records_layout(*entry);
     struct packed body = packed_view(*entry);
     size_t old_size = (size_t)(body.end - body.first), count = body.count;
     /* The old records stand at the end while the new ones are written from the start on. */
@@ -128,7 +128,7 @@ static void replace(struct entry **entry, const uint8_t *at, const struct record
         records_append(entry, record);
         return;
     }
-    unsigned layout = layout_of(*entry);
+    unsigned layout = records_layout(*entry);
     struct packed body = packed_view(*entry);
     recordlist_write(packed_splice(entry, (size_t)(at - body.first), recordlist_size(old, layout),
                                    recordlist_size(record, layout), body.count),
@@ -193,7 +193,7 @@ void records_set_expiry(struct entry **entry, struct slice field, int64_t expiry
     }
     const uint8_t *at = find_packed(*entry, field, &record);
     struct packed body = packed_view(*entry);
-    size_t size = recordlist_size(&record, layout_of(*entry));
+    size_t size = recordlist_size(&record, records_layout(*entry));
     /* The record moves within the body: it goes to its new place, and is then removed. */
     size_t from = (size_t)(at - body.first), to = place_for(*entry, expiry_ms);
     uint8_t *gap = packed_splice(entry, to, 0, size, body.count + 1);
@@ -215,23 +215,21 @@ int64_t records_first_expiry(const struct entry *entry) {
     if (entry_encoding(entry) == RECORDS_PACKED) return RECORD_NEVER;
     struct packed body = packed_view(entry);
     if (body.count == 0) return RECORD_NEVER;
-    recordlist_read(body.first, layout_of(entry), &record);
+    recordlist_read(body.first, records_layout(entry), &record);
     return record.expiry_ms;
 }
 
-/* Visits up to `max` expired records of a packed value, which are its first ones. Returns their end;
- * *expired gets their number. */
-static const uint8_t *expired_packed(const struct entry *entry, int64_t now_ms, size_t max,
-                                     size_t *expired,
-                                     void (*visit)(const struct record *record, void *arg),
-                                     void *arg) {
+const uint8_t *records_expired_packed(const struct entry *entry, int64_t now_ms, size_t max,
+                                      size_t *expired,
+                                      void (*visit)(const struct record *record, void *arg),
+                                      void *arg) {
     struct packed body = packed_view(entry);
     const uint8_t *at = body.first;
     *expired = 0;
     if (entry_encoding(entry) == RECORDS_PACKED) return at;
     for (; *expired < max && at < body.end; ++*expired) {
         struct record record;
-        const uint8_t *next = recordlist_read(at, layout_of(entry), &record);
+        const uint8_t *next = recordlist_read(at, records_layout(entry), &record);
         if (!record_has_expired(&record, now_ms)) break;
         if (visit) visit(&record, arg);
         at = next;
@@ -245,67 +243,20 @@ size_t records_expire(struct entry **entry, int64_t now_ms, size_t max,
         return recordtable_expire(records_table(*entry), now_ms, max, visit, arg);
     struct packed body = packed_view(*entry);
     size_t expired;
-    const uint8_t *end = expired_packed(*entry, now_ms, max, &expired, visit, arg);
+    const uint8_t *end = records_expired_packed(*entry, now_ms, max, &expired, visit, arg);
     if (expired) packed_splice(entry, 0, (size_t)(end - body.first), 0, body.count - expired);
     return expired;
 }
 
 /* --- Reading --- */
 
-void records_random(const struct entry *entry, struct random *random, struct record *record) {
-    if (records_is_table(entry)) {
-        recordtable_random(records_table(entry), random, record);
-        return;
-    }
-    struct packed body = packed_view(entry);
-    const uint8_t *at = body.first;
-    for (size_t i = random_below(random, body.count) + 1; i > 0; i--)
-        at = recordlist_read(at, layout_of(entry), record);
-}
-
 uint64_t records_living(const struct entry *entry, int64_t now_ms) {
     size_t expired;
     if (records_is_table(entry))
         expired = recordtable_expired(records_table(entry), now_ms);
     else
-        expired_packed(entry, now_ms, SIZE_MAX, &expired, NULL, NULL);
+        records_expired_packed(entry, now_ms, SIZE_MAX, &expired, NULL, NULL);
     return records_count(entry) - expired;
-}
-
-/* Draws until enough different ones were drawn. */
-static void sample_few(const struct entry *entry, struct random *random, uint64_t count,
-                       void (*visit)(const struct record *record, void *arg), void *arg) {
-    struct recordtable *drawn = recordtable_new(false);
-    while (recordtable_count(drawn) < count) {
-        struct record record;
-        records_random(entry, random, &record);
-        struct record name = {.field = record.field, .expiry_ms = RECORD_NEVER};
-        if (recordtable_set(drawn, &name, recordtable_hash(name.field))) visit(&record, arg);
-    }
-    recordtable_free(drawn);
-}
-
-/* Selection sampling (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S): each
- * record is chosen with the probability with which those still needed are among those left. */
-size_t records_sample(const struct entry *entry, struct random *random, uint64_t count,
-                      uint64_t living, int64_t now_ms,
-                      void (*visit)(const struct record *record, void *arg), void *arg) {
-    if (count > living) count = living;
-    if (records_is_table(entry) && living == records_count(entry) && count <= living / 3) {
-        sample_few(entry, random, count, visit, arg);
-        return count;
-    }
-    struct records_iter iter;
-    struct record record;
-    uint64_t needed = count;
-    records_iter_start(&iter, entry);
-    while (needed && records_iter_next(&iter, &record)) {
-        if (record_has_expired(&record, now_ms)) continue;
-        if (random_below(random, living--) >= needed) continue;
-        visit(&record, arg);
-        needed--;
-    }
-    return count;
 }
 
 uint64_t records_scan(const struct entry *entry, uint64_t cursor,
@@ -327,7 +278,7 @@ void records_iter_start(struct records_iter *iter, const struct entry *entry) {
     struct packed body = packed_view(entry);
     iter->at = body.first;
     iter->end = body.end;
-    iter->layout = layout_of(entry);
+    iter->layout = records_layout(entry);
 }
 
 void records_iter_start_capture(struct records_iter *iter,
@@ -418,7 +369,7 @@ bool records_check(const struct entry *entry) {
     if (records_is_table(entry)) return recordtable_check(records_table(entry));
     struct packed body = packed_view(entry);
     return entry_encoding(entry) <= RECORDS_EXPIRING && packed_check(entry) &&
-           recordlist_check(body.first, body.end, layout_of(entry), body.count) &&
+           recordlist_check(body.first, body.end, records_layout(entry), body.count) &&
            check_order(entry);
 }
 

@@ -75,20 +75,19 @@ int64_t records_first_expiry(const struct entry *entry);
 size_t records_expire(struct entry **entry, int64_t now_ms, size_t max,
                       void (*visit)(const struct record *record, void *arg), void *arg);
 
-/* A random record of a value that is not empty, each with the same probability. */
-void records_random(const struct entry *entry, struct random *random, struct record *record);
-
-/* Visits up to `count` different records that had not expired by `now_ms`, of which there are
- * `living` (records_living), chosen at random, every choice with the same probability. Returns how
- * many were chosen: all when there are no more. visit() must not change the value. Expected O(count); O(records) while packed, or for more than a
- * third of them, or where some have expired. */
-size_t records_sample(const struct entry *entry, struct random *random, uint64_t count,
-                      uint64_t living, int64_t now_ms,
-                      void (*visit)(const struct record *record, void *arg), void *arg);
-
 /* Records that had not expired by `now_ms`. O(1) where none has expired; else O(expired records)
  * while packed, and as recordtable_expired in a table. */
 uint64_t records_living(const struct entry *entry, int64_t now_ms);
+
+/* Visits up to `max` expired records of a packed value, which are its first ones; visit() may be
+ * NULL. Returns their end; *expired gets their number. O(expired records). */
+const uint8_t *records_expired_packed(const struct entry *entry, int64_t now_ms, size_t max,
+                                      size_t *expired,
+                                      void (*visit)(const struct record *record, void *arg),
+                                      void *arg);
+
+/* The layout (enum recordlist_layout) of a packed value. */
+unsigned records_layout(const struct entry *entry);
 
 /* One step of a scan: see recordtable_scan. A packed value is visited in one step. */
 uint64_t records_scan(const struct entry *entry, uint64_t cursor,

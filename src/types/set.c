@@ -237,15 +237,23 @@ size_t set_keep_members(const struct entry *entry, struct set_probe *probes, siz
     return kept;
 }
 
-struct slice set_random(const struct entry *entry, struct random *random,
-                        char digits[INT64_TEXT_MAX]) {
+void set_draws_begin(struct set_draws *draws, const struct entry *entry) {
+    draws->intset = is_intset(entry) ? intset_of(entry) : NULL;
+    if (!draws->intset) records_draws_begin(&draws->records, entry, INT64_MIN);
+}
+
+struct slice set_draws_next(struct set_draws *draws, struct random *random) {
     struct record record;
-    if (is_intset(entry)) {
-        const uint8_t *intset = intset_of(entry);
-        return number_text(digits, intset_get(intset, random_below(random, intset_count(intset))));
+    if (draws->intset) {
+        size_t index = random_below(random, intset_count(draws->intset));
+        return number_text(draws->digits, intset_get(draws->intset, index));
     }
-    records_random(entry, random, &record);
+    records_draws_next(&draws->records, random, &record);
     return record.field;
+}
+
+void set_draws_end(struct set_draws *draws) {
+    if (!draws->intset) records_draws_end(&draws->records);
 }
 
 void set_iter_start(struct set_iter *iter, const struct entry *entry) {

@@ -18,7 +18,7 @@
 
 #include "base/number.h"
 #include "store/keyspace.h"
-#include "types/records.h"
+#include "types/records_random.h"
 #include "types/value_limits.h"
 
 /* --- Changing --- */
@@ -47,10 +47,19 @@ uint64_t set_length(const struct entry *entry);
 /* O(1); O(log n) or O(set) while it is no table. */
 bool set_contains(const struct entry *entry, struct slice member);
 
-/* A random member of a set that is not empty, each with the same probability: a view of the set or
- * of `digits`. Expected O(1); O(set) in a listpack. */
-struct slice set_random(const struct entry *entry, struct random *random,
-                        char digits[INT64_TEXT_MAX]);
+/* Draws members of a set that is not empty, each with the same probability each time; a member may
+ * come more than once. The set must not change meanwhile. On the caller's stack. */
+struct set_draws {
+    struct records_draws records;
+    const uint8_t *intset; /* NULL: it is none */
+    char digits[INT64_TEXT_MAX];
+};
+void set_draws_begin(struct set_draws *draws, const struct entry *entry);
+
+/* A view of the set, or of the draws until the next one. See records_draws_next; O(1) in an
+ * intset. */
+struct slice set_draws_next(struct set_draws *draws, struct random *random);
+void set_draws_end(struct set_draws *draws);
 
 /* Visits up to `count` different members chosen at random, every choice with the same probability,
  * and returns how many there were. visit() must not change the set. Expected O(count); O(set) while

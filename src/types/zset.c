@@ -272,10 +272,31 @@ bool zset_iter_next_batch(struct zset_iter *iter, struct text_batch *batch, uint
     return true;
 }
 
-void zset_random(const struct entry *entry, struct random *random, struct zset_member *member) {
+void zset_draws_begin(struct zset_draws *draws, const struct entry *entry) {
+    *draws = (struct zset_draws){.entry = entry};
+}
+
+static inline const uint8_t *skip_pair(const uint8_t *at, unsigned layout) {
+    (void)layout;
+    at += listpack_size(at);
+    return at + listpack_size(at);
+}
+
+void zset_draws_next(struct zset_draws *draws, struct random *random, struct zset_member *member) {
+    uint64_t length = zset_length(draws->entry), rank = random_below(random, length);
+    if (zset_is_embedded(draws->entry)) {
+        const uint8_t *at = packed_index_seek(&draws->index, zset_embedded_first(draws->entry),
+                                              (size_t)length, (size_t)rank, skip_pair, 0);
+        zset_embedded_read(&at, true, member);
+        return;
+    }
     struct zset_iter iter;
-    zset_iter_start(&iter, entry, random_below(random, zset_length(entry)), true);
+    zset_iter_start(&iter, draws->entry, rank, true);
     zset_iter_next(&iter, member);
+}
+
+void zset_draws_end(struct zset_draws *draws) {
+    packed_index_free(&draws->index);
 }
 
 uint64_t zset_scan(const struct entry *entry, uint64_t cursor,

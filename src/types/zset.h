@@ -22,6 +22,7 @@
 #include "base/text_batch.h"
 #include "ds/skiplist.h"
 #include "store/keyspace.h"
+#include "types/packed_index.h"
 #include "types/value_limits.h"
 
 /* Adds a new sorted set with one member under `key`, which `ref` looked up and did not find. The
@@ -113,8 +114,17 @@ bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member);
  * part of the listpack. False at the end, or when `max` is 0. Cheaper than one by one. O(batch). */
 bool zset_iter_next_batch(struct zset_iter *iter, struct text_batch *batch, uint64_t max);
 
-/* A member at random, each as likely as any other, of one that is not empty. O(log n). */
-void zset_random(const struct entry *entry, struct random *random, struct zset_member *member);
+/* Draws members of one that is not empty, each as likely as any other each time; a member may come
+ * more than once. The sorted set must not change meanwhile. On the caller's stack. */
+struct zset_draws {
+    const struct entry *entry;
+    struct packed_index index;
+};
+void zset_draws_begin(struct zset_draws *draws, const struct entry *entry);
+
+/* The next member. O(log n); in a listpack all m draws together cost O(n + m). */
+void zset_draws_next(struct zset_draws *draws, struct random *random, struct zset_member *member);
+void zset_draws_end(struct zset_draws *draws);
 
 /* One step of a scan: visits some members and returns the next cursor; begin with 0, done when it
  * returns 0. What is there from the first call to the last is visited, however the sorted set

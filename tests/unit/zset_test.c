@@ -131,8 +131,13 @@ static void look(struct fixture *f, enum taste taste) {
     assert_int_equal(zset_count_below(ref.entry, score, inclusive),
                      model_below(&f->model, score, inclusive));
     struct zset_member member;
-    zset_random(ref.entry, &f->random, &member);
-    assert_true(model_find(&f->model, member.text) < f->model.count);
+    struct zset_draws draws;
+    zset_draws_begin(&draws, ref.entry);
+    for (int i = 0; i < 5; i++) {
+        zset_draws_next(&draws, &f->random, &member);
+        assert_true(model_find(&f->model, member.text) < f->model.count);
+    }
+    zset_draws_end(&draws);
     if (taste != ONE_SCORE) return;
     size_t below = model_find(&f->model, member.text);
     assert_int_equal(zset_count_below_member(ref.entry, member.text, false), below);
