@@ -75,11 +75,10 @@ bool debug_show_records(struct call *call, const struct entry *entry) {
 /* --- Tables --- */
 
 static sds describe_skiplist(const struct skiplist *list) {
-    return sds_append_format(
-        sds_new(SLICE("[Skiplist]\n")),
-        " members: %llu\n allocations: %zu\n allocated bytes: %zu\n",
-        (unsigned long long)skiplist_count(list), skiplist_allocations(list),
-        skiplist_allocated(list));
+    return sds_append_format(sds_new(SLICE("[Skiplist]\n")),
+                             " members: %llu\n allocations: %zu\n allocated bytes: %zu\n",
+                             (unsigned long long)skiplist_count(list), skiplist_allocations(list),
+                             skiplist_allocated(list));
 }
 
 void debug_htstats_key(struct call *call) {

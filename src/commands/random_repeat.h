@@ -7,7 +7,7 @@
 #include "engine/call.h"
 
 /* The most members that a request may ask for; the loop makes them in about a second, in any
- * encoding: draws cost O(1) each, and once O(members) where that is not so from the first one on. */
+ * encoding: a draw costs O(1), if need be after O(members) once. */
 enum { RANDOM_REPEAT_MAX = 1 << 24 };
 
 struct random_repeat {

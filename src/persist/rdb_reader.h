@@ -48,7 +48,7 @@ struct rdb_reader {
     uint64_t crc;
     bool checksum;
     bool failed;
-    bool found_empty; /* the error is that of rdb_reader_fail_empty */
+    bool found_empty;                 /* the error is that of rdb_reader_fail_empty */
     struct rdb_scratch decompressed;  /* text of the last string that was stored otherwise */
     char error[RDB_READER_ERROR_MAX]; /* text of the first error */
     uint64_t error_offset;

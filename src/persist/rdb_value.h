@@ -43,8 +43,8 @@ bool rdb_can_read(unsigned type);
  * owns the entry (value_free). `key` must not be a view of the reader's. The entry has no expiry,
  * and its clock is 0. Returns NULL when the reader has failed. Validates every element of every
  * node, and makes encodings canonical; members that occur twice are errors, and collections
- * without elements, too, which rdb_reader_pass_empty passes over; a stream may be empty. Memory grows only in proportion to the bytes that have arrived.
- * O(value). */
+ * without elements, too, which rdb_reader_pass_empty passes over; a stream may be empty. Memory
+ * grows only in proportion to the bytes that have arrived. O(value). */
 struct entry *rdb_read_value(struct rdb_reader *reader, unsigned type, struct slice key,
                              const struct rdb_load_options *options);
 

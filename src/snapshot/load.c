@@ -118,7 +118,7 @@ struct loader {
     struct function_set *functions; /* NULL: those in force */
     int database;
     uint64_t skipped;
-    uint64_t empty; /* collections without elements */
+    uint64_t empty;       /* collections without elements */
     uint64_t lost_groups; /* streams whose consumer groups were left out */
 };
 

@@ -10,4 +10,3 @@ void packed_index_make(struct packed_index *index, const uint8_t *first, size_t 
         at = skip(at, layout);
     }
 }
-

@@ -1,5 +1,5 @@
-/* packed_index: where members stand in a body of bytes that is read from its start, for one who reads
- * many members of any rank. For types/ only.
+/* packed_index: where members stand in a body of bytes that is read from its start, for those who
+ * read many of them by rank. For types/ only.
  *
  *      offsets    of the members 0, PACKED_INDEX_STEP, 2 * PACKED_INDEX_STEP, …
  *

@@ -37,8 +37,8 @@ bool records_draws_next(struct records_draws *draws, struct random *random, stru
 void records_draws_end(struct records_draws *draws);
 
 /* Visits up to `count` different records, every choice with the same probability. `living` is what
- * records_living returns. Returns how many were chosen: all when there are no more. visit() must not
- * change the value. As `count` draws; O(records) while packed or for more than a third of the
+ * records_living returns. Returns how many were chosen: all when there are no more. visit() must
+ * not change the value. As `count` draws; O(records) while packed or for more than a third of the
  * living. */
 size_t records_sample(const struct entry *entry, struct random *random, uint64_t count,
                       uint64_t living, int64_t now_ms,

@@ -101,7 +101,6 @@ check_events {
     {ZADD k 1 a 2 b}        {ZREM k a;ZREM k x;ZREM k b}    {zrem k zrem k del k}
     {ZADD k 1 a 2 b}        {ZREMRANGEBYRANK k 0 0;ZREMRANGEBYRANK k 5 6} {zremrangebyrank k}
     {ZADD k 1 a 2 b}        {ZREMRANGEBYSCORE k 1 2}        {zremrangebyscore k del k}
-    {ZADD k 1 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx 2 b} {ZREMRANGEBYRANK k 0 -1} {zremrangebyrank k del k}
     {ZADD k 0 a 0 b}        {ZREMRANGEBYLEX k - [a}         {zremrangebylex k}
     {ZADD k 1 a 2 b 3 c}    {ZPOPMIN k;ZPOPMAX k 0;ZPOPMAX k 9} {zpopmin k zpopmax k del k}
     {ZADD k 1 a 2 b}        {ZMPOP 2 none k MIN;BZPOPMAX k 0} {zpopmin k zpopmax k del k}
@@ -112,6 +111,8 @@ check_events {
                             {new to zrangestore to zdiffstore to del to}
     {}                      {ZCARD k;ZSCORE k a;ZRANGE k 0 1} {keymiss k keymiss k keymiss k}
 }
+# A skiplist.
+check_events [list "ZADD k 1 [string repeat x 65] 2 b" {ZREMRANGEBYRANK k 0 -1} {zremrangebyrank k del k}]
 
 check "a client that waits pops after the event of the push" {
     events_of {

@@ -186,43 +186,6 @@ check "fields that have not expired are equally likely among many that have" {
     r DEBUG SET-ACTIVE-EXPIRE 1
 }
 
-# --- The cost of many draws: it must not be that of reading the value for each ---
-
-# The microseconds in which 100,000 draws are served, at best.
-proc usec_of_draws {key} {
-    set best 1e9
-    for {set i 0} {$i < 3} {incr i} {
-        r CONFIG RESETSTAT
-        r $::random $key -100000
-        assert {[regexp "cmdstat_[string tolower $::random]:calls=1,usec=(\\d+)" [r INFO commandstats] _ usec]}
-        set best [expr {min($best, $usec)}]
-    }
-    return $best
-}
-
-check_types "many members at random cost about the same in a large listpack as in a small one" {
-    with_config [list $limit 5000] {
-        add [numbered 1 50]
-        set small [usec_of_draws k]
-        add [numbered 51 5000]
-        assert_equal [r OBJECT ENCODING k] listpack
-        assert {[usec_of_draws k] < 15 * $small}
-    }
-}
-check "many fields at random cost about the same when nearly all others have expired" {
-    r DEBUG SET-ACTIVE-EXPIRE 0
-    with_config {hash-max-listpack-entries 0} {
-        set random HRANDFIELD
-        r HSET k {*}[concat {*}[lmap member [numbered 1 5000] {list $member 1}]]
-        set before [usec_of_draws k]
-        r HPEXPIRE k 1 FIELDS 4990 {*}[numbered 11 5000]
-        after 5
-        assert {[usec_of_draws k] < 15 * $before}
-        assert {[r HLEN k] > 4000}
-    }
-    r DEBUG SET-ACTIVE-EXPIRE 1
-}
-
 # --- Negative counts: members may repeat, so that nothing but these limits ends the reply ---
 
 check_types "a count below -16777216 is refused" {

@@ -4,11 +4,11 @@
 #include "types/value.h"
 #include "unit/format_checks.h"
 
-#define LISTPACK "\x07\x07\x00\x00\x00\x00\x00\xFF"
+#define LISTPACK   "\x07\x07\x00\x00\x00\x00\x00\xFF"
 #define COMPRESSED "\xC3\x08\x07\x06\x07\x00\x00\x00\x00\x00\xFF"
-#define ZIPLIST "\x0B\x0B\x00\x00\x00\x0A\x00\x00\x00\x00\x00\xFF"
+#define ZIPLIST    "\x0B\x0B\x00\x00\x00\x0A\x00\x00\x00\x00\x00\xFF"
 #define LISTPACK_A "\x0A\x0A\x00\x00\x00\x01\x00\x81\x61\x02\xFF"
-#define TIME "\x01\x00\x00\x00\x00\x00\x00\x00"
+#define TIME       "\x01\x00\x00\x00\x00\x00\x00\x00"
 
 static const struct empty {
     unsigned type;
@@ -40,7 +40,8 @@ enum { EMPTY_VALUES = sizeof(empty_values) / sizeof(*empty_values) };
 static void an_empty_collection_is_an_error(void **state) {
     (void)state;
     for (size_t i = 0; i < EMPTY_VALUES; i++)
-        assert_refused(empty_values[i].type, empty_values[i].bytes, "a collection without elements");
+        assert_refused(empty_values[i].type, empty_values[i].bytes,
+                       "a collection without elements");
 }
 
 static void a_reader_can_go_on_behind_it(void **state) {
@@ -72,9 +73,11 @@ static void empty_nodes_of_a_list_are_left_out(void **state) {
     (void)state;
     static const struct empty lists[] = {
         {RDB_LIST_QUICKLIST_2, SLICE("\x02\x02" LISTPACK_A "\x02" LISTPACK)},
-        {RDB_LIST_QUICKLIST_2, SLICE("\x04\x02" LISTPACK "\x02" COMPRESSED "\x02" LISTPACK_A
+        {RDB_LIST_QUICKLIST_2,
+         SLICE("\x04\x02" LISTPACK "\x02" COMPRESSED "\x02" LISTPACK_A "\x02" COMPRESSED)},
+        {RDB_LIST_QUICKLIST_2, SLICE("\x03\x02" COMPRESSED "\x01\x01"
+                                     "a"
                                      "\x02" COMPRESSED)},
-        {RDB_LIST_QUICKLIST_2, SLICE("\x03\x02" COMPRESSED "\x01\x01" "a" "\x02" COMPRESSED)},
     };
     for (size_t depth = 0; depth < 3; depth++) {
         options.limits.list.compress_depth = (uint32_t)depth;
