@@ -22,7 +22,7 @@ enum {
     SERVE_EVERY_US = 50000, /* clients, or sooner: see loading-process-events-interval-bytes */
     LOG_EVERY_US = 2000000,
     KEYS_PER_LOOK = 64, /* keys between two reads of the clock */
-    SKIPPED_SHOWN = 10  /* the log names this many of the keys that are left out */
+    LEFT_OUT_SHOWN = 10 /* of each kind, the log names this many keys */
 };
 
 /* --- Progress --- */
@@ -111,15 +111,30 @@ bool load_note_key(struct engine *engine, uint64_t offset) {
 
 /* --- Items --- */
 
+/* What of a file does not come into the databases. */
+enum left_out { LEFT_FOREIGN, LEFT_EMPTY, LEFT_GROUPS, LEFT_OUT_KINDS };
+
+/* How the log says so: "Left out: [what]key … of database 0[, a type][which]", and if there are
+ * more than it names, "Left out: [what]12 keys in total[all]". */
+static const struct left_out_words {
+    enum log_level level;
+    const char *what;
+    bool with_type;
+    const char *which;
+    const char *all;
+} left_out_words[LEFT_OUT_KINDS] = {
+    [LEFT_FOREIGN] = {LOG_WARNING, "", true, "", ", of unsupported types"},
+    [LEFT_EMPTY] = {LOG_NOTICE, "", true, " without elements", " without elements"},
+    [LEFT_GROUPS] = {LOG_WARNING, "the consumer groups of ", false, "", ""},
+};
+
 struct loader {
     struct rdb_file *file;
     unsigned flags;
     struct keyspace **keyspaces;
     struct function_set *functions; /* NULL: those in force */
     int database;
-    uint64_t skipped;
-    uint64_t empty;       /* collections without elements */
-    uint64_t lost_groups; /* streams whose consumer groups were left out */
+    uint64_t left_out[LEFT_OUT_KINDS]; /* keys; of LEFT_FOREIGN also what has no key */
 };
 
 static bool note_key(struct engine *engine, struct loader *loader) {
@@ -208,26 +223,28 @@ static void note_fact(struct engine *engine, unsigned flags, const struct rdb_fi
     }
 }
 
-static void note_skipped(struct engine *engine, struct loader *loader,
-                         const struct rdb_file_item *item) {
-    if (++loader->skipped > SKIPPED_SHOWN) return;
-    if (!item->key.ptr) {
-        log_warning("Left out: a %s", item->type_name);
+static void note_left_out(struct engine *engine, struct loader *loader, enum left_out kind,
+                          const struct rdb_file_item *item) {
+    const struct left_out_words *words = &left_out_words[kind];
+    if (++loader->left_out[kind] > LEFT_OUT_SHOWN) return;
+    if (kind == LEFT_FOREIGN && !item->key.ptr) {
+        log_write(words->level, "Left out: a %s", item->type_name);
         return;
     }
     sds key = shown_key(engine, item->key);
-    log_warning("Left out: key %s of database %d, a %s", key, loader->database, item->type_name);
+    log_write(words->level, "Left out: %skey %s of database %d%s%s%s", words->what, key,
+              loader->database, words->with_type ? ", a " : "",
+              words->with_type ? item->type_name : "", words->which);
     sds_free(key);
 }
 
-/* As Redis does: older versions of it wrote such keys. */
-static void note_empty(struct engine *engine, struct loader *loader,
-                       const struct rdb_file_item *item) {
-    if (++loader->empty > SKIPPED_SHOWN) return;
-    sds key = shown_key(engine, item->key);
-    log_notice("Left out: key %s of database %d, a %s without elements", key, loader->database,
-               item->type_name);
-    sds_free(key);
+static void log_left_out_in_total(const struct loader *loader) {
+    for (int kind = 0; kind < LEFT_OUT_KINDS; kind++) {
+        const struct left_out_words *words = &left_out_words[kind];
+        if (loader->left_out[kind] > LEFT_OUT_SHOWN)
+            log_write(words->level, "Left out: %s%llu keys in total%s", words->what,
+                      (unsigned long long)loader->left_out[kind], words->all);
+    }
 }
 
 /* Loads a library of functions. False when the load must end. */
@@ -246,15 +263,6 @@ static bool add_function(struct engine *engine, struct loader *loader,
     return false;
 }
 
-/* The entries of the stream are loaded. */
-static void note_lost_groups(struct engine *engine, struct loader *loader,
-                             const struct rdb_file_item *item) {
-    if (++loader->lost_groups > SKIPPED_SHOWN) return;
-    sds key = shown_key(engine, item->key);
-    log_warning("Left out: the consumer groups of key %s of database %d", key, loader->database);
-    sds_free(key);
-}
-
 /* Where replicas can continue from this data they have the expired keys, too: these are kept, and
  * deleted later, with a command in the stream. */
 static void take_fact(struct engine *engine, struct loader *loader,
@@ -270,11 +278,13 @@ static bool take_item(struct engine *engine, struct loader *loader,
     case RDB_ITEM_AUX: take_fact(engine, loader, item); return true;
     case RDB_ITEM_DATABASE: return select_database(engine, loader, item->database);
     case RDB_ITEM_ENTRY:
-        if (item->lost_groups) note_lost_groups(engine, loader, item);
+        /* The entries of such a stream are loaded. */
+        if (item->lost_groups) note_left_out(engine, loader, LEFT_GROUPS, item);
         return add_entry(engine, loader, item);
     case RDB_ITEM_FUNCTION: return add_function(engine, loader, item);
-    case RDB_ITEM_SKIPPED: note_skipped(engine, loader, item); return true;
-    case RDB_ITEM_EMPTY: note_empty(engine, loader, item); return true;
+    case RDB_ITEM_SKIPPED: note_left_out(engine, loader, LEFT_FOREIGN, item); return true;
+    /* As Redis does: some versions of it wrote such keys. */
+    case RDB_ITEM_EMPTY: note_left_out(engine, loader, LEFT_EMPTY, item); return true;
     default: return true;
     }
 }
@@ -302,15 +312,7 @@ static bool load_items(struct engine *engine, struct rdb_file *file,
         if (!rdb_file_next(file, &item)) return note_foreign(file, &item);
         if (!take_item(engine, &loader, &item)) return false;
     } while (item.kind != RDB_ITEM_END);
-    if (loader.skipped > SKIPPED_SHOWN)
-        log_warning("Left out: %llu keys in total, of unsupported types",
-                    (unsigned long long)loader.skipped);
-    if (loader.empty > SKIPPED_SHOWN)
-        log_notice("Left out: %llu keys in total without elements",
-                   (unsigned long long)loader.empty);
-    if (loader.lost_groups > SKIPPED_SHOWN)
-        log_warning("Left out: the consumer groups of %llu keys in total",
-                    (unsigned long long)loader.lost_groups);
+    log_left_out_in_total(&loader);
     return true;
 }
 
