@@ -84,8 +84,9 @@ bool recordtable_set_expiry(struct recordtable *table, struct slice field, uint6
  * or changed, O(blocks / 512) once. */
 int64_t recordtable_first_expiry(struct recordtable *table);
 
-/* Records that expire before `now_ms`. O(1) where there is none; else as recordtable_first_expiry,
- * O(512) for each 512 blocks with such records, and O(block) for each block with one. */
+/* Returns the number of records that expire before `now_ms`. It reads only the blocks that have such
+ * records: O(1) when there are none, otherwise O(blocks) small steps and O(records of those blocks).
+ * When a record was deleted or changed before, add the cost of recordtable_first_expiry. */
 size_t recordtable_expired(struct recordtable *table, int64_t now_ms);
 
 /* Deletes up to `max` records that expire before `now_ms`, and returns how many. visit(), which may
@@ -94,10 +95,10 @@ size_t recordtable_expired(struct recordtable *table, int64_t now_ms);
 size_t recordtable_expire(struct recordtable *table, int64_t now_ms, size_t max,
                           void (*visit)(const struct record *record, void *arg), void *arg);
 
-/* A record chosen at random, each with the same probability; the table must not be empty. Expected
- * O(fullest block / mean block): O(1) for records of about the same size. After most records of
- * fuller blocks were deleted, draws cost as much as with these until O(blocks) places were tried in
- * vain. */
+/* Sets *record to a record chosen at random, each with the same probability; the table must not be
+ * empty. Expected O(fullest block / mean block), which is O(1) for records of about the same size.
+ * When the fullest blocks have lost their records, the draws go on at the old cost until they have
+ * met O(blocks) empty places together; then they know the new fullest block. */
 void recordtable_random(struct recordtable *table, struct random *random, struct record *record);
 
 /* Visits the records of one block and returns the next cursor; start with 0, done when it returns

@@ -3,9 +3,10 @@
  *
  *      offsets    of the members 0, PACKED_INDEX_STEP, 2 * PACKED_INDEX_STEP, …
  *
- * The index is made as soon as the searches have passed more members than there are: until then,
- * each costs no more than the walk. All n searches together cost O(members + n). The index takes a
- * quarter of a byte a member, at most an eighth of its body. The body must not change meanwhile. */
+ * A search without the index reads all members before the one that it looks for. When the searches
+ * have read more members so than there are, the index is made: n searches cost O(members + n)
+ * together, and a single one needs no index. It takes a quarter of a byte for each member, at most
+ * an eighth of the body's size. The body must not change meanwhile. */
 #ifndef PACKLIST_TYPES_PACKED_INDEX_H
 #define PACKLIST_TYPES_PACKED_INDEX_H
 
