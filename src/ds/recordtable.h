@@ -84,9 +84,10 @@ bool recordtable_set_expiry(struct recordtable *table, struct slice field, uint6
  * or changed, O(blocks / 512) once. */
 int64_t recordtable_first_expiry(struct recordtable *table);
 
-/* Returns the number of records that expire before `now_ms`. It reads only the blocks that have such
- * records: O(1) when there are none, otherwise O(blocks) small steps and O(records of those blocks).
- * When a record was deleted or changed before, add the cost of recordtable_first_expiry. */
+/* Returns the number of records that expire before `now_ms`. It reads only the blocks that have
+ * such records: O(1) when there are none, otherwise O(blocks) small steps and O(records of those
+ * blocks). When a record was deleted or changed before, add the cost of
+ * recordtable_first_expiry. */
 size_t recordtable_expired(struct recordtable *table, int64_t now_ms);
 
 /* Deletes up to `max` records that expire before `now_ms`, and returns how many. visit(), which may
