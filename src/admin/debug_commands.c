@@ -29,7 +29,7 @@
 /* --- Values --- */
 
 static void debug_object(struct call *call) {
-    const struct entry *entry = call_find_quiet(call, call->argv[2]).entry;
+    const struct entry *entry = call_find_quiet(call, call->argv[2], NULL);
     if (!entry) {
         reply_error(call->reply, "ERR no such key");
         return;

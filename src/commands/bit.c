@@ -194,7 +194,8 @@ static bool combine(struct call *call, struct keyref *ref, enum bits_operation o
 static void store_combined(struct call *call, enum bits_operation operation, struct slice *sources,
                            size_t len) {
     struct slice key = call->argv[2];
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     if (len == 0) {
         call_put_nothing(call, &ref, key);
     } else if (combine(call, &ref, operation, sources, len)) {

@@ -2,7 +2,7 @@
 
 bool block_find_ready(struct call *call, struct slice key, enum value_type type,
                       struct keyref *ref) {
-    *ref = call_find_write(call, key);
+    call_find_write(call, key, ref);
     return ref->entry && entry_type(ref->entry) == type;
 }
 

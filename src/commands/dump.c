@@ -8,7 +8,7 @@
 #include "types/value.h"
 
 void dump_command(struct call *call) {
-    const struct entry *entry = call_find_read(call, call->argv[1]).entry;
+    const struct entry *entry = call_find_read(call, call->argv[1], NULL);
     if (!entry) {
         reply_null(call->reply);
         return;
@@ -126,7 +126,8 @@ void restore_command(struct call *call) {
                               .idle_s = -1,
                               .frequency = -1};
     if (!parse_options(call, &restore)) return;
-    struct keyref ref = call_find_write(call, restore.key);
+    struct keyref ref;
+    call_find_write(call, restore.key, &ref);
     if (ref.entry && !restore.replace) {
         reply_error(call->reply, "BUSYKEY Target key name already exists.");
         return;

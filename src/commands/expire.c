@@ -74,7 +74,8 @@ static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
     if (!parse_conditions(call, &conditions)) return;
     if (!parse_time(call, unit_ms, base_ms, &expiry_ms)) return;
     struct slice key = call->argv[1];
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     if (!ref.entry || !conditions_hold(conditions, entry_expiry(ref.entry), expiry_ms)) {
         reply_integer(call->reply, 0);
         return;
@@ -108,7 +109,8 @@ void pexpireat_command(struct call *call) {
 
 void persist_command(struct call *call) {
     struct slice key = call->argv[1];
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     bool expires = ref.entry && entry_expiry(ref.entry) >= 0;
     if (expires) {
         call_set_expiry(call, &ref, -1);
@@ -122,8 +124,8 @@ void persist_command(struct call *call) {
 /* Replies the key's expiry minus `base_ms` in units of `unit_ms` milliseconds, rounded to the
  * nearest; -1 when it never expires, -2 when the key does not exist. */
 static void reply_expiry(struct call *call, int64_t unit_ms, int64_t base_ms) {
-    struct keyref ref = call_find_unmarked(call, call->argv[1]);
-    int64_t expiry_ms = ref.entry ? entry_expiry(ref.entry) : -2;
+    const struct entry *entry = call_find_unmarked(call, call->argv[1], NULL);
+    int64_t expiry_ms = entry ? entry_expiry(entry) : -2;
     if (expiry_ms >= 0) {
         expiry_ms -= base_ms;
         if (unit_ms > 1) expiry_ms = expiry_ms / unit_ms + (expiry_ms % unit_ms >= unit_ms / 2);

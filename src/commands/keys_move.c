@@ -13,9 +13,11 @@ static const char same_object[] = "ERR source and destination objects are the sa
 static void rename_to_other(struct call *call) {
     struct slice old_key = call->argv[1], key = call->argv[2];
     call_notify(call, EVENT_NEW, "new", key);
-    struct keyref source = call_find_quiet(call, old_key);
+    struct keyref source;
+    call_find_quiet(call, old_key, &source);
     struct entry *entry = value_rename(call_take(call, &source, old_key, "rename_from"), key);
-    struct keyref destination = call_find_quiet(call, key);
+    struct keyref destination;
+    call_find_quiet(call, key, &destination);
     if (destination.entry) call_replace(call, &destination);
     call_add(call, &destination, entry);
     call_touched(call, &destination, key, EVENT_GENERIC, "rename_to", 1);
@@ -23,12 +25,12 @@ static void rename_to_other(struct call *call) {
 
 static void rename_key(struct call *call, bool only_new) {
     bool done = false;
-    if (call_find_write(call, call->argv[1]).entry == NULL) {
+    if (call_find_write(call, call->argv[1], NULL) == NULL) {
         reply_error(call->reply, "ERR no such key");
         return;
     }
     if (!slice_equal(call->argv[1], call->argv[2])) {
-        bool is_taken = call_find_write(call, call->argv[2]).entry != NULL;
+        bool is_taken = call_find_write(call, call->argv[2], NULL) != NULL;
         done = !(only_new && is_taken);
         if (done) rename_to_other(call);
     }
@@ -90,10 +92,10 @@ void copy_command(struct call *call) {
         return;
     }
     /* The entry stays valid, whatever the lookup of the other key deletes. */
-    const struct entry *entry = call_find_read(call, call->argv[1]).entry;
+    const struct entry *entry = call_find_read(call, call->argv[1], NULL);
     struct call other = call_in_database(call, options.database);
     struct keyref destination = {0};
-    if (entry) destination = call_find_write(&other, key);
+    if (entry) call_find_write(&other, key, &destination);
     if (entry == NULL || (destination.entry && !options.replace)) {
         reply_integer(call->reply, 0);
         return;
@@ -116,12 +118,14 @@ void move_command(struct call *call) {
         return;
     }
     struct call other = call_in_database(call, database);
-    struct keyref source = call_find_write(call, key);
-    if (source.entry == NULL || call_find_write(&other, key).entry) {
+    struct keyref source;
+    call_find_write(call, key, &source);
+    if (source.entry == NULL || call_find_write(&other, key, NULL)) {
         reply_integer(call->reply, 0);
         return;
     }
-    struct keyref destination = call_find_quiet(&other, key);
+    struct keyref destination;
+    call_find_quiet(&other, key, &destination);
     call_notify(&other, EVENT_NEW, "new", key);
     struct entry *entry = call_take(call, &source, key, "move_from");
     call_add(&other, &destination, entry);
@@ -134,6 +138,6 @@ void move_command(struct call *call) {
 void touch_command(struct call *call) {
     int64_t found = 0;
     for (size_t i = 1; i < call->argc; i++)
-        found += call_find_read(call, call->argv[i]).entry != NULL;
+        found += call_find_read(call, call->argv[i], NULL) != NULL;
     reply_integer(call->reply, found);
 }

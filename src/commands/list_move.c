@@ -25,7 +25,7 @@ static void push_to_other(struct call *call, struct keyref *source, struct keyre
         list_push(destination, to, &text, 1, &call->limits->list);
     } else {
         list_create(destination, key, to, &text, 1, &call->limits->list);
-        *source = call_find_write(call, source_key);
+        call_find_write(call, source_key, source);
     }
     reply_bulk(call->reply, text);
     call_touched(call, destination, key, EVENT_LIST, list_push_event(to), 0);

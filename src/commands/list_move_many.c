@@ -91,7 +91,7 @@ static void push_block(struct call *call, struct keyref *source, struct keyref *
             list_create(destination, call->argv[2], moves->to, &text, 1, &call->limits->list);
     }
     list_iter_end(&iter);
-    if (creates) *source = call_find_write(call, call->argv[1]);
+    if (creates) call_find_write(call, call->argv[1], source);
 }
 
 static void move_block(struct call *call, struct keyref *source, struct keyref *destination,

@@ -6,9 +6,9 @@
 
 /* Finds the key argv[2]; replies null when it does not exist. */
 static const struct entry *find_or_null(struct call *call) {
-    struct keyref ref = call_find_unnoticed(call, call->argv[2]);
-    if (ref.entry == NULL) reply_null(call->reply);
-    return ref.entry;
+    const struct entry *entry = call_find_unnoticed(call, call->argv[2], NULL);
+    if (entry == NULL) reply_null(call->reply);
+    return entry;
 }
 
 void object_encoding_command(struct call *call) {

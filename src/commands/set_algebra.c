@@ -238,7 +238,8 @@ static void reply_operation(struct call *call, enum operation operation) {
 /* The set takes the place of whatever stands under argv[1]; an empty one deletes it. */
 static void store(struct call *call, struct entry *set, const char *event) {
     struct slice key = call->argv[1];
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     uint64_t length = set_length(set);
     reply_integer(call->reply, (int64_t)length);
     if (length == 0) {

@@ -39,7 +39,8 @@ void srem_command(struct call *call) {
 /* The member is not in the source any more. */
 static void add_to_destination(struct call *call, struct slice key, struct slice member) {
     const struct set_limits *limits = &call->limits->set;
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     if (!ref.entry)
         set_create(&ref, key, member, 1, limits);
     else if (!set_add(&ref, member, limits))
@@ -49,15 +50,16 @@ static void add_to_destination(struct call *call, struct slice key, struct slice
 
 void smove_command(struct call *call) {
     struct slice key = call->argv[1], destination = call->argv[2], member = call->argv[3];
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     if (!ref.entry) {
         reply_integer(call->reply, 0);
         return;
     }
-    const struct entry *target = call_find_write(call, destination).entry;
+    const struct entry *target = call_find_write(call, destination, NULL);
     if (!call_check_type(call, ref.entry, VALUE_SET)) return;
     if (target && !call_check_type(call, target, VALUE_SET)) return;
-    ref = call_find_write(call, key); /* an expired destination may have been deleted */
+    call_find_write(call, key, &ref); /* an expired destination may have been deleted */
     if (slice_equal(key, destination)) {
         reply_integer(call->reply, set_contains(ref.entry, member));
         return;

@@ -162,7 +162,8 @@ static struct slice look_up(struct sort *sort, const struct pattern *pattern,
     if (pattern->is_element) return element;
     if (pattern->is_fixed) return none;
     sds key = key_of(pattern, element);
-    struct keyref ref = call_find_read(sort->call, sds_slice(key));
+    struct keyref ref;
+    call_find_read(sort->call, sds_slice(key), &ref);
     struct slice value = none;
     if (ref.entry && pattern->is_field)
         value = field_of(sort, &ref, sds_slice(key), pattern->field);
@@ -332,7 +333,8 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
     struct slice key = sort->destination;
     struct slice *texts = collect(sort, items, count);
     if (sort->get_count) count *= sort->get_count;
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     reply_integer(call->reply, (int64_t)count);
     if (count == 0) {
         call_put_nothing(call, &ref, key);
@@ -350,7 +352,7 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
 static void run(struct sort *sort) {
     struct keyref ref;
     size_t from, count;
-    ref = call_find_read(sort->call, sort->call->argv[1]);
+    call_find_read(sort->call, sort->call->argv[1], &ref);
     if (ref.entry && !is_sortable(ref.entry) && !call_check_type(sort->call, ref.entry, VALUE_LIST))
         return;
     /* What is stored must not depend on the order in which a set has its members. */

@@ -93,11 +93,11 @@ static bool parse_after(struct reading *reading, size_t index) {
 /* The stream of a key, if it has an entry behind that id. */
 static const struct entry *find_ready(const struct reading *reading, size_t index) {
     struct call *call = reading->call;
-    struct keyref ref = call_find_quiet(call, call->argv[reading->first_key + index]);
+    const struct entry *entry = call_find_quiet(call, call->argv[reading->first_key + index], NULL);
     struct stream_entry last;
-    if (!ref.entry || entry_type(ref.entry) != VALUE_STREAM) return NULL;
-    if (!stream_edge(ref.entry, true, &last)) return NULL;
-    return stream_id_compare(last.id, reading->after[index]) > 0 ? ref.entry : NULL;
+    if (!entry || entry_type(entry) != VALUE_STREAM) return NULL;
+    if (!stream_edge(entry, true, &last)) return NULL;
+    return stream_id_compare(last.id, reading->after[index]) > 0 ? entry : NULL;
 }
 
 /* Replies the entries of all streams that have any; writes nothing and returns false when none
@@ -171,8 +171,8 @@ void xread_command(struct call *call) {
  * that holds another type now. */
 static bool serve(struct call *call, struct slice key) {
     struct reading reading = {.call = call};
-    struct keyref ref = call_find_quiet(call, key);
-    if (!ref.entry || entry_type(ref.entry) != VALUE_STREAM) return false;
+    const struct entry *entry = call_find_quiet(call, key, NULL);
+    if (!entry || entry_type(entry) != VALUE_STREAM) return false;
     bool is_served = try(&reading);
     mem_free(reading.after);
     return is_served;

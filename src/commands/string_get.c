@@ -3,16 +3,16 @@
 #include "commands/string_common.h"
 
 void get_command(struct call *call) {
-    struct keyref ref = call_find_read(call, call->argv[1]);
+    struct entry *entry = call_find_read(call, call->argv[1], NULL);
     int64_t integer;
-    if (ref.entry == NULL)
+    if (entry == NULL)
         reply_null(call->reply);
-    else if (!call_check_type(call, ref.entry, VALUE_STRING))
+    else if (!call_check_type(call, entry, VALUE_STRING))
         return;
-    else if (string_integer(ref.entry, &integer))
+    else if (string_integer(entry, &integer))
         reply_bulk_integer(call->reply, integer);
     else
-        string_reply(call->reply, ref.entry);
+        string_reply(call->reply, entry);
 }
 
 void getdel_command(struct call *call) {
@@ -86,9 +86,9 @@ void getex_command(struct call *call) {
 void mget_command(struct call *call) {
     reply_array(call->reply, call->argc - 1);
     for (size_t i = 1; i < call->argc; i++) {
-        struct keyref ref = call_find_read(call, call->argv[i]);
-        bool is_string = ref.entry && entry_type(ref.entry) == VALUE_STRING;
-        string_reply(call->reply, is_string ? ref.entry : NULL);
+        struct entry *entry = call_find_read(call, call->argv[i], NULL);
+        bool is_string = entry && entry_type(entry) == VALUE_STRING;
+        string_reply(call->reply, is_string ? entry : NULL);
     }
 }
 

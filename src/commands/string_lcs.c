@@ -34,7 +34,7 @@ static bool parse_lcs(struct call *call, struct lcs_options *options) {
 static bool find_texts(struct call *call, struct slice texts[2], char buffers[2][INT64_TEXT_MAX]) {
     bool strings = true;
     for (size_t i = 0; i < 2; i++) {
-        const struct entry *entry = call_find_read(call, call->argv[1 + i]).entry;
+        const struct entry *entry = call_find_read(call, call->argv[1 + i], NULL);
         if (entry && entry_type(entry) != VALUE_STRING)
             strings = false;
         else

@@ -91,8 +91,11 @@ static void set_with_options(struct call *call) {
         !string_parse_expiry(call, options.expiry, options.expiry_index, &expiry_ms))
         return;
     struct slice key = call->argv[1];
-    struct keyref ref = options.get ? call_find_read(call, key) : call_find_write(call, key);
-    if (options.get) {
+    struct keyref ref;
+    if (!options.get) {
+        call_find_write(call, key, &ref);
+    } else {
+        call_find_read(call, key, &ref);
         if (ref.entry && !call_check_type(call, ref.entry, VALUE_STRING)) return;
         string_reply(call->reply, ref.entry);
         if (ref.entry) keyspace_before_change(&ref);
@@ -120,14 +123,16 @@ void set_command(struct call *call) {
         return;
     }
     struct slice key = call->argv[1];
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     set_plain(call, &ref, key, 2);
     reply_ok(call->reply);
 }
 
 void setnx_command(struct call *call) {
     struct slice key = call->argv[1];
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     reply_integer(call->reply, ref.entry == NULL);
     if (ref.entry == NULL) set_plain(call, &ref, key, 2);
 }
@@ -137,7 +142,8 @@ static void set_for_a_time(struct call *call, enum expiry_option option) {
     struct slice key = call->argv[1];
     int64_t expiry_ms;
     if (!string_parse_expiry(call, option, 2, &expiry_ms)) return;
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     set_expiring(call, &ref, key, 3, expiry_ms);
     reply_ok(call->reply);
 }
@@ -173,7 +179,8 @@ static void set_copy(struct call *call, struct keyref *ref, struct slice key, st
 static void set_many(struct call *call) {
     for (size_t i = 1; i < call->argc; i += 2) {
         struct slice key = call->argv[i];
-        struct keyref ref = call_find_write(call, key);
+        struct keyref ref;
+        call_find_write(call, key, &ref);
         if (i + 2 == call->argc)
             set_plain(call, &ref, key, i + 1);
         else
@@ -196,7 +203,7 @@ void msetnx_command(struct call *call) {
         return;
     }
     for (size_t i = 1; i < call->argc; i += 2) {
-        if (call_find_write(call, call->argv[i]).entry == NULL) continue;
+        if (call_find_write(call, call->argv[i], NULL) == NULL) continue;
         reply_integer(call->reply, 0);
         return;
     }

@@ -131,7 +131,8 @@ void zset_result_add(struct zset_result *result, struct slice member, double sco
 void zset_result_store(struct call *call, struct slice key, struct zset_result *result,
                        const char *event) {
     uint64_t count = skiplist_count(result->list);
-    struct keyref ref = call_find_write(call, key);
+    struct keyref ref;
+    call_find_write(call, key, &ref);
     reply_integer(call->reply, (int64_t)count);
     if (count == 0) {
         skiplist_free(result->list);

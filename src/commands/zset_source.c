@@ -8,7 +8,7 @@ static bool is_set(const struct entry *entry) {
 
 bool zset_source_find(struct call *call, struct slice key, struct zset_source *source) {
     source->weight = 1;
-    source->entry = call_find_read(call, key).entry;
+    source->entry = call_find_read(call, key, NULL);
     return !source->entry || is_set(source->entry) ||
            call_check_type(call, source->entry, VALUE_ZSET);
 }

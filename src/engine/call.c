@@ -96,53 +96,67 @@ static __attribute__((noinline)) void expire(struct call *call, struct keyref *r
 }
 
 bool call_expire_own(struct call *call, struct slice key) {
-    struct keyref ref = keyspace_find(call->keyspace, key);
-    if (!ref.entry || entry_expiry(ref.entry) < 0) return false;
+    struct keyref ref;
+    if (!keyspace_look_up(call->keyspace, key, &ref) || entry_expiry(ref.entry) < 0) return false;
     if (!call_is_expired(call, ref.entry)) return true;
     delete_expired(call, &ref, key);
     return false;
 }
 
-/* Inlined where each request that writes comes by. */
-static inline __attribute__((always_inline)) struct keyref find(struct call *call,
-                                                                struct slice key) {
-    struct keyref ref = keyspace_find(call->keyspace, key);
-    if (ref.entry && call_is_expired(call, ref.entry)) expire(call, &ref, key);
-    return ref;
+/* Inlined, as are those below: each request comes by here. */
+static inline __attribute__((always_inline)) struct entry *find(struct call *call, struct slice key,
+                                                                struct keyref *ref) {
+    struct keyref own;
+    if (!ref) ref = &own;
+    struct entry *entry = keyspace_look_up(call->keyspace, key, ref);
+    if (!entry || !call_is_expired(call, entry)) return entry;
+    expire(call, ref, key);
+    return NULL;
 }
 
-struct keyref call_find_quiet(struct call *call, struct slice key) {
-    return find(call, key);
-}
-
-struct keyref call_find_unnoticed(struct call *call, struct slice key) {
-    struct engine *engine = call->engine;
-    struct keyref ref = call_find_quiet(call, key);
-    if (ref.entry)
-        engine->stats.keyspace_hits++;
+static inline __attribute__((always_inline)) struct entry *
+find_and_count(struct call *call, struct slice key, struct keyref *ref) {
+    struct entry *entry = find(call, key, ref);
+    if (entry)
+        call->engine->stats.keyspace_hits++;
     else
-        engine->stats.keyspace_misses++;
-    return ref;
+        call->engine->stats.keyspace_misses++;
+    return entry;
 }
 
-struct keyref call_find_unmarked(struct call *call, struct slice key) {
-    struct keyref ref = call_find_unnoticed(call, key);
-    if (!ref.entry) call_notify(call, EVENT_KEY_MISS, "keymiss", key);
-    return ref;
+static inline __attribute__((always_inline)) struct entry *
+find_or_notify(struct call *call, struct slice key, struct keyref *ref) {
+    struct entry *entry = find_and_count(call, key, ref);
+    if (!entry) call_notify(call, EVENT_KEY_MISS, "keymiss", key);
+    return entry;
 }
 
-struct keyref call_find_read(struct call *call, struct slice key) {
-    struct keyref ref = call_find_unmarked(call, key);
-    if (ref.entry) mark_used(call, ref.entry);
-    return ref;
+struct entry *call_find_quiet(struct call *call, struct slice key, struct keyref *ref) {
+    return find(call, key, ref);
 }
 
-struct keyref call_find_write(struct call *call, struct slice key) {
-    struct keyref ref = find(call, key);
-    if (!ref.entry) return ref;
-    keyspace_before_change(&ref);
-    mark_used(call, ref.entry);
-    return ref;
+struct entry *call_find_unnoticed(struct call *call, struct slice key, struct keyref *ref) {
+    return find_and_count(call, key, ref);
+}
+
+struct entry *call_find_unmarked(struct call *call, struct slice key, struct keyref *ref) {
+    return find_or_notify(call, key, ref);
+}
+
+struct entry *call_find_read(struct call *call, struct slice key, struct keyref *ref) {
+    struct entry *entry = find_or_notify(call, key, ref);
+    if (entry) mark_used(call, entry);
+    return entry;
+}
+
+struct entry *call_find_write(struct call *call, struct slice key, struct keyref *ref) {
+    struct keyref own;
+    if (!ref) ref = &own;
+    struct entry *entry = find(call, key, ref);
+    if (!entry) return NULL;
+    keyspace_before_change(ref);
+    mark_used(call, entry);
+    return entry;
 }
 
 struct call call_in_database(const struct call *call, int number) {

@@ -87,22 +87,23 @@ struct call call_of_server(struct engine *engine, int database);
 /* Returns whether the call may delete what has expired: see above. */
 bool call_may_expire(const struct call *call);
 
-/* Finds a key to read it: counts a hit or a miss and marks the entry as used. The result's entry is
- * NULL when the key does not exist. O(1), as all of these. */
-struct keyref call_find_read(struct call *call, struct slice key);
+/* Finds a key to read it: counts a hit or a miss and marks the entry as used. Returns the entry, or
+ * NULL when the key does not exist, and tells *ref, unless `ref` is NULL, where it is or would be.
+ * O(1), as all of these. */
+struct entry *call_find_read(struct call *call, struct slice key, struct keyref *ref);
 
 /* Finds a key to report on it (EXISTS, TYPE, OBJECT): counts a hit or a miss, but does not mark the
  * entry as used. */
-struct keyref call_find_unmarked(struct call *call, struct slice key);
+struct entry *call_find_unmarked(struct call *call, struct slice key, struct keyref *ref);
 
 /* As call_find_unmarked, but a miss publishes no event (OBJECT). */
-struct keyref call_find_unnoticed(struct call *call, struct slice key);
+struct entry *call_find_unnoticed(struct call *call, struct slice key, struct keyref *ref);
 
 /* Finds a key to change it: marks the entry as used, but counts neither a hit nor a miss. */
-struct keyref call_find_write(struct call *call, struct slice key);
+struct entry *call_find_write(struct call *call, struct slice key, struct keyref *ref);
 
 /* Finds a key without counting or marking anything: for deleting it, and for DEBUG. */
-struct keyref call_find_quiet(struct call *call, struct slice key);
+struct entry *call_find_quiet(struct call *call, struct slice key, struct keyref *ref);
 
 /* Returns whether the entry is of type `type`; if not, replies WRONGTYPE. */
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type);
@@ -111,14 +112,14 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
  * does not exist: then ref->entry is NULL. Otherwise replies WRONGTYPE and returns false. */
 static inline bool call_find_typed_read(struct call *call, struct slice key, enum value_type type,
                                         struct keyref *ref) {
-    *ref = call_find_read(call, key);
-    return ref->entry == NULL || call_check_type(call, ref->entry, type);
+    const struct entry *entry = call_find_read(call, key, ref);
+    return entry == NULL || call_check_type(call, entry, type);
 }
 
 static inline bool call_find_typed_write(struct call *call, struct slice key, enum value_type type,
                                          struct keyref *ref) {
-    *ref = call_find_write(call, key);
-    return ref->entry == NULL || call_check_type(call, ref->entry, type);
+    const struct entry *entry = call_find_write(call, key, ref);
+    return entry == NULL || call_check_type(call, entry, type);
 }
 
 /* Return how the key has been used, as the eviction policy in force counts it: the seconds since

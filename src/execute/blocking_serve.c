@@ -110,8 +110,8 @@ bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struc
  * `serve` checks its type. */
 static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
     struct call call = call_of_server(engine, key->key.space);
-    struct keyref ref = call_find_quiet(&call, key->key.name);
-    return ref.entry && value_wakes_clients(ref.entry);
+    const struct entry *entry = call_find_quiet(&call, key->key.name, NULL);
+    return entry && value_wakes_clients(entry);
 }
 
 /* Tries to serve one waiter from a key. The waiter may be freed by it. */

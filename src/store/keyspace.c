@@ -111,29 +111,35 @@ const struct hashtable *keyspace_expiring_table(const struct keyspace *keyspace)
 
 /* --- Looking up --- */
 
-static inline struct keyref ref_to_memo(struct keyspace *keyspace) {
-    return (struct keyref){.keyspace = keyspace,
-                           .slot = keyspace->memo_slot,
-                           .entry = hashtable_item(*keyspace->memo_slot),
-                           .hash = keyspace->memo_hash};
+static inline struct entry *refer_to_memo(struct keyspace *keyspace, struct keyref *ref) {
+    ref->keyspace = keyspace;
+    ref->slot = keyspace->memo_slot;
+    ref->hash = keyspace->memo_hash;
+    return ref->entry = hashtable_item(*keyspace->memo_slot);
 }
 
-static inline struct keyref find_in_table(struct keyspace *keyspace, struct slice key,
-                                          uint64_t hash) {
+static inline struct entry *find_in_table(struct keyspace *keyspace, struct slice key,
+                                          uint64_t hash, struct keyref *ref) {
     hashtable_slot *slot = hashtable_find(keyspace->table, key, hash);
-    if (slot == NULL) return (struct keyref){.keyspace = keyspace, .hash = hash};
+    if (slot == NULL) {
+        *ref = (struct keyref){.keyspace = keyspace, .hash = hash};
+        return NULL;
+    }
     keyspace->memo_slot = slot;
     keyspace->memo_hash = hash;
-    return ref_to_memo(keyspace);
+    return refer_to_memo(keyspace, ref);
 }
 
-/* Most requests come by here: all that it calls is inlined. */
-__attribute__((flatten)) struct keyref keyspace_find(struct keyspace *keyspace, struct slice key) {
+/* Most requests come by here: all that it calls is inlined. Where the result is written is the
+ * caller's choice, because a copy of what was just written, in larger pieces, waits for the
+ * writes. */
+__attribute__((flatten)) struct entry *keyspace_look_up(struct keyspace *keyspace, struct slice key,
+                                                        struct keyref *ref) {
     if (keyspace->memo_slot != NULL) {
         const struct entry *entry = hashtable_item(*keyspace->memo_slot);
-        if (hashtable_key_equal(entry_key(entry), key)) return ref_to_memo(keyspace);
+        if (hashtable_key_equal(entry_key(entry), key)) return refer_to_memo(keyspace, ref);
     }
-    return find_in_table(keyspace, key, hashtable_hash(key));
+    return find_in_table(keyspace, key, hashtable_hash(key), ref);
 }
 
 const struct entry *keyspace_found_last(const struct keyspace *keyspace) {
@@ -146,7 +152,9 @@ struct hashtable_lookup keyspace_prefetch(const struct keyspace *keyspace, struc
 
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash) {
     CHECKED_ASSERT(hash == hashtable_hash(key));
-    return find_in_table(keyspace, key, hash);
+    struct keyref ref;
+    find_in_table(keyspace, key, hash, &ref);
+    return ref;
 }
 
 struct keyref keyspace_find_entry(struct keyspace *keyspace, const struct entry *entry,

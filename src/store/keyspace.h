@@ -35,9 +35,17 @@ size_t keyspace_table_allocated(const struct keyspace *keyspace);
 /* Bytes of the tables of what expires. O(1). */
 size_t keyspace_expiring_allocated(const struct keyspace *keyspace);
 
-/* Looks the key up. The result's entry is NULL when it is not there; the hash is set in any case,
- * for keyspace_add. O(1); the key that was found last is found again without hashing. */
-struct keyref keyspace_find(struct keyspace *keyspace, struct slice key);
+/* Looks the key up: returns its entry, which *ref then names, or NULL. If NULL, ref->entry is NULL,
+ * too, and ref->hash is set, for keyspace_add. O(1); the key that was found last is found again
+ * without hashing. */
+struct entry *keyspace_look_up(struct keyspace *keyspace, struct slice key, struct keyref *ref);
+
+/* As keyspace_look_up, and returns what the key names. */
+static inline struct keyref keyspace_find(struct keyspace *keyspace, struct slice key) {
+    struct keyref ref;
+    keyspace_look_up(keyspace, key, &ref);
+    return ref;
+}
 
 /* The entry that was found last, if it is still known; NULL else. */
 const struct entry *keyspace_found_last(const struct keyspace *keyspace);
