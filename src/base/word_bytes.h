@@ -20,6 +20,11 @@ static inline uint64_t word_bytes_load(const void *at) {
     return word;
 }
 
+/* A mask of the first `n` bytes, 0 to 7, of a word that was loaded on a little-endian machine. */
+static inline uint64_t word_bytes_first(unsigned n) {
+    return ~(~0ull << 8 * n);
+}
+
 /* The top bit of bytes that are 0. */
 static inline uint64_t word_bytes_zero(uint64_t word) {
     return (word - WORD_BYTES_ALL(1)) & ~word & WORD_BYTES_ALL(0x80);

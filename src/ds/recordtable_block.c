@@ -1,5 +1,6 @@
 /* Blocks of records: reading and changing them. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/hash.h"
 #include "base/prefetch.h"
 #include "base/word_bytes.h"
@@ -29,26 +30,40 @@ size_t recordtable__record_size(const struct recordtable_block *block, unsigned 
     return size;
 }
 
-/* The sum of `n` bytes, eight at a time. */
-static size_t sum_bytes(const uint8_t *bytes, size_t n) {
+/* The sums of the word's bytes by twos, in 16 bits each. */
+static inline uint64_t sums_of_two(uint64_t word) {
+    return (word & 0x00FF00FF00FF00FFull) + (word >> 8 & 0x00FF00FF00FF00FFull);
+}
+
+/* The sum of the words' bytes, of `b` only when there are values. */
+static inline size_t sum_lengths(uint64_t a, uint64_t b, bool values) {
+    uint64_t sums = sums_of_two(a);
+    if (values) sums += sums_of_two(b);
+    return sums * 0x0001000100010001ull >> 48;
+}
+
+/* The sum of the first `n` lengths of fields, and of values if there are any. The last words are
+ * read whole and masked, because branches that depend on `n` are hard to predict:
+ * RECORDTABLE_BLOCK_LEAST. */
+static inline __attribute__((always_inline)) size_t
+sum_of_lengths(const struct recordtable_block *block, unsigned n, bool values) {
+    const uint8_t *fields = field_lengths(block);
+    const uint8_t *others = values ? value_lengths(block) : fields;
     size_t sum = 0;
-    for (; n >= 8; n -= 8, bytes += 8) {
-        uint64_t eight;
-        memcpy(&eight, bytes, sizeof(eight));
-        uint64_t pairs = (eight & 0x00FF00FF00FF00FFull) + (eight >> 8 & 0x00FF00FF00FF00FFull);
-        sum += pairs * 0x0001000100010001ull >> 48;
-    }
-    for (; n > 0; n--) sum += *bytes++;
-    return sum;
+    for (; n >= 8; n -= 8, fields += 8, others += 8)
+        sum += sum_lengths(word_bytes_load(fields), word_bytes_load(others), values);
+    uint64_t mask = word_bytes_first(n);
+    return sum +
+           sum_lengths(word_bytes_load(fields) & mask, word_bytes_load(others) & mask, values);
 }
 
 size_t recordtable__offset(const struct recordtable_block *block, unsigned columns,
                            unsigned index) {
+    CHECKED_ASSERT(index < block->count);
+    if (!block->mixed)
+        return columns == 3 ? sum_of_lengths(block, index, true)
+                            : sum_of_lengths(block, index, false);
     size_t offset = 0;
-    if (!block->mixed) {
-        offset = sum_bytes(field_lengths(block), index);
-        return columns == 3 ? offset + sum_bytes(value_lengths(block), index) : offset;
-    }
     for (unsigned i = 0; i < index; i++) offset += recordtable__record_size(block, columns, i);
     return offset;
 }
@@ -109,8 +124,7 @@ void recordtable__prefetch_block(const struct recordtable_block *block) {
 void recordtable__prefetch_record(const struct recordtable_block *block, unsigned columns,
                                   uint64_t hash, bool adds) {
     for (unsigned first = 0; first < block->count; first += 8) {
-        uint64_t tags;
-        memcpy(&tags, block->bytes + first, sizeof(tags)); /* as in recordtable__find_in_block */
+        uint64_t tags = word_bytes_load(block->bytes + first); /* RECORDTABLE_BLOCK_LEAST */
         uint64_t match = match_tags(tags, tag_of(hash));
         if (!match) continue;
         unsigned index = first + (unsigned)__builtin_ctzll(match) / 8;
@@ -131,9 +145,7 @@ bool recordtable__find_in_block(const struct recordtable_block *block, unsigned 
     const uint8_t *lengths = field_lengths(block);
     if (length == 0) field.ptr = "";
     for (unsigned first = 0; first < block->count; first += 8) {
-        /* The smallest block has 16 bytes, and behind many tags there are as many lengths. */
-        uint64_t tags;
-        memcpy(&tags, block->bytes + first, sizeof(tags));
+        uint64_t tags = word_bytes_load(block->bytes + first); /* RECORDTABLE_BLOCK_LEAST */
         for (uint64_t match = match_tags(tags, tag); match != 0; match &= match - 1) {
             unsigned index = first + (unsigned)__builtin_ctzll(match) / 8;
             if (index >= block->count) break;
@@ -180,13 +192,8 @@ static size_t size_of(const struct recordtable *table, const struct recordtable_
     return block ? recordtable__block_size(table->columns, block->count, block->used) : 0;
 }
 
-/* Blocks have all the memory of their size class. The least is what a lookup reads at once. */
-static size_t allocated_for(size_t size) {
-    return mem_good_size(size < 16 ? 16 : size);
-}
-
 static struct recordtable_block *block_new(struct recordtable *table, size_t count, size_t used) {
-    size_t size = allocated_for(recordtable__block_size(table->columns, count, used));
+    size_t size = recordtable__allocated(recordtable__block_size(table->columns, count, used));
     struct recordtable_block *block = mem_alloc(size);
     block->count = count & 0x7FFF;
     block->used = (uint16_t)used;
@@ -199,7 +206,7 @@ static struct recordtable_block *block_new(struct recordtable *table, size_t cou
 static void drop_block(struct recordtable *table, uintptr_t word) {
     struct recordtable_block *block = recordtable__pointer(word);
     if (!block) return;
-    size_t size = allocated_for(size_of(table, block));
+    size_t size = recordtable__allocated(size_of(table, block));
     table->block_bytes -= size;
     recordtable__drop(table, block, size, word & RECORDTABLE_SHARED);
 }
@@ -219,12 +226,12 @@ struct recordtable_block *recordtable__open_block(struct recordtable *table, siz
     uintptr_t *word = recordtable__open_word(table, bucket);
     struct recordtable_block *block = recordtable__pointer(*word);
     bool shared = *word & RECORDTABLE_SHARED && table->capture;
-    size_t used = size_of(table, block), old_size = allocated_for(used);
-    size_t new_size = allocated_for((used ? used : sizeof(*block)) + more);
+    size_t used = size_of(table, block), old_size = recordtable__allocated(used);
+    size_t new_size = recordtable__allocated((used ? used : sizeof(*block)) + more);
     if (!block) {
         block = block_new(table, 0, 0);
         used = size_of(table, block);
-        old_size = allocated_for(used);
+        old_size = recordtable__allocated(used);
         *word = (uintptr_t)block;
     }
     if (shared) {
@@ -246,8 +253,8 @@ struct recordtable_block *recordtable__open_block(struct recordtable *table, siz
 static void fit_block(struct recordtable *table, size_t bucket, size_t old_size) {
     uintptr_t *word = recordtable__open_word(table, bucket);
     struct recordtable_block *block = recordtable__pointer(*word);
-    size_t size = allocated_for(size_of(table, block));
-    old_size = allocated_for(old_size);
+    size_t size = recordtable__allocated(size_of(table, block));
+    old_size = recordtable__allocated(old_size);
     table->block_bytes += size - old_size;
     if (block->count == 0) {
         table->block_bytes -= size;
@@ -307,7 +314,7 @@ void recordtable__block_free(struct recordtable_block *block, unsigned columns) 
 struct recordtable_block *recordtable__block_copy(const struct recordtable_block *block,
                                                   unsigned columns) {
     size_t size = recordtable__block_size(columns, block->count, block->used);
-    struct recordtable_block *copy = mem_alloc(allocated_for(size));
+    struct recordtable_block *copy = mem_alloc(recordtable__allocated(size));
     memcpy(copy, block, size);
     each_text(copy, columns, copy_text_at);
     return copy;

@@ -30,6 +30,7 @@
 #ifndef PACKLIST_DS_RECORDTABLE_INTERNAL_H
 #define PACKLIST_DS_RECORDTABLE_INTERNAL_H
 
+#include "base/alloc.h"
 #include "ds/quicklist_left.h"
 #include "ds/recordtable.h"
 
@@ -129,6 +130,16 @@ static inline struct recordtable_block *recordtable__pointer(uintptr_t word) {
 
 static inline size_t recordtable__block_size(unsigned columns, size_t count, size_t used) {
     return sizeof(struct recordtable_block) + count * columns + used;
+}
+
+/* What a block has at least. Tags and lengths are read eight at a time, and what is read may not be
+ * all theirs, but is the block's: with 3 columns, 4 + 2 * count + 8 bytes are in this size up to 8
+ * records, and with more, the records have 8 bytes at least, because their fields differ. */
+enum { RECORDTABLE_BLOCK_LEAST = 32 };
+
+/* The memory of a block of `size` bytes: all of its size class. */
+static inline size_t recordtable__allocated(size_t size) {
+    return mem_good_size(size < RECORDTABLE_BLOCK_LEAST ? RECORDTABLE_BLOCK_LEAST : size);
 }
 
 static inline uint8_t *recordtable__records(const struct recordtable_block *block,

@@ -222,7 +222,7 @@ static bool check_block(const struct recordtable *table, size_t bucket, struct t
     }
     if (block) {
         size_t size = recordtable__block_size(table->columns, block->count, block->used);
-        totals->block_bytes += mem_good_size(size < 16 ? 16 : size);
+        totals->block_bytes += recordtable__allocated(size);
         totals->count += block->count;
         if (block->count > totals->most) totals->most = block->count;
         if (block->count == 0 || offset != block->used) return false;
