@@ -64,15 +64,16 @@ const void *hashtable_prefetch_item(const struct hashtable_lookup *lookup);
  * items there. */
 const void *hashtable_prefetch_overflow_item(const struct hashtable_lookup *lookup);
 
-/* Equality of keys, without a call for keys of up to 16 bytes. */
+/* Equality of keys, without a call for keys of up to 16 bytes, and for those whose last 8 bytes
+ * differ: keys of one length often have the same beginning. */
 static inline bool hashtable_key_equal(struct slice a, struct slice b) {
     if (a.len != b.len) return false;
-    if (a.len > 16) return memcmp(a.ptr, b.ptr, a.len) == 0;
     /* Two loads that overlap cover any length. */
     uint64_t a_head = 0, b_head = 0, a_tail = 0, b_tail = 0;
     if (a.len >= 8) {
-        memcpy(&a_head, a.ptr, 8), memcpy(&a_tail, a.ptr + a.len - 8, 8);
-        memcpy(&b_head, b.ptr, 8), memcpy(&b_tail, b.ptr + b.len - 8, 8);
+        memcpy(&a_tail, a.ptr + a.len - 8, 8), memcpy(&b_tail, b.ptr + b.len - 8, 8);
+        if (a.len > 16) return a_tail == b_tail && memcmp(a.ptr, b.ptr, a.len - 8) == 0;
+        memcpy(&a_head, a.ptr, 8), memcpy(&b_head, b.ptr, 8);
     } else if (a.len >= 4) {
         memcpy(&a_head, a.ptr, 4), memcpy(&a_tail, a.ptr + a.len - 4, 4);
         memcpy(&b_head, b.ptr, 4), memcpy(&b_tail, b.ptr + b.len - 4, 4);

@@ -109,14 +109,25 @@ const uint8_t *recordlist_read_texts(const uint8_t *at, const uint8_t *end, unsi
     return read_texts(at, end, RECORDLIST_VALUES, RECORD_FIELD | RECORD_VALUE, batch);
 }
 
-const uint8_t *recordlist_find(const uint8_t *first, const uint8_t *end, unsigned layout,
-                               struct slice field, struct record *record) {
+/* The layout is a constant where this is inlined. */
+static inline __attribute__((always_inline)) const uint8_t *
+find(const uint8_t *first, const uint8_t *end, unsigned layout, struct slice field,
+     struct record *record) {
+    struct record each; /* in registers, which *record is not */
     while (first < end) {
         const uint8_t *at = first;
-        first = read(at, layout, record);
-        if (hashtable_key_equal(record->field, field)) return at;
+        first = read(at, layout, &each);
+        if (!hashtable_key_equal(each.field, field)) continue;
+        *record = each;
+        return at;
     }
     return NULL;
+}
+
+const uint8_t *recordlist_find(const uint8_t *first, const uint8_t *end, unsigned layout,
+                               struct slice field, struct record *record) {
+    if (layout == RECORDLIST_VALUES) return find(first, end, RECORDLIST_VALUES, field, record);
+    return find(first, end, layout, field, record);
 }
 
 bool recordlist_check(const uint8_t *first, const uint8_t *end, unsigned layout, size_t count) {

@@ -1,20 +1,20 @@
 #include "types/packed.h"
 
-enum { SMALL_HEADER = 2, LARGE_HEADER = 8, SMALL_COUNT_MAX = UINT8_MAX };
+enum { SMALL_COUNT_MAX = UINT8_MAX };
 
 static size_t header_for(size_t size, size_t count) {
-    return count > 0 && count <= SMALL_COUNT_MAX && size <= UINT16_MAX ? SMALL_HEADER
-                                                                       : LARGE_HEADER;
+    return count > 0 && count <= SMALL_COUNT_MAX && size <= UINT16_MAX ? PACKED_SMALL_HEADER
+                                                                       : PACKED_LARGE_HEADER;
 }
 
 static size_t header_of(const struct entry *entry) {
-    return entry_byte(entry) ? SMALL_HEADER : LARGE_HEADER;
+    return entry_byte(entry) ? PACKED_SMALL_HEADER : PACKED_LARGE_HEADER;
 }
 
 static void write_header(struct entry *entry, size_t size, size_t count) {
     uint16_t small = (uint16_t)size;
     uint32_t large[2] = {(uint32_t)size, (uint32_t)count};
-    if (header_for(size, count) == SMALL_HEADER) {
+    if (header_for(size, count) == PACKED_SMALL_HEADER) {
         memcpy(entry_value(entry), &small, sizeof(small));
         entry_set_byte(entry, (uint8_t)count);
     } else {
@@ -24,22 +24,9 @@ static void write_header(struct entry *entry, size_t size, size_t count) {
 }
 
 struct entry *packed_new(struct slice key, enum value_type type, unsigned encoding) {
-    struct entry *entry = entry_new(key, type, encoding, LARGE_HEADER);
+    struct entry *entry = entry_new(key, type, encoding, PACKED_LARGE_HEADER);
     write_header(entry, 0, 0);
     return entry;
-}
-
-struct packed packed_view(const struct entry *entry) {
-    uint8_t *value = entry_value(entry);
-    uint16_t small;
-    uint32_t large[2];
-    size_t count = entry_byte(entry);
-    if (count) {
-        memcpy(&small, value, sizeof(small));
-        return (struct packed){value + SMALL_HEADER, value + SMALL_HEADER + small, count};
-    }
-    memcpy(large, value, sizeof(large));
-    return (struct packed){value + LARGE_HEADER, value + LARGE_HEADER + large[0], large[1]};
 }
 
 size_t packed_value_size(const struct entry *entry) {
@@ -48,6 +35,7 @@ size_t packed_value_size(const struct entry *entry) {
 
 uint8_t *packed_splice(struct entry **entry, size_t at, size_t remove, size_t add, size_t count) {
     struct packed body = packed_view(*entry);
+    if (remove == add && count == body.count) return body.first + at;
     size_t old_header = header_of(*entry), old_size = (size_t)(body.end - body.first);
     size_t size = old_size - remove + add, header = header_for(size, count);
     size_t old_total = old_header + old_size, total = header + size;
