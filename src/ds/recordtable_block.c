@@ -226,6 +226,7 @@ struct recordtable_block *recordtable__open_block(struct recordtable *table, siz
     uintptr_t *word = recordtable__open_word(table, bucket);
     struct recordtable_block *block = recordtable__pointer(*word);
     bool shared = *word & RECORDTABLE_SHARED && table->capture;
+    if (block && !shared && more == 0) return block;
     size_t used = size_of(table, block), old_size = recordtable__allocated(used);
     size_t new_size = recordtable__allocated((used ? used : sizeof(*block)) + more);
     if (!block) {
