@@ -99,15 +99,19 @@ static const char *unescape(struct decoder *d, const char *at, struct fault *fau
     return at + 2;
 }
 
-static bool is_plain(uint64_t word) {
-    return (word_bytes_equal(word, '"') | word_bytes_equal(word, '\\') | word_bytes_zero(word)) ==
-           0;
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
+
+/* Is not 0 when the eight bytes do not all stand for themselves: word_bytes_place tells which. */
+static uint64_t special_bytes(uint64_t word) {
+    return word_bytes_equal(word, '"') | word_bytes_equal(word, '\\') | word_bytes_zero(word);
 }
 
 /* The end of bytes that stand for themselves: a quote, a backslash or NUL. */
 static const char *skip_plain(const struct decoder *d, const char *at) {
-    while (d->end - at >= (ptrdiff_t)sizeof(uint64_t) && is_plain(word_bytes_load(at)))
-        at += sizeof(uint64_t);
+    for (; d->end - at >= (ptrdiff_t)sizeof(uint64_t); at += sizeof(uint64_t)) {
+        uint64_t special = special_bytes(word_bytes_load(at));
+        if (special != 0) return at + word_bytes_place(special);
+    }
     while (*at != '"' && *at != '\\' && *at != '\0') at++;
     return at;
 }

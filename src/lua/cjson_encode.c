@@ -21,6 +21,11 @@ struct encoder {
  * escape of each, fits behind most texts as they are. */
 enum { STRING_STEP = 64, ESCAPE_MAX = 6 };
 
+/* The room for `len` bytes with their escapes: whole words are written. */
+#define ESCAPED_ROOM(len) ((len)*ESCAPE_MAX + sizeof(uint64_t))
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
+
 static void encode_value(struct encoder *e, int depth);
 
 /* The value at `index` cannot be encoded. */
@@ -64,8 +69,7 @@ static char *escape_bytes(char *to, const char *from, size_t len) {
     return to;
 }
 
-/* Writes `len` bytes as they stand in a string, and returns the end; `to` has room for ESCAPE_MAX
- * times as many. */
+/* Writes `len` bytes as they stand in a string, and returns the end; `to` has ESCAPED_ROOM(len). */
 static char *escape(char *to, const char *from, size_t len) {
     for (; len >= sizeof(uint64_t); from += sizeof(uint64_t), len -= sizeof(uint64_t)) {
         uint64_t word = word_bytes_load(from);
@@ -76,7 +80,11 @@ static char *escape(char *to, const char *from, size_t len) {
             to = escape_bytes(to, from, sizeof(word));
         }
     }
-    return escape_bytes(to, from, len);
+    uint64_t word = word_bytes_load_first(from, (unsigned)len);
+    if (!is_plain(word | (WORD_BYTES_ALL(' ') & ~word_bytes_first((unsigned)len))))
+        return escape_bytes(to, from, len);
+    memcpy(to, &word, sizeof(word));
+    return to + len;
 }
 
 static void encode_string(struct encoder *e, int index) {
@@ -85,7 +93,7 @@ static void encode_string(struct encoder *e, int index) {
     text_buffer_byte(&e->text, '"');
     while (len > 0) {
         size_t step = len < STRING_STEP ? len : STRING_STEP;
-        char *to = text_buffer_reserve(&e->text, step * ESCAPE_MAX);
+        char *to = text_buffer_reserve(&e->text, ESCAPED_ROOM(step));
         e->text.len += (size_t)(escape(to, from, step) - to);
         effort_count_bytes(&e->effort, step);
         from += step;
