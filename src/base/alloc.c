@@ -18,6 +18,8 @@
  * settled there, because their thread-local memory may be given to new threads. */
 #include "base/alloc.h"
 
+#include "base/checked.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -308,6 +310,7 @@ void mem_free(void *ptr) {
 }
 
 void mem_free_sized(void *ptr, size_t size) {
+    CHECKED_ASSERT(sallocx(ptr, 0) == mem_good_size(size));
     count_this_thread();
     sdallocx(ptr, size, 0);
 }
@@ -462,6 +465,17 @@ void *mem_alloc_aligned(size_t alignment, size_t size) {
 void *mem_realloc(void *ptr, size_t size) {
     void *moved = raw_realloc(ptr, size);
     if (__builtin_expect(moved == NULL, 0)) out_of_memory(size);
+    return moved;
+}
+
+void *mem_resize(void *ptr, size_t old_size, size_t size) {
+    /* jemalloc's largest small class: blocks of these classes move whenever their class changes. */
+    enum { SMALL_MAX = 14 << 10 };
+    if (ptr == NULL || old_size > SMALL_MAX || size > SMALL_MAX) return mem_realloc(ptr, size);
+    if (old_size == size) return ptr;
+    void *moved = mem_alloc(size);
+    memcpy(moved, ptr, old_size < size ? old_size : size);
+    mem_free_sized(ptr, old_size);
     return moved;
 }
 

@@ -25,6 +25,10 @@ void *mem_alloc_aligned(size_t alignment, size_t size) __attribute__((malloc, re
  * `ptr` NULL is mem_alloc. `size` must not be 0. */
 void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
 
+/* As mem_realloc, for memory whose size is known: `old_size` as mem_free_sized has it, 0 with `ptr`
+ * NULL. Cheaper for small blocks, as their class need not be looked up. */
+void *mem_resize(void *ptr, size_t old_size, size_t size) __attribute__((returns_nonnull));
+
 /* A larger array to replace one that is full: twice its *capacity items of `item_size` bytes, or 4
  * at first (NULL, 0). Growing by items one at a time costs amortised O(1) each. */
 void *mem_grow(void *array, size_t *capacity, size_t item_size) __attribute__((returns_nonnull));

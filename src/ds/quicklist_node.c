@@ -55,7 +55,7 @@ static void buffer_free(uint8_t *buffer, size_t capacity, size_t *allocated) {
 static uint8_t *buffer_resize(uint8_t *buffer, size_t old_capacity, size_t capacity,
                               size_t *allocated) {
     *allocated += mem_good_size(capacity) - mem_good_size(old_capacity);
-    return mem_realloc(buffer, capacity);
+    return mem_resize(buffer, old_capacity, capacity);
 }
 
 /* --- Open nodes --- */

@@ -75,7 +75,7 @@ static void array_resize(struct quicklist_tree *tree, tree_ref *ref, unsigned he
         mem_free_sized(ref->child, old);
         ref->child = NULL;
     } else {
-        ref->child = mem_realloc(ref->child, new);
+        ref->child = mem_resize(ref->child, old, new);
     }
 }
 

@@ -211,16 +211,6 @@ static void drop_block(struct recordtable *table, uintptr_t word) {
     recordtable__drop(table, block, size, word & RECORDTABLE_SHARED);
 }
 
-/* Moves the block, which uses `used` bytes, to memory of another size class. Sizes are known here:
- * mem_realloc would look them up, which costs more than the rest. */
-static struct recordtable_block *resize_block(struct recordtable_block *block, size_t used,
-                                              size_t old_size, size_t new_size) {
-    struct recordtable_block *moved = mem_alloc(new_size);
-    memcpy(moved, block, used);
-    mem_free_sized(block, old_size);
-    return moved;
-}
-
 struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,
                                                   size_t more) {
     uintptr_t *word = recordtable__open_word(table, bucket);
@@ -242,7 +232,7 @@ struct recordtable_block *recordtable__open_block(struct recordtable *table, siz
         block = copy;
         table->block_bytes += new_size;
     } else if (new_size != old_size) {
-        block = resize_block(block, used, old_size, new_size);
+        block = mem_resize(block, old_size, new_size);
         table->block_bytes += new_size - old_size;
     }
     *word = (uintptr_t)block;
@@ -262,7 +252,7 @@ static void fit_block(struct recordtable *table, size_t bucket, size_t old_size)
         mem_free_sized(block, old_size);
         *word = 0;
     } else if (size != old_size) {
-        *word = (uintptr_t)resize_block(block, size_of(table, block), old_size, size);
+        *word = (uintptr_t)mem_resize(block, old_size, size);
     }
 }
 

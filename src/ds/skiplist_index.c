@@ -60,7 +60,7 @@ static void bucket_add(struct skiplist_index *index, uint64_t *word, uint32_t sl
     size_t old_size = count ? slots_size(count) : 0;
     if ((count + 1) * sizeof(uint32_t) > old_size) {
         size_t size = slots_size(count + 1);
-        slots = mem_realloc(slots, size);
+        slots = mem_resize(slots, old_size, size);
         index->slots_bytes += size - old_size;
     }
     slots[count] = slot;
@@ -88,7 +88,7 @@ static void bucket_remove(struct skiplist_index *index, uint64_t *word, uint32_t
     slots[at] = slots[count - 1];
     size_t old_size = slots_size(count), size = slots_size(count - 1);
     if (size != old_size) {
-        slots = mem_realloc(slots, size);
+        slots = mem_resize(slots, old_size, size);
         index->slots_bytes -= old_size - size;
     }
     *word = word_of(slots, count - 1);

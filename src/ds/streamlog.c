@@ -141,7 +141,7 @@ static struct streamlog_node *resize_node(struct streamlog *log, struct streamlo
         node = copy_node(old, size);
         drop(log, old, old_size, true);
     } else if (size != old_size) {
-        node = mem_realloc(old, size);
+        node = mem_resize(old, old_size, size);
         node->capacity = (uint32_t)(size - sizeof(*node));
     }
     log->node_bytes += size - old_size;

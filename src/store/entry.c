@@ -54,7 +54,7 @@ static bool same_class(size_t old_size, size_t new_size) {
 struct entry *entry_resize(struct entry *entry, size_t old_size, size_t new_size) {
     size_t head = head_size(entry);
     if (same_class(head + old_size, head + new_size)) return entry;
-    return mem_realloc(entry, class_of(head + new_size));
+    return mem_resize(entry, class_of(head + old_size), class_of(head + new_size));
 }
 
 struct entry *entry_set_expiry(struct entry *entry, int64_t expiry_ms, size_t value_size) {
@@ -66,7 +66,7 @@ struct entry *entry_set_expiry(struct entry *entry, int64_t expiry_ms, size_t va
     } else if (had && !has) {
         size_t old_size = sizeof(*entry) + 8 + rest, new_size = sizeof(*entry) + rest;
         memmove(entry->body, entry->body + 8, rest);
-        if (!same_class(old_size, new_size)) entry = mem_realloc(entry, class_of(new_size));
+        entry = mem_resize(entry, class_of(old_size), class_of(new_size));
     }
     entry->flags = (uint8_t)((entry->flags & ~ENTRY_HAS_EXPIRY) | (has ? ENTRY_HAS_EXPIRY : 0));
     if (has) memcpy(entry->body, &expiry_ms, sizeof(expiry_ms));

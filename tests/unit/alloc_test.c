@@ -70,7 +70,11 @@ static void realloc_keeps_contents_and_account(void **state) {
     for (int i = 0; i < 2000; i++) {
         size_t next = 1 + random_below(&random, i % 50 == 0 ? 200000 : 600);
         size_t kept = size < next ? size : next;
-        ptr = i % 2 ? mem_realloc(ptr, next) : mem_try_realloc(ptr, next);
+        switch (i % 3) {
+        case 0: ptr = mem_realloc(ptr, next); break;
+        case 1: ptr = mem_try_realloc(ptr, next); break;
+        default: ptr = mem_resize(ptr, size, next);
+        }
         for (size_t n = 0; n < kept; n++) assert_int_equal(ptr[n], (char)n);
         for (size_t n = kept; n < next; n++) ptr[n] = (char)n;
         size = next;
