@@ -11,6 +11,10 @@ struct machine *machine_of(lua_State *L) {
     return machine;
 }
 
+void *machine_owner(const struct machine *machine) {
+    return machine->owner;
+}
+
 lua_State *machine_state(struct machine *machine) {
     return machine->main;
 }

@@ -32,20 +32,19 @@ struct machine;
 /* --- Life --- */
 
 /* A machine whose allocations may take `memory_limit` bytes, with the libraries of Lua that are
- * safe, bit and the base functions. Aborts when the memory of an empty machine (100 KB) cannot be
- * had. */
-struct machine *machine_new(size_t memory_limit);
+ * safe, bit and the base functions. `owner`, which may be NULL, is for functions that scripts call:
+ * see machine_owner. Aborts when the memory of an empty machine (100 KB) cannot be had. */
+struct machine *machine_new(size_t memory_limit, void *owner);
 
-/* Adds a library: `open` is called with one light userdata, `arg`, and returns its table, which
- * becomes the global `name`. A second name for the same table is added by machine_add_alias. Before
- * machine_seal only. */
-void machine_add_library(struct machine *machine, const char *name, lua_CFunction open, void *arg);
+/* Adds a library: `open` returns its table, which becomes the global `name`. A second name for the
+ * same table is added by machine_add_alias. Before machine_seal only. */
+void machine_add_library(struct machine *machine, const char *name, lua_CFunction open);
 void machine_add_alias(struct machine *machine, const char *alias, const char *name);
 
 /* Adds a view: other globals, which code sees instead of the libraries while the view is chosen.
  * `open` as above; each table in what it returns becomes read-only like a library. Returns the
  * view's number. Before machine_seal only. */
-int machine_add_view(struct machine *machine, lua_CFunction open, void *arg);
+int machine_add_view(struct machine *machine, lua_CFunction open);
 
 /* Chooses what all code sees from now on. Functions keep no view: what one has read from a view, it
  * keeps. Not while a script runs. */
@@ -70,6 +69,9 @@ lua_State *machine_state(struct machine *machine);
 
 /* The machine of any state that belongs to one. A few instructions. */
 struct machine *machine_of(lua_State *L);
+
+/* The owner that machine_new was given. */
+void *machine_owner(const struct machine *machine);
 
 /* --- Memory --- */
 
@@ -119,9 +121,9 @@ void machine_spend(lua_State *L, size_t steps);
 int machine_compile(struct machine *machine, const char *chunk_name, struct slice text);
 enum { MACHINE_BRACKET_MAX = 1000 };
 
-/* Makes the function read globals directly, and so faster, unless its code writes globals: only
- * their proxy refuses that. What the function does stays the same. Only for functions that run
- * while no view is chosen. O(size of its code). */
+/* Makes the function read globals and members of libraries directly, and so faster, where its code
+ * does nothing that only their proxies refuse. What the function does stays the same. Only for
+ * functions that run while no view is chosen. O(size of its code). */
 void machine_shorten_globals(struct machine *machine, int function);
 
 /* Frees a reference from machine_compile or machine_take_function; not of the running script. The

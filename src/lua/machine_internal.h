@@ -21,6 +21,7 @@ struct machine_run_table {
 struct machine {
     lua_State *main;
     lua_State *running; /* the coroutine that runs, or main */
+    void *owner;
 
     /* Memory. */
     size_t used;
@@ -42,7 +43,8 @@ struct machine {
 
     /* Values that live as long as the machine: references. */
     int globals;                  /* the proxy that scripts have as _G */
-    int contents;                 /* the table behind it */
+    int contents;                 /* the table behind it, which has proxies of libraries */
+    int bare;                     /* the same globals, but the libraries themselves */
     int views[MACHINE_VIEWS_MAX]; /* tables that may take the place of `contents` */
     int view_count;
     /* Functions are made beforehand, because making one may fail. */

@@ -9,11 +9,10 @@
 
 /* --- Adding libraries --- */
 
-void machine_add_library(struct machine *machine, const char *name, lua_CFunction open, void *arg) {
+void machine_add_library(struct machine *machine, const char *name, lua_CFunction open) {
     lua_State *L = machine->main;
     lua_pushcfunction(L, open);
-    lua_pushlightuserdata(L, arg);
-    lua_call(L, 1, 1);
+    lua_call(L, 0, 1);
     lua_setglobal(L, name);
 }
 
@@ -87,23 +86,49 @@ static void refuse_others(lua_State *L) {
     lua_setmetatable(L, -2);
 }
 
+/* Pushes a table with what the table on top of the stack has. */
+static void push_copy(lua_State *L) {
+    int original = lua_gettop(L);
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, original);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, original + 1);
+    }
+}
+
+/* Keeps the table on top of the stack, which stays there. */
+static int keep(lua_State *L) {
+    lua_pushvalue(L, -1);
+    return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+/* Makes the proxy on top of the stack what scripts have as _G. */
+static void set_own_name(lua_State *L, int globals) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, globals);
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, "_G");
+    lua_pop(L, 1);
+}
+
 static int seal_body(lua_State *L) {
     struct machine *machine = machine_of(L);
     lua_pushvalue(L, LUA_GLOBALSINDEX);
+    push_copy(L);
+    refuse_others(L);
+    machine->bare = luaL_ref(L, LUA_REGISTRYINDEX);
     hide_tables(machine);
     hide_string_metatable(L);
     refuse_others(L);
-    lua_pushvalue(L, -1);
-    machine->contents = luaL_ref(L, LUA_REGISTRYINDEX);
+    machine->contents = keep(L);
     machine_make_run_tables(machine);
     proxy_push(L, true);
     proxy_open_metatable(L, -1);
     note_proxy(machine);
     lua_pop(L, 1);
     machine->globals = note_proxy(machine);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->contents);
-    lua_pushvalue(L, -2);
-    lua_setfield(L, -2, "_G");
+    set_own_name(L, machine->contents);
+    set_own_name(L, machine->bare);
     return 0;
 }
 
@@ -133,13 +158,12 @@ static int view_body(lua_State *L) {
     return 0;
 }
 
-int machine_add_view(struct machine *machine, lua_CFunction open, void *arg) {
+int machine_add_view(struct machine *machine, lua_CFunction open) {
     lua_State *L = machine->main;
     if (machine->view_count == MACHINE_VIEWS_MAX) abort();
     lua_pushcfunction(L, view_body);
     lua_pushcfunction(L, open);
-    lua_pushlightuserdata(L, arg);
-    lua_call(L, 1, 1);
+    lua_call(L, 0, 1);
     lua_call(L, 1, 0);
     return machine->view_count - 1;
 }
@@ -175,9 +199,10 @@ static int panic(lua_State *L) {
     abort();
 }
 
-struct machine *machine_new(size_t memory_limit) {
+struct machine *machine_new(size_t memory_limit, void *owner) {
     struct machine *machine = mem_alloc_zeroed(sizeof(*machine));
     machine->limit = memory_limit;
+    machine->owner = owner;
     machine->suspended = 1; /* until machine_seal */
     machine->parsing = true;
     machine->until_alarm = SIZE_MAX;

@@ -22,15 +22,21 @@ int machine_add_run_table(struct machine *machine, const char *name) {
     return (int)machine->run_table_count++;
 }
 
+/* Sets a global in one of the tables of globals to what is on top of the stack. */
+static void set_global(lua_State *L, int globals, int name) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, globals);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, name);
+    lua_pushvalue(L, -3);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
 /* Makes the table on top of the stack, which is popped, the global. The global's key exists, except
  * for the first time. */
 static void take(struct machine *machine, struct machine_run_table *table) {
     lua_State *L = machine->main;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->contents);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, table->name);
-    lua_pushvalue(L, -3);
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
+    set_global(L, machine->contents, table->name);
+    set_global(L, machine->bare, table->name);
     lua_rawseti(L, LUA_REGISTRYINDEX, table->table);
 }
 

@@ -83,8 +83,7 @@ static void release(void *arg, const struct function *function) {
 
 static void make_machine(struct function_runner *runner) {
     struct machine *machine = scripts_new_machine(runner->scripts);
-    runner->loading_view =
-        machine_add_view(machine, redis_library_open_for_loading, runner->scripts);
+    runner->loading_view = machine_add_view(machine, redis_library_open_for_loading);
     machine_seal(machine);
     runner->machine = machine;
 }

@@ -53,9 +53,9 @@ static bool read_arguments(lua_State *L, struct scripts *scripts, size_t argc) {
 /* --- The call --- */
 
 /* Runs the command and pushes its reply. Returns whether that is an error. */
-static bool run_command(lua_State *L, struct scripts *scripts, size_t argc) {
+static bool run_command(lua_State *L, struct machine *machine, size_t argc) {
+    struct scripts *scripts = machine_owner(machine);
     struct script_run *run = scripts->run;
-    struct machine *machine = run->program->machine;
     struct value_sink sink;
     value_sink_begin(&sink, L, machine, 2 * (size_t)scripts->engine->config.lua_memory_limit);
     struct reply reply = reply_into_sink(&sink.sink, run->protocol);
@@ -74,14 +74,14 @@ static bool run_command(lua_State *L, struct scripts *scripts, size_t argc) {
 
 /* Pushes an error about the arguments, or the reply. Returns whether it is an error. */
 static bool call(lua_State *L) {
-    struct scripts *scripts = redis_library_scripts(L);
+    struct machine *machine = machine_of(L);
     size_t argc = (size_t)lua_gettop(L);
     const char *error = NULL;
     if (argc == 0)
         error = "ERR Please specify at least one argument for this redis lib call";
-    else if (!read_arguments(L, scripts, argc))
+    else if (!read_arguments(L, machine_owner(machine), argc))
         error = REDIS_LIBRARY_BAD_ARGUMENTS;
-    if (!error) return run_command(L, scripts, argc);
+    if (!error) return run_command(L, machine, argc);
     value_sink_push_error(L, slice_of_cstr(error));
     return true;
 }

@@ -15,7 +15,7 @@
 enum { REPL_NONE = 0, REPL_AOF = 1, REPL_REPLICA = 2, REPL_ALL = 3 };
 
 struct scripts *redis_library_scripts(lua_State *L) {
-    return lua_touserdata(L, lua_upvalueindex(1));
+    return machine_owner(machine_of(L));
 }
 
 /* Pushes {err = text}, which was not counted. */
@@ -206,10 +206,9 @@ static int version_number(void) {
     return parts[0] << 16 | parts[1] << 8 | parts[2];
 }
 
-/* Adds a function to the table on top of the stack. Its upvalue is the argument at index 1. */
+/* Adds a function to the table on top of the stack. */
 static void add_function(lua_State *L, const char *name, lua_CFunction function) {
-    lua_pushvalue(L, 1);
-    lua_pushcclosure(L, function, 1);
+    lua_pushcfunction(L, function);
     lua_setfield(L, -2, name);
 }
 

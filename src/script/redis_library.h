@@ -6,15 +6,14 @@
 
 struct scripts;
 
-/* Pushes the table, for machine_add_library. Its argument is a light userdata: struct scripts. */
+/* Pushes the table, for machine_add_library. The machine's owner is a struct scripts. */
 int redis_library_open(lua_State *L);
 
 /* Pushes a table with all that a library of functions may use while it is loaded: the table `redis`
- * with redis.register_function, under its two names. For machine_add_view, with the same
- * argument. */
+ * with redis.register_function, under its two names. For machine_add_view; the same owner. */
 int redis_library_open_for_loading(lua_State *L);
 
-/* Returns the scripts that a function of the table belongs to. */
+/* Returns the scripts that the machine belongs to. */
 struct scripts *redis_library_scripts(lua_State *L);
 
 /* Raises {err = "ERR text"}, the form of all errors of the table's functions. */

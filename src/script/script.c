@@ -12,8 +12,9 @@
 #include <errno.h>
 
 struct machine *scripts_new_machine(struct scripts *scripts) {
-    struct machine *machine = machine_new((size_t)scripts->engine->config.lua_memory_limit);
-    machine_add_library(machine, "redis", redis_library_open, scripts);
+    struct machine *machine =
+        machine_new((size_t)scripts->engine->config.lua_memory_limit, scripts);
+    machine_add_library(machine, "redis", redis_library_open);
     machine_add_alias(machine, "server", "redis");
     machine_add_data_libraries(machine);
     return machine;

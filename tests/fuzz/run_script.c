@@ -49,7 +49,7 @@ void run_script(const char *script, struct slice bytes, int options) {
     static struct machine *machine;
     static int function;
     if (machine == NULL) {
-        machine = machine_new(MEMORY_LIMIT);
+        machine = machine_new(MEMORY_LIMIT, NULL);
         machine_add_data_libraries(machine);
         machine_seal(machine);
         function = compile(machine, script);

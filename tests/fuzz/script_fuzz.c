@@ -42,7 +42,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
     struct target *target = target_of_process();
-    target->machine = machine_new(MEMORY_LIMIT);
+    target->machine = machine_new(MEMORY_LIMIT, NULL);
     machine_set_watch(target->machine, watch, target);
     machine_seal(target->machine);
     target->check = machine_compile(target->machine, "@check", slice_of_cstr(CHECK));

@@ -36,7 +36,7 @@ static const char *watch(void *arg) {
 
 /* test.begin(): from here on the watch counts. */
 static int test_begin(lua_State *L) {
-    struct fixture *fixture = lua_touserdata(L, lua_upvalueindex(1));
+    struct fixture *fixture = machine_owner(machine_of(L));
     fixture->has_begun = true;
     fixture->begin = cpu_seconds();
     return 0;
@@ -44,8 +44,7 @@ static int test_begin(lua_State *L) {
 
 static int open_test(lua_State *L) {
     lua_newtable(L);
-    lua_pushvalue(L, 1);
-    lua_pushcclosure(L, test_begin, 1);
+    lua_pushcfunction(L, test_begin);
     lua_setfield(L, -2, "begin");
     return 1;
 }
@@ -59,8 +58,8 @@ static void assert_ended_in_time(const char *text) {
 #ifdef __SANITIZE_THREAD__
     skip(); /* it keeps signals back until a library has done its work */
 #endif
-    struct fixture fixture = {.machine = machine_new(400 * MB)};
-    machine_add_library(fixture.machine, "test", open_test, &fixture);
+    struct fixture fixture = {.machine = machine_new(400 * MB, &fixture)};
+    machine_add_library(fixture.machine, "test", open_test);
     machine_set_watch(fixture.machine, watch, &fixture);
     machine_seal(fixture.machine);
     struct alarm *alarm = alarm_start(ring, &fixture);

@@ -191,47 +191,116 @@ static void globals_of_a_run_cannot_be_replaced(void **state) {
     assert_string_equal(run_with_keys(fixture, "return loadstring('return #KEYS')()"), "1");
 }
 
-/* Are the globals of this code read directly? */
-static bool is_shortened(struct machine *machine, const char *text) {
+/* --- How code reads globals --- */
+
+static bool has_environment(lua_State *L, int environment) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, environment);
+    bool is_same = lua_rawequal(L, -1, -2);
+    lua_pop(L, 1);
+    return is_same;
+}
+
+/* The environment that this code gets: "proxy", "contents" or "bare". */
+static const char *environment_of(struct machine *machine, const char *text) {
     lua_State *L = machine->main;
     int function = machine_compile(machine, "@user_script", slice_of_cstr(text));
     assert_int_not_equal(function, LUA_NOREF);
     machine_shorten_globals(machine, function);
     lua_rawgeti(L, LUA_REGISTRYINDEX, function);
     lua_getfenv(L, -1);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->globals);
-    bool has_proxy = lua_rawequal(L, -1, -2);
+    const char *name = has_environment(L, machine->globals)    ? "proxy"
+                       : has_environment(L, machine->contents) ? "contents"
+                       : has_environment(L, machine->bare)     ? "bare"
+                                                               : "another";
     lua_settop(L, 0);
     machine_release(machine, function);
-    return !has_proxy;
+    return name;
 }
 
 static void code_that_writes_globals_keeps_their_proxy(void **state) {
     struct script_fixture *fixture = *state;
-    static const char *const READ_ONLY_CODE[] = {
-        "",
-        "return stub.count(KEYS)",
-        "local x = 1 return function() x = x + 1 return {x, 'a', true, nil, 1.5, _G} end",
-        "_G.x = 1",
-        "stub.x = 1",
-        "local KEYS = {} KEYS.x = function(self, ...) return ... end",
-    };
     static const char *const WRITING[] = {
         "x = 1",
         "local y = 1 function x() end",
         "local function f() local t = {} return function() return function() KEYS = t end end end",
         "for i = 1, 10 do if i > 20 then stub = nil end end",
         "local a, b = 'text', 2.5 return true, function() return 1 end, function() x, a = 1, b end",
+        "return stub.count(1), function() stub = 1 end",
     };
-    for (size_t i = 0; i < sizeof(READ_ONLY_CODE) / sizeof(*READ_ONLY_CODE); i++)
-        assert_true(is_shortened(fixture->machine, READ_ONLY_CODE[i]));
     for (size_t i = 0; i < sizeof(WRITING) / sizeof(*WRITING); i++)
-        assert_false(is_shortened(fixture->machine, WRITING[i]));
+        assert_string_equal(environment_of(fixture->machine, WRITING[i]), "proxy");
     assert_script(fixture, "local function f() return function() stub = 1 end end f()()",
                   "error: user_script:1: " READ_ONLY);
     assert_script(fixture, "return loadstring('stub = 1')()",
                   "error: [string \"stub = 1\"]:1: " READ_ONLY);
     assert_script(fixture, "return stub.count(1)", "1");
+}
+
+/* Passes it on, keeps it, writes into it, or looks at the library itself. */
+static void code_that_may_leak_a_library_sees_its_proxy(void **state) {
+    struct script_fixture *fixture = *state;
+    static const char *const LEAKING[] = {
+        "stub.x = 1",
+        "stub[1], stub.y = 1, 2",
+        "local s = stub return s.count(1)",
+        "local s s = stub",
+        "return stub",
+        "return stub.count(stub)",
+        "return stub:count()",
+        "for name in pairs(string) do end",
+        "return #string",
+        "return not stub",
+        "return stub == nil",
+        "return -stub",
+        "return stub .. ''",
+        "return stub < 1, stub + 1",
+        "if stub then return 1 end",
+        "return {stub}",
+        "return {x = stub}",
+        "local x = stub and stub.count",
+        "local c c = stub.count return c", /* another register: the library stays in its own */
+        "stub()",
+        "return function() return function() return cjson end end",
+        "local f = function() table.x = 1 end",
+        "for i = 1, 2 do local t = stub end return stub.count(1)",
+        "local t = setmetatable({}, stub)",
+    };
+    for (size_t i = 0; i < sizeof(LEAKING) / sizeof(*LEAKING); i++)
+        assert_string_equal(environment_of(fixture->machine, LEAKING[i]), "contents");
+    assert_script(fixture, "stub.x = 1", "error: user_script:1: " READ_ONLY);
+    assert_script(fixture, "local s = stub s.x = 1", "error: user_script:1: " READ_ONLY);
+    assert_script(fixture, "rawset(stub, 'x', 1)", "error: " READ_ONLY);
+    assert_script(fixture, "table.insert(stub, 1)", "error: " READ_ONLY);
+    assert_script(fixture, "return type(next(stub)), stub.x", "string,nil");
+}
+
+static void code_that_only_takes_members_of_libraries_sees_these(void **state) {
+    struct script_fixture *fixture = *state;
+    static const char *const READING[] = {
+        "",
+        "return stub.count(KEYS)",
+        "local x = 1 return function() x = x + 1 return {x, 'a', true, nil, 1.5, _G} end",
+        "_G.x = 1",
+        "local KEYS = {} KEYS.x = function(self, ...) return ... end",
+        "local call = stub.count return call(1), pcall(stub.count, 2)",
+        "local n = 'count' return stub[n](1)",
+        "return string.rep('x', math.floor(2.5)), cjson.encode({stub.echo(1)})",
+        "local t = {stub = 1} t.stub = 2 return t.stub",
+        "local stub = {} stub.x = 1 return stub",
+        "return unpack(KEYS), #KEYS, type(print)",
+        "return function() return stub.count(function() return stub.count() end) end",
+    };
+    for (size_t i = 0; i < sizeof(READING) / sizeof(*READING); i++)
+        assert_string_equal(environment_of(fixture->machine, READING[i]), "bare");
+    assert_script(fixture, "return stub.count(1, 2), stub.nothing", "2,nil");
+    assert_script(fixture, "return _G.stub == stub, _G._G == _G", "true,true");
+    assert_script(fixture, "return nothing.x",
+                  "error: user_script:1: Script attempted to access nonexistent global variable "
+                  "'nothing'");
+    assert_script(fixture, "return stub.nothing()",
+                  "error: user_script:1: attempt to call field 'nothing' (a nil value)");
+    assert_script(fixture, "stub.count().x = 1",
+                  "error: user_script:1: attempt to index a number value");
 }
 
 static bool proxies_are_empty(const struct machine *machine) {
@@ -423,8 +492,8 @@ static int open_keeper(lua_State *L) {
  * for that. A value of a weak table is gone after a collection. */
 static void a_machine_that_is_nearly_full_is_not_collected_after_each_run(void **state) {
     (void)state;
-    struct script_fixture fixture = {.machine = machine_new(32 * MB)};
-    machine_add_library(fixture.machine, "keeper", open_keeper, NULL);
+    struct script_fixture fixture = {.machine = machine_new(32 * MB, NULL)};
+    machine_add_library(fixture.machine, "keeper", open_keeper);
     machine_seal(fixture.machine);
     lua_State *L = machine_state(fixture.machine);
     assert_script(&fixture,
@@ -524,6 +593,8 @@ int main(void) {
         script_test(tables_of_a_run_hold_many_strings),
         script_test(globals_of_a_run_cannot_be_replaced),
         script_test(code_that_writes_globals_keeps_their_proxy),
+        script_test(code_that_may_leak_a_library_sees_its_proxy),
+        script_test(code_that_only_takes_members_of_libraries_sees_these),
         script_test(what_is_written_into_a_proxy_does_not_stay),
         script_test(no_function_writes_into_a_proxy),
         script_test(random_numbers_are_those_of_redis),

@@ -19,10 +19,10 @@ static int open_view(lua_State *L) {
 
 /* Returns the view's number. */
 static int begin(struct script_fixture *fixture) {
-    *fixture = (struct script_fixture){.machine = machine_new(16 << 20), .has_view = true};
+    *fixture = (struct script_fixture){.machine = machine_new(16 << 20, NULL), .has_view = true};
     machine_set_watch(fixture->machine, script_watch, fixture);
-    machine_add_library(fixture->machine, "stub", script_open_stub, NULL);
-    int view = machine_add_view(fixture->machine, open_view, NULL);
+    machine_add_library(fixture->machine, "stub", script_open_stub);
+    int view = machine_add_view(fixture->machine, open_view);
     machine_seal(fixture->machine);
     return view;
 }
@@ -84,8 +84,8 @@ static int open_keeping_view(lua_State *L) {
 
 static void functions_of_a_view_see_the_libraries_later(void **state) {
     (void)state;
-    struct script_fixture fixture = {.machine = machine_new(16 << 20), .has_view = true};
-    int view = machine_add_view(fixture.machine, open_keeping_view, NULL);
+    struct script_fixture fixture = {.machine = machine_new(16 << 20, NULL), .has_view = true};
+    int view = machine_add_view(fixture.machine, open_keeping_view);
     machine_seal(fixture.machine);
     machine_choose_view(fixture.machine, view);
     assert_script(&fixture,

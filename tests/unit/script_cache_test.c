@@ -25,7 +25,7 @@ struct fixture {
 
 static int begin(void **state) {
     struct fixture *fixture = malloc(sizeof(*fixture));
-    *fixture = (struct fixture){.machine = machine_new(32 * MB)};
+    *fixture = (struct fixture){.machine = machine_new(32 * MB, NULL)};
     machine_seal(fixture->machine);
     script_cache_init(&fixture->cache, fixture->machine, &fixture->evictions);
     *state = fixture;

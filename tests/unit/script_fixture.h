@@ -50,9 +50,9 @@ static int script_open_stub(lua_State *L) {
 }
 
 static inline void script_begin(struct script_fixture *fixture, size_t memory_limit) {
-    *fixture = (struct script_fixture){.machine = machine_new(memory_limit)};
+    *fixture = (struct script_fixture){.machine = machine_new(memory_limit, NULL)};
     machine_set_watch(fixture->machine, script_watch, fixture);
-    machine_add_library(fixture->machine, "stub", script_open_stub, NULL);
+    machine_add_library(fixture->machine, "stub", script_open_stub);
     machine_add_data_libraries(fixture->machine);
     fixture->keys = machine_add_run_table(fixture->machine, "KEYS");
     machine_seal(fixture->machine);

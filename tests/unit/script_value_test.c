@@ -19,7 +19,7 @@ static struct machine *machine;
 
 static int begin(void **state) {
     (void)state;
-    machine = machine_new(LIMIT);
+    machine = machine_new(LIMIT, NULL);
     machine_seal(machine);
     return 0;
 }
