@@ -79,10 +79,10 @@ static void begin_run(struct machine *machine) {
     machine->running = machine->main;
     machine->steps = 0;
     machine->blocks = 0;
-    machine->until_alarm = ALARM_BYTES;
     machine->end_text = NULL;
     machine->place = (struct machine_place){NULL, 0};
-    lua_sethook(machine->main, machine_hook, LUA_MASKCOUNT, MACHINE_WATCH_STEPS);
+    machine_begin_alarms(machine);
+    machine_begin_counting(machine);
 }
 
 enum machine_result machine_run(struct machine *machine, int function, machine_prepare *prepare,

@@ -94,9 +94,10 @@ void machine_check_memory(struct machine *machine, lua_State *L);
 
 /* --- The watch --- */
 
-/* Called while a script runs, at least once in MACHINE_WATCH_STEPS steps. NULL: it may go on. Else
- * the text of the error that ends the run, which must live until machine_finish; nothing in the
- * script can catch this error. The watch must not use the Lua state. */
+/* Called while a script runs, at least once in MACHINE_WATCH_STEPS steps, or at each alarm: see
+ * machine_expect_alarms. NULL: it may go on. Else the text of the error that ends the run, which
+ * must live until machine_finish; nothing in the script can catch this error. The watch must not
+ * use the Lua state. */
 typedef const char *machine_watch(void *arg);
 enum { MACHINE_WATCH_STEPS = 100000 };
 
@@ -107,6 +108,12 @@ void machine_set_watch(struct machine *machine, machine_watch *watch, void *arg)
  * was large once. Safe in a signal handler of the thread that runs the machine; an alarm that
  * interrupts the machine while it counts steps may be lost, so the timer repeats it. */
 void machine_alarm(struct machine *machine);
+
+/* Whether a timer calls machine_alarm again and again while the machine runs; at first it is not
+ * expected to. If it does, the instructions of a run count as steps only after its first alarm:
+ * Lua spends an eighth of its time on counting them. Those of coroutines, and the steps of
+ * functions that take long, always count. Not while a script runs. */
+void machine_expect_alarms(struct machine *machine, bool expects);
 
 /* For functions that Lua calls and that take long: counts `steps` (of about the work of one
  * instruction each), and asks the watch when it is due. May raise an error. */

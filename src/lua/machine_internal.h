@@ -7,10 +7,6 @@
 
 enum { MACHINE_LIBRARIES_MAX = 24, MACHINE_VIEWS_MAX = 2 };
 
-/* After so many bytes the watch is asked, even when few instructions ran: joining long strings is
- * one instruction each. */
-enum { ALARM_BYTES = 16 << 20 };
-
 /* A table of strings that is a global (machine_run_tables.c). */
 struct machine_run_table {
     int name;  /* a reference */
@@ -39,6 +35,7 @@ struct machine {
     machine_watch *watch;
     void *watch_arg;
     size_t steps; /* since the watch was asked */
+    bool expects_alarms;
     const char *end_text;
 
     /* Values that live as long as the machine: references. */
@@ -79,8 +76,8 @@ void machine_open_runs(struct machine *machine);
  * script calls this before it lets the script see one. */
 void machine_rethrow(lua_State *L);
 
-/* The hook that counts instructions. */
-void machine_hook(lua_State *L, lua_Debug *debug);
+/* Begins to count the main thread's instructions, unless an alarm will do that. */
+void machine_begin_counting(struct machine *machine);
 
 /* Makes a coroutine's steps count. To be called before it is resumed; `previous` is restored by
  * machine_leave_thread. */
@@ -105,6 +102,9 @@ void machine_collect_all(struct machine *machine, lua_State *L);
 
 /* When the machine is nearly full, collects. Called when the watch is asked. */
 void machine_collect_when_full(struct machine *machine, lua_State *L);
+
+/* Begins to count the bytes after which the watch is asked, whatever else happens. */
+void machine_begin_alarms(struct machine *machine);
 
 /* --- Compiling (machine_compile.c) --- */
 

@@ -13,6 +13,10 @@
 /* Below this the collector does not start. */
 enum { COLLECT_AT_MIN = 512 << 10 };
 
+/* After so many bytes the watch is asked, even when few instructions ran: joining long strings is
+ * one instruction each. */
+enum { ALARM_BYTES = 16 << 20, ALARM_BYTES_MIN = 256 << 10 };
+
 static void start_collector(struct machine *machine) {
     machine->collector_runs = true;
     lua_gc(machine->main, LUA_GCRESTART, 0); /* sets a figure, no more */
@@ -26,13 +30,21 @@ static void rest(struct machine *machine) {
     machine->collect_at = doubled > COLLECT_AT_MIN ? doubled : COLLECT_AT_MIN;
 }
 
+/* At most half of what is left, so that a machine that is nearly full is collected in time. */
+void machine_begin_alarms(struct machine *machine) {
+    size_t left = machine->used < machine->limit ? machine->limit - machine->used : 0;
+    machine->until_alarm = left / 2 > ALARM_BYTES       ? ALARM_BYTES
+                           : left / 2 > ALARM_BYTES_MIN ? left / 2
+                                                        : ALARM_BYTES_MIN;
+}
+
 /* Counts `size` allocated bytes. */
 static void count_allocated(struct machine *machine, size_t size) {
     machine->since_collection += size;
     if (machine->until_alarm > size) {
         machine->until_alarm -= size;
     } else {
-        machine->until_alarm = ALARM_BYTES;
+        machine_begin_alarms(machine);
         machine_alarm(machine);
     }
     if (machine->used > machine->collect_at && !machine->collector_runs && !machine->parsing &&

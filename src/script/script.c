@@ -73,6 +73,7 @@ static void start_alarm(struct scripts *scripts) {
 enum machine_result scripts_run_machine(struct scripts *scripts, struct machine *machine,
                                         int function, machine_prepare *prepare, void *arg) {
     if (__builtin_expect(!scripts->alarm, 0) && !scripts->has_no_alarm) start_alarm(scripts);
+    machine_expect_alarms(machine, scripts->alarm != NULL);
     scripts->running = machine;
     enum machine_result result = machine_run(machine, function, prepare, arg);
     scripts->running = NULL;

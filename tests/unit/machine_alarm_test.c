@@ -62,6 +62,7 @@ static void assert_ended_in_time(const char *text) {
     machine_add_library(fixture.machine, "test", open_test);
     machine_set_watch(fixture.machine, watch, &fixture);
     machine_seal(fixture.machine);
+    machine_expect_alarms(fixture.machine, true);
     struct alarm *alarm = alarm_start(ring, &fixture);
     assert_non_null(alarm);
     int function = machine_compile(fixture.machine, "@test", slice_of_cstr(text));
@@ -74,6 +75,16 @@ static void assert_ended_in_time(const char *text) {
     machine_finish(fixture.machine);
     alarm_stop(alarm);
     machine_free(fixture.machine);
+}
+
+/* Nothing counts these instructions before the first alarm. */
+static void loops_do_nothing(void **state) {
+    (void)state;
+    assert_ended_in_time("test.begin() while true do end");
+    assert_ended_in_time("test.begin() while true do pcall(error) end");
+    assert_ended_in_time("test.begin() local function f() return f() end f()");
+    assert_ended_in_time("test.begin() while true do coroutine.wrap(function() end)() end");
+    assert_ended_in_time("coroutine.wrap(function() test.begin() while true do end end)()");
 }
 
 static void long_strings_are_compared(void **state) {
@@ -135,6 +146,7 @@ static void thousands_of_arguments_are_passed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_do_nothing),
         cmocka_unit_test(long_strings_are_compared),
         cmocka_unit_test(long_strings_are_converted),
         cmocka_unit_test(emptied_tables_are_looked_through),

@@ -516,6 +516,17 @@ static void a_machine_that_is_nearly_full_is_not_collected_after_each_run(void *
     script_end(&fixture);
 }
 
+/* Alarms that come too late for that are of no use: the bytes themselves have the machine collected. */
+static void a_machine_that_is_nearly_full_is_collected_in_time(void **state) {
+    struct script_fixture *fixture = *state;
+    machine_expect_alarms(fixture->machine, true);
+    assert_script(fixture,
+                  "local large, text = {}, ('x'):rep(300000) "
+                  "for i = 1, 90 do large[i] = text .. i end "
+                  "for i = 1, 100 do local garbage = text .. -i end return #large",
+                  "90");
+}
+
 static int allocate_suspended(lua_State *L, void *arg) {
     struct machine *machine = machine_of(L);
     machine_suspend_limit(machine);
@@ -606,6 +617,7 @@ int main(void) {
         script_test(arguments_for_coroutines_end_no_process),
         cmocka_unit_test(a_machine_that_is_nearly_full_is_not_collected_after_each_run),
         script_test(scripts_that_are_run_once_are_collected),
+        script_test(a_machine_that_is_nearly_full_is_collected_in_time),
         script_test(a_suspended_limit_is_checked_afterwards),
         script_test(a_lower_limit_counts_no_garbage),
         script_test(the_place_of_an_error_is_known),
