@@ -23,6 +23,8 @@
 #include "session/session_output.h"
 
 enum {
+    /* Requests that take this part of a millisecond take long. */
+    LONG_BATCHES_PER_MS = 100,
     /* An incomplete request with fewer complete arguments than this is parsed again from its
      * beginning when more bytes come. */
     REPARSE_ARGUMENTS = 16,
@@ -186,21 +188,37 @@ static void run_postponed(struct session *session) {
 static void serve_begin(struct clients *clients, struct session *session) {
     engine_update_clock(clients->engine);
     execute_begin_batch(clients->engine);
+    clients->begin_ticks = clients->engine->ticks;
+    clients->has_run_script = false;
     clients->current = session;
     clients->counted_output = 0;
     clients->dropped_output = 0;
     clients->reply.protocol = session->protocol;
 }
 
+/* Did the requests of the session being served take so long that holding their replies costs next
+ * to nothing? */
+static bool has_taken_long(const struct clients *clients) {
+    const struct engine *engine = clients->engine;
+    return (engine->ticks - clients->begin_ticks) * LONG_BATCHES_PER_MS >= engine->ticks_per_ms;
+}
+
+/* Replies to scripts may be held: commands are mostly too short for their client to fall asleep. */
 static inline __attribute__((always_inline)) void serve_end(struct clients *clients,
                                                             struct session *session) {
-    session_flush(session, &clients->reply);
+    struct engine *engine = clients->engine;
+    bool waits = clients->has_run_script && has_taken_long(clients);
+    if (waits)
+        session_flush_later(session, &clients->reply);
+    else
+        session_flush(session, &clients->reply);
     clients->current = NULL;
     session_note_memory(session);
     if (session->flags & SESSION_DROPPED)
         session_close(session);
     else if (session->flags & SESSION_CLOSING)
         session_close_after_reply(session);
+    if (waits) session_release_late(engine, engine->ticks);
 }
 
 static size_t session_data(struct conn *conn, char *bytes, size_t len) {

@@ -281,6 +281,12 @@ void conn_release_all(struct net *net) {
     while (net->held != NULL) release(net->held);
 }
 
+void net_release_late(struct net *net, uint64_t now, uint64_t ticks) {
+    if (net->nested != NULL || now - net->released_ticks < ticks) return;
+    conn_release_all(net);
+    net->released_ticks = now;
+}
+
 void conn_release(struct conn *conn) {
     release(conn->output);
 }

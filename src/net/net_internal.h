@@ -69,6 +69,7 @@ struct net {
     struct conn_totals totals[CONN_KINDS];
     struct net_totals loop_totals;
     uint64_t awake_ticks;        /* clock_ticks at this iteration's first callback; 0 = none yet */
+    uint64_t released_ticks;     /* when held output was sent last, or that */
     struct output *held;         /* to be sent before the loop sleeps; linked by next_held */
     struct conn *unclosed_first; /* CONN_CLOSING, but the sockets are not closed yet */
     struct conn *unclosed_last;
@@ -91,7 +92,7 @@ struct net {
 
 /* Call it at the beginning of a callback: the first one of an iteration begins its active time. */
 static inline void net_note_awake(struct net *net) {
-    if (net->awake_ticks == 0) net->awake_ticks = clock_ticks();
+    if (net->awake_ticks == 0) net->awake_ticks = net->released_ticks = clock_ticks();
 }
 
 /* A libuv handle of a listening or connected socket, as any of its libuv types. */

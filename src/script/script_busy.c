@@ -160,9 +160,14 @@ static __attribute__((noinline)) const char *interrupt(struct script_run *run) {
     return "Script killed by user with SCRIPT KILL...";
 }
 
+/* What is held for other clients, like replies to earlier commands, need not wait for a script that
+ * has not written. */
 static const char *watch(void *arg) {
     struct script_run *run = arg;
-    return clock_ticks() < run->poll_at ? NULL : interrupt(run);
+    struct engine *engine = engine_of(run);
+    uint64_t now = clock_ticks();
+    if (!command_log_is_inside_unit(&engine->command_log)) session_release_late(engine, now);
+    return now < run->poll_at ? NULL : interrupt(run);
 }
 
 /* --- Begin and end --- */

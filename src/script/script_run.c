@@ -8,6 +8,7 @@
 #include "script/script_busy.h"
 #include "script/shebang.h"
 #include "script/value_reply.h"
+#include "session/clients.h"
 #include "session/session.h"
 
 /* --- Arguments --- */
@@ -147,6 +148,7 @@ void script_run(struct call *call, const struct script_program *program,
         return;
     }
     run.scope.lacks_memory = run.scope.lacks_memory && !(program->flags & SCRIPT_ALLOW_OOM);
+    call->engine->clients->has_run_script = true;
     scripts->run = &run;
     script_busy_begin(&run);
     enum machine_result result =

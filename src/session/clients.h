@@ -26,6 +26,8 @@ struct clients {
     struct session *interrupted; /* its script is running while others are served, or NULL */
     struct resp_parser parser;   /* for all sessions that are not inside a request */
     struct reply reply;          /* replies to the requests of the current read */
+    uint64_t begin_ticks;        /* when these requests began */
+    bool has_run_script;         /* one of them was a script */
     size_t counted_output;       /* bytes of the current session that the output limits count */
     size_t dropped_output;       /* bytes of its reply that were dropped: over its hard limit */
     struct reply pushes;         /* messages to the current session, sent after its reply */

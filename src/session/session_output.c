@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "ds/shared_text.h"
 #include "engine/engine.h"
+#include "net/net.h"
 #include "resp/reply.h"
 #include "session/client_limits.h"
 #include "session/client_memory.h"
@@ -20,7 +21,9 @@ enum {
     SPARE_SHARE = 8,
     /* The shared reply buffer goes back to its first size when it has grown beyond this. */
     REPLY_KEEP_MAX = 1024 * 1024,
-    REPLY_FIRST_CAPACITY = 2 * SESSION_FLUSH_AT
+    REPLY_FIRST_CAPACITY = 2 * SESSION_FLUSH_AT,
+    /* Replies of at most this size may wait for those to other clients. */
+    WAITING_MAX = 4096
 };
 
 void session_reset_reply(struct reply *reply) {
@@ -187,15 +190,33 @@ static void send_reply(struct session *session, struct reply *reply) {
     session_check_output(session);
 }
 
-void session_flush(struct session *session, struct reply *reply) {
+static inline __attribute__((always_inline)) void flush(struct session *session,
+                                                        struct reply *reply, bool waits) {
     size_t size = reply_size(reply);
     if (size > 0 && !(session->flags & SESSION_DROPPED) && limits_admit(session, size)) {
-        if (hold_or_make_safe(session, size))
+        if (hold_or_make_safe(session, size) || waits)
             hold(session, slice_make(reply->data, reply->len));
         else if (!(session->flags & SESSION_DROPPED))
             send_reply(session, reply);
     }
     session_reset_reply(reply);
+}
+
+void session_flush(struct session *session, struct reply *reply) {
+    flush(session, reply, false);
+}
+
+void session_flush_later(struct session *session, struct reply *reply) {
+    struct engine *engine = session->requester.engine;
+    bool waits = reply->len <= WAITING_MAX && reply->reference_count == 0 &&
+                 !(engine->restrictions & RESTRICTED_BUSY) &&
+                 conn_can_hold(conn_of_session(session), reply->len);
+    flush(session, reply, waits);
+}
+
+void session_release_late(struct engine *engine, uint64_t now) {
+    if (engine->restrictions & RESTRICTED_BUSY || reply_gate_holds(&engine->reply_gate)) return;
+    net_release_late(engine->net, now, engine->ticks_per_ms);
 }
 
 static void send_to_other(struct session *session, struct slice bytes) {

@@ -31,6 +31,15 @@ void session_other_end(struct session *session);
  * Held back while the reply gate holds. May close the session. */
 void session_flush(struct session *session, struct reply *reply);
 
+/* The same for the last replies to requests that took long. Small ones are held, and leave together
+ * with those to other clients: when the loop iteration ends, or by session_release_late. A program
+ * with many connections may have fallen asleep, and would be woken for each of them. */
+void session_flush_later(struct session *session, struct reply *reply);
+
+/* Sends all held output that may leave, if the loop iteration has lasted for a millisecond, or that
+ * long since the last time. `now`: clock_ticks. May close sessions. */
+void session_release_late(struct engine *engine, uint64_t now);
+
 /* For the reply buffer, before it grows: drops the reply of the session being served when it is
  * over its hard output limit, because it will never be sent. O(1). */
 void session_drop_over_limit(struct reply *reply);

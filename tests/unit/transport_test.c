@@ -433,6 +433,28 @@ static void much_output_goes_through_small_writes(void **state) {
     assert_true(other.writes > 1);
 }
 
+static void held_output_leaves_when_the_iteration_has_lasted_long(void **state) {
+    (void)state;
+    struct conn *conn = client_new();
+    struct net *net = net_of(conn);
+    other.most = 8;
+    uint64_t now = clock_ticks();
+    net_release_late(net, now, 0);
+    conn_hold(conn, "one ", 4);
+    net_release_late(net, now + 99, 100);
+    assert_true(conn_is_holding(conn));
+    net_release_late(net, now + 100, 100);
+    assert_false(conn_is_holding(conn));
+    assert_output("one ");
+    conn_hold(conn, "two ", 4);
+    net_release_late(net, now + 199, 100);
+    assert_true(conn_is_holding(conn));
+    net_release_late(net, now + 200, 100);
+    assert_false(conn_is_holding(conn));
+    ITERATE_UNTIL(conn_pending_output(conn) == 0);
+    assert_output("one two ");
+}
+
 static void output_is_sent_before_a_close_after_write(void **state) {
     (void)state;
     struct conn *conn = client_new();
@@ -544,6 +566,7 @@ int main(void) {
         TRANSPORT_TEST(every_way_to_write_keeps_the_order),
         TRANSPORT_TEST(pending_output_falls_while_a_write_goes_on),
         TRANSPORT_TEST(much_output_goes_through_small_writes),
+        TRANSPORT_TEST(held_output_leaves_when_the_iteration_has_lasted_long),
         TRANSPORT_TEST(output_is_sent_before_a_close_after_write),
         TRANSPORT_TEST(a_client_that_ended_its_input_gets_the_rest),
         TRANSPORT_TEST(a_failing_try_is_reported_as_an_end),
