@@ -23,7 +23,7 @@
 #include "session/session_output.h"
 
 enum {
-    /* Requests that take this part of a millisecond take long. */
+    /* The requests of a read take long if they take at least this part of a millisecond. */
     LONG_BATCHES_PER_MS = 100,
     /* An incomplete request with fewer complete arguments than this is parsed again from its
      * beginning when more bytes come. */
@@ -203,7 +203,8 @@ static bool has_taken_long(const struct clients *clients) {
     return (engine->ticks - clients->begin_ticks) * LONG_BATCHES_PER_MS >= engine->ticks_per_ms;
 }
 
-/* Replies to scripts may be held: commands are mostly too short for their client to fall asleep. */
+/* Replies to scripts may be held; the requests of a read that are others mostly do not take long
+ * enough for a client to fall asleep. */
 static inline __attribute__((always_inline)) void serve_end(struct clients *clients,
                                                             struct session *session) {
     struct engine *engine = clients->engine;
@@ -218,7 +219,7 @@ static inline __attribute__((always_inline)) void serve_end(struct clients *clie
         session_close(session);
     else if (session->flags & SESSION_CLOSING)
         session_close_after_reply(session);
-    if (waits) session_release_late(engine, engine->ticks);
+    if (clients->replies_wait) session_release_late(engine, engine->ticks);
 }
 
 static size_t session_data(struct conn *conn, char *bytes, size_t len) {

@@ -81,7 +81,7 @@ static void begin_run(struct machine *machine) {
     machine->blocks = 0;
     machine->end_text = NULL;
     machine->place = (struct machine_place){NULL, 0};
-    machine_begin_alarms(machine);
+    machine_restart_byte_count(machine);
     machine_begin_counting(machine);
 }
 

@@ -111,8 +111,8 @@ void machine_alarm(struct machine *machine);
 
 /* Whether a timer calls machine_alarm again and again while the machine runs; at first it is not
  * expected to. If it does, the instructions of a run count as steps only after its first alarm:
- * Lua spends an eighth of its time on counting them. Those of coroutines, and the steps of
- * functions that take long, always count. Not while a script runs. */
+ * counting them takes a sixth of what Lua's interpreter executes. Those of coroutines, and the
+ * steps of functions that take long, always count. Not while a script runs. */
 void machine_expect_alarms(struct machine *machine, bool expects);
 
 /* For functions that Lua calls and that take long: counts `steps` (of about the work of one

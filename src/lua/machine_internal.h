@@ -104,7 +104,7 @@ void machine_collect_all(struct machine *machine, lua_State *L);
 void machine_collect_when_full(struct machine *machine, lua_State *L);
 
 /* Begins to count the bytes after which the watch is asked, whatever else happens. */
-void machine_begin_alarms(struct machine *machine);
+void machine_restart_byte_count(struct machine *machine);
 
 /* --- Compiling (machine_compile.c) --- */
 

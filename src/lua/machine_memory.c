@@ -30,8 +30,9 @@ static void rest(struct machine *machine) {
     machine->collect_at = doubled > COLLECT_AT_MIN ? doubled : COLLECT_AT_MIN;
 }
 
-/* At most half of what is left, so that a machine that is nearly full is collected in time. */
-void machine_begin_alarms(struct machine *machine) {
+/* Mostly at most half of what is left, so that a machine that is nearly full is collected in
+ * time. */
+void machine_restart_byte_count(struct machine *machine) {
     size_t left = machine->used < machine->limit ? machine->limit - machine->used : 0;
     machine->until_alarm = left / 2 > ALARM_BYTES       ? ALARM_BYTES
                            : left / 2 > ALARM_BYTES_MIN ? left / 2
@@ -44,7 +45,7 @@ static void count_allocated(struct machine *machine, size_t size) {
     if (machine->until_alarm > size) {
         machine->until_alarm -= size;
     } else {
-        machine_begin_alarms(machine);
+        machine_restart_byte_count(machine);
         machine_alarm(machine);
     }
     if (machine->used > machine->collect_at && !machine->collector_runs && !machine->parsing &&

@@ -123,7 +123,8 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len);
 void conn_queue(struct conn *conn, const char *bytes, size_t len);
 
 /* Copies bytes to the end of the queue. They are sent after all callbacks of this loop iteration,
- * before the loop sleeps, with one system call for all held bytes; earlier when there are many. */
+ * before the loop sleeps, with one system call for all held bytes; earlier when there are many, or
+ * by conn_release and net_release_late. */
 void conn_hold(struct conn *conn, const char *bytes, size_t len);
 
 /* Returns whether conn_hold would keep `len` more bytes until the iteration ends, whatever is held
@@ -131,6 +132,9 @@ void conn_hold(struct conn *conn, const char *bytes, size_t len);
  * held now. O(1). */
 bool conn_can_hold(const struct conn *conn, size_t len);
 bool conn_is_holding(const struct conn *conn);
+
+/* Sends what the connection, which must hold something, holds. */
+void conn_release(struct conn *conn);
 
 /* Queues the bytes [start, end) of a mem_alloc'ed buffer without a copy; the connection frees
  * it. */

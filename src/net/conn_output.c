@@ -102,7 +102,9 @@ void conn_output_drop(struct conn *conn) {
     conn->output = NULL;
 }
 
-/* The owner has called conn_close_after_write before, so this runs outside its own call. */
+/* The owner has called conn_close_after_write before. Usually this runs outside its calls, but
+ * net_release_late may come here inside the connection's own `data`: what is closed is freed only
+ * when the iteration ends. */
 static void finish_draining(struct conn *conn) {
     conn->events->drained(conn);
     conn_close(conn);
@@ -281,10 +283,11 @@ void conn_release_all(struct net *net) {
     while (net->held != NULL) release(net->held);
 }
 
-void net_release_late(struct net *net, uint64_t now, uint64_t ticks) {
-    if (net->nested != NULL || now - net->released_ticks < ticks) return;
+bool net_release_late(struct net *net, uint64_t now, uint64_t ticks) {
+    if (net->nested != NULL || now - net->released_ticks < ticks) return false;
     conn_release_all(net);
     net->released_ticks = now;
+    return true;
 }
 
 void conn_release(struct conn *conn) {

@@ -53,8 +53,8 @@ void net_reset_totals(struct net *net);
 
 /* Sends what all connections hold (conn_hold) if `ticks` (of clock_ticks, which is `now`) have
  * passed since this loop iteration began, or since the last time. Does nothing inside
- * nested polling, which sends by itself. */
-void net_release_late(struct net *net, uint64_t now, uint64_t ticks);
+ * nested polling, which sends by itself. Returns whether it has sent. */
+bool net_release_late(struct net *net, uint64_t now, uint64_t ticks);
 
 /* --- Timers --- */
 

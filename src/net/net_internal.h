@@ -68,9 +68,9 @@ struct net {
     char *read_buffer;
     struct conn_totals totals[CONN_KINDS];
     struct net_totals loop_totals;
-    uint64_t awake_ticks;        /* clock_ticks at this iteration's first callback; 0 = none yet */
-    uint64_t released_ticks;     /* when held output was sent last, or that */
-    struct output *held;         /* to be sent before the loop sleeps; linked by next_held */
+    uint64_t awake_ticks;    /* clock_ticks at this iteration's first callback; 0 = none yet */
+    uint64_t released_ticks; /* clock_ticks at its last net_release_late; at first awake_ticks */
+    struct output *held;     /* to be sent before the loop sleeps; linked by next_held */
     struct conn *unclosed_first; /* CONN_CLOSING, but the sockets are not closed yet */
     struct conn *unclosed_last;
     unsigned closes; /* sockets closed in this iteration */
@@ -170,9 +170,8 @@ void conn_collect_read(struct conn *conn, size_t len);
 /* Frees the output queue; no write may be outstanding. */
 void conn_output_drop(struct conn *conn);
 
-/* Sends the output of all connections that conn_hold kept; sends that of one connection. */
+/* Sends the output of all connections that conn_hold kept. */
 void conn_release_all(struct net *net);
-void conn_release(struct conn *conn);
 
 /* Closes sockets of closed connections at the end of an iteration, up to CONN_CLOSES_MAX. Returns
  * true while there are more. */

@@ -160,14 +160,23 @@ static __attribute__((noinline)) const char *interrupt(struct script_run *run) {
     return "Script killed by user with SCRIPT KILL...";
 }
 
-/* What is held for other clients, like replies to earlier commands, need not wait for a script that
- * has not written. */
+/* Replies to scripts that ran earlier in the loop iteration may be held. They need not wait for
+ * this one, although it is not busy yet. */
+static void release_replies(struct script_run *run) {
+    struct clients *clients = engine_of(run)->clients;
+    struct session *next;
+    clients->replies_wait = false;
+    for (struct session *session = clients->sessions.first; session; session = next) {
+        next = session->next;
+        struct conn *conn = conn_of_session(session);
+        if (conn_is_holding(conn) && may_be_served(run, session)) conn_release(conn);
+    }
+}
+
 static const char *watch(void *arg) {
     struct script_run *run = arg;
-    struct engine *engine = engine_of(run);
-    uint64_t now = clock_ticks();
-    if (!command_log_is_inside_unit(&engine->command_log)) session_release_late(engine, now);
-    return now < run->poll_at ? NULL : interrupt(run);
+    if (engine_of(run)->clients->replies_wait && !run->busy) release_replies(run);
+    return clock_ticks() < run->poll_at ? NULL : interrupt(run);
 }
 
 /* --- Begin and end --- */

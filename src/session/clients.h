@@ -28,6 +28,7 @@ struct clients {
     struct reply reply;          /* replies to the requests of the current read */
     uint64_t begin_ticks;        /* when these requests began */
     bool has_run_script;         /* one of them was a script */
+    bool replies_wait;           /* some may be held: session_flush_later */
     size_t counted_output;       /* bytes of the current session that the output limits count */
     size_t dropped_output;       /* bytes of its reply that were dropped: over its hard limit */
     struct reply pushes;         /* messages to the current session, sent after its reply */

@@ -209,14 +209,17 @@ void session_flush(struct session *session, struct reply *reply) {
 void session_flush_later(struct session *session, struct reply *reply) {
     struct engine *engine = session->requester.engine;
     bool waits = reply->len <= WAITING_MAX && reply->reference_count == 0 &&
+                 engine->reply_gate.released == REPLY_GATE_OPEN &&
                  !(engine->restrictions & RESTRICTED_BUSY) &&
                  conn_can_hold(conn_of_session(session), reply->len);
+    engine->clients->replies_wait |= waits;
     flush(session, reply, waits);
 }
 
 void session_release_late(struct engine *engine, uint64_t now) {
     if (engine->restrictions & RESTRICTED_BUSY || reply_gate_holds(&engine->reply_gate)) return;
-    net_release_late(engine->net, now, engine->ticks_per_ms);
+    if (net_release_late(engine->net, now, engine->ticks_per_ms))
+        engine->clients->replies_wait = false;
 }
 
 static void send_to_other(struct session *session, struct slice bytes) {

@@ -31,13 +31,15 @@ void session_other_end(struct session *session);
  * Held back while the reply gate holds. May close the session. */
 void session_flush(struct session *session, struct reply *reply);
 
-/* The same for the last replies to requests that took long. Small ones are held, and leave together
- * with those to other clients: when the loop iteration ends, or by session_release_late. A program
- * with many connections may have fallen asleep, and would be woken for each of them. */
+/* The same for the last replies to requests that took long. Small ones may be held, and leave
+ * together with those to other clients: when the loop iteration ends, or by session_release_late.
+ * Sending each at once would wake a client program once for each of its connections. With the
+ * append-only file only the reply gate decides what is held. */
 void session_flush_later(struct session *session, struct reply *reply);
 
-/* Sends all held output that may leave, if the loop iteration has lasted for a millisecond, or that
- * long since the last time. `now`: clock_ticks. May close sessions. */
+/* After each read while clients.replies_wait: sends all held output, if it may leave, and if the
+ * loop iteration has lasted for a millisecond, or that long since the last time. `now`:
+ * clock_ticks. May close sessions. */
 void session_release_late(struct engine *engine, uint64_t now);
 
 /* For the reply buffer, before it grows: drops the reply of the session being served when it is
