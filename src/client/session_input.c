@@ -203,8 +203,8 @@ static bool has_taken_long(const struct clients *clients) {
     return (engine->ticks - clients->begin_ticks) * LONG_BATCHES_PER_MS >= engine->ticks_per_ms;
 }
 
-/* Replies to scripts may be held; the requests of a read that are others mostly do not take long
- * enough for a client to fall asleep. */
+/* Only replies to scripts may be held: other requests mostly do not take long enough for a client
+ * to fall asleep. */
 static inline __attribute__((always_inline)) void serve_end(struct clients *clients,
                                                             struct session *session) {
     struct engine *engine = clients->engine;

@@ -6,8 +6,8 @@
  * scripts have no getfenv, _G is the proxy, and what they compile has the proxy. So the code of a
  * function, and that of the functions within it, tells which environment it may have:
  *
- * - The proxy of globals is there for one instruction, SETGLOBAL. Where there is none, it may be
- *   `contents`, the real table.
+ * - Only the instruction SETGLOBAL needs the proxy of globals, which refuses it. Code without that
+ *   may have `contents`, the real table.
  * - The proxies of libraries are there for code that passes a library on or writes into it. Where
  *   every GETGLOBAL of a library is followed at once by the GETTABLE that replaces the library by
  *   one of its members, in the same register, no other instruction ever sees it. Such code may have
@@ -60,7 +60,7 @@ static size_t take_count(struct code *code) {
     return count < 0 ? SIZE_MAX : (size_t)count;
 }
 
-/* Returns the text with the NUL that ends it; empty: there is none. */
+/* Returns the text, including the NUL that ends it; an empty slice when there is no text. */
 static struct slice take_text(struct code *code) {
     size_t size;
     take(code, &size, sizeof(size));

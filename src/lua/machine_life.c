@@ -21,12 +21,16 @@ void machine_add_alias(struct machine *machine, const char *alias, const char *n
     lua_setglobal(machine->main, alias);
 }
 
+/* Keeps the table on top of the stack, which stays there. */
+static int keep(lua_State *L) {
+    lua_pushvalue(L, -1);
+    return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
 /* Keeps the proxy on top of the stack for empty_proxies. */
 static int note_proxy(struct machine *machine) {
-    lua_State *L = machine->main;
     if (machine->proxy_count == MACHINE_LIBRARIES_MAX) abort();
-    lua_pushvalue(L, -1);
-    int proxy = luaL_ref(L, LUA_REGISTRYINDEX);
+    int proxy = keep(machine->main);
     machine->proxies[machine->proxy_count++] = proxy;
     return proxy;
 }
@@ -95,12 +99,6 @@ static void push_copy(lua_State *L) {
         lua_insert(L, -2);
         lua_rawset(L, original + 1);
     }
-}
-
-/* Keeps the table on top of the stack, which stays there. */
-static int keep(lua_State *L) {
-    lua_pushvalue(L, -1);
-    return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 /* Makes the proxy on top of the stack what scripts have as _G. */

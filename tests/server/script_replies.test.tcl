@@ -1,7 +1,6 @@
 # Replies to scripts: short ones may be held for those to other clients, but arrive in order, and do not wait for a
 # script that runs on.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
-source $library/aof.tcl
 source $library/busy.tcl
 
 server_start {enable-debug-command yes}
