@@ -1,9 +1,10 @@
 # Packlist's only makefile: every source is found by wildcard, so adding a file needs no edit here.
 #   make [all]     build/release/packlist-server and packlist-check
+#   make fast      the same in build/release-fast, without link-time optimisation: a change of one file takes 2 s
 #   make run       install what is missing, build, serve on port 6379, or PORT=7000, with redis.conf, in the
 #                  foreground; the data lies in build/run
 #   make test      install what is missing, build, run every test; the last line counts them
-#   make soak      the random tests for longer: hours; SOAK_SECONDS for each fuzzer
+#   make soak      the random tests for longer and with new seeds: hours; SOAK_SECONDS for each fuzzer
 #   make bench     measure beside the peers of this machine (utils/bench/README.md); BENCH='--quick …'
 #   make lint      the rules of the sources (utils/lint), and of the branch's commit messages (utils/commit-message)
 #   make hooks     have git check each commit message (utils/hooks)
@@ -13,16 +14,17 @@
 #   make deb       a Debian package in build/deb, of the tree as it is
 #   make unit, make benchmarks, make install     build unit tests, micro-benchmarks (make test does, too); the usual
 #   make clean     remove all of build/ but build/run
-# Variables; each choice of the first six builds in a folder of its own, build/<variant>/
+# Variables; each choice of the first seven builds in a folder of its own, build/<variant>/
 #   CC=clang                      another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc; or =thread
 #   LZF=system                    the system's liblzf in place of src/base/lzf.c
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
 #   PLAIN=1                       no code for one kind of processor: what other machines than x86-64 run
 #   CHECKED=1                     the server checks values and databases after commands that change them
+#   FAST=1                        no link-time optimisation; make test ONLY=… sets it where the test allows it
 #   WERROR=1                      warnings are errors; make test, make lint and .ci/run set it
 #   V=1                           show whole commands
-#   ONLY='unit server/basics'     for make test: only what begins so
+#   ONLY='unit server/basics'     for make test: only what begins so, and only what that needs is built
 #   CPPFLAGS, CFLAGS, LDFLAGS, DESTDIR, PREFIX=/usr/local
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PREFIX ?= /usr/local
@@ -30,7 +32,7 @@ FUZZ_SECONDS ?= 3600
 SOAK_SECONDS ?= 600
 comma := ,
 VARIANT := $(or $(subst $(comma),-,$(SANITIZE)),release)$(patsubst %,-%,$(notdir \
-	$(filter-out gcc,$(CC))))$(if $(CHECKED),-checked)$(patsubst %,-%-lzf,$(LZF))$(if $(PLAIN),-plain)$(if $(TINY),-tiny)
+	$(filter-out gcc,$(CC))))$(if $(CHECKED),-checked)$(patsubst %,-%-lzf,$(LZF))$(if $(PLAIN),-plain)$(if $(TINY),-tiny)$(if $(FAST),-fast)
 $(if $(filter-out system,$(LZF)),$(error LZF is 'system', or not given))
 B := build/$(VARIANT)
 SERVER := $(B)/packlist-server
@@ -51,7 +53,7 @@ else
 libraries += -ljemalloc
 # Link-time optimisation of the server where the compiler can keep plain code in the objects too: tests,
 # which link in no time without it, and lint read the same objects.
-lto := $(if $(findstring gcc,$(CC)),$(if $(TINY),,-flto=auto -ffat-lto-objects))
+lto := $(if $(findstring gcc,$(CC)),$(if $(TINY)$(FAST),,-flto=auto -ffat-lto-objects))
 endif
 
 other_lzf := src/base/$(if $(LZF),lzf,lzf_system).c
@@ -69,9 +71,13 @@ manual := $(B)/man/packlist-server.1 $(B)/man/packlist-check.1 $(B)/man/packlist
 version = $(shell sed -n 's/.*PACKLIST_VERSION "\(.*\)"/\1/p' src/base/version.h)
 released = $(shell sed -n 's/^\#\# $(version) (\(.*\))$$/\1/p' CHANGELOG.md)
 
-.PHONY: all run test soak lint hooks fuzz bench readme unit clients faults fuzzers benchmarks objects man dist deb install clean
+.PHONY: all fast folder run test soak lint hooks fuzz bench readme unit clients faults fuzzers benchmarks objects man dist deb install clean
 .DELETE_ON_ERROR .SECONDARY:
 all: $(SERVER) $(B)/packlist-check
+fast:
+	@$(MAKE) FAST=1 all
+folder:
+	@echo $(B)
 objects: $(objects)
 unit: $(unit_tests)
 clients: $(client_tests)
@@ -115,12 +121,6 @@ $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 	@mkdir -p $(@D)
 	$(call say,cc)$(CC) $(compile) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -o $@
 
-# The phases of these follow each other, hence the calls of make: headers get installed before a compile. Only the
-# shell can tell then which clang there is.
-clang := clang$$(deps/llvm)
-fuzz_build := CC=$(clang) SANITIZE=fuzzer-no-link,address,undefined TINY= CHECKED= LZF= PLAIN=
-fuzz_folder := build/fuzzer-no-link-address-undefined-$(clang)
-
 # It runs in build/run, to which the relative `dir` of redis.conf leads.
 run:
 	@deps/install build
@@ -130,19 +130,17 @@ run:
 		echo "make run: $$old is not read: the data lies in build/run. Move it there to go on with it."; done
 	@echo "make run: data in build/run; if the port is taken: make run PORT=7000"
 	@cd build/run && exec ../../$(SERVER) ../../redis.conf $(if $(PORT),--port $(PORT))
-test lint: export WERROR := 1
+test soak lint: export WERROR := 1
+# tests/run builds what its tests need, by make and with the variables of this command.
 test:
 	@deps/install build test
-	@$(MAKE) all unit clients faults benchmarks
-	@$(MAKE) TINY=1 unit
-	@$(MAKE) $(fuzz_build) fuzzers
-	@tests/run --build $(B) --tiny $(B)-tiny --fuzz $(fuzz_folder) $(if $(SANITIZE),--sanitized) $(SOAK) $(ONLY)
+	@tests/run --variables '$(MAKEOVERRIDES)' $(ONLY)
 soak:
-	@FUZZ_SECONDS=$(SOAK_SECONDS) $(MAKE) test SOAK=--soak
+	@deps/install build test
+	@FUZZ_SECONDS=$(SOAK_SECONDS) tests/run --soak --variables '$(MAKEOVERRIDES)' $(ONLY)
 fuzz:
 	@deps/install build test
-	@$(MAKE) $(fuzz_build) fuzzers
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run --fuzz $(fuzz_folder) fuzz
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run --variables '$(MAKEOVERRIDES)' fuzz
 bench:
 	@deps/install build bench
 	@$(MAKE) all benchmarks

@@ -1,7 +1,7 @@
 """Shows how far the tests are, what fails, and how long the rest may take.
 
 On a terminal the last line says what runs, and is renewed each second. Elsewhere such a line comes once a minute. What
-fails or is skipped is shown at once, and each suite when it is through.
+fails or is skipped is shown at once, and each suite when it is through. At the end comes what took longest.
 """
 import json
 import re
@@ -9,14 +9,15 @@ import shutil
 import sys
 import threading
 import time
+from pathlib import Path
 
 from programs import Result
 
-TAIL_LINES = 20
-# What a program of a suite takes, in seconds on a quiet machine; for those that no earlier run has measured.
-TYPICAL_SECONDS = {"oracle": 60, "exchange": 60, "replication": 60, "crash": 60, "instructions": 60, "benchmarks": 1,
-                   "fuzz": 20, "runner": 10, "server": 6, "packaging": 120, "clients": 5, "queues": 60, "engines": 120,
-                   "unit": 0.5, "tiny": 0.5}
+SHOWN_LINES = 30  # of a failure
+SLOWEST = 10
+# Where the first failure begins: in what tests/server, C programs, Python programs, sanitizers and the runner print.
+FAILURE = re.compile(r"^(FAILED: |not ok |DIFFERENCE|Traceback |==\d+==ERROR: |.*runtime error: |.*: Assertion )")
+TYPICAL = Path(__file__).resolve().with_name("times.json")
 
 
 def spell(seconds):
@@ -24,20 +25,44 @@ def spell(seconds):
 
 
 class Times:
-    """How long each program took when it passed last; kept in a file of the build."""
+    """How long each program took when it passed last: seconds of the clock and of CPU time, kept in a file. What no
+    earlier run has measured is taken from the repository's own file, which has typical ones of suites and of long
+    programs."""
 
-    def __init__(self, path):
+    def __init__(self, path, typical=TYPICAL):
         self.path = path
+        self.typical = json.loads(typical.read_text())
         try:
-            self.seconds = json.loads(path.read_text())
+            self.measured = json.loads(path.read_text())
         except (OSError, ValueError):
-            self.seconds = {}
+            self.measured = {}
 
     def expected(self, job):
-        return self.seconds.get(job.name, TYPICAL_SECONDS[job.suite])
+        return self.measured.get(job.name) or self.typical.get(job.name) or self.typical[job.kind]
+
+    def expected_seconds(self, job):
+        return self.expected(job)[0]
+
+    def expected_load(self, job):
+        """How much of a processor it uses."""
+        seconds, cpu_seconds = self.expected(job)
+        return cpu_seconds / max(seconds, 0.1)
+
+    def note(self, job, seconds, cpu_seconds):
+        self.measured[job.name] = [round(seconds, 1), round(cpu_seconds, 1)]
 
     def save(self):
-        self.path.write_text(json.dumps(self.seconds, indent=0, sort_keys=True))
+        self.path.write_text(json.dumps(self.measured, indent=0, sort_keys=True))
+
+
+def excerpt(output, log):
+    """What matters most of a program that failed: from its first failure on, else its last lines."""
+    lines = output.rstrip().splitlines()
+    first = next((number for number, line in enumerate(lines) if FAILURE.match(line)), None)
+    begin = max(len(lines) - SHOWN_LINES, 0) if first is None else first
+    shown = lines[begin:begin + SHOWN_LINES]
+    left_out = len(lines) - len(shown)
+    return [*shown, *([f"({left_out} more lines in {log})"] if left_out else [f"({log})"])]
 
 
 class Progress:
@@ -45,8 +70,9 @@ class Progress:
 
     def __init__(self, jobs, workers, times, show_all):
         self.jobs, self.workers, self.times, self.show_all = jobs, workers, times, show_all
-        self.expected = {job: times.expected(job) for job in jobs}
+        self.expected = {job: times.expected_seconds(job) for job in jobs}
         self.running, self.results = {}, {}  # since when; what came of it
+        self.seconds, self.retried = {}, []
         self.done_expected = self.done_seconds = 0.0
         self.lock = threading.RLock()
         self.terminal = sys.stdout.isatty()
@@ -60,23 +86,31 @@ class Progress:
 
     def ended(self, job, result):
         with self.lock:
-            seconds = time.monotonic() - self.running.pop(job)
+            seconds = self.seconds[job] = time.monotonic() - self.running.pop(job)
             self.done_seconds += seconds
             self.done_expected += self.expected[job]
             self.results[job] = result
             if not result.failed and not result.skipped:
-                self.times.seconds[job.name] = round(seconds, 1)
+                self.times.note(job, seconds, result.cpu_seconds)
             summary = f"{job.name}: {result.counts()} ({spell(seconds)}, {result.cpu_seconds:.1f} s of CPU time)"
             job.log.write_text(f"{result.output.rstrip()}\n{summary}\n")
             self.show(job, result, summary)
             self.show_suite(job.suite)
 
+    def ended_again(self, job, result):
+        """A second run's result takes the place of the first one's."""
+        with self.lock:
+            self.retried.append(job)
+            self.ended(job, result)
+
+    def failed_jobs(self):
+        return [job for job, result in self.results.items() if result.failed]
+
     def show(self, job, result, summary):
-        lines = result.output.rstrip().splitlines()
-        if result.failed or result.skipped or self.show_all(job):
-            cut = [] if self.show_all(job) else lines[:-TAIL_LINES]
-            text = [f"======== {summary}", *([f"({len(cut)} lines before these are in {job.log})"] if cut else []),
-                    *lines[len(cut):], ""]
+        if self.show_all(job):
+            text = [f"======== {summary}", *result.output.rstrip().splitlines(), ""]
+        elif result.failed or result.skipped:
+            text = [f"======== {summary}", *excerpt(result.output, job.log), ""]
         else:
             text = re.findall(r"^note: .*", result.output, flags=re.M)
         self.print(*text)
@@ -122,17 +156,32 @@ class Progress:
                 if self.running:
                     self.print(*([] if self.terminal else [self.status()]))
 
-    def finish(self):
-        """The sum of all; the names of those that failed are shown again."""
+    def finish(self, seconds):
+        """The sum of all; says what took how long, and names those that failed again."""
         self.stopped.set()
         self.times.save()
         with self.lock:
             if self.terminal:
                 print("\r\033[K", end="")
-            for job, result in self.results.items():
-                if result.failed:
-                    print(f"failed: {job.name} ({job.log})")
+            self.show_times(seconds)
+            if self.retried:
+                print("retried:", ", ".join(job.name for job in self.retried))
+            for job in self.failed_jobs():
+                print(f"failed: {job.name} ({job.log})")
         return sum_of(self.results.values())
+
+    def show_times(self, seconds):
+        """Seconds of the clock, added up over programs that ran beside each other, and of CPU time, for each suite."""
+        if len(self.jobs) <= SLOWEST:
+            return
+        print(f"\n{'suite':24} programs  seconds  CPU seconds")
+        for suite in dict.fromkeys(job.suite for job in self.jobs):
+            done = [job for job in self.results if job.suite == suite]
+            print(f"{suite:24} {len(done):8} {sum(self.seconds[job] for job in done):8.0f} "
+                  f"{sum_of(self.results[job] for job in done).cpu_seconds:12.0f}")
+        slowest = sorted(self.results, key=lambda job: -self.seconds[job])[:SLOWEST]
+        print("slowest:", ", ".join(f"{job.name} {self.seconds[job]:.0f} s" for job in slowest))
+        print(f"all: {spell(seconds)}, {sum_of(self.results.values()).cpu_seconds:.0f} s of CPU time beside builds")
 
 
 def sum_of(results):

@@ -5,8 +5,6 @@ source [file join [file dirname [file normalize [info script]]] lib packlist.tcl
 server_start
 set main_server $current_server
 
-set seed [expr {[info exists env(PACKLIST_SEED)] ? $env(PACKLIST_SEED) : int(rand() * 1000000000)}]
-puts "PACKLIST_SEED=$seed"
 
 # What INFO keysizes shows, without the words that all its lines have: {db0 strings 1=2,4=1 db0 lists 2=1}.
 proc keysizes {} {

@@ -3,7 +3,6 @@ source [file join [file dirname [file normalize [info script]]] lib packlist.tcl
 
 server_start
 
-set seed [expr {[info exists env(PACKLIST_SEED)] ? $env(PACKLIST_SEED) : int(rand() * 1000000000)}]
 puts "seed: $seed"
 
 # Sends bytes that break the protocol: {typed reply, closed?}.

@@ -503,7 +503,7 @@ check_in 2 "a name that expires in several databases counts once, as by Redis, a
     with_replica {replica-read-only no} {
         link_begin
         set client [client_open 2]
-        set deadline [expr {[clock milliseconds] + 300}]
+        set deadline [expr {[clock milliseconds] + 3000}]
         foreach database {0 1 5} {
             $client call SELECT $database
             $client call SET own v PXAT $deadline
@@ -580,7 +580,7 @@ check_in 2 "SWAPDB takes a writable replica's own keys along" {
     with_replica {replica-read-only no} {
         set link [link_begin]
         set client [client_open 2]
-        set deadline [expr {[clock milliseconds] + 500}]
+        set deadline [expr {[clock milliseconds] + 3000}]
         $client call SET zero v PXAT $deadline
         $client call SELECT 1
         $client call SET one v PXAT $deadline

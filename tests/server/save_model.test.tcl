@@ -5,8 +5,6 @@ source [file join [file dirname [file normalize [info script]]] lib aof.tcl]
 
 server_start
 
-set seed [expr {[info exists env(PACKLIST_SEED)] ? $env(PACKLIST_SEED) : int(rand() * 1000000000)}]
-puts "PACKLIST_SEED=$seed"
 
 proc below {limit} {
     return [expr {int(rand() * $limit)}]

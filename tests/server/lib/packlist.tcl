@@ -4,6 +4,7 @@
 #   check name body ?expected? ?-match glob|regexp?
 #       Runs the body twice, in RESP2 and in RESP3, each time on an empty keyspace with a fresh connection, and
 #       compares its result; without `expected` it only must not throw. Connections opened meanwhile are closed.
+#       With PACKLIST_PROTOCOL only in that one, unless the body looks at the protocol.
 #   check_in protocols name body ?expected? …       the same in the protocols of the list only
 #   check_error name body text                      the body must end in exactly this error reply
 #
@@ -22,7 +23,8 @@
 #   elapsed_ms body                 how long it takes
 #   cli arguments …                 the output of redis-cli
 #
-# Environment: CHECK=glob runs only the checks whose name matches, VERBOSE=1 names those that pass.
+# Environment: CHECK=glob runs only the checks whose name matches, VERBOSE=1 names those that pass. PACKLIST_SEED is the
+# seed of rand().
 if {[info exists library]} return ;# another file in lib/ has sourced it
 package require Tcl 8.6
 package require tcltest 2.3
@@ -31,17 +33,41 @@ set library [file dirname [file normalize [info script]]]
 source $library/client.tcl
 source $library/server.tcl
 
-tcltest::configure -verbose [expr {[info exists env(VERBOSE)] ? {pass body error} : {body error}}]
+# tcltest compares and counts; what it prints of a failure is replaced by show_failure.
+tcltest::configure -verbose {} -outfile /dev/null
 if {[info exists env(CHECK)]} {
     tcltest::configure -match [list $env(CHECK)]
 }
-expr {srand([clock microseconds] ^ [pid])}
+set seed [expr {[info exists env(PACKLIST_SEED)] ? $env(PACKLIST_SEED) : [clock microseconds] ^ [pid]}]
+expr {srand($seed)}
 
 set protocol 2
 set default_client ""
 
 proc check {name body args} {
-    uplevel 1 [list check_in {2 3} $name $body {*}$args]
+    set chosen [expr {[info exists ::env(PACKLIST_PROTOCOL)] && ![looks_at_protocol $body]
+        ? $::env(PACKLIST_PROTOCOL) : {2 3}}]
+    uplevel 1 [list check_in $chosen $name $body {*}$args]
+}
+
+# Whether a body, or a procedure that it may call, distinguishes the protocols. Words of a body that are no calls only
+# cost a run more.
+proc looks_at_protocol {body} {
+    if {[regexp {\mtyped\M|protocol|HELLO|client_open [23]} $body]} {
+        return 1
+    }
+    foreach word [lsort -unique [regexp -all -inline {\w+} $body]] {
+        if {[llength [info procs ::$word]] && $word ni {r default_client client_open looks_at_protocol}} {
+            if {![info exists ::looks_cache($word)]} {
+                set ::looks_cache($word) 0 ;# while it is being found out, for recursion
+                set ::looks_cache($word) [looks_at_protocol [info body ::$word]]
+            }
+            if {$::looks_cache($word)} {
+                return 1
+            }
+        }
+    }
+    return 0
 }
 
 proc check_in {protocols name body args} {
@@ -54,12 +80,44 @@ proc check_in {protocols name body args} {
         set body_to_run "[list run_check $body]; set _ {}"
     }
     foreach ::protocol $protocols {
-        tcltest::test "$name (RESP$::protocol)" "" -body $body_to_run -result $expected {*}$options {*}$args
+        run_test "$name (RESP$::protocol)" $body_to_run $expected {*}$options {*}$args
         if {![$::current_server is_running]} {
             puts "==== the server died in: $name (RESP$::protocol)"
             finish
         }
     }
+}
+
+proc run_test {name body expected args} {
+    set before $::tcltest::numTests(Failed)
+    set passed $::tcltest::numTests(Passed)
+    set ::outcome {}
+    tcltest::test $name "" -body [list note_outcome $body] -result $expected {*}$args
+    if {$::tcltest::numTests(Failed) > $before} {
+        show_failure $name $expected {*}$::outcome
+    } elseif {[info exists ::env(VERBOSE)] && $::tcltest::numTests(Passed) > $passed} {
+        puts "passed: $name"
+    }
+}
+
+# Runs the body and keeps its result, or its error's text and trace, for show_failure.
+proc note_outcome {body} {
+    set status [catch {uplevel #0 $body} result options]
+    set ::outcome [list $status $result [expr {$status == 1 ? [dict get $options -errorinfo] : ""}]]
+    return -options $options $result
+}
+
+# What was expected and what came, how it came to an error, and where the check stands. The trace ends where it would
+# show what runs every check.
+proc show_failure {name expected status result trace} {
+    puts "FAILED: $name"
+    puts "expected: [printable $expected]"
+    puts "got[expr {$status == 1 ? " an error" : ""}]: [printable $result]"
+    if {$status == 1} {
+        set calls [string range $trace [string length $result]+1 end]
+        puts [regsub {\n    \((?:"uplevel" body|procedure "run_check") line.*} $calls ""]
+    }
+    puts "in [file tail [info script]]"
 }
 
 proc check_error {name body text} {
@@ -73,8 +131,6 @@ proc run_check {body} {
     try {
         set result [uplevel #0 $body]
     } on error {message options} {
-        # What called the body is the same for every check.
-        dict set options -errorinfo [regsub {\n    \("uplevel" body line.*} [dict get $options -errorinfo] ""]
         return -options $options $message
     } finally {
         close_connections
@@ -212,6 +268,9 @@ proc finish {} {
         }
     }
     set failed [expr {$::tcltest::numTests(Failed) + [llength $::all_problems]}]
+    if {$failed} {
+        puts "PACKLIST_SEED=$::seed"
+    }
     puts "$::tcltest::numTests(Passed) passed, $failed failed"
     exit [expr {$failed > 0}]
 }
