@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,6 +68,13 @@ static size_t format_head(char *dst, size_t size, enum log_level level) {
     int len = snprintf(dst, size, "%d:%c %s.%03d %c ", (int)getpid(), logger.role, date,
                        (int)(now_ms % 1000), ".-*#"[level]);
     return (size_t)len;
+}
+
+bool log_is_shown_on(int fd, enum log_level level) {
+    struct stat shown, wanted;
+    return logger.path[0] == '\0' && level >= logger.level && fstat(STDOUT_FILENO, &shown) == 0 &&
+           fstat(fd, &wanted) == 0 && shown.st_dev == wanted.st_dev &&
+           shown.st_ino == wanted.st_ino;
 }
 
 static int open_current(void) {

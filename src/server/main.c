@@ -55,6 +55,13 @@ static int fail(const char *what) {
     return EXIT_FAILURE;
 }
 
+/* The same once the log is open: the error goes to the log and, unless it can be read there, to
+ * standard error. */
+static int fail_and_log(const char *what) {
+    log_warning("%s", what);
+    return log_is_shown_on(STDERR_FILENO, LOG_WARNING) ? EXIT_FAILURE : fail(what);
+}
+
 static void report_out_of_memory(size_t size) {
     log_warning("Out Of Memory allocating %zu bytes!", size);
 }
@@ -176,10 +183,7 @@ int main(int argc, char **argv) {
     crash_report_start(engine);
     const char *error;
     signals_hold();
-    if (!server_start(engine, &error)) {
-        log_warning("%s", error);
-        return fail(error);
-    }
+    if (!server_start(engine, &error)) return fail_and_log(error);
     signals_release();
     write_pid_file(engine);
     log_notice("Server initialized");

@@ -6,7 +6,8 @@ server_start
 
 set check_binary [file dirname $server_binary]/packlist-check
 
-# Starts a server in the current server's directory, which must fail. Returns its error.
+# Starts a server in the current server's directory, which must fail. Its log and its errors go to the same pipe, as on a
+# terminal, so the error must be there once. Returns it, without what a line of the log begins with.
 proc start_beside {directives} {
     set arguments {}
     dict for {name value} [dict merge [list port [free_port] bind 127.0.0.1 dir [$::current_server data]] $directives] {
@@ -14,7 +15,9 @@ proc start_beside {directives} {
     }
     lassign [server_run $arguments] status output
     assert_equal $status 1
-    return [lindex [split [string trim $output] \n] end]
+    set error [regsub {^\d+:M [^*#]* # } [lindex [split [string trim $output] \n] end] ""]
+    assert_equal [regexp -all ***=$error $output] 1
+    return $error
 }
 
 # A server whose configuration and log are in a folder of its own, but its data elsewhere.
@@ -47,11 +50,11 @@ foreach mine {{appendonly yes} {save {3600 1}}} {
         check_in 2 "with $other a second server does not start beside one with $mine" {
             with_server $mine {
                 r SET k v
-                assert_equal [start_beside $other] "packlist-server: [in_use]"
+                assert_equal [start_beside $other] [in_use]
                 r DEBUG RELOAD
-                assert_equal [start_beside $other] "packlist-server: [in_use]"
+                assert_equal [start_beside $other] [in_use]
                 $current_server restart
-                assert_equal [start_beside $other] "packlist-server: [in_use]"
+                assert_equal [start_beside $other] [in_use]
                 set ::default_client ""
                 r GET k
             }
@@ -85,7 +88,7 @@ check_in 2 "a server that only reads leaves the directory to others until it sav
         r SAVE
         start_beside {save {3600 1}}
     }
-} "packlist-server: The directory * is in use by another server *" -match glob
+} "The directory * is in use by another server *" -match glob
 check_in 2 "a killed server leaves no lock behind, nor does its child" {
     with_server {save {3600 1} rdb-save-in-slices no rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3
@@ -99,7 +102,7 @@ check_in 2 "a killed server leaves no lock behind, nor does its child" {
         }
         start_beside {save {3600 1}}
     }
-} "packlist-server: The directory * is in use by another server *" -match glob
+} "The directory * is in use by another server *" -match glob
 check_in 2 "a lock whose owner is about to end is waited for" {
     with_server {appendonly yes} {
         set dir [$current_server data]
@@ -142,7 +145,7 @@ check_in 2 "CONFIG SET dir takes the lock with it" {
             r CONFIG SET dir $dir
         }
         r CONFIG SET save "60 1" dir new
-        assert_equal [start_beside [list dir $new save {1 1}]] "packlist-server: [in_use $new]"
+        assert_equal [start_beside [list dir $new save {1 1}]] [in_use $new]
         # No server uses the old one.
         with_server_in $old {save {3600 1}} {r PING}
     }
@@ -174,8 +177,8 @@ foreach {what request directives} $jobs {
         with_job_in_old_dir $request $directives {
             foreach dir [list $new $new/er $old $new/er] {
                 r CONFIG SET dir $dir
-                assert_equal [start_beside [list dir $dir save {1 1}]] "packlist-server: [in_use $dir]"
-                assert_equal [start_beside {save {1 1}}] "packlist-server: [in_use]"
+                assert_equal [start_beside [list dir $dir save {1 1}]] [in_use $dir]
+                assert_equal [start_beside {save {1 1}}] [in_use]
             }
             # No job ever wrote to this one.
             with_server_in $new {save {3600 1}} {r PING}
@@ -219,7 +222,7 @@ check_in 2 "the directory of the append-only file stays locked until that is off
         file mkdir $new
         foreach dir [list $new $old $new] {
             r CONFIG SET dir $dir
-            assert_equal [start_beside {appendonly yes}] "packlist-server: [in_use]"
+            assert_equal [start_beside {appendonly yes}] [in_use]
         }
         r CONFIG SET appendonly no
         with_server_in $old {appendonly yes} {r PING}
