@@ -9,21 +9,22 @@
 enum status { STATUS_GOOD, STATUS_BAD, STATUS_USAGE };
 
 static void print_help(FILE *out) {
-    fputs(
-        "Usage: packlist-check [--fix [--yes]] [--for-other-servers] file...\n"
-        "       packlist-check -v or --version\n"
-        "       packlist-check -h or --help\n"
-        "\n"
-        "Checks snapshots (RDB), append-only files, and manifests of append-only files with all\n"
-        "the files that they name. Says what is wrong, and where.\n"
-        "\n"
-        "  --fix   cut an append-only file behind its last whole command or transaction\n"
-        "  --yes   without asking\n"
-        "  --for-other-servers   call good what only Packlist has no type or command for\n"
-        "\n"
-        "Ends with status 0 when all is well, 1 when a file is bad or holds what packlist-server\n"
-        "does not load, 2 for wrong arguments.\n",
-        out);
+    fputs("Usage: packlist-check [--fix [--yes]] [--for-other-servers] file...\n"
+          "       packlist-check -v or --version\n"
+          "       packlist-check -h or --help\n"
+          "\n"
+          "Checks snapshots (RDB), append-only files, and manifests of append-only files with all\n"
+          "the files that they name. Says what is wrong, and where.\n"
+          "\n"
+          "  --fix   cut an append-only file behind its last whole command or transaction\n"
+          "  --yes   without asking\n"
+          "  --for-other-servers   call good what only Packlist has no type or command for\n"
+          "\n"
+          "Exit status:\n"
+          "  0   all files are good, or were cut\n"
+          "  1   a file is bad, or holds what packlist-server does not load\n"
+          "  2   the arguments are wrong\n",
+          out);
 }
 
 static void report_out_of_memory(size_t size) {

@@ -40,11 +40,15 @@ static void print_help(FILE *out) {
           "       packlist-server -v or --version\n"
           "       packlist-server -h or --help\n"
           "\n"
+          "Keeps lists, strings, hashes, sets, sorted sets and streams in memory, and serves them\n"
+          "to clients that speak the Redis protocol.\n"
+          "\n"
           "Options are the directives of the configuration file, written as --name value...\n"
+          "redis.conf, which is also the page packlist.conf(5), describes them.\n"
           "\n"
           "Examples:\n"
           "       packlist-server (run with the defaults, on port 6379)\n"
-          "       packlist-server /etc/packlist/redis.conf\n"
+          "       packlist-server /etc/packlist/packlist.conf\n"
           "       packlist-server --port 7777 --list-max-listpack-size -1\n"
           "       echo 'maxclients 128' | packlist-server -\n",
           out);
