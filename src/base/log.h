@@ -34,8 +34,8 @@ void log_set_role(char role);
  * find taken by another thread. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns whether a reader of `fd` sees the lines of `level` already: they go to standard output, and
- * that is the same file, terminal or pipe as `fd`. */
+/* Returns whether a reader of `fd` sees the lines of `level` already: they go to standard output,
+ * and that is the same file, terminal or pipe as `fd`. */
 bool log_is_shown_on(int fd, enum log_level level);
 
 /* --- For handlers of signals: both are async-signal-safe --- */

@@ -6,8 +6,8 @@ server_start
 
 set check_binary [file dirname $server_binary]/packlist-check
 
-# Starts a server in the current server's directory, which must fail. Its log and its errors go to the same pipe, as on a
-# terminal, so the error must be there once. Returns it, without what a line of the log begins with.
+# Starts a server in the current server's directory, which must fail. Its log and its errors go to the same pipe, as on
+# a terminal, so the error must be there once. Returns it, without what a line of the log begins with.
 proc start_beside {directives} {
     set arguments {}
     dict for {name value} [dict merge [list port [free_port] bind 127.0.0.1 dir [$::current_server data]] $directives] {

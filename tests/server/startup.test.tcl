@@ -224,7 +224,7 @@ check_in 2 "a port that is taken stops the start with one line on stderr, which 
     # The server that was there first goes on.
     r PING
 } PONG
-check_in 2 "what stops the start stands once where the log and the errors go to one terminal, also if nothing is logged" {
+check_in 2 "what stops the start stands once where log and errors go to one terminal, also if nothing is logged" {
     foreach level {notice nothing} {
         lassign [server_run [list --port [$current_server port] --bind 127.0.0.1 --loglevel $level]] status output
         lappend found $status [regexp -all "Could not create server TCP" $output]
