@@ -154,12 +154,12 @@ readme: all
 	@utils/commands-table $(SERVER) README.md
 
 $(B)/man/packlist-server.1: $(SERVER)
-	$(call say,man)utils/man-page program $(version) $(released) $< 'key-value server for lists' >$@
+	$(call say,man)utils/man-page program $(version) $(released) $< 'key-value server that speaks the Redis protocol' >$@
 $(B)/man/packlist-check.1: $(B)/packlist-check
 	$(call say,man)utils/man-page program $(version) $(released) $< 'check the files of packlist-server' >$@
 $(B)/man/packlist.conf.5: redis.conf
 	$(call say,man)utils/man-page config $(version) $(released) $< 'configuration of packlist-server' >$@
-$(manual): utils/man-page CHANGELOG.md src/base/version.h | $(B)/man
+$(manual): utils/man-page $(wildcard utils/manual/*) CHANGELOG.md src/base/version.h | $(B)/man
 $(B)/man:
 	@mkdir -p $@
 man: $(manual)

@@ -306,10 +306,6 @@ void aof_flush(struct engine *engine) {
         flush(engine, clock_monotonic_us());
 }
 
-void aof_tick(struct engine *engine) {
-    aof_rewrite_tick(engine);
-}
-
 /* --- The file --- */
 
 bool aof_drain(struct engine *engine) {
@@ -444,11 +440,13 @@ static bool bring_up_to_date(struct engine *engine) {
 
 bool aof_prepare_reload(struct engine *engine) {
     struct aof *aof = engine->aof;
+    if (command_log_is_inside_unit(&engine->command_log)) {
+        log_warning("The append-only file is not loaded in the middle of a transaction");
+        return false;
+    }
     if (aof->state == AOF_OFF && !aof_rewrite_is_running(engine))
         return aof_files_open(engine) && aof_files_adopt_old(engine) && has_files(engine);
-    if (aof->state == AOF_ON && !aof->rewrite.is_apart &&
-        !command_log_is_inside_unit(&engine->command_log) && bring_up_to_date(engine))
-        return true;
+    if (aof->state == AOF_ON && !aof->rewrite.is_apart && bring_up_to_date(engine)) return true;
     log_warning("The append-only file is not complete at the moment");
     return false;
 }
@@ -484,17 +482,37 @@ void aof_suspend(struct engine *engine) {
     if (engine->aof->state != AOF_OFF) turn_off(engine);
 }
 
-bool aof_configure(struct engine *engine, sds *error) {
+/* Returns false when the file should be turned on, but cannot. */
+static bool turn_as_configured(struct engine *engine) {
     bool wanted = engine->config.appendonly;
-    if (engine->restrictions & RESTRICTED_LOADING) return true;
     if (wanted == (engine->aof->state != AOF_OFF)) return true;
-    if (!wanted) {
-        turn_off(engine);
-        return true;
-    }
-    if (turn_on(engine)) return true;
+    if (wanted) return turn_on(engine);
+    turn_off(engine);
+    return true;
+}
+
+bool aof_configure(struct engine *engine, sds *error) {
+    if (engine->restrictions & RESTRICTED_LOADING) return true;
+    engine->aof->configure_is_due = command_log_is_inside_unit(&engine->command_log);
+    if (engine->aof->configure_is_due || turn_as_configured(engine)) return true;
     *error = sds_new(SLICE("Unable to turn on AOF. Check server logs."));
     return false;
+}
+
+/* The client that changed the directive in a transaction has its reply, so an error can only be
+ * logged, and shown by the directive. */
+static void configure_late(struct engine *engine) {
+    engine->aof->configure_is_due = false;
+    if (turn_as_configured(engine)) return;
+    log_warning("Unable to turn on AOF after the transaction that did so: appendonly is no again");
+    engine->config.appendonly = false;
+    data_lock_release_for_aof();
+}
+
+void aof_tick(struct engine *engine) {
+    if (command_log_is_inside_unit(&engine->command_log)) return; /* a script's that runs on */
+    if (engine->aof->configure_is_due) configure_late(engine);
+    aof_rewrite_tick(engine);
 }
 
 /* A rewrite that keeps failing does not prevent the end. */

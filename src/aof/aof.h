@@ -51,7 +51,8 @@ struct aof {
     sds dir;
     /* The manifest in force: aof_files.c. */
     struct aof_manifest manifest;
-    bool is_open; /* fd and reader are valid */
+    bool is_open;          /* fd and reader are valid */
+    bool configure_is_due; /* appendonly was changed within a unit: see aof_configure */
     /* The file that receives changes: the last increment, or one apart (rewrite.is_apart). */
     int fd;
     struct command_log_reader reader; /* registered while is_open */
@@ -105,7 +106,8 @@ bool aof_open(struct engine *engine, struct aof_opening *opening);
 bool aof_begin(struct engine *engine, struct aof_opening opening);
 
 /* Call when the directive appendonly has changed. Returns false with *error set; the caller frees
- * it. Does nothing while data is being loaded: call it again afterwards. */
+ * it. Does nothing while data is being loaded: call it again afterwards. A unit of the command log
+ * must be in one file as a whole, so within a unit the change is put off until the next tick. */
 bool aof_configure(struct engine *engine, sds *error);
 
 /* Turns the file off, because all data is about to be replaced: what it holds is of the old data.
@@ -113,7 +115,8 @@ bool aof_configure(struct engine *engine, sds *error);
 void aof_suspend(struct engine *engine);
 
 /* For DEBUG LOADAOF: writes all pending changes, so that the caller may delete all keys and load
- * them again. Returns false when there are no files or they are incomplete; the log says why. */
+ * them again. Returns false when there are no files or they are incomplete, as they are within a
+ * unit of the command log; the log says why. */
 bool aof_prepare_reload(struct engine *engine);
 
 /* Returns whether the server must not end yet, because the first rewrite since the file was turned

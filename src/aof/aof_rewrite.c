@@ -346,7 +346,14 @@ static bool begin_or_wait(struct engine *engine) {
 }
 
 void aof_rewrite_note_sync(struct engine *engine) {
-    if (engine->child->awaited == BACKGROUND_AOF) begin_or_wait(engine);
+    if (engine->child->awaited != BACKGROUND_AOF) return;
+    if (!command_log_is_inside_unit(&engine->command_log)) {
+        begin_or_wait(engine);
+        return;
+    }
+    /* A script lets the loop poll: the base would hold one half of its changes. */
+    engine->child->awaited = BACKGROUND_NONE;
+    aof_rewrite_schedule(engine);
 }
 
 bool aof_rewrite_begin(struct engine *engine) {
