@@ -281,6 +281,13 @@ static void clamp_limit(const struct sort *sort, size_t length, size_t *from, si
     if (sort->limit >= 0 && (uint64_t)sort->limit < *count) *count = (size_t)sort->limit;
 }
 
+/* Only the members of a set have no order of their own that equal weights could keep: the order in
+ * which a set iterates over them is each server's own. */
+static enum sort_order order_of(const struct sort *sort, const struct entry *entry) {
+    if (!sort->alpha) return SORT_BY_SCORE_AND_TEXT;
+    return entry && entry_type(entry) == VALUE_SET ? SORT_BY_WEIGHT_AND_TEXT : SORT_BY_WEIGHT;
+}
+
 /* Reads the elements and sorts them. The result is the items [*from, *from + *count). Returns false
  * when an error was replied. */
 static bool make_result(struct sort *sort, const struct entry *entry, size_t *from, size_t *count) {
@@ -293,8 +300,7 @@ static bool make_result(struct sort *sort, const struct entry *entry, size_t *fr
     }
     read_items(sort, entry, 0, length, false);
     if (!weigh_all(sort)) return false;
-    sort_items(sort->items, length, *from + *count, sort->alpha ? SORT_BY_WEIGHT : SORT_BY_SCORE,
-               sort->descending);
+    sort_items(sort->items, length, *from + *count, order_of(sort, entry), sort->descending);
     return true;
 }
 
@@ -349,14 +355,20 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
     mem_free(texts);
 }
 
+/* What is stored, and what a script may store or decide by, must not depend on the order in which a
+ * set has its members: that is each server's own. */
+static bool must_sort(const struct sort *sort, const struct entry *entry) {
+    return sort->unsorted && entry && entry_type(entry) == VALUE_SET &&
+           (sort->stores || sort->call->origin == ORIGIN_SCRIPT);
+}
+
 static void run(struct sort *sort) {
     struct keyref ref;
     size_t from, count;
     call_find_read(sort->call, sort->call->argv[1], &ref);
     if (ref.entry && !is_sortable(ref.entry) && !call_check_type(sort->call, ref.entry, VALUE_LIST))
         return;
-    /* What is stored must not depend on the order in which a set has its members. */
-    if (ref.entry && entry_type(ref.entry) == VALUE_SET && sort->stores && sort->unsorted) {
+    if (must_sort(sort, ref.entry)) {
         sort->unsorted = sort->has_by = false;
         sort->alpha = true;
     }

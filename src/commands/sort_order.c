@@ -3,8 +3,8 @@
  * block at a time:
  *
  *      | best, in order, at most `wanted` | collected, at most a block | free | still to compare |
- *      0                                  kept                         end    at                
- * count */
+ *      0                                  kept                         end    at               count
+ */
 #include "commands/sort_order.h"
 
 #include "base/alloc.h"
@@ -35,12 +35,11 @@ static int compare_weights(struct slice a, struct slice b) {
 static inline bool is_wrong(const struct sorter *sorter, const struct sort_item *a,
                             const struct sort_item *b) {
     int result;
-    if (sorter->order == SORT_BY_WEIGHT)
-        result = compare_weights(a->weight, b->weight);
-    else if (a->score != b->score)
-        result = a->score > b->score ? 1 : -1;
+    if (sorter->order == SORT_BY_SCORE_AND_TEXT)
+        result = (a->score > b->score) - (a->score < b->score);
     else
-        result = slice_compare(a->text, b->text);
+        result = compare_weights(a->weight, b->weight);
+    if (result == 0 && sorter->order != SORT_BY_WEIGHT) result = slice_compare(a->text, b->text);
     return sorter->descending ? result < 0 : result > 0;
 }
 

@@ -15,8 +15,9 @@ struct sort_item {
 };
 
 enum sort_order {
-    SORT_BY_SCORE, /* equal scores by their texts, byte for byte */
-    SORT_BY_WEIGHT /* byte for byte; those without a weight first */
+    SORT_BY_SCORE_AND_TEXT, /* equal scores by their texts, byte for byte */
+    SORT_BY_WEIGHT,         /* byte for byte; those without a weight first */
+    SORT_BY_WEIGHT_AND_TEXT /* the same, and equal weights by their texts */
 };
 
 /* Sorts the items, in descending order if `descending`, but only finds the first `wanted` of them:

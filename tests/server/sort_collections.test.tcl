@@ -12,6 +12,18 @@ check_sets "SORT STORE of a set without sorting stores it in the order of texts"
     make_set k {30 4 100}
     list [r SORT k BY nosort STORE out] [r LRANGE out 0 -1] [r SORT k STORE k] [r LRANGE k 0 -1]
 } {3 {100 30 4} 3 {4 30 100}}
+check_sets "SORT ALPHA BY keys that are missing or equal sorts by the members" {
+    make_set k {30 4 100 -2}
+    r MSET w_4 x w_30 x
+    list [r SORT k BY none_* ALPHA] [r SORT k BY none_* ALPHA DESC] [r SORT k BY none_* ALPHA DESC LIMIT 1 2] \
+        [r SORT k BY w_* ALPHA] [r SORT k BY w_* ALPHA DESC STORE out] [r LRANGE out 0 -1]
+} {{-2 100 30 4} {4 30 100 -2} {30 100} {-2 100 30 4} 4 {4 30 100 -2}}
+check_sets "a script gets the members of a set in the order of their texts, even BY nosort" {
+    make_set k {30 4 100}
+    list [r EVAL {return redis.call('SORT', 'k', 'BY', 'nosort')} 0] \
+        [r EVAL {return redis.call('SORT_RO', 'k', 'BY', 'nosort', 'DESC', 'LIMIT', 1, 2)} 0] \
+        [r EVAL_RO {return redis.call('SORT_RO', 'k', 'BY', 'nosort', 'GET', '#', 'GET', 'none_*')} 0]
+} {{100 30 4} {30 100} {100 (nil) 30 (nil) 4 (nil)}}
 check_hashes "BY and GET read fields of hashes" {
     r RPUSH k 1 2 3
     r HSET w_1 weight 30 name one
