@@ -130,7 +130,7 @@ static void reply_result(const struct addition *addition) {
     else if (addition->is_nan)
         reply_error(reply, "ERR resulting score is not a number (NaN)");
     else if (addition->has_score)
-        reply_double(reply, addition->score);
+        reply_double(reply, zset_score(addition->score));
     else
         reply_null(reply);
 }

@@ -113,7 +113,7 @@ static double weighted(const struct zset_source *source, double score) {
     return isnan(product) ? 0 : product;
 }
 
-/* `a` when both are equal, as 0 and -0 are, and when `b` is no number in MIN or MAX. */
+/* `a` when both are equal, and when `b` is no number in MIN or MAX. */
 static double aggregated(enum aggregate aggregate, double a, double b) {
     if (aggregate == MIN) return b < a ? b : a;
     if (aggregate == MAX) return b > a ? b : a;
@@ -133,12 +133,14 @@ static void merge(struct zset_result *result, struct slice member, double score,
     }
     double old = skiplist_score(&place);
     score = aggregated(aggregate, old, score);
-    bool same = score == old && signbit(score) == signbit(old); /* -0 + 0 is 0 */
-    if (!same) skiplist_update(result->list, &place, member, score);
+    if (score != old) skiplist_update(result->list, &place, member, score);
 }
 
+/* Sources of the same length stay in the order of the command, whatever qsort() would do. */
 static int compare_lengths(const void *a, const void *b) {
-    uint64_t x = zset_source_length(a), y = zset_source_length(b);
+    const struct zset_source *one = a, *two = b;
+    uint64_t x = zset_source_length(one), y = zset_source_length(two);
+    if (x == y) x = one->position, y = two->position;
     return (x > y) - (x < y);
 }
 
@@ -234,8 +236,10 @@ static void run(struct combination *combination) {
 /* Finds the sources, whose number stands at argv[at], and reads the options. */
 static bool prepare(struct combination *combination, size_t at) {
     struct call *call = combination->call;
-    for (size_t i = 0; i < combination->count; i++)
+    for (size_t i = 0; i < combination->count; i++) {
         if (!zset_source_find(call, call->argv[at + 1 + i], &combination->sources[i])) return false;
+        combination->sources[i].position = i;
+    }
     for (size_t i = at + 1 + combination->count; i < call->argc; i++)
         if (!parse_option(combination, &i)) return false;
     return true;

@@ -119,23 +119,16 @@ void zrevrangebylex_command(struct call *call) {
 
 /* --- ZRANGESTORE destination key … --- */
 
-/* In Redis the result begins as a listpack, unless it is a range by rank that is too long for one,
- * and stays one up to the first member that does not fit. A listpack loses the sign of -0. */
 static struct zset_result copy_span(const struct query *query, const struct entry *entry,
                                     struct zset_span span) {
-    const struct zset_limits *limits = &query->call->limits->zset;
     struct zset_result result = {.list = skiplist_new()};
     struct zset_iter iter;
     struct zset_member member;
     bool forward = !query->reverse;
-    bool fits = query->by != ZSET_BY_RANK || span.count <= limits->listpack_entries;
     if (span.count == 0) return result;
     zset_iter_start(&iter, entry, forward ? span.from : span.from + span.count - 1, forward);
-    for (uint64_t added = 0; added < span.count && zset_iter_next(&iter, &member); added++) {
-        fits =
-            fits && added < limits->listpack_entries && member.text.len <= limits->listpack_value;
-        zset_result_add(&result, member.text, fits && member.score == 0 ? 0 : member.score);
-    }
+    while (span.count-- > 0 && zset_iter_next(&iter, &member))
+        zset_result_add(&result, member.text, member.score);
     return result;
 }
 

@@ -10,6 +10,7 @@
 struct zset_source {
     const struct entry *entry; /* a sorted set or a set; NULL: there is no such key */
     double weight;
+    size_t position; /* among the sources of its command */
 };
 
 /* Looks up a source. Replies WRONGTYPE and returns false when the value is of a type without

@@ -468,7 +468,7 @@ static void insert(struct skiplist *list, uint64_t hash, struct slice member, do
     bool found;
     skiplist_index_grow(&list->index, &rehash);
     bool apart = member.len > limits_of(list)->inline_max;
-    skiplist_record_prepare(&record, member, score, apart, list->epoch, &list->nodes_bytes);
+    skiplist_record_prepare(&record, member, apart, list->epoch, &list->nodes_bytes);
     list->long_members += record.apart != NULL;
     unsigned slot = 0;
     path_find(list, &path, key, member);
@@ -650,9 +650,7 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
     uint64_t key = skiplist_key(score);
     struct skiplist_node *node = place->node;
     unsigned slot = place->slot;
-    bool minus_zero = score == 0 && __builtin_signbit(score);
-    if (!minus_zero && !skiplist_node_is_minus_zero(node, slot) &&
-        !skiplist__is_shared(list, node->epoch) && keeps_place(node, slot, key) &&
+    if (!skiplist__is_shared(list, node->epoch) && keeps_place(node, slot, key) &&
         skiplist_node_packs(node, key)) {
         skiplist_node_set_key(node, slot, key);
         return;

@@ -5,7 +5,7 @@
  * stand on nodes. The tower of the header is a field of the list, so that the first and the last
  * node are one memory access away. The layout is drawn in ds/skiplist_internal.h.
  *
- * Scores are doubles but NaN; -0 and 0 are equal, and each is returned as it was given. Members are
+ * Scores are doubles but NaN; -0 becomes 0. Members are
  * distinct, and a billion at most (SKIPLIST_LARGE_FROM); the list copies them. No function depends
  * on the number of members but where it says so: nodes and index grow, shrink, split and merge one
  * at a time. */

@@ -12,7 +12,7 @@
 #endif
 
 /* The first byte of a record. */
-enum { RECORD_SHORT_MAX = 251, RECORD_MEDIUM = 252, RECORD_APART = 253, RECORD_MINUS_ZERO = 254 };
+enum { RECORD_SHORT_MAX = 251, RECORD_MEDIUM = 252, RECORD_APART = 253 };
 
 enum { NODE_SIZE_MAX = UINT16_MAX / 16 * 16 };
 _Static_assert(SKIPLIST_LARGE_NODE_BYTES + 8 * SKIPLIST_LARGE_NODE_MEMBERS +
@@ -45,7 +45,6 @@ static const uint8_t *record_at(const struct skiplist_node *node, unsigned slot)
 }
 
 static struct slice record_text(const uint8_t *at) {
-    if (*at == RECORD_MINUS_ZERO) at++;
     if (*at <= RECORD_SHORT_MAX) return slice_make(at + 1, *at);
     if (*at == RECORD_MEDIUM) return slice_make(at + 3, read_uint16(at + 1));
     const struct skiplist_text *text = read_pointer(at + 1);
@@ -53,11 +52,9 @@ static struct slice record_text(const uint8_t *at) {
 }
 
 static unsigned record_size(const uint8_t *at) {
-    unsigned mark = *at == RECORD_MINUS_ZERO;
-    at += mark;
-    if (*at <= RECORD_SHORT_MAX) return mark + 1u + *at;
-    if (*at == RECORD_MEDIUM) return mark + 3u + read_uint16(at + 1);
-    return mark + 1u + (unsigned)sizeof(struct skiplist_text *);
+    if (*at <= RECORD_SHORT_MAX) return 1u + *at;
+    if (*at == RECORD_MEDIUM) return 3u + read_uint16(at + 1);
+    return 1u + (unsigned)sizeof(struct skiplist_text *);
 }
 
 static struct skiplist_text *text_new(struct slice member, uint32_t epoch) {
@@ -75,22 +72,20 @@ void skiplist_text_free(struct skiplist_text *text) {
     mem_free_sized(text, skiplist_text_size(text));
 }
 
-void skiplist_record_prepare(struct skiplist_record *record, struct slice member, double score,
-                             bool apart, uint32_t epoch, size_t *allocated) {
+void skiplist_record_prepare(struct skiplist_record *record, struct slice member, bool apart,
+                             uint32_t epoch, size_t *allocated) {
     assert(apart || member.len <= SKIPLIST_INLINE_MAX);
     *record = (struct skiplist_record){.text = member};
-    record->minus_zero = score == 0 && __builtin_signbit(score);
     size_t header = member.len <= RECORD_SHORT_MAX ? 1 : 3;
     if (apart) {
         record->apart = text_new(member, epoch);
         *allocated += skiplist_text_size(record->apart);
         header = 1, member.len = sizeof(record->apart);
     }
-    record->size = (unsigned)(record->minus_zero + header + member.len);
+    record->size = (unsigned)(header + member.len);
 }
 
 static void record_write(uint8_t *at, const struct skiplist_record *record) {
-    if (record->minus_zero) *at++ = RECORD_MINUS_ZERO;
     if (record->apart) {
         *at = RECORD_APART;
         memcpy(at + 1, &record->apart, sizeof(record->apart));
@@ -124,13 +119,11 @@ void skiplist_node_prefetch_member(const struct skiplist_node *node, unsigned sl
 
 struct skiplist_text *skiplist_node_text(const struct skiplist_node *node, unsigned slot) {
     const uint8_t *at = record_at(node, slot);
-    if (*at == RECORD_MINUS_ZERO) at++;
     return *at == RECORD_APART ? read_pointer(at + 1) : NULL;
 }
 
 size_t skiplist_node_own_text(struct skiplist_node *node, unsigned slot) {
     uint8_t *at = (uint8_t *)(uintptr_t)record_at(node, slot);
-    if (*at == RECORD_MINUS_ZERO) at++;
     if (*at != RECORD_APART) return 0;
     struct skiplist_text *text = read_pointer(at + 1);
     text = text_new(slice_make(text->bytes, text->len), 0);
@@ -138,13 +131,8 @@ size_t skiplist_node_own_text(struct skiplist_node *node, unsigned slot) {
     return skiplist_text_size(text);
 }
 
-bool skiplist_node_is_minus_zero(const struct skiplist_node *node, unsigned slot) {
-    return *record_at(node, slot) == RECORD_MINUS_ZERO;
-}
-
 double skiplist_node_score(const struct skiplist_node *node, unsigned slot) {
-    double score = skiplist_score_of_key(skiplist_node_key(node, slot));
-    return score == 0 && skiplist_node_is_minus_zero(node, slot) ? -0.0 : score;
+    return skiplist_score_of_key(skiplist_node_key(node, slot));
 }
 
 /* --- Finding --- */

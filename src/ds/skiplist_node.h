@@ -10,7 +10,6 @@
  *      record    [length 0 … 251] text
  *                [252] [length, 2] text         of up to SKIPLIST_INLINE_MAX bytes
  *                [253] [pointer, 8]             stored apart: struct skiplist_text
- *                [254] record                   the score is -0, which sorts as 0
  *
  * Integers, times and other scores that share their upper or lower bits take one or two bytes so.
  * Records stand in any order, without gaps. A node is one allocation of a size class; what fits
@@ -87,7 +86,6 @@ struct skiplist_record {
     struct slice text;
     struct skiplist_text *apart; /* holds the text, when it is long; NULL else */
     unsigned size;
-    bool minus_zero;
 };
 
 /* --- Scores and keys --- */
@@ -183,8 +181,8 @@ bool skiplist_node_next_tag(const struct skiplist_node *node, uint8_t bits, uint
 
 /* Fills the record for a member. If it is to be stored `apart`, which it must if it is longer than
  * SKIPLIST_INLINE_MAX, its text is copied into an allocation, for which *allocated is increased. */
-void skiplist_record_prepare(struct skiplist_record *record, struct slice member, double score,
-                             bool apart, uint32_t epoch, size_t *allocated);
+void skiplist_record_prepare(struct skiplist_record *record, struct slice member, bool apart,
+                             uint32_t epoch, size_t *allocated);
 
 /* Bytes of a node with so many members of this width, with records of so many bytes. */
 size_t skiplist_node_size_for(unsigned height, unsigned members, unsigned width, size_t records);
@@ -213,12 +211,8 @@ void skiplist_node_insert(struct skiplist_node *node, unsigned slot, uint64_t ke
 /* Removes the member at `slot`; a text that is stored apart is not freed. O(node). */
 void skiplist_node_delete(struct skiplist_node *node, unsigned slot);
 
-/* Gives the member at `slot` another score, which keeps its place, can be packed, and is not -0, as
- * the old one is not. O(1). */
+/* Gives the member at `slot` another score, which keeps its place and can be packed. O(1). */
 void skiplist_node_set_key(struct skiplist_node *node, unsigned slot, uint64_t key);
-
-/* Does the score of this member read -0? */
-bool skiplist_node_is_minus_zero(const struct skiplist_node *node, unsigned slot);
 
 /* If the member at `slot` is stored apart, gives the node a copy of its own, of epoch 0: for nodes
  * that are copies. Returns the bytes allocated. */

@@ -12,7 +12,8 @@
  * Costs are those of a skiplist of n members; with a listpack, of few members, functions are O(n)
  * where nothing else is said.
  *
- * Scores are doubles but NaN. In a listpack -0 becomes 0, as in Redis. Members that functions are
+ * Scores are doubles but NaN, and -0 becomes 0 (zset_score). No result depends on the encoding: a
+ * replica may have another one, and repeats the same commands. Members that functions are
  * given must not lie in the same sorted set. Functions that may move the entry take the keyref. A
  * sorted set in the keyspace is never empty: the caller that empties one deletes the key. */
 #ifndef PACKLIST_TYPES_ZSET_H
@@ -36,6 +37,11 @@ void zset_create(struct keyref *ref, struct slice key, struct slice member, doub
  * member. O(1), O(n) for a listpack. */
 struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t longest,
                                  const struct zset_limits *limits);
+
+/* The score that a member gets when it is given this one. */
+static inline double zset_score(double score) {
+    return score == 0 ? 0 : score;
+}
 
 /* O(1). */
 uint64_t zset_length(const struct entry *entry);
@@ -79,7 +85,8 @@ void zset_remove_range(struct keyref *ref, uint64_t from, uint64_t count);
 uint64_t zset_count_below(const struct entry *entry, double score, bool inclusive);
 
 /* Members that are less, or, when `inclusive`, less or equal, as bytes, where all have the same
- * score; else any number up to the length. */
+ * score. Else what a binary search by rank finds, as if the members were in the order of their
+ * bytes: the right number where they are. O(log² n) then, O(n log n) for a listpack. */
 uint64_t zset_count_below_member(const struct entry *entry, struct slice member, bool inclusive);
 
 /* --- Reading --- */

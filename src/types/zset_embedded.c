@@ -4,7 +4,7 @@
 
 void zset_pair_prepare(struct zset_pair *pair, struct slice member, double score) {
     listpack_prepare(&pair->member, member);
-    size_t len = number_format_double(pair->score_text, score == 0 ? 0 : score);
+    size_t len = number_format_double(pair->score_text, zset_score(score));
     listpack_prepare(&pair->score, slice_make(pair->score_text, len));
 }
 

@@ -64,8 +64,10 @@ class ZsetGenerator:
         count = self.random.randint(1, 150 if many else 4)
         return [part for _ in range(count) for part in (self.score(), self.member())]
 
-    def weights(self, keys):
-        weight = self.score if self.reference >= (8, 0) else lambda: self.random.choice([b"-1", b"0", b"1", b"x"])
+    def weights(self, keys, stores=False):
+        """What is stored must not be made -0, which the reference keeps in a skiplist."""
+        plain = [b"1", b"2", b"1e3", b"inf", b"nan", b"x"] if stores else [b"-1", b"0", b"1", b"x"]
+        weight = self.score if self.reference >= (8, 0) and not stores else lambda: self.random.choice(plain)
         return self.options([b"WEIGHTS", *[weight() for _ in keys[1:]]],
                             [b"AGGREGATE", self.random.choice([b"SUM", b"MIN", b"max", b"AVG"])])
 
@@ -89,7 +91,7 @@ class ZsetGenerator:
             lambda: [b"ZMPOP", *keys, self.random.choice([b"MIN", b"max", b"LEFT"]),
                      *self.options([b"COUNT", self.count()])],
             lambda: [self.random.choice([b"ZUNIONSTORE", b"ZINTERSTORE"]), self.random.choice(KEYS), *keys,
-                     *self.weights(keys)],
+                     *self.weights(keys, stores=True)],
             lambda: [b"ZDIFFSTORE", self.random.choice(KEYS), *keys],
             lambda: [b"ZRANGESTORE", self.random.choice(KEYS), self.zkey(), *self.zrange_arguments()],
             lambda: [self.random.choice([b"DEL", b"UNLINK"]), self.random.choice([*KEYS, LEX_KEY])],

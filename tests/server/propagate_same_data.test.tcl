@@ -55,4 +55,25 @@ check_same_data "a script that stores what SORT has given" [list [list SADD s {*
     {EVAL {redis.call('RPUSH', 'b', unpack(redis.call('SORT', 's', 'BY', 'none_*', 'ALPHA', 'DESC')))} 0}
 }
 
+# Sorted sets that were larger: here they are skiplists, on a replica listpacks.
+set large {}
+for {set i 0} {$i < 200} {incr i} {
+    lappend large [expr {$i ^ 3}] [format m%03d $i]
+}
+check_same_data "ranges of members that have several scores" [list \
+    [list ZADD z {*}$large] {ZREMRANGEBYRANK z 50 -1} {COPY z y} {COPY z x}] {
+    {ZRANGESTORE a z [m010 (m040 BYLEX}
+    {ZRANGESTORE b z (m030 - BYLEX REV LIMIT 3 20}
+    {ZREMRANGEBYLEX z [m020 (m033}
+    {ZREMRANGEBYLEX y - [m022}
+    {ZREMRANGEBYLEX x (m017 +}
+}
+check_same_data "a score of -0" [list [list ZADD z {*}$large] {ZREMRANGEBYRANK z 3 -1}] {
+    {ZADD z -0 a}
+    {ZADD z INCR -0 b}
+    {ZUNIONSTORE a 1 z WEIGHTS -0}
+    {ZRANGESTORE b a 0 -1}
+    {ZINCRBY z -0 a}
+}
+
 finish

@@ -186,16 +186,17 @@ foreach {command error} [list \
     {ZREMRANGEBYSCORE k x 1} $bad_score_range  {ZREMRANGEBYLEX k x [a} $bad_member_range] {
     check_error "$command is refused" [list r {*}$command] $error
 }
-check "ZRANGESTORE keeps the sign of -0 only behind a member that makes the result a skiplist" {
-    set long [string repeat x 65]
-    r ZADD from -1 a -1 $long -1 z 1 y
-    r ZUNIONSTORE k 1 from WEIGHTS 0
-    r ZRANGESTORE to k 0 -1
-    r ZRANGESTORE scores k 0 0 BYSCORE
-    r ZRANGESTORE reverse k 0 -1 REV
-    r ZRANGESTORE short k 0 0
-    lmap key {to scores reverse short} {lmap member [list a z $long y] {r ZSCORE $key $member}}
-} {{0 -0 -0 0} {0 -0 -0 0} {-0 0 -0 0} {0 (nil) (nil) (nil)}}
+check_zsets "a score of -0 becomes 0" {
+    r ZADD k -1 a -0 b 0 c 0 d
+    list [r ZADD k INCR -0 e] [r ZINCRBY k -0 e] [r ZADD k XX CH -0 c] [r ZINCRBY k -0 d] \
+        [r ZUNIONSTORE to 2 k k WEIGHTS 0 -0] [r ZRANGESTORE copy to 0 -1 REV] \
+        [lmap key {k to copy} {r ZMSCORE $key a b c d e}]
+} {0 0 0 0 5 5 {{-1 0 0 0 0} {0 0 0 0 0} {0 0 0 0 0}}}
+check_zsets "ranges of members with several scores do not depend on the encoding" {
+    make_zset k {c 1 a 2 b 3 e 4 d 5 f 6}
+    list [r ZRANGEBYLEX k {[b} +] [r ZRANGEBYLEX k - {[d}] [r ZRANGEBYLEX k {[a} {[a}] [r ZLEXCOUNT k {(c} {(f}] \
+        [r ZRANGESTORE to k {[b} {[d} BYLEX] [r ZRANGE to 0 -1] [r ZREMRANGEBYLEX k {(a} +] [r ZRANGE k 0 -1]
+} {{b e d f} {c a b} {c a} 2 1 b 4 {c a}}
 check "ZRANGESTORE of nothing deletes the destination" {
     r SET to text
     list [r ZRANGESTORE to none 0 -1] [r EXISTS to]

@@ -59,15 +59,15 @@ check_zsets "what is no number counts as 0" {
         [r ZUNIONSTORE to 3 one one one WEIGHTS 1 0 0] [zset_of to] \
         [r ZINTERSTORE to 2 one one WEIGHTS 1 0 AGGREGATE MIN] [zset_of to]
 } {1 {a 0} 1 {a 0} 1 {a -inf} 1 {a 0} 1 {a inf} 1 {a inf}}
-check_zsets "-0 and 0 make 0, whichever comes first; of two equal scores the first is kept" {
+check_zsets "-0 becomes 0, whatever makes it" {
     make_zset zero {a 0}
     make_zset zero_and_more {a 0 b 1}
     foreach {command expected} {
         {ZUNION 2 zero zero_and_more WEIGHTS -1 1}                {a 0 b 1}
-        {ZUNION 2 zero zero WEIGHTS -1 -1}                        {a -0}
-        {ZUNION 2 zero zero_and_more WEIGHTS -1 1 AGGREGATE MAX}  {a -0 b 1}
+        {ZUNION 2 zero zero WEIGHTS -1 -1}                        {a 0}
+        {ZUNION 2 zero zero_and_more WEIGHTS -1 1 AGGREGATE MAX}  {a 0 b 1}
         {ZINTER 2 zero zero_and_more WEIGHTS -1 1}                {a 0}
-        {ZINTER 2 zero zero_and_more WEIGHTS -1 1 AGGREGATE MIN}  {a -0}
+        {ZINTER 2 zero zero_and_more WEIGHTS -1 1 AGGREGATE MIN}  {a 0}
     } {
         assert_equal [concat {*}[r {*}$command WITHSCORES]] $expected
     }

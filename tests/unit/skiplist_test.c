@@ -215,7 +215,7 @@ static void note(struct slice member, double score, void *arg) {
     struct seen *seen = arg;
     size_t at = model_find(seen->model, member);
     assert_true(at < seen->model->count);
-    assert_true(same_score(seen->model->pairs[at].score, score));
+    assert_true(same_score(score, seen->model->pairs[at].score));
     if (seen->times[at] < 255) seen->times[at]++;
 }
 

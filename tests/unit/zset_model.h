@@ -72,8 +72,9 @@ static inline size_t model_below(const struct model *model, double score, bool i
     return n;
 }
 
-static inline bool same_score(double a, double b) {
-    return a == b && signbit(a) == signbit(b);
+/* Sorted sets keep no -0. */
+static inline bool same_score(double kept, double given) {
+    return kept == given && !(kept == 0 && signbit(kept));
 }
 
 /* --- Random members and scores --- */

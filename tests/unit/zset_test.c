@@ -26,11 +26,6 @@ static struct keyref find_key(struct fixture *f) {
     return keyspace_find(f->keyspace, KEY);
 }
 
-/* In a listpack there is no -0. */
-static bool equal_scores(double a, double b, bool is_skiplist) {
-    return is_skiplist ? same_score(a, b) : a == b;
-}
-
 static void assert_same_batches(struct fixture *f, const struct entry *entry, bool forward) {
     struct zset_iter iter;
     struct text_batch batch;
@@ -64,7 +59,7 @@ static void assert_same(struct fixture *f) {
         while (zset_iter_next(&iter, &member)) {
             assert_true(at < f->model.count);
             assert_true(slice_equal(member.text, member_of(&f->model.pairs[at])));
-            assert_true(equal_scores(member.score, f->model.pairs[at].score, false));
+            assert_true(same_score(member.score, f->model.pairs[at].score));
             at += forward ? 1 : (size_t)-1;
         }
         assert_int_equal(at, forward ? f->model.count : (size_t)-1);
@@ -87,7 +82,7 @@ static void put(struct fixture *f, struct slice member, double score) {
     size_t at = model_find(&f->model, member);
     assert_int_equal(place.found, at < f->model.count);
     if (place.found) {
-        assert_true(equal_scores(place.score, f->model.pairs[at].score, false));
+        assert_true(same_score(place.score, f->model.pairs[at].score));
         assert_int_equal(zset_rank(ref.entry, &place), at);
         model_delete(&f->model, at, 1);
     } else if (exceeds || f->model.count >= f->limits.listpack_entries) {
@@ -204,13 +199,60 @@ static void encodings_change_where_redis_changes_them(void **state) {
     keyspace_delete(&ref);
 }
 
-static void minus_zero_stays_in_a_skiplist_alone(void **state) {
+static void minus_zero_becomes_zero_in_either_encoding(void **state) {
     struct fixture *f = *state;
     for (size_t entries = 0; entries < 2; entries++) {
         f->limits = (struct zset_limits){entries, 64};
         struct keyref ref = find_key(f);
         zset_create(&ref, KEY, SLICE("m"), -0.0, 1, 1, &f->limits);
-        assert_int_equal(signbit(zset_find(ref.entry, SLICE("m")).score) != 0, entries == 0);
+        assert_true(same_score(zset_find(ref.entry, SLICE("m")).score, -0.0));
+        for (double score = 1; score > -1; score -= 1) {
+            struct zset_place place = zset_find(ref.entry, SLICE("m"));
+            zset_put(&ref, &place, SLICE("m"), score * 0.0, &f->limits);
+            assert_true(same_score(zset_find(ref.entry, SLICE("m")).score, 0));
+        }
+        keyspace_delete(&ref);
+    }
+}
+
+/* A bisection by rank, written as a walk over what is left. */
+static uint64_t bisected(struct fixture *f, struct slice bound, bool inclusive) {
+    uint64_t low = 0, high = f->model.count;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        int order = slice_compare(member_of(&f->model.pairs[middle]), bound);
+        if (order < 0 || (order == 0 && inclusive))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void bounds_of_members_are_the_same_in_either_encoding(void **state) {
+    struct fixture *f = *state;
+    for (int round = 0; round < 60; round++) {
+        size_t entries = round % 2 ? 0 : 100;
+        f->limits = (struct zset_limits){entries, 64};
+        f->is_skiplist = entries == 0;
+        bool ordered = round % 3 == 0;
+        for (int i = 0; i < 20 + round; i++) {
+            char text[8];
+            int len = snprintf(text, sizeof(text), "%03d", i);
+            put(f, slice_make(text, (size_t)len),
+                ordered ? i / 7 : (double)random_below(&f->random, 5));
+        }
+        struct keyref ref = find_key(f);
+        for (int i = 0; i < 20 + round; i++) {
+            char text[8];
+            struct slice bound = slice_make(text, (size_t)snprintf(text, sizeof(text), "%03d", i));
+            for (int inclusive = 0; inclusive < 2; inclusive++) {
+                uint64_t below = zset_count_below_member(ref.entry, bound, inclusive);
+                assert_int_equal(below, bisected(f, bound, inclusive));
+                if (ordered) assert_int_equal(below, i + inclusive);
+            }
+        }
+        model_delete(&f->model, 0, f->model.count);
         keyspace_delete(&ref);
     }
 }
@@ -272,7 +314,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         ZSET_TEST(both_encodings_do_what_the_model_does),
         ZSET_TEST(encodings_change_where_redis_changes_them),
-        ZSET_TEST(minus_zero_stays_in_a_skiplist_alone),
+        ZSET_TEST(minus_zero_becomes_zero_in_either_encoding),
+        ZSET_TEST(bounds_of_members_are_the_same_in_either_encoding),
         ZSET_TEST(a_scan_visits_what_is_there_while_the_encoding_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
