@@ -137,10 +137,7 @@ void restore_command(struct call *call) {
     if (!entry) return;
     if (restore.expiry_ms >= 0 && call_is_past(call, restore.expiry_ms)) {
         value_free(entry);
-        if (ref.entry) {
-            call_delete(call, &ref, restore.key, "del");
-            CALL_PROPAGATE(call, SLICE("DEL"), restore.key);
-        }
+        if (ref.entry) call_delete_instead(call, &ref, restore.key, CALL_EMPTIED);
     } else {
         store(call, &ref, entry, &restore);
         if (call->propagates && restore.expiry_ms >= 0 && !restore.absolute)

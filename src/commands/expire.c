@@ -81,8 +81,7 @@ static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
         return;
     }
     if (call_is_past(call, expiry_ms)) {
-        call_delete(call, &ref, key, "del");
-        CALL_PROPAGATE(call, SLICE("DEL"), key);
+        call_delete_instead(call, &ref, key, CALL_PAST);
     } else {
         call_set_expiry(call, &ref, expiry_ms);
         call_touched(call, &ref, key, EVENT_GENERIC, "expire", 1);

@@ -99,23 +99,29 @@ static void pop_all(struct call *call, struct keyref *ref) {
     reply_all(call->reply, ref->entry);
     call_touched(call, ref, key, EVENT_SET, "spop", length - 1);
     call_unlink(call, ref, key);
-    CALL_PROPAGATE(call, SLICE("DEL"), key);
+    CALL_PROPAGATE(call, call_deletion_name(call, CALL_EMPTIED), key);
 }
 
-/* Takes up to `count` members out and replies them; returns how many. One SREM says so. */
+/* Takes up to `count` members out and replies them; returns how many. One SREM says so: of as many
+ * members as Redis gives it, but not of many bytes, because they are copied. */
 static uint64_t pop_batch(struct call *call, struct keyref *ref, uint64_t count) {
-    enum { BATCH = 64 };
-    struct slice argv[2 + BATCH] = {SLICE("SREM"), call->argv[1]};
+    enum { BATCH = 1024, BATCH_BYTES = 1024 * 1024 };
+    struct slice argv[2 + BATCH];
     sds members[BATCH];
+    size_t taken = 0, bytes = 0;
+    argv[0] = SLICE("SREM");
+    argv[1] = call->argv[1];
     if (count > BATCH) count = BATCH;
-    for (size_t i = 0; i < count; i++) {
-        members[i] = take_random(call, ref);
-        argv[2 + i] = sds_slice(members[i]);
-        reply_bulk(call->reply, argv[2 + i]);
+    while (taken < count && bytes < BATCH_BYTES) {
+        members[taken] = take_random(call, ref);
+        struct slice member = sds_slice(members[taken]);
+        reply_bulk(call->reply, member);
+        bytes += member.len;
+        argv[2 + taken++] = member;
     }
-    if (call->propagates) call_propagate_as(call, argv, 2 + count);
-    for (size_t i = 0; i < count; i++) sds_free(members[i]);
-    return count;
+    if (call->propagates) call_propagate_as(call, argv, 2 + taken);
+    for (size_t i = 0; i < taken; i++) sds_free(members[i]);
+    return taken;
 }
 
 static void pop_many(struct call *call, struct keyref *ref, uint64_t count) {

@@ -72,8 +72,7 @@ void getex_command(struct call *call) {
     if (ref.entry == NULL) return;
     bool absolute = expiry == EXPIRY_EXAT || expiry == EXPIRY_PXAT;
     if (absolute && call_is_past(call, expiry_ms)) {
-        call_delete(call, &ref, call->argv[1], "del");
-        CALL_PROPAGATE(call, SLICE("DEL"), call->argv[1]);
+        call_delete_instead(call, &ref, call->argv[1], CALL_PAST);
     } else if (expiry >= EXPIRY_EX) {
         expire_at(call, &ref, expiry_ms);
     } else if (expiry == EXPIRY_PERSIST && entry_expiry(ref.entry) >= 0) {

@@ -221,13 +221,20 @@ static struct entry *take(struct call *call, struct keyref *ref, struct slice ke
     return entry;
 }
 
-/* Propagates a deletion that the server made by itself. Outside of a command it is a unit of its
- * own. */
-static void propagate_removed(const struct call *call, struct slice key, bool unlink) {
-    struct engine *engine = call->engine;
-    const struct slice argv[] = {unlink ? SLICE("UNLINK") : SLICE("DEL"), key};
-    command_log_append(&engine->command_log, call->database, argv, 2);
-    if (call->origin == ORIGIN_SERVER) command_log_end_unit(&engine->command_log);
+/* A unit that is open already while a script is busy is the script's. */
+static bool is_only_reading(const struct call *call) {
+    return call->origin == ORIGIN_CLIENT && !(call->command->flags & COMMAND_WRITE) &&
+           !(call->engine->restrictions & RESTRICTED_BUSY);
+}
+
+void call_propagate_removal(const struct call *call, const struct slice *argv, size_t argc) {
+    struct command_log *log = &call->engine->command_log;
+    command_log_append(log, call->database, argv, argc);
+    if (call->origin == ORIGIN_SERVER || is_only_reading(call)) command_log_end_unit(log);
+}
+
+static struct slice deletion_name(bool in_pool) {
+    return in_pool ? SLICE("UNLINK") : SLICE("DEL");
 }
 
 void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
@@ -236,7 +243,8 @@ void call_remove(struct call *call, struct keyref *ref, struct slice key, enum e
     bool in_pool = class == EVENT_EVICTED   ? config->lazyfree_eviction
                    : class == EVENT_EXPIRED ? config->lazyfree_expire
                                             : config->lazyfree_server_del;
-    if (call->propagates) propagate_removed(call, key, in_pool);
+    const struct slice argv[] = {deletion_name(in_pool), key};
+    if (call->propagates) call_propagate_removal(call, argv, 2);
     lazyfree_entry(take(call, ref, key, class, event), in_pool);
 }
 
@@ -244,6 +252,22 @@ void call_delete(struct call *call, struct keyref *ref, struct slice key, const 
     struct engine *engine = call->engine;
     engine->dirty++;
     lazyfree_entry(take(call, ref, key, EVENT_GENERIC, event), engine->config.lazyfree_user_del);
+}
+
+static bool is_freed_in_pool(const struct call *call, enum call_deletion reason) {
+    const struct config *config = &call->engine->config;
+    return reason == CALL_PAST ? config->lazyfree_expire : config->lazyfree_server_del;
+}
+
+struct slice call_deletion_name(const struct call *call, enum call_deletion reason) {
+    return deletion_name(is_freed_in_pool(call, reason));
+}
+
+void call_delete_instead(struct call *call, struct keyref *ref, struct slice key,
+                         enum call_deletion reason) {
+    call->engine->dirty++;
+    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, "del"), is_freed_in_pool(call, reason));
+    CALL_PROPAGATE(call, call_deletion_name(call, reason), key);
 }
 
 void call_unlink(struct call *call, struct keyref *ref, struct slice key) {

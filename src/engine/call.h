@@ -161,6 +161,20 @@ void call_delete(struct call *call, struct keyref *ref, struct slice key, const 
 /* As call_delete with "del", but a large value is always freed in another thread. */
 void call_unlink(struct call *call, struct keyref *ref, struct slice key);
 
+/* Why a command deletes a key that it was not asked to delete. */
+enum call_deletion {
+    CALL_PAST,   /* the expiry that it gives has passed: freed as lazyfree-lazy-expire says */
+    CALL_EMPTIED /* it leaves nothing in its place: freed as lazyfree-lazy-server-del says */
+};
+
+/* As call_delete with "del", but propagates the deletion in place of the command. */
+void call_delete_instead(struct call *call, struct keyref *ref, struct slice key,
+                         enum call_deletion reason);
+
+/* Returns the name of the command with which such a deletion is propagated, so that a replica frees
+ * the value where this server does: "UNLINK" or "DEL". */
+struct slice call_deletion_name(const struct call *call, enum call_deletion reason);
+
 /* As call_delete, for deletions by the server itself: an event of any class, and no change is
  * counted. It propagates the deletion where changes are propagated. `key` may lie in the entry.
  * Depending on the class, lazyfree-lazy-expire, -eviction or -server-del decides where the value is
@@ -221,6 +235,11 @@ void call_propagate_as(struct call *call, const struct slice *argv, size_t argc)
         const struct slice words[] = {__VA_ARGS__};                                                \
         call_propagate_as(call, words, sizeof(words) / sizeof(words[0]));                          \
     } while (0)
+
+/* Propagates a deletion that the server makes by itself, of an expired key for example. In a command
+ * that may write it belongs to the command's unit; where it is found by one that reads, or by the
+ * server, it is a unit of its own: a SCAN that meets thousands of expired keys is none. */
+void call_propagate_removal(const struct call *call, const struct slice *argv, size_t argc);
 
 /* --- Expiry --- */
 

@@ -15,14 +15,11 @@ static void note_field(const struct record *record, void *arg) {
     expired->fields[expired->count++] = sds_new(record->field);
 }
 
-/* Outside of any command this is a unit of its own. */
 static void propagate(const struct call *call, struct slice key,
                       const struct expired_fields *expired) {
-    struct command_log *log = &call->engine->command_log;
     struct slice argv[2 + CALL_EXPIRED_FIELDS] = {SLICE("HDEL"), key};
     for (size_t i = 0; i < expired->count; i++) argv[2 + i] = sds_slice(expired->fields[i]);
-    command_log_append(log, call->database, argv, 2 + expired->count);
-    if (call->origin == ORIGIN_SERVER) command_log_end_unit(log);
+    call_propagate_removal(call, argv, 2 + expired->count);
 }
 
 /* The fields are deleted already. Empties `expired`. */

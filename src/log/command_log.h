@@ -4,9 +4,9 @@
  *      unit of one command       [SELECT db] LPUSH k a
  *      unit of several           MULTI [SELECT db] DEL old  LPUSH old a  EXEC
  *
- * A unit takes effect as a whole or not at all. A unit is: a command together with the expired keys
- * that it deleted; an EXEC; the reply to one blocked client; a key that the server deletes by
- * itself. SELECT precedes a command whose database differs from that of the command before. When
+ * A unit takes effect as a whole or not at all. A unit is: a command that may write, together with
+ * the expired keys that it deleted; an EXEC; a script; the reply to one blocked client; a key that
+ * the server deletes by itself, or because a command that reads has found it expired. SELECT precedes a command whose database differs from that of the command before. When
  * the second command of a unit is appended, MULTI is inserted before the first one.
  *
  * The log is a stream of bytes (RESP arrays of bulk strings). Its offset is the number of bytes

@@ -304,6 +304,30 @@ check "expired keys that a command found are propagated even if it changes nothi
     }
 } {{DEL a} {DEL b}}
 
+# The body runs with keys a, b and c that have expired and that nobody has looked for.
+proc with_expired_keys {body} {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    try {
+        foreach key {a b c} {
+            r SET $key 1 PX 1
+        }
+        after 5
+        uplevel 1 $body
+    } finally {
+        r DEBUG SET-ACTIVE-EXPIRE 1
+    }
+}
+foreach request {{MGET a b c} {EXISTS a b c} {SCAN 0 COUNT 1000} {SINTER a b c} {ZUNION 3 a b c}} {
+    check "expired keys that $request found are no unit" {
+        with_expired_keys {
+            lsort [propagated [list $request]]
+        }
+    } {{DEL a} {DEL b} {DEL c}}
+}
+check "expired keys that a transaction or a script found are one unit" {
+    concat [with_expired_keys {propagated {MULTI {MGET a b c} EXEC}}] \
+        [with_expired_keys {propagated {{EVAL {return redis.call('MGET', 'a', 'b', 'c')} 0}}}]
+} {MULTI {DEL a} {DEL b} {DEL c} EXEC MULTI {DEL a} {DEL b} {DEL c} EXEC}
 check "expired keys that no command found are propagated one by one" {
     propagated_by {
         # The server reads both requests in one iteration of its loop.
@@ -325,6 +349,46 @@ check "with lazyfree-lazy-expire, expired keys are propagated as UNLINK" {
         }
     }
 } {{SET a 1 PXAT TIME} {UNLINK a}}
+
+# What is propagated where a command deletes the key.
+set deletions {{EXPIRE a -1} {PEXPIREAT b 1} {GETEX c PXAT 1} {SPOP s 9} {SPOP t 1} {GETDEL d} {DEL e} {UNLINK f}}
+foreach {directive expected} {
+    lazyfree-lazy-expire {UNLINK UNLINK UNLINK DEL DEL DEL DEL UNLINK DEL}
+    lazyfree-lazy-server-del {DEL DEL DEL UNLINK UNLINK DEL DEL UNLINK UNLINK}
+    lazyfree-lazy-user-del {DEL DEL DEL DEL DEL DEL DEL UNLINK DEL}
+    lazyfree-lazy-eviction {DEL DEL DEL DEL DEL DEL DEL UNLINK DEL}
+} {
+    check "with $directive, the deletions that it governs are propagated as UNLINK" {
+        r MSET a 1 b 1 c 1 d 1 e 1 f 1 g 1
+        r SADD s x y
+        r SADD t x
+        set payload [r DUMP g]
+        with_config [list $directive yes] {
+            lmap command [propagated [list {*}$deletions [list RESTORE g 1 $payload REPLACE ABSTTL]]] {
+                assert_equal [llength $command] 2
+                lindex $command 0
+            }
+        }
+    } $expected
+}
+
+check "SPOP of many members is propagated as a few SREMs" {
+    set members {}
+    for {set i 0} {$i < 4000} {incr i} {
+        lappend members m$i
+    }
+    r SADD s {*}$members
+    set commands [propagated {{SPOP s 3000}}]
+    assert_equal [list [lindex $commands 0] [lindex $commands end]] {MULTI EXEC}
+    lmap command [lrange $commands 1 end-1] {list {*}[lrange $command 0 1] [llength [lrange $command 2 end]]}
+} {{SREM s 1024} {SREM s 1024} {SREM s 952}}
+check "SPOP of large members is propagated as more SREMs" {
+    r SADD s 1[string repeat x 700000] 2[string repeat x 700000] 3[string repeat x 700000] 4 5
+    r SREM s 4 5
+    r SADD s 4[string repeat x 700000]
+    set commands [propagated {{SPOP s 3}}]
+    lmap command $commands {llength $command}
+} {1 4 3 1}
 
 check "evicted keys are propagated before the command that needs their memory" {
     r SET a [string repeat x 100000] EX 1000
