@@ -130,17 +130,28 @@ void bitpos_command(struct call *call) {
     reply_integer(call->reply, position);
 }
 
-/* --- BITOP AND | OR | XOR | NOT destination key … --- */
+/* --- BITOP AND | OR | XOR | NOT | DIFF | DIFF1 | ANDOR | ONE destination key … --- */
+
+/* Returns whether the operation takes so many sources; otherwise replies the error. */
+static bool check_source_count(struct call *call, enum bits_operation operation, const char *name) {
+    size_t count = call->argc - 3;
+    bool is_single = operation == BITS_NOT;
+    if (is_single ? count == 1 : count >= 2 || bits_is_commutative(operation)) return true;
+    sds error = sds_append_format(sds_new(SLICE("")), "ERR BITOP %s must be called with %s.", name,
+                                  is_single ? "a single source key" : "at least two source keys");
+    reply_error_text(call->reply, sds_slice(error));
+    sds_free(error);
+    return false;
+}
 
 static bool parse_operation(struct call *call, enum bits_operation *operation) {
     static const char *const names[] = {
-        [BITS_AND] = "and", [BITS_OR] = "or", [BITS_XOR] = "xor", [BITS_NOT] = "not"};
+        [BITS_AND] = "AND",   [BITS_OR] = "OR",       [BITS_XOR] = "XOR",     [BITS_NOT] = "NOT",
+        [BITS_DIFF] = "DIFF", [BITS_DIFF1] = "DIFF1", [BITS_ANDOR] = "ANDOR", [BITS_ONE] = "ONE"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!slice_is(call->argv[1], names[i])) continue;
         *operation = (enum bits_operation)i;
-        if (i != BITS_NOT || call->argc == 4) return true;
-        reply_error(call->reply, "ERR BITOP NOT must be called with a single source key.");
-        return false;
+        return check_source_count(call, *operation, names[i]);
     }
     call_syntax_error(call);
     return false;
@@ -161,14 +172,15 @@ static bool find_sources(struct call *call, struct slice *sources, char (*buffer
 }
 
 /* Returns where the result can be written while the sources are read, or NULL: over the present
- * value of the destination, if that has the right length and is no source or only one, which
- * becomes the first. */
-static uint8_t *overwritable(struct call *call, struct keyref *ref, struct slice *sources,
-                             size_t len) {
+ * value of the destination, if that has the right length and is no source or only one, which is, or
+ * may become, the first. */
+static uint8_t *overwritable(struct call *call, struct keyref *ref, enum bits_operation operation,
+                             struct slice *sources, size_t len) {
     if (ref->entry == NULL || entry_type(ref->entry) != VALUE_STRING) return NULL;
     size_t uses = 0;
     for (size_t i = 0; i < call->argc - 3; i++) {
         if (!slice_equal(call->argv[3 + i], call->argv[2])) continue;
+        if (i > 0 && !bits_is_commutative(operation)) return NULL;
         struct slice own = sources[i];
         sources[i] = sources[0];
         sources[0] = own;
@@ -180,7 +192,7 @@ static uint8_t *overwritable(struct call *call, struct keyref *ref, struct slice
 /* Stores the result, which is not empty. Returns false when there is no memory for it. */
 static bool combine(struct call *call, struct keyref *ref, enum bits_operation operation,
                     struct slice *sources, size_t len) {
-    uint8_t *bytes = overwritable(call, ref, sources, len);
+    uint8_t *bytes = overwritable(call, ref, operation, sources, len);
     sds result = bytes ? NULL : sds_try_new_uninit(len);
     if (bytes == NULL && result == NULL) return false;
     bits_combine(operation, bytes ? bytes : (uint8_t *)result, len, sources, call->argc - 3);

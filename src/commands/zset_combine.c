@@ -1,5 +1,5 @@
 /* ZUNION ZINTER ZDIFF ZUNIONSTORE ZINTERSTORE ZDIFFSTORE ZINTERCARD:
- * [destination] numkeys key … [WEIGHTS weight …] [AGGREGATE SUM|MIN|MAX] [WITHSCORES] [LIMIT limit]
+ * [destination] numkeys key … [WEIGHTS weight …] [AGGREGATE SUM|MIN|MAX|COUNT] [WITHSCORES] [LIMIT limit]
  *
  * Sums depend on the order in which they are made: as in Redis the smaller sources come first. */
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum operation { UNION, INTERSECTION, DIFFERENCE };
-enum aggregate { SUM, MIN, MAX };
+enum aggregate { SUM, MIN, MAX, COUNT /* the sum of the weights: each score counts as 1 */ };
 
 /* What a command is. */
 struct form {
@@ -69,6 +69,8 @@ static bool parse_aggregate(struct combination *combination, struct slice word) 
         combination->aggregate = MIN;
     else if (slice_is(word, "max"))
         combination->aggregate = MAX;
+    else if (slice_is(word, "count"))
+        combination->aggregate = COUNT;
     else
         return refuse(combination->call);
     return true;
@@ -108,9 +110,15 @@ static bool parse_option(struct combination *combination, size_t *index) {
 
 /* --- Scores --- */
 
-static double weighted(const struct zset_source *source, double score) {
-    double product = source->weight * score;
-    return isnan(product) ? 0 : product;
+static double product(const struct combination *combination, const struct zset_source *source,
+                      double score) {
+    return combination->aggregate == COUNT ? source->weight : source->weight * score;
+}
+
+static double weighted(const struct combination *combination, const struct zset_source *source,
+                       double score) {
+    double weighted_score = product(combination, source, score);
+    return isnan(weighted_score) ? 0 : weighted_score;
 }
 
 /* `a` when both are equal, and when `b` is no number in MIN or MAX. */
@@ -151,7 +159,8 @@ static void unite(const struct combination *combination, struct zset_result *res
         struct zset_member member;
         zset_source_start(source, &iter);
         while (zset_source_next(&iter, &member))
-            merge(result, member.text, weighted(source, member.score), combination->aggregate);
+            merge(result, member.text, weighted(combination, source, member.score),
+                  combination->aggregate);
     }
 }
 
@@ -163,7 +172,7 @@ static bool is_in_others(const struct combination *combination, struct slice mem
         double other;
         if (!zset_source_get(source, member, &other)) return false;
         /* Not weighted(): as in Redis, only here a product that is no number makes the sum 0. */
-        *score = aggregated(combination->aggregate, *score, source->weight * other);
+        *score = aggregated(combination->aggregate, *score, product(combination, source, other));
     }
     return true;
 }
@@ -184,7 +193,7 @@ static uint64_t filter(const struct combination *combination, struct zset_result
     uint64_t found = 0;
     zset_source_start(first, &iter);
     while (zset_source_next(&iter, &member)) {
-        double score = weighted(first, member.score);
+        double score = weighted(combination, first, member.score);
         if (combination->form->operation == INTERSECTION
                 ? !is_in_others(combination, member.text, &score)
                 : is_in_any_other(combination, member.text))

@@ -188,7 +188,8 @@ static const struct command rows[] = {
  .keys = TARGET_AND_KEYS(2),
  .complexity = "O(N), N being the bytes of all strings",
  .summary = "Combines strings bit by bit and stores the result.",
- .syntax = "<AND | OR | XOR | NOT>:operation destkey:key key [key ...]"},
+ .syntax = "<AND | OR | XOR | NOT | DIFF | DIFF1 | ANDOR | ONE>:operation destkey:key key "
+           "[key ...]\n@8.2.0 Takes DIFF, DIFF1, ANDOR and ONE."},
 {.name = "bitpos", .run = bitpos_command, .arity = -3, .group = "bitmap", .since = "2.8.7",
  .flags = READONLY, .categories = CATEGORY_BITMAP,
  .keys = ONE_KEY(READ),

@@ -83,7 +83,7 @@ static const struct command rows[] = {
  .summary = "Returns the members that are in all of several sorted sets.",
  .syntax =
      "numkeys:integer key [key ...] [WEIGHTS weight:integer ...] "
-     "[AGGREGATE <SUM | MIN | MAX>:aggregate] [WITHSCORES]"},
+     "[AGGREGATE <SUM | MIN | MAX | COUNT>:aggregate] [WITHSCORES]"},
 {.name = "zintercard", .run = zintercard_command, .arity = -3, .group = "sorted-set",
  .since = "7.0.0", .flags = READONLY | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = COUNTED_KEYS(1, READ),
@@ -98,7 +98,7 @@ static const struct command rows[] = {
  .summary = "Stores the members that are in all of several sorted sets.",
  .syntax =
      "destination:key numkeys:integer key [key ...] [WEIGHTS weight:integer ...] "
-     "[AGGREGATE <SUM | MIN | MAX>:aggregate]"},
+     "[AGGREGATE <SUM | MIN | MAX | COUNT>:aggregate]"},
 {.name = "zlexcount", .run = zlexcount_command, .arity = 4, .group = "sorted-set",
  .since = "2.8.9", .flags = READONLY | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
@@ -260,7 +260,7 @@ static const struct command rows[] = {
  .summary = "Returns the members of several sorted sets.",
  .syntax =
      "numkeys:integer key [key ...] [WEIGHTS weight:integer ...] "
-     "[AGGREGATE <SUM | MIN | MAX>:aggregate] [WITHSCORES]"},
+     "[AGGREGATE <SUM | MIN | MAX | COUNT>:aggregate] [WITHSCORES]"},
 {.name = "zunionstore", .run = zunionstore_command, .arity = -4, .group = "sorted-set",
  .since = "2.0.0", .flags = WRITE | DENYOOM | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = TARGET_AND_COUNTED_KEYS,
@@ -268,7 +268,7 @@ static const struct command rows[] = {
  .summary = "Stores the members of several sorted sets.",
  .syntax =
      "destination:key numkeys:integer key [key ...] [WEIGHTS weight:integer ...] "
-     "[AGGREGATE <SUM | MIN | MAX>:aggregate]"},
+     "[AGGREGATE <SUM | MIN | MAX | COUNT>:aggregate]"},
 };
 
 /* clang-format on */

@@ -130,17 +130,25 @@ int64_t bits_find(struct slice bytes, bool value, uint64_t from, uint64_t to) {
 /* 32 bytes a step: one or two of the processor's wide registers. */
 typedef uint64_t wide __attribute__((vector_size(32)));
 
+/* A macro, as words of all widths are combined. The operation is a constant where it is used. */
+#define COMBINED(operation, a, b)                                                                  \
+    ((operation) == BITS_AND || (operation) == BITS_ANDOR ? (a) & (b)                              \
+     : (operation) == BITS_OR                             ? (a) | (b)                              \
+     : (operation) == BITS_DIFF                           ? (a) & ~(b)                             \
+     : (operation) == BITS_DIFF1                          ? ~(a) & (b)                             \
+                                                          : (a) ^ (b))
+
 static inline void combine_two(enum bits_operation operation, uint8_t *out, const char *from,
                                size_t len) {
     for (; len >= sizeof(wide); out += sizeof(wide), from += sizeof(wide), len -= sizeof(wide)) {
         wide a, b;
         memcpy(&a, out, sizeof(a)), memcpy(&b, from, sizeof(b));
-        a = operation == BITS_AND ? a & b : operation == BITS_OR ? a | b : a ^ b;
+        a = COMBINED(operation, a, b);
         memcpy(out, &a, sizeof(a));
     }
     for (size_t i = 0; i < len; i++) {
         uint8_t a = out[i], b = (uint8_t)from[i];
-        out[i] = operation == BITS_AND ? a & b : operation == BITS_OR ? a | b : a ^ b;
+        out[i] = (uint8_t)COMBINED(operation, a, b);
     }
 }
 
@@ -161,32 +169,72 @@ static struct slice part_of(struct slice source, size_t at, size_t len) {
     return slice_make(source.ptr + at, rest < len ? rest : len);
 }
 
-static void combine_block(enum bits_operation operation, uint8_t *out, size_t at, size_t len,
-                          const struct slice *sources, size_t count) {
-    struct slice part = part_of(sources[0], at, len);
+enum { BLOCK = 8192 }; /* stays in the L1 cache while the sources are combined */
+
+/* The part of the source, and zeros behind it. */
+static void copy_part(uint8_t *out, struct slice source, size_t at, size_t len) {
+    struct slice part = part_of(source, at, len);
     if (part.len && part.ptr != (const char *)out) memcpy(out, part.ptr, part.len);
     memset(out + part.len, 0, len - part.len);
+}
+
+/* Combines one source after the other: AND, OR, XOR, NOT. */
+static void combine_all(enum bits_operation operation, uint8_t *out, size_t at, size_t len,
+                        const struct slice *sources, size_t count) {
+    copy_part(out, sources[0], at, len);
     for (size_t i = 1; i < count; i++) {
-        part = part_of(sources[i], at, len);
-        switch (operation) {
-        case BITS_AND:
+        struct slice part = part_of(sources[i], at, len);
+        if (operation == BITS_AND) {
             combine_two(BITS_AND, out, part.ptr, part.len);
             memset(out + part.len, 0, len - part.len);
-            break;
-        case BITS_OR: combine_two(BITS_OR, out, part.ptr, part.len); break;
-        case BITS_XOR: combine_two(BITS_XOR, out, part.ptr, part.len); break;
-        case BITS_NOT: break; /* has one source */
+        } else if (operation == BITS_OR) {
+            combine_two(BITS_OR, out, part.ptr, part.len);
+        } else {
+            combine_two(BITS_XOR, out, part.ptr, part.len);
         }
     }
     if (operation == BITS_NOT) invert(out, len);
 }
 
+/* Combines the first source with what is set in any other one: DIFF, DIFF1, ANDOR. */
+static void combine_first(enum bits_operation operation, uint8_t *out, size_t at, size_t len,
+                          const struct slice *sources, size_t count) {
+    uint8_t others[BLOCK];
+    combine_all(BITS_OR, others, at, len, sources + 1, count - 1);
+    copy_part(out, sources[0], at, len);
+    switch (operation) {
+    case BITS_DIFF: combine_two(BITS_DIFF, out, (const char *)others, len); break;
+    case BITS_DIFF1: combine_two(BITS_DIFF1, out, (const char *)others, len); break;
+    default: combine_two(BITS_ANDOR, out, (const char *)others, len);
+    }
+}
+
+/* Keeps what is set in one source; `out` gets what is set in any. */
+static void combine_one(uint8_t *out, size_t at, size_t len, const struct slice *sources,
+                        size_t count) {
+    uint8_t twice[BLOCK] = {0}, both[BLOCK];
+    copy_part(out, sources[0], at, len);
+    for (size_t i = 1; i < count; i++) {
+        struct slice part = part_of(sources[i], at, len);
+        if (part.len == 0) continue;
+        memcpy(both, out, part.len);
+        combine_two(BITS_AND, both, part.ptr, part.len);
+        combine_two(BITS_OR, twice, (const char *)both, part.len);
+        combine_two(BITS_OR, out, part.ptr, part.len);
+    }
+    combine_two(BITS_DIFF, out, (const char *)twice, len);
+}
+
 void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
                   const struct slice *sources, size_t count) {
-    enum { BLOCK = 8192 }; /* stays in the L1 cache while the sources are combined */
     for (size_t at = 0; at < len; at += BLOCK) {
         size_t size = len - at < BLOCK ? len - at : BLOCK;
-        combine_block(operation, out + at, at, size, sources, count);
+        if (operation <= BITS_NOT)
+            combine_all(operation, out + at, at, size, sources, count);
+        else if (operation == BITS_ONE)
+            combine_one(out + at, at, size, sources, count);
+        else
+            combine_first(operation, out + at, at, size, sources, count);
     }
 }
 

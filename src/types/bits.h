@@ -31,11 +31,26 @@ uint64_t bits_count(struct slice bytes, uint64_t from, uint64_t to);
 /* The first bit with this value in [from, to), or -1. At the speed of memory. */
 int64_t bits_find(struct slice bytes, bool value, uint64_t from, uint64_t to);
 
-enum bits_operation { BITS_AND, BITS_OR, BITS_XOR, BITS_NOT };
+enum bits_operation {
+    BITS_AND,
+    BITS_OR,
+    BITS_XOR,
+    BITS_NOT,
+    BITS_DIFF,  /* set in the first source, and in no other one */
+    BITS_DIFF1, /* not set in the first source, but in another one */
+    BITS_ANDOR, /* set in the first source, and in another one */
+    BITS_ONE    /* set in exactly one source */
+};
+
+/* Returns whether the result does not depend on the order of the sources. O(1). */
+static inline bool bits_is_commutative(enum bits_operation operation) {
+    return operation < BITS_DIFF || operation == BITS_ONE;
+}
 
 /* Combines the sources into `out`, which has room for `len` bytes, the length of the longest
  * source; shorter ones count as followed by zeros. `out` does not overlap the sources, or is the
- * first source itself. BITS_NOT takes one source. At the speed of memory; `out` is written once. */
+ * first source itself. BITS_NOT takes one source, BITS_DIFF, BITS_DIFF1 and BITS_ANDOR at least
+ * two. At the speed of memory; `out` is written once. */
 void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
                   const struct slice *sources, size_t count);
 

@@ -117,6 +117,15 @@ check "BITOP combines strings bit by bit" {
     list [typed BITOP AND d a b] [r GET d] [r BITOP or d a b] [r GET d] [r BITOP XOR d a b] [r GET d] \
         [r BITOP Not d a] [r GET d]
 } [list {int 3} "\xf0\x0f\x0a" 3 "\xff\xff\xaf" 3 "\x0f\xf0\xa5" 3 "\x0f\xf0\x55"]
+check "BITOP tells what is set in the first string, in others, or in exactly one" {
+    r MSET a "\xff\x0f\xaa\x01" b "\x0f\x3c" c "\x11\xf0\x0a"
+    set found {}
+    foreach operation {DIFF diff1 AndOr ONE} {
+        lappend found [typed BITOP $operation d a b c] [r GET d]
+    }
+    lappend found [r BITOP ONE d a] [r GET d] [r BITOP DIFF d a nosuch] [r GET d] [r BITOP ANDOR d nosuch a] [r GET d]
+} [list {int 4} "\xe0\x03\xa0\x01" {int 4} "\x00\xf0\x00\x00" {int 4} "\x1f\x0c\x0a\x00" \
+    {int 4} "\xe0\xc3\xa0\x01" 4 "\xff\x0f\xaa\x01" 4 "\xff\x0f\xaa\x01" 4 "\x00\x00\x00\x00"]
 check "BITOP sees zeros behind the shorter strings and in missing keys" {
     r MSET a "\xff\xff\xff" b "\x0f"
     list [r BITOP AND d a b] [r GET d] [r BITOP OR d b a nosuch] [r GET d] [r BITOP XOR d a b a] [r GET d] \
@@ -131,7 +140,8 @@ check "BITOP over its own sources, of any size, is as BITOP elsewhere" {
     foreach size {5 300 20000} {
         r SET a [string repeat "\x35\xca" $size]
         r SET b [string repeat "\x0f\x11\x9c" [expr {$size / 2}]]
-        foreach arguments {{AND a b} {OR b a} {XOR b a b} {XOR a a} {XOR b a a} {OR b b} {NOT a} {AND b nosuch a}} {
+        foreach arguments {{AND a b} {OR b a} {XOR b a b} {XOR a a} {XOR b a a} {OR b b} {NOT a} {AND b nosuch a}
+            {DIFF a b} {DIFF b a} {DIFF1 a b} {DIFF1 b a} {ANDOR a b a} {ANDOR b a nosuch} {DIFF a a} {ONE a b} {ONE b a b}} {
             set operation [lindex $arguments 0]
             set sources [lrange $arguments 1 end]
             set length [r BITOP $operation elsewhere {*}$sources]
@@ -157,12 +167,17 @@ check "BITOP combines long strings" {
     list [r BITOP OR d a b] [r BITCOUNT d] [r BITOP AND d a b] [r BITCOUNT d] [r BITOP XOR d a b b] \
         [expr {[r GET d] eq [r GET a]}] [r BITOP NOT d a] [r BITCOUNT d]
 } {100001 540006 100001 140002 100001 1 100001 400004}
-check "BITOP refuses other operations, several sources of NOT, and lists" {
+check "BITOP refuses other operations, wrong numbers of sources, and lists" {
     r RPUSH l x
     r SET d before
     assert_equal [error_of {r BITOP NAND d a}] "ERR syntax error"
     assert_equal [error_of {r BITOP NOT d a b}] "ERR BITOP NOT must be called with a single source key."
+    foreach {operation name} {DIFF DIFF diff1 DIFF1 Andor ANDOR} {
+        assert_equal [error_of {r BITOP $operation d a}] \
+            "ERR BITOP $name must be called with at least two source keys."
+    }
     assert_equal [error_of {r BITOP AND d a l}] $wrong_type
+    assert_equal [error_of {r BITOP ONE d l a}] $wrong_type
     r GET d
 } before
 

@@ -15,11 +15,25 @@ set keys_differences [list \
     {LMPOP 4294967297 a LEFT} "ERR Invalid arguments specified for command" $count_reason \
     {EVAL s 1.5 a} "none" $count_reason]
 set any_subcommand "\n    subcommand string\n    arg string flags {optional multiple}"
+# The answer with one more line behind the one that ends with `before`, and a version in its history.
+proc docs_with {name before line {version ""}} {
+    set answer [dict get [facts_by_name $::facts/docs] $name]
+    regsub {\n} $answer "$version\n" answer
+    return [string trimright [string map [list $before\n $before\n$line\n] $answer\n] \n]
+}
+set count_of_members "        count pure-token token COUNT"
 set docs_differences [list \
     cluster "cluster 3.0.0$any_subcommand" "there is no cluster, and CLUSTER is no container here" \
     debug "server 1.0.0 doc_flags syscmd$any_subcommand" "redis-cli shows a hint" \
     client|list [string map {" 8.0.0" ""} [dict get [facts_by_name $facts/docs] client|list]] \
-        "what came with 8.0.0 is a field about I/O threads, which are not there"]
+        "what came with 8.0.0 is a field about I/O threads, which are not there" \
+    bitop [docs_with bitop "token NOT" [join {
+        "        diff pure-token token DIFF" "        diff1 pure-token token DIFF1"
+        "        andor pure-token token ANDOR" "        one pure-token token ONE"} \n] " history 8.2.0"] \
+        "these operations came with Redis 8.2"]
+foreach name {zinter zinterstore zunion zunionstore} {
+    lappend docs_differences $name [docs_with $name "token MAX" $count_of_members] "COUNT came with Redis 8.8"
+}
 
 # Throws with every line that differs. Both are dictionaries of lines by name.
 proc assert_same_lines {actual expected} {

@@ -8,6 +8,8 @@ foreach {arguments union intersection} {
     {WEIGHTS 2 3}                         {b 4 a 11 d 15 c 117} {a 11 c 117}
     {WEIGHTS 2 3 AGGREGATE MIN}           {a 2 b 4 c 6 d 15} {a 2 c 6}
     {AGGREGATE MAX}                       {b 2 a 3 d 5 c 37} {a 3 c 37}
+    {AGGREGATE count}                     {b 1 d 1 a 2 c 2} {a 2 c 2}
+    {WEIGHTS 2 -0.5 AGGREGATE COUNT}      {d -0.5 a 1.5 c 1.5 b 2} {a 1.5 c 1.5}
     {AGGREGATE sum weights 0 -1}          {c -37 d -5 a -3 b 0} {c -37 a -3}
     {WEIGHTS 0.5 1}                       {b 1 a 3.5 d 5 c 38.5} {a 3.5 c 38.5}
 } {

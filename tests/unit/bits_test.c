@@ -61,16 +61,34 @@ static void counting_and_finding_agree_with_one_bit_after_the_other(void **state
     }
 }
 
+static uint8_t byte_of(struct slice source, size_t at) {
+    return at < source.len ? (uint8_t)source.ptr[at] : 0;
+}
+
 static uint8_t combined(enum bits_operation operation, const struct slice *sources, size_t count,
                         size_t at) {
-    uint8_t result = at < sources[0].len ? (uint8_t)sources[0].ptr[at] : 0;
+    uint8_t first = byte_of(sources[0], at), all = first, any = first, odd = first, one = 0;
+    uint8_t others = 0;
     for (size_t i = 1; i < count; i++) {
-        uint8_t byte = at < sources[i].len ? (uint8_t)sources[i].ptr[at] : 0;
-        result = operation == BITS_AND  ? result & byte
-                 : operation == BITS_OR ? result | byte
-                                        : result ^ byte;
+        uint8_t byte = byte_of(sources[i], at);
+        all &= byte, any |= byte, odd ^= byte, others |= byte;
     }
-    return operation == BITS_NOT ? (uint8_t)~result : result;
+    for (unsigned bit = 0; bit < 8; bit++) {
+        unsigned sets = 0;
+        for (size_t i = 0; i < count; i++) sets += byte_of(sources[i], at) >> bit & 1;
+        if (sets == 1) one |= (uint8_t)(1 << bit);
+    }
+    switch (operation) {
+    case BITS_AND: return all;
+    case BITS_OR: return any;
+    case BITS_XOR: return odd;
+    case BITS_NOT: return (uint8_t)~first;
+    case BITS_DIFF: return first & (uint8_t)~others;
+    case BITS_DIFF1: return others & (uint8_t)~first;
+    case BITS_ANDOR: return first & others;
+    case BITS_ONE: return one;
+    }
+    return 0;
 }
 
 static void combining_agrees_with_one_byte_after_the_other(void **state) {
@@ -78,8 +96,10 @@ static void combining_agrees_with_one_byte_after_the_other(void **state) {
     enum { SOURCES_MAX = 5 };
     struct random random = random_of_this_run();
     for (int round = 0; round < ROUNDS; round++) {
-        enum bits_operation operation = (enum bits_operation)random_below(&random, 4);
-        size_t count = operation == BITS_NOT ? 1 : 1 + random_below(&random, SOURCES_MAX), len = 0;
+        enum bits_operation operation = (enum bits_operation)random_below(&random, BITS_ONE + 1);
+        size_t least = bits_is_commutative(operation) ? 1 : 2, len = 0;
+        size_t count = least + random_below(&random, SOURCES_MAX + 1 - least);
+        if (operation == BITS_NOT) count = 1;
         struct sample samples[SOURCES_MAX];
         struct slice sources[SOURCES_MAX];
         for (size_t i = 0; i < count; i++) {
@@ -111,7 +131,8 @@ static void long_sources_are_combined_block_by_block(void **state) {
     for (size_t i = 0; i < LONG; i++) a[i] = (char)random_next(&random);
     for (size_t i = 0; i < SHORT; i++) b[i] = (char)random_next(&random);
     struct slice sources[] = {slice_make(b, SHORT), slice_make(a, LONG)};
-    for (int operation = BITS_AND; operation <= BITS_XOR; operation++) {
+    for (int operation = BITS_AND; operation <= BITS_ONE; operation++) {
+        if (operation == BITS_NOT) continue;
         bits_combine((enum bits_operation)operation, out, LONG, sources, 2);
         for (size_t i = 0; i < LONG; i++)
             assert_int_equal(out[i], combined((enum bits_operation)operation, sources, 2, i));
