@@ -9,6 +9,7 @@
 #include "engine/slow.h"
 #include "engine/transaction.h"
 #include "execute/admission.h"
+#include "persist/newer_commands.h"
 #include "resp/reply.h"
 #include "resp/reply_sink.h"
 #include "session/clients.h"
@@ -164,9 +165,52 @@ enum execution execute(struct session *session, struct reply *reply, const struc
     return EXECUTION_DONE;
 }
 
-enum execution execute_from_file(struct requester *requester, struct reply *reply,
-                                 const struct slice *argv, size_t argc) {
+/* Runs a command of a file or of the primary; the contract is that of execute_from_file. */
+typedef enum execution runner(struct requester *requester, struct reply *reply,
+                              const struct slice *argv, size_t argc);
+
+/* Returns whether a command that has failed, or was refused, can be run in other terms. */
+static bool is_translatable(const struct requester *requester, const struct slice *argv,
+                            size_t argc) {
+    struct newer_translation translation;
+    if (!newer_translation_begin(&translation, argv, argc, requester->database)) return false;
+    newer_translation_end(&translation);
+    return true;
+}
+
+/* Runs the commands that a translation consists of. They reply one after another. */
+static enum execution run_translation(runner *run_command, struct requester *requester,
+                                      struct reply *reply,
+                                      const struct newer_translation *translation) {
+    enum execution execution = EXECUTION_DONE;
+    requester->error = CALL_ERROR_NONE;
+    for (size_t i = 0; i < translation->count && !requester->error; i++) {
+        size_t begin = reply->len, argc;
+        const struct slice *argv = newer_translation_command(translation, i, &argc);
+        execution = run_command(requester, reply, argv, argc);
+        if (!requester->error) reply->len = begin;
+    }
+    return execution;
+}
+
+/* Runs a command as it is, and if that fails in terms of commands that this server has. A command
+ * with options that are unknown fails before it changes anything. */
+static enum execution run_or_translate(runner *run_command, struct requester *requester,
+                                       struct reply *reply, const struct slice *argv, size_t argc) {
     assert(!requester->session && argc > 0);
+    struct newer_translation translation;
+    size_t begin = reply->len;
+    enum execution execution = run_command(requester, reply, argv, argc);
+    if (execution == EXECUTION_DONE && !requester->error) return execution;
+    if (!newer_translation_begin(&translation, argv, argc, requester->database)) return execution;
+    reply->len = begin;
+    execution = run_translation(run_command, requester, reply, &translation);
+    newer_translation_end(&translation);
+    return execution;
+}
+
+static enum execution run_from_file(struct requester *requester, struct reply *reply,
+                                    const struct slice *argv, size_t argc) {
     const struct command *command = admission_find(requester, reply, argv, argc);
     if (!command || admission_check_file(requester, command) == ADMISSION_REFUSED)
         return EXECUTION_REFUSED;
@@ -179,10 +223,14 @@ enum execution execute_from_file(struct requester *requester, struct reply *repl
     return EXECUTION_DONE;
 }
 
-enum execution execute_from_primary(struct requester *requester, struct reply *reply,
-                                    const struct slice *argv, size_t argc) {
+enum execution execute_from_file(struct requester *requester, struct reply *reply,
+                                 const struct slice *argv, size_t argc) {
+    return run_or_translate(run_from_file, requester, reply, argv, argc);
+}
+
+static enum execution run_from_primary(struct requester *requester, struct reply *reply,
+                                       const struct slice *argv, size_t argc) {
     struct engine *engine = requester->engine;
-    assert(!requester->session && argc > 0);
     const struct command *command = admission_find(requester, reply, argv, argc);
     if (!command || admission_check_primary(requester, command) == ADMISSION_REFUSED)
         return EXECUTION_REFUSED;
@@ -195,9 +243,15 @@ enum execution execute_from_primary(struct requester *requester, struct reply *r
     if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
     if (!requester->error && is_error(reply, begin)) requester->error = CALL_ERROR_OTHER;
     engine->ticks = clock_ticks();
+    if (requester->error && is_translatable(requester, argv, argc)) return EXECUTION_DONE;
     count(engine, &call, begin, engine->ticks - ticks_begin);
     feed_monitors(&call);
     return EXECUTION_DONE;
+}
+
+enum execution execute_from_primary(struct requester *requester, struct reply *reply,
+                                    const struct slice *argv, size_t argc) {
+    return run_or_translate(run_from_primary, requester, reply, argv, argc);
 }
 
 void execute_end_unit(struct engine *engine) {

@@ -1,6 +1,7 @@
 #include "persist/aof_allowed.h"
 
 #include "base/sds.h"
+#include "persist/newer_commands.h"
 
 static const struct {
     const char *name;
@@ -129,5 +130,9 @@ static int arity_of(const struct slice *argv, size_t argc) {
 
 bool aof_command_is_known(const struct slice *argv, size_t argc) {
     int arity = argc > 0 ? arity_of(argv, argc) : 0;
-    return arity < 0 ? argc >= (size_t)-arity : argc == (size_t)arity && arity > 0;
+    if (arity < 0 ? argc >= (size_t)-arity : argc == (size_t)arity && arity > 0) return true;
+    struct newer_translation translation;
+    if (argc == 0 || !newer_translation_begin(&translation, argv, argc, 0)) return false;
+    newer_translation_end(&translation);
+    return true;
 }

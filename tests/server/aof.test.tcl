@@ -259,7 +259,7 @@ check "with hide-user-data-from-log the log shows no contents of the file" {
 
 # Commands of a server with more options, databases or types: skipping them would make later commands wrong.
 foreach {command reason} [list \
-    {SET a 2 IFEQ 1}                                                  "ERR syntax error" \
+    {SET a 2 FROB 1}                                                  "ERR syntax error" \
     {PEXPIREAT a 9999999999999 FOO}                                   "ERR Unsupported option FOO" \
     {SETRANGE a 4294967295 x} "ERR string exceeds maximum allowed size (proto-max-bulk-len)" \
     {SELECT 16}                                                       "ERR DB index is out of range" \

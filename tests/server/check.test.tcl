@@ -193,6 +193,11 @@ check_in 2 "commands on libraries are known" {
         [check_bytes unknown.aof [request {FUNCTION LIST}]]
 } "{0 {*: good: 5 commands*}} {1 {*: bad: *does not run 1 command*\"FUNCTION\" at byte 0*}}" -match glob
 
+check_in 2 "commands of newer servers are known if they can be translated" {
+    set commands {{SET a 1 IFEQ 2} {MSETEX 1 a 1} {DELEX a} {MOVE a 3 REPLACE} {XDELEX s IDS 1 1-1} {XCFGSET s}}
+    list [check_bytes known.aof [join [lmap command $commands {request $command}] ""]] \
+        [check_bytes unknown.aof [request {MSETEX 2 a 1}]]
+} "{0 {*: good: 6 commands*}} {1 {*: bad: *does not run 1 command*\"MSETEX\" at byte 0*}}" -match glob
 check_in 2 "an append-only file with commands that there are not is bad: the server does not start with it" {
     set bytes "[request {SET a 1}][request {XADD z 1 m}][request {GET a}][request {SET a}]"
     list [check_bytes foreign.aof $bytes] [check_bytes foreign.aof $bytes --for-other-servers]
