@@ -22,6 +22,7 @@
 
 enum {
     SECOND_MS = 1000,
+    REFUSED_AGAIN_MS = 60 * SECOND_MS, /* between synchronizations because of one refused command */
     ABSENT_MS = 3 * SECOND_MS,
     LINE_MAX_LEN = 4096,
     DELAY_DOUBLINGS_MAX = 6 /* after mishaps: up to 64 seconds */
@@ -110,16 +111,63 @@ void link_fail(struct link *link, const char *format, ...) {
     reset(link);
 }
 
-void link_give_up(struct link *link, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
+static void give_up(struct link *link, const char *format, va_list args) {
     log_reason(format, args);
-    va_end(args);
     reset(link);
     link->has_position = false;
     unsigned doublings = link->mishaps < DELAY_DOUBLINGS_MAX ? link->mishaps : DELAY_DOUBLINGS_MAX;
     link->mishaps++;
     link->retry_ms = link->engine->steady_ms + ((int64_t)SECOND_MS << doublings);
+}
+
+void link_give_up(struct link *link, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    give_up(link, format, args);
+    va_end(args);
+}
+
+/* The name as it is kept: cut, and without bytes that INFO cannot show. */
+static struct link_refusal refusal_make(struct slice name) {
+    struct link_refusal refusal = {.name = ""};
+    size_t len = name.len < LINK_REFUSED_NAME_MAX ? name.len : LINK_REFUSED_NAME_MAX;
+    for (size_t i = 0; i < len; i++) {
+        char c = ascii_lower(name.ptr[i]);
+        refusal.name[i] = c;
+        if (c <= ' ' || c > '~') refusal.name[i] = '?';
+    }
+    return refusal;
+}
+
+/* Puts the refusal in front of the others, in place of an older one of that name or of the oldest.
+ * Returns whether there was one of that name; then *refusal gets its time. */
+static bool refusals_note(struct link_refusals *refusals, struct link_refusal *refusal) {
+    struct link_refusal *recent = refusals->recent;
+    size_t at = 0;
+    while (at < LINK_REFUSED_NAMES - 1 && strcmp(recent[at].name, refusal->name) != 0) at++;
+    bool is_known = strcmp(recent[at].name, refusal->name) == 0;
+    if (is_known) refusal->retry_ms = recent[at].retry_ms;
+    memmove(recent + 1, recent, at * sizeof(*recent));
+    recent[0] = *refusal;
+    refusals->count++;
+    return is_known;
+}
+
+void link_refuse(struct link *link, struct slice name, const char *format, ...) {
+    /* The name may lie in memory that goes with the stream. */
+    struct link_refusal refusal = refusal_make(name);
+    struct link_refusals *refusals = &link->refusals;
+    va_list args;
+    va_start(args, format);
+    give_up(link, format, args);
+    va_end(args);
+    if (refusals_note(refusals, &refusal) && link->retry_ms < refusal.retry_ms + REFUSED_AGAIN_MS)
+        link->retry_ms = refusal.retry_ms + REFUSED_AGAIN_MS;
+    refusals->recent[0].retry_ms = link->retry_ms;
+    log_notice("The command '%s' of MASTER makes it necessary to ask for all data, in %lld "
+               "seconds. Such commands so far: %llu.",
+               refusal.name, (long long)(link->retry_ms - link->engine->steady_ms) / 1000,
+               (unsigned long long)refusals->count);
 }
 
 /* CLIENT KILL, or another part of the server, has closed the session of the link. */

@@ -39,6 +39,19 @@ enum link_state {
     LINK_STREAMS
 };
 
+/* Commands of the primary that this server could not run. Each makes it ask for all data; a primary
+ * whose clients use such a command all the time would send nothing else. */
+enum { LINK_REFUSED_NAMES = 8, LINK_REFUSED_NAME_MAX = 64 };
+struct link_refusal {
+    char name[LINK_REFUSED_NAME_MAX + 1]; /* without bytes that INFO cannot show; "": unused */
+    int64_t retry_ms; /* steady_ms at which all data was asked for because of it, or will be */
+};
+
+struct link_refusals {
+    uint64_t count;
+    struct link_refusal recent[LINK_REFUSED_NAMES]; /* each name once; the last one first */
+};
+
 struct link {
     struct engine *engine;
     sds host; /* of the primary */
@@ -64,6 +77,7 @@ struct link {
     uint64_t unsynced_offset;     /* will be on the disk … */
     uint64_t unsynced_log_offset; /* … as soon as the command log is, up to here */
     unsigned mishaps;             /* payloads or commands in a row that could not be used */
+    struct link_refusals refusals;
     struct link_payload payload;
     struct link_stream stream;
 };
@@ -117,6 +131,11 @@ void link_fail(struct link *link, const char *format, ...) __attribute__((format
  * of no history, so that everything is asked for again; later and later when that keeps
  * happening. */
 void link_give_up(struct link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* As link_give_up, because this server cannot run a command of the stream: all data is not asked for
+ * again within a minute after that was done for the same command. INFO shows the name. */
+void link_refuse(struct link *link, struct slice name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Sends the primary a command. O(bytes). */
 void link_send(struct link *link, const struct slice *argv, size_t argc);

@@ -63,6 +63,11 @@ sds link_report_append(const struct engine *engine, sds out) {
     if (!is_up)
         out = sds_append_format(out, "master_link_down_since_seconds:%lld\r\n",
                                 seconds_since(engine, link->down_ms));
+    if (link->refusals.count > 0)
+        out = sds_append_format(out,
+                                "master_refused_commands:%llu\r\n"
+                                "master_last_refused_command:%s\r\n",
+                                (llu)link->refusals.count, link->refusals.recent[0].name);
     return sds_append_format(out,
                              "slave_priority:%lld\r\n"
                              "slave_read_only:%d\r\n"

@@ -85,10 +85,10 @@ static void refuse(struct link *link, struct slice name) {
                                                   : "which has no place in its stream";
     struct slice text = shown(link->engine, name);
     link->engine->stats.unexpected_errors++;
-    link_give_up(link,
-                 "MASTER has sent the command '%.*s', %s. The data would differ from the "
-                 "primary's: asking for all of it.",
-                 slice_precision(text), text.ptr, why);
+    link_refuse(link, text,
+                "MASTER has sent the command '%.*s', %s. The data would differ from the "
+                "primary's: asking for all of it.",
+                slice_precision(text), text.ptr, why);
 }
 
 /* The command has replied an error, although it has changed the primary's data. */
@@ -96,11 +96,12 @@ static void complain(struct link *link) {
     const struct link_stream *stream = &link->stream;
     struct slice error =
         shown(link->engine, slice_make(stream->reply.data + 1, stream->reply.len - 3));
+    const char *name = stream->requester.last_command->name;
     link->engine->stats.unexpected_errors++;
-    link_give_up(link,
-                 "== CRITICAL == The command '%s' of MASTER fails here: %.*s. The data differs "
-                 "from the primary's: asking for all of it.",
-                 stream->requester.last_command->name, slice_precision(error), error.ptr);
+    link_refuse(link, slice_of_cstr(name),
+                "== CRITICAL == The command '%s' of MASTER fails here: %.*s. The data differs "
+                "from the primary's: asking for all of it.",
+                name, slice_precision(error), error.ptr);
 }
 
 /* Data of a replica that clients may write to can differ. */

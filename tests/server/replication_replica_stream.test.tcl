@@ -303,12 +303,49 @@ foreach {name words why} {
             assert_equal [list [get a] [get text]] {new (nil)}
             assert {[string first "WHY" [$current_server log]] >= 0}
             assert_equal [info_field unexpected_error_replies] 1
+            assert_equal [replication master_refused_commands] 1
+            assert_equal [replication master_last_refused_command] [string tolower [lindex {WORDS} 0]]
             $link feed SET a 2
             applied $link
             get a
         }
     }] 2
 }
+check_in 2 "because of the same command, all data is asked for once a minute, and the log and INFO name it" {
+    with_replica {} {
+        set link [link_begin {a 1}]
+        assert {![regexp {master_refused} [$current_server control INFO replication]]}
+        $link feed MULTI
+        $link feed PFADD h x
+        $link feed EXEC
+        set link [link_begins_anew {a 2} 1000]
+        $link feed "FROB\n\x01" x
+        set link [link_begins_anew {a 3} 2000]
+        assert_equal [replication master_last_refused_command] frob??
+        $link feed PfAdd h x
+        wait_link down
+        regexp {'pfadd' of MASTER makes it necessary to ask for all data, in (\d+) seconds. Such commands so far: 3} \
+            [$current_server log] _ seconds
+        assert {$seconds > 4}
+        assert_equal [list [replication master_refused_commands] [replication master_last_refused_command]] {3 pfadd}
+        # To name the primary anew makes it be asked at once.
+        $current_server control REPLICAOF NO ONE
+        $current_server control REPLICAOF 127.0.0.1 [$primary port]
+        set link [$primary accept]
+        link_asks $link
+        link_sync $link {a 4}
+        wait_link up
+        list [get a] [regexp {master_refused} [$current_server control INFO replication]]
+    }
+} {4 0}
+check_in 2 "with hide-user-data-from-log, INFO and the log do not name a command that is not known" {
+    with_replica {hide-user-data-from-log yes} {
+        set link [link_begin {a 1}]
+        $link feed SECRET x
+        wait_link down
+        list [replication master_last_refused_command] [string match -nocase *SECRET* [$current_server log]]
+    }
+} {*redacted* 0}
 foreach {name bytes} {
     "text" "hello world\r\n"
     "a reply" "+OK\r\n"
