@@ -50,7 +50,7 @@ static uint64_t written_position(struct engine *engine) {
  * complete. */
 static void publish_position(struct engine *engine) {
     struct aof *aof = engine->aof;
-    if (aof->state != AOF_ON || aof->sync_error || aof->rewrite.is_apart) return;
+    if (aof->state != AOF_ON || aof->sync_error || aof->rewrite.apart) return;
     aof->synced_position = aof->file_position;
     engine->wait_is_due = true;
 }
@@ -363,7 +363,9 @@ void aof_detach(struct engine *engine) {
     if (!aof->is_open) return;
     close(aof->fd);
     command_log_remove_reader(&engine->command_log, &aof->reader);
-    aof->is_open = aof->rewrite.is_apart = false;
+    aof->is_open = false;
+    sds_free(aof->rewrite.apart);
+    aof->rewrite.apart = NULL;
     reply_free(&aof->buffer);
     aof->write_error = aof->sync_error = 0;
     note_errors(engine);
@@ -394,7 +396,7 @@ void aof_init(struct engine *engine) {
     engine->reply_gate.arg = engine;
     engine->aof->rewrite.last_seconds = -1;
     aof_files_set_dir(engine);
-    disk_file_remove_leftovers("temp-rewriteaof-bg-", ".aof");
+    disk_file_remove_leftovers(".", "temp-rewriteaof-bg-", ".aof");
     aof_files_remove_leftovers(engine);
 }
 
@@ -446,7 +448,7 @@ bool aof_prepare_reload(struct engine *engine) {
     }
     if (aof->state == AOF_OFF && !aof_rewrite_is_running(engine))
         return aof_files_open(engine) && aof_files_adopt_old(engine) && has_files(engine);
-    if (aof->state == AOF_ON && !aof->rewrite.is_apart && bring_up_to_date(engine)) return true;
+    if (aof->state == AOF_ON && !aof->rewrite.apart && bring_up_to_date(engine)) return true;
     log_warning("The append-only file is not complete at the moment");
     return false;
 }
@@ -551,4 +553,6 @@ void aof_free(struct engine *engine) {
     reply_free(&aof->buffer);
     aof_manifest_free(&aof->manifest);
     sds_free(aof->dir);
+    sds_free(aof->rewrite.temporary);
+    sds_free(aof->rewrite.apart);
 }

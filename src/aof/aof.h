@@ -33,8 +33,10 @@ struct aof_rewrite {
     bool scheduled; /* begin one as soon as the background is free */
     bool failed;    /* whether the last rewrite failed */
     bool is_rdb;    /* the base being written is an RDB file */
-    /* Changes go to an increment apart: the manifest names it only together with the new base. */
-    bool is_apart;
+    sds temporary;  /* path of the base being written, or of the last one; NULL before the first */
+    /* Path of the increment apart, to which changes go: the manifest names it only together with
+     * the new base. NULL when there is none. */
+    sds apart;
     int syncs_left;       /* fdatasync calls that the rewrite may still wait for */
     int64_t begun_s;      /* monotonic */
     int64_t last_seconds; /* how long the last rewrite took; -1: there was none */
@@ -53,7 +55,7 @@ struct aof {
     struct aof_manifest manifest;
     bool is_open;          /* fd and reader are valid */
     bool configure_is_due; /* appendonly was changed within a unit: see aof_configure */
-    /* The file that receives changes: the last increment, or one apart (rewrite.is_apart). */
+    /* The file that receives changes: the last increment, or one apart (rewrite.apart). */
     int fd;
     struct command_log_reader reader; /* registered while is_open */
     struct reply buffer;              /* read from the command log, but not written */

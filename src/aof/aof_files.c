@@ -36,8 +36,10 @@ sds aof_files_path(struct engine *engine, const char *name) {
 }
 
 sds aof_files_temporary(struct engine *engine, const char *kind) {
-    return sds_append_format(folder_path(engine), "/temp-%s.%s", engine->config.appendfilename,
-                             kind);
+    sds prefix = sds_append_format(folder_path(engine), "/temp-%s.", engine->config.appendfilename);
+    sds path = disk_file_temporary(prefix, kind);
+    sds_free(prefix);
+    return path;
 }
 
 static sds manifest_path(struct engine *engine) {
@@ -45,12 +47,19 @@ static sds manifest_path(struct engine *engine) {
 }
 
 void aof_files_remove_leftovers(struct engine *engine) {
-    const char *const kinds[] = {"manifest", "incr"};
+    sds folder = folder_path(engine);
+    sds prefix = sds_append_format(sds_new(SLICE("")), "temp-%s.", engine->config.appendfilename);
+    const char *const kinds[] = {".manifest", ".incr"};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        sds path = aof_files_temporary(engine, kinds[i]);
+        disk_file_remove_leftovers(folder, prefix, kinds[i]);
+        /* Redis's names have nothing random. */
+        sds path = sds_append_format(sds_new(sds_slice(folder)), "/temp-%s%s",
+                                     engine->config.appendfilename, kinds[i]);
         disk_file_remove_abandoned(path);
         sds_free(path);
     }
+    sds_free(prefix);
+    sds_free(folder);
 }
 
 /* --- Writing the manifest --- */
@@ -63,7 +72,7 @@ static bool write_file(const char *path, struct slice text) {
 
 static enum aof_adoption write_manifest(struct engine *engine, const struct aof_manifest *next) {
     enum aof_adoption adoption = AOF_NOT_ADOPTED;
-    sds path = manifest_path(engine), temporary = aof_files_temporary(engine, "manifest");
+    sds path = manifest_path(engine), temporary = aof_files_temporary(engine, ".manifest");
     sds text = aof_manifest_format(next);
     if (write_file(temporary, sds_slice(text)) && rename(temporary, path) == 0)
         adoption = disk_file_sync_folder_of(path) ? AOF_ADOPTED : AOF_IN_DOUBT;

@@ -30,7 +30,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,10 +46,6 @@ enum {
 /* Each sync takes less time than the one before, as fewer bytes are new. */
 enum { SYNCS_MAX = 4 };
 
-/* "temp-rewriteaof-bg-<pid>.aof"; an incremental snapshot uses
- * "temp-rewriteaof-bg-<pid><number>.aof". */
-enum { TEMPORARY_MAX = 80 };
-
 bool aof_rewrite_is_running(struct engine *engine) {
     return background_purpose(engine) == BACKGROUND_AOF;
 }
@@ -61,10 +56,13 @@ void aof_rewrite_schedule(struct engine *engine) {
 
 /* --- Names --- */
 
-static sds temporary_path(struct engine *engine, pid_t pid) {
-    char name[TEMPORARY_MAX];
-    snprintf(name, TEMPORARY_MAX, "temp-rewriteaof-bg-%d.aof", (int)pid);
-    return aof_files_path_beside(engine, name);
+/* Chooses a new path. A child inherits it, so that the server finds the file. */
+static void choose_temporary(struct engine *engine) {
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    sds name = disk_file_temporary("temp-rewriteaof-bg-", ".aof");
+    sds_free(rewrite->temporary);
+    rewrite->temporary = aof_files_path_beside(engine, name);
+    sds_free(name);
 }
 
 static uint64_t size_of(const char *path) {
@@ -90,9 +88,7 @@ static bool write_base(struct engine *engine, const char *path) {
 
 static bool run_child(void *arg) {
     struct engine *engine = arg;
-    sds temporary = temporary_path(engine, getpid());
-    bool done = write_base(engine, temporary);
-    sds_free(temporary);
+    bool done = write_base(engine, engine->aof->rewrite.temporary);
     child_report_end(engine, "AOF rewrite");
     return done;
 }
@@ -101,7 +97,7 @@ static bool run_child(void *arg) {
 
 static int create(const char *path) {
     unlink(path); /* not O_TRUNC: after a power failure the old bytes could be back */
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int fd = disk_file_open_new(path, O_APPEND);
     if (fd < 0) log_warning("Can't create the append-only file %s: %s", path, strerror(errno));
     return fd;
 }
@@ -140,10 +136,17 @@ int aof_create_increment(struct engine *engine) {
 /* Creates the increment apart: it receives changes when no file of the manifest may precede
  * them. */
 static int create_apart(struct engine *engine) {
-    sds path = aof_files_temporary(engine, "incr");
+    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    sds path = aof_files_temporary(engine, ".incr");
     int fd = create(path);
-    if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);
-    sds_free(path);
+    if (fd < 0) {
+        sds_free(path);
+        return -1;
+    }
+    flock(fd, LOCK_EX | LOCK_NB);
+    if (rewrite->apart) unlink(rewrite->apart); /* that of a rewrite that has failed */
+    sds_free(rewrite->apart);
+    rewrite->apart = path;
     return fd;
 }
 
@@ -153,9 +156,7 @@ static int create_apart(struct engine *engine) {
 static bool name_apart(struct engine *engine, struct aof_manifest *next) {
     sds path =
         aof_files_path(engine, aof_manifest_add_incr(next, engine->config.appendfilename)->name);
-    sds temporary = aof_files_temporary(engine, "incr");
-    bool done = disk_file_rename(temporary, path);
-    sds_free(temporary);
+    bool done = disk_file_rename(engine->aof->rewrite.apart, path);
     sds_free(path);
     return done;
 }
@@ -164,7 +165,8 @@ static bool name_apart(struct engine *engine, struct aof_manifest *next) {
 static void note_new_base(struct engine *engine, uint64_t base_size) {
     struct aof *aof = engine->aof;
     aof->size_after_rewrite = aof->total_size = base_size + aof->file_size;
-    engine->aof->rewrite.is_apart = false;
+    sds_free(aof->rewrite.apart);
+    aof->rewrite.apart = NULL;
     if (aof->state == AOF_STARTING) aof->state = AOF_ON;
 }
 
@@ -180,8 +182,8 @@ static enum aof_adoption adopt_base(struct engine *engine, const char *temporary
     uint64_t begin = slow_begin(engine);
     bool done = disk_file_rename(temporary, path);
     slow_end(engine, LATENCY_AOF_RENAME, begin);
-    aof_manifest_retire_incrs(&next, aof->state == AOF_ON && !rewrite->is_apart);
-    if (rewrite->is_apart) done = done && name_apart(engine, &next);
+    aof_manifest_retire_incrs(&next, aof->state == AOF_ON && !rewrite->apart);
+    if (rewrite->apart) done = done && name_apart(engine, &next);
     if (!done) {
         log_warning("Error trying to rename the temporary AOF file %s into %s: %s", temporary, path,
                     strerror(errno));
@@ -246,7 +248,6 @@ static void base_ended(struct engine *engine, bool ok, bool was_stopped, const c
 
 static void child_ended(struct engine *engine, const struct child_end *end) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    sds temporary = temporary_path(engine, end->pid);
     rewrite->last_seconds = end->seconds;
     rewrite->last_cow_size = end->cow_size;
     if (end->ok)
@@ -255,8 +256,7 @@ static void child_ended(struct engine *engine, const struct child_end *end) {
         log_warning("Background AOF rewrite terminated by signal %d", end->signal);
     else
         log_warning("Background AOF rewrite terminated with error");
-    base_ended(engine, end->ok, end->was_killed, temporary);
-    sds_free(temporary);
+    base_ended(engine, end->ok, end->was_killed, rewrite->temporary);
 }
 
 static void incremental_ended(struct engine *engine, const struct incremental_end *end) {
@@ -280,30 +280,24 @@ static bool change_increment(struct engine *engine) {
     bool is_apart = aof->state == AOF_STARTING || aof->sync_error;
     int fd = is_apart ? create_apart(engine) : aof_create_increment(engine);
     if (fd < 0) return false;
-    engine->aof->rewrite.is_apart = is_apart;
     aof_attach(engine, fd, 0);
     return true;
 }
 
 static bool begin_incremental(struct engine *engine) {
-    char name[TEMPORARY_MAX];
-    snprintf(name, sizeof(name), "temp-rewriteaof-bg-%d%010llu.aof", (int)getpid(),
-             (unsigned long long)engine->aof->rewrite.count);
-    sds temporary = aof_files_path_beside(engine, name);
     struct incremental_order order = {
         .purpose = BACKGROUND_AOF,
-        .temporary = temporary,
+        .temporary = engine->aof->rewrite.temporary,
         .sync_in_stretches = engine->config.aof_incremental_fsync,
         .aof_base = true,
         .ended = incremental_ended,
     };
-    bool begun = incremental_begin(engine, &order);
-    sds_free(temporary);
-    return begun;
+    return incremental_begin(engine, &order);
 }
 
 /* Incremental snapshots write RDB files only; a child can also write commands. */
 static bool begin_base(struct engine *engine) {
+    choose_temporary(engine);
     if (engine->aof->rewrite.is_rdb && engine->config.rdb_save_in_slices &&
         begin_incremental(engine))
         return true;
@@ -366,21 +360,15 @@ bool aof_rewrite_begin(struct engine *engine) {
     return begin_or_wait(engine);
 }
 
-static void remove_file(sds path) {
-    unlink(path);
-    sds_free(path);
-}
-
 void aof_rewrite_cancel(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
     engine->child->awaited = BACKGROUND_NONE;
     incremental_stop(engine, BACKGROUND_AOF);
     if (engine->child->purpose == BACKGROUND_AOF) {
-        pid_t pid = engine->child->pid;
         child_kill(engine, BACKGROUND_AOF);
-        remove_file(temporary_path(engine, pid));
+        unlink(rewrite->temporary);
     }
-    if (rewrite->is_apart) remove_file(aof_files_temporary(engine, "incr"));
+    if (rewrite->apart) unlink(rewrite->apart);
 }
 
 /* Returns whether the file has grown by auto-aof-rewrite-percentage since the last rewrite. */
@@ -410,7 +398,8 @@ int aof_write_first_files(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
     struct aof_manifest next = {0};
     aof_manifest_copy(&next, &aof->manifest);
-    sds temporary = temporary_path(engine, getpid());
+    choose_temporary(engine);
+    const char *temporary = rewrite->temporary;
     const char *name = engine->config.appendfilename;
     rewrite->is_rdb = engine->config.aof_rdb_preamble;
     sds base = aof_files_path(engine, aof_manifest_add_base(&next, name, rewrite->is_rdb)->name);
@@ -432,7 +421,6 @@ int aof_write_first_files(struct engine *engine) {
         unlink(base);
         unlink(increment);
     }
-    sds_free(temporary);
     sds_free(base);
     sds_free(increment);
     return adoption == AOF_ADOPTED ? fd : -1;

@@ -12,6 +12,7 @@
 #include "session/session_output.h"
 #include "snapshot/background.h"
 #include "snapshot/data_lock.h"
+#include "snapshot/disk_file.h"
 #include "snapshot/incremental.h"
 #include "snapshot/save.h"
 #include "snapshot/snapshot.h"
@@ -157,7 +158,6 @@ static bool is_waiting(const struct engine *engine, const struct replica *replic
 
 /* Begins the snapshot of a group, to a stream or to a file. */
 static bool begin_snapshot(struct engine *engine, struct sync_group *group, bool streamed) {
-    struct full_sync *sync = &engine->replication->sync;
     struct incremental_order order = {
         .purpose = BACKGROUND_SYNC, .for_valkey = group->for_valkey, .ended = snapshot_ended};
     sds path = NULL;
@@ -167,9 +167,7 @@ static bool begin_snapshot(struct engine *engine, struct sync_group *group, bool
         order.stream = &stream;
     } else {
         if (!data_lock_take_or_log(engine)) return false;
-        /* The 9 distinguishes it from the files of BGSAVE. */
-        path = sds_append_format(sds_new(SLICE("")), "temp-%d9%09llu.rdb", (int)getpid(),
-                                 (unsigned long long)++sync->files);
+        path = disk_file_temporary("temp-", ".rdb");
         order.temporary = path;
         order.sync_in_stretches = engine->config.rdb_save_incremental_fsync;
     }

@@ -26,7 +26,6 @@ struct full_sync {
     struct net_wake *wake; /* wakes the loop when a payload has grown */
     int64_t begun_ms;      /* steady_ms when the last snapshot began; 0: there was none */
     int64_t retry_ms;      /* steady_ms before which no snapshot begins, after a failure */
-    uint64_t files;        /* number of files so far, for their names */
 };
 
 /* The replica waits for a full synchronization. A snapshot that is being written to a file serves

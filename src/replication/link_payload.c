@@ -102,10 +102,9 @@ static struct payload_file *open_file(struct link_payload *payload) {
     struct payload_file *file = mem_alloc_zeroed(sizeof(*file));
     file->payload = payload;
     file->net = engine->net;
-    /* A thread may still write or remove the file of an earlier payload. */
-    file->path =
-        sds_append_format(sds_new(SLICE("")), "%s/temp-sync-%d%010llu.rdb", engine->config.dir,
-                          (int)getpid(), (unsigned long long)++engine->replication->received_files);
+    sds name = disk_file_temporary("temp-sync-", ".rdb");
+    file->path = sds_append_format(sds_new(SLICE("")), "%s/%s", engine->config.dir, name);
+    sds_free(name);
     reply_init(&file->bytes, 0);
     if (disk_file_create(&file->disk, file->path, engine->config.rdb_save_incremental_fsync))
         return file;
@@ -116,7 +115,7 @@ static struct payload_file *open_file(struct link_payload *payload) {
 }
 
 void link_payload_remove_leftovers(void) {
-    disk_file_remove_leftovers("temp-sync-", ".rdb");
+    disk_file_remove_leftovers(".", "temp-sync-", ".rdb");
 }
 
 const char *link_payload_path(const struct link_payload *payload) {

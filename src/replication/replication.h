@@ -69,7 +69,6 @@ struct replication {
     struct replicas replicas;
     struct full_sync sync;
     struct failover failover;
-    uint64_t received_files; /* number of files of payloads from primaries, for their names */
     struct replication_stats stats;
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "base/sds.h"
 
 #include <dirent.h>
@@ -14,9 +15,23 @@
 
 enum { SEND_EVERY = 2 * 1024 * 1024, MOST_UNDER_WAY = 4 * SEND_EVERY };
 
+/* The random digits of a temporary file's name: 64 bits. */
+enum { SECRET_DIGITS = 16 };
+
+sds disk_file_temporary(const char *prefix, const char *suffix) {
+    char secret[SECRET_DIGITS];
+    random_hex(secret, sizeof(secret));
+    return sds_append_format(sds_new(SLICE("")), "%s%d-%.*s%s", prefix, (int)getpid(),
+                             (int)sizeof(secret), secret, suffix);
+}
+
+int disk_file_open_new(const char *path, int flags) {
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
+}
+
 bool disk_file_create(struct disk_file *file, const char *path, bool sync_in_stretches) {
     *file = (struct disk_file){.sync_in_stretches = sync_in_stretches};
-    file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    file->fd = disk_file_open_new(path, 0);
     if (file->fd >= 0) flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system has locks */
     return file->fd >= 0;
 }
@@ -105,14 +120,21 @@ static bool is_leftover(const char *name, const char *prefix, const char *suffix
     size_t len = strlen(prefix);
     if (strncmp(name, prefix, len) != 0 || name[len] == '0') return false;
     size_t digits = strspn(name + len, "0123456789");
-    return digits > 0 && strcmp(name + len + digits, suffix) == 0;
+    const char *rest = name + len + digits;
+    if (rest[0] == '-' && strspn(rest + 1, "0123456789abcdef") == SECRET_DIGITS)
+        rest += 1 + SECRET_DIGITS;
+    return digits > 0 && strcmp(rest, suffix) == 0;
 }
 
-void disk_file_remove_leftovers(const char *prefix, const char *suffix) {
-    DIR *folder = opendir(".");
+void disk_file_remove_leftovers(const char *path, const char *prefix, const char *suffix) {
+    DIR *folder = opendir(path);
     struct dirent *item;
-    while (folder && (item = readdir(folder)))
-        if (is_leftover(item->d_name, prefix, suffix) && disk_file_remove_abandoned(item->d_name))
+    while (folder && (item = readdir(folder))) {
+        if (!is_leftover(item->d_name, prefix, suffix)) continue;
+        sds file = sds_append_format(sds_new(SLICE("")), "%s/%s", path, item->d_name);
+        if (disk_file_remove_abandoned(file))
             log_notice("Removed %s, which was not finished", item->d_name);
+        sds_free(file);
+    }
     if (folder) closedir(folder);
 }

@@ -3,6 +3,8 @@
 #ifndef PACKLIST_SNAPSHOT_DISK_FILE_H
 #define PACKLIST_SNAPSHOT_DISK_FILE_H
 
+#include "base/sds.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +18,16 @@ struct disk_file {
     uint64_t dropped; /* bytes whose pages were dropped from the page cache */
 };
 
-/* Creates the file, or truncates an existing one, and locks it (flock) until it is closed, so that
+/* Returns a new name for a temporary file: "<prefix><process id>-<16 random hex digits><suffix>".
+ * Another user who may write to the folder cannot guess it, so cannot be there first. The caller
+ * frees it. */
+sds disk_file_temporary(const char *prefix, const char *suffix);
+
+/* Creates the file for writing, with `flags` for open() in addition. Fails if anything has that
+ * name already, even a symbolic link. Returns the descriptor; -1 with errno set. */
+int disk_file_open_new(const char *path, int flags);
+
+/* Creates the file as disk_file_open_new does, and locks it (flock) until it is closed, so that
  * another server does not take it for abandoned. With `sync_in_stretches`, write-back begins every
  * few megabytes, which makes the final fsync shorter. Returns false with errno set. */
 bool disk_file_create(struct disk_file *file, const char *path, bool sync_in_stretches);
@@ -44,8 +55,8 @@ bool disk_file_rename(const char *path, const char *other);
  * it was removed. */
 bool disk_file_remove_abandoned(const char *path);
 
-/* Removes the abandoned files "<prefix><process id><suffix>" of the working directory. O(names in
- * the directory). */
-void disk_file_remove_leftovers(const char *prefix, const char *suffix);
+/* Removes the abandoned files of the folder at `path` whose names are those of disk_file_temporary,
+ * or "<prefix><process id><suffix>", as Redis names them. O(names in the folder). */
+void disk_file_remove_leftovers(const char *path, const char *prefix, const char *suffix);
 
 #endif

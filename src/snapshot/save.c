@@ -15,13 +15,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { RETRY_AFTER_S = 5 };
-
-/* "temp-<pid>.rdb"; an incremental snapshot uses "temp-<pid><number>.rdb". */
-enum { TEMPORARY_MAX = 64 };
 
 static int64_t now_s(struct engine *engine) {
     return engine->steady_ms / 1000;
@@ -79,20 +75,23 @@ void save_start(struct engine *engine) {
     save->saved_s = engine->now_ms / 1000;
     save->changes_since_s = now_s(engine);
     save_configure(engine);
-    disk_file_remove_leftovers("temp-", ".rdb");
+    disk_file_remove_leftovers(".", "temp-", ".rdb");
 }
 
 void save_stop(struct engine *engine) {
     struct save *save = engine->save;
     mem_free(save->points);
     sds_free(save->begun_dir);
+    sds_free(save->temporary);
 }
 
 /* --- Writing --- */
 
-static const char *temporary_name(char name[TEMPORARY_MAX], pid_t pid) {
-    snprintf(name, TEMPORARY_MAX, "temp-%d.rdb", (int)pid);
-    return name;
+/* Chooses a new name. A child inherits it, so that the server can remove the file of a child that
+ * was killed. */
+static void choose_temporary(struct save *save) {
+    sds_free(save->temporary);
+    save->temporary = disk_file_temporary("temp-", ".rdb");
 }
 
 static void log_error(int error, enum snapshot_step step, const char *temporary, const char *name,
@@ -108,9 +107,8 @@ static void log_error(int error, enum snapshot_step step, const char *temporary,
 
 /* Runs in the server or in a child. */
 static bool write_snapshot(struct engine *engine) {
-    char temporary[TEMPORARY_MAX];
+    const char *temporary = engine->save->temporary;
     const char *name = engine->config.dbfilename;
-    temporary_name(temporary, getpid());
     if (!snapshot_write_file(engine, temporary, engine->config.rdb_save_incremental_fsync, false)) {
         log_error(errno, SNAPSHOT_WRITE, temporary, name, engine->config.dir);
         return false;
@@ -134,7 +132,9 @@ static void note_saved(struct engine *engine, uint64_t dirty) {
 }
 
 bool save_now(struct engine *engine) {
-    if (!data_lock_take_or_log(engine) || !write_snapshot(engine)) return false;
+    if (!data_lock_take_or_log(engine)) return false;
+    choose_temporary(engine->save);
+    if (!write_snapshot(engine)) return false;
     note_saved(engine, engine->dirty);
     return true;
 }
@@ -149,10 +149,8 @@ static bool run_child(void *arg) {
 }
 
 /* The child's working directory is the one in which the snapshot was begun. */
-static void remove_temporary(struct engine *engine, pid_t pid) {
-    char name[TEMPORARY_MAX];
-    sds path = sds_append_format(sds_new(SLICE("")), "%s/%s", engine->save->begun_dir,
-                                 temporary_name(name, pid));
+static void remove_temporary(struct save *save) {
+    sds path = sds_append_format(sds_new(SLICE("")), "%s/%s", save->begun_dir, save->temporary);
     unlink(path);
     sds_free(path);
 }
@@ -166,7 +164,7 @@ static void child_ended(struct engine *engine, const struct child_end *end) {
     } else if (end->signal) {
         log_warning("Background saving terminated by signal %d", end->signal);
         uint64_t begin = slow_begin(engine);
-        remove_temporary(engine, end->pid);
+        remove_temporary(save);
         slow_end(engine, LATENCY_RDB_UNLINK, begin);
     } else {
         log_warning("Background saving error");
@@ -198,12 +196,9 @@ static void incremental_ended(struct engine *engine, const struct incremental_en
 }
 
 static bool begin_incremental(struct engine *engine) {
-    char temporary[TEMPORARY_MAX];
-    snprintf(temporary, sizeof(temporary), "temp-%d%010llu.rdb", (int)getpid(),
-             (unsigned long long)engine->save->saves);
     struct incremental_order order = {
         .purpose = BACKGROUND_RDB,
-        .temporary = temporary,
+        .temporary = engine->save->temporary,
         .name = engine->config.dbfilename,
         .sync_in_stretches = engine->config.rdb_save_incremental_fsync,
         .ended = incremental_ended,
@@ -223,6 +218,7 @@ bool save_begin(struct engine *engine) {
     save->begun_s = now_s(engine);
     sds_free(save->begun_dir);
     save->begun_dir = sds_new(sds_slice(engine->config.dir));
+    choose_temporary(save);
     save->saves++;
     save->scheduled = false;
     if (engine->config.rdb_save_in_slices && begin_incremental(engine)) return true;
@@ -269,9 +265,8 @@ void save_tick(struct engine *engine) {
 void save_cancel(struct engine *engine) {
     incremental_stop(engine, BACKGROUND_RDB);
     if (engine->child->purpose != BACKGROUND_RDB) return;
-    pid_t pid = engine->child->pid;
     child_kill(engine, BACKGROUND_RDB);
-    remove_temporary(engine, pid);
+    remove_temporary(engine->save);
 }
 
 void save_after_flush(struct engine *engine) {

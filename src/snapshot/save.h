@@ -30,6 +30,7 @@ struct save {
     uint64_t saved_dirty; /* engine->dirty at the begin of the snapshot that is on disk */
     uint64_t begun_dirty; /* … of the snapshot that is being written */
     sds begun_dir;        /* directory of the last background snapshot; NULL before the first one */
+    sds temporary;        /* name of the file of the last snapshot; NULL before the first one */
     int64_t saved_s;      /* LASTSAVE: wall clock of the last success, or of the server's start */
     int64_t changes_since_s; /* the same by the monotonic clock; save points count from here */
     int64_t begun_s;         /* begin of the last background snapshot, monotonic */

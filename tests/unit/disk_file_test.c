@@ -28,6 +28,8 @@ static int leave(void **state) {
     (void)state;
     unlink("new");
     unlink("old");
+    unlink("link");
+    unlink("dangling");
     rmdir("taken");
     return chdir("/") == 0 ? rmdir(folder) : -1;
 }
@@ -108,10 +110,47 @@ static void failed_writes_are_reported(void **state) {
     assert_false(closed);
 }
 
+static void nothing_that_exists_is_overwritten(void **state) {
+    (void)state;
+    struct disk_file file;
+    assert_true(disk_file_create(&file, "old", false));
+    assert_true(disk_file_write(&file, "before", 6));
+    assert_true(disk_file_close(&file, true));
+    assert_int_equal(symlink("old", "link"), 0);
+    assert_int_equal(symlink("nosuch", "dangling"), 0);
+    const char *const names[] = {"old", "link", "dangling"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_false(disk_file_create(&file, names[i], false));
+        assert_int_equal(errno, EEXIST);
+    }
+    assert_file("old", "before");
+    assert_int_equal(access("nosuch", F_OK), -1);
+}
+
+static void names_of_temporary_files_differ(void **state) {
+    (void)state;
+    sds one = disk_file_temporary("temp-", ".rdb"), other = disk_file_temporary("temp-", ".rdb");
+    assert_string_not_equal(one, other);
+    struct disk_file file, abandoned;
+    assert_true(disk_file_create(&file, one, false));
+    assert_true(disk_file_create(&abandoned, other, false));
+    close(abandoned.fd);
+    disk_file_remove_leftovers(".", "temp-", ".rdb");
+    assert_int_equal(access(one, F_OK), 0); /* its lock is held */
+    assert_int_equal(access(other, F_OK), -1);
+    close(file.fd);
+    unlink(one);
+    sds_free(one);
+    sds_free(other);
+}
+
 static void a_device_that_is_full_is_reported(void **state) {
     (void)state;
     struct disk_file file;
-    assert_true(disk_file_create(&file, "/dev/full", false));
+    assert_true(disk_file_create(&file, "new", false));
+    int full = open("/dev/full", O_WRONLY);
+    assert_true(full >= 0 && dup2(full, file.fd) == file.fd);
+    close(full);
     assert_false(disk_file_write(&file, "x", 1));
     assert_int_equal(errno, ENOSPC);
     assert_false(disk_file_close(&file, false));
@@ -148,6 +187,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_file_takes_the_place_of_another, enter, leave),
         cmocka_unit_test_setup_teardown(incremental_writes_are_complete, enter, leave),
         cmocka_unit_test_setup_teardown(failed_writes_are_reported, enter, leave),
+        cmocka_unit_test_setup_teardown(nothing_that_exists_is_overwritten, enter, leave),
+        cmocka_unit_test_setup_teardown(names_of_temporary_files_differ, enter, leave),
         cmocka_unit_test_setup_teardown(a_device_that_is_full_is_reported, enter, leave),
         cmocka_unit_test_setup_teardown(a_file_that_cannot_be_renamed_stays, enter, leave),
         cmocka_unit_test_setup_teardown(only_an_abandoned_file_is_removed, enter, leave),

@@ -1,0 +1,110 @@
+# Temporary files: whoever else may write to their folder cannot make the server write elsewhere.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/faults.tcl
+source $library/aof.tcl
+source $library/replica.tcl
+
+server_start
+
+# Puts links to a file of somebody else where names can be guessed: by the process id, a number, or nothing at all.
+proc plant_links {} {
+    set victim [data_file victim]
+    write_file $victim precious
+    file mkdir [data_file appendonlydir]
+    set pid [$::current_server pid]
+    foreach number {"" 0000000000 0000000001 0000000002 9000000001 9000000002} {
+        foreach prefix {temp- temp-rewriteaof-bg- temp-sync-} {
+            set suffix [expr {$prefix eq "temp-rewriteaof-bg-" ? ".aof" : ".rdb"}]
+            catch {file link -symbolic [data_file $prefix$pid$number$suffix] $victim}
+        }
+    }
+    foreach kind {manifest incr} {
+        file link -symbolic [data_file appendonlydir/temp-appendonly.aof.$kind] $victim
+    }
+}
+
+proc assert_untouched {} {
+    assert_equal [read_file [data_file victim]] precious
+    assert {[file type [data_file victim]] eq "file"}
+}
+
+foreach in_slices {yes no} {
+    check_in 2 "a link under a name that can be guessed is not followed (rdb-save-in-slices $in_slices)" {
+        with_faulty_server [list rdb-save-in-slices $in_slices] {
+            plant_links
+            r SET a 1
+            r SAVE
+            r BGSAVE
+            wait_until {![info_field rdb_bgsave_in_progress]}
+            assert_equal [info_field rdb_last_bgsave_status] ok
+            assert_equal [file type [data_file dump.rdb]] file
+            r CONFIG SET appendonly yes
+            wait_rewritten
+            r BGREWRITEAOF
+            wait_rewritten
+            assert_equal [info_field aof_last_bgrewrite_status] ok
+            assert_equal [file type [data_file appendonlydir/appendonly.aof.manifest]] file
+            assert_untouched
+        }
+    }
+}
+
+check_in 2 "nor for the payload of a full synchronization" {
+    with_faulty_server {repl-diskless-sync no} {
+        plant_links
+        r SET a 1
+        set c [replica_open capa psync2]
+        replica_psync $c
+        assert_match *a* [replica_payload $c]
+        assert_untouched
+    }
+}
+
+# The name of the file that is being written, once the child or the thread has opened it.
+proc name_of_next {command glob} {
+    set before [llength [fault_hits]]
+    faults "sync hold $glob"
+    {*}$command
+    wait_until {[llength [fault_hits]] > $before}
+    set names [lsearch -all -inline -not [leftovers] *manifest]
+    faults
+    wait_until {![info_field rdb_bgsave_in_progress] && ![info_field aof_rewrite_in_progress]}
+    return $names
+}
+
+foreach {what command prefix suffix} {
+    snapshot {r BGSAVE} temp- .rdb
+    base {r BGREWRITEAOF} temp-rewriteaof-bg- .aof
+} {
+    foreach in_slices {yes no} {
+        check_in 2 "the temporary name of a $what has 64 random bits (rdb-save-in-slices $in_slices)" {
+            with_faulty_server [list rdb-save-in-slices $in_slices] {
+                set names {}
+                foreach _ {1 2} {
+                    set name [name_of_next $command temp-*]
+                    assert {[regexp "^$prefix\\d+-(\[0-9a-f\]{16})$suffix\$" $name _ secret]}
+                    lappend names $secret
+                }
+                assert {[lindex $names 0] ne [lindex $names 1]}
+            }
+        }
+    }
+}
+
+check_in 2 "what a killed server leaves is removed, in the folder of the append-only file, too" {
+    with_faulty_server {} {
+        r SET a 1
+        faults {rename crash *.manifest}
+        catch {r CONFIG SET appendonly yes}
+        $current_server wait_exit
+        faults
+        assert {[regexp {temp-appendonly.aof.\d+-[0-9a-f]{16}.manifest} [leftovers]]}
+        write_file [data_file appendonlydir/temp-appendonly.aof.manifest] ""
+        write_file [data_file appendonlydir/temp-appendonly.aof.incr] ""
+        $current_server launch_with {}
+        set default_client ""
+        leftovers
+    }
+} {}
+
+finish
