@@ -13,6 +13,8 @@
 #include "session/session.h"
 #include "table/command.h"
 
+#define NOAUTH_REFUSAL "NOAUTH Authentication required."
+
 enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
 
 /* --- Finding the command --- */
@@ -90,9 +92,26 @@ static const struct command *find_subcommand(struct requester *requester, struct
     return command;
 }
 
+/* Refuses what names no command, or is no complete one, of a client that must authenticate first
+ * (`command`: as in admission_find_other). Such a client cannot learn which commands the server
+ * has. */
+static bool is_unauthenticated(struct requester *requester, struct reply *reply,
+                               const struct command *command, struct slice name) {
+    struct session *session = requester->session;
+    if (!session || !(session->flags & SESSION_NEEDS_AUTH)) return false;
+    if (command ? command->flags & COMMAND_NO_AUTH : is_http(name)) return false;
+    requester->error = CALL_ERROR_UNKNOWN;
+    if (command)
+        reject(session, reply, command, NOAUTH_REFUSAL);
+    else
+        reply_error(reply, NOAUTH_REFUSAL);
+    return true;
+}
+
 const struct command *admission_find_other(struct requester *requester, struct reply *reply,
                                            const struct command *command, const struct slice *argv,
                                            size_t argc) {
+    if (is_unauthenticated(requester, reply, command, argv[0])) return NULL;
     if (!command && requester->session)
         answer_no_such_command(requester->session, reply, argv, argc);
     if (command && command->flags & COMMAND_CONTAINER && argc > 1)
@@ -133,7 +152,7 @@ static bool session_admits(struct session *session, struct reply *reply,
     uint32_t flags = command->flags;
     const uint32_t data = COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE;
     if (session->flags & SESSION_NEEDS_AUTH && !(flags & COMMAND_NO_AUTH)) {
-        reject(session, reply, command, "NOAUTH Authentication required.");
+        reject(session, reply, command, NOAUTH_REFUSAL);
     } else if (session->flags & SESSION_MULTI && flags & COMMAND_NO_MULTI) {
         reject(session, reply, command, "ERR Command not allowed inside a transaction");
     } else if (session->flags & SESSION_SUBSCRIBED && session->protocol == 2 &&

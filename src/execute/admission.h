@@ -22,7 +22,8 @@ const struct command *admission_find_other(struct requester *requester, struct r
 
 /* Returns the command that the arguments name, and notes it in requester->last_command. Returns
  * NULL when the command does not exist or its arity is wrong: requester->error says which. The
- * error is replied to a client, but not to a file. O(1). */
+ * error is replied to a client, but not to a file; a client that must authenticate first gets
+ * NOAUTH in either case. O(1). */
 static inline const struct command *admission_find(struct requester *requester, struct reply *reply,
                                                    const struct slice *argv, size_t argc) {
     const struct command *command = command_find_cached(requester->last_command, argv[0]);

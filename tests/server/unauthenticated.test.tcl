@@ -29,6 +29,22 @@ proc half_requests {open count} {
     return $clients
 }
 
+check_in 2 "an unauthenticated client cannot tell which commands there are" {
+    set c [client_open]
+    foreach request {NOSUCH {NOSUCH a b} GET {GET a b} CONFIG {CONFIG NOSUCH} {CONFIG GET} {CLIENT ID x} {CLIENT KILL}
+        {MULTI x} {EVAL a}} {
+        assert_equal [error_of {$c call {*}$request}] "NOAUTH Authentication required."
+    }
+}
+check_in 2 "the errors of AUTH and HELLO come before authentication, too" {
+    set c [client_open]
+    list [error_of {$c call AUTH}] [error_of {$c call HELLO 9}]
+} {{ERR wrong number of arguments for 'auth' command} {NOPROTO unsupported protocol version}}
+check_in 2 "a request of a web page is cut off before authentication, too" {
+    set c [client_open]
+    $c write "POST / HTTP/1.1\r\n"
+    $c read_all
+} {}
 check_in 2 "a client that asks for ever and reads nothing is closed, and takes no memory" {
     set before [info_field client_output_buffer_limit_disconnections]
     set memory [info_field used_memory]

@@ -78,7 +78,7 @@ check_in 2 "only the first 16 names are logged" {
 check_in 2 "clients that have not authenticated cannot fill the log" {
     with_server {requirepass secret} {
         set client [client_open 2]
-        send_unknown $client NOSUCH
+        assert_equal [error_of {$client call NOSUCH}] "NOAUTH Authentication required."
         assert_equal [names_logged] {}
         $client call AUTH secret
         send_unknown $client NOSUCH
