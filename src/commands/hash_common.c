@@ -20,6 +20,7 @@ void hash_expire_named(struct call *call, struct keyref *ref, struct slice key,
 
 bool hash_find_write_field(struct call *call, struct slice key, struct slice field,
                            struct keyref *ref) {
+    call->refills = true;
     if (!hash_find_write(call, key, ref)) return false;
     hash_expire_named(call, ref, key, &field, 1, 1);
     return true;

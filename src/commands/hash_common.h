@@ -21,8 +21,8 @@ bool hash_find_write(struct call *call, struct slice key, struct keyref *ref);
 void hash_expire_named(struct call *call, struct keyref *ref, struct slice key,
                        const struct slice *fields, size_t count, size_t stride);
 
-/* As hash_find_write, for a command whose effect depends on one field: deletes it if it has
- * expired. */
+/* As hash_find_write, for a command that sets one field, at least if it is not there: deletes it if
+ * it has expired. */
 bool hash_find_write_field(struct call *call, struct slice key, struct slice field,
                            struct keyref *ref);
 

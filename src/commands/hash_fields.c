@@ -17,6 +17,7 @@ static int64_t set_fields(struct call *call) {
         call_wrong_arity(call);
         return -1;
     }
+    call->refills = true;
     if (!hash_find_write(call, key, &ref)) return -1;
     size_t added = hash_set_pairs(call, &ref, key, call->argv + 2, count, HASH_DROP_EXPIRY);
     call_touched(call, &ref, key, EVENT_HASH, "hset", count);

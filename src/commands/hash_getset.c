@@ -198,8 +198,10 @@ void hsetex_command(struct call *call) {
     struct setex setex;
     struct keyref ref;
     if (!parse_setex(call, &setex)) return;
+    call->refills = !setex.only_existing;
     if (!hash_find_write(call, key, &ref)) return;
     hash_expire_named(call, &ref, key, setex.pairs, setex.count, 2);
+    call->refills = false; /* a time that has passed may empty it again */
     bool sets = field_condition_holds(call, ref.entry, &setex);
     reply_integer(call->reply, sets);
     if (!sets) return;

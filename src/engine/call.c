@@ -205,7 +205,7 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
     if (value_is_empty(ref->entry)) {
         keyspace_delete(ref);
         watch_touch(&engine->watches, call->database, call->keyspace, key);
-        call_notify(call, EVENT_GENERIC, "del", key);
+        if (!call->refills) call_notify(call, EVENT_GENERIC, "del", key);
         return;
     }
     watch_touch(&engine->watches, call->database, call->keyspace, key);

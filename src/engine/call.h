@@ -51,6 +51,7 @@ struct call {
     bool propagates;             /* changes go to the command log: call_propagate_as */
     bool has_propagated;         /* call_propagate_as was called */
     bool error_is_counted;       /* its error is one of a command that it has run: a script's */
+    bool refills;                /* it fills a hash again that it finds empty: no "del" then */
 };
 
 /* Returns the client that sent the command, or NULL when it came from a file or the server. Opaque

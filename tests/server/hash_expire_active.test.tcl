@@ -125,6 +125,36 @@ check "hexpired is published, and del with the last field" {
         lappend events {*}[lmap i {1 2 3 4 5 6} {lindex [$listener read] end}]
     }
 } {hset k hexpire k hexpired k hexpire k hexpired k del k}
+foreach {command deletes} {
+    {HSETEX k FNX FIELDS 1 f new} {}
+    {HSETEX k FNX PX 100000 FIELDS 2 f new g new} {}
+    {HSETEX k FIELDS 1 f new} {}
+    {HSET k f new} {}
+    {HSETNX k f new} {}
+    {HINCRBY k f 1} {}
+    {HINCRBYFLOAT k f 1} {}
+    {HSETEX k FXX FIELDS 1 f new} del
+    {HSETEX k FNX PXAT 1 FIELDS 1 f new} del
+    {HGETEX k PX 100000 FIELDS 1 f} del
+} {
+    check "no del is published where the last field has expired and is set again: $command" {
+        with_config {notify-keyspace-events KEA} {
+            without_active_expiry {
+                r HSET k f old
+                r HPEXPIRE k 1 FIELDS 1 f
+                after 5
+                set listener [client_open]
+                $listener call PSUBSCRIBE __keyspace@0__:k
+                r {*}$command
+            }
+            r SET k end
+            set events {}
+            while {[set event [lindex [$listener read] end]] ne "set"} { lappend events $event }
+            assert_equal [lindex $events 0] hexpired
+            lsearch -all -inline $events del
+        }
+    } $deletes
+}
 check_hashes "HGETDEL publishes hexpired for fields that have expired, however many" {
     with_config {notify-keyspace-events KEA} {
         set listener [client_open]
