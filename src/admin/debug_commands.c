@@ -28,8 +28,9 @@
 
 /* --- Values --- */
 
+/* Shows a key as it is stored, also one that has expired and was not deleted yet. */
 static void debug_object(struct call *call) {
-    const struct entry *entry = call_find_quiet(call, call->argv[2], NULL);
+    const struct entry *entry = keyspace_find(call->keyspace, call->argv[2]).entry;
     if (!entry) {
         reply_error(call->reply, "ERR no such key");
         return;

@@ -225,6 +225,7 @@ static sds append_fragmentation(sds out, const struct memory_stats *memory) {
         "mem_not_counted_for_evict:%zu\r\n"
         "mem_replication_backlog:%zu\r\n"
         "mem_total_replication_buffers:%zu\r\n"
+        "mem_replica_full_sync_buffer:%zu\r\n"
         "mem_clients_slaves:%zu\r\n"
         "mem_clients_normal:%zu\r\n"
         "mem_cluster_links:0\r\n"
@@ -242,9 +243,9 @@ static sds append_fragmentation(sds out, const struct memory_stats *memory) {
         memory_difference(memory->resident, stats->resident),
         memory_ratio(memory->resident, memory->used),
         memory_difference(memory->resident, memory->used), memory->aof_buffer + memory->replicas,
-        memory->replication - memory->replicas, memory->replication, memory->replicas,
-        memory->sessions, memory->aof_buffer, mem_allocator_name(), (llu)lazyfree_pending_objects(),
-        (llu)lazyfree_freed_objects());
+        memory->replication - memory->replicas, memory->replication, memory->full_sync,
+        memory->replicas, memory->sessions, memory->aof_buffer, mem_allocator_name(),
+        (llu)lazyfree_pending_objects(), (llu)lazyfree_freed_objects());
 }
 
 static sds append_memory(struct engine *engine, sds out) {
@@ -253,8 +254,10 @@ static sds append_memory(struct engine *engine, sds out) {
     out = sds_append_format(out,
                             "allocator_allocated:%zu\r\n"
                             "allocator_active:%zu\r\n"
-                            "allocator_resident:%zu\r\n",
-                            memory.stats.allocated, memory.stats.active, memory.stats.resident);
+                            "allocator_resident:%zu\r\n"
+                            "allocator_muzzy:%zu\r\n",
+                            memory.stats.allocated, memory.stats.active, memory.stats.resident,
+                            memory.stats.muzzy);
     out = append_limits(engine, out);
     return append_fragmentation(out, &memory);
 }
@@ -300,6 +303,7 @@ static sds append_key_stats(struct engine *engine, sds out) {
     return sds_append_format(
         out,
         "expired_subkeys:%llu\r\n"
+        "expired_fields:%llu\r\n" /* Valkey's name */
         "expired_keys:%llu\r\n"
         "expired_stale_perc:%.2f\r\n"
         "expired_time_cap_reached_count:%llu\r\n"
@@ -311,9 +315,10 @@ static sds append_key_stats(struct engine *engine, sds out) {
         "current_eviction_exceeded_time:%lld\r\n"
         "keyspace_hits:%llu\r\n"
         "keyspace_misses:%llu\r\n",
-        (llu)stats->expired_fields, (llu)stats->expired_keys, stats->expired_stale_percent,
-        (llu)stats->expire_time_caps, (llu)(clock_ticks_to_us(stats->expire_ticks) / 1000),
-        (llu)stats->evicted_keys, (llu)stats->evicted_clients, (llu)stats->evicted_scripts,
+        (llu)stats->expired_fields, (llu)stats->expired_fields, (llu)stats->expired_keys,
+        stats->expired_stale_percent, (llu)stats->expire_time_caps,
+        (llu)(clock_ticks_to_us(stats->expire_ticks) / 1000), (llu)stats->evicted_keys,
+        (llu)stats->evicted_clients, (llu)stats->evicted_scripts,
         (long long)evict_total_exceeded_ms(), (long long)evict_current_exceeded_ms(),
         (llu)stats->keyspace_hits, (llu)stats->keyspace_misses);
 }
@@ -485,11 +490,14 @@ static sds append_error_stats(struct engine *engine, sds out) {
 
 static sds append_database(struct engine *engine, sds out, int64_t number) {
     struct keyspace *keyspace = engine->keyspaces[number];
-    return sds_append_format(out, "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld,subexpiry=%zu\r\n",
-                             (long long)number, keyspace_count(keyspace),
-                             keyspace_expiring_count(keyspace, EXPIRING_KEYS),
-                             (long long)expire_average_ttl(engine, keyspace),
-                             keyspace_expiring_count(keyspace, EXPIRING_FIELDS));
+    size_t hashes = keyspace_expiring_count(keyspace, EXPIRING_FIELDS);
+    /* Redis and Valkey have a name each for the number of hashes whose fields expire. */
+    return sds_append_format(
+        out,
+        "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld,subexpiry=%zu,keys_with_volatile_items=%zu\r\n",
+        (long long)number, keyspace_count(keyspace),
+        keyspace_expiring_count(keyspace, EXPIRING_KEYS),
+        (long long)expire_average_ttl(engine, keyspace), hashes, hashes);
 }
 
 static sds append_keyspace(struct engine *engine, sds out) {

@@ -31,6 +31,7 @@ static size_t answer_general(struct engine *engine, struct reply *reply,
     answer_bytes(reply, "total.allocated", memory->used);
     answer_bytes(reply, "startup.allocated", memory->startup);
     answer_bytes(reply, "replication.backlog", memory->replication - memory->replicas);
+    answer_bytes(reply, "replica.fullsync.buffer", memory->full_sync);
     answer_bytes(reply, "clients.slaves", memory->replicas);
     answer_bytes(reply, "clients.normal", memory->sessions);
     answer_bytes(reply, "cluster.links", 0);
@@ -40,7 +41,7 @@ static size_t answer_general(struct engine *engine, struct reply *reply,
     answer_bytes(reply, "script.VMs",
                  scripts_machine_memory(engine->scripts) +
                      function_runner_memory(engine->scripts->functions));
-    return 11;
+    return 12;
 }
 
 static size_t answer_databases(struct engine *engine, struct reply *reply) {
@@ -60,13 +61,16 @@ static size_t answer_databases(struct engine *engine, struct reply *reply) {
 }
 
 static size_t answer_data(struct reply *reply, const struct memory_stats *memory) {
+    answer_bytes(reply, "overhead.db.hashtable.lut", memory->tables);
+    answer_bytes(reply, "overhead.db.hashtable.rehashing", 0); /* a table grows in place */
     answer_bytes(reply, "overhead.total", memory->overhead);
+    answer_bytes(reply, "db.dict.rehashing.count", 0);
     answer_bytes(reply, "keys.count", memory->keys);
     answer_bytes(reply, "keys.bytes-per-key", memory->keys ? memory->grown / memory->keys : 0);
     answer_bytes(reply, "dataset.bytes", memory->dataset);
     answer_ratio(reply, "dataset.percentage", 100 * memory_ratio(memory->dataset, memory->grown));
     answer_ratio(reply, "peak.percentage", 100 * memory_ratio(memory->used, memory->peak));
-    return 6;
+    return 9;
 }
 
 static size_t answer_allocator(struct reply *reply, const struct memory_stats *memory) {
@@ -74,6 +78,7 @@ static size_t answer_allocator(struct reply *reply, const struct memory_stats *m
     answer_bytes(reply, "allocator.allocated", stats->allocated);
     answer_bytes(reply, "allocator.active", stats->active);
     answer_bytes(reply, "allocator.resident", stats->resident);
+    answer_bytes(reply, "allocator.muzzy", stats->muzzy);
     answer_ratio(reply, "allocator-fragmentation.ratio",
                  memory_ratio(stats->active, stats->allocated));
     answer_difference(reply, "allocator-fragmentation.bytes", stats->active, stats->allocated);
@@ -83,10 +88,10 @@ static size_t answer_allocator(struct reply *reply, const struct memory_stats *m
     answer_difference(reply, "rss-overhead.bytes", memory->resident, stats->resident);
     answer_ratio(reply, "fragmentation", memory_ratio(memory->resident, memory->used));
     answer_difference(reply, "fragmentation.bytes", memory->resident, memory->used);
-    return 11;
+    return 12;
 }
 
-/* Names and order are those of Redis 7.2. */
+/* Names and order are those of Redis 8. */
 void memory_stats_command(struct call *call) {
     struct engine *engine = call->engine;
     struct memory_stats memory = memory_stats_read(engine);

@@ -54,6 +54,7 @@ struct memory_stats memory_stats_read(struct engine *engine) {
         .aof_buffer = aof_buffer_size(engine),
         .replication = replication_memory(engine),
         .replicas = engine->replicas_memory,
+        .full_sync = replication_payload_memory(engine),
     };
     mem_stats_read(&memory.stats);
     if (memory.used > engine->stats.peak_memory) engine->stats.peak_memory = memory.used;
@@ -62,10 +63,11 @@ struct memory_stats memory_stats_read(struct engine *engine) {
     memory.overhead = memory.startup + memory.sessions + memory.aof_buffer + memory.replication +
                       own_expiry_allocated(engine);
     for (int64_t i = 0; i < engine->config.databases; i++) {
-        memory.overhead += keyspace_table_allocated(engine->keyspaces[i]) +
-                           keyspace_expiring_allocated(engine->keyspaces[i]);
+        memory.tables += keyspace_table_allocated(engine->keyspaces[i]);
+        memory.overhead += keyspace_expiring_allocated(engine->keyspaces[i]);
         memory.keys += keyspace_count(engine->keyspaces[i]);
     }
+    memory.overhead += memory.tables;
     memory.dataset = more_than(memory.used, memory.overhead);
     return memory;
 }

@@ -324,6 +324,9 @@ size_t mem_used(void) {
     return sum;
 }
 
+#define STRINGIZE_TOKEN(x) #x
+#define STRINGIZE(x)       STRINGIZE_TOKEN(x)
+
 static size_t read_size(const char *name) {
     size_t value = 0, size = sizeof(value);
     return mallctl(name, &value, &size, NULL, 0) == 0 ? value : 0;
@@ -337,12 +340,13 @@ void mem_stats_read(struct mem_stats *stats) {
         .allocated = read_size("stats.allocated"),
         .active = read_size("stats.active"),
         .resident = read_size("stats.resident"),
-        .retained = read_size("stats.retained"),
-        .metadata = read_size("stats.metadata"),
-    };
+        .muzzy = read_size("stats.arenas." STRINGIZE(MALLCTL_ARENAS_ALL) ".pmuzzy") *
+                           (size_t)sysconf(_SC_PAGESIZE),
+                           .retained = read_size("stats.retained"),
+                           .metadata = read_size("stats.metadata"),
+        };
 }
 
-#define STRINGIZE(x) #x
 #define VERSION_TEXT(major, minor, bugfix)                                                         \
     "jemalloc-" STRINGIZE(major) "." STRINGIZE(minor) "." STRINGIZE(bugfix)
 

@@ -81,6 +81,7 @@ struct mem_stats {
     size_t allocated; /* as mem_used, by the allocator's own statistics */
     size_t active;    /* bytes in pages that hold allocations */
     size_t resident;  /* bytes of physical memory mapped by the allocator */
+    size_t muzzy;     /* bytes in unused pages that the system may take when it needs them */
     size_t retained;  /* virtual memory kept for reuse */
     size_t metadata;  /* the allocator's own */
 };

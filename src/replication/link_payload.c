@@ -118,6 +118,10 @@ void link_payload_remove_leftovers(void) {
     disk_file_remove_leftovers(".", "temp-sync-", ".rdb");
 }
 
+size_t link_payload_memory(const struct link_payload *payload) {
+    return payload->bytes.capacity + (payload->file ? payload->file->bytes.capacity : 0);
+}
+
 const char *link_payload_path(const struct link_payload *payload) {
     return payload->file ? payload->file->path : NULL;
 }

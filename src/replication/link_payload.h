@@ -67,6 +67,9 @@ size_t link_payload_take(struct link *link, char *bytes, size_t len);
 /* Returns whether all of it has come, and is in the file if there is one. */
 bool link_payload_is_whole(const struct link_payload *payload);
 
+/* Returns the memory of what has come and is neither written nor loaded. O(1). */
+size_t link_payload_memory(const struct link_payload *payload);
+
 /* Returns the path of its file; NULL when it is loaded as it comes. */
 const char *link_payload_path(const struct link_payload *payload);
 

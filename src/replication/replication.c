@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "net/wake.h"
+#include "replication/link.h"
 
 enum { TICK_EVERY_MS = 1000 };
 
@@ -11,6 +12,11 @@ enum { TICK_EVERY_MS = 1000 };
 size_t replication_memory(const struct engine *engine) {
     const struct backlog *backlog = engine->replication->backlog;
     return backlog ? backlog_allocated(backlog) + full_sync_allocated(engine) : 0;
+}
+
+size_t replication_payload_memory(const struct engine *engine) {
+    const struct link *link = engine->replication->link;
+    return link ? link_payload_memory(&link->payload) : 0;
 }
 
 /* What replicas that are behind need does not count for maxmemory, or each evicted key would lead

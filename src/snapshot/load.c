@@ -134,6 +134,7 @@ struct loader {
     struct keyspace **keyspaces;
     struct function_set *functions; /* NULL: those in force */
     int database;
+    bool keeps_expired;                /* expired keys count as such, but are loaded */
     uint64_t left_out[LEFT_OUT_KINDS]; /* keys; of LEFT_FOREIGN also what has no key */
 };
 
@@ -170,16 +171,17 @@ static uint32_t clock_of(struct engine *engine, struct rdb_usage usage) {
                        usage.kind == RDB_USAGE_FREQUENCY ? value : -1);
 }
 
-/* Adds the entry, and takes ownership of it. Leaves out an expired key. False when the load must
- * end. */
+/* Adds the entry, and takes ownership of it. Leaves out an expired key, unless it is kept. False
+ * when the load must end. */
 static bool add_entry(struct engine *engine, struct loader *loader,
                       const struct rdb_file_item *item) {
     struct load *load = engine->load;
     struct entry *entry = item->entry;
     int64_t expiry_ms = entry_expiry(entry);
     bool is_expired = expiry_ms >= 0 && engine->now_ms > expiry_ms;
-    if (is_expired && !(loader->flags & LOAD_EXPIRED)) {
-        load->keys_expired++;
+    is_expired = is_expired && !(loader->flags & LOAD_EXPIRED);
+    load->keys_expired += is_expired;
+    if (is_expired && !loader->keeps_expired) {
         value_free(entry);
         return note_key(engine, loader);
     }
@@ -193,7 +195,7 @@ static bool add_entry(struct engine *engine, struct loader *loader,
     if (ref.entry) keyspace_delete(&ref);
     entry_set_clock(entry, clock_of(engine, item->usage));
     keyspace_add(&ref, entry);
-    load->keys_loaded++;
+    load->keys_loaded += !is_expired;
     return note_key(engine, loader);
 }
 
@@ -269,7 +271,7 @@ static void take_fact(struct engine *engine, struct loader *loader,
                       const struct rdb_file_item *item) {
     const struct load_history *history = &engine->load->history;
     note_fact(engine, loader->flags, item);
-    if (history->id[0] && history->offset >= 0) loader->flags |= LOAD_EXPIRED;
+    if (history->id[0] && history->offset >= 0) loader->keeps_expired = true;
 }
 
 static bool take_item(struct engine *engine, struct loader *loader,

@@ -4,9 +4,11 @@ source [file join [file dirname [file normalize [info script]]] lib packlist.tcl
 server_start {enable-debug-command yes}
 
 set stats_names {
-    peak.allocated total.allocated startup.allocated replication.backlog clients.slaves clients.normal
-    cluster.links aof.buffer lua.caches functions.caches script.VMs overhead.total keys.count keys.bytes-per-key
-    dataset.bytes dataset.percentage peak.percentage allocator.allocated allocator.active allocator.resident
+    peak.allocated total.allocated startup.allocated replication.backlog replica.fullsync.buffer
+    clients.slaves clients.normal cluster.links aof.buffer lua.caches functions.caches script.VMs
+    overhead.db.hashtable.lut overhead.db.hashtable.rehashing overhead.total db.dict.rehashing.count keys.count
+    keys.bytes-per-key dataset.bytes dataset.percentage peak.percentage allocator.allocated allocator.active
+    allocator.resident allocator.muzzy
     allocator-fragmentation.ratio allocator-fragmentation.bytes allocator-rss.ratio allocator-rss.bytes
     rss-overhead.ratio rss-overhead.bytes fragmentation fragmentation.bytes
 }
@@ -23,7 +25,7 @@ check "MEMORY STATS has a field for each database with keys" {
     r SELECT 3
     r SET b 1 EX 1000
     set stats [r MEMORY STATS]
-    assert_equal [lrange [dict keys $stats] 11 12] {db.0 db.3}
+    assert_equal [lrange [dict keys $stats] 12 13] {db.0 db.3}
     foreach database {db.0 db.3} {
         assert_equal [dict keys [dict get $stats $database]] {overhead.hashtable.main overhead.hashtable.expires}
     }
@@ -34,7 +36,7 @@ check_in 2 "MEMORY STATS is an array in RESP2, with texts for fractions" {
     r SET a 1
     lassign [typed MEMORY STATS] type values
     assert_equal $type array
-    list [lindex $values 1 0] [lindex $values 23 0] [lindex $values [expr {2 * [lsearch [dict keys [r MEMORY STATS]] \
+    list [lindex $values 1 0] [lindex $values 25 0] [lindex $values [expr {2 * [lsearch [dict keys [r MEMORY STATS]] \
         fragmentation] + 1}] 0]
 } {int array bulk}
 check_in 3 "MEMORY STATS is a map in RESP3, with doubles" {
@@ -51,6 +53,12 @@ check "MEMORY STATS counts keys and their bytes" {
     assert {[stat peak.percentage] > 0 && [stat peak.percentage] <= 100}
     expr {[stat total.allocated] >= [stat startup.allocated] + 1000000}
 } 1
+check "MEMORY STATS and INFO agree on the tables of keys and on the allocator" {
+    for {set i 0} {$i < 1000} {incr i} { r SET key$i x }
+    set tables [dict get [stat db.0] overhead.hashtable.main]
+    assert {$tables > 0 && [stat overhead.db.hashtable.lut] >= $tables}
+    list [info_field allocator_muzzy] [stat allocator.muzzy]
+} {0 0}
 check "MEMORY STATS agrees with INFO" {
     foreach {name field} {startup.allocated used_memory_startup peak.allocated used_memory_peak} {
         assert {abs([stat $name] - [info_field $field]) < 65536}

@@ -69,8 +69,9 @@ foreach load {disabled on-empty-db swapdb flush-before-load} {
             applied $link
             list $first [info_field db2] [info_field db0]
         }
-    }] {keys=1,expires=0,avg_ttl=0,subexpiry=0 keys=2,expires=0,avg_ttl=0,subexpiry=0\
-        keys=1,expires=0,avg_ttl=0,subexpiry=0}
+    }] {keys=1,expires=0,avg_ttl=0,subexpiry=0,keys_with_volatile_items=0\
+        keys=2,expires=0,avg_ttl=0,subexpiry=0,keys_with_volatile_items=0\
+        keys=1,expires=0,avg_ttl=0,subexpiry=0,keys_with_volatile_items=0}
     check_in 2 "the old data is replaced, with libraries, repl-diskless-load $load" [string map [list LOADING LOADING \
             LOAD $load] {
         with_replica {repl-diskless-load LOAD replica-read-only no} {
@@ -300,6 +301,7 @@ check_in 2 "a crash while a payload comes leaves a file that the next start remo
         link_asks $link
         $link write "+FULLRESYNC $replication_id 0\r\n\$1000\r\nREDIS"
         wait_until {[glob -nocomplain [$current_server data]/temp-*] ne ""}
+        wait_until {[info_field mem_replica_full_sync_buffer] > 0}
         $current_server kill
         $current_server launch_with {}
         set ::default_client ""
@@ -341,6 +343,7 @@ check_in 2 "a primary that was restarted deletes for its replicas what has expir
             [string map [list \xfe\x00 \xfe\x00$expired] [rdb {a 1} $aux]]
         $current_server launch
         assert_equal [list [replication master_replid2] [replication second_repl_offset]] [list $replication_id 301]
+        assert_equal [list [info_field rdb_last_load_keys_loaded] [info_field rdb_last_load_keys_expired]] {1 1}
         set replica [client_open 2]
         $replica send PSYNC $replication_id 301
         assert_equal [$replica read] "CONTINUE"

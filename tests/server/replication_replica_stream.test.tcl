@@ -457,6 +457,7 @@ check_in 2 "keys that have expired are invisible, and stay until the primary del
         $link feed HPEXPIREAT hash 1 FIELDS 1 f
         applied $link
         set server $current_server
+        assert_match "Value at:* encoding:embstr *" [$server control DEBUG OBJECT k]
         set found [list [get k] [$server control EXISTS k] [$server control TTL k] [lsort [$server control KEYS *]] \
             [$server control DBSIZE] [lsort [lindex [$server control SCAN 0] 1]] \
             [expr {[$server control RANDOMKEY] in {hash other}}] \
