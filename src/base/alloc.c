@@ -326,6 +326,7 @@ size_t mem_used(void) {
 
 #define STRINGIZE_TOKEN(x) #x
 #define STRINGIZE(x)       STRINGIZE_TOKEN(x)
+#define OF_ALL_ARENAS(x)   "stats.arenas." STRINGIZE(MALLCTL_ARENAS_ALL) "." x
 
 static size_t read_size(const char *name) {
     size_t value = 0, size = sizeof(value);
@@ -340,11 +341,10 @@ void mem_stats_read(struct mem_stats *stats) {
         .allocated = read_size("stats.allocated"),
         .active = read_size("stats.active"),
         .resident = read_size("stats.resident"),
-        .muzzy = read_size("stats.arenas." STRINGIZE(MALLCTL_ARENAS_ALL) ".pmuzzy") *
-                           (size_t)sysconf(_SC_PAGESIZE),
-                           .retained = read_size("stats.retained"),
-                           .metadata = read_size("stats.metadata"),
-        };
+        .muzzy = read_size(OF_ALL_ARENAS("pmuzzy")) * (size_t)sysconf(_SC_PAGESIZE),
+        .retained = read_size("stats.retained"),
+        .metadata = read_size("stats.metadata"),
+    };
 }
 
 #define VERSION_TEXT(major, minor, bugfix)                                                         \
