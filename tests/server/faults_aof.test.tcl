@@ -761,11 +761,11 @@ check_in 2 "a rewrite whose server is killed ends with it, and the next start re
         r MSET a 1 b 2 c 3 d 4 e 5 f 6
         r BGREWRITEAOF
         wait_until {[leftovers] ne ""}
-        regexp {rewriting started by pid (\d+)} [$::current_server log] _ child
+        wait_until {[regexp {rewriting started by pid (\d+)} [$::current_server log] _ child]}
         wait_written
         server_again crash
         assert {[has_ended $child]}
-        assert_equal [leftovers] {}
+        assert_nothing_left
         r MGET a f
     }
 } {1 6}

@@ -64,7 +64,7 @@ foreach {what rule reason} $failures {
                 assert_equal [error_of {r SAVE}] ERR
             }
             assert {[read_file [data_file dump.rdb]] eq $old}
-            assert_equal [leftovers] {}
+            assert_nothing_left
             assert {[string match "*$reason*" [$current_server log]]}
             assert_equal [list [r DBSIZE] [info_field rdb_changes_since_last_save]] {3000 1}
             assert_equal [info_field rdb_last_bgsave_status] ok
@@ -82,7 +82,7 @@ foreach {what rule reason} $failures {
                 assert_equal [r GET new:1] value:1[string repeat \0 193]
             }
             assert {[read_file [data_file dump.rdb]] eq $old}
-            assert_equal [leftovers] {}
+            assert_nothing_left
             assert {[string match "*$reason*" [$current_server log]]}
             # The error is over, but the server knows that only when a snapshot has succeeded.
             assert {[is_misconf [error_of {r SET key value}]]}
@@ -136,7 +136,7 @@ check_in 2 "when the folder cannot be synced the snapshot counts as failed, thou
             wait_saved
             assert {[is_misconf [error_of {r SET key value}]]}
         }
-        assert_equal [leftovers] {}
+        assert_nothing_left
         keys_after_crash
     }
 } 3000
@@ -176,7 +176,7 @@ check_in 2 "a temporary file that cannot be removed is no more than that" {
 check_in 2 "whichever call of SAVE fails, the next SAVE succeeds" {
     with_data {} {
         set calls [for_each_call EIO,nth {r SAVE} {
-            assert_equal [leftovers] {}
+            assert_nothing_left
             assert_equal [r SAVE] OK
         }]
         assert {$calls >= 6}
@@ -216,7 +216,7 @@ check_in 2 "after a failed save point writes are refused until the next one succ
         wait_until {[info_field rdb_last_bgsave_status] eq "ok"}
         assert_equal [r SET key third] OK
         assert {[info_field rdb_saves] >= 2}
-        assert_equal [leftovers] {}
+        assert_nothing_left
     }
 }
 
@@ -318,7 +318,7 @@ check_in 2 "the child of a server that was killed does not replace what the next
         r SAVE
         catch {exec kill -CONT $child} ;# it may have been killed with its server
         wait_until {[catch {read_file /proc/$child/stat} stat] || [regexp {\) [ZX] } $stat]}
-        assert_equal [leftovers] {}
+        assert_nothing_left
         keys_after_crash
     }
 } 1501
@@ -486,7 +486,7 @@ foreach {what rule} {
                 exec kill -TERM [$current_server pid]
                 wait_until {[llength [fault_hits]] >= 4}
                 assert_equal [r SET key value] OK
-                assert_equal [leftovers] {}
+                assert_nothing_left
             }
             assert {[read_file [data_file dump.rdb]] eq $old}
             exec kill -TERM [$current_server pid]
@@ -503,7 +503,7 @@ foreach {what rule} {
                 set c [client_open]
                 $c send SHUTDOWN {*}$arguments
                 assert_equal [$current_server wait_exit] 0
-                assert_equal [leftovers] {}
+                assert_nothing_left
                 assert {[read_file [data_file dump.rdb]] eq $old}
                 faults
                 $current_server launch_with {}

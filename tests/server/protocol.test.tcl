@@ -112,7 +112,7 @@ check_in 2 "before AUTH requests must be small" {
         assert_equal [broken "*11\r\n"] [protocol_error "unauthenticated multibulk length"]
         assert_equal [broken "*2\r\n\$4\r\nAUTH\r\n\$16385\r\n"] [protocol_error "unauthenticated bulk length"]
         set c [client_open]
-        assert_equal [$c typed ECHO 1 2 3 4 5 6 7 8 9] {error {ERR wrong number of arguments for 'echo' command}}
+        assert_equal [$c typed ECHO 1 2 3 4 5 6 7 8 9] {error {NOAUTH Authentication required.}}
         assert_equal [$c typed ECHO [string repeat x 16384]] {error {NOAUTH Authentication required.}}
         # In one go with AUTH it is already authenticated.
         $c write "[request {AUTH secret}][request [list ECHO [string repeat x 20000]]]"

@@ -491,8 +491,8 @@ check_in 2 "daemonize leaves the terminal and goes on alone" {
     } finally {
         catch {exec kill $pid}
     }
-    string match "*bye bye*" [read_file $folder/daemon.log]
-} 1
+    wait_until {[string match "*bye bye*" [read_file $folder/daemon.log]]}
+}
 
 check_in 2 "a daemon that cannot start says so on the terminal it came from, with status 1" {
     set log [$current_server folder]/failed.log
