@@ -2,8 +2,8 @@
  * kept at the front. Items that could be among them are collected behind these and merged in, a
  * block at a time:
  *
- *      | best, in order, at most `wanted` | collected, at most a block | free | still to compare |
- *      0                                  kept                         end    at               count
+ *      | best, in order, at most `wanted` | collected, at most a block | free | to compare |
+ *      0                                  kept                         end    at         count
  */
 #include "commands/sort_order.h"
 

@@ -237,9 +237,10 @@ void call_propagate_as(struct call *call, const struct slice *argv, size_t argc)
         call_propagate_as(call, words, sizeof(words) / sizeof(words[0]));                          \
     } while (0)
 
-/* Propagates a deletion that the server makes by itself, of an expired key for example. In a command
- * that may write it belongs to the command's unit; where it is found by one that reads, or by the
- * server, it is a unit of its own: a SCAN that meets thousands of expired keys is none. */
+/* Propagates a deletion that the server makes by itself, because a key has expired or memory is
+ * short. It belongs to the unit of the command that may write and in which it is made. Made in one
+ * that only reads, or in none, it is a unit of its own: a SCAN may meet thousands of expired
+ * keys. */
 void call_propagate_removal(const struct call *call, const struct slice *argv, size_t argc);
 
 /* --- Expiry --- */

@@ -6,8 +6,9 @@
  *
  * A unit takes effect as a whole or not at all. A unit is: a command that may write, together with
  * the expired keys that it deleted; an EXEC; a script; the reply to one blocked client; a key that
- * the server deletes by itself, or because a command that reads has found it expired. SELECT precedes a command whose database differs from that of the command before. When
- * the second command of a unit is appended, MULTI is inserted before the first one.
+ * the server deletes by itself, or because a command that only reads has found it expired. SELECT
+ * precedes a command whose database differs from that of the command before. When the second
+ * command of a unit is appended, MULTI is inserted before the first one.
  *
  * The log is a stream of bytes (RESP arrays of bulk strings). Its offset is the number of bytes
  * appended since the server started. Each reader (the append-only file, the stream of replicas)

@@ -4,8 +4,8 @@ data of the other's files.
 Intended differences, and how they are compared:
     FLUSHDB         of an empty database is not propagated by Packlist: left out
     SELECT          stands in front of MULTI or behind it: each command is compared with its database
-    expired keys    those that a command meets which only reads are propagated without MULTI by Packlist, and those that SCAN
-                    meets in another order: deletions that follow each other are compared as a set
+    expired keys    those that MGET and other commands that read have found are propagated without MULTI by Packlist, and
+                    those of SCAN in another order: deletions that follow each other are compared as a set
     words           a command that waited is propagated by Redis 7.0 with LEFT and RIGHT in lower case: in any case.
                     SET with an expiry is propagated by Redis 8 with its condition, which held: left out
     PEXPIRE k 1     is propagated by Redis as a deletion when more than a millisecond passes within the command: left
