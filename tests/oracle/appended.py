@@ -4,7 +4,7 @@ data of the other's files.
 Intended differences, and how they are compared:
     FLUSHDB         of an empty database is not propagated by Packlist: left out
     SELECT          stands in front of MULTI or behind it: each command is compared with its database
-    expired keys    those that MGET and other commands that read have found are propagated without MULTI by Packlist, and
+    expired keys    those that MGET and other commands that read have found are propagated without MULTI here, and
                     those of SCAN in another order: deletions that follow each other are compared as a set
     words           a command that waited is propagated by Redis 7.0 with LEFT and RIGHT in lower case: in any case.
                     SET with an expiry is propagated by Redis 8 with its condition, which held: left out
