@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
-from programs import fuzzer, run_c_client, run_client, run_closing_line, run_cmocka, run_engine, run_status
+from fuzzing import fuzzer
+from programs import run_c_client, run_client, run_closing_line, run_cmocka, run_engine, run_status
 from seeds import SOAK_SEED, seeds_of
 from variants import Variant, fuzz_variant, variant
 

@@ -24,7 +24,6 @@ IDLE_SECONDS, IDLE_CPU_SECONDS = 300, 3  # so little CPU time in so long: it wai
 POLL_SECONDS = 2
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 BAD_SIGNS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |: Assertion ")
-FUZZ_LIMITS = ["-timeout=60", "-rss_limit_mb=1024", "-malloc_limit_mb=64", "-print_final_stats=1"]
 
 
 class Result:
@@ -209,36 +208,3 @@ def run_client(command, limit, env, log):
 def run_engine(command, limit, env, log):
     """A program that starts its servers itself."""
     return unless_skipped(run_closing_line, command, limit, env, log)
-
-
-def fuzz_seeds(target, work):
-    """The folders that hold seeds: those of the repository, and what tests/fuzz/seeds/<target> makes."""
-    made = work / "seeds"
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir(parents=True)
-    maker = Path("tests/fuzz/seeds", target)
-    if maker.exists():
-        subprocess.run([maker, made], check=True, stdin=subprocess.DEVNULL)
-    return [folder for folder in (Path("tests/fuzz/corpus", target), made) if folder.is_dir()]
-
-
-def fuzzer(seconds, inputs):
-    """A function that tries a target with so many inputs, besides the seeds, or for so long, whichever ends first;
-    `inputs` may be None."""
-    def run(command, limit, env, log):
-        target = Path(command[0]).name
-        work = Path(command[0]).parent / "found" / target
-        (work / "corpus").mkdir(parents=True, exist_ok=True)
-        folders = [work / "corpus", *fuzz_seeds(target.removesuffix("_fuzz"), work)]
-        known = sum(len(os.listdir(folder)) for folder in folders)
-        until = [f"-max_total_time={seconds}", *([f"-runs={known + inputs}"] if inputs else [])]
-        started = time.monotonic()
-        ended = run_program([*command, *until, *FUZZ_LIMITS, f"-artifact_prefix={work}/", *map(str, folders)],
-                            limit, env, log)
-        counts = re.findall(r"^stat::number_of_executed_units: *(\d+)", ended.output, flags=re.M)
-        tried = max(int(counts[-1]) - known, 0) if counts else 0
-        ended.output += f"note: fuzz/{target.removesuffix('_fuzz')}: {tried:,} inputs beside {known:,} seeds " \
-                        f"in {time.monotonic() - started:.0f} s\n"
-        passed = ended.status == 0 and tried > 0
-        return with_verdict(ended, int(passed), int(not passed))
-    return run
