@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lateness import Lateness
-from servers import Link
+from resp import Link
 from verdict import check_snapshot, check_state
 from writers import Consumer, Trouble, Writer
 

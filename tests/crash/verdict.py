@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 from model import Model, comparable_expiry, comparable_reply, encode, library_of
+from resp import text_of, value_of
 from writers import Trouble
 
 
@@ -36,18 +37,11 @@ def check_state(link, writers, consumers, floor):
 # --- What is there ---
 
 def read_array(link, *argv):
-    """The texts of an array of bulk strings, or of integers."""
+    """The elements of an array: bytes, or integers."""
     reply = link.call(*argv)
     if reply[:1] != b"*":
         raise Trouble(f"{argv!r:.200} is answered {reply[:100]!r}")
-    elements, at = [], reply.find(b"\r\n") + 2
-    while at < len(reply):
-        end = reply.find(b"\r\n", at)
-        text, at = reply[at + 1:end], end + 2
-        if reply[end - len(text) - 1:end - len(text)] == b"$":
-            text, at = reply[at:at + int(text)], at + int(text) + 2
-        elements.append(text)
-    return elements
+    return value_of(reply)
 
 
 def read_list(link, key):
@@ -64,7 +58,7 @@ def read_hash(link, key):
     if not fields:
         return {}
     expiries = read_array(link, b"HPEXPIRETIME", key, b"FIELDS", b"%d" % len(fields), *fields)
-    return {field: (value, None if at == b"-1" else int(at)) for field, value, at in zip(fields, parts[1::2], expiries)}
+    return {field: (value, None if at == -1 else at) for field, value, at in zip(fields, parts[1::2], expiries)}
 
 
 def read_zset(link, key):
@@ -76,12 +70,12 @@ def read_string(link, key):
     reply = link.call(b"GET", key)
     if reply[:1] != b"$":
         raise Trouble(f"GET {key!r} is answered {reply[:100]!r}")
-    return None if reply[1:2] == b"-" else reply[reply.find(b"\r\n") + 2:-2]
+    return text_of(reply)
 
 
 def read_library(link, key):
     reply = link.call(b"FCALL_RO", library_of(key) + b"_version", b"0")
-    return None if reply[:1] == b"-" else reply.split(b"\r\n")[1]
+    return None if reply[:1] == b"-" else text_of(reply)
 
 
 READERS = {b"f": read_library, b"l": read_list, b"s": read_string, b"n": read_string, b"m": read_set, b"h": read_hash,

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 
 from commands import Generator
-from servers import Link, encode
+from resp import Link, encode
 
 BATCHES = (1, 1, 3, 10, 50)
 

@@ -4,7 +4,7 @@ import shutil
 import time
 from dataclasses import dataclass
 
-from servers import Link, encode, split_replies
+from resp import Link, elements, encode, info, split_replies, text_of
 
 NO_DATA = b"+" + b"0" * 40 + b"\r\n"
 MIGRATE_AT_ONCE = 200
@@ -15,11 +15,6 @@ SYNC_SECONDS = 120
 
 class Trouble(Exception):
     """The dataset did not arrive, or not as it was; the text says what differs."""
-
-
-def bulk(reply):
-    """The text of a bulk reply, or None."""
-    return reply[reply.index(b"\r\n") + 2:-2] if reply[:2] not in (b"$-", b"_\r") else None
 
 
 def run(link, commands):
@@ -93,7 +88,7 @@ def make(link, dataset):
 
 def payloads(link, dataset):
     """(DUMP payload or None, PEXPIRETIME) of each key."""
-    dumps = map(bulk, ask_each(link, dataset, lambda key: [b"DUMP", key.name]))
+    dumps = map(text_of, ask_each(link, dataset, lambda key: [b"DUMP", key.name]))
     times = ask_each(link, dataset, lambda key: [b"PEXPIRETIME", key.name])
     return [(dump, max(int(at[1:]), 0)) for dump, at in zip(dumps, times)]
 
@@ -225,18 +220,12 @@ def migrate_command(target, database, names, copy, overwrite):
             *options, *([] if one else [b"KEYS", *names])]
 
 
-def info_field(text, name):
-    found = re.search(rb"^%s:(.*?)\r$" % name, text, flags=re.M)
-    return found and found.group(1)
-
-
 def wait_until_replicated(here, there):
     """Until the replica has all of its primary's stream."""
     deadline = time.monotonic() + SYNC_SECONDS
     while True:
-        replica = there.call(b"INFO", b"replication")
-        end = info_field(here.call(b"INFO", b"replication"), b"master_repl_offset")
-        if info_field(replica, b"master_link_status") == b"up" and info_field(replica, b"slave_repl_offset") == end:
+        replica, end = info(there, "replication"), info(here, "replication")["master_repl_offset"]
+        if replica.get("master_link_status") == "up" and replica["slave_repl_offset"] == end:
             return
         if time.monotonic() > deadline:
             logs = "\n".join(link.server.log_text()[-1500:] for link in (here, there))
@@ -247,7 +236,7 @@ def wait_until_replicated(here, there):
 
 def change_while_it_is_sent(here, there, dataset, libraries, random):
     """Replicas get what changes during the synchronization, too. Then the source is made as it was."""
-    while info_field(there.call(b"INFO", b"replication"), b"master_link_status") != b"up":
+    while info(there, "replication").get("master_link_status") != "up":
         run_well(here, [command for key in dataset.large_values() for command in change_of(key, random)])
         time.sleep(0.005)
     run_well(here, [config_set(b"rdb-key-save-delay", 0)])
@@ -280,13 +269,13 @@ def by_replication(source, target, dataset, random, libraries=()):
 def replicate_changes(here, there, dataset, edits, random):
     """The dataset made anew and the edits reach the replica through the stream alone, or the part of it that it has
     missed."""
-    syncs = info_field(here.call(b"INFO", b"stats"), b"sync_full")
+    syncs = info(here, "stats")["sync_full"]
     make(here, dataset)
     if random.random() < 0.3:
         run_well(here, [[b"CLIENT", b"KILL", b"TYPE", b"replica"]])
     ask_all(here, dataset, edits)
     wait_until_replicated(here, there)
-    if info_field(here.call(b"INFO", b"stats"), b"sync_full") != syncs:
+    if info(here, "stats")["sync_full"] != syncs:
         raise Trouble(f"{there.server.name} was synchronized anew: {there.server.log_text()[-1500:]}")
 
 
@@ -313,14 +302,14 @@ def compare_libraries(link, libraries):
     for name, code in libraries.items():
         if encode([code])[4:] not in link.call(b"FUNCTION", b"LIST", b"LIBRARYNAME", name, b"WITHCODE"):
             raise Trouble(f"the library {name.decode()} has not its code")
-        if bulk(answer := link.call(b"FCALL", name, b"0")) != name:
+        if text_of(answer := link.call(b"FCALL", name, b"0")) != name:
             raise Trouble(f"the function {name.decode()} answers {answer!r:.200}")
 
 
 def restore_libraries(source, there):
     """By FUNCTION DUMP and RESTORE."""
     here = Link(source)
-    payload = bulk(here.call(b"FUNCTION", b"DUMP"))
+    payload = text_of(here.call(b"FUNCTION", b"DUMP"))
     here.close()
     run_well(there, [[b"FUNCTION", b"RESTORE", payload, b"FLUSH"]])
 
@@ -375,7 +364,7 @@ def compare_lives(dataset, way, before, after):
 def field_lives(link, dataset):
     """The expiries of the fields of each hash; the order of the fields is each server's own."""
     hashes = dataset.with_keys(key for key in dataset.keys if key.has_field_expiries())
-    names = [sorted(map(bulk, split_replies(reply[reply.index(b"\r\n") + 2:])))
+    names = [sorted(map(text_of, elements(reply)))
              for reply in ask_each(link, hashes, lambda key: [b"HKEYS", key.name])]
     waiting = iter(names)
 
@@ -395,7 +384,7 @@ def compare_field_lives(before, after):
 
 def fields_and_values(link, dataset):
     replies = ask_each(link, dataset, lambda key: [b"HGETALL", key.name])
-    parts = [split_replies(reply[reply.index(b"\r\n") + 2:]) for reply in replies]
+    parts = [elements(reply) for reply in replies]
     return [sorted(zip(some[::2], some[1::2])) for some in parts]
 
 

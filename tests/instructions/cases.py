@@ -2,7 +2,7 @@
 import hashlib
 from collections import namedtuple
 
-from servers import encode
+from resp import encode
 
 # `prepare` runs before each count, on an empty keyspace; `requests` go out `pipeline` at a time.
 Case = namedtuple("Case", "prepare requests pipeline", defaults=[16])
@@ -10,7 +10,7 @@ COUNT = 1600
 
 
 def request(*words):
-    return encode([str(word).encode() for word in words])
+    return encode(words)
 
 
 def key(number):

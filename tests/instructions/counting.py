@@ -5,7 +5,6 @@ system to system, and how long they wait differs from run to run. What is given 
 """
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -13,7 +12,7 @@ from collections import namedtuple
 from pathlib import Path
 
 from cases import request
-from servers import Link, split_replies
+from resp import Address, Link, split_replies
 
 START_SECONDS = 60
 MARK_FUNCTION = "echo_command"  # entering it ends a count: Link.batch ends with an ECHO
@@ -70,12 +69,9 @@ class Server:
     def connect(self):
         deadline = time.monotonic() + START_SECONDS
         while self.process.poll() is None and time.monotonic() < deadline:
-            link = socket.socket(socket.AF_UNIX)
             try:
-                link.connect(f"{self.folder}/socket")
-                return link
+                return Address(f"{self.folder}/socket").connect()
             except OSError:
-                link.close()
                 time.sleep(0.05)
         raise CountingError(f"the server does not start under callgrind:\n{self.log_text()}")
 

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from blocking import check_blocking
 from commands import Generator
-from servers import Link, encode, start_packlist, start_pair, start_reference
+from resp import Link, encode, split_replies, value_of
+from servers import start_packlist, start_pair, start_reference
 from strings import is_silent_in_redis
 
 BATCHES = 100
@@ -28,18 +29,8 @@ CONDITIONS = (b"NX", b"XX", b"GET")
 
 
 def parse(data):
-    """The commands in the bytes of a file."""
-    at = 0
-    while at < len(data):
-        argv = []
-        end = data.index(b"\r\n", at)
-        count, at = int(data[at + 1:end]), end + 2
-        for _ in range(count):
-            end = data.index(b"\r\n", at)
-            size = int(data[at + 1:end])
-            argv.append(data[end + 2:end + 2 + size])
-            at = end + 4 + size
-        yield argv
+    """The commands in the bytes of a file, which stand there as requests."""
+    return map(value_of, split_replies(data))
 
 
 def comparable_word(word):

@@ -4,7 +4,7 @@ Intended difference: a client that waits for several keys is served from the key
 executes its command again, which takes the first of its keys that has an element by then. With such a reference each
 client waits for one key.
 """
-from servers import Link, encode
+from resp import Link, encode, info
 
 WAITERS = 6
 ROUNDS = 60
@@ -25,21 +25,15 @@ class Scene:
         self.ids = [link.call(b"CLIENT", b"ID") for link in self.waiters]
 
     def blocked(self):
-        info = self.driver.call(b"INFO", b"clients")
-        return int(info.split(b"blocked_clients:")[1].split(b"\r")[0])
+        return int(info(self.driver, "clients")["blocked_clients"])
 
     def wait(self, which, argv, expected_blocked):
         """Sends a blocking command; its reply when it was answered at once, else b"" once it waits."""
         link = self.waiters[which]
         link.send(encode(argv))
         while True:
-            link.socket.settimeout(0.002)
-            try:
-                return link.reply()
-            except (TimeoutError, OSError):
-                pass
-            finally:
-                link.socket.settimeout(60)
+            if (reply := link.reply_within(0.002)) is not None:
+                return reply
             if self.blocked() >= expected_blocked:
                 return b""
 
@@ -135,16 +129,10 @@ def collect(scene, waiting, left):
     woken = {}
     while len(woken) < len(waiting) - left:
         for which in waiting:
-            link = scene.waiters[which]
             if which in woken:
                 continue
-            link.socket.settimeout(0.005)
-            try:
-                woken[which] = link.reply()
-            except (TimeoutError, OSError):
-                pass
-            finally:
-                link.socket.settimeout(60)
+            if (reply := scene.waiters[which].reply_within(0.005)) is not None:
+                woken[which] = reply
     return woken
 
 

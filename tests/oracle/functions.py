@@ -3,7 +3,7 @@ from each server to the other. The order in which a server lists libraries, func
 """
 from commands import Generator
 from scripts import IN_RESP3, RUN, value, words_of_commands
-from servers import Link, reply_size
+from resp import Link, elements, text_of
 
 ROUNDS = 1500
 LIBRARIES = [b"one", b"two", b"THREE", b"four_4"]
@@ -12,25 +12,12 @@ ERRORS = [b"'text'", b"'MY text', 0", b"5", b"{err = 'MY text'}"]  # Redis 7.0 c
 FLAGS = [b"no-writes", b"allow-oom", b"allow-stale", b"no-cluster", b"allow-cross-slot-keys"]
 
 
-def parse(reply, at=0):
-    """(the value that begins there, where it ends); an aggregate is (kind, [values])."""
-    line_end = reply.find(b"\r\n", at)
-    kind, count = reply[at:at + 1], reply[at + 1:line_end]
-    if kind not in b"*~%" or count == b"-1":
-        end = reply_size(reply, at)
-        return reply[at:end], end
-    values, at = [], line_end + 2
-    for _ in range(int(count) * (2 if kind == b"%" else 1)):
-        one, at = parse(reply, at)
-        values.append(one)
-    return (kind, values), at
-
-
-def without_order(parsed):
-    """Of FUNCTION LIST: libraries, functions and flags in the order of their bytes."""
-    if not isinstance(parsed, tuple):
-        return parsed
-    kind, values = parsed[0], [without_order(one) for one in parsed[1]]
+def without_order(reply):
+    """Of FUNCTION LIST: libraries, functions and flags in the order of their bytes. An aggregate is (kind, [values])."""
+    kind = reply[:1]
+    if kind not in b"*~%" or reply[1:3] == b"-1":
+        return reply
+    values = [without_order(one) for one in elements(reply)]
     is_map = kind == b"%" or values[:1] in ([b"$12\r\nlibrary_name\r\n"], [b"$4\r\nname\r\n"])
     return kind, values if is_map else sorted(values, key=repr)
 
@@ -149,7 +136,7 @@ class Scene:
         """Of several libraries or functions that exist already, each server names another one."""
         if reply.startswith((b"-ERR Function ", b"-ERR Library ")) and reply.endswith(b" already exists\r\n"):
             return reply.split()[1]
-        return without_order(parse(reply)[0]) if argv[1] == b"LIST" else reply
+        return without_order(reply) if argv[1] == b"LIST" else reply
 
     def differs(self, argv):
         replies = [link.call(*argv) for link in self.links]
@@ -163,7 +150,7 @@ class Scene:
         """Brings what one server dumps to both, in the place of what they have or beside it."""
         giver = self.random.choice(self.links)
         reply = giver.call(b"FUNCTION", b"DUMP")
-        payload = reply[reply.find(b"\r\n") + 2:-2]
+        payload = text_of(reply)
         if self.random.random() < 0.3:
             self.differs([b"FUNCTION", b"DELETE", self.random.choice(LIBRARIES)])
         policy = self.random.choice([b"FLUSH", b"REPLACE", b"APPEND"])

@@ -1,5 +1,5 @@
 """Bytes that are no proper requests: both servers must answer the same and close in the same cases."""
-from servers import Link, encode
+from resp import Link, encode
 
 PIECES = [b"*", b"$", b"\r\n", b"\n", b"\r", b"1", b"3", b"-1", b"0", b"99999999999999999999", b"PING",
           b"*1\r\n$4\r\nPING\r\n", b"*1\r\n", b"$4\r\n", b"PING\r\n", b"ECHO 'a b'\r\n", b'ECHO "\\x41\\n"\r\n',

@@ -1,5 +1,5 @@
 """Channels: the same subscriptions and messages at both servers must bring the same bytes to the same clients."""
-from servers import Link, encode, split_replies
+from resp import Link, encode, split_replies
 
 ROUNDS = 400
 CHANNELS = [b"news", b"news.art", b"n", b"", b"\x00\xff"]
@@ -21,10 +21,7 @@ class Scene:
         """All that has come to a listener: up to the answer to a PING, which is allowed in every state."""
         link = self.listeners[which]
         link.send(encode([b"PING", END]))
-        while not link.buffer.endswith(END + b"\r\n"):
-            link.more()
-        answer, link.buffer = link.buffer, b""
-        return answer
+        return link.until(END + b"\r\n") + END + b"\r\n"
 
     def close(self):
         for link in (self.publisher, *self.listeners):

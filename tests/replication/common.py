@@ -4,10 +4,9 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "oracle"), str(HERE.parents[1] / "utils")]
+sys.path[:0] = [str(HERE.parent / "lib"), str(HERE.parent / "oracle")]
 from commands import Generator  # noqa: E402
-from functions import parse  # noqa: E402
-from servers import Link  # noqa: E402
+from resp import Link, info, value_of  # noqa: E402
 from strings import is_silent_in_redis  # noqa: E402
 
 PATIENCE_SECONDS = 300
@@ -73,23 +72,13 @@ class Writes(Generator):
 
 
 def field(server, section, name):
-    link = Link(server)
-    try:
-        text = link.call(b"INFO", section).decode()
-    finally:
-        link.close()
-    for line in text.splitlines():
-        if line.startswith(name + ":"):
-            return line.split(":", 1)[1]
-    return None
+    with Link(server) as link:
+        return info(link, section).get(name)
 
 
 def call(server, *argv):
-    link = Link(server)
-    try:
+    with Link(server) as link:
         return link.call(*argv)
-    finally:
-        link.close()
 
 
 def contents(server, keys=()):
@@ -140,8 +129,7 @@ def differences(primary, replica):
         links = [Link(primary), Link(replica)]
         for link in links:
             link.call(b"SELECT", b"%d" % database)
-        bulks = [bulk for link in links for bulk in parse(link.call(b"KEYS", b"*"))[0][1]]
-        names = {bulk.split(b"\r\n", 1)[1][:-2] for bulk in bulks}
+        names = {name for link in links for name in value_of(link.call(b"KEYS", b"*"))}
         for name in sorted(names):
             if len({link.call(b"DEBUG", b"DIGEST-VALUE", name) for link in links}) > 1:
                 found.append((database, name, *[link.call(b"TYPE", name).strip() for link in links]))

@@ -16,7 +16,8 @@ import threading
 import time
 
 from common import Trouble, Writes, call, check_same, field, follow, wait_for
-from servers import Link, encode, running, start_packlist
+from resp import Link, encode, value_of
+from servers import running, start_packlist
 
 REPLICAS, WRITERS, KEYS, HARMS = 10, 4, 20000, 4
 DATABASE = b"5"  # of the lists: random commands do not get there
@@ -64,7 +65,7 @@ class Pusher(threading.Thread):
         link.call(b"SELECT", DATABASE)
         reply = link.call(b"LRANGE", self.key, b"0", b"-1")
         link.close()
-        return [int(word) for word in reply.split(b"\r\n")[2::2]]
+        return [int(word) for word in value_of(reply)]
 
 
 class Noise(threading.Thread):

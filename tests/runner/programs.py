@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 from servers import free_port  # noqa: E402
 
 IDLE_SECONDS, IDLE_CPU_SECONDS = 300, 3  # so little CPU time in so long: it waits for something that never happens

@@ -2,7 +2,8 @@
 import functools
 import random
 
-from servers import ServerError, bulk, encode
+from bench_servers import ServerError
+from resp import bulk, encode
 
 BATCH_BYTES = 64 * 1024
 CHUNK = 1000  # elements per request where an element is short
@@ -31,14 +32,14 @@ def push(key, count, packed):
 
 
 def fill_strings(client, count):
-    send_all(client, (encode("SET", "key:%012d" % number, "xxx") for number in range(count)))
+    send_all(client, (encode(["SET", "key:%012d" % number, "xxx"]) for number in range(count)))
 
 
 def fill_populate(client, count):
     try:
         client.call("DEBUG", "POPULATE", count)
     except ServerError:
-        send_all(client, (encode("SET", "key:%d" % number, "value:%d" % number) for number in range(count)))
+        send_all(client, (encode(["SET", "key:%d" % number, "value:%d" % number]) for number in range(count)))
 
 
 def fill_list(client, key, count, element):
@@ -136,7 +137,7 @@ def fill_sets(client, count, length, member):
 
 
 def fill_stream(client, key, count, field, value):
-    send_all(client, (encode("XADD", key, f"{number}-1", field, value) for number in range(1, count + 1)))
+    send_all(client, (encode(["XADD", key, f"{number}-1", field, value]) for number in range(1, count + 1)))
 
 
 def fill_script(client, text):

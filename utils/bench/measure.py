@@ -5,8 +5,9 @@ import subprocess
 import time
 
 import rows
+from bench_servers import Client, ServerError, cores, take_core
 from data import fill, send_all
-from servers import Client, ServerError, cores, encode, take_core
+from resp import encode
 
 CLIENTS = 50
 CALLS_AT_ONCE, ELEMENTS_AT_ONCE = 500, 1_000_000  # of growth curves, so that a round trip costs little
@@ -55,7 +56,7 @@ def turn(server, row):
     try:
         prepare(server, row.data, row.config)
         server.client.call(*example(row))  # redis-benchmark would count errors as replies
-        return load(server, row), server.client.raw_reply(*example(row))
+        return load(server, row), server.client.raw(*example(row))
     finally:
         if row.writes:
             empty(server)
@@ -77,7 +78,7 @@ def run_row(servers, row, rounds, floors, progress):
                 except ServerError as error:
                     progress(f"{row.name}: {server.label}: {error}", keep=True)
             if reply and not floor and not row.by_unix_socket:
-                floor = floors.start(len(encode(*example(row))), reply)
+                floor = floors.start(len(encode(example(row))), reply)
                 stack.callback(floor.stop) if floor else None
             if floor:
                 figures["floor"].append(load(floor, row))
@@ -92,7 +93,7 @@ def run_call(servers, call, rounds, progress):
             progress(f"{call.name}: round {number + 1} of {rounds}, {server.label}")
             try:
                 prepare(server, call.data, {})
-                spent = [cpu_of_calls(server, [encode(*call.command)], ()) for _ in range(call.calls)]
+                spent = [cpu_of_calls(server, [encode(call.command)], ()) for _ in range(call.calls)]
                 figures[server.label].append(sum(spent) / call.calls * 1000)
             except ServerError as error:
                 progress(f"{call.name}: {server.label}: {error}", keep=True)
@@ -227,7 +228,7 @@ def cpu_per_call(server, curve, length, seconds):
     batch = max(1, min(CALLS_AT_ONCE, ELEMENTS_AT_ONCE // length)) if curve.scans else CALLS_AT_ONCE
     if curve.undo:
         batch = max(1, min(batch, length // 20))  # the list stays about as long as it is
-    requests = [encode(*curve.command(length))] * batch
+    requests = [encode(curve.command(length))] * batch
     cpu_of_calls(server, requests, curve.undo)  # warms up
     calls, spent, deadline = 0, 0, time.monotonic() + 20 * seconds
     while calls == 0 or (spent < seconds and time.monotonic() < deadline):
@@ -248,7 +249,7 @@ def run_curves(servers, curves, longest, seconds, progress):
         for server in servers:
             progress(f"growth: {length:,} elements, {server.label}")
             send_all(server.client, (
-                encode("RPUSH", "list", *[rows.ELEMENT % number for number in range(start, start + 500)])
+                encode(["RPUSH", "list", *[rows.ELEMENT % number for number in range(start, start + 500)]])
                 for start in range(have, length, 500)))
             server.wait_until_idle()
             for curve in curves:

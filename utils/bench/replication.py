@@ -4,10 +4,11 @@ import multiprocessing
 import socket
 import time
 
+from bench_servers import ServerError
 from measure import empty, example, load, prepare
+from resp import Address, Link, encode, value_of
 from rows import FullSync, ReplicatedWrites
 from saving import Load, memory
-from servers import ServerError, encode
 
 SECONDS = 60                  # for a replica to be online, or to have applied all
 WARM_UP_SECONDS, POLL_SECONDS = 0.5, 0.05
@@ -28,9 +29,9 @@ def wait_until(what, holds):
 
 def read_all(port):
     """A replica that throws away what it gets, and confirms each second as replicas do."""
-    with socket.create_connection(("127.0.0.1", port)) as link:
+    with Address(port).connect() as link:
         for words in (("REPLCONF", "capa", "eof", "capa", "psync2"), ("PSYNC", "?", "-1")):
-            link.sendall(encode(*words))
+            link.sendall(encode(words))
             link.recv(4096)
         link.settimeout(1)
         room, confirmed = bytearray(1 << 20), time.monotonic()
@@ -40,7 +41,7 @@ def read_all(port):
                     return
             if time.monotonic() - confirmed >= 1:
                 confirmed = time.monotonic()
-                link.sendall(encode("REPLCONF", "ACK", "0"))
+                link.sendall(encode(["REPLCONF", "ACK", "0"]))
 
 
 @contextlib.contextmanager
@@ -115,32 +116,31 @@ def measure_sync(server, item, pace):
 
 # --- A replica ---
 
-def read_request(lines):
-    """A request of a client that sends RESP."""
-    words = []
-    for _ in range(int(lines.readline()[1:])):
-        words.append(lines.read(int(lines.readline()[1:]) + 2)[:-2])
-    return words
+class Replica:
+    """The one that connects to a listener. A request has the form of a reply, so a Link reads what it asks for."""
+    name = "the replica"
+
+    def __init__(self, listener):
+        self.connect = lambda: listener.accept()[0]
 
 
 def be_primary(listener, stream):
     """A primary of no keys, which sends the stream to the replica that asks, and reads what that confirms."""
-    link, _ = listener.accept()
-    with link, link.makefile("rb") as lines:
-        while (command := read_request(lines)[0].upper()) != b"PSYNC":
-            link.sendall(b"+PONG\r\n" if command == b"PING" else b"+OK\r\n")
-        link.sendall(b"+FULLRESYNC %s 0\r\n$%d\r\n%s" % (b"0" * 40, len(NO_DATA), NO_DATA))
-        read_request(lines)  # its first confirmation: it has loaded the data
-        link.sendall(stream)
-        while link.recv(4096):
-            pass
+    with Link(Replica(listener), timeout=None) as link, contextlib.suppress(EOFError):
+        while (command := value_of(link.reply())[0].upper()) != b"PSYNC":
+            link.send(b"+PONG\r\n" if command == b"PING" else b"+OK\r\n")
+        link.send(b"+FULLRESYNC %s 0\r\n$%d\r\n%s" % (b"0" * 40, len(NO_DATA), NO_DATA))
+        link.reply()  # its first confirmation: it has loaded the data
+        link.send(stream)
+        while True:
+            link.reply()
 
 
 def measure_applying(server, item):
     """CPU per command of a stream that a primary sends without a pause."""
-    pushes = b"".join(encode("RPUSH", "key:%012d" % (number * 7919 % item.lists), "hellohello")
+    pushes = b"".join(encode(["RPUSH", "key:%012d" % (number * 7919 % item.lists), "hellohello"])
                       for number in range(item.lists))
-    stream = encode("SELECT", "0") + pushes * item.pushes_of_each
+    stream = encode(["SELECT", "0"]) + pushes * item.pushes_of_each
     empty(server)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         primary = multiprocessing.Process(target=be_primary, args=(listener, stream), daemon=True)
@@ -168,7 +168,7 @@ def applied(server):
 
 def measure_floor(floors, row):
     """What the kernel alone costs for a row of SET, without replicas; None where there is no floor."""
-    floor = floors.start(len(encode(*example(row))), b"+OK\r\n")
+    floor = floors.start(len(encode(example(row))), b"+OK\r\n")
     if not floor:
         return None
     try:

@@ -6,8 +6,8 @@ import subprocess
 import time
 from dataclasses import dataclass
 
+from bench_servers import Server, ServerError
 from measure import CLIENTS, empty, prepare
-from servers import Server, ServerError
 
 CLIENTS_OF_RATE = 500           # so many that what comes due need not wait for a connection to be free
 WARM_UP_SECONDS, BEFORE_SECONDS = 0.5, 1

@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(TOP / "tests" / "oracle"), str(TOP / "utils")]
+sys.path.insert(0, str(TOP / "tests" / "lib"))
 import peers  # noqa: E402
-from servers import Link, Server, encode, end_servers_with_this_program, free_port, running  # noqa: E402,F401
+from resp import Address, Client, ReplyError, fields_of  # noqa: E402,F401
+from servers import Server, end_servers_with_this_program, free_port, running  # noqa: E402,F401
 
 SOAK = "PACKLIST_SOAK" in os.environ
 PASSWORD = "a-long-random-password"  # of the files in utils/deploy/
@@ -119,79 +120,29 @@ def redis_binary():
 
 # --- Requests
 
-class Connection(Link):
-    """Replies as Python values; an error reply is raised as Trouble."""
+class Connection(Client):
+    """Replies as Python values in text, errors as Trouble; it gives the server's password first."""
 
     def __init__(self, server, timeout=10):
-        super().__init__(server)
-        self.socket.settimeout(timeout)
+        super().__init__(server, timeout, in_text=True)
         if server.password:
-            self.ask("AUTH", server.password)
-
-    def ask(self, *argv):
-        self.post(*argv)
-        return self.answer()
-
-    def post(self, *argv):
-        self.send(encode([part if isinstance(part, bytes) else str(part).encode() for part in argv]))
-
-    def raw(self, *argv):
-        """The bytes of the reply."""
-        self.post(*argv)
-        return self.reply()
+            self.call("AUTH", server.password)
 
     def answer(self):
-        value = parse(self.reply())
-        if isinstance(value, Exception):
-            raise value
-        return value
-
-
-class Address:
-    """What a Connection connects to, when it is not a server that this program has started."""
-
-    def __init__(self, port, password=None):
-        self.port, self.password, self.name = port, password, f"port {port}"
-
-    connect = Server.connect
-
-
-def parse(reply):
-    value, _ = parse_at(reply, 0)
-    return value
-
-
-def parse_at(data, at):
-    end = data.index(b"\r\n", at)
-    kind, rest, at = data[at:at + 1], data[at + 1:end], end + 2
-    if kind in b"+":
-        return rest.decode(), at
-    if kind == b"-":
-        return Trouble(rest.decode()), at
-    if kind == b":":
-        return int(rest), at
-    if int(rest) < 0:
-        return None, at
-    if kind == b"$":
-        return data[at:at + int(rest)].decode("utf-8", "replace"), at + int(rest) + 2
-    values = []
-    for _ in range(int(rest)):
-        value, at = parse_at(data, at)
-        values.append(value)
-    return values, at
+        try:
+            return super().answer()
+        except ReplyError as error:
+            raise Trouble(str(error)) from None
 
 
 def call(server, *argv, timeout=10):
     """One request on a connection of its own."""
-    connection = Connection(server, timeout)
-    try:
-        return connection.ask(*argv)
-    finally:
-        connection.close()
+    with Connection(server, timeout) as connection:
+        return connection.call(*argv)
 
 
 def info(server, section="replication"):
-    return dict(line.split(":", 1) for line in call(server, "INFO", section).splitlines() if ":" in line)
+    return fields_of(call(server, "INFO", section))
 
 
 def wait_for(what, condition, patience=PATIENCE_SECONDS):

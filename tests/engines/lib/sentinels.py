@@ -147,8 +147,8 @@ class Writer(threading.Thread):
         while not self.ends.is_set():
             self.n += 1
             try:
-                connection.ask("RPUSH", self.key, self.n)
-                if connection.ask("WAIT", 1, 1000) >= 1:
+                connection.call("RPUSH", self.key, self.n)
+                if connection.call("WAIT", 1, 1000) >= 1:
                     self.acknowledged.append(self.n)
                     self.times.append(time.time())
             except Trouble as trouble:

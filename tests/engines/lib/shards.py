@@ -3,6 +3,7 @@ import contextlib
 
 from carried import UNKNOWN, cases, comparable, tagged
 from deployed import Connection, Trouble, call, check, wait_for
+from resp import text_of
 from servers import start_packlist
 
 SHARDS = 4
@@ -32,7 +33,7 @@ def replies(address, requests):
     with contextlib.closing(connection):
         for argv in requests:
             try:
-                got.append(connection.ask(*argv))
+                got.append(connection.call(*argv))
             except Trouble as trouble:
                 got.append(f"error: {trouble}")
             except (EOFError, ConnectionError):
@@ -65,7 +66,7 @@ def check_restore(what, proxy, alone):
     call(alone, "RPUSH", "dumped", "a", "b")
     connection = Connection(alone)
     with contextlib.closing(connection):
-        payload = connection.raw("DUMP", "dumped").split(b"\r\n", 1)[1][:-2]
+        payload = text_of(connection.raw("DUMP", "dumped"))
     check(f"{what}: RESTORE has the replies of a server", [ask(proxy, argv) for argv in (
         ["RESTORE", "restored", "0", payload], ["LRANGE", "restored", "0", "-1"])] == ["OK", ["a", "b"]])
 

@@ -24,7 +24,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -32,6 +31,9 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+from resp import Address, Client, ReplyError, info  # noqa: E402
 
 SOAK = "PACKLIST_SOAK" in os.environ
 JOBS = 10_000 if SOAK else 300
@@ -85,35 +87,28 @@ def node_library(name, **more):
     return Library(name, call("produce"), call("work"), call("check"), environment=paths, **more)
 
 
+def in_text(value):
+    """A reply whose numbers are texts, too: whether a script gives a number or a text makes no difference to jobs."""
+    if isinstance(value, list):
+        return [in_text(one) for one in value]
+    return str(value) if isinstance(value, int) else value
+
+
 class Server:
     """What the harness asks of the server under test."""
 
     def __init__(self):
-        self.port = int(os.environ["PACKLIST_PORT"])
-        self.socket = socket.create_connection(("127.0.0.1", self.port))
-        self.replies = self.socket.makefile("rb")
-        self.pid = int(re.search(r"process_id:(\d+)", self.call("INFO", "server")).group(1))
-        self.version = self.described()
+        self.client = Client(Address(int(os.environ["PACKLIST_PORT"])), timeout=None, in_text=True)
+        found = info(self.client, "server")
+        self.pid = int(found["process_id"])
+        self.version = f"{Path(os.environ.get('PACKLIST_SERVER', 'the server')).name} {found['redis_version']}"
 
     def call(self, *arguments):
-        self.socket.sendall(f"*{len(arguments)}\r\n".encode()
-                            + b"".join(b"$%d\r\n%s\r\n" % (len(a), a) for a in map(str.encode, arguments)))
-        return self.read()
-
-    def read(self):
-        line = self.replies.readline()
-        kind, rest = line[:1], line[1:].strip().decode()
-        if kind == b"$":
-            return self.replies.read(int(rest) + 2)[:-2].decode("utf-8", "replace") if int(rest) >= 0 else None
-        if kind == b"*":
-            return [self.read() for _ in range(int(rest))] if int(rest) >= 0 else None
-        if kind == b"-":
-            raise SystemExit(f"the server replied {rest}")
-        return rest
-
-    def described(self):
-        program = Path(os.environ.get("PACKLIST_SERVER", "the server")).name
-        return f"{program} {re.search(r'redis_version:(.*)', self.call('INFO', 'server')).group(1).strip()}"
+        """An error reply ends the program."""
+        try:
+            return in_text(self.client.call(*arguments))
+        except ReplyError as error:
+            raise SystemExit(f"the server replied {error}") from None
 
     def cpu_seconds(self):
         fields = Path(f"/proc/{self.pid}/stat").read_bytes().rpartition(b")")[2].split()

@@ -1,15 +1,20 @@
-"""The servers that get measured: finding them, starting them on a core of their own, talking to them."""
+"""The servers that get measured: finding them, starting them on a core of their own, talking to them.
+
+The client is that of the tests: tests/lib knows nothing of benchmarks. Servers are started here, as tests neither pin
+theirs to a core nor read their CPU time.
+"""
 import ctypes
 import functools
 import os
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
-sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/lib"))
 import peers  # noqa: E402
+import resp  # noqa: E402
 
 START_SECONDS = 10
 IDLE_SECONDS = 30  # freeing ten million keys in the background takes some
@@ -22,13 +27,6 @@ def cores():
     return usable[0], usable[min(1, len(usable) - 1)]
 
 
-def bulk(word):
-    """A word of a request, which is bytes, text or a number."""
-    if not isinstance(word, bytes):
-        word = str(word).encode()
-    return b"$%d\r\n%s\r\n" % (len(word), word)
-
-
 def take_core(core):
     """Keeps this process and its children to a core, with priority over other programs where that is allowed."""
     os.sched_setaffinity(0, {core})
@@ -38,59 +36,27 @@ def take_core(core):
         pass
 
 
-def encode(*words):
-    """A request in RESP."""
-    return b"*%d\r\n" % len(words) + b"".join(map(bulk, words))
-
-
 class ServerError(Exception):
     """An error reply, or a server that does not start or stops answering."""
 
 
-class Client:
-    """One connection; replies of RESP2."""
+class Client(resp.Client):
+    """A connection to a port; an error reply or a connection that was closed is a ServerError."""
 
     def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port))
-        self.file = self.socket.makefile("rb")
+        super().__init__(resp.Address(port), timeout=None)
 
-    def read(self):
-        line = self.file.readline()
-        kind, rest = line[:1], line[1:-2]
-        if kind == b"+":
-            return rest.decode()
-        if kind == b":":
-            return int(rest)
-        if kind == b"$":
-            return None if rest == b"-1" else self.file.read(int(rest) + 2)[:-2]
-        if kind == b"*":
-            return [self.read() for _ in range(int(rest))]
-        raise ServerError(rest.decode() or "the connection was closed")
+    def reply(self):
+        try:
+            return super().reply()
+        except EOFError as error:
+            raise ServerError(str(error)) from None
 
-    def call(self, *words):
-        self.socket.sendall(encode(*words))
-        return self.read()
-
-    def pipeline(self, requests):
-        """Sends encoded requests at once. For small replies only: it reads after having sent all."""
-        self.socket.sendall(b"".join(requests))
-        for _ in requests:
-            self.read()
-
-    def raw_reply(self, *words):
-        """The bytes of the reply."""
-        end, reply = b"what comes after the reply", b""
-        self.socket.sendall(encode(*words) + encode("ECHO", end))
-        while not reply.endswith(bulk(end)):
-            more = self.file.read1(64 * 1024)
-            if not more:
-                raise ServerError("the connection was closed")
-            reply += more
-        return reply[:-len(bulk(end))]
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
+    def answer(self):
+        try:
+            return super().answer()
+        except resp.ReplyError as error:
+            raise ServerError(str(error)) from None
 
 
 class Process:
@@ -182,8 +148,7 @@ class Server(Process):
             raise
 
     def info(self, section):
-        lines = self.client.call("INFO", section).decode().splitlines()
-        return dict(line.split(":", 1) for line in lines if ":" in line)
+        return resp.info(self.client, section)
 
     def used_memory(self):
         return int(self.info("memory")["used_memory"])

@@ -1,4 +1,4 @@
-"""The two servers that are compared, and connections to them that read raw replies."""
+"""Servers for tests: free ports, starting them, ending them in order, and ending all that were left."""
 import os
 import random
 import shutil
@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from resp import Address, Link, info
 
 PORTS = "21000-31999"
 
@@ -29,6 +30,18 @@ def free_port(ports=None):
             except OSError:
                 continue
     raise RuntimeError(f"all ports of {ports} (PACKLIST_PORTS) are taken")
+
+
+def wait_until_listening(port, process, seconds):
+    """Whether something accepts connections there before the process ends, or so many seconds have passed."""
+    deadline = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return True
+        except OSError:
+            time.sleep(0.02)
+    return False
 
 
 running = set()  # the servers that were launched and not stopped
@@ -52,7 +65,7 @@ class Server:
     def __init__(self, name, argv0, binary, options=(), files=None, environment=None):
         self.name, self.argv0, self.binary, self.environment = name, argv0, binary, environment
         self.port = free_port()
-        self.folder = tempfile.mkdtemp(prefix="packlist-oracle.")
+        self.folder = tempfile.mkdtemp(prefix="packlist-server.")
         if files:
             shutil.copytree(files, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("log"))
         self.log = open(f"{self.folder}/log", "wb")
@@ -78,15 +91,10 @@ class Server:
 
     def is_ready(self):
         try:
-            link = Link(self)
-        except OSError:
-            return False
-        try:
-            return link.call(b"EXISTS", b"k").startswith(b":")
+            with Link(self) as link:
+                return link.call("EXISTS", "k").startswith(b":")
         except (OSError, EOFError):
             return False
-        finally:
-            link.close()
 
     def is_running(self):
         return self.process.poll() is None
@@ -99,15 +107,11 @@ class Server:
 
     def redis_version(self):
         """The version of Redis that it reports, as (major, minor)."""
-        link = Link(self)
-        text = link.call(b"INFO", b"server").decode()
-        link.close()
-        return tuple(map(int, text.split("redis_version:")[1].split(".")[:2]))
+        with Link(self) as link:
+            return tuple(map(int, info(link, "server")["redis_version"].split(".")[:2]))
 
     def connect(self):
-        link = socket.create_connection(("127.0.0.1", self.port))
-        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return link
+        return Address(self.port).connect()
 
     def log_text(self):
         return Path(self.folder, "log").read_text(errors="replace")
@@ -140,107 +144,3 @@ def start_reference(options=(), files=None):
 
 def start_pair(options=()):
     return start_packlist(options), start_reference(options)
-
-
-def encode(argv):
-    parts = [b"*%d\r\n" % len(argv)]
-    for argument in argv:
-        parts.append(b"$%d\r\n%s\r\n" % (len(argument), argument))
-    return b"".join(parts)
-
-
-MARKER = b"--end of batch--"
-MARKER_REQUEST = encode([b"ECHO", MARKER])
-MARKER_REPLY = b"$%d\r\n%s\r\n" % (len(MARKER), MARKER)
-
-
-class Link:
-    """A connection to a server, which has a name and connects. Replies are kept as the bytes that came."""
-
-    def __init__(self, server):
-        self.server = server
-        self.socket = server.connect()
-        self.socket.settimeout(60)
-        self.buffer = b""
-
-    def close(self):
-        self.socket.close()
-
-    def send(self, payload):
-        self.socket.sendall(payload)
-
-    def more(self):
-        data = self.socket.recv(1 << 20)
-        if not data:
-            raise EOFError(f"{self.server.name} closed the connection")
-        self.buffer += data
-
-    def batch(self, payload):
-        """Sends requests and a marker; returns all that was answered before the marker."""
-        self.send(payload + MARKER_REQUEST)
-        while not self.buffer.endswith(MARKER_REPLY):
-            try:
-                self.more()
-            except TimeoutError as error:
-                raise TimeoutError(f"{self.server.name} does not answer; last: {self.buffer[-200:]!r}") from error
-        answer, self.buffer = self.buffer[:-len(MARKER_REPLY)], b""
-        return answer
-
-    def call(self, *argv):
-        """One request; its raw reply."""
-        self.send(encode(list(argv)))
-        return self.reply()
-
-    def reply(self):
-        while (size := reply_size(self.buffer, 0)) is None:
-            self.more()
-        answer, self.buffer = self.buffer[:size], self.buffer[size:]
-        return answer
-
-    def until_closed(self, quiet_seconds):
-        """All bytes that come until the server closes or stays quiet; and whether it closed."""
-        self.socket.settimeout(quiet_seconds)
-        closed = False
-        try:
-            while True:
-                self.more()
-        except EOFError:
-            closed = True
-        except (TimeoutError, socket.timeout):
-            pass
-        except ConnectionResetError:
-            closed = True
-        self.socket.settimeout(60)
-        answer, self.buffer = self.buffer, b""
-        return answer, closed
-
-
-def reply_size(data, at):
-    """Where the reply that begins at `at` ends, or None while it is incomplete."""
-    line_end = data.find(b"\r\n", at)
-    if line_end < 0:
-        return None
-    kind, rest, at = data[at:at + 1], data[at + 1:line_end], line_end + 2
-    if kind in (b"$", b"="):
-        size = int(rest)
-        if size < 0:
-            return at
-        return at + size + 2 if len(data) >= at + size + 2 else None
-    if kind in (b"*", b"~", b">", b"%"):
-        for _ in range(max(int(rest), 0) * (2 if kind == b"%" else 1)):
-            at = reply_size(data, at)
-            if at is None:
-                return None
-    return at
-
-
-def split_replies(data):
-    replies, at = [], 0
-    while at < len(data):
-        end = reply_size(data, at)
-        if end is None:
-            replies.append(data[at:])
-            break
-        replies.append(data[at:end])
-        at = end
-    return replies
