@@ -35,14 +35,25 @@ foreach name {zinter zinterstore zunion zunionstore} {
     lappend docs_differences $name [docs_with $name "token MAX" $count_of_members] "COUNT came with Redis 8.8"
 }
 
-# Throws with every line that differs. Both are dictionaries of lines by name.
-proc assert_same_lines {actual expected} {
+# The line that a file of facts holds of a name, or of a call.
+proc fact_line {file name answer} {
+    return [string trimright [string cat $name [expr {$file eq "getkeys" ? " => " : " "}] $answer]]
+}
+
+# Throws with every line that differs, and with what is to be done about it. Both are dictionaries of lines by name, of
+# what this file of command_facts/ holds.
+proc assert_same_lines {file actual expected} {
+    set path tests/server/command_facts/$file
     set problems {}
     foreach name [lsort -unique [concat [dict keys $actual] [dict keys $expected]]] {
-        set line [expr {[dict exists $actual $name] ? [dict get $actual $name] : "missing"}]
-        set wanted [expr {[dict exists $expected $name] ? [dict get $expected $name] : "not among the facts"}]
-        if {$line ne $wanted} {
-            lappend problems "$name\n    is        $line\n    should be $wanted"
+        if {![dict exists $expected $name]} {
+            lappend problems "$name: $path has no line of it. Compare this one with what Redis says of the command, or,\
+                where Redis has none, with what it does; then add it, in order:\n[fact_line $file $name [dict get $actual $name]]"
+        } elseif {![dict exists $actual $name]} {
+            lappend problems "$name: the server does not have it. Take its line out of $path"
+        } elseif {[dict get $actual $name] ne [dict get $expected $name]} {
+            lappend problems "$name\n    is        [dict get $actual $name]\n    should be [dict get $expected $name]\n   \
+                by $path; a difference that is meant stands at the top of command_facts.test.tcl, with its reason"
         }
     }
     if {$problems ne ""} {
@@ -74,7 +85,7 @@ proc recorded_keys {} {
 # --- INFO
 
 check "COMMAND describes every command as Redis 8 does" {
-    assert_same_lines [info_lines [client_open] $protocol] [recorded_info]
+    assert_same_lines info [info_lines [client_open] $protocol] [recorded_info]
 }
 check "COMMAND INFO describes the commands named, and all without a name, as COMMAND does" {
     set rows [value_of [typed COMMAND] array]
@@ -94,7 +105,7 @@ check "COMMAND GETKEYSANDFLAGS finds in every call the keys and flags that Redis
     foreach {call _} [recorded_keys] {
         dict set found $call [keys_line [default_client] $call $protocol]
     }
-    assert_same_lines $found [recorded_keys]
+    assert_same_lines getkeys $found [recorded_keys]
 }
 check "COMMAND GETKEYS finds the same keys, and makes the same errors" {
     set client [default_client]
@@ -105,6 +116,15 @@ check "COMMAND GETKEYS finds the same keys, and makes the same errors" {
         assert_equal [list $call [$client typed COMMAND GETKEYS {*}$call]] [list $call $expected]
     }
 }
+# What a command needs in the file of calls, with one of the fewest words as an example.
+proc call_to_add {name arity needed} {
+    set words [split [string toupper $name] |]
+    lappend words {*}[lrepeat [expr {max(abs($arity) - [llength $words], 0)}] k]
+    set line [fact_line getkeys $words [keys_line [default_client] $words $::protocol]]
+    return "$name: tests/server/command_facts/getkeys has not what it needs: $needed. Add calls, after comparing their\
+        answers with Redis, such as:\n$line"
+}
+
 check "there is such a call for every command, and one with keys for every command that has any" {
     set called {}
     foreach {call answer} [recorded_keys] {
@@ -113,17 +133,25 @@ check "there is such a call for every command, and one with keys for every comma
             dict lappend called $name [expr {![string match ERR* $answer]}]
         }
     }
-    foreach {name line} [recorded_info] {
-        set keys [lsearch -all -inline -not [lindex $line 5] *not_key*]
-        assert {[dict exists $called $name]}
-        assert {($keys ne "") == (1 in [dict get $called $name]) || [lindex $line 6] ne ""}
+    set problems {}
+    foreach {name line} [info_lines [default_client] $protocol] {
+        set has_keys [expr {[lsearch -all -inline -not [lindex $line 5] *not_key*] ne ""}]
+        if {![dict exists $called $name]} {
+            lappend problems [call_to_add $name [lindex $line 0] "any call of it"]
+        } elseif {$has_keys != (1 in [dict get $called $name]) && [lindex $line 6] eq ""} {
+            lappend problems [call_to_add $name [lindex $line 0] \
+                [expr {$has_keys ? "a call with keys" : "only calls without keys, as it has none"}]]
+        }
+    }
+    if {$problems ne ""} {
+        error [join $problems \n]
     }
 }
 
 # --- DOCS
 
 check "COMMAND DOCS documents every command, its past and its arguments as Redis 8 does" {
-    assert_same_lines [docs_lines [client_open] $protocol] \
+    assert_same_lines docs [docs_lines [client_open] $protocol] \
         [with_differences [facts_by_name $facts/docs] $docs_differences]
 }
 

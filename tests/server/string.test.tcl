@@ -313,8 +313,5 @@ check "COMMAND GETKEYS finds the keys of commands that take values between them"
 check "COMMAND GETKEYSANDFLAGS distinguishes the destination of BITOP from its sources" {
     r COMMAND GETKEYSANDFLAGS BITOP AND d a b
 } {{d {OW update}} {a {RO access}} {b {RO access}}}
-check "bit commands have a category of their own" {
-    lsort [r COMMAND LIST FILTERBY ACLCAT bitmap]
-} {bitcount bitfield bitfield_ro bitop bitpos getbit setbit}
 
 finish
