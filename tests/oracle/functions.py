@@ -13,7 +13,8 @@ FLAGS = [b"no-writes", b"allow-oom", b"allow-stale", b"no-cluster", b"allow-cros
 
 
 def without_order(reply):
-    """Of FUNCTION LIST: libraries, functions and flags in the order of their bytes. An aggregate is (kind, [values])."""
+    """Of FUNCTION LIST: libraries, functions and flags in the order of their bytes. An aggregate is (kind, [values])
+    then."""
     kind = reply[:1]
     if kind not in b"*~%" or reply[1:3] == b"-1":
         return reply

@@ -48,12 +48,13 @@ proc assert_same_lines {file actual expected} {
     foreach name [lsort -unique [concat [dict keys $actual] [dict keys $expected]]] {
         if {![dict exists $expected $name]} {
             lappend problems "$name: $path has no line of it. Compare this one with what Redis says of the command, or,\
-                where Redis has none, with what it does; then add it, in order:\n[fact_line $file $name [dict get $actual $name]]"
+                where Redis has none, with what it does; then add it, in order:" \
+                [fact_line $file $name [dict get $actual $name]]
         } elseif {![dict exists $actual $name]} {
             lappend problems "$name: the server does not have it. Take its line out of $path"
         } elseif {[dict get $actual $name] ne [dict get $expected $name]} {
-            lappend problems "$name\n    is        [dict get $actual $name]\n    should be [dict get $expected $name]\n   \
-                by $path; a difference that is meant stands at the top of command_facts.test.tcl, with its reason"
+            lappend problems "$name\n    is        [dict get $actual $name]\n    should be [dict get $expected $name]" \
+                "    by $path; a difference that is meant stands at the top of command_facts.test.tcl"
         }
     }
     if {$problems ne ""} {
