@@ -3,12 +3,15 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
+#include "script/script.h"
+#include "script/script_busy.h"
 #include "server/shutdown.h"
 #include "session/session.h"
 
 void time_command(struct call *call) {
-    /* The clock stands still while a script runs. */
-    int64_t now_us = call->origin == ORIGIN_SCRIPT ? call->now_ms * 1000 : clock_wall_us();
+    const struct script_run *script =
+        call->origin == ORIGIN_SCRIPT ? call->engine->scripts->run : NULL;
+    int64_t now_us = script ? script_busy_wall_us(script) : clock_wall_us();
     reply_array(call->reply, 2);
     reply_bulk_integer(call->reply, now_us / 1000000);
     reply_bulk_integer(call->reply, now_us % 1000000);

@@ -12,6 +12,9 @@
 #include "session/session.h"
 #include "session/session_output.h"
 
+/* TIME stands still for so long in scripts that never become busy. */
+enum { TIME_STANDS_MS_MAX = 5000 };
+
 /* While other clients are served, this holds what belongs to the script's own client; otherwise
  * what belongs to them. exchange() changes from one to the other. */
 struct script_busy {
@@ -181,13 +184,21 @@ static const char *watch(void *arg) {
 
 /* --- Begin and end --- */
 
+/* Returns when the run has taken so many milliseconds, in ticks; UINT64_MAX: never. */
+static uint64_t ticks_after(const struct script_run *run, uint64_t duration_ms) {
+    uint64_t ticks;
+    if (__builtin_mul_overflow(duration_ms, engine_of(run)->ticks_per_ms, &ticks) ||
+        __builtin_add_overflow(run->begin_ticks, ticks, &ticks))
+        return UINT64_MAX;
+    return ticks;
+}
+
 void script_busy_begin(struct script_run *run) {
     const struct engine *engine = engine_of(run);
-    uint64_t threshold = (uint64_t)engine->config.busy_reply_threshold, ticks;
+    uint64_t threshold = (uint64_t)engine->config.busy_reply_threshold;
     run->begin_ticks = engine->ticks;
-    if (threshold == 0 || __builtin_mul_overflow(threshold, engine->ticks_per_ms, &ticks) ||
-        __builtin_add_overflow(run->begin_ticks, ticks, &run->poll_at))
-        run->poll_at = UINT64_MAX;
+    run->poll_at = threshold ? ticks_after(run, threshold) : UINT64_MAX;
+    run->time_moves_at = threshold ? run->poll_at : ticks_after(run, TIME_STANDS_MS_MAX);
     machine_set_watch(run->program->machine, watch, run);
 }
 
@@ -201,6 +212,10 @@ void script_busy_end(struct script_run *run) {
 
 int64_t script_busy_duration(const struct script_run *run) {
     return (int64_t)(clock_ticks_to_us(clock_ticks() - run->begin_ticks) / 1000);
+}
+
+int64_t script_busy_wall_us(const struct script_run *run) {
+    return clock_ticks() < run->time_moves_at ? engine_of(run)->now_ms * 1000 : clock_wall_us();
 }
 
 /* --- Commands --- */

@@ -4,7 +4,8 @@
  *
  * Replicas get what was changed before the script, and PINGs. Nothing else happens meanwhile: no
  * timer fires, no key expires, no blocked client is served, what the server's primary sends waits,
- * and the changes of the script stay one unit. For the script the clock stands still. */
+ * and the changes of the script stay one unit. For the script the clock stands still, but TIME moves
+ * on once the script is busy: else one that waits for a time would never end. */
 #ifndef PACKLIST_SCRIPT_SCRIPT_BUSY_H
 #define PACKLIST_SCRIPT_SCRIPT_BUSY_H
 
@@ -20,6 +21,10 @@ void script_busy_end(struct script_run *run);
 
 /* Returns how long the script has run, in milliseconds. */
 int64_t script_busy_duration(const struct script_run *run);
+
+/* Returns what TIME tells the script, in microseconds: when it began; once it has run longer than
+ * busy-reply-threshold (5 seconds, where scripts never become busy) the time that it is. */
+int64_t script_busy_wall_us(const struct script_run *run);
 
 /* SCRIPT KILL, or FUNCTION KILL with `of_functions`: ends the run that is under way, unless it has
  * written or is one of the other kind. Replies. */

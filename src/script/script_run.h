@@ -45,6 +45,7 @@ struct script_run {
     /* script/script_busy.c */
     uint64_t begin_ticks;     /* clock_ticks when it began */
     uint64_t poll_at;         /* … and when other clients are served next; UINT64_MAX: never */
+    uint64_t time_moves_at;   /* … and from when on TIME is the clock's */
     struct script_busy *busy; /* NULL: it is not busy */
     bool is_killed;
 };

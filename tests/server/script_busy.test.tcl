@@ -339,17 +339,43 @@ check "a key that was changed before it is watched is not" {
 
 # --- What the script does not notice
 
-check "the clock stands still for the script, and no key expires" {
+check "no key expires for the script" {
     r SET k x PX 100
-    with_busy_to_end [list EVAL "
-        local before = redis.call('TIME')
-        [spin 0.5]
-        local after = redis.call('TIME')
-        return {before\[1\] == after\[1\] and before\[2\] == after\[2\], redis.call('EXISTS', 'k')}" 0] {
+    with_busy_to_end [list EVAL "[spin 0.5] return redis.call('EXISTS', 'k')" 0] {
         foreach _ {1 2 3} {reply_of {WATCH k}}
     }
     list [$runner read] [r EXISTS k]
-} {{1 1} 0}
+} {1 0}
+set wait_for_time {
+    local function now()
+        local t = redis.call('TIME')
+        return t[1] + 0.000001 * t[2]
+    end
+    local rounds, till = 0, now() + 0.05
+    while now() < till do rounds = rounds + 1 end
+    return rounds
+}
+foreach {caller request} [list \
+    "a script" [list EVAL $wait_for_time 0] \
+    "a function" {FCALL wait_for_time 0}] {
+    check "TIME moves on once $caller is busy: one that waits for a time ends" {
+        r FUNCTION LOAD REPLACE "#!lua name=waits\nredis.register_function('wait_for_time', function() $wait_for_time end)"
+        with_config {busy-reply-threshold 20} {assert {[r {*}$request] > 0}}
+    }
+}
+check "TIME moves on after 5 seconds where no script is ever busy" {
+    with_config {busy-reply-threshold 0} {assert {[r EVAL $wait_for_time 0] > 0}}
+}
+check "TIME is never earlier than it was for the script before" {
+    with_config {busy-reply-threshold 20} {
+        r EVAL "
+            local function now() local t = redis.call('TIME') return t\[1\] * 1000000 + t\[2\] end
+            local before = now()
+            [spin 0.1]
+            local after = now()
+            return {after > before, now() >= after}" 0
+    }
+} {1 1}
 check "a client that waits for a key is served after the script" {
     set waiting [client_blocked BLPOP l 0]
     with_busy_to_end [list EVAL "redis.call('RPUSH', 'l', 'a', 'b') [spin 0.5] return redis.call('LPOP', 'l')" 0] {
