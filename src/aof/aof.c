@@ -380,7 +380,7 @@ static int open_increment(struct engine *engine, uint64_t *size) {
     *size = 0;
     if (file == NULL) return aof_create_increment(engine);
     sds path = aof_files_path(engine, file->name);
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    int fd = file_open_plain(path, O_WRONLY | O_APPEND | O_CREAT);
     if (fd < 0) log_warning("Can't open the append-only file %s: %s", path, strerror(errno));
     sds_free(path);
     if (fd >= 0) *size = (uint64_t)lseek(fd, 0, SEEK_END);

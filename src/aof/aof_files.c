@@ -248,7 +248,7 @@ static bool avoid_stray_names(struct engine *engine, const char *path) {
 
 static bool read_manifest(struct engine *engine, const char *folder) {
     sds path = manifest_path(engine);
-    sds text = file_read(path);
+    sds text = file_read_plain(path);
     bool done;
     if (text)
         done = parse_manifest(engine, path, sds_slice(text));

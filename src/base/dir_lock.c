@@ -20,7 +20,7 @@ static bool make_path(const char *dir, char path[PATH_MAX]) {
 }
 
 static int open_existing(const char *path) {
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
 /* Several users may have started servers here: a user without the right to write the file can still

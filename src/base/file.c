@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { READ_SIZE = 64 * 1024 };
@@ -54,12 +55,32 @@ sds file_read_all(int fd) {
     }
 }
 
-sds file_read(const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+int file_open_plain(const char *path, int flags) {
+    struct stat facts;
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0644);
+    if (fd < 0) return -1;
+    if (fstat(fd, &facts) == 0) {
+        if (S_ISREG(facts.st_mode)) return fd;
+        errno = S_ISDIR(facts.st_mode) ? EISDIR : EINVAL;
+    }
+    file_close(fd);
+    return -1;
+}
+
+/* Takes `fd`; -1: it could not be opened. */
+static sds read_and_close(int fd) {
     if (fd < 0) return NULL;
     sds text = file_read_all(fd);
     file_close(fd);
     return text;
+}
+
+sds file_read(const char *path) {
+    return read_and_close(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+sds file_read_plain(const char *path) {
+    return read_and_close(file_open_plain(path, O_RDONLY));
 }
 
 void file_close(int fd) {

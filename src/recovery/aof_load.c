@@ -227,7 +227,7 @@ static bool load_file(struct engine *engine, const struct aof_file *file, unsign
     sds path = aof_files_path(engine, file->name);
     int64_t begun_us = clock_monotonic_us();
     reply_init(&loader.reply, 0);
-    loader.fd = open(path, O_RDONLY | O_CLOEXEC);
+    loader.fd = file_open_plain(path, O_RDONLY);
     bool done = loader.fd >= 0 && load_opened(engine, &loader, path, flags);
     if (loader.fd < 0)
         log_warning("Can't open the append only file %s: %s", path, strerror(errno));

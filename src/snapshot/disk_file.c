@@ -84,7 +84,7 @@ bool disk_file_close(struct disk_file *file, bool ok) {
 
 /* With `may_be_unsupported`, EINVAL is no error: not every file system can fsync a folder. */
 static bool sync_path(const char *path, int flags, bool may_be_unsupported) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
     if (fd < 0) return false;
     bool done = fsync(fd) == 0 || (may_be_unsupported && errno == EINVAL);
     file_close(fd);

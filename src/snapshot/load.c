@@ -1,6 +1,7 @@
 #include "snapshot/load.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "base/read_ahead.h"
 #include "engine/blocking.h"
@@ -408,7 +409,7 @@ static enum load_status load_open_file(struct engine *engine, int fd, const char
 }
 
 enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned flags) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = file_open_plain(path, O_RDONLY);
     if (fd < 0 && errno == ENOENT) return LOAD_ABSENT;
     if (fd < 0) {
         log_warning("Can't open %s (in server root dir %s): %s", path, engine->config.dir,

@@ -324,6 +324,25 @@ check "a file that others follow must be complete" {
     }
 } 1
 
+foreach {path reason} {
+    appendonlydir/appendonly.aof.manifest   "Can't read the AOF manifest *: Invalid argument"
+    appendonlydir/appendonly.aof.1.incr.aof "Can't open the append*only file *: *"
+    dump.rdb                                "Can't open dump.rdb *: Invalid argument"
+} {
+    check "a pipe in the place of a file stops the start, which does not wait for a writer: $path" {
+        with_server [list appendonly [expr {$path eq "dump.rdb" ? "no" : "yes"}]] {
+            set pipe [$::current_server folder]/$::path
+            $::current_server halt
+            file delete $pipe
+            exec mkfifo $pipe
+            lassign [$::current_server fail_to_start] status log
+            file delete $pipe
+            assert_equal $status "CHILDSTATUS 1"
+            string match *$::reason* $log
+        }
+    } 1
+}
+
 # Puts these files in place of those of the halted server: {name bytes …}; the manifest names them in this order.
 proc put_files {lines files} {
     set folder [$::current_server folder]/appendonlydir
