@@ -90,6 +90,10 @@ int64_t clock_monotonic_ms(void) {
     return read_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
+int64_t clock_thread_us(void) {
+    return read_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
+}
+
 uint64_t clock_ticks(void) {
     if (__builtin_expect(counter_is_tsc, 1)) return read_tsc();
     return (uint64_t)read_ns(CLOCK_MONOTONIC);

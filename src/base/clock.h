@@ -16,6 +16,9 @@ int64_t clock_wall_ms(void);
 int64_t clock_monotonic_us(void);
 int64_t clock_monotonic_ms(void);
 
+/* Processor time that the calling thread has taken. A system call. */
+int64_t clock_thread_us(void);
+
 /* A raw counter: the CPU's time-stamp counter where it runs at one constant rate, else nanoseconds
  * of the monotonic clock. Only differences have a meaning. ~10 ns, no system call. */
 uint64_t clock_ticks(void);

@@ -9,8 +9,9 @@
 #include "script/script.h"
 #include "script/script_run.h"
 
-/* The time that the code of a library may take when a client loads it. */
-enum { LOAD_MS_MAX = 500 };
+/* The time that the code of a library may take when a client loads it; and the processor time when
+ * it comes from a file or from the primary: it was accepted there, perhaps on a faster machine. */
+enum { LOAD_MS_MAX = 500, FILE_MS_MAX = 2000 };
 
 static struct function_runner *runner_of(void *arg) {
     return arg;
@@ -18,16 +19,23 @@ static struct function_runner *runner_of(void *arg) {
 
 /* --- Loading --- */
 
+static int64_t time_us(const struct function_runner *runner) {
+    return runner->is_file ? clock_thread_us() : clock_monotonic_us();
+}
+
 static const char *watch_load(void *arg) {
     const struct function_runner *runner = arg;
-    bool is_late = runner->deadline_us && clock_monotonic_us() > runner->deadline_us;
-    return is_late ? "FUNCTION LOAD timeout" : NULL;
+    return time_us(runner) > runner->deadline_us ? "FUNCTION LOAD timeout" : NULL;
 }
 
 /* Prefixes the error of the machine's last run, which is on its stack. */
-static sds run_error(struct machine *machine, enum machine_result result) {
+static sds run_error(const struct function_runner *runner, enum machine_result result) {
+    struct machine *machine = runner->machine;
     bool is_counted;
     sds text = sds_new(SLICE("Error registering functions: "));
+    if (result == MACHINE_ENDED && runner->is_file)
+        return sds_append_format(text, "ERR the code of the library '%s' has not ended in %d ms",
+                                 runner->loading->name, FILE_MS_MAX);
     if (result == MACHINE_ENDED)
         return sds_append_format(text, "ERR %s", machine_end_text(machine));
     machine_suspend_limit(machine);
@@ -38,22 +46,21 @@ static sds run_error(struct machine *machine, enum machine_result result) {
     return text;
 }
 
-/* Runs the code of a library. Without a time limit while a file is loaded: the code was accepted
- * before. */
+/* Runs the code of a library. */
 static bool run_code(struct function_runner *runner, struct function_library *library, int code,
                      sds *error) {
     struct machine *machine = runner->machine;
-    bool is_file =
+    runner->is_file =
         runner->scripts->engine->restrictions & (RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE);
     runner->loading = library;
-    runner->deadline_us = is_file ? 0 : clock_monotonic_us() + LOAD_MS_MAX * 1000;
+    runner->deadline_us = time_us(runner) + (runner->is_file ? FILE_MS_MAX : LOAD_MS_MAX) * 1000;
     machine_set_watch(machine, watch_load, runner);
     machine_choose_view(machine, runner->loading_view);
     enum machine_result result = scripts_run_machine(runner->scripts, machine, code, NULL, NULL);
     machine_choose_view(machine, MACHINE_VIEW_LIBRARIES);
     machine_set_watch(machine, NULL, NULL);
+    if (result != MACHINE_DONE) *error = run_error(runner, result);
     runner->loading = NULL;
-    if (result != MACHINE_DONE) *error = run_error(machine, result);
     machine_finish(machine);
     return result == MACHINE_DONE;
 }

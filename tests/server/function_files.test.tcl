@@ -158,6 +158,8 @@ foreach {what codes error} {
     "Error compiling function: user_function:2: unexpected symbol near '<eof>'"
     "is in another language" {"#!js name=a\n"} "Engine 'js' not found"
     "raises an error" {"#!lua name=a\nredis.nosuch()"} "Error registering functions: *'nosuch'"
+    "does not end" {"#!lua name=loop\nwhile true do end"}
+    "Error registering functions: ERR the code of the library 'loop' has not ended in 2000 ms"
     "is there twice" {"#!lua name=a\nredis.register_function('f', redis.log)"
         "#!lua name=a\nredis.register_function('g', redis.log)"}
     "Library 'a' already exists"

@@ -99,6 +99,19 @@ foreach load {disabled on-empty-db swapdb flush-before-load} {
             list $found [$current_server control KEYS *]
         }
     }] [list [expr {$load eq "swapdb" ? "old" : ""}] c]
+    check_in 2 "a payload with a library whose code does not end is asked for again, repl-diskless-load $load" \
+        [string map [list LOAD $load] {
+        with_replica {repl-diskless-load LOAD} {
+            set link [link_again]
+            set code "#!lua name=loop\nwhile true do end"
+            set bad [string replace [rdb {a 1}] 0 8 "REDIS0011\xf5[rdb_text $code]"]
+            $link write "+FULLRESYNC $replication_id 0\r\n\$[string length $bad]\r\n$bad"
+            set link [link_again]
+            link_sync $link {c 3}
+            wait_link up
+            list [$current_server control KEYS *] [regexp {library 'loop' has not ended} [$current_server log]]
+        }
+    }] {c 1}
     check_in 2 "a payload that is cut off, repl-diskless-load $load" [string map [list LOADING LOADING \
             LOAD $load] {
         with_replica {repl-diskless-load LOAD replica-read-only no} {
