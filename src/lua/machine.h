@@ -26,6 +26,7 @@
 
 #include <lua5.1/lauxlib.h>
 #include <lua5.1/lua.h>
+#include <stdbool.h>
 
 struct machine;
 
@@ -118,6 +119,15 @@ void machine_expect_alarms(struct machine *machine, bool expects);
 /* For functions that Lua calls and that take long: counts `steps` (of about the work of one
  * instruction each), and asks the watch when it is due. May raise an error. */
 void machine_spend(lua_State *L, size_t steps);
+
+/* Asks the watch at once, for work that raises no errors: after it, in a function that Lua calls,
+ * machine_rethrow; or between machine_run and machine_finish, when results are read. Returns whether
+ * the run goes on. */
+bool machine_goes_on(struct machine *machine);
+
+/* Raises the error that ends the run if the watch has asked for it. Code that catches errors calls
+ * this before it lets the script see one. */
+void machine_rethrow(lua_State *L);
 
 /* --- Running --- */
 

@@ -70,11 +70,7 @@ struct machine {
 /* Prepares machine_run. */
 void machine_open_runs(struct machine *machine);
 
-/* --- Ending a run (machine_watch.c) --- */
-
-/* Raises the error that ends the run if the watch has asked for it. Whoever catches errors of a
- * script calls this before it lets the script see one. */
-void machine_rethrow(lua_State *L);
+/* --- Counting steps (machine_watch.c) --- */
 
 /* Begins to count the main thread's instructions, unless an alarm will do that. */
 void machine_begin_counting(struct machine *machine);

@@ -23,6 +23,12 @@ void machine_rethrow(lua_State *L) {
     lua_error(L);
 }
 
+bool machine_goes_on(struct machine *machine) {
+    if (!machine->end_text && machine->watch)
+        machine->end_text = machine->watch(machine->watch_arg);
+    return !machine->end_text;
+}
+
 void machine_spend(lua_State *L, size_t steps) {
     struct machine *machine = machine_of(L);
     machine->steps += steps;
@@ -30,7 +36,7 @@ void machine_spend(lua_State *L, size_t steps) {
     machine->steps = 0;
     machine_rethrow(L);
     machine_collect_when_full(machine, L);
-    if (machine->watch) machine->end_text = machine->watch(machine->watch_arg);
+    machine_goes_on(machine);
     machine_rethrow(L);
 }
 

@@ -18,6 +18,14 @@ bool digest_start(struct digest *digest) {
     return false;
 }
 
+void digest_sum_piece(struct digest *digest, struct slice piece) {
+    EVP_DigestUpdate(digest->sha1, piece.ptr, piece.len);
+}
+
+void digest_sum_end(struct digest *digest) {
+    EVP_DigestFinal_ex(digest->sha1, digest->bytes, NULL);
+}
+
 void digest_end(struct digest *digest) {
     EVP_MD_CTX_free(digest->sha1);
     digest->sha1 = NULL;

@@ -23,6 +23,11 @@ struct digest {
  * refuses to compute SHA-1. */
 bool digest_start(struct digest *digest);
 
+/* The SHA-1 itself of bytes that come in pieces: each piece, then the sum into `bytes`, once after
+ * digest_start and before anything else. O(bytes). */
+void digest_sum_piece(struct digest *digest, struct slice piece);
+void digest_sum_end(struct digest *digest);
+
 /* Frees the digest's memory; `bytes` stays valid. */
 void digest_end(struct digest *digest);
 

@@ -121,17 +121,18 @@ static int write_log(lua_State *L) {
     lua_Number level = lua_tonumber(L, 1);
     if (!(level >= LOG_DEBUG && level <= LOG_WARNING))
         return redis_library_error(L, "ERR Invalid log level.");
-    luaL_Buffer buffer;
-    luaL_buffinit(L, &buffer);
-    for (int i = 2; i <= count; i++) {
-        size_t len;
-        const char *text = lua_tolstring(L, i, &len);
+    char line[LOG_TEXT_MAX + 1]; /* as much as the log shows */
+    size_t len = 0;
+    for (int i = 2; i <= count && len < LOG_TEXT_MAX; i++) {
+        const char *text = lua_tostring(L, i);
         if (!text) continue;
-        if (i > 2) luaL_addchar(&buffer, ' ');
-        luaL_addlstring(&buffer, text, len);
+        if (i > 2) line[len++] = ' ';
+        size_t more = strnlen(text, LOG_TEXT_MAX - len);
+        memcpy(line + len, text, more);
+        len += more;
     }
-    luaL_pushresult(&buffer);
-    log_write((enum log_level)level, "%s", lua_tostring(L, -1));
+    line[len] = '\0';
+    log_write((enum log_level)level, "%s", line);
     return 0;
 }
 
@@ -142,8 +143,9 @@ static int sha1hex(lua_State *L) {
     size_t len = 0;
     const char *text = lua_tolstring(L, 1, &len);
     char sha[SCRIPT_SHA_LENGTH + 1];
-    if (!script_sha1(slice_make(text ? text : "", len), sha))
+    if (!script_sha1(slice_make(text ? text : "", len), sha, machine_goes_on, machine_of(L)))
         return redis_library_error(L, "ERR The system's library refuses to compute SHA-1");
+    machine_rethrow(L);
     lua_pushlstring(L, sha, SCRIPT_SHA_LENGTH);
     return 1;
 }

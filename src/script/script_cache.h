@@ -75,7 +75,9 @@ struct script *script_cache_add(struct script_cache *cache, struct slice text, b
 void script_cache_keep(struct script_cache *cache, struct script *script);
 
 /* Writes the SHA-1 of the bytes in lower-case hexadecimal digits, with a terminator. Returns false
- * when the system's library refuses to compute it. */
-bool script_sha1(struct slice bytes, char hex[SCRIPT_SHA_LENGTH + 1]);
+ * when the system's library refuses to compute it. Calls `goes_on`, which may be NULL, after each
+ * megabyte: when it returns false the SHA-1 is that of a part. O(bytes). */
+bool script_sha1(struct slice bytes, char hex[SCRIPT_SHA_LENGTH + 1],
+                 bool (*goes_on)(struct machine *machine), struct machine *machine);
 
 #endif

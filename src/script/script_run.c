@@ -105,13 +105,20 @@ static void reply_place(const struct script_run *run, sds text) {
     sds_free(text);
 }
 
-/* What a script holds in its memory makes a reply that is smaller, if nothing stands in it several
- * times: a value takes 16 bytes there, for which value_reply counts 64. */
+/* What a script holds in its memory always makes a smaller reply, if nothing stands in it several
+ * times. */
 static size_t reply_max(const struct scripts *scripts) {
-    size_t limit = (size_t)scripts->engine->config.lua_memory_limit;
-    return limit < SIZE_MAX / 4 ? 4 * limit : SIZE_MAX;
+    size_t memory = (size_t)scripts->engine->config.lua_memory_limit;
+    size_t bulk = (size_t)scripts->engine->config.proto_max_bulk_len;
+    return memory < bulk / 2 ? 2 * memory : bulk;
 }
 
+static void reply_end(const struct script_run *run) {
+    const char *text = machine_end_text(run->program->machine);
+    reply_place(run, sds_append_cstr(sds_new(SLICE("ERR ")), text));
+}
+
+/* The script may still be ended while its result is written, and other clients may be served. */
 static void reply_result(struct script_run *run, enum machine_result result) {
     lua_State *L = machine_state(run->program->machine);
     bool is_counted = false;
@@ -119,13 +126,12 @@ static void reply_result(struct script_run *run, enum machine_result result) {
     switch (result) {
     case MACHINE_DONE:
         lua_settop(L, 1); /* the first result, or nil */
-        value_reply(L, 1, run->call->reply, run->protocol, reply_max(run->scripts), &is_counted);
+        if (!value_reply(L, 1, run->call->reply, run->protocol, reply_max(run->scripts),
+                         &is_counted))
+            reply_end(run);
         break;
     case MACHINE_FAILED: reply_place(run, script_error_text(L, 1, &is_counted)); break;
-    case MACHINE_ENDED:
-        reply_place(
-            run, sds_append_cstr(sds_new(SLICE("ERR ")), machine_end_text(run->program->machine)));
-        break;
+    case MACHINE_ENDED: reply_end(run); break;
     }
     run->call->error_is_counted = is_counted;
     machine_resume_limit(run->program->machine);
@@ -153,9 +159,9 @@ void script_run(struct call *call, const struct script_program *program,
     script_busy_begin(&run);
     enum machine_result result =
         scripts_run_machine(scripts, program->machine, program->function, prepare, &run);
+    reply_result(&run, result);
     script_busy_end(&run);
     scripts->run = NULL;
     scripts->last_command = run.scope.requester.last_command;
-    reply_result(&run, result);
     machine_finish(program->machine);
 }

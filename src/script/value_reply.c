@@ -1,6 +1,7 @@
 #include "script/value_reply.h"
 
 #include "base/alloc.h"
+#include "lua/machine.h"
 
 /* The names of fields with a meaning stand on the stack: no table needs new strings. */
 enum field { ERR, OK, DOUBLE, MAP, SET, BIG_NUMBER, VERBATIM_STRING, FIELD_COUNT };
@@ -10,19 +11,27 @@ struct writer {
     struct reply *reply;
     int protocol; /* that the script has chosen */
     int names;    /* index of the first name on the stack */
-    size_t left;  /* bytes that may still be written */
-    bool is_full; /* there was more than that: the reply will be dropped */
+    size_t left;  /* bytes of values that may still be written */
+    bool is_full; /* there was more than that, or the run has ended: the reply will be dropped */
     int depth;    /* of tables */
+    size_t steps; /* since the watch was asked */
 };
 
-enum { SLOTS_PER_LEVEL = 4, BYTES_PER_VALUE = 64 /* beside its text */ };
+enum { SLOTS_PER_LEVEL = 4 };
+
+/* What Lua takes at least for a table and for another value, beside its text. */
+enum { BYTES_PER_TABLE = 64, BYTES_PER_VALUE = 16 };
+
+/* Values after which the watch is asked, and bytes of text that count as one. */
+enum { STEPS_MAX = 4096, BYTES_PER_STEP = 256 };
 
 /* To insert the header of an aggregate behind its members moves these. Deeper than this each level
- * would move the same bytes once more, so members are counted before they are written. */
+ * would move the same bytes once more, so members are counted before they are written. So are those
+ * of large tables. */
 #ifdef TINY_LIMITS
-enum { INSERTED_DEPTH_MAX = 1 };
+enum { INSERTED_DEPTH_MAX = 1, INSERTED_LENGTH_MAX = 3 };
 #else
-enum { INSERTED_DEPTH_MAX = 8 };
+enum { INSERTED_DEPTH_MAX = 2, INSERTED_LENGTH_MAX = 1024 };
 #endif
 
 static void write_value(struct writer *writer, int index);
@@ -45,10 +54,19 @@ static bool push_field(struct writer *writer, int table, enum field field, int t
     return false;
 }
 
+/* Counts work, and asks the watch in time. Returns whether the reply goes on. */
+static bool count_steps(struct writer *writer, size_t steps) {
+    writer->steps += steps;
+    if (writer->steps < STEPS_MAX) return !writer->is_full;
+    writer->steps = 0;
+    if (!machine_goes_on(machine_of(writer->L))) writer->is_full = true;
+    return !writer->is_full;
+}
+
 /* Returns whether `size` more bytes may be written. */
 static bool take_bytes(struct writer *writer, size_t size) {
     if (size > writer->left) writer->is_full = true;
-    if (writer->is_full) return false;
+    if (!count_steps(writer, 1 + size / BYTES_PER_STEP)) return false;
     writer->left -= size;
     return true;
 }
@@ -103,22 +121,28 @@ static void write_verbatim(struct writer *writer, int table) {
 
 /* --- Aggregates --- */
 
-static size_t count_elements(lua_State *L, int table) {
+/* Returns whether the members of a table are counted before they are written. */
+static bool is_counted_first(const struct writer *writer, int table) {
+    return writer->depth > INSERTED_DEPTH_MAX || lua_objlen(writer->L, table) > INSERTED_LENGTH_MAX;
+}
+
+static size_t count_elements(struct writer *writer, int table) {
+    lua_State *L = writer->L;
     size_t count = 0;
     bool is_end;
     do {
         lua_rawgeti(L, table, (int)count + 1);
         is_end = lua_isnil(L, -1);
         lua_pop(L, 1);
-    } while (!is_end && ++count);
+    } while (!is_end && ++count && count_steps(writer, 1));
     return count;
 }
 
 /* Up to the first nil. */
 static void write_array(struct writer *writer, int table) {
     lua_State *L = writer->L;
-    bool is_counted = writer->depth > INSERTED_DEPTH_MAX;
-    if (is_counted) reply_array(writer->reply, count_elements(L, table));
+    bool is_counted = is_counted_first(writer, table);
+    if (is_counted) reply_array(writer->reply, count_elements(writer, table));
     size_t mark = is_counted ? 0 : reply_begin(writer->reply), count = 0;
     for (;;) {
         lua_rawgeti(L, table, (int)count + 1);
@@ -131,9 +155,12 @@ static void write_array(struct writer *writer, int table) {
     if (!is_counted) reply_array_end(writer->reply, mark, count);
 }
 
-static size_t count_pairs(lua_State *L, int table) {
+/* When the reply is full the last key stays on the stack, as in write_pairs. */
+static size_t count_pairs(struct writer *writer, int table) {
+    lua_State *L = writer->L;
     size_t count = 0;
-    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) count++;
+    lua_pushnil(L);
+    for (; count_steps(writer, 1) && lua_next(L, table); lua_pop(L, 1)) count++;
     return count;
 }
 
@@ -141,7 +168,8 @@ static size_t count_pairs(lua_State *L, int table) {
 static void write_pairs(struct writer *writer, int table, bool with_values) {
     lua_State *L = writer->L;
     bool is_counted = writer->depth > INSERTED_DEPTH_MAX;
-    if (is_counted) (with_values ? reply_map : reply_set)(writer->reply, count_pairs(L, table));
+    if (is_counted)
+        (with_values ? reply_map : reply_set)(writer->reply, count_pairs(writer, table));
     size_t mark = is_counted ? 0 : reply_begin(writer->reply), count = 0;
     lua_pushnil(L);
     for (; !writer->is_full && lua_next(L, table); lua_pop(L, 1), count++) {
@@ -199,8 +227,9 @@ static void write_boolean(struct writer *writer, bool value) {
 
 static void write_value(struct writer *writer, int index) {
     lua_State *L = writer->L;
-    if (!take_bytes(writer, BYTES_PER_VALUE)) return;
-    switch (lua_type(L, index)) {
+    int type = lua_type(L, index);
+    if (!take_bytes(writer, type == LUA_TTABLE ? BYTES_PER_TABLE : BYTES_PER_VALUE)) return;
+    switch (type) {
     case LUA_TSTRING: reply_bulk(writer->reply, take_text(writer, index)); break;
     case LUA_TBOOLEAN: write_boolean(writer, lua_toboolean(L, index)); break;
     case LUA_TNUMBER: reply_integer(writer->reply, integer_of(lua_tonumber(L, index))); break;
@@ -227,7 +256,7 @@ static void push_names(struct writer *writer) {
     for (int i = 0; i < FIELD_COUNT; i++) lua_pushstring(writer->L, names[i]);
 }
 
-void value_reply(lua_State *L, int index, struct reply *reply, int protocol, size_t most,
+bool value_reply(lua_State *L, int index, struct reply *reply, int protocol, size_t most,
                  bool *is_counted_error) {
     struct writer writer = {.L = L, .reply = reply, .protocol = protocol, .left = most};
     size_t begin = reply->len;
@@ -241,7 +270,10 @@ void value_reply(lua_State *L, int index, struct reply *reply, int protocol, siz
     } else {
         write_value(&writer, index);
     }
-    if (!writer.is_full) return;
+    if (!writer.is_full) return true;
     if (reply->len > begin) reply_truncate(reply, begin); /* not if the client's limit did that */
-    reply_error(reply, "ERR The reply of the script is too large (lua-memory-limit)");
+    if (machine_end_text(machine_of(L))) return false;
+    reply_error(reply,
+                "ERR The reply of the script is too large (lua-memory-limit, proto-max-bulk-len)");
+    return true;
 }

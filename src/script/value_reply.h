@@ -12,19 +12,23 @@
  *
  * A table that is nested too deep, or that contains itself, ends in an error in the reply. Tables
  * and strings may stand in others many times, so that a small value makes a reply of any size:
- * what would be too large is an error instead. */
+ * what would be too large is an error instead. Writing it is a part of the run: the machine's watch
+ * is asked meanwhile, and can end it. */
 #ifndef PACKLIST_SCRIPT_VALUE_REPLY_H
 #define PACKLIST_SCRIPT_VALUE_REPLY_H
 
 #include "resp/reply.h"
 
 #include <lua5.1/lua.h>
+#include <stdbool.h>
 
-/* Writes the value at `index` of the stack, an absolute index; a reply of more than about `most`
- * bytes becomes an error. `protocol` is what the script has chosen with setresp. *is_counted_error
- * gets whether the value is an error that was counted when its command ran. Raises no errors of
- * Lua; the machine's limit must be suspended. Leaves the stack as it was. O(size of the reply). */
-void value_reply(lua_State *L, int index, struct reply *reply, int protocol, size_t most,
+/* Writes the value at `index` of the stack, an absolute index, of a machine whose run machine_finish
+ * has not ended; a reply for whose values Lua would need more than about `most` bytes, if each one
+ * stood there only once, becomes an error. `protocol` is what the script has chosen with setresp.
+ * *is_counted_error gets whether the value is an error that was counted when its command ran.
+ * Returns false, and writes nothing, if the watch has ended the run. Raises no errors of Lua; the
+ * machine's limit must be suspended. Leaves the stack as it was. O(size of the reply). */
+bool value_reply(lua_State *L, int index, struct reply *reply, int protocol, size_t most,
                  bool *is_counted_error);
 
 /* Pushes table[name] without metamethods. Returns true if it is of `type`; otherwise pushes

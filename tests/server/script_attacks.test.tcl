@@ -121,7 +121,26 @@ check_in 2 "values that are in others many times" {
         } {error_of {r EVAL $script 0}}]
     }
     list [lsort -unique $errors] [r PING]
-} {{{ERR The reply of the script is too large (lua-memory-limit)}} PONG}
+} {{{ERR The reply of the script is too large (lua-memory-limit, proto-max-bulk-len)}} PONG}
+check_in 2 "values that are in others many times, under the default limits" {
+    list [error_of {r EVAL {local t = {} for i = 1, 40 do t = {t, t} end return t} 0}] [r PING]
+} {{ERR The reply of the script is too large (lua-memory-limit, proto-max-bulk-len)} PONG}
+check_in 2 "a reply larger than proto-max-bulk-len" {
+    with_config {proto-max-bulk-len 1mb} {
+        set errors [lmap script {
+            {return ('x'):rep(2e6)}
+            {local s, t = ('x'):rep(1000), {} for i = 1, 2000 do t[i] = s end return t}
+        } {error_of {r EVAL $script 0}}]
+        lappend errors [string length [r EVAL {return ('x'):rep(1e6)} 0]]
+    }
+} {{ERR The reply of the script is too large (lua-memory-limit, proto-max-bulk-len)}\
+    {ERR The reply of the script is too large (lua-memory-limit, proto-max-bulk-len)} 1000000}
+check_in 2 "redis.log writes as much of a long text as the log shows" {
+    r EVAL {redis.log(redis.LOG_WARNING, 'log', 'of', ('x'):rep(5e7), ('y'):rep(10))} 0
+    r EVAL {redis.log(redis.LOG_WARNING, 'two', 2, 'words')} 0
+    set log [$current_server log]
+    list [regexp -inline {log of x+} $log] [regexp -inline {two 2 words} $log] [regexp y{5} $log]
+} [list [list "log of [string repeat x 1017]"] {{two 2 words}} 0]
 check_in 2 "as many arguments as the stack holds reach a command" {
     set script {local t = {} for i = 1, ARGV[1] do t[i] = i end return redis.call('LPUSH', 'l', unpack(t))}
     assert_equal [r EVAL $script 0 7999] 7999

@@ -187,6 +187,28 @@ foreach {name request kill} {
     }] {OK 1}
 }
 foreach {what script} {
+    "a table that stands in others" {local t = {} for i = 1, 24 do t = {t, t} end return t}
+    "one long table"                {local t, u = {}, {} for i = 1, 1e4 do t[i] = u u[i] = 1 end return t}
+    "a map"                         {local t = {} for i = 1, 24 do t = {map = {[t] = t}} end return t}
+} {
+    check "a script is busy while its reply is made, and can be killed: $what" [string map [list %SCRIPT $script] {
+        with_config {lua-memory-limit 1gb proto-max-bulk-len 2gb} {
+            with_busy {EVAL {%SCRIPT} 0} {
+                set replies [list [typed SCRIPT KILL] [catch_error {$runner read}]]
+            }
+        }
+        regsub {[0-9a-f]{40}} $replies SHA
+    }] "{simple OK} {ERR Script killed by user with SCRIPT KILL... script: SHA}"
+}
+check "what a function returns belongs to its run, too" {
+    r FUNCTION LOAD REPLACE [library_with grows {local t = {} for i = 1, 24 do t = {t, t} end return t}]
+    with_config {lua-memory-limit 1gb proto-max-bulk-len 2gb} {
+        with_busy {FCALL grows 0} {
+            list [typed FUNCTION KILL] [catch_error {$runner read}]
+        }
+    }
+} {{simple OK} {ERR Script killed by user with SCRIPT KILL... script: grows}}
+foreach {what script} {
     pcall      {while true do pcall(function() while true do end end) end}
     xpcall     {while true do xpcall(function() while true do end end, function() while true do end end) end}
     coroutines {while true do coroutine.resume(coroutine.create(function() while true do end end)) end}

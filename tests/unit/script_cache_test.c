@@ -224,6 +224,27 @@ static void distinct_scripts_take_no_more_memory(void **state) {
     assert_int_equal(fixture->evictions, count - MAX);
 }
 
+static int asked;
+
+static bool goes_on_until_third(struct machine *machine) {
+    (void)machine;
+    return ++asked < 3;
+}
+
+static void the_sha_of_a_long_text_can_be_stopped(void **state) {
+    (void)state;
+    char whole[SCRIPT_SHA_LENGTH + 1], part[SCRIPT_SHA_LENGTH + 1];
+    char *text = calloc(10, MB);
+    asked = 0;
+    assert_true(script_sha1(slice_make(text, 10 * MB), whole, goes_on_until_third, NULL));
+    assert_int_equal(asked, 3);
+    assert_true(script_sha1(slice_make(text, 3 * MB), part, NULL, NULL));
+    assert_string_equal(whole, part);
+    assert_true(script_sha1(slice_make(text, 10 * MB), whole, NULL, NULL));
+    assert_string_equal(whole, "8c206a1a87599f532ce68675536f0b1546900d7a");
+    free(text);
+}
+
 #define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void) {
@@ -237,6 +258,7 @@ int main(void) {
         test(kept_scripts_are_never_evicted_and_evict_none),
         test(memory_is_counted),
         test(distinct_scripts_take_no_more_memory),
+        test(the_sha_of_a_long_text_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,8 +243,9 @@ static void small_values_cannot_make_replies_of_any_size(void **state) {
         "return {ok = ('x'):rep(9e6)}",
     };
     for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
-        assert_reply(scripts[i],
-                     "-ERR The reply of the script is too large (lua-memory-limit)\r\n");
+        assert_reply(
+            scripts[i],
+            "-ERR The reply of the script is too large (lua-memory-limit, proto-max-bulk-len)\r\n");
     struct reply reply = reply_to("return {('x'):rep(8e6), ('y'):rep(1e5)}", 3);
     assert_int_equal(reply.len, 4 + 10 + 8000000 + 2 + 9 + 100000 + 2);
     reply_free(&reply);
