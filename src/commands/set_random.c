@@ -73,19 +73,9 @@ void srandmember_command(struct call *call) {
 
 /* --- SPOP key [count] --- */
 
-/* Takes a random member out; the caller frees it. */
-static sds take_random(struct call *call, struct keyref *ref) {
-    struct set_draws draws;
-    set_draws_begin(&draws, ref->entry);
-    sds member = sds_new(set_draws_next(&draws, call_random(call)));
-    set_draws_end(&draws);
-    set_remove(ref, sds_slice(member));
-    return member;
-}
-
 static void pop_one(struct call *call, struct keyref *ref) {
     struct slice key = call->argv[1];
-    sds member = take_random(call, ref);
+    sds member = set_take_one(ref, call_random(call));
     reply_bulk(call->reply, sds_slice(member));
     call_touched(call, ref, key, EVENT_SET, "spop", 1);
     CALL_PROPAGATE(call, SLICE("SREM"), key, sds_slice(member));
@@ -102,31 +92,44 @@ static void pop_all(struct call *call, struct keyref *ref) {
     CALL_PROPAGATE(call, call_deletion_name(call, CALL_EMPTIED), key);
 }
 
-/* Takes up to `count` members out and replies them; returns how many. One SREM says so: of as many
- * members as Redis gives it, but not of many bytes, because they are copied. */
-static uint64_t pop_batch(struct call *call, struct keyref *ref, uint64_t count) {
-    enum { BATCH = 1024, BATCH_BYTES = 1024 * 1024 };
-    struct slice argv[2 + BATCH];
+/* How many members one SREM names: as many as Redis gives it, but not of many bytes, because they
+ * are copied. */
+enum { BATCH = 1024, BATCH_BYTES = 1024 * 1024 };
+
+/* Members that were taken out and are not propagated yet. */
+struct popped {
+    struct call *call;
+    size_t count;
+    size_t bytes;
     sds members[BATCH];
-    size_t taken = 0, bytes = 0;
+};
+
+static void propagate_popped(struct popped *popped) {
+    struct call *call = popped->call;
+    struct slice argv[2 + BATCH];
     argv[0] = SLICE("SREM");
     argv[1] = call->argv[1];
-    if (count > BATCH) count = BATCH;
-    while (taken < count && bytes < BATCH_BYTES) {
-        members[taken] = take_random(call, ref);
-        struct slice member = sds_slice(members[taken]);
-        reply_bulk(call->reply, member);
-        bytes += member.len;
-        argv[2 + taken++] = member;
-    }
-    if (call->propagates) call_propagate_as(call, argv, 2 + taken);
-    for (size_t i = 0; i < taken; i++) sds_free(members[i]);
-    return taken;
+    for (size_t i = 0; i < popped->count; i++) argv[2 + i] = sds_slice(popped->members[i]);
+    if (call->propagates) call_propagate_as(call, argv, 2 + popped->count);
+    for (size_t i = 0; i < popped->count; i++) sds_free(popped->members[i]);
+    popped->count = popped->bytes = 0;
+}
+
+static void reply_popped(sds member, void *arg) {
+    struct popped *popped = arg;
+    reply_bulk(popped->call->reply, sds_slice(member));
+    popped->members[popped->count++] = member;
+    popped->bytes += sds_len(member);
+    if (popped->count == BATCH || popped->bytes >= BATCH_BYTES) propagate_popped(popped);
 }
 
 static void pop_many(struct call *call, struct keyref *ref, uint64_t count) {
+    struct popped popped; /* not zeroed: the members are many */
+    popped.call = call;
+    popped.count = popped.bytes = 0;
     reply_set(call->reply, count);
-    for (uint64_t left = count; left;) left -= pop_batch(call, ref, left);
+    set_take(ref, call_random(call), count, reply_popped, &popped);
+    if (popped.count) propagate_popped(&popped);
     call_touched(call, ref, call->argv[1], EVENT_SET, "spop", count);
 }
 

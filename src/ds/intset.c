@@ -99,6 +99,19 @@ void intset_delete(uint8_t *set, size_t index) {
     write_header(set, width, count - 1);
 }
 
+void intset_keep(uint8_t *set, size_t to, size_t from) {
+    size_t width = width_of(set);
+    put(set, width, to, get(set, width, from));
+}
+
+void intset_keep_last(uint8_t *set, size_t count) {
+    size_t width = width_of(set), left_out = intset_count(set) - count;
+    uint8_t *first = set + INTSET_HEADER_SIZE;
+    assert(count <= intset_count(set));
+    memmove(first, first + left_out * width, count * width);
+    write_header(set, width, count);
+}
+
 bool intset_validate(struct slice bytes) {
     const uint8_t *set = (const uint8_t *)bytes.ptr;
     if (bytes.len < INTSET_HEADER_SIZE) return false;

@@ -40,6 +40,12 @@ void intset_insert(uint8_t *set, size_t index, int64_t value);
 /* Deletes the integer at `index`; its bytes at the end of the buffer are free then. O(n). */
 void intset_delete(uint8_t *set, size_t index);
 
+/* For removing many in one pass, from the greatest down. intset_keep moves the integer at `from` to
+ * `to` (>= from), over what was there. Then intset_keep_last makes the last `count` integers the
+ * whole set; until then it is out of order. O(1); O(count). */
+void intset_keep(uint8_t *set, size_t to, size_t from);
+void intset_keep_last(uint8_t *set, size_t count);
+
 /* Are the untrusted bytes a set that is not empty? Checks all: width, count, order. O(n). */
 bool intset_validate(struct slice bytes);
 

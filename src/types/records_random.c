@@ -116,3 +116,23 @@ size_t records_sample(const struct entry *entry, struct random *random, uint64_t
     }
     return count;
 }
+
+void records_take_sample(struct entry **entry, struct random *random, uint64_t count,
+                         void (*visit)(const struct record *record, void *arg), void *arg) {
+    unsigned layout = records_layout(*entry);
+    struct packed body = packed_view(*entry);
+    size_t left = body.count, needed = count;
+    uint8_t *to = body.first; /* behind the records that stay */
+    for (const uint8_t *at = body.first, *next; at < body.end; at = next) {
+        struct record record;
+        next = recordlist_read(at, layout, &record);
+        if (needed && random_below(random, left--) < needed) {
+            visit(&record, arg);
+            needed--;
+        } else {
+            memmove(to, at, (size_t)(next - at));
+            to += next - at;
+        }
+    }
+    packed_splice(entry, (size_t)(to - body.first), (size_t)(body.end - to), 0, body.count - count);
+}

@@ -44,4 +44,10 @@ size_t records_sample(const struct entry *entry, struct random *random, uint64_t
                       uint64_t living, int64_t now_ms,
                       void (*visit)(const struct record *record, void *arg), void *arg);
 
+/* Removes `count` different records, of which there are more, from a packed value without expiries;
+ * every choice has the same probability. Visits each before; visit() must not use the value. May
+ * move the entry. O(records). */
+void records_take_sample(struct entry **entry, struct random *random, uint64_t count,
+                         void (*visit)(const struct record *record, void *arg), void *arg);
+
 #endif

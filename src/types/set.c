@@ -311,6 +311,66 @@ size_t set_sample(const struct entry *entry, struct random *random, uint64_t cou
     return sampled;
 }
 
+/* --- Taking members out at random --- */
+
+sds set_take_one(struct keyref *ref, struct random *random) {
+    struct set_draws draws;
+    set_draws_begin(&draws, ref->entry);
+    sds member = sds_new(set_draws_next(&draws, random));
+    set_draws_end(&draws);
+    set_remove(ref, sds_slice(member));
+    return member;
+}
+
+/* Who takes the members that are removed. */
+struct taker {
+    void (*take)(sds member, void *arg);
+    void *arg;
+};
+
+static void take_record(const struct record *record, void *arg) {
+    const struct taker *taker = arg;
+    taker->take(sds_new(record->field), taker->arg);
+}
+
+/* Selection sampling, as in records_sample. From the greatest down: a replica that removes them one
+ * by one then moves only those that stay. */
+static void take_integers(struct entry **entry, struct random *random, uint64_t count,
+                          const struct taker *taker) {
+    uint8_t *intset = intset_of(*entry);
+    size_t old_size = intset_size(intset), length = intset_count(intset), kept = 0;
+    for (size_t left = length; left > 0; left--) {
+        char digits[INT64_TEXT_MAX];
+        if (count && random_below(random, left) < count) {
+            taker->take(sds_new(number_text(digits, intset_get(intset, left - 1))), taker->arg);
+            count--;
+        } else {
+            intset_keep(intset, length - ++kept, left - 1);
+        }
+    }
+    intset_keep_last(intset, kept);
+    *entry = entry_resize(*entry, old_size, intset_size(intset));
+}
+
+void set_take(struct keyref *ref, struct random *random, uint64_t count,
+              void (*take)(sds member, void *arg), void *arg) {
+    enum { FEW = 8 }; /* so many removals, one by one, are cheaper than a pass */
+    struct entry *entry = ref->entry;
+    uint64_t length = set_length(entry);
+    assert(count < length);
+    if (count <= FEW || set_table(entry)) {
+        while (count--) take(set_take_one(ref, random), arg);
+        return;
+    }
+    struct taker taker = {take, arg};
+    if (is_intset(entry))
+        take_integers(&entry, random, count, &taker);
+    else
+        records_take_sample(&entry, random, count, take_record, &taker);
+    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyspace_resized(ref, length, length - count);
+}
+
 uint64_t set_scan(const struct entry *entry, uint64_t cursor,
                   void (*visit)(struct slice member, void *arg), void *arg) {
     struct scan scan = {visit, arg};

@@ -17,6 +17,7 @@
 #define PACKLIST_TYPES_SET_H
 
 #include "base/number.h"
+#include "base/sds.h"
 #include "store/keyspace.h"
 #include "types/records_random.h"
 #include "types/value_limits.h"
@@ -38,6 +39,15 @@ bool set_add(struct keyref *ref, struct slice member, const struct set_limits *l
 
 /* Removes the member; false when there is none. The set may be empty after it. As set_add. */
 bool set_remove(struct keyref *ref, struct slice member);
+
+/* Removes a member chosen at random from a set that is not empty, and returns it; the caller frees
+ * it. O(1) in a table, else O(set). */
+sds set_take_one(struct keyref *ref, struct random *random);
+
+/* The same for `count` members, fewer than all, every choice with the same probability; hands each
+ * to take(), which must not use the set. O(count) in a table, else O(set). */
+void set_take(struct keyref *ref, struct random *random, uint64_t count,
+              void (*take)(sds member, void *arg), void *arg);
 
 /* --- Reading --- */
 

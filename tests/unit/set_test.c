@@ -200,6 +200,26 @@ static void remove_one(struct fixture *f, size_t i) {
     f->encoding = NO_SET;
 }
 
+static void note_taken(sds member, void *arg) {
+    struct fixture *f = arg;
+    size_t i = number_of(sds_slice(member));
+    assert_true(f->in[i]);
+    f->in[i] = false;
+    f->count--;
+    sds_free(member);
+}
+
+/* All but few of the members, or few of them. */
+static void take_some(struct fixture *f) {
+    struct keyref ref = find(f);
+    if (f->count < 2) return;
+    size_t few = 1 + random_below(&f->base.random, f->count - 1), before = f->count;
+    set_take(&ref, &f->base.random, few, note_taken, f);
+    assert_int_equal(f->count, before - few);
+    assert_true(set_check(find(f).entry));
+    compare(f);
+}
+
 static void copy_and_rename(struct fixture *f) {
     struct keyref ref = find(f);
     if (!ref.entry) return;
@@ -236,6 +256,7 @@ static void any_sequence_gives_what_the_model_gives(void **state) {
         }
         compare(f);
         if (round % 16 == 0) copy_and_rename(f);
+        if (round % 7 == 0) take_some(f);
     }
 }
 
