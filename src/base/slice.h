@@ -17,6 +17,9 @@ static inline char ascii_lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
+/* The longest text of a client that the server handles, as a string or an element: 32 GB. */
+#define TEXT_LENGTH_MAX ((size_t)32 << 30)
+
 struct slice {
     const char *ptr;
     size_t len;

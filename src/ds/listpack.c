@@ -8,6 +8,7 @@
  *      string "abc"     83 'a' 'b' 'c' | 04          size 5
  *      100-byte string  E0 64 text… | 66             size 103
  *      5000-byte string F0 88 13 00 00 text… | 27 8D size 5007 (two bytes of back length)
+ *      5 GB string      F5 00 F2 05 2A 01 00 00 00 text… | five bytes
  *
  * Iterating is a chain of dependent loads: byte → size → next byte. Where neighbours are of equal
  * size, as most lists have them, the loops below step by the last size and only *check* it: the
@@ -33,7 +34,7 @@ const uint8_t listpack_size_table[256] = {
     [0xA0] = 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49,
     [0xB0] = 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65,
     [0xC0 ... 0xDF] = 3, /* 13-bit integers */
-    [0xE0 ... 0xF0] = 0, /* strings whose length stands in the next bytes */
+    [0xE0 ... 0xF0] = 0, /* strings whose length stands in the next bytes; so with 0xF5 */
     [0xF1] = 4, 5, 6, 10, /* 16, 24, 32, 64-bit integers */
 };
 // clang-format on
@@ -44,7 +45,7 @@ static size_t back_length_size(uint64_t data_size) {
     if (data_size < 16383) return 2;
     if (data_size < 2097151) return 3;
     if (data_size < 268435455) return 4;
-    return 5;
+    return data_size < (uint64_t)1 << 35 ? 5 : 6;
 }
 
 static void write_back_length(uint8_t *dst, uint64_t data_size, size_t length_size) {
@@ -64,9 +65,17 @@ static size_t string32_length(const uint8_t *p) {
     return len;
 }
 
+static size_t string64_length(const uint8_t *p) {
+    uint64_t len;
+    memcpy(&len, p + 1, sizeof(len));
+    return len;
+}
+
 size_t listpack_size_long(const uint8_t *p) {
-    assert(*p >= LISTPACK_STRING12 && *p <= LISTPACK_STRING32);
-    size_t data_size = *p < LISTPACK_STRING32 ? 2 + string12_length(p) : 5 + string32_length(p);
+    assert((*p >= LISTPACK_STRING12 && *p <= LISTPACK_STRING32) || *p == LISTPACK_STRING64);
+    size_t data_size = *p < LISTPACK_STRING32    ? 2 + string12_length(p)
+                       : *p == LISTPACK_STRING32 ? 5 + string32_length(p)
+                                                 : 9 + string64_length(p);
     return data_size + back_length_size(data_size);
 }
 
@@ -120,9 +129,14 @@ static size_t encode_string_header(uint8_t *dst, size_t len) {
         dst[1] = (uint8_t)len;
         return 2;
     }
-    uint32_t len32 = (uint32_t)len;
+    uint64_t len64 = len;
+    if (len > LISTPACK_TEXT_MAX) {
+        dst[0] = LISTPACK_STRING64;
+        memcpy(dst + 1, &len64, sizeof(len64));
+        return 9;
+    }
     dst[0] = LISTPACK_STRING32;
-    memcpy(dst + 1, &len32, sizeof(len32));
+    memcpy(dst + 1, &len64, sizeof(uint32_t));
     return 5;
 }
 
@@ -139,7 +153,7 @@ void listpack_prepare_integer(struct listpack_element *element, int64_t integer)
 }
 
 void listpack_prepare(struct listpack_element *element, struct slice text) {
-    assert(text.len <= LISTPACK_TEXT_MAX);
+    assert(text.len <= TEXT_LENGTH_MAX);
     element->text = text;
     element->integer = 0;
     element->is_integer = number_parse_int64(text, &element->integer);
@@ -149,7 +163,7 @@ void listpack_prepare(struct listpack_element *element, struct slice text) {
     }
     element->header_size = (uint8_t)encode_string_header(element->header, text.len);
     size_t data_size = element->header_size + text.len;
-    element->size = (uint32_t)(data_size + back_length_size(data_size));
+    element->size = data_size + back_length_size(data_size);
 }
 
 void listpack_write(uint8_t *dst, const struct listpack_element *element) {
@@ -196,6 +210,9 @@ size_t listpack_get(const uint8_t *p, struct listpack_value *value) {
     } else if (byte == LISTPACK_STRING32) {
         header_size = 5;
         value->len = string32_length(p);
+    } else if (byte == LISTPACK_STRING64) {
+        header_size = 9;
+        value->len = string64_length(p);
     } else {
         value->ptr = NULL;
         value->len = 0;
@@ -557,9 +574,18 @@ size_t listpack_copy_lengthened(uint8_t *dst, const uint8_t *first, const uint8_
     return (size_t)(out - dst) + rest;
 }
 
+/* Is the body one element with a 64-bit length, in its right form? */
+static bool is_string64(const uint8_t *first, const uint8_t *end) {
+    size_t size = (size_t)(end - first);
+    return size > LISTPACK_TEXT_MAX && *first == LISTPACK_STRING64 &&
+           string64_length(first) > LISTPACK_TEXT_MAX && listpack_size(first) == size &&
+           listpack_size_before(end) == size;
+}
+
 bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count) {
     size_t found;
     bool canonical;
+    if (count == 1 && first <= end && is_string64(first, end)) return true;
     return first <= end && listpack_validate_body(first, end, &found, &canonical) && canonical &&
            found == count;
 }

@@ -13,12 +13,17 @@
  *      110xxxxx     [x 1] integer -4096 … 4095 (13 bits, BE)    1111 0010    integer, 3 bytes LE
  *      1110llll     [l 1] string of … 4095 bytes (12 bits, BE)  1111 0011    integer, 4 bytes LE
  *                                                               1111 0100    integer, 8 bytes LE
+ *                                                               1111 0101    [len 8 LE] string
  *
  * The back length is the size of "encoding + data", in 7-bit groups, readable from its last byte
  * backwards: every byte but the first has its top bit set. It takes 1 byte up to 127, then 2, 3, 4,
  * 5 bytes from 128, 16383, 2097151 and 268435455 on. The last three are one less than 7 bits a byte
  * allow, because Redis writes and reads them so. Source: the listpack specification
  * (github.com/antirez/listpack) and Redis RDB version 10.
+ *
+ * Strings with 64-bit lengths are ours alone. They exist only in memory, as elements that have a
+ * body to themselves: the serialized form cannot hold them, and checks of untrusted bytes refuse
+ * them. Their back length takes 6 bytes where 5 are too few.
  *
  * Invariant of every body in memory: elements are *canonical*: a text that number_parse_int64
  * accepts is stored as the shortest integer, any other text with the shortest string header. So two
@@ -46,10 +51,12 @@ enum {
     LISTPACK_INTEGER16 = 0xF1,
     LISTPACK_INTEGER24 = 0xF2,
     LISTPACK_INTEGER32 = 0xF3,
-    LISTPACK_INTEGER64 = 0xF4
+    LISTPACK_INTEGER64 = 0xF4,
+    LISTPACK_STRING64 = 0xF5
 };
 
-/* Longest text an element can hold: the 32-bit length less room for the headers. */
+/* The longest text of an element that a serialized listpack can hold: the 32-bit length less room
+ * for the headers. Elements with longer texts have a 64-bit length. */
 #define LISTPACK_TEXT_MAX ((size_t)UINT32_MAX - 64)
 
 /* --- Writing --- */
@@ -59,14 +66,14 @@ enum {
 struct listpack_element {
     struct slice text;
     int64_t integer; /* the value, when `is_integer` */
-    uint32_t size;   /* bytes of the whole element, back length included */
+    size_t size;     /* bytes of the whole element, back length included */
     bool is_integer;
     uint8_t header_size;
     /* What precedes the text; the whole element of an integer. */
     uint8_t header[LISTPACK_INTEGER_SIZE_MAX];
 };
 
-/* Classifies `text` (at most LISTPACK_TEXT_MAX bytes). O(1), except for texts of up to 20 bytes
+/* Classifies `text` (at most TEXT_LENGTH_MAX bytes). O(1), except for texts of up to 20 bytes
  * that begin like a number, which are parsed as integers. */
 void listpack_prepare(struct listpack_element *element, struct slice text);
 
@@ -180,8 +187,8 @@ bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *co
  * size there. Copies other malformed elements unchanged. O(size). */
 size_t listpack_copy_lengthened(uint8_t *dst, const uint8_t *first, const uint8_t *end);
 
-/* Checks the invariant: [first, end) is exactly `count` valid canonical elements. For tests and
- * assertions. */
+/* Checks the invariant: [first, end) is exactly `count` valid canonical elements, or one with a
+ * 64-bit length. For tests and assertions. */
 bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count);
 
 #endif

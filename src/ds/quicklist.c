@@ -85,9 +85,10 @@ struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint
 
 static void copy_open(struct quicklist_open *to, const struct quicklist_open *from,
                       size_t *allocated) {
-    quicklist_open_init(to, from->node.size, false, allocated);
-    uint8_t *body = quicklist_open_grow_back(to, from->node.size, allocated);
-    memcpy(body, quicklist_open_first(from), from->node.size);
+    size_t size = quicklist_node_size(&from->node);
+    quicklist_open_init(to, size, false, allocated);
+    memcpy(to->node.buffer, quicklist_open_first(from), size);
+    to->node.size = from->node.size;
     to->node.count = from->node.count;
     to->node.flags = from->node.flags & (uint8_t)~QUICKLIST_NODE_SHARED;
     to->node.excess = from->node.excess;

@@ -33,8 +33,8 @@ static bool node_check(const struct quicklist *list, const struct quicklist_plac
     if (!valid || !compression_check(list, place)) return false;
     totals->count += node->count;
     totals->serialized += quicklist_node_serialized(node);
-    totals->allocated +=
-        place->open != NULL ? mem_good_size(place->open->capacity) : quicklist_node_allocated(node);
+    totals->allocated += place->open != NULL ? quicklist_open_allocated(place->open)
+                                             : quicklist_node_allocated(node);
     if (list->mixed) return true;
     /* A half of a full node with one more element, or a node that replacements stretched. */
     return node->count <= list->count_limit &&

@@ -236,10 +236,15 @@ static size_t remove_in_node(struct quicklist *list, const struct quicklist_plac
                              enum list_direction direction, struct quicklist_scratch *scratch,
                              bool *emptied) {
     const uint8_t *body = quicklist_place_body(place, scratch);
-    size_t count = place->node->count, size = place->node->size, removed;
+    size_t count = place->node->count, size = quicklist_node_size(place->node), removed;
     *emptied = false;
     quicklist_place_prefetch(place, direction);
     if (listpack_find(body, body + size, needle, count, &removed) == NULL) return 0;
+    if (place->node->flags & QUICKLIST_NODE_PLAIN) {
+        quicklist_nodes_remove(list, place->index, place->index + 1);
+        *emptied = true;
+        return 1;
+    }
 
     struct quicklist_open work;
     struct quicklist_open *open = quicklist_node_take(list, place->index, &work);

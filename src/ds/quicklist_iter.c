@@ -16,11 +16,11 @@ static void enter_node(struct quicklist_iter *iter) {
     if (node->flags & QUICKLIST_NODE_LZF) {
         iter->readable_end = iter->scratch.bytes + iter->scratch.size;
     } else if (iter->place.open != NULL) {
-        iter->readable_end = node->buffer + iter->place.open->capacity;
+        iter->readable_end = node->buffer + quicklist_open_allocated(iter->place.open);
     } else {
-        iter->readable_end = node->buffer + mem_good_size(node->size);
+        iter->readable_end = node->buffer + mem_good_size(quicklist_node_size(node));
     }
-    iter->end = iter->first + node->size;
+    iter->end = iter->first + quicklist_node_size(node);
     iter->at = iter->direction == LIST_FORWARD ? iter->first : iter->end;
     iter->left_in_node = node->count;
     quicklist_place_prefetch(&iter->place, iter->direction);
@@ -120,7 +120,7 @@ struct quicklist_node_info quicklist_node_info_of(const struct quicklist_node *n
         .plain = node->flags & QUICKLIST_NODE_PLAIN,
         .compressed_size = stream.len,
         .data = compressed ? (const uint8_t *)stream.ptr : node->buffer,
-        .body_size = node->size,
+        .body_size = quicklist_node_size(node),
     };
 }
 
@@ -133,7 +133,7 @@ void quicklist_visit_nodes(const struct quicklist *list,
     do {
         struct quicklist_node_info info = quicklist_node_info_of(place.node);
         if (place.open != NULL) {
-            info.allocated = mem_good_size(place.open->capacity);
+            info.allocated = quicklist_open_allocated(place.open);
             info.data = quicklist_open_first(place.open);
         }
         visit(&info, arg);

@@ -9,6 +9,8 @@
  *   2. A closed raw node has the capacity mem_good_size(size), so its descriptor does not store it.
  *   3. A compressed node takes a smaller class than it would raw.
  *   4. The body is `count` canonical listpack elements; a plain node has one.
+ *   5. A plain node's body begins at its buffer's first byte, and the capacity follows from its
+ *      size, open or closed. Only plain nodes exceed 32 bits.
  *
  * Growth. A buffer grows by a quarter at least, that is by one or two of the allocator's classes:
  * few bytes wasted, and copying stays a small constant per byte pushed, because a node is small.
@@ -35,11 +37,21 @@ enum {
 _Static_assert(sizeof(struct quicklist_node) == 16,
                "a leaf of 64 nodes is one class of 1024 bytes");
 
-/* The capacity to request so that `size` bytes fit and no byte of the class is lost; capacities are
- * 32-bit. */
-static uint32_t capacity_for(size_t size) {
-    size_t good = mem_good_size(size);
-    return (uint32_t)(good <= UINT32_MAX ? good : size);
+_Static_assert(TEXT_LENGTH_MAX < (uint64_t)QUICKLIST_NODE_SIZE_MASK << 28,
+               "a plain node's size has 36 bits");
+
+/* The capacity to request so that `size` bytes fit and no byte of the class is lost. */
+static size_t capacity_for(size_t size) {
+    return mem_good_size(size);
+}
+
+static size_t open_capacity(const struct quicklist_open *open) {
+    return open->node.flags & QUICKLIST_NODE_PLAIN ? capacity_for(quicklist_node_size(&open->node))
+                                                   : open->capacity;
+}
+
+size_t quicklist_open_allocated(const struct quicklist_open *open) {
+    return mem_good_size(open_capacity(open));
 }
 
 static uint8_t *buffer_new(size_t capacity, size_t *allocated) {
@@ -62,9 +74,10 @@ static uint8_t *buffer_resize(uint8_t *buffer, size_t old_capacity, size_t capac
 
 void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
                          size_t *allocated) {
-    open->capacity = capacity_for(capacity);
+    size_t whole = capacity_for(capacity);
+    open->capacity = (uint32_t)whole;
     open->start = at_end ? open->capacity : 0;
-    open->node = (struct quicklist_node){.buffer = buffer_new(open->capacity, allocated),
+    open->node = (struct quicklist_node){.buffer = buffer_new(whole, allocated),
                                          .excess = -LISTPACK_OVERHEAD};
 }
 
@@ -74,18 +87,19 @@ void quicklist_open_init_element(struct quicklist_open *open,
     if (plain || capacity < element->size) capacity = element->size;
     if (plain) at_end = false; /* begins at its buffer's first byte, as when it is closed */
     quicklist_open_init(open, capacity, at_end, allocated);
-    if (at_end) open->start -= element->size;
-    open->node.size = element->size;
+    if (at_end) open->start -= (uint32_t)element->size;
+    open->node.size = (uint32_t)element->size;
     open->node.count = 1;
     if (plain) {
-        open->node.flags = QUICKLIST_NODE_PLAIN;
+        open->node.flags =
+            (uint8_t)(QUICKLIST_NODE_PLAIN | element->size >> 32 << QUICKLIST_NODE_SIZE_SHIFT);
         open->node.excess = (int8_t)((int64_t)element->size - (int64_t)element->text.len);
     }
     listpack_write(quicklist_open_first(open), element);
 }
 
 /* Moves the body into a buffer of a new capacity, its first byte at `start`. */
-static void open_rebuffer(struct quicklist_open *open, uint32_t capacity, uint32_t start,
+static void open_rebuffer(struct quicklist_open *open, size_t capacity, uint32_t start,
                           size_t *allocated) {
     if (start == open->start) { /* the allocator may be able to grow in place */
         open->node.buffer = buffer_resize(open->node.buffer, open->capacity, capacity, allocated);
@@ -95,15 +109,14 @@ static void open_rebuffer(struct quicklist_open *open, uint32_t capacity, uint32
         buffer_free(open->node.buffer, open->capacity, allocated);
         open->node.buffer = buffer;
     }
-    open->capacity = capacity;
+    open->capacity = (uint32_t)capacity;
     open->start = start;
 }
 
 /* The next capacity when `wanted` bytes are needed: a quarter more, but no growth steps over a
  * power of two, because the limits of nodes are powers of two and a full node should fit its
  * buffer. */
-static uint32_t grown_capacity(size_t capacity, size_t wanted) {
-    if (wanted > UINT32_MAX / 2) return capacity_for(wanted);
+static size_t grown_capacity(size_t capacity, size_t wanted) {
     size_t roomy = wanted + wanted / 4;
     size_t power = (size_t)1 << (64 - __builtin_clzl(wanted - 1));
     return capacity_for(power < roomy && power > capacity ? power : roomy);
@@ -124,7 +137,7 @@ static void open_make_slack(struct quicklist_open *open, bool front, size_t size
     /* The slack of the other side stays as it is, up to a quarter of the body. */
     size_t other = front ? free - open->start : open->start;
     if (other > used / 4) other = used / 4;
-    uint32_t capacity = grown_capacity(open->capacity, used + size + other);
+    size_t capacity = grown_capacity(open->capacity, used + size + other);
     uint32_t start = (uint32_t)(front ? capacity - used - other : other);
     open_rebuffer(open, capacity, start, allocated);
 }
@@ -175,9 +188,11 @@ uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_
 }
 
 void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated) {
-    if (open->capacity <= SHRINK_CAPACITY_MIN || open->node.size >= open->capacity / 4) return;
-    uint32_t capacity = capacity_for(open->capacity / 2);
-    uint32_t start = (capacity - open->node.size) / 2;
+    if (open->node.flags & QUICKLIST_NODE_PLAIN || open->capacity <= SHRINK_CAPACITY_MIN ||
+        open->node.size >= open->capacity / 4)
+        return;
+    size_t capacity = capacity_for(open->capacity / 2);
+    uint32_t start = (uint32_t)(capacity - open->node.size) / 2;
     /* The body may reach beyond the new end: it must be copied, not resized in place. */
     if (start == open->start) start--;
     open_rebuffer(open, capacity, start, allocated);
@@ -200,11 +215,12 @@ void quicklist_node_open(struct quicklist_open *open, const struct quicklist_nod
         unshare(&open->node);
     open->node.flags &= (uint8_t)~QUICKLIST_NODE_INCOMPRESSIBLE;
     open->start = 0;
-    open->capacity = capacity_for(closed->size);
+    open->capacity = (uint32_t)capacity_for(closed->size);
 }
 
 struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *allocated) {
-    uint32_t capacity = capacity_for(open->node.size);
+    if (open->node.flags & QUICKLIST_NODE_PLAIN) return open->node;
+    size_t capacity = capacity_for(open->node.size);
     if (open->start != 0) {
         memmove(open->node.buffer, quicklist_open_first(open), open->node.size);
         open->start = 0;
@@ -215,9 +231,9 @@ struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *
 
 void quicklist_open_free(struct quicklist_open *open, size_t *allocated) {
     if (open->node.flags & QUICKLIST_NODE_SHARED)
-        *allocated -= mem_good_size(open->capacity);
+        *allocated -= quicklist_open_allocated(open);
     else
-        buffer_free(open->node.buffer, open->capacity, allocated);
+        buffer_free(open->node.buffer, open_capacity(open), allocated);
     open->node.buffer = NULL;
     open->node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
 }
@@ -237,7 +253,7 @@ struct slice quicklist_node_stream(const struct quicklist_node *node) {
 /* The size with which a closed node's buffer was requested. */
 static size_t node_capacity(const struct quicklist_node *node) {
     return node->flags & QUICKLIST_NODE_LZF ? STREAM_HEADER_SIZE + (size_t)stream_size(node)
-                                            : capacity_for(node->size);
+                                            : capacity_for(quicklist_node_size(node));
 }
 
 size_t quicklist_node_allocated(const struct quicklist_node *node) {
@@ -263,7 +279,8 @@ uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t co
 }
 
 bool quicklist_node_may_compress(const struct quicklist_node *node) {
-    return !(node->flags & (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE)) &&
+    return !(node->flags &
+             (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE | QUICKLIST_NODE_SIZE_MASK)) &&
            quicklist_node_serialized(node) >= COMPRESS_SERIALIZED_MIN &&
            node->size > COMPRESS_GAIN_MIN;
 }
@@ -323,7 +340,7 @@ void quicklist_node_decompress(struct quicklist_node *node, size_t *allocated) {
 struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, size_t *allocated) {
     struct quicklist_node copy = *node;
     bool compressed = node->flags & QUICKLIST_NODE_LZF;
-    size_t used = compressed ? node_capacity(node) : node->size;
+    size_t used = compressed ? node_capacity(node) : quicklist_node_size(node);
     copy.buffer = buffer_new(node_capacity(node), allocated);
     memcpy(copy.buffer, node->buffer, used);
     copy.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
@@ -333,9 +350,11 @@ struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, siz
 /* --- Checks --- */
 
 static bool body_check(const struct quicklist_node *node, const uint8_t *first) {
-    if (node->count == 0 || !listpack_body_check(first, first + node->size, node->count))
+    if (node->count == 0 ||
+        !listpack_body_check(first, first + quicklist_node_size(node), node->count))
         return false;
-    if (!(node->flags & QUICKLIST_NODE_PLAIN)) return node->excess == -LISTPACK_OVERHEAD;
+    if (!(node->flags & QUICKLIST_NODE_PLAIN))
+        return node->excess == -LISTPACK_OVERHEAD && !(node->flags & QUICKLIST_NODE_SIZE_MASK);
     struct listpack_value value;
     char digits[INT64_TEXT_MAX];
     listpack_get(first, &value);
@@ -345,10 +364,10 @@ static bool body_check(const struct quicklist_node *node, const uint8_t *first) 
 
 bool quicklist_open_check(const struct quicklist_open *open) {
     const unsigned plain = QUICKLIST_NODE_PLAIN, shared = QUICKLIST_NODE_SHARED;
-    if (open->node.flags & ~(plain | shared)) return false;
+    if (open->node.flags & ~(plain | shared | QUICKLIST_NODE_SIZE_MASK)) return false;
     if ((open->node.flags & shared) && !(open->node.flags & plain)) return false;
     if ((open->node.flags & plain) && open->start != 0) return false;
-    if ((size_t)open->start + open->node.size > open->capacity) return false;
+    if (open->start + quicklist_node_size(&open->node) > open_capacity(open)) return false;
     return body_check(&open->node, quicklist_open_first(open));
 }
 

@@ -27,9 +27,12 @@ enum quicklist_node_flags {
     QUICKLIST_NODE_SHARED = 8
 };
 
+/* The four upper bits of the flags continue `size`: only a plain node is that large. */
+enum { QUICKLIST_NODE_SIZE_SHIFT = 4, QUICKLIST_NODE_SIZE_MASK = 0xF0 };
+
 struct quicklist_node {
     uint8_t *buffer;
-    uint32_t size;  /* bytes of the body, uncompressed */
+    uint32_t size;  /* bytes of the body, uncompressed: the lower 32 bits */
     uint16_t count; /* elements; 0 only in a node that is being made or emptied */
     uint8_t flags;
     /* Size less serialized size: -LISTPACK_OVERHEAD; in a plain node the bytes that the encoding
@@ -40,12 +43,17 @@ struct quicklist_node {
 struct quicklist_open {
     struct quicklist_node node;
     uint32_t start;    /* where in the buffer the body begins */
-    uint32_t capacity; /* bytes of the buffer */
+    uint32_t capacity; /* bytes of the buffer; of no use in a plain node */
 };
+
+/* Bytes of the body, uncompressed, of any node. That of one that is not plain is node->size. */
+static inline size_t quicklist_node_size(const struct quicklist_node *node) {
+    return node->size | (size_t)(node->flags >> QUICKLIST_NODE_SIZE_SHIFT) << 32;
+}
 
 /* Serialized bytes: body + LISTPACK_OVERHEAD, the text's length for a plain node. O(1). */
 static inline size_t quicklist_node_serialized(const struct quicklist_node *node) {
-    return (size_t)((int64_t)node->size - node->excess);
+    return (size_t)((int64_t)quicklist_node_size(node) - node->excess);
 }
 
 /* --- Open nodes --- */
@@ -55,8 +63,11 @@ static inline uint8_t *quicklist_open_first(const struct quicklist_open *open) {
 }
 
 static inline uint8_t *quicklist_open_end(const struct quicklist_open *open) {
-    return quicklist_open_first(open) + open->node.size;
+    return quicklist_open_first(open) + quicklist_node_size(&open->node);
 }
+
+/* Bytes of the buffer, as allocated. O(1). */
+size_t quicklist_open_allocated(const struct quicklist_open *open);
 
 /* Makes an empty open node with room for at least `capacity` (> 0) bytes; with `at_end` the free
  * bytes are at the front. */
@@ -68,6 +79,8 @@ void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_e
 void quicklist_open_init_element(struct quicklist_open *open,
                                  const struct listpack_element *element, bool plain,
                                  size_t capacity, bool at_end, size_t *allocated);
+
+/* The functions that change a body are not for plain nodes: these are replaced as a whole. */
 
 /* Extends the body by `size` bytes, before its first or behind its last byte, and returns their
  * address; the caller writes them. When the slack there is used up, moves the body or takes a
@@ -115,7 +128,7 @@ size_t quicklist_node_allocated(const struct quicklist_node *node);
  * serialized form. */
 struct slice quicklist_node_stream(const struct quicklist_node *node);
 
-/* quicklist_node_compress compresses a raw node of at least 48 serialized bytes if it takes less
+/* quicklist_node_compress compresses a raw node of 48 serialized bytes to 4 GB if it takes less
  * memory afterwards, which only trying can show; otherwise it marks the node as incompressible.
  * O(body). quicklist_node_may_compress returns whether it would try. O(1). */
 bool quicklist_node_may_compress(const struct quicklist_node *node);

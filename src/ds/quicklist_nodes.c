@@ -70,7 +70,8 @@ void quicklist_place_prefetch(const struct quicklist_place *place, enum list_dir
     if (place->open != NULL || slot >= place->tree.width) return;
     const struct quicklist_node *next = &place->tree.leaf[slot];
     bool from_end = !forward && !(next->flags & QUICKLIST_NODE_LZF);
-    size_t skipped = from_end && next->size > PREFETCH_SIZE ? next->size - PREFETCH_SIZE : 0;
+    size_t size = quicklist_node_size(next);
+    size_t skipped = from_end && size > PREFETCH_SIZE ? size - PREFETCH_SIZE : 0;
     for (size_t i = 0; i < PREFETCH_SIZE; i += 64) prefetch(next->buffer + skipped + i);
 }
 
@@ -204,7 +205,7 @@ static void drop_closed(struct quicklist_node *node, bool is_left, void *arg) {
 
 static void free_open(struct quicklist *list, struct quicklist_open *open) {
     if (open->node.flags & QUICKLIST_NODE_SHARED)
-        quicklist_left_memory(list->tree.left, open->node.buffer, mem_good_size(open->capacity));
+        quicklist_left_memory(list->tree.left, open->node.buffer, quicklist_open_allocated(open));
     quicklist_open_free(open, &list->allocated);
 }
 
@@ -291,7 +292,13 @@ bool quicklist_node_put(struct quicklist *list, size_t index, struct quicklist_o
 
 void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_t to) {
     struct quicklist_open work;
+    struct quicklist_place place;
     if (from == to) return;
+    quicklist_place_at(list, index, &place);
+    if (to - from == place.node->count) {
+        quicklist_nodes_remove(list, index, index + 1);
+        return;
+    }
     struct quicklist_open *open = quicklist_node_take(list, index, &work);
     const uint8_t *first = quicklist_open_first(open), *end = quicklist_open_end(open);
     const uint8_t *cut = listpack_seek_in(first, end, open->node.count, from);

@@ -55,7 +55,7 @@ static inline char *write_integer(char *out, int64_t value) {
 
 /* Returns whether `byte`, which is not that of a short string, begins an integer element. */
 static inline bool is_integer(unsigned byte) {
-    return byte < LISTPACK_STRING12 || byte > LISTPACK_STRING32;
+    return byte < LISTPACK_STRING12 || byte - LISTPACK_INTEGER16 <= 3u;
 }
 
 /* Returns whether `byte` begins an integer element of `size` bytes. */

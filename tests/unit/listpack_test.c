@@ -409,6 +409,37 @@ static void assert_validates(struct slice bytes, bool valid, size_t count, bool 
     guard_free(&guard);
 }
 
+/* Only the header is made and read: the text is not there. */
+static void texts_of_more_than_4_gb_have_a_length_of_64_bits(void **state) {
+    static const struct {
+        size_t len;
+        uint8_t header_size, back_length_size;
+    } cases[] = {
+        {LISTPACK_TEXT_MAX, 5, 5},      {LISTPACK_TEXT_MAX + 1, 9, 5}, {5000000000, 9, 5},
+        {((size_t)1 << 35) - 10, 9, 5}, {((size_t)1 << 35) - 9, 9, 6}, {TEXT_LENGTH_MAX, 9, 6}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct listpack_element element;
+        struct listpack_value value;
+        size_t size = cases[i].header_size + cases[i].len + cases[i].back_length_size;
+        listpack_prepare(&element, slice_make("x", cases[i].len));
+        assert_int_equal(element.header_size, cases[i].header_size);
+        assert_int_equal(element.size, size);
+        assert_int_equal(listpack_size(element.header), size);
+        assert_int_equal(listpack_get(element.header, &value), size);
+        assert_int_equal(value.len, cases[i].len);
+    }
+}
+
+static void a_length_of_64_bits_is_refused_from_outside(void **state) {
+    const uint8_t body[] = {LISTPACK_STRING64, 3, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c', 12};
+    size_t count;
+    bool canonical;
+    (void)state;
+    assert_false(listpack_validate_body(body, body + sizeof(body), &count, &canonical));
+    assert_false(listpack_body_check(body, body + sizeof(body), 1));
+}
+
 static void validate_knows_counts_ends_and_forms(void **state) {
     (void)state;
 #define WHOLE(total, count, body) SLICE(total "\0\0\0" count "\0" body "\xff")
@@ -484,6 +515,8 @@ int main(void) {
         RANDOM_TEST(equal_is_equality_of_texts),
         RANDOM_TEST(what_was_written_is_valid_and_canonical_and_no_prefix_of_it_is),
         RANDOM_TEST(flipped_bits_are_found_or_harmless),
+        cmocka_unit_test(texts_of_more_than_4_gb_have_a_length_of_64_bits),
+        cmocka_unit_test(a_length_of_64_bits_is_refused_from_outside),
         cmocka_unit_test(validate_knows_counts_ends_and_forms),
         cmocka_unit_test(a_count_of_65535_or_more_is_written_as_unknown),
         cmocka_unit_test(body_check_finds_a_wrong_count_and_a_form_that_is_not_canonical),
