@@ -111,7 +111,8 @@ static void debug_populate(struct call *call) {
     static const char error[] = "ERR value is out of range, must be positive";
     int64_t keys, size = 0;
     if (!call_integer_in(call, 2, 0, INT64_MAX, &keys, error)) return;
-    if (call->argc == 5 && !call_integer_in(call, 4, 0, session_argument_max(engine), &size, error))
+    if (call->argc == 5 &&
+        !call_integer_in(call, 4, 0, engine->config.proto_max_bulk_len, &size, error))
         return;
     struct slice prefix = call->argc > 3 ? call->argv[3] : SLICE("key");
     struct populate populate = {
@@ -333,7 +334,7 @@ static void debug_replybuffer(struct call *call) {
 /* Measures a pattern: matches it against as many letters "a" as the argument says. */
 static void debug_stringmatch_len(struct call *call) {
     int64_t len;
-    if (!call_integer_in(call, 2, 0, session_argument_max(call->engine), &len, NULL)) return;
+    if (!call_integer_in(call, 2, 0, call->engine->config.proto_max_bulk_len, &len, NULL)) return;
     char *text = mem_alloc((size_t)len);
     memset(text, 'a', (size_t)len);
     reply_integer(call->reply, glob_match(call->argv[3], slice_make(text, (size_t)len), false));

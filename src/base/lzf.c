@@ -141,7 +141,7 @@ static bool decompress_to_end(const struct decompressor *decompressor) {
 
 bool lzf_decompress_split(struct slice stream, void *front, size_t front_len, uint8_t *out,
                           size_t len) {
-    if (stream.len < 2 || stream.len > UINT32_MAX || len == 0 || len > UINT32_MAX) return false;
+    if (stream.len < 2 || len == 0) return false;
     const uint8_t *p = (const uint8_t *)stream.ptr;
     size_t run = (size_t)*p++ + 1; /* there is nothing to copy at first */
     if (run > LZF_LITERALS_MAX || run > stream.len - 1) return false;
@@ -163,6 +163,8 @@ bool lzf_decompress_text(struct slice stream, uint8_t *out, size_t len) {
 size_t lzf_compress_text(struct slice text, uint8_t *out, size_t room) {
     return lzf_compress_repeatably(text, out, room);
 }
+
+const size_t lzf_text_max = SIZE_MAX;
 
 const char *lzf_name(void) {
     return "packlist";

@@ -28,6 +28,9 @@ enum { LZF_TEXT_MIN = 4 };
 /* Which codec this build uses: "packlist" or "liblzf". */
 const char *lzf_name(void);
 
+/* The longest text and stream that this build can decompress: liblzf knows 32-bit lengths. */
+extern const size_t lzf_text_max;
+
 /* Compresses a text of LZF_TEXT_MIN to UINT32_MAX bytes; returns the bytes of the stream, or 0 when
  * they would be more than `room`. liblzf may also return 0 when they would just fit, and another
  * stream when it compresses the same text again. O(len). */

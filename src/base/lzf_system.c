@@ -6,6 +6,8 @@
 
 #include <liblzf/lzf.h>
 
+const size_t lzf_text_max = UINT32_MAX;
+
 const char *lzf_name(void) {
     return "liblzf";
 }
@@ -17,7 +19,7 @@ size_t lzf_compress_text(struct slice text, uint8_t *out, size_t room) {
 }
 
 bool lzf_decompress_text(struct slice stream, uint8_t *out, size_t len) {
-    if (stream.len < 2 || stream.len > UINT32_MAX || len == 0 || len > UINT32_MAX) return false;
+    if (stream.len < 2 || stream.len > lzf_text_max || len == 0 || len > lzf_text_max) return false;
     return lzf_decompress(stream.ptr, (unsigned)stream.len, out, (unsigned)len) == len;
 }
 

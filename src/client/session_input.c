@@ -40,14 +40,9 @@ enum {
 
 /* --- Input --- */
 
-int64_t session_argument_max(const struct engine *engine) {
-    int64_t configured = engine->config.proto_max_bulk_len;
-    return configured < (int64_t)LISTPACK_TEXT_MAX ? configured : (int64_t)LISTPACK_TEXT_MAX;
-}
-
 static struct resp_limits input_limits(const struct engine *engine, const struct session *session) {
     return (struct resp_limits){
-        .bulk_max = session_argument_max(engine),
+        .bulk_max = engine->config.proto_max_bulk_len,
         .authenticated = !(session->flags & SESSION_NEEDS_AUTH),
     };
 }

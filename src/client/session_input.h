@@ -18,10 +18,6 @@ void session_resume_all(struct engine *engine);
  * command has changed the data and waits for another thread to reply. O(clients). */
 void session_cut_off_denied(struct engine *engine);
 
-/* Returns the size in bytes of the largest argument accepted: proto-max-bulk-len, but never more
- * than an element of a list can hold. */
-int64_t session_argument_max(const struct engine *engine);
-
 /* The session runs nothing more: removes it from all lists and queues, and frees its input.
  * session_close calls it (engine->clients->retire_session). */
 void session_retire(struct session *session);

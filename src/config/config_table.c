@@ -133,7 +133,7 @@ const struct config_directive config_table[] = {
     {.name = "requirepass", .kind = CONFIG_STRING, .offset = AT(requirepass), .default_text = "",
      .effect = EFFECT_PASSWORD},
     {.name = "proto-max-bulk-len", .kind = CONFIG_MEMORY, .offset = AT(proto_max_bulk_len),
-     .min = MB, .max = INT64_MAX, .default_text = "512mb"},
+     .min = MB, .max = (int64_t)TEXT_LENGTH_MAX, .default_text = "512mb"},
     {.name = "client-query-buffer-limit", .kind = CONFIG_MEMORY,
      .offset = AT(client_query_buffer_limit), .min = MB, .max = INT64_MAX, .default_text = "1gb"},
     {.name = "client-output-buffer-limit", .kind = CONFIG_OUTPUT_LIMITS,

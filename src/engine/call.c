@@ -371,9 +371,8 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
 }
 
 size_t call_string_max(const struct call *call) {
-    uint64_t max = (uint64_t)call->engine->config.proto_max_bulk_len;
-    if (call_is_repeated(call)) return STRING_LENGTH_MAX;
-    return max < STRING_LENGTH_MAX ? max : STRING_LENGTH_MAX;
+    return call_is_repeated(call) ? STRING_LENGTH_MAX
+                                  : (size_t)call->engine->config.proto_max_bulk_len;
 }
 
 bool call_compresses_values(const struct call *call) {

@@ -255,7 +255,7 @@ static bool add_packed_node(struct list_load *load, struct quicklist_builder *bu
 static bool read_element(struct list_load *load, struct listpack_element *element) {
     struct slice text;
     if (!rdb_read_string(load->reader, &text)) return false;
-    if (text.len > LISTPACK_TEXT_MAX)
+    if (text.len > TEXT_LENGTH_MAX)
         return rdb_reader_fail(load->reader, "an element of a list is too long");
     listpack_prepare(element, text);
     return true;

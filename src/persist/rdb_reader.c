@@ -245,7 +245,7 @@ static bool read_integer_text(struct rdb_reader *reader, int encoding, struct sl
 static bool read_compressed_lengths(struct rdb_reader *reader, uint64_t *compressed,
                                     uint64_t *len) {
     if (!rdb_read_length(reader, compressed) || !rdb_read_length(reader, len)) return false;
-    if (*compressed == 0 || *len == 0 || *compressed > UINT32_MAX || *len > UINT32_MAX ||
+    if (*compressed == 0 || *len == 0 || *compressed > lzf_text_max || *len > lzf_text_max ||
         *len / LZF_EXPANSION_MAX > *compressed)
         return rdb_reader_fail(reader, "LZF lengths that can't be: %llu bytes from %llu",
                                (unsigned long long)*len, (unsigned long long)*compressed);

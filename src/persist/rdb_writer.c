@@ -208,7 +208,7 @@ static bool goes_on(struct rdb_writer *writer) {
 /* Returns the length of the stream, or 0 if compression saves too little. */
 static size_t compressed_size(struct rdb_writer *writer, const struct large_text *large) {
     size_t size = 0, most = large->len - RDB_LZF_GAIN_MIN;
-    if (!writer->compress) return 0;
+    if (!writer->compress || large->len > lzf_text_max) return 0;
     for (size_t offset = 0; offset < large->len && size <= most && goes_on(writer); offset += PART)
         size += lzf_compress_part(read_part(large, offset), large->compressed);
     return size <= most && !writer->error ? size : 0;

@@ -19,8 +19,8 @@ enum {
     SHOWN_MAX = 128             /* bytes of an unknown command that the log shows */
 };
 
-/* More bytes between MULTI and EXEC than any client can have sent. */
-#define UNIT_MAX ((size_t)4 << 30)
+/* The most bytes between MULTI and EXEC: several texts of any length. */
+#define UNIT_MAX (4 * TEXT_LENGTH_MAX)
 
 /* --- The backlog --- */
 
@@ -68,7 +68,7 @@ int link_stream_database(const struct link_stream *stream) {
 /* --- One command --- */
 
 /* The limits of directives are those of clients. What the primary has accepted fits here, too. */
-static const struct resp_limits limits = {.bulk_max = (int64_t)LISTPACK_TEXT_MAX,
+static const struct resp_limits limits = {.bulk_max = (int64_t)TEXT_LENGTH_MAX,
                                           .authenticated = true};
 
 /* Returns a text as the log may show it: users may have written it. */
@@ -167,7 +167,7 @@ static bool collect(struct link *link, const struct slice *argv, size_t argc, st
         return false;
     }
     if (bytes.len > UNIT_MAX - stream->unit.len) {
-        link_give_up(link, "MASTER has sent a transaction of more than 4 GB.");
+        link_give_up(link, "MASTER has sent a transaction of more than 128 GB.");
         return false;
     }
     reply_raw(&stream->unit, bytes);

@@ -37,8 +37,8 @@
 /* Texts up to this length are called embstr. */
 enum { STRING_EMBSTR_MAX = 44 };
 
-/* No string grows beyond this: 4 GB. */
-#define STRING_LENGTH_MAX ((size_t)UINT32_MAX)
+/* No string grows beyond this. */
+#define STRING_LENGTH_MAX TEXT_LENGTH_MAX
 
 /* The encoding nibble of a string's entry; private to this module. */
 enum string_encoding {

@@ -261,7 +261,7 @@ check "with hide-user-data-from-log the log shows no contents of the file" {
 foreach {command reason} [list \
     {SET a 2 FROB 1}                                                  "ERR syntax error" \
     {PEXPIREAT a 9999999999999 FOO}                                   "ERR Unsupported option FOO" \
-    {SETRANGE a 4294967295 x} "ERR string exceeds maximum allowed size (proto-max-bulk-len)" \
+    {SETRANGE a 34359738368 x} "ERR string exceeds maximum allowed size (proto-max-bulk-len)" \
     {SELECT 16}                                                       "ERR DB index is out of range" \
     {COPY a b DB 16}                                                  "ERR DB index is out of range" \
     [list RESTORE a 0 "\xc8\x05hello\x0a\x00p\xa4\x04_\x1d\xe2\xf8\xe3" REPLACE] "ERR Bad data format" \

@@ -36,7 +36,7 @@ set directives {
     tcp-keepalive              300                  yes {0 0 60 60}                     {-1 abc}
     maxclients                 10000                yes {50 50 10000 10000}             {0 -1 abc 4294967296}
     requirepass                {}                   yes {{a b} {a b} {} {}}             {}
-    proto-max-bulk-len         536870912            yes {1mb 1048576 512mb 536870912}   {100 1048575 abc -1}
+    proto-max-bulk-len         536870912            yes {1mb 1048576 32gb 34359738368}  {100 1048575 32769mb abc -1}
     client-query-buffer-limit  1073741824           yes {2m 2000000 1mb 1048576 1gb 1073741824} {1m 100 abc}
     client-output-buffer-limit
         {normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60}
@@ -175,7 +175,7 @@ check "CONFIG SET says what is wrong" {
         maxclients 0 "argument must be between 1 and 4294967295 inclusive"
         port 65536 "argument must be between 0 and 65535 inclusive"
         proto-max-bulk-len 5x "argument must be a memory value"
-        proto-max-bulk-len 100 "argument must be between 1048576 and 9223372036854775807 inclusive"
+        proto-max-bulk-len 100 "argument must be between 1048576 and 34359738368 inclusive"
         protected-mode maybe "argument must be 'yes' or 'no'"
         loglevel loud "argument(s) must be one of the following: debug, verbose, notice, warning, nothing"
         client-output-buffer-limit normal "Wrong number of arguments in buffer limit configuration."

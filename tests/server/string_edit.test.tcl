@@ -54,13 +54,15 @@ check "strings do not grow beyond proto-max-bulk-len" {
         list [r SETRANGE k 1048575 z] [r STRLEN k] [r EXISTS n]
     }
 } {1048576 1048576 0}
-check "not even a larger proto-max-bulk-len makes a string of 4 GB" {
-    with_config {proto-max-bulk-len 100gb} {
-        assert_equal [error_of {r SETRANGE k 4294967295 x}] $too_long
+check "proto-max-bulk-len may be 32 GB, and no string grows beyond" {
+    assert_equal [error_of {r CONFIG SET proto-max-bulk-len 34359738369}] [string cat "ERR CONFIG SET failed (possibly " \
+        "related to argument 'proto-max-bulk-len') - argument must be between 1048576 and 34359738368 inclusive"]
+    with_config {proto-max-bulk-len 32gb} {
+        assert_equal [error_of {r SETRANGE k 34359738368 x}] $too_long
         assert_equal [error_of {r SETRANGE k 9223372036854775807 x}] $too_long
         r SET k x
-        assert_equal [error_of {r SETRANGE k 5000000000 x}] $too_long
-        assert_equal [error_of {r SETBIT k 40000000000 1}] "ERR bit offset is not an integer or out of range"
+        assert_equal [error_of {r SETRANGE k 34359738367 xy}] $too_long
+        assert_equal [error_of {r SETBIT k 274877906944 1}] "ERR bit offset is not an integer or out of range"
         r GET k
     }
 } x
