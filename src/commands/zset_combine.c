@@ -1,5 +1,6 @@
 /* ZUNION ZINTER ZDIFF ZUNIONSTORE ZINTERSTORE ZDIFFSTORE ZINTERCARD:
- * [destination] numkeys key … [WEIGHTS weight …] [AGGREGATE SUM|MIN|MAX|COUNT] [WITHSCORES] [LIMIT limit]
+ * [destination] numkeys key … [WEIGHTS weight …] [AGGREGATE SUM|MIN|MAX|COUNT] [WITHSCORES]
+ * [LIMIT limit]
  *
  * Sums depend on the order in which they are made: as in Redis the smaller sources come first. */
 #include "base/alloc.h"

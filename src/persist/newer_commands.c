@@ -180,6 +180,14 @@ static bool translate_increx(struct newer_translation *out, struct reading *in) 
 
 /* --- Keys --- */
 
+/* RESTORE-ASKING: RESTORE, sent to a node of a cluster that a slot moves to. */
+static bool translate_restore(struct newer_translation *out, struct reading *in) {
+    add(out, SLICE("RESTORE"));
+    add_all(out, in->argv + 1, in->argc - 1);
+    finish(out);
+    return true;
+}
+
 /* MOVE key database REPLACE */
 static bool translate_move(struct newer_translation *out, struct reading *in, int database) {
     struct slice key = in->argv[1], target = in->argv[2];
@@ -276,6 +284,7 @@ static const struct {
     {"delifeq", 3, translate_delifeq, NULL},
     {"increx", 2, translate_increx, NULL},
     {"move", 4, NULL, translate_move},
+    {"restore-asking", 4, translate_restore, NULL},
     {"xadd", 6, translate_stream_options, NULL},
     {"xtrim", 5, translate_stream_options, NULL},
     {"xdelex", 5, translate_xdelex, NULL},

@@ -132,8 +132,8 @@ void link_fail(struct link *link, const char *format, ...) __attribute__((format
  * happening. */
 void link_give_up(struct link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* As link_give_up, because this server cannot run a command of the stream: all data is not asked for
- * again within a minute after that was done for the same command. INFO shows the name. */
+/* As link_give_up, because this server cannot run a command of the stream: all data is not asked
+ * for again within a minute after that was done for the same command. INFO shows the name. */
 void link_refuse(struct link *link, struct slice name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

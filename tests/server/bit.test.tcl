@@ -141,7 +141,8 @@ check "BITOP over its own sources, of any size, is as BITOP elsewhere" {
         r SET a [string repeat "\x35\xca" $size]
         r SET b [string repeat "\x0f\x11\x9c" [expr {$size / 2}]]
         foreach arguments {{AND a b} {OR b a} {XOR b a b} {XOR a a} {XOR b a a} {OR b b} {NOT a} {AND b nosuch a}
-            {DIFF a b} {DIFF b a} {DIFF1 a b} {DIFF1 b a} {ANDOR a b a} {ANDOR b a nosuch} {DIFF a a} {ONE a b} {ONE b a b}} {
+            {DIFF a b} {DIFF b a} {DIFF1 a b} {DIFF1 b a} {ANDOR a b a}
+            {ANDOR b a nosuch} {DIFF a a} {ONE a b} {ONE b a b}} {
             set operation [lindex $arguments 0]
             set sources [lrange $arguments 1 end]
             set length [r BITOP $operation elsewhere {*}$sources]

@@ -126,13 +126,15 @@ static void increx_becomes_what_it_has_done(void **state) {
     CHECK_ALL(examples);
 }
 
-static void keys_are_moved_over_others(void **state) {
+static void keys_are_moved_and_restored(void **state) {
     (void)state;
     static const struct example examples[] = {
         {"MOVE k 3 REPLACE", "SELECT 3; DEL k; SELECT 9; MOVE k 3"},
         {"MOVE k 3 replace x", "-"},
         {"MOVE k 3 FROB", "-"},
         {"MOVE k 3", "-"},
+        {"RESTORE-ASKING k 0 payload REPLACE", "RESTORE k 0 payload REPLACE"},
+        {"RESTORE-ASKING k 0", "-"},
     };
     CHECK_ALL(examples);
 }
@@ -200,7 +202,7 @@ int main(void) {
         cmocka_unit_test(conditions_of_strings_are_dropped),
         cmocka_unit_test(msetex_becomes_a_set_of_each_key),
         cmocka_unit_test(increx_becomes_what_it_has_done),
-        cmocka_unit_test(keys_are_moved_over_others),
+        cmocka_unit_test(keys_are_moved_and_restored),
         cmocka_unit_test(streams_have_no_groups_and_no_producers),
         cmocka_unit_test(whatever_is_translated_may_stand_in_a_file),
     };
