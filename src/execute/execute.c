@@ -195,8 +195,9 @@ static enum execution run_translation(runner *run_command, struct requester *req
 
 /* Runs a command as it is, and if that fails in terms of commands that this server has. A command
  * with options that are unknown fails before it changes anything. */
-static enum execution run_or_translate(runner *run_command, struct requester *requester,
-                                       struct reply *reply, const struct slice *argv, size_t argc) {
+static inline __attribute__((always_inline)) enum execution
+run_or_translate(runner *run_command, struct requester *requester, struct reply *reply,
+                 const struct slice *argv, size_t argc) {
     assert(!requester->session && argc > 0);
     struct newer_translation translation;
     size_t begin = reply->len;
