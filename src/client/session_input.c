@@ -121,6 +121,27 @@ static void protocol_error(struct session *session, const char *text) {
     session->flags |= SESSION_CLOSING;
 }
 
+/* Returns whether the bytes, with which a request should begin, are a ClientHello of TLS: a record
+ * of the type 22 (handshake) of version 3.x (RFC 8446, 5.1). */
+static inline bool is_tls(const struct session *session, const char *bytes, size_t len) {
+    enum { HANDSHAKE = 22, MAJOR = 3, MINOR_MAX = 4 };
+    return __builtin_expect(bytes[0] == HANDSHAKE, 0) && len >= 3 && bytes[1] == MAJOR &&
+           bytes[2] >= 0 && bytes[2] <= MINOR_MAX && !session->parser;
+}
+
+/* A client that tries again for ever must not fill the log. */
+static __attribute__((noinline)) void cut_off_tls(struct session *session) {
+    enum { NOTE_EVERY_MS = 60 * 1000 };
+    struct engine *engine = session->requester.engine;
+    char peer[CONN_NAME_MAX];
+    session_close(session);
+    if (engine->steady_ms < engine->clients->next_tls_note_ms) return;
+    engine->clients->next_tls_note_ms = engine->steady_ms + NOTE_EVERY_MS;
+    log_notice("%s began a TLS handshake, but this port does not speak TLS. Connection closed. Let "
+               "clients connect without TLS (redis://, not rediss://), or through a TLS proxy.",
+               conn_peer_name(conn_of_session(session), peer));
+}
+
 /* Runs the requests in the bytes while the session may run commands. Returns the number of bytes
  * consumed; the first *parsed of the others are complete arguments. */
 static size_t run_requests(struct session *session, char *bytes, size_t len, size_t *parsed) {
@@ -227,8 +248,11 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
     serve_begin(engine->clients, session);
     session->active_ms = engine->steady_ms;
     engine->stats.reads++;
-    size_t parsed;
-    size_t done = run_requests(session, bytes, len, &parsed);
+    size_t parsed = 0, done = len;
+    if (is_tls(session, bytes, len))
+        cut_off_tls(session);
+    else
+        done = run_requests(session, bytes, len, &parsed);
     if (done < len || session->transaction)
         client_limits_check_input(session, len - done, len - done - parsed);
     serve_end(engine->clients, session);

@@ -39,6 +39,16 @@ static struct name name_of(struct slice command, const struct slice *subcommand)
     return name;
 }
 
+/* Clients send these to find out what a server can do, and go on without it: no client misses
+ * them. */
+static bool is_probe(struct slice text) {
+    static const char *const probes[] = {"client capa", "client maint_notifications", "ft._list",
+                                         "sentinel"};
+    for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
+        if (slice_is(text, probes[i])) return true;
+    return false;
+}
+
 static bool is_logged(struct slice text) {
     for (unsigned i = 0; i < logged.count; i++)
         if (slice_equal_nocase(text_of(&logged.names[i]), text)) return true;
@@ -52,7 +62,7 @@ void unknown_command_note(const struct session *session, struct slice command,
         engine->config.hide_user_data_from_log)
         return;
     struct name name = name_of(command, subcommand);
-    if (is_logged(text_of(&name))) return;
+    if (is_probe(text_of(&name)) || is_logged(text_of(&name))) return;
     logged.names[logged.count++] = name;
     sds quoted = sds_append_quoted(sds_new(SLICE("")), text_of(&name));
     log_notice("A client sent a command that this server does not have: %s%s", quoted,

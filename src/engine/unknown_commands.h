@@ -9,7 +9,8 @@
 /* Logs the name of an unknown command, or "container subcommand" where `subcommand` is not NULL.
  * Each name is logged once, in whatever case, and only the first 16 names since the start; each
  * word is cut to 64 bytes and quoted. Logs nothing for clients that have not authenticated, which
- * could fill the log, nor with hide-user-data-from-log. O(names logged). */
+ * could fill the log, nor with hide-user-data-from-log, nor for what clients send only to find out
+ * what a server can do (CLIENT MAINT_NOTIFICATIONS). O(names logged). */
 void unknown_command_note(const struct session *session, struct slice name,
                           const struct slice *subcommand);
 

@@ -26,6 +26,7 @@ struct clients {
     struct session *interrupted; /* its script is running while others are served, or NULL */
     struct resp_parser parser;   /* for all sessions that are not inside a request */
     struct reply reply;          /* replies to the requests of the current read */
+    int64_t next_tls_note_ms;    /* steady_ms: no line about TLS in the log before */
     uint64_t begin_ticks;        /* when these requests began */
     bool has_run_script;         /* one of them was a script */
     bool replies_wait;           /* some may be held: session_flush_later */

@@ -304,4 +304,25 @@ if {[outer_address] ne ""} {
     } OK
 }
 
+check_in 2 "a TLS handshake is closed at once, without a reply, and the log says so once a minute" {
+    with_server {} {
+        set hello "\x16\x03\x01\x00\xfc\x01\x00\x00\xf8\x03\x03[string repeat x 241]"
+        foreach _ {1 2 3} {
+            set c [client_open 2]
+            $c write $hello
+            assert_equal [$c read_all] ""
+        }
+        set c [client_open 2]
+        foreach byte [split [string range $hello 0 2] ""] {
+            $c write $byte
+        }
+        assert_equal [$c read_all] ""
+        # Other bytes of this kind are a wrong command, as ever.
+        set c [client_open 2]
+        $c write "\x16\x02\r\n"
+        assert_match "-ERR unknown command*" [$c read_line]
+        llength [regexp -all -inline {\* 127.0.0.1:\d+ began a TLS handshake} [$current_server log]]
+    }
+} 1
+
 finish

@@ -36,6 +36,18 @@ check_in 2 "it names an unknown subcommand with its container" {
         names_logged
     }
 } {{"ACL SETUSER"}}
+check_in 2 "what clients send to find out what a server can do is not named" {
+    with_server {} {
+        set client [client_open]
+        send_unknown $client CLIENT MAINT_NOTIFICATIONS ON
+        send_unknown $client client maint_notifications ON moving-endpoint-type none
+        send_unknown $client CLIENT CAPA redirect
+        send_unknown $client SENTINEL MASTERS
+        send_unknown $client FT._LIST
+        send_unknown $client FT.SEARCH index *
+        names_logged
+    }
+} {{"FT.SEARCH"}}
 check_in 2 "known commands that are used wrongly are not named" {
     with_server {} {
         assert {[string match "ERR wrong number*" [error_of {r GET}]]}
