@@ -55,8 +55,8 @@ void aof_files_drop_history(struct engine *engine);
  * loaded and synced. Waits until the file system has freed the file. */
 void aof_files_remove_unnamed_base(struct engine *engine);
 
-/* These return paths, which the caller frees: of a file in the folder; a new one of a temporary file
- * in the folder (`kind`: ".manifest", or ".incr", which its writer locks with flock); of a file in
+/* These return paths, which the caller frees: of a file in the folder; a new one of a temporary
+ * file in the folder (`kind`: ".manifest", or ".incr", which its writer locks with flock); of a file in
  * the directory dir. */
 sds aof_files_path(struct engine *engine, const char *name);
 sds aof_files_temporary(struct engine *engine, const char *kind);

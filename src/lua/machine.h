@@ -121,8 +121,8 @@ void machine_expect_alarms(struct machine *machine, bool expects);
 void machine_spend(lua_State *L, size_t steps);
 
 /* Asks the watch at once, for work that raises no errors: after it, in a function that Lua calls,
- * machine_rethrow; or between machine_run and machine_finish, when results are read. Returns whether
- * the run goes on. */
+ * machine_rethrow; or between machine_run and machine_finish, when results are read. Returns
+ * whether the run goes on. */
 bool machine_goes_on(struct machine *machine);
 
 /* Raises the error that ends the run if the watch has asked for it. Code that catches errors calls

@@ -92,8 +92,8 @@ void replication_send_rest(struct engine *engine);
 /* Returns the memory that the stream and payloads take. O(payloads). */
 size_t replication_memory(const struct engine *engine);
 
-/* Returns the memory that a payload takes which this server receives from its primary: what has come
- * and is neither in a file nor loaded. O(1). */
+/* Returns the memory that a payload takes which this server receives from its primary: what has
+ * come and is neither in a file nor loaded. O(1). */
 size_t replication_payload_memory(const struct engine *engine);
 
 /* Called by cron, and while a script is busy: pings, timeouts, the lifetime of the backlog. */

@@ -30,7 +30,7 @@ AMOUNTS = {"oracle": (["--commands", "100000"], ["--commands", "5000000"]),
 # Without names, a soak runs these: what is random, and what is too long or too special for each change.
 SOAK_ONLY = ["server/list_model", "server/random_scan", "server/save_model", "server/script_attacks"]
 SOAK = [*AMOUNTS, "fuzz", "queues", "engines/sentinel", "engines/upgrade", "server/faults", "server/protocol",
-        "server/script_effects", "server/string_huge", "unit/script_cache", *SOAK_ONLY]
+        "server/script_effects", "server/large_text", "unit/script_cache", *SOAK_ONLY]
 # Those of other projects: what they do depends on clocks of their own, so one that fails is run once more.
 FOREIGN = ("clients", "queues", "engines")
 FOREIGN_FUNCTIONS = {run_client, run_engine}  # tests/clients/install fetches what these run

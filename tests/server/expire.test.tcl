@@ -375,7 +375,8 @@ check "the average of many keys is a sample of them" {
         r SET k$i 1
         r PEXPIRE k$i 500000
     }
-    assert {[regexp {^keys=200,expires=200,avg_ttl=(\d+),subexpiry=0,keys_with_volatile_items=0$} [info_field db0] _ ttl]}
+    assert {[regexp {^keys=200,expires=200,avg_ttl=(\d+),subexpiry=0,keys_with_volatile_items=0$} \
+        [info_field db0] _ ttl]}
     is_within $ttl 490000 500000
 } 1
 check "MEMORY USAGE counts the expiry" {

@@ -1,5 +1,5 @@
-# Transactions that start, end or load files after they have changed keys, with a replica: it gets each transaction whole,
-# and so does the append-only file.
+# Transactions that start, end or load files after they have changed keys, with a replica: it gets each transaction
+# whole, and so does the append-only file.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
 source $library/replica.tcl
@@ -101,8 +101,8 @@ foreach request {
         "ERR Command not allowed inside a transaction"
 }
 foreach request {
-    {DEBUG RELOAD} {REPLICAOF NO ONE} {DEBUG CHANGE-REPL-ID} FAILOVER {FAILOVER ABORT} {CONFIG SET repl-backlog-size 20000}
-    {CONFIG SET dir .} {CONFIG SET save ""} {FUNCTION FLUSH} {DEBUG SLEEP 0} {CLIENT PAUSE 1 ALL}
+    {DEBUG RELOAD} {REPLICAOF NO ONE} {DEBUG CHANGE-REPL-ID} FAILOVER {FAILOVER ABORT}
+    {CONFIG SET repl-backlog-size 20000} {CONFIG SET dir .} {CONFIG SET save ""} {FUNCTION FLUSH} {DEBUG SLEEP 0} {CLIENT PAUSE 1 ALL}
 } {
     check_in 2 "$request in a transaction leaves the server alive" {
         with_replicated {appendonly yes} {

@@ -278,8 +278,8 @@ check "a failed SAVE replies with an error, logs the reason and leaves no file" 
         assert_equal [leftovers] {}
     }
     assert {[info_field rdb_changes_since_last_save] > 0}
-    regexp -line {# Error moving temp DB file temp-\d+-[0-9a-f]+.rdb on the final destination dump.rdb .*: Is a directory} \
-        [$current_server log]
+    set line {# Error moving temp DB file temp-\d+-[0-9a-f]+.rdb on the final destination dump.rdb .*: Is a directory}
+    regexp -line $line [$current_server log]
 } 1
 check "without save points a failed save refuses no writes" {
     with_folder_in_the_way {

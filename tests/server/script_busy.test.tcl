@@ -381,7 +381,8 @@ foreach {caller request} [list \
     "a script" [list EVAL $wait_for_time 0] \
     "a function" {FCALL wait_for_time 0}] {
     check "TIME moves on once $caller is busy: one that waits for a time ends" {
-        r FUNCTION LOAD REPLACE "#!lua name=waits\nredis.register_function('wait_for_time', function() $wait_for_time end)"
+        r FUNCTION LOAD REPLACE \
+            "#!lua name=waits\nredis.register_function('wait_for_time', function() $wait_for_time end)"
         with_config {busy-reply-threshold 20} {assert {[r {*}$request] > 0}}
     }
 }
