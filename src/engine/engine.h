@@ -107,6 +107,9 @@ struct engine {
     struct load *load;       /* snapshot/load.h: reading them */
     struct aof *aof;         /* aof/aof.h */
     struct scripts *scripts; /* script/script.h */
+    /* Returns the flags with which a command that runs a script is admitted; NULL: its own ones. */
+    uint32_t (*script_flags)(const struct engine *engine, const struct command *command,
+                             const struct slice *argv);
     struct replication *replication; /* replication/replication.h */
     /* More is on the disk in the append-only file, or confirmed by a replica, or the file was
      * turned off: clients in WAIT and WAITAOF may be done. wait_wake (replication/wait.h) looks. */

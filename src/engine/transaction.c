@@ -44,7 +44,7 @@ void transaction_refuse(struct session *session, struct reply *reply, const char
 
 /* --- The queue --- */
 
-static void append(struct transaction *transaction, const struct command *command,
+static void append(struct transaction *transaction, const struct command *command, uint32_t flags,
                    const struct slice *argv, size_t argc) {
     if (transaction->count == transaction->capacity)
         transaction->queue =
@@ -54,18 +54,18 @@ static void append(struct transaction *transaction, const struct command *comman
     transaction->counted_bytes += argc * sizeof(char *);
     for (size_t i = 0; i < argc; i++) transaction->counted_bytes += argv[i].len;
     transaction->args_allocated += args->allocated;
-    transaction->command_flags |= command->flags;
-    transaction->missing_flags |= ~command->flags;
+    transaction->command_flags |= flags;
+    transaction->missing_flags |= ~flags;
 }
 
 /* EXEC will refuse an aborted transaction, so its further commands need not be kept. A client that
  * pipelines does not know this yet and still gets QUEUED. */
 void transaction_queue(struct session *session, struct reply *reply, const struct command *command,
-                       const struct slice *argv, size_t argc) {
+                       uint32_t flags, const struct slice *argv, size_t argc) {
     struct transaction *transaction = session->transaction;
     assert(session->flags & SESSION_MULTI);
     if (!transaction->is_aborted && !transaction->watcher.is_touched)
-        append(transaction, command, argv, argc);
+        append(transaction, command, flags, argv, argc);
     reply_status(reply, SLICE("QUEUED"));
 }
 

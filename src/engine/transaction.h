@@ -21,9 +21,10 @@
 
 struct session;
 
-/* Queues a command of a session in MULTI and replies QUEUED. O(bytes of the arguments). */
+/* Queues a command of a session in MULTI and replies QUEUED. `flags`: those with which EXEC is
+ * checked. O(bytes of the arguments). */
 void transaction_queue(struct session *session, struct reply *reply, const struct command *command,
-                       const struct slice *argv, size_t argc);
+                       uint32_t flags, const struct slice *argv, size_t argc);
 
 /* Marks the transaction as aborted because a command could not be queued: EXEC will refuse it. Does
  * nothing outside MULTI. */

@@ -128,10 +128,13 @@ const struct command *admission_find_other(struct requester *requester, struct r
 
 /* --- State of the session --- */
 
-/* Returns the command's flags; for EXEC those of the commands that it will run. */
-static uint32_t flags_of(const struct session *session, const struct command *command) {
+uint32_t admission_flags(const struct session *session, const struct command *command,
+                         const struct slice *argv) {
+    const struct engine *engine = session->requester.engine;
     uint32_t flags = command->flags;
-    return flags & COMMAND_RUNS_QUEUE ? transaction_flags(session, flags) : flags;
+    if (!(flags & (COMMAND_RUNS_QUEUE | COMMAND_RUNS_SCRIPT))) return flags;
+    if (flags & COMMAND_RUNS_QUEUE) return transaction_flags(session, flags);
+    return engine->script_flags ? engine->script_flags(engine, command, argv) : flags;
 }
 
 static void reject_of_listener(struct session *session, struct reply *reply,
@@ -148,7 +151,7 @@ static void reject_of_listener(struct session *session, struct reply *reply,
 /* In RESP2 a message looks like a reply, so a client that listens to channels may run only a few
  * commands. */
 static bool session_admits(struct session *session, struct reply *reply,
-                           const struct command *command) {
+                           const struct command *command, const struct slice *argv) {
     uint32_t flags = command->flags;
     const uint32_t data = COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE;
     if (session->flags & SESSION_NEEDS_AUTH && !(flags & COMMAND_NO_AUTH)) {
@@ -161,7 +164,7 @@ static bool session_admits(struct session *session, struct reply *reply,
     } else if (session->flags & SESSION_REPLICA && flags & COMMAND_BLOCKING) {
         reject(session, reply, command, "ERR A replica cannot wait");
     } else if (session->flags & (SESSION_MONITOR | SESSION_REPLICA) &&
-               flags_of(session, command) & data) {
+               admission_flags(session, command, argv) & data) {
         reject(session, reply, command, "ERR Replica can't interact with the keyspace");
     } else {
         return true;
@@ -212,10 +215,10 @@ static bool is_denied_loading(const struct engine *engine, uint32_t flags) {
 
 /* Replies the error and returns true if the server refuses such commands at the moment. PING is
  * refused together with commands that write, so that monitoring tools notice. */
-static bool is_refused(struct session *session, struct reply *reply,
-                       const struct command *command) {
+static bool is_refused(struct session *session, struct reply *reply, const struct command *command,
+                       const struct slice *argv) {
     struct engine *engine = session->requester.engine;
-    uint32_t flags = flags_of(session, command);
+    uint32_t flags = admission_flags(session, command, argv);
     sds failure = NULL;
     if (flags & COMMAND_WRITE)
         failure = write_refusal(engine);
@@ -233,23 +236,25 @@ static bool is_refused(struct session *session, struct reply *reply,
 
 /* Replies the error and returns true if the command needs memory and none can be freed. */
 static bool is_out_of_memory(struct session *session, struct reply *reply,
-                             const struct command *command) {
+                             const struct command *command, const struct slice *argv) {
     struct engine *engine = session->requester.engine;
-    if (!(flags_of(session, command) & COMMAND_DENYOOM) || evict_make_room(engine)) return false;
+    if (!(admission_flags(session, command, argv) & COMMAND_DENYOOM) || evict_make_room(engine))
+        return false;
     reject(session, reply, command, EVICT_REFUSAL);
     return true;
 }
 
 inline enum admission admission_check(struct session *session, struct reply *reply,
-                                      const struct command *command) {
+                                      const struct command *command, const struct slice *argv) {
     struct engine *engine = session->requester.engine;
-    if (session->flags && !session_admits(session, reply, command)) return ADMISSION_REFUSED;
+    if (session->flags && !session_admits(session, reply, command, argv)) return ADMISSION_REFUSED;
     if (engine->restrictions) {
-        if (is_refused(session, reply, command)) return ADMISSION_REFUSED;
-        if (pause_holds(engine, flags_of(session, command)) && !(session->flags & SESSION_REPLICA))
+        if (is_refused(session, reply, command, argv)) return ADMISSION_REFUSED;
+        if (pause_holds(engine, admission_flags(session, command, argv)) &&
+            !(session->flags & SESSION_REPLICA))
             return ADMISSION_POSTPONED;
     }
-    if (engine->config.maxmemory && is_out_of_memory(session, reply, command))
+    if (engine->config.maxmemory && is_out_of_memory(session, reply, command, argv))
         return ADMISSION_REFUSED;
     return ADMISSION_GRANTED;
 }

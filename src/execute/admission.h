@@ -36,7 +36,12 @@ static inline const struct command *admission_find(struct requester *requester, 
  * authentication and other states of the session; loading, errors of the disk, and a busy script;
  * CLIENT PAUSE; memory, for which keys may be evicted. */
 enum admission admission_check(struct session *session, struct reply *reply,
-                               const struct command *command);
+                               const struct command *command, const struct slice *argv);
+
+/* Returns the flags with which the command is admitted: its own; for EXEC those of the commands that
+ * it will run; for EVAL, FCALL and the like what the script or function declares. */
+uint32_t admission_flags(const struct session *session, const struct command *command,
+                         const struct slice *argv);
 
 /* Returns whether the command may stand in an append-only file: only SELECT and commands that write
  * may. If not, requester->error is CALL_ERROR_NOT_FOR_FILE. */

@@ -152,14 +152,15 @@ enum execution execute(struct session *session, struct reply *reply, const struc
     size_t begin = reply->len;
     const struct command *command = admission_find(&session->requester, reply, argv, argc);
     if (!command) return refuse(session, reply, begin);
-    enum admission admission = admission_check(session, reply, command);
+    enum admission admission = admission_check(session, reply, command, argv);
     if (admission == ADMISSION_REFUSED) return refuse(session, reply, begin);
     if (admission == ADMISSION_POSTPONED) {
         pause_hold(session);
         return EXECUTION_POSTPONED;
     }
     if (session->flags & SESSION_MULTI && !(command->flags & COMMAND_NOT_QUEUED))
-        transaction_queue(session, reply, command, argv, argc);
+        transaction_queue(session, reply, command, admission_flags(session, command, argv), argv,
+                          argc);
     else
         run(ORIGIN_CLIENT, session, reply, command, argv, argc);
     return EXECUTION_DONE;

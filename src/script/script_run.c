@@ -1,15 +1,19 @@
 #include "script/script_run.h"
 
 #include "engine/engine.h"
+#include "engine/functions.h"
 #include "execute/admission.h"
 #include "lua/machine.h"
 #include "memory/evict.h"
+#include "script/function_commands.h"
 #include "script/script.h"
 #include "script/script_busy.h"
+#include "script/script_commands.h"
 #include "script/shebang.h"
 #include "script/value_reply.h"
 #include "session/clients.h"
 #include "session/session.h"
+#include "table/command.h"
 
 /* --- Arguments --- */
 
@@ -48,6 +52,39 @@ static int prepare(lua_State *L, void *arg) {
 }
 
 /* --- Rights --- */
+
+/* Returns the flags that the script or function declares; SCRIPT_IS_UNDECLARED: it declares none, or
+ * there is no such script. */
+static uint32_t declared_flags(const struct engine *engine, const struct command *command,
+                               struct slice name) {
+    struct script_cache *cache = &engine->scripts->cache;
+    if (command->run == fcall_command || command->run == fcall_ro_command) {
+        const struct function *function = function_set_function(engine->functions->set, name);
+        return function ? function->flags : SCRIPT_IS_UNDECLARED;
+    }
+    if (command->run == evalsha_command || command->run == evalsha_ro_command) {
+        const struct script *script = script_cache_find_sha(cache, name);
+        return script ? script->flags : SCRIPT_IS_UNDECLARED;
+    }
+    struct shebang shebang = {.flags = SCRIPT_IS_UNDECLARED};
+    sds error = shebang_read(name, &shebang);
+    if (!error) return shebang.flags;
+    sds_free(error); /* EVAL itself replies it */
+    return SCRIPT_IS_UNDECLARED;
+}
+
+uint32_t script_command_flags(const struct engine *engine, const struct command *command,
+                              const struct slice *argv) {
+    const uint32_t depending =
+        COMMAND_WRITE | COMMAND_DENYOOM | COMMAND_STALE | COMMAND_MAY_REPLICATE;
+    uint32_t declared = declared_flags(engine, command, argv[1]), flags = command->flags;
+    if (declared & SCRIPT_IS_UNDECLARED) return flags;
+    flags &= ~depending;
+    if (!(declared & SCRIPT_NO_WRITES)) flags |= COMMAND_WRITE;
+    if (!(declared & (SCRIPT_NO_WRITES | SCRIPT_ALLOW_OOM))) flags |= COMMAND_DENYOOM;
+    if (declared & SCRIPT_ALLOW_STALE) flags |= COMMAND_STALE;
+    return flags;
+}
 
 /* Returns the error for a script whose flags do not allow it to run now; NULL: it may. A script
  * that declares nothing may always run, but not on a stale replica; its commands are refused

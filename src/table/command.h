@@ -40,6 +40,7 @@ enum command_flag {
     COMMAND_FOR_SUBSCRIBERS = 1 << 22, /* allowed while the client is subscribed in RESP2 */
     COMMAND_TELLS_HEALTH = 1 << 23,    /* refused while writes are, because health checks use it */
     COMMAND_TOUCHES = 1 << 24,         /* marks keys as used despite CLIENT NO-TOUCH */
+    COMMAND_RUNS_SCRIPT = 1 << 28,     /* EVAL, FCALL …: has the flags that its script declares */
     COMMAND_FOR_FILES = 1 << 25, /* allowed in an append-only file although it does not write */
     COMMAND_REACHES_OUT =
         1 << 26, /* talks to other servers: not allowed in such a file although it writes */

@@ -69,7 +69,8 @@ enum {
 
 /* What the commands that run a text (EVAL and related ones) or a function (FCALL) have in common:
  * flags, and the keys where the command table has a note about them. */
-#define SCRIPT_FLAGS (NOSCRIPT | STALE | SKIP_MONITOR | NO_MANDATORY_KEYS | MOVABLE_KEYS)
+#define SCRIPT_FLAGS                                                                              \
+    (NOSCRIPT | STALE | SKIP_MONITOR | NO_MANDATORY_KEYS | MOVABLE_KEYS | COMMAND_RUNS_SCRIPT)
 #define SCRIPT_KEYS                                                                               \
     NOTED_COUNTED_KEYS(2, EXCHANGE, "We cannot tell how the keys will be used so we assume the "  \
                                     "worst, RW and UPDATE")
