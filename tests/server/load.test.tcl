@@ -204,7 +204,7 @@ check_in 2 "a file that cannot be read stops the start" {
     lassign [server_run [list --port [free_port] --dir $folder --logfile $folder/log]] status output
     set log [read_file $folder/log]
     file delete -force $folder
-    list $status [string match "*Error loading dump.rdb*: Is a directory*" $log]
+    list $status [string match "*Can't open dump.rdb*: Is a directory*" $log]
 } {1 1}
 check_in 2 "without a file it starts empty" {
     assert {![string match *oading* [$current_server log]]}

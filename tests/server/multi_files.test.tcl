@@ -102,7 +102,8 @@ foreach request {
 }
 foreach request {
     {DEBUG RELOAD} {REPLICAOF NO ONE} {DEBUG CHANGE-REPL-ID} FAILOVER {FAILOVER ABORT}
-    {CONFIG SET repl-backlog-size 20000} {CONFIG SET dir .} {CONFIG SET save ""} {FUNCTION FLUSH} {DEBUG SLEEP 0} {CLIENT PAUSE 1 ALL}
+    {CONFIG SET repl-backlog-size 20000} {CONFIG SET dir .} {CONFIG SET save ""} {FUNCTION FLUSH} {DEBUG SLEEP 0}
+    {CLIENT PAUSE 1 ALL}
 } {
     check_in 2 "$request in a transaction leaves the server alive" {
         with_replicated {appendonly yes} {

@@ -180,9 +180,9 @@ static void sizes(void **state) {
     refuse(config, "proto-max-bulk-len", "1.5mb", "argument must be a memory value");
     refuse(config, "proto-max-bulk-len", "-5", "argument must be a memory value");
     refuse(config, "proto-max-bulk-len", "1",
-           "argument must be between 1048576 and 9223372036854775807 inclusive");
+           "argument must be between 1048576 and 34359738368 inclusive");
     refuse(config, "proto-max-bulk-len", "8589934592gb",
-           "argument must be between 1048576 and 9223372036854775807 inclusive");
+           "argument must be between 1048576 and 34359738368 inclusive");
 }
 
 static void words(void **state) {
